@@ -9,7 +9,7 @@ use crate::built::Built;
 use crate::client;
 use crate::passed::PassedStep;
 use crate::scratch::Scratch;
-use crate::{deps, docs, e2e, hosts, notices, postgres, supply, tools};
+use crate::{deps, docs, e2e, hosts, layers, notices, postgres, supply, tools};
 use xtask::failure::{Done, Failure};
 use xtask::print;
 use xtask::workspace::{self, cargo, step};
@@ -21,6 +21,7 @@ pub(crate) fn run() -> Done {
     // Takes minutes of linking on one core.
     let ship = ["build", "--profile", "dist", "--package", "tidegate", "--bin", "tidegate", "--locked"];
     let shipped = BackgroundStep::start("binary as shipped", &cargo(&ship));
+    step("layers of the core", layers::check)?;
     step("dependencies of the hook", deps::check)?;
     step("third-party notices", notices::check)?;
     let missing = step("programs that the rest needs", || Ok(needed_programs()))?;

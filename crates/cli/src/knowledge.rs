@@ -10,7 +10,7 @@ use tidegate_core::feature::knowledge::flow;
 use tidegate_core::feature::knowledge::flow::{NewEntry, Progress, Shown, unpromoted};
 use tidegate_core::feature::knowledge::stock::{Form, StockFile};
 use tidegate_core::feature::marks::Marks;
-use tidegate_core::text::characters::one_line;
+use tidegate_core::text::one_line::one_line;
 
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;

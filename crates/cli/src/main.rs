@@ -22,7 +22,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Parser;
-use tidegate_core::text::characters::is_plain;
+use tidegate_core::text::hidden::is_plain;
 
 fn main() -> ExitCode {
     // These two run on every tool call and every redraw: they start before anything else is set up.

@@ -6,11 +6,11 @@
 use std::io::Write;
 
 use serde::Serialize;
-use tidegate_core::text::characters;
+use tidegate_core::text::hidden::{escape_in_json, show_hidden};
 
 /// Returns `false` once the reader is gone.
 pub(crate) fn line(text: &str) -> bool {
-    raw(&characters::visible(text))
+    raw(&show_hidden(text))
 }
 
 /// A path that is not UTF-8 has no form in JSON. Then the command ends with an error: a reader that gets another path, or
@@ -30,12 +30,12 @@ pub(crate) fn json(value: &impl Serialize) -> bool {
 
 /// The same characters are escaped, so that the JSON has the same meaning.
 pub(crate) fn json_text(value: &impl Serialize) -> serde_json::Result<String> {
-    serde_json::to_string(value).map(|text| characters::json(&text).into_owned())
+    serde_json::to_string(value).map(|text| escape_in_json(&text).into_owned())
 }
 
 /// For remarks next to the output.
 pub(crate) fn to_stderr(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{}", characters::visible(text));
+    let _ = writeln!(std::io::stderr().lock(), "{}", show_hidden(text));
 }
 
 fn raw(text: &str) -> bool {

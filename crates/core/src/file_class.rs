@@ -1,8 +1,8 @@
-//! What kind of file a path names, by its name alone: one table.
+//! The class of a file by its name alone: one table.
 
-use crate::shell::among;
+use crate::text::word_list::among;
 
-/// What a file is for.
+/// The purpose of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileClass {
     /// Something that runs, is compiled or decides how that happens.
@@ -16,7 +16,7 @@ pub enum FileClass {
 }
 
 impl FileClass {
-    /// All of them.
+    /// Every class.
     pub const ALL: [FileClass; 4] =
         [FileClass::Code, FileClass::Document, FileClass::Config, FileClass::Other];
 
@@ -33,32 +33,32 @@ impl FileClass {
     /// The class of a path. Names count more than extensions, and case does not count.
     pub fn of(path: &str) -> FileClass {
         let name = path.rsplit(['/', '\\']).next().unwrap_or(path).to_lowercase();
-        if let Some(class) = find(NAMES, &name) {
+        if let Some(class) = find_class(NAMES, &name) {
             return class;
         }
         // A leading dot begins no extension: `.env` is a name, `.eslintrc.js` ends in `js`.
         let rest = name.strip_prefix('.').unwrap_or(&name);
         let Some((stem, extension)) = rest.rsplit_once('.') else { return FileClass::Other };
-        if let Some(class) = find(EXTENSIONS, extension) {
+        if let Some(class) = find_class(EXTENSIONS, extension) {
             return class;
         }
-        // `Dockerfile.prod`, `.env.local`, `config.yaml.example`: what the extension does not tell, the rest may.
+        // `Dockerfile.prod`, `.env.local`, `config.yaml.example`: the rest of the name tells the class.
         let stem = &name[..name.len() - rest.len() + stem.len()];
-        if find(NAMES, stem).is_some() || has(VARIANTS, extension) {
+        if find_class(NAMES, stem).is_some() || has_word(VARIANTS, extension) {
             return FileClass::of(stem);
         }
         FileClass::Other
     }
 }
 
-/// The words of a class stand in one text: a list of texts would cost every start of the program a relocation each.
+/// One text per class: a list of texts would cost every start of the program a relocation each.
 type Table = &'static [(FileClass, &'static str)];
 
-fn find(table: Table, word: &str) -> Option<FileClass> {
-    table.iter().find(|(_, words)| has(words, word)).map(|(class, _)| *class)
+fn find_class(table: Table, word: &str) -> Option<FileClass> {
+    table.iter().find(|(_, words)| has_word(words, word)).map(|(class, _)| *class)
 }
 
-fn has(words: &str, word: &str) -> bool {
+fn has_word(words: &str, word: &str) -> bool {
     !word.contains(' ') && among(words, word)
 }
 
@@ -84,7 +84,7 @@ const NAMES: Table = &[
         requirements.txt constraints.txt go.sum .terraform.lock.hcl package.json tsconfig.json chart.yaml"),
 ];
 
-/// Extensions, in lower case: what stands after the last dot.
+/// Extensions, in lower case.
 #[rustfmt::skip]
 const EXTENSIONS: Table = &[
     (FileClass::Code, "\
@@ -115,7 +115,7 @@ const EXTENSIONS: Table = &[
         po pot xlf xliff arb strings resx"),
 ];
 
-/// Extensions that only say which of several a file is.
+/// Extensions of variants: the class is that of the name before them.
 const VARIANTS: &str = "example sample template dist default in bak backup orig old new tpl";
 
 #[cfg(test)]

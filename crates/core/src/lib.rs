@@ -7,8 +7,8 @@
 //!                                                          └──────► Record
 //! ```
 //!
-//! Everything that reads or writes is in the crates `state` and `hook`. A policy declares what it has to know
-//! ([`feature::facts::Needs`]) and returns what it wants done as data ([`feature::verdict::Effect`]).
+//! Everything that reads or writes is in the crates `state` and `hook`. A policy declares the facts it needs
+//! ([`feature::facts::Needs`]) and returns its effects as data ([`feature::verdict::Effect`]).
 #![deny(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -23,7 +23,7 @@ pub mod redact;
 pub mod file_class;
 pub mod settings;
 
-// 2. Hosts and events: what an agent program says, in values that are the same for all of them.
+// 2. Hosts and events: the messages of an agent program, in values that are the same for all of them.
 pub mod event;
 pub mod host;
 pub mod meter;

@@ -1,4 +1,4 @@
-//! Points in time as the hook needs them: milliseconds, and the one text form that all our files use.
+//! Points in time: milliseconds, and the one text form that all files use.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ impl Millis {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// So many milliseconds earlier.
+    /// This many milliseconds earlier.
     #[must_use]
     pub fn before(self, ms: u64) -> Millis {
         Millis(self.0.saturating_sub(ms))
@@ -27,7 +27,7 @@ impl Millis {
     }
 
     fn push_day(self, text: &mut String) {
-        let (year, month, day) = civil(self.0 / 86_400_000);
+        let (year, month, day) = date_of_days(self.0 / 86_400_000);
         push_number(text, year, 4);
         for number in [month, day] {
             text.push('-');
@@ -62,8 +62,8 @@ impl Millis {
         if !(1970..=9999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
             return None;
         }
-        let days = days(year, month, day);
-        (civil(days) == (year, month, day)).then_some(Millis(days * 86_400_000))
+        let days = days_of_date(year, month, day);
+        (date_of_days(days) == (year, month, day)).then_some(Millis(days * 86_400_000))
     }
 
     /// Reads what [`Millis::iso`] writes, with or without a fraction. Only UTC: the host writes nothing else.
@@ -102,7 +102,7 @@ impl Millis {
             }
             _ => return None,
         };
-        let seconds = days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
+        let seconds = days_of_date(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
         Some(Millis(seconds * 1000 + fraction))
     }
 }
@@ -122,7 +122,7 @@ fn push_number(text: &mut String, number: u64, digits: u32) {
 /// Days since 1970-01-01 to year, month, day (proleptic Gregorian).
 ///
 /// Counted in 400-year cycles from 1 March 0000, so that the leap day is the last day of a year.
-fn civil(days: u64) -> (u64, u64, u64) {
+fn date_of_days(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let cycle = days / 146_097;
     let in_cycle = days % 146_097;
@@ -134,8 +134,8 @@ fn civil(days: u64) -> (u64, u64, u64) {
     (cycle * 400 + year + u64::from(month <= 2), month, day)
 }
 
-/// The inverse of [`civil`].
-fn days(year: u64, month: u64, day: u64) -> u64 {
+/// The inverse of [`date_of_days`].
+fn days_of_date(year: u64, month: u64, day: u64) -> u64 {
     let year = year - u64::from(month <= 2);
     let (cycle, in_cycle) = (year / 400, year % 400);
     let shifted = if month > 2 { month - 3 } else { month + 9 };

@@ -8,11 +8,13 @@ use std::time::{Duration, Instant};
 use tidegate_core::event::{EventKind, FailedStep};
 use tidegate_core::feature::config::{Config, split_off};
 use tidegate_core::feature::marks::Mark;
+use tidegate_core::feature::skill_gate;
 use tidegate_core::host::Host;
 use tidegate_core::host::answer::Reply;
-use tidegate_core::pipeline::gate::{Closed, EDIT_GATE, Registration};
-use tidegate_core::pipeline::record::{Cost, Failure, Record, Said, estimate_tokens};
+use tidegate_core::pipeline::gate::{Closed, Registration};
+use tidegate_core::pipeline::record::{Cost, Failure, Record, Said};
 use tidegate_core::text::lang::Lang;
+use tidegate_core::text::tokens::count_recorded_tokens;
 use tidegate_core::time::Millis;
 use tidegate_state::config::off::Switches;
 use tidegate_state::journal;
@@ -89,7 +91,7 @@ impl Fallback {
             ruling: "failed".to_owned(),
             cost: Cost {
                 bytes: to_model.len(),
-                tokens: estimate_tokens(to_model),
+                tokens: count_recorded_tokens(to_model),
                 turns: 0,
                 us: self.micros(),
             },
@@ -137,7 +139,7 @@ impl Fallback {
         let env = self.env.get();
         let unknown = || {
             let variable = env.and_then(|env| env.off.as_deref()).map(split_off).unwrap_or_default();
-            !variable.iter().chain(&self.switched_off()).any(|id| id == EDIT_GATE)
+            !variable.iter().chain(&self.switched_off()).any(|id| id == skill_gate::ID)
         };
         let known = config.map(Config::edit_gate_closes).or_else(|| self.closes.get().copied());
         let closes = known.unwrap_or_else(unknown);

@@ -27,8 +27,9 @@ use tidegate_core::meter::sources::{Bridge, Sources};
 use tidegate_core::meter::{self, Reading, short_tokens};
 use tidegate_core::pipeline;
 use tidegate_core::settings::setting::Whole;
-use tidegate_core::text::characters;
+use tidegate_core::text::hidden::show_hidden;
 use tidegate_core::text::lang::Lang;
+use tidegate_core::text::terminal::{count_columns, cut_to_columns, keep_styles};
 use tidegate_core::time::Millis;
 use tidegate_state::feature::knowledge::memory;
 use tidegate_state::feature::knowledge::read::Folder;
@@ -67,8 +68,8 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     let _ = std::io::stdin().lock().take(LARGEST).read_to_end(&mut payload);
     let ours = line(&payload, &env, clock::now());
     let theirs = wrapped(args).and_then(|command| output_of(&command, &payload));
-    let theirs = theirs.as_deref().map(characters::styled);
-    let line = join(theirs.as_deref(), &characters::visible(&ours), env.columns);
+    let theirs = theirs.as_deref().map(keep_styles);
+    let line = join(theirs.as_deref(), &show_hidden(&ours), env.columns);
     let _ = writeln!(std::io::stdout().lock(), "{line}");
     ExitCode::SUCCESS
 }
@@ -163,20 +164,7 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
 fn waits(request: &Approval, lang: Lang, columns: Option<usize>) -> String {
     let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(METER).max(SHORTEST_REQUEST));
     let whole = approval::words::waits(lang, &request.code, &request.wording());
-    cut(&characters::visible(&whole), room)
-}
-
-/// A text in so many columns, of which the last is a sign that there is more.
-fn cut(text: &str, room: usize) -> String {
-    if width(text) <= room {
-        return text.to_owned();
-    }
-    let mut columns = 1;
-    let fits = |c: &char| {
-        columns += width_of(*c);
-        columns <= room
-    };
-    text.chars().take_while(fits).chain(['…']).collect()
+    cut_to_columns(&show_hidden(&whole), room)
 }
 
 /// The first config file that cannot be read. Its name and line are enough to find it, and fit.
@@ -263,9 +251,9 @@ fn draw(
     let mut line = String::new();
     for piece in pieces {
         // As it is printed, or it would not be as wide as it is measured.
-        let piece = characters::visible(&piece).into_owned();
+        let piece = show_hidden(&piece).into_owned();
         let longer = if line.is_empty() { piece } else { format!("{line} · {piece}") };
-        if width(&longer) > room {
+        if count_columns(&longer) > room {
             break;
         }
         line = longer;
@@ -279,35 +267,8 @@ fn join(theirs: Option<&str>, ours: &str, columns: Option<usize>) -> String {
         return ours.to_owned();
     };
     let last = theirs.lines().next_back().unwrap_or_default();
-    let fits = width(last) + 3 + width(ours) <= columns.unwrap_or(usize::MAX);
+    let fits = count_columns(last) + 3 + count_columns(ours) <= columns.unwrap_or(usize::MAX);
     format!("{theirs}{}{ours}", if fits { " · " } else { "\n" })
-}
-
-/// Columns of a text on a terminal: colour codes take none, letters beyond Latin two.
-fn width(text: &str) -> usize {
-    let mut columns = 0;
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '\x1b' => skip_escape(&mut chars),
-            c => columns += width_of(c),
-        }
-    }
-    columns
-}
-
-fn width_of(c: char) -> usize {
-    if c < '\u{2e80}' { 1 } else { 2 }
-}
-
-/// A colour code ends with a letter, a link's address with BEL or `ESC \`.
-fn skip_escape(chars: &mut std::str::Chars<'_>) {
-    if chars.next() == Some(']') {
-        let mut before = ' ';
-        let _ = chars.find(|c| *c == '\x07' || (std::mem::replace(&mut before, *c) == '\x1b' && *c == '\\'));
-    } else {
-        let _ = chars.find(char::is_ascii_alphabetic);
-    }
 }
 
 /// What the wrapped command prints. One that fails or dawdles gives what it has printed by then and does not hold us up,
@@ -406,14 +367,14 @@ mod tests {
             for (lang, columns) in [(Lang::En, 80), (Lang::En, 120), (Lang::Ja, 120), (Lang::Ja, 200)] {
                 let armed = [waits(&request, lang, Some(columns))];
                 let line = draw(&reading, Some(&forecast), &[], &armed, lang, Some(columns));
-                let printed = characters::visible(&line);
+                let printed = show_hidden(&line);
                 assert!(printed.contains("K7QF2M") && printed.ends_with('…'), "{columns}: {printed}");
-                assert!(width(&printed) <= columns, "{columns}: {printed}");
+                assert!(count_columns(&printed) <= columns, "{columns}: {printed}");
             }
         }
-        assert_eq!(cut("ab漢字", 6), "ab漢字");
-        assert_eq!(cut("ab漢字", 5), "ab漢…");
-        assert_eq!(cut("ab漢字", 4), "ab…");
+        assert_eq!(cut_to_columns("ab漢字", 6), "ab漢字");
+        assert_eq!(cut_to_columns("ab漢字", 5), "ab漢…");
+        assert_eq!(cut_to_columns("ab漢字", 4), "ab…");
     }
 
     #[test]
@@ -423,7 +384,6 @@ mod tests {
         assert_eq!(join(Some("theirs\n"), "ours", Some(20)), "theirs · ours");
         assert_eq!(join(Some("\x1b[31mtheirs\x1b[0m"), "ours", Some(13)), "\x1b[31mtheirs\x1b[0m · ours");
         assert_eq!(join(Some("one\ntheirs"), "ours", Some(12)), "one\ntheirs\nours");
-        assert_eq!(width("\x1b]8;;https://example.org\x07link\x1b]8;;\x1b\\ end"), 8);
     }
 
     #[cfg(unix)]

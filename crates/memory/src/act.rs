@@ -9,7 +9,7 @@ use serde::Serialize;
 use tidegate_core::feature::memory::job::ProjectOf;
 use tidegate_core::feature::memory::settings::{MemorySettings, StartupProjects};
 use tidegate_core::redact::redact;
-use tidegate_core::text::characters::is_plain;
+use tidegate_core::text::hidden::is_plain;
 use tidegate_core::time::Millis;
 use tidegate_state::project::memory_project;
 

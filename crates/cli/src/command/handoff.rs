@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
+use tidegate_core::feature::HANDOFF_FILE;
 use tidegate_core::feature::facts::Known;
-use tidegate_core::feature::knowledge::handoff::FILE;
 use tidegate_core::feature::workflow::standing::Standing;
 use tidegate_core::pipeline::record::Deeds;
 use tidegate_state::feature::knowledge::handoff;
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let here = &project.here;
     let session = find_session(&project, args);
     let of = session.as_ref().map(|session| (&session.id, &session.marks));
-    let file = project.folder().join(FILE);
+    let file = project.folder().join(HANDOFF_FILE);
     let attached = session.as_ref().and_then(|session| session.marks.workflow.attached.as_ref());
     let standing = attached.map(|attached| {
         let path = Path::new(&attached.manifest);

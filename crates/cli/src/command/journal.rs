@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 use std::time::Duration;
+use tidegate_core::text::cut::cut_to;
 
 use tidegate_core::feature::activity::classifier::Phase;
 use tidegate_core::host::Host;
@@ -144,10 +145,5 @@ fn describe_call(call: &BackendCall) -> String {
 }
 
 fn shorten_text(text: &str) -> String {
-    let line = text.lines().next().unwrap_or_default();
-    if line.chars().count() <= 60 {
-        line.to_owned()
-    } else {
-        line.chars().take(59).collect::<String>() + "…"
-    }
+    cut_to(text.lines().next().unwrap_or_default(), 60).into_owned()
 }

@@ -9,7 +9,7 @@ use tidegate_core::feature::knowledge::entry_id::EntryId;
 use tidegate_core::feature::knowledge::flow;
 use tidegate_core::feature::knowledge::flow::NewEntry;
 use tidegate_core::pipeline::record::Deeds;
-use tidegate_core::text::characters::one_line;
+use tidegate_core::text::one_line::one_line;
 
 use super::Outcome;
 use crate::approval::{self, consent_to_tighten};

@@ -13,7 +13,7 @@ use tidegate_core::feature::verification::checks::Kinds;
 use tidegate_core::feature::verification::skill as verification;
 use tidegate_core::feature::verification::verify_stop;
 use tidegate_core::pipeline::record::{MeterRecord, Record};
-use tidegate_core::text::characters::one_line;
+use tidegate_core::text::one_line::one_line;
 use tidegate_core::time::Millis;
 use tidegate_state::config::off;
 use tidegate_state::feature::knowledge::boundary;

@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use tidegate_core::text::characters;
+use tidegate_core::text::hidden::is_plain;
 
 use crate::answer::Answer;
 use crate::people::{SESSION, attended, by_agent};
@@ -118,7 +118,7 @@ fn no_markup_of_others_reaches_the_model() {
     let mut quoting = Vec::new();
     for (event, answer) in &answers {
         for text in texts(answer) {
-            let wrong = |c: &char| *c == '<' || !matches!(c, '\n' | '\t') && !characters::is_plain(*c);
+            let wrong = |c: &char| *c == '<' || !matches!(c, '\n' | '\t') && !is_plain(*c);
             assert_eq!(text.chars().find(wrong), None, "{event}: {text:?}");
             if text.contains("evil‹") {
                 quoting.push(*event);
@@ -167,7 +167,7 @@ fn nothing_that_others_wrote_steers_the_terminal() {
                 args.push("--json");
             }
             let ran = by_agent(&sandbox, &args);
-            let wrong = |c: &char| !matches!(c, '\n' | '\t') && !characters::is_plain(*c);
+            let wrong = |c: &char| !matches!(c, '\n' | '\t') && !is_plain(*c);
             for text in [&ran.stdout, &ran.stderr] {
                 assert_eq!(text.chars().find(wrong), None, "{args:?}: {text:?}");
             }

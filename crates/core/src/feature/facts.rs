@@ -5,6 +5,9 @@ use std::borrow::Cow;
 
 use crate::event::Event;
 use crate::feature::Feature;
+use crate::feature::activity::classifier::Phase;
+use crate::feature::activity::told;
+use crate::feature::config::Config;
 use crate::feature::marks::Marks;
 use crate::file_class::FileClass;
 use crate::host::person::{Client, Person};
@@ -88,6 +91,15 @@ pub struct Touched {
     pub class: FileClass,
     /// Which step of the command line wrote it; `None` for an editing tool.
     pub step: Option<usize>,
+}
+
+/// Work in steps, such as a cycle or a workflow, for a handoff.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Steps {
+    /// The work's name and its state as a whole.
+    pub of: String,
+    /// Each step's name and state.
+    pub steps: Vec<(String, String)>,
 }
 
 macro_rules! facts {
@@ -181,6 +193,11 @@ macro_rules! facts {
 rooms!(all, facts);
 
 impl Facts<'_> {
+    /// The phase of work that this event begins or repeats by itself.
+    pub fn told_phase(&self, config: &Config) -> Option<Phase> {
+        told::told(self, config).ok()
+    }
+
     /// Turns left, if the session is old enough to tell.
     pub fn forecast(&self) -> Option<Forecast> {
         let left = self.meter.reading()?.left()?;

@@ -135,6 +135,9 @@ rooms!(all, all_rooms);
 /// The folder of a project in which flow and stock stand.
 pub const CONTEXT_FOLDER: &str = ".claude/context";
 
+/// A file in [`CONTEXT_FOLDER`] that says where a session's work stands.
+pub const HANDOFF_FILE: &str = "handoff.md";
+
 /// A pure function from event, facts and config to a verdict.
 pub trait Policy: Sync {
     /// The name in config, `TIDEGATE_OFF`, journal and report.
@@ -232,21 +235,4 @@ pub fn skills(config: &Config) -> Vec<&str> {
     let mut seen = BTreeSet::new();
     let all = POLICIES.iter().flat_map(|policy| policy.skills(config));
     all.filter(|name| seen.insert(*name)).collect()
-}
-
-/// Names in a text: the first few, and how many more there are.
-fn listed(names: &[&str]) -> String {
-    const MOST: usize = 5;
-    let (shown, more) = names.split_at(names.len().min(MOST));
-    let shown = shown.join(", ");
-    if more.is_empty() { shown } else { format!("{shown} and {} more", more.len()) }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn a_text_names_a_few() {
-        assert_eq!(super::listed(&["a", "b", "c", "d", "e"]), "a, b, c, d, e");
-        assert_eq!(super::listed(&["a", "b", "c", "d", "e", "f", "g"]), "a, b, c, d, e and 2 more");
-    }
 }

@@ -223,12 +223,12 @@ impl Setting for Threshold {
         example: "\"75%\" (a level), \"30k\" (tokens left) or \"4 turns\"",
     };
 
-    fn taken(value: &Value) -> Option<Self> {
+    fn from_value(value: &Value) -> Option<Self> {
         let Value::Text(text) = value else { return None };
         Threshold::parse(text)
     }
 
-    fn show(&self) -> Value {
+    fn to_value(&self) -> Value {
         Value::Text(self.to_string())
     }
 }

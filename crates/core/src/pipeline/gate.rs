@@ -9,9 +9,6 @@ use crate::pipeline::words;
 use crate::text::lang::Lang;
 use crate::text::quoted::quoted_line;
 
-/// The policy whose registration closes when it cannot check. `TIDEGATE_OFF` with this id opens it.
-pub const EDIT_GATE: &str = "skill-gate";
-
 /// What is known about the registration that called us.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Registration {

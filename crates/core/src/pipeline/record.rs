@@ -19,6 +19,7 @@ use crate::host::person::Person;
 use crate::meter::Meter;
 use crate::pipeline::ruling::{Outcome, Ruling};
 use crate::redact::{Found, redact_in_place};
+use crate::text::tokens::count_recorded_tokens;
 use crate::time::Millis;
 
 /// The version of the format. A reader skips records of a newer one.
@@ -516,14 +517,6 @@ fn repeats(kind: EventKind) -> bool {
     matches!(kind, EventKind::Stop | EventKind::PreToolUse | EventKind::TaskCompleted)
 }
 
-/// Tokens of a text, by estimate: about four Latin letters each, about one for every other letter. An estimate,
-/// and named as one wherever it is shown.
-pub fn estimate_tokens(text: &str) -> usize {
-    let ascii = text.bytes().filter(u8::is_ascii).count();
-    let other = text.chars().filter(|c| !c.is_ascii()).count();
-    ascii.div_ceil(4) + other
-}
-
 impl Record {
     /// Writes down a ruling and what came of it; `marks` is what the event leaves behind.
     pub fn of(facts: &Facts<'_>, ruling: &Ruling, outcome: &Outcome, marks: &[Mark]) -> Record {
@@ -565,7 +558,7 @@ impl Record {
             said: Said { model: some(&to_model), user: some(&outcome.user), dropped: outcome.dropped },
             cost: Cost {
                 bytes: to_model.len(),
-                tokens: estimate_tokens(&to_model),
+                tokens: count_recorded_tokens(&to_model),
                 turns: u32::from(outcome.call == Call::Deny && repeats(event.kind)),
                 us: 0,
             },

@@ -6,6 +6,7 @@ use crate::event::EventKind;
 use crate::feature::verdict::{Audience, Call, Carried, Effect, Say, Verdict};
 use crate::host::Host;
 use crate::host::answer::Answer;
+use crate::text::cut::cut_to;
 
 /// One policy's verdict, as it takes part in a ruling.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,7 +94,7 @@ impl Ruling {
         let call = self.call();
         let standing: Vec<&Part> = self.live().filter(|part| part.verdict.call == call).collect();
         let reasons: Vec<&str> = standing.iter().filter_map(|part| part.verdict.reason.as_deref()).collect();
-        let mut reason = shorten(&reasons.join("\n"), budget);
+        let mut reason = cut_to(&reasons.join("\n"), budget).into_owned();
         let mut effects: Vec<Effect> =
             standing.iter().flat_map(|part| part.verdict.effects.clone()).collect();
 
@@ -120,7 +121,7 @@ impl Ruling {
         let mut context = text(Audience::Model);
         if dropped > 0 {
             context.push_str(&left_out(dropped, context.is_empty()));
-            reason = shorten(&reason, budget.saturating_sub(context.chars().count()));
+            reason = cut_to(&reason, budget.saturating_sub(context.chars().count())).into_owned();
         }
         effects.extend(said().flat_map(|say| say.when_said.clone()));
         effects.extend(self.shadowed(main_thread));
@@ -153,15 +154,6 @@ fn left_out(count: usize, alone: bool) -> String {
     let start = if alone { "" } else { "\n" };
     let notes = if count == 1 { "note" } else { "notes" };
     format!("{start}({count} more {notes} left out for length)")
-}
-
-/// Cuts at a character, and says so.
-fn shorten(text: &str, budget: usize) -> String {
-    if text.chars().count() <= budget {
-        return text.to_owned();
-    }
-    let kept: String = text.chars().take(budget.saturating_sub(1)).collect();
-    kept + "…"
 }
 
 #[cfg(test)]

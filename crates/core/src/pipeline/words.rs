@@ -1,8 +1,8 @@
 //! Texts for people that belong to no feature: a gate that could not check, a config that cannot be read, silent hooks.
 
-use super::gate::EDIT_GATE;
 use crate::event::FailedStep;
 use crate::feature::config::{BrokenFile, Owner};
+use crate::feature::skill_gate::ID as EDIT_GATE;
 use crate::feature::verification::verify_stop;
 use crate::text::json::NotAnObject;
 use crate::text::lang::Lang;

@@ -9,16 +9,16 @@ pub(super) const SHORTEST: usize = 13;
 const LONGEST: usize = 19;
 const MOST_GROUPS: usize = 5;
 
-/// How far back a word that says what the number is may begin.
+/// Distance before a number in which words such as `card` are looked for.
 const WORDS_BEFORE: usize = 32;
 
-/// Whether four digits are the first group of a number that is written with blanks; for the glance at a text.
+/// Four digits that could be the first group of a number with blanks; for the glance at a text.
 #[inline]
 pub(super) fn could_begin(bytes: &[u8]) -> bool {
     matches!(bytes, [b'2'..=b'6', _, _, _, b' ', b'0'..=b'9', ..])
 }
 
-/// Where the number ends that begins here.
+/// The end of the number that begins here.
 pub(super) fn end_of(bytes: &[u8], start: usize) -> Option<usize> {
     let clear = match bytes[..start].last() {
         None => true,
@@ -93,7 +93,7 @@ fn is_issuer_of_sixteen(digits: &[u8]) -> bool {
     matches!(first, 4000..=4999 | 5100..=5599 | 2221..=2720 | 6011 | 6440..=6599 | 3528..=3589 | 6200..=6299)
 }
 
-/// Luhn's sum. Numbers of one and the same digit have it, too.
+/// Luhn's sum. Numbers of a single repeated digit have it as well.
 fn has_correct_sum(digits: &[u8]) -> bool {
     let sum = digits.iter().rev().enumerate().fold(0_u32, |sum, (index, digit)| {
         let digit = u32::from(*digit) * if index % 2 == 0 { 1 } else { 2 };
@@ -102,7 +102,7 @@ fn has_correct_sum(digits: &[u8]) -> bool {
     sum % 10 == 0 && digits.iter().any(|digit| *digit != digits[0])
 }
 
-/// Whether the words before a number say that it is one of a card. Digits without them may be anything.
+/// The words before a number name a card. Digits without them may be anything.
 fn is_called_card(before: &[u8]) -> bool {
     let before = &before[before.len().saturating_sub(WORDS_BEFORE)..];
     // Markers say nothing, and the words before them were further away.
@@ -134,7 +134,7 @@ fn is_called_card(before: &[u8]) -> bool {
     card.iter().any(|word| before.contains(word)) && !id.iter().any(|end| name.ends_with(end))
 }
 
-/// Whether other numbers stand before the first group, or a marker that may have taken the place of one.
+/// Other numbers come before the first group, or a marker that may have replaced one.
 fn is_in_a_series(before: &[u8]) -> bool {
     let Some(before) = before.strip_suffix(b" ") else { return false };
     before.ends_with(b"]")

@@ -7,12 +7,12 @@ use crate::redact::kind::MARKER;
 use crate::redact::looks::{Style, ends_line, is_placeholder};
 use crate::redact::value::Scan;
 use crate::redact::{Finding, Kind, is_word, table};
-use crate::shell::among;
+use crate::text::word_list::among;
 
-/// How far back the words before a name are looked for.
+/// Distance before a name in which its words are looked for.
 const WORDS_BEFORE: usize = 256;
 
-/// How a program takes a password behind a flag of a letter or two.
+/// The way a program takes a password behind a flag of a letter or two.
 #[derive(Clone, Copy)]
 struct Taking {
     flag: &'static [u8],
@@ -24,8 +24,8 @@ struct Taking {
     login: bool,
 }
 
-/// By the first letter, since most words of most commands are none of these programs.
-fn taking(program: &[u8]) -> Option<Taking> {
+/// Matches the first letter first: most words are none of these programs.
+fn find_program(program: &[u8]) -> Option<Taking> {
     let by = |flag, touching, apart| Some(Taking { flag, touching, apart, login: false });
     let login = Some(Taking { flag: b"p", touching: true, apart: true, login: true });
     match (program.first()?, program) {
@@ -57,7 +57,7 @@ fn taking(program: &[u8]) -> Option<Taking> {
 /// The shortest word that a secret follows behind a blank.
 pub(super) const SHORTEST_NAME: usize = 8;
 
-/// Whether it could be such a word; for the glance at every long word of a text.
+/// It could be such a word; for the glance at every long word of a text.
 #[inline]
 pub(super) fn could_be_name(word: &[u8]) -> bool {
     let (first, last) = (word[0] | 0x20, word[word.len() - 1] | 0x20);
@@ -80,7 +80,7 @@ pub(super) fn could_be_name(word: &[u8]) -> bool {
     }
 }
 
-/// A word that a secret follows, and how.
+/// The contexts in which a secret follows a word.
 #[derive(Clone, Copy, PartialEq)]
 enum Named {
     /// Behind a blank, in a command or a statement.
@@ -89,7 +89,7 @@ enum Named {
     Sentence,
 }
 
-fn named(word: &[u8]) -> Option<Named> {
+fn find_name(word: &[u8]) -> Option<Named> {
     let ends =
         |name: &[u8]| word.len() > name.len() && word[word.len() - name.len()..].eq_ignore_ascii_case(name);
     let is = |name: &[u8]| word.eq_ignore_ascii_case(name);
@@ -102,7 +102,7 @@ fn named(word: &[u8]) -> Option<Named> {
     }
 }
 
-/// Whether a run of word bytes that begins with `-` could be a flag that a secret follows.
+/// A run of word bytes that begins with `-` and could be a flag before a secret.
 #[inline]
 pub(super) fn is_flag(run: &[u8]) -> bool {
     match run {
@@ -114,10 +114,10 @@ pub(super) fn is_flag(run: &[u8]) -> bool {
 
 pub(super) fn find(text: &str) -> Vec<Finding> {
     let mut scan = Scan::new(text);
-    // The program of the command that is read, and whether `login` stands behind it.
+    // The program of the current command, and whether `login` follows it.
     let (mut program, mut login): (Option<Taking>, bool) = (None, false);
     let mut at = 0;
-    // Where the last table or list ends, and whether the line is a row of one.
+    // The end of the last table or list, and whether the line is a row of one.
     let (mut header, mut in_row) = (0, table::begins_row(text.as_bytes()));
     while let Some(byte) = scan.bytes.get(at) {
         if !is_word(*byte) {
@@ -128,7 +128,7 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
                 if *byte == b'\n' {
                     in_row = table::begins_row(&scan.bytes[at + 1..]);
                 } else if *byte == b'|' && in_row {
-                    scan.label(at);
+                    scan.read_label(at);
                     at = at.max(scan.from.saturating_sub(1));
                 }
             }
@@ -139,29 +139,29 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
         let word = &scan.bytes[at..at + run];
         let before = if at == 0 { b' ' } else { scan.bytes[at - 1] };
         if is_flag(word) && is_gap(before) {
-            scan.short_flag(at, run, program.filter(|taking| login || !taking.login));
+            scan.read_short_flag(at, run, program.filter(|taking| login || !taking.login));
         } else if run >= SHORTEST_NAME
             && could_be_name(word)
-            && let Some(named) = named(word)
+            && let Some(named) = find_name(word)
         {
             let next = scan.bytes.get(at + run);
             if at >= header && matches!(next, Some(b',' | b';' | b'\t' | b'\n' | b'\r' | b'"')) {
-                header = scan.listed(at).unwrap_or(header);
+                header = scan.read_list(at).unwrap_or(header);
             }
             if at >= scan.from {
-                scan.name(at, run, named);
+                scan.read_name(at, run, named);
             }
         } else if at >= header && table::is_rule(scan.bytes, at, at + run) {
             header = scan.below_header(at).unwrap_or(header);
         } else if is_gap(before) || matches!(before, b'(' | b'/') {
-            if let Some(taking) = taking(word) {
+            if let Some(taking) = find_program(word) {
                 (program, login) = (Some(taking), false);
             }
             login |= word == b"login";
         }
         at = (at + run).max(scan.from);
     }
-    table::merged(scan)
+    table::merge_findings(scan)
 }
 
 fn is_gap(byte: u8) -> bool {
@@ -170,7 +170,7 @@ fn is_gap(byte: u8) -> bool {
 
 impl Scan<'_> {
     /// `-pX`, `-p X`, `-storepass X`.
-    fn short_flag(&mut self, at: usize, run: usize, program: Option<Taking>) {
+    fn read_short_flag(&mut self, at: usize, run: usize, program: Option<Taking>) {
         let name = &self.bytes[at + 1..at + run];
         if let Some(taking) = program
             && let Some(rest) = name.strip_prefix(taking.flag)
@@ -179,17 +179,17 @@ impl Scan<'_> {
             let next = self.bytes.get(at + run).copied().unwrap_or(b' ');
             let touches = !rest.is_empty() || !next.is_ascii_whitespace();
             if if touches { taking.touching } else { taking.apart } {
-                return self.behind_flag(at, at + 1 + taking.flag.len(), touches);
+                return self.read_behind_flag(at, at + 1 + taking.flag.len(), touches);
             }
         }
-        self.long_flag(at, run);
+        self.read_long_flag(at, run);
     }
 
-    fn behind_flag(&mut self, at: usize, start: usize, touches: bool) {
+    fn read_behind_flag(&mut self, at: usize, start: usize, touches: bool) {
         let Some(value) = self.value_at(start, Style::Flag) else { return };
         let text = &self.text[value.at.clone()];
         let number = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'.'));
-        // A port, but behind the one program that has no such flag.
+        // A number is a port, unless it follows `sshpass`, which has no such flag.
         let number = number && !self.bytes[..at].trim_ascii_end().ends_with(b"sshpass");
         let fits =
             text.len() >= if touches { 3 } else { 4 } && (value.quote.is_some() || !text.starts_with('-'));
@@ -200,13 +200,13 @@ impl Scan<'_> {
     }
 
     /// `keytool -storepass X`, `openssl -passin pass:X`.
-    fn long_flag(&mut self, at: usize, run: usize) {
+    fn read_long_flag(&mut self, at: usize, run: usize) {
         let name = &self.bytes[at + 1..at + run];
         if run < 5 || !matches!(self.bytes.get(at + run), Some(b' ' | b'\t')) {
             return;
         }
         let passing = matches!(name, b"pass" | b"passin" | b"passout");
-        let keyword = if passing { keyword::of(b"password") } else { keyword::of(name) };
+        let keyword = if passing { keyword::read_name(b"password") } else { keyword::read_name(name) };
         let Some(keyword) = keyword.filter(|keyword| keyword.weight == Weight::Sure) else { return };
         let Some(mut value) = self.value_at(at + run, Style::Flag) else { return };
         if passing {
@@ -218,24 +218,26 @@ impl Scan<'_> {
         if value.at.is_empty() || self.bytes[value.at.start] == b'-' {
             return;
         }
-        self.judge(&value, keyword);
+        self.judge_value(&value, keyword);
     }
 
     /// A name that a secret follows behind a blank.
-    fn name(&mut self, at: usize, run: usize, named: Named) {
+    fn read_name(&mut self, at: usize, run: usize, named: Named) {
         let mut name = &self.bytes[at..at + run];
         let mut after = at + run;
         if name.eq_ignore_ascii_case(b"contrase") {
             after += "ña".len();
-            let Some(rest) = self.bytes.get(at..after).filter(|rest| keyword::foreign(rest).is_some()) else {
+            let Some(rest) =
+                self.bytes.get(at..after).filter(|rest| keyword::read_foreign_name(rest).is_some())
+            else {
                 return;
             };
             name = rest;
         }
         let Some(b' ' | b'\t' | b'\n') = self.bytes.get(after) else { return };
-        let mut keyword = keyword::of(name).or_else(|| keyword::foreign(name));
+        let mut keyword = keyword::read_name(name).or_else(|| keyword::read_foreign_name(name));
         if let Some(keyword) = keyword
-            && self.told(after, keyword)
+            && self.read_sentence(after, keyword)
         {
             return;
         }
@@ -245,7 +247,7 @@ impl Scan<'_> {
                 && let Some(value) =
                     self.value_at(after, Style::Prose).filter(|value| value.style == Style::Quoted)
             {
-                self.judge(&value, keyword);
+                self.judge_value(&value, keyword);
             }
             return;
         }
@@ -255,13 +257,13 @@ impl Scan<'_> {
                 return;
             }
             after += rest.len();
-            keyword = keyword::of(b"password");
+            keyword = keyword::read_name(b"password");
         }
         let Some(keyword) = keyword else { return };
         let first = self.text.ceil_char_boundary(self.from.max(at.saturating_sub(WORDS_BEFORE)));
         let before = self.text.get(first..at).unwrap_or_default();
         let mut words = before.split_ascii_whitespace().rev();
-        // What is taken is no word, now or later.
+        // A taken value does not count as a word.
         let last =
             words.next().filter(|word| !word.contains(MARKER)).unwrap_or_default().to_ascii_lowercase();
         let Some(mut value) = self.value_at(after, Style::Prose) else { return };
@@ -283,7 +285,7 @@ impl Scan<'_> {
             _ => Style::Prose,
         };
         if value.style != Style::Prose || value.at.len() >= if value.quote.is_some() { 6 } else { 8 } {
-            self.judge(&value, keyword);
+            self.judge_value(&value, keyword);
         }
     }
 }

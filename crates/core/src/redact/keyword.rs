@@ -1,13 +1,13 @@
 //! Names whose values are secrets: `password`, `apiKey`, `AWS_SECRET_ACCESS_KEY`, `パスワード`, `密码`.
 
 use crate::redact::Kind;
-use crate::shell::{Words, among, each};
 use crate::text::search;
+use crate::text::word_list::{Words, among, each_word};
 
-/// How much a name says about its value.
+/// The certainty that a value behind this name is a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Weight {
-    /// Whatever it is, it is a secret: `password`.
+    /// Any value is a secret: `password`.
     Sure,
     /// It may be one, or the name of one: `secret`, `token`, `api_key`.
     Likely,
@@ -15,7 +15,7 @@ pub(super) enum Weight {
     Doubtful,
 }
 
-/// What a name says.
+/// A name of secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Keyword {
     pub(super) kind: Kind,
@@ -29,7 +29,7 @@ pub(super) struct Keyword {
 /// Longer names are looked at from their end.
 pub(super) const LONGEST: usize = 64;
 
-/// The last word of names that hold no secret but something about one.
+/// The last word of names for something about a secret, not for the secret itself.
 static ABOUT: Words = "id ids name names path paths file files filename dir folder url uri urls type types kind length len \
     count counts ref refs field fields label labels hint policy arn version size min max ttl expiry expires expiration at in \
     on enabled disabled required optional provider manager prompt placeholder pattern regex rule rules strength reset \
@@ -38,17 +38,17 @@ static ABOUT: Words = "id ids name names path paths file files filename dir fold
     scopes passwords secrets tokens keys source mode class style test tests spec helper handler middleware service column \
     table schema validator check checks is has valid visible changedat updated created by owner user users";
 
-/// What a key is called that lets somebody in.
+/// Names of keys that grant access.
 static KEYS: Words = "apikey accesskey authkey encryptionkey signingkey masterkey sharedkey servicekey sessionkey appkey \
     servicerolekey deploykey secretkey clientkey clientkeydata storagekey licensekey subscriptionkey functionskey";
 
-/// What a password is called for short, where something is before it that has one.
+/// Short names of passwords behind the name of their service.
 static PASSES: Words = "dbpass userpass mysqlpass pgpass postgrespass redispass mongopass rabbitmqpass smtppass mailpass \
     emailpass adminpass rootpass ftppass sshpass sudopass authpass loginpass proxypass httppass basicpass keypass \
     storepass keystorepass truststorepass certpass vaultpass";
 
-/// What a name says about its value, if it is one of a secret.
-pub(super) fn of(name: &[u8]) -> Option<Keyword> {
+/// Reads a name; `None` if its values are not secrets.
+pub(super) fn read_name(name: &[u8]) -> Option<Keyword> {
     let name = &name[name.len().saturating_sub(LONGEST)..];
     let mut letters = [0; LONGEST];
     let (mut length, mut last) = (0, 0);
@@ -68,7 +68,7 @@ pub(super) fn of(name: &[u8]) -> Option<Keyword> {
     let all = &letters[..length];
     let last = std::str::from_utf8(&all[last..]).unwrap_or_default();
     let capitals = !small && length > 0;
-    let (kind, weight) = meaning(all, last, capitals)?;
+    let (kind, weight) = read_lower_name(all, last, capitals)?;
     let phrase = kind == Kind::Password && holds(all, "passphrase");
     (!among(ABOUT, last)).then_some(Keyword { kind, weight, phrase, capitals })
 }
@@ -77,9 +77,9 @@ fn holds(name: &[u8], word: &str) -> bool {
     search::find(name, word.as_bytes()).is_some()
 }
 
-/// What a name in small letters says. Most names say nothing, so its words are looked for by their first letters in one go,
-/// and its ends by their last letter.
-fn meaning(name: &[u8], last: &str, capitals: bool) -> Option<(Kind, Weight)> {
+/// Reads a name in small letters. Most names are none of secrets, so its words are looked for by their first letters in one
+/// go, and its ends by their last letter.
+fn read_lower_name(name: &[u8], last: &str, capitals: bool) -> Option<(Kind, Weight)> {
     let (mut password, mut secret, mut heroku, mut cloudflare) = (false, false, false, false);
     for (at, byte) in name.iter().enumerate() {
         let rest = &name[at..];
@@ -114,7 +114,7 @@ fn meaning(name: &[u8], last: &str, capitals: bool) -> Option<(Kind, Weight)> {
         }
         // The lines of a key follow.
         b's' if ends("privatelines") => Some((Kind::SshPrivateKey, Weight::Likely)),
-        b's' if ends("pass") && each(PASSES).any(ends) => Some((Kind::Password, Weight::Sure)),
+        b's' if ends("pass") && each_word(PASSES).any(ends) => Some((Kind::Password, Weight::Sure)),
         b's' if last == "pass" => {
             Some((Kind::Password, if capitals { Weight::Likely } else { Weight::Doubtful }))
         }
@@ -126,7 +126,7 @@ fn meaning(name: &[u8], last: &str, capitals: bool) -> Option<(Kind, Weight)> {
             Some((Kind::AzureStorageKey, Weight::Likely))
         }
         b'y' if ends("privatekey") => Some((Kind::Secret, Weight::Likely)),
-        b'y' | b'a' if (ends("key") || ends("data")) && each(KEYS).any(ends) => {
+        b'y' | b'a' if (ends("key") || ends("data")) && each_word(KEYS).any(ends) => {
             Some((Kind::ApiKey, Weight::Likely))
         }
         b't' if ends("kennwort") => Some((Kind::Password, Weight::Sure)),
@@ -170,8 +170,8 @@ static FOREIGN: [(&str, Kind, Weight); 24] = [
     ("ONTRASEÑA", Kind::Password, Weight::Sure),
 ];
 
-/// What the word of another script says that a text ends with. Most texts end otherwise, which the last letter tells.
-pub(super) fn foreign(before: &[u8]) -> Option<Keyword> {
+/// Reads the word of another script at the end of a text. The last letter rules out most texts.
+pub(super) fn read_foreign_name(before: &[u8]) -> Option<Keyword> {
     let with_end = match before.last_chunk()? {
         [0xe3, 0x83, 0x89] => 0..2,   // ド
         [0xe3, 0x82, 0xba] => 2..3,   // ズ
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn every_foreign_word_is_found_by_its_end() {
         for (word, kind, _) in FOREIGN {
-            assert_eq!(foreign(word.as_bytes()).map(|keyword| keyword.kind), Some(kind), "{word}");
+            assert_eq!(read_foreign_name(word.as_bytes()).map(|keyword| keyword.kind), Some(kind), "{word}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Kinds of secrets, and how many of each were found.
+//! Kinds of secrets, and counts of those found.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// Names are of small letters and `_` only, so that a marker never looks like a token.
 macro_rules! kinds {
     ($($kind:ident $name:literal $doc:literal,)*) => {
-        /// What kind of secret something is.
+        /// A kind of secret.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Kind {
             $(#[doc = $doc] $kind,)*
@@ -112,7 +112,7 @@ impl Kind {
     }
 }
 
-/// How every marker begins; the kind's name and `]` follow.
+/// The beginning of every marker; the kind's name and `]` follow.
 pub(super) const MARKER: &str = "[redacted:";
 
 /// The length of the marker that stands at this place.
@@ -124,24 +124,24 @@ pub(super) fn marker_at(bytes: &[u8], at: usize) -> Option<usize> {
     known.then_some(MARKER.len() + length + 1)
 }
 
-/// How many secrets of which kind were found; in JSON `{"jwt": 1}`.
+/// The number of secrets found of each kind; in JSON `{"jwt": 1}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found(Vec<(Kind, u32)>);
 
 impl Found {
-    /// One more of a kind.
+    /// Counts one more of a kind.
     pub fn add(&mut self, kind: Kind) {
         self.add_several(kind, 1);
     }
 
-    /// What somebody else found, too.
+    /// Adds the counts of another text.
     pub fn merge(&mut self, other: &Found) {
         for (kind, count) in other.iter() {
             self.add_several(kind, count);
         }
     }
 
-    /// Whether there was nothing.
+    /// No secret was found.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,13 +1,13 @@
-//! Whether a value looks like a secret, or like a type, a placeholder, code or a word of prose.
+//! Values that look like a secret, as opposed to a type, a placeholder, code or a word of prose.
 
 use crate::redact::keyword::{Keyword, Weight};
 use crate::redact::kind::MARKER;
 use crate::redact::value::MOST_BLANKS;
 use crate::redact::{Kind, is_word};
-use crate::shell::{Words, among};
 use crate::text::search;
+use crate::text::word_list::{Words, among};
 
-/// How a value stands behind its name.
+/// The notation of a value behind its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
     /// Within quotes, or between the tags of an element.
@@ -22,7 +22,7 @@ pub(super) enum Style {
     Prose,
 }
 
-/// What stands where a value would, and is none.
+/// Words in the place of a value that are not one.
 static NO_VALUE: Words = "null none nil undefined true false yes no on off string str text number int integer boolean bool \
     object any void never unknown required optional missing invalid expired hidden masked redacted omitted removed empty \
     default example sample placeholder dummy fake changeme todo tbd n/a na secret secrets password passwd passphrase token \
@@ -41,14 +41,14 @@ static NAMED: Words = "sha1 sha224 sha256 sha384 sha512 md5 base64 base32 base58
     argon2i argon2id scrypt pbkdf2 aes128 aes192 aes256 ed25519 x25519 secp256k1 http1 http2 http3 ipv4 ipv6 uuid4 uuidv4 \
     uuidv7 i18n l10n k8s a11y x509 pkcs1 pkcs8 pkcs12 latin1 v1 v2 v3 v4 tls12 tls13 ecdsa256 nist800 cl100k";
 
-/// What bytes a value has.
+/// The classes of bytes in a value.
 #[derive(Clone, Copy, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "a list of things that can be in a value")]
 struct Has {
     digit: bool,
     small: bool,
     capital: bool,
-    /// What words and paths do not have.
+    /// A byte that words and paths do not have.
     sign: bool,
     blank: bool,
     foreign: bool,
@@ -76,11 +76,11 @@ impl Has {
     }
 }
 
-/// Whether this is a secret's value. `rest` is what follows it.
+/// The text is the value of a secret. `rest` follows it.
 pub(super) fn like_a_secret(text: &str, keyword: Keyword, style: Style, rest: &[u8]) -> bool {
     let quoted = style == Style::Quoted;
     let sure = keyword.weight == Weight::Sure;
-    // What is cheap to see and frequent comes first.
+    // Cheap and frequent checks first.
     if text.len() < 4 || (!quoted && is_code(text, keyword, style, rest.first().copied())) {
         return false;
     }
@@ -146,15 +146,15 @@ pub(super) fn like_a_secret(text: &str, keyword: Keyword, style: Style, rest: &[
     }
 }
 
-/// Whether it says in another script how long a password has to be.
+/// A rule about the length of passwords, in another script.
 fn is_rule(text: &str) -> bool {
     ["文字", "桁", "以上", "以内", "以下", "字符", "位", "자리", "이상", "글자"]
         .iter()
         .any(|word| text.contains(word))
 }
 
-/// Whether letters alone, and what words are joined with, are a password: in quotes, where no code and no prose is written
-/// like that, or as no word is.
+/// Letters, and signs that join words, that are a password: in quotes, in a form that neither code nor prose has, or unlike
+/// any word.
 fn is_password_of_letters(text: &str, keyword: Keyword, style: Style, rest: &[u8]) -> bool {
     let wordy = is_wordy(text);
     if wordy && is_own_name(text) {
@@ -181,7 +181,7 @@ fn is_password_of_letters(text: &str, keyword: Keyword, style: Style, rest: &[u8
     }
 }
 
-/// Whether nothing else follows on the line, or in the text in quotes that the line stands in.
+/// Nothing else follows on the line, or in the quotes around it.
 pub(super) fn ends_line(rest: &[u8]) -> bool {
     let blanks = rest.iter().take(MOST_BLANKS).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     match &rest[blanks..] {
@@ -191,8 +191,8 @@ pub(super) fn ends_line(rest: &[u8]) -> bool {
     }
 }
 
-/// Whether letters make up words that could be pronounced, such as those of `parseJSONValue`: not one letter after the other
-/// in another case, and not only consonants.
+/// Letters that make up words that could be pronounced, such as those of `parseJSONValue`: the case does not alternate, and
+/// not all are consonants.
 fn is_wordy(text: &str) -> bool {
     let bytes = text.as_bytes();
     let (mut alone, mut length, mut consonants, mut longest, mut capitals) = (0, 0, 0, 0, 0);
@@ -223,7 +223,7 @@ fn is_wordy(text: &str) -> bool {
     true
 }
 
-/// Whether a text is what is written in place of a value.
+/// A text that is written in place of a value.
 pub(super) fn is_placeholder(text: &str) -> bool {
     let bytes = text.as_bytes();
     let Some(first) = bytes.first() else { return true };
@@ -261,7 +261,7 @@ pub(super) fn is_placeholder(text: &str) -> bool {
     code.iter().any(|start| small.contains(start)) || has_template(bytes)
 }
 
-/// Whether there is a `{name}` in it.
+/// It has a `{name}` in it.
 fn has_template(bytes: &[u8]) -> bool {
     let mut from = 0;
     while let Some(open) = search::first(&bytes[from..], b'{').map(|at| from + at) {
@@ -274,7 +274,7 @@ fn has_template(bytes: &[u8]) -> bool {
     false
 }
 
-/// Whether it says where something is.
+/// A path or a URL.
 fn is_address(text: &str, kind: Kind) -> bool {
     let path = ["/", "./", "../", "~/", "~\\", "@/"].iter().any(|start| text.starts_with(start));
     let signs = text.contains(['+', '=', '!', '#', '$', '%', '^', '&', '*']);
@@ -289,7 +289,7 @@ fn is_address(text: &str, kind: Kind) -> bool {
         || text.starts_with("arn:")
 }
 
-/// Whether unquoted text is an expression. Where a shell reads it, it is none.
+/// Unquoted text that is an expression. Behind a variable of a shell it is not.
 fn is_code(text: &str, keyword: Keyword, style: Style, next: Option<u8>) -> bool {
     let bytes = text.as_bytes();
     let of_shell = style == Style::Flag || (style == Style::Tight && keyword.capitals);
@@ -323,7 +323,7 @@ fn is_code(text: &str, keyword: Keyword, style: Style, next: Option<u8>) -> bool
 static ABOUT: Words = "a an the is are be must should may at least than more your you enter type please with of to for not no \
     character characters letters digits required forgot reset change new old";
 
-/// Whether text with blanks in it is a password and no sentence about one.
+/// Text with blanks that is a password, not a sentence about one.
 fn is_phrase(text: &str, keyword: Keyword, digit: bool) -> bool {
     let words = text.split_whitespace().count();
     let about = |word: &str| among(ABOUT, &word.to_ascii_lowercase());
@@ -335,7 +335,7 @@ fn is_phrase(text: &str, keyword: Keyword, digit: bool) -> bool {
         && !text.split_whitespace().any(about)
 }
 
-/// Whether a word names itself: `"password": "Password"`, `password = my_password`.
+/// The value repeats the name: `"password": "Password"`, `password = my_password`.
 fn is_own_name(text: &str) -> bool {
     let small = text.to_ascii_lowercase();
     ["pass", "pwd", "secret", "token", "credential"].iter().any(|word| small.contains(word))
@@ -345,7 +345,7 @@ fn is_own_name(text: &str) -> bool {
 static UNITS: Words =
     "b k m g t kb mb gb tb kib mib gib s ms us ns h d w y th st nd rd x px em pt pc hz am pm min sec hrs";
 
-/// Whether it is a number with a unit, a version or a time. Behind a name that is `sure` the unit has to be a known one.
+/// A number with a unit, a version or a time. Behind a name that is `sure` the unit has to be a known one.
 fn is_measure(text: &str, sure: bool) -> bool {
     let bytes = text.strip_prefix(['v', 'V']).unwrap_or(text).as_bytes();
     let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -362,7 +362,7 @@ fn is_measure(text: &str, sure: bool) -> bool {
     (unit && (!sure || known(rest))) || (digits > 0 && version && bytes.iter().all(dated))
 }
 
-/// Whether it is letters only, a short number, or the name of a type or an algorithm.
+/// Letters only, a short number, or the name of a type or an algorithm.
 fn is_term(part: &str) -> bool {
     let named = among(NAMED, &part.to_ascii_lowercase());
     let typed = part.strip_prefix(['u', 'i', 'f']).is_some_and(|bits| among("8 16 32 64 128", bits));
@@ -373,7 +373,7 @@ fn is_term(part: &str) -> bool {
 static NUMBERED: Words =
     "rfc iso cve nist din step phase section ticket task issue version release chapter page line option";
 
-/// Whether it is a word in small letters and a number, `tulip_9931`, but not the name of something: `sha-256`, `step-12`.
+/// A word in small letters and a number, `tulip_9931`, but not the name of something: `sha-256`, `step-12`.
 fn has_number_behind(text: &str) -> bool {
     let Some((word, number)) = text.rsplit_once(['-', '_', '.']) else { return false };
     let small = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase());
@@ -384,7 +384,7 @@ fn has_number_behind(text: &str) -> bool {
     fits && !among(NUMBERED, word) && !is_term(&[word, number].concat())
 }
 
-/// Whether it is made of words: `prod-db-secret-v2`, `end_of_text`, `token1`.
+/// Made of words: `prod-db-secret-v2`, `end_of_text`, `token1`.
 fn is_name(text: &str) -> bool {
     let is_part = |part: &str| {
         let letters = part.trim_end_matches(|c: char| c.is_ascii_digit());

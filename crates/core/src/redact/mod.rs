@@ -1,13 +1,14 @@
-//! Secrets taken out of a text before it is stored or leaves the process. What is found, and what is left, is the table
-//! `redact.md`.
+//! Secrets taken out of a text before it is stored or leaves the process. The table `redact.md` has every form that is
+//! found or left.
 //!
-//! Five passes, each over what the one before left: texts that somebody marked as private, key blocks, tokens that are known
-//! by their own form, values that are known by the name before them, and by the command, sentence or table they stand in. A
-//! later pass sees the markers of an earlier one and leaves a value alone that holds one; that is why a second time finds nothing more. Every pass is linear: it looks a
-//! bounded way ahead and back, and further only into what it takes out.
+//! Five passes, each over the result of the one before: texts marked as private, key blocks, tokens known by their own form,
+//! values known by the name before them, and values known by their command, sentence or table. A later pass leaves values
+//! with a marker alone, so a second run finds nothing more. Every pass is linear: it looks a bounded way ahead and back, and
+//! further only into a secret that it takes out.
 
 mod card;
 mod command;
+mod header;
 mod keyword;
 mod kind;
 mod looks;
@@ -27,16 +28,16 @@ pub use kind::{Found, Kind};
 
 use crate::text::search;
 
-/// A text without its secrets, and what they were.
+/// A text without its secrets, and their kinds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redacted<'a> {
     /// With a marker such as `[redacted:jwt]` in place of each secret; the text itself where there is none.
     pub text: Cow<'a, str>,
-    /// How many of which kind.
+    /// The number of each kind.
     pub found: Found,
 }
 
-/// A secret, and where it stands.
+/// A secret and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Finding {
     kind: Kind,
@@ -65,7 +66,7 @@ pub fn redact(text: &str) -> Redacted<'_> {
     redacted
 }
 
-/// Takes the secrets out of a text that is there already.
+/// As [`redact`], in the same text.
 pub fn redact_in_place(text: &mut String, found: &mut Found) {
     let redacted = redact(text);
     if let Cow::Owned(clean) = redacted.text {
@@ -75,7 +76,7 @@ pub fn redact_in_place(text: &mut String, found: &mut Found) {
 }
 
 impl Redacted<'_> {
-    /// Puts markers in place of what is found.
+    /// Replaces the findings of a pass with markers.
     fn replace(&mut self, find: fn(&str) -> Vec<Finding>) {
         let findings = find(&self.text);
         if findings.is_empty() {
@@ -100,8 +101,8 @@ impl Redacted<'_> {
 const WORD: u8 = 1;
 /// A digit or a capital letter.
 const MIXED: u8 = 2;
-/// What may stand between a name and its value: `:`, `=`, `>`, `@`, and the first bytes of `：`, `→`, `は`, and of the last
-/// letters of `密码` and `비밀번호`. A blank is none, but ` is ` is looked for, too.
+/// May come between a name and its value: `:`, `=`, `>`, `@`, and the first bytes of `：`, `→`, `は`, and of the last letters of
+/// `密码` and `비밀번호`. ` is ` is looked for by its blank.
 const OPERATOR: u8 = 4;
 /// `<`.
 const OPENS: u8 = 8;
@@ -146,12 +147,12 @@ fn is_word(byte: u8) -> bool {
 /// The shortest run of word bytes in a token that is known by its form.
 const SHORTEST_TOKEN: usize = 16;
 
-/// Whether a run of word bytes could be a token, or a number as long as that of a card.
+/// A run of word bytes that could be a token or the number of a card.
 fn could_be_token(run: usize, of_run: u8) -> bool {
     run >= card::SHORTEST && of_run & MIXED != 0 && (run >= SHORTEST_TOKEN || of_run & LETTER == 0)
 }
 
-/// Which passes could find something.
+/// The passes that could find something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "one for each pass")]
 struct Glance {
@@ -163,7 +164,7 @@ struct Glance {
 }
 
 impl Glance {
-    /// The usual text has nothing for any pass, and this is all it costs.
+    /// One look at every byte. Most texts have nothing for any pass and cost no more than this.
     fn at(bytes: &[u8]) -> Glance {
         let (mut tokens, mut values, mut commands) = (false, false, false);
         let (mut at, mut others) = (0, 0);

@@ -6,7 +6,7 @@ use crate::redact::kind::MARKER;
 use crate::redact::looks::Style;
 use crate::redact::value::{Scan, Value};
 
-/// How much may stand between the two fields.
+/// Longest distance between the two fields.
 const BETWEEN: usize = 96;
 
 /// The longest value before its name.
@@ -14,32 +14,33 @@ const LONGEST_VALUE: usize = 256;
 
 impl Scan<'_> {
     /// The field that begins at `field` and whose value begins at `after`.
-    pub(super) fn field(&mut self, field: usize, name: &[u8], after: usize, style: Style) {
+    pub(super) fn read_field(&mut self, field: usize, name: &[u8], after: usize, style: Style) {
         // Two words are taken for a name where the second is `key`.
         let name = name.rsplit(|byte| *byte == b' ').next().unwrap_or_default();
         let field = field.max(self.from);
         if name.eq_ignore_ascii_case(b"value") {
             if let Some(keyword) = self.name_above(field) {
-                self.value(after, keyword, style);
+                self.read_value(after, keyword, style);
             }
         } else if is_naming(name)
             && let Some(named) = self.value_at(after, Style::Spaced)
-            && let Some(keyword) = keyword::of(&self.bytes[named.at.clone()])
+            && let Some(keyword) = keyword::read_name(&self.bytes[named.at.clone()])
             && !self.text[named.at].contains(MARKER)
             && let Some(value) = self.value_above(field)
         {
-            self.judge(&value, keyword);
+            self.judge_value(&value, keyword);
         }
     }
 
-    /// What the field before says, if it names something secret.
+    /// The field before, if it names a secret.
     fn name_above(&self, field: usize) -> Option<keyword::Keyword> {
         let end = self.before_gap(field);
         let bytes = &self.bytes[self.from..end];
         let length =
             bytes.iter().rev().take(keyword::LONGEST).take_while(|b| is_word(**b) || **b == b'.').count();
         let start = end - length;
-        (length > 0 && self.is_behind(start, is_naming)).then(|| keyword::of(&self.bytes[start..end]))?
+        (length > 0 && self.is_behind(start, is_naming))
+            .then(|| keyword::read_name(&self.bytes[start..end]))?
     }
 
     fn value_above(&self, field: usize) -> Option<Value> {
@@ -58,7 +59,7 @@ impl Scan<'_> {
         is_value.then(|| Value::whole(start..end, style))
     }
 
-    /// Where the field before ends: over blanks, a comma, quotes and one line's end.
+    /// The end of the field before, across blanks, a comma, quotes and one line's end.
     fn before_gap(&self, field: usize) -> usize {
         let first = self.from.max(field.saturating_sub(BETWEEN));
         let mut at = field;
@@ -72,7 +73,7 @@ impl Scan<'_> {
         at
     }
 
-    /// Whether a value that begins here stands behind a field of this name.
+    /// A value that begins here follows a field of this name.
     fn is_behind(&self, start: usize, is_field: impl Fn(&[u8]) -> bool) -> bool {
         let first = self.from.max(start.saturating_sub(BETWEEN));
         let before = &self.bytes[first..start];

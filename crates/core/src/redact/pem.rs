@@ -6,16 +6,16 @@ use crate::text::search;
 
 const DASHES: &[u8] = b"-----";
 
-/// Labels are shorter.
+/// Longest label.
 const LONGEST_LABEL: usize = 64;
 
-/// Lines before the key itself are shorter.
+/// Longest line between the label and the key itself.
 const LONGEST_HEADER: usize = 256;
 
-/// Fewer bytes in one piece are a mention of a key.
+/// Fewer bytes in a row only mention a key.
 const LEAST: usize = 16;
 
-/// A key on a longer line has no other one.
+/// A key on a longer line has no further lines.
 const LONGEST_LINE: usize = 80;
 
 /// A shorter line is a key's last one.
@@ -46,7 +46,7 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
     let mut at = 0;
     while let Some(found) = search::find(&bytes[at..], DASHES) {
         let dashes = at + found;
-        let Some(edge) = edge(bytes, dashes) else {
+        let Some(edge) = read_edge(bytes, dashes) else {
             at = edge_over(bytes, dashes);
             continue;
         };
@@ -64,21 +64,20 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
                 }
             }
             (block, kind) => {
-                findings.extend(block.and_then(|block| torn(bytes, &block, dashes)));
+                findings.extend(block.and_then(|block| find_torn(bytes, &block, dashes)));
                 open = kind.filter(|_| edge.begins).map(|kind| Open { kind, start: dashes, body: edge.end });
             }
         }
     }
-    findings.extend(open.and_then(|block| torn(bytes, &block, bytes.len())));
+    findings.extend(open.and_then(|block| find_torn(bytes, &block, bytes.len())));
     findings
 }
 
-/// Where the dashes end.
 fn edge_over(bytes: &[u8], at: usize) -> usize {
     at + bytes[at..].iter().take_while(|byte| **byte == b'-').count()
 }
 
-fn edge(bytes: &[u8], dashes: usize) -> Option<Edge> {
+fn read_edge(bytes: &[u8], dashes: usize) -> Option<Edge> {
     let at = edge_over(bytes, dashes);
     let rest = &bytes[at..];
     let (begins, label) = match (rest.strip_prefix(b"BEGIN "), rest.strip_prefix(b"END ")) {
@@ -105,13 +104,13 @@ fn edge(bytes: &[u8], dashes: usize) -> Option<Edge> {
 }
 
 /// A key whose base64 begins here, without the lines around it or together with them.
-pub(super) fn bare(bytes: &[u8], start: usize) -> Option<Finding> {
+pub(super) fn find_bare(bytes: &[u8], start: usize) -> Option<Finding> {
     let rest = &bytes[start..];
     let kind = match rest {
         [b'M', b'I' | b'H' | b'C', ..] if is_key(rest) => Kind::PrivateKey,
         [b'b', b'3', ..] if rest.starts_with(b"b3BlbnNzaC1rZXktdjEA") => Kind::SshPrivateKey,
         [b'L', b'S', ..] if rest.starts_with(b"LS0tLS1CRUdJTi") => {
-            let label = decoded(&rest[..base64_run(&rest[..rest.len().min(LONGEST_LABEL)])]);
+            let label = decode_base64(&rest[..base64_run(&rest[..rest.len().min(LONGEST_LABEL)])]);
             let dashes = edge_over(&label, 0);
             search::find(&label[dashes..], b"PRIVATE KEY")?;
             if search::find(&label, b"OPENSSH").is_some() { Kind::SshPrivateKey } else { Kind::PrivateKey }
@@ -122,7 +121,7 @@ pub(super) fn bare(bytes: &[u8], start: usize) -> Option<Finding> {
     (end - start >= LEAST_BARE).then_some(Finding { kind, at: start..end })
 }
 
-/// Where a key ends that has no line below it: with the first line that is not as long as the others.
+/// The end of a key without a closing line: its first line that is shorter than the others.
 fn bare_end(bytes: &[u8], start: usize) -> usize {
     let width = base64_run(&bytes[start..]);
     let mut end = start + width;
@@ -132,11 +131,11 @@ fn bare_end(bytes: &[u8], start: usize) -> usize {
     loop {
         let (gap, ended) = between_lines(&bytes[end..]);
         let mut line = end + gap;
-        line += line_number(&bytes[line..]);
+        line += line_number_length(&bytes[line..]);
         line += between_lines(&bytes[line..]).0;
         let run = base64_run(&bytes[line..]);
         let text = &bytes[line..line + run];
-        // A word is none of its lines.
+        // A word is not a line of a key.
         let mixed = text.iter().any(|byte| !byte.is_ascii_lowercase())
             && text.iter().skip(1).any(|byte| !byte.is_ascii_lowercase());
         let alone = bytes
@@ -153,7 +152,7 @@ fn bare_end(bytes: &[u8], start: usize) -> usize {
     end
 }
 
-/// Whether DER begins as a private key does: a sequence, a version, then an algorithm or the first number of the key.
+/// DER that begins as a private key does: a sequence, a version, then an algorithm or the first number of the key.
 /// Certificates and public keys have no version there.
 fn is_key(rest: &[u8]) -> bool {
     let behind = |at: usize, words: &[&str]| {
@@ -168,8 +167,8 @@ fn is_key(rest: &[u8]) -> bool {
     }
 }
 
-/// What base64 stands for, as far as it is whole.
-fn decoded(text: &[u8]) -> Vec<u8> {
+/// Decodes base64 as far as it is whole.
+fn decode_base64(text: &[u8]) -> Vec<u8> {
     let value = |byte: &u8| match byte {
         b'A'..=b'Z' => byte - b'A',
         b'a'..=b'z' => byte - b'a' + 26,
@@ -220,7 +219,7 @@ fn between_lines(bytes: &[u8]) -> (usize, bool) {
 }
 
 /// The length of a line's number as files are shown with: `12→`, `12` and a tab, `12|`.
-fn line_number(bytes: &[u8]) -> usize {
+fn line_number_length(bytes: &[u8]) -> usize {
     let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
     if digits == 0 || digits > 6 {
         return 0;
@@ -233,7 +232,7 @@ fn line_number(bytes: &[u8]) -> usize {
 }
 
 /// The length of a line such as `DEK-Info: …`.
-fn header(bytes: &[u8]) -> usize {
+fn header_length(bytes: &[u8]) -> usize {
     let window = &bytes[..bytes.len().min(LONGEST_HEADER)];
     let names = ["Proc-Type:", "DEK-Info:", "Version:", "Comment:", "Hash:", "Charset:"];
     if !names.iter().any(|name| window.starts_with(name.as_bytes())) {
@@ -243,7 +242,7 @@ fn header(bytes: &[u8]) -> usize {
 }
 
 /// A block without an end: as far as lines look like a key's.
-fn torn(bytes: &[u8], block: &Open, limit: usize) -> Option<Finding> {
+fn find_torn(bytes: &[u8], block: &Open, limit: usize) -> Option<Finding> {
     let bytes = &bytes[..limit];
     let (mut at, mut end) = (block.body, block.body);
     let (mut first, mut numbered) = (true, false);
@@ -253,7 +252,7 @@ fn torn(bytes: &[u8], block: &Open, limit: usize) -> Option<Finding> {
             break;
         }
         let mut line = at + gap;
-        let number = line_number(&bytes[line..]);
+        let number = line_number_length(&bytes[line..]);
         if numbered && number == 0 {
             break;
         }
@@ -261,7 +260,7 @@ fn torn(bytes: &[u8], block: &Open, limit: usize) -> Option<Finding> {
             numbered = true;
             line += number + between_lines(&bytes[line + number..]).0;
         }
-        let headed = header(&bytes[line..]);
+        let headed = header_length(&bytes[line..]);
         if headed > 0 {
             at = line + headed;
             first = false;
@@ -288,7 +287,7 @@ fn is_padding_or_sum(bytes: &[u8]) -> bool {
     bytes.first() == Some(&b'=') && base64_run(bytes) <= 8
 }
 
-/// Where the key begins whose end stands at `dashes`, if its first part was cut off.
+/// The start of a key that ends at `dashes` and whose first part was cut off.
 fn body_before(bytes: &[u8], from: usize, dashes: usize) -> Option<usize> {
     let mut start = None;
     let mut at = dashes;
@@ -300,7 +299,7 @@ fn body_before(bytes: &[u8], from: usize, dashes: usize) -> Option<usize> {
         }
         let run = bytes[from..line_end].iter().rev().take_while(|byte| is_base64(**byte)).count();
         let mut line = line_end - run;
-        // The `n` of an escaped line end is none of the key's letters.
+        // The `n` of an escaped line end is not part of the key.
         let escaped = line > from && bytes[line - 1] == b'\\' && matches!(bytes.get(line), Some(b'n' | b'r'));
         if escaped {
             line += 1;
@@ -312,7 +311,7 @@ fn body_before(bytes: &[u8], from: usize, dashes: usize) -> Option<usize> {
             || bytes[..line].ends_with("…".as_bytes());
         let length = line_end.saturating_sub(line);
         if !clean || length < if start.is_none() { 1 } else { FULL_LINE } {
-            // What is left of the line at which the text was cut.
+            // The rest of the line at which the text was cut.
             if clean && start.is_some() && length > 0 && line == from && from == 0 {
                 start = Some(line);
             }
@@ -324,7 +323,7 @@ fn body_before(bytes: &[u8], from: usize, dashes: usize) -> Option<usize> {
     start.filter(|start| has_body(&bytes[*start..dashes]))
 }
 
-/// As [`between_lines`], backwards: where the white space begins.
+/// As [`between_lines`], backwards: the start of the white space.
 fn lines_before(bytes: &[u8]) -> (usize, bool) {
     let (mut at, mut ended) = (bytes.len(), false);
     loop {

@@ -1,4 +1,4 @@
-//! Text that somebody marked as private: from `<private>` to its `</private>`, or to the end.
+//! Text marked as private: from `<private>` to its `</private>`, or to the end.
 
 use crate::redact::{Finding, Kind};
 use crate::text::search;

@@ -4,7 +4,8 @@ use crate::redact::keyword;
 use crate::redact::keyword::{Keyword, Weight};
 use crate::redact::looks::Style;
 use crate::redact::value::{Scan, trim_blanks};
-use crate::shell::{Words, among};
+use crate::text::cut::first_bytes;
+use crate::text::word_list::{Words, among};
 
 /// Words between a name and its value, of which the last has to be one of [`LEADING`].
 static BETWEEN: Words = "has have been was is got now again just changed updated reset rotated set back to as into wurde wird \
@@ -20,26 +21,26 @@ static VERBS: Words = "is ist lautet heißt es";
 /// The longest name of an owner.
 const LONGEST_OWNER: usize = 64;
 
-/// More words are another thought.
+/// More words than this do not belong to the name.
 const MOST_WORDS: usize = 5;
 
 impl Scan<'_> {
     /// A sign of another script that may stand behind a name.
-    pub(super) fn foreign_sign(&mut self, at: usize) {
+    pub(super) fn read_foreign_sign(&mut self, at: usize) {
         let Some(sign) = self.bytes.get(at..at + 3) else { return };
         match [sign[0], sign[1], sign[2]] {
             // `→`
-            [0xe2, 0x86, 0x92] => self.arrow(at, 3),
+            [0xe2, 0x86, 0x92] => self.read_arrow(at, 3),
             // `は`, `に`, `を`, and `「`, `『`, `【` right behind a name.
-            [0xe3, 0x81, 0xab] if self.bytes[at..].starts_with("には".as_bytes()) => self.prose(at, 6),
-            [0xe3, 0x81, 0xaf | 0xab] | [0xe3, 0x82, 0x92] => self.prose(at, 3),
-            [0xe3, 0x80, 0x8c | 0x8e | 0x90] => self.prose(at, 0),
+            [0xe3, 0x81, 0xab] if self.bytes[at..].starts_with("には".as_bytes()) => self.read_prose(at, 6),
+            [0xe3, 0x81, 0xaf | 0xab] | [0xe3, 0x82, 0x92] => self.read_prose(at, 3),
+            [0xe3, 0x80, 0x8c | 0x8e | 0x90] => self.read_prose(at, 0),
             // `パスワード hunter2`
-            [0xe3, 0x83, 0x89] if self.bytes.get(at + 3) == Some(&b' ') => self.prose(at + 3, 1),
+            [0xe3, 0x83, 0x89] if self.bytes.get(at + 3) == Some(&b' ') => self.read_prose(at + 3, 1),
             // `：`, `＝`
             [0xef, 0xbc, 0x9a | 0x9d] => {
                 let wide = self.bytes[at + 3..].starts_with("　".as_bytes());
-                self.operator(at, if wide { 6 } else { 3 });
+                self.read_operator(at, if wide { 6 } else { 3 });
             }
             // `码`, `碼`, `令`, `호`, `드`, `번`
             [0xe7, 0xa0, 0x81]
@@ -47,26 +48,26 @@ impl Scan<'_> {
             | [0xe4, 0xbb, 0xa4]
             | [0xed, 0x98, 0xb8]
             | [0xeb, 0x93, 0x9c]
-            | [0xeb, 0xb2, 0x88] => self.joined(at + 3),
+            | [0xeb, 0xb2, 0x88] => self.read_joined(at + 3),
             _ => {}
         }
     }
 
     /// `the password is …`, `パスワードは…`.
-    pub(super) fn prose(&mut self, at: usize, length: usize) {
+    pub(super) fn read_prose(&mut self, at: usize, length: usize) {
         let before = &self.bytes[self.from..at];
         let keyword = match before.last() {
             Some(0x80..) => None,
-            _ => self.name_before(at).and_then(|(name, _)| keyword::of(&self.bytes[name])),
+            _ => self.name_before(at).and_then(|(name, _)| keyword::read_name(&self.bytes[name])),
         };
-        if let Some(keyword) = keyword.or_else(|| keyword::foreign(before)) {
+        if let Some(keyword) = keyword.or_else(|| keyword::read_foreign_name(before)) {
             self.prose_value(at + length, keyword);
         }
     }
 
-    /// A value behind a Chinese or Korean name and what joins them.
-    fn joined(&mut self, after: usize) {
-        let Some(keyword) = keyword::foreign(&self.bytes[self.from..after]) else { return };
+    /// A value behind a Chinese or Korean name and its particle.
+    fn read_joined(&mut self, after: usize) {
+        let Some(keyword) = keyword::read_foreign_name(&self.bytes[self.from..after]) else { return };
         let mut at = after;
         let mut joined = false;
         for c in self.text[after..].chars().take(MOST_WORDS + 2) {
@@ -87,7 +88,7 @@ impl Scan<'_> {
     }
 
     /// `password -> …`.
-    pub(super) fn arrow(&mut self, at: usize, length: usize) {
+    pub(super) fn read_arrow(&mut self, at: usize, length: usize) {
         let after = at + length;
         let before = trim_blanks(&self.bytes[self.from..at]);
         let next = self.bytes.get(after).copied().unwrap_or_default();
@@ -101,20 +102,20 @@ impl Scan<'_> {
         let keyword = match name {
             // `email -> password -> step2`
             Some(name) if ends_with_arrow(trim_blanks(&self.bytes[self.from..name.start])) => None,
-            Some(name) => keyword::of(&self.bytes[name]),
+            Some(name) => keyword::read_name(&self.bytes[name]),
             None => None,
         };
-        if let Some(keyword) = keyword.or_else(|| keyword::foreign(before)) {
+        if let Some(keyword) = keyword.or_else(|| keyword::read_foreign_name(before)) {
             self.prose_value(after, keyword);
         }
     }
 
-    /// A name in a sentence, and its value some words behind it. Returns whether there are such words.
-    pub(super) fn told(&mut self, name: usize, keyword: Keyword) -> bool {
+    /// A name in a sentence and its value some words later. Returns whether there are such words.
+    pub(super) fn read_sentence(&mut self, name: usize, keyword: Keyword) -> bool {
         let mut at = name + self.whose(name);
         let mut leads = at > name && matches!(self.bytes.get(at), Some(b':'));
         for _ in 0..=MOST_WORDS {
-            let start = at + self.blanks(at);
+            let start = at + self.count_blanks(at);
             let word = self.text[start..].split([' ', '\t', '\n', ':', ',', '.']).next().unwrap_or_default();
             if start == at || word.len() > 20 || !among(BETWEEN, word) {
                 break;
@@ -131,10 +132,10 @@ impl Scan<'_> {
         true
     }
 
-    /// The length of words that say whose password it is: ` for the server`, before `:` or a verb.
+    /// The length of words for the owner of a password: ` for the server`, before `:` or a verb.
     fn whose(&self, name: usize) -> usize {
         let window = self.text.get(name..).unwrap_or_default();
-        let window = &window[..window.floor_char_boundary(LONGEST_OWNER)];
+        let window = first_bytes(window, LONGEST_OWNER);
         let mut words = window.split_inclusive(' ');
         let mut length = words.next().filter(|first| *first == " ").map_or(0, str::len);
         let Some(first) = words.next().filter(|word| length > 0 && among(OF, word.trim_end())) else {
@@ -153,7 +154,7 @@ impl Scan<'_> {
         0
     }
 
-    /// The value at the end of what leads to it.
+    /// The value behind the words that lead to it.
     fn prose_value(&mut self, after: usize, keyword: Keyword) {
         if let Some(mut value) = self.value_at(after, Style::Prose) {
             if value.style != Style::Quoted || keyword.weight != Weight::Sure {
@@ -163,10 +164,10 @@ impl Scan<'_> {
             let rest = &self.bytes[value.at.end..];
             let rest = &rest[rest.iter().take_while(|byte| **byte == b' ').count()..];
             if !rest.starts_with(b"->") && !rest.starts_with("→".as_bytes()) {
-                self.judge(&value, keyword);
+                self.judge_value(&value, keyword);
             }
         } else {
-            self.foreign(after, keyword, true);
+            self.read_foreign(after, keyword, true);
         }
     }
 }

@@ -20,12 +20,12 @@ const LONGEST_NAME: usize = 40;
 /// The search ends after this many rows without a secret.
 const MOST_ROWS: usize = 32;
 
-/// Whether a line begins here that is a row: `FLAG_AUTH | FLAG_V2` is code, and `password | base64` a command.
+/// The line is a row of a table: `FLAG_AUTH | FLAG_V2` is code, and `password | base64` a command.
 pub(super) fn begins_row(line: &[u8]) -> bool {
     line.iter().take(MOST_BLANKS).find(|byte| !matches!(byte, b' ' | b'\t')) == Some(&b'|')
 }
 
-/// Whether any line is a row; for the glance at a text that has bars.
+/// Some line is a row; for the glance at a text with bars.
 pub(super) fn has_row(bytes: &[u8]) -> bool {
     let mut rest = bytes;
     while !begins_row(rest) {
@@ -35,7 +35,7 @@ pub(super) fn has_row(bytes: &[u8]) -> bool {
     true
 }
 
-/// Whether dashes stand below the header of a table, next to a bar or a cross.
+/// Dashes below the header of a table, next to a bar or a cross.
 #[inline]
 pub(super) fn is_rule(bytes: &[u8], start: usize, end: usize) -> bool {
     bytes[start..end].starts_with(b"--")
@@ -45,7 +45,7 @@ pub(super) fn is_rule(bytes: &[u8], start: usize, end: usize) -> bool {
 }
 
 /// All findings in their order. One that reaches into a cell that was found on its own ends before it.
-pub(super) fn merged(scan: Scan<'_>) -> Vec<Finding> {
+pub(super) fn merge_findings(scan: Scan<'_>) -> Vec<Finding> {
     let Scan { mut findings, in_rows, .. } = scan;
     if !in_rows.is_empty() {
         findings.retain_mut(|one| {
@@ -63,7 +63,7 @@ pub(super) fn merged(scan: Scan<'_>) -> Vec<Finding> {
 
 impl Scan<'_> {
     /// The cell before this bar, and the value in the next one.
-    pub(super) fn label(&mut self, bar: usize) {
+    pub(super) fn read_label(&mut self, bar: usize) {
         let first = self.from.max(bar.saturating_sub(LONGEST_NAME + 8));
         let before = &self.bytes[first..bar];
         let start =
@@ -76,14 +76,14 @@ impl Scan<'_> {
         if !matches!(name.last(), Some(b'a'..=b'z' | b'A'..=b'Z' | 0x80..)) {
             return;
         }
-        let Some(keyword) = named(name) else { return };
+        let Some(keyword) = read_heading(name) else { return };
         let window = &self.bytes[bar + 1..self.bytes.len().min(bar + 1 + LONGEST_LINE)];
         let Some(length) = window.iter().position(|byte| matches!(byte, b'|' | b'\n')) else { return };
         let cell = self.trimmed(bar + 1..bar + 1 + length);
-        self.cell(cell, keyword, Style::Prose);
+        self.read_cell(cell, keyword, Style::Prose);
     }
 
-    /// The table whose header stands above this line of dashes. Returns where its last row ends.
+    /// The table whose header is above this line of dashes. Returns the end of its last row.
     pub(super) fn below_header(&mut self, dashes: usize) -> Option<usize> {
         let line = self.line_of(dashes)?;
         let is_rule = |byte: &u8| matches!(byte, b'-' | b'|' | b'+' | b':' | b' ' | b'\t' | b'\r');
@@ -92,11 +92,11 @@ impl Scan<'_> {
             return None;
         }
         let header = self.line_of(line.start.checked_sub(1)?)?;
-        self.rows(header, line.end, b'|', Style::Prose)
+        self.read_rows(header, line.end, b'|', Style::Prose)
     }
 
-    /// The list of values, separated by commas, semicolons or tabs, whose header holds this name. Returns where it ends.
-    pub(super) fn listed(&mut self, name: usize) -> Option<usize> {
+    /// The list of values, separated by commas, semicolons or tabs, whose header has this name. Returns its end.
+    pub(super) fn read_list(&mut self, name: usize) -> Option<usize> {
         let header = self.line_of(name)?;
         let text = &self.bytes[header.clone()];
         let separator = text.iter().copied().find(|byte| matches!(byte, b',' | b';' | b'\t')).unwrap_or(b',');
@@ -109,17 +109,23 @@ impl Scan<'_> {
         let is_name = |name: &[u8]| name.first().is_some_and(|byte| is_word(*byte) || *byte == b'"');
         let mut names = text.split(|byte| *byte == separator);
         if text.contains(&separator) && text.iter().all(is_header) && names.all(is_name) {
-            return self.rows(header.clone(), header.end, separator, Style::Tight);
+            return self.read_rows(header.clone(), header.end, separator, Style::Tight);
         }
         Some(header.end)
     }
 
     /// Takes the values of the columns that a header names, row by row.
-    fn rows(&mut self, header: Range<usize>, after: usize, separator: u8, style: Style) -> Option<usize> {
+    fn read_rows(
+        &mut self,
+        header: Range<usize>,
+        after: usize,
+        separator: u8,
+        style: Style,
+    ) -> Option<usize> {
         let columns: Vec<(usize, Keyword)> = self
             .cells(header.clone(), separator)
             .enumerate()
-            .filter_map(|(index, cell)| Some((index, named(&self.bytes[cell])?)))
+            .filter_map(|(index, cell)| Some((index, read_heading(&self.bytes[cell])?)))
             .collect();
         if columns.is_empty() {
             return None;
@@ -136,19 +142,19 @@ impl Scan<'_> {
             for (index, keyword) in &columns {
                 let cell = self.cells(line.clone(), separator).nth(*index);
                 if let Some(cell) = cell {
-                    self.cell(cell, *keyword, style);
+                    self.read_cell(cell, *keyword, style);
                 }
             }
             vain = if self.findings.len() > found { 0 } else { vain + 1 };
             at = line.end;
         }
-        // The scan goes through the other cells, too.
+        // The scan comes to the other cells later.
         self.in_rows.extend(self.findings.drain(before..));
         self.from = from;
         Some(at)
     }
 
-    fn cell(&mut self, cell: Range<usize>, keyword: Keyword, style: Style) {
+    fn read_cell(&mut self, cell: Range<usize>, keyword: Keyword, style: Style) {
         if cell.is_empty() || cell.start < self.from {
             return;
         }
@@ -169,7 +175,7 @@ impl Scan<'_> {
         let digit = text.bytes().any(|byte| byte.is_ascii_digit());
         let sure = keyword.weight == Weight::Sure && sign && digit;
         let style = if sure { Style::Tight } else { style };
-        self.judge(&Value::whole(cell, style), keyword);
+        self.judge_value(&Value::whole(cell, style), keyword);
     }
 
     /// The line around a place, if it is short enough.
@@ -184,7 +190,7 @@ impl Scan<'_> {
         Some(start..end)
     }
 
-    /// The cells of a line, without what is around their text.
+    /// The cells of a line, trimmed.
     fn cells(&self, line: Range<usize>, separator: u8) -> impl Iterator<Item = Range<usize>> {
         let mut start = line.start;
         let ends = line.clone().filter(move |at| self.bytes[*at] == separator).chain([line.end]);
@@ -205,15 +211,15 @@ impl Scan<'_> {
     }
 }
 
-/// What the name of a column or a row says.
-fn named(cell: &[u8]) -> Option<Keyword> {
+/// The heading of a column or a row.
+fn read_heading(cell: &[u8]) -> Option<Keyword> {
     if cell.is_empty() || cell.len() > LONGEST_NAME || search::find(cell, MARKER.as_bytes()).is_some() {
         return None;
     }
-    keyword::of(cell).or_else(|| keyword::foreign(cell))
+    keyword::read_name(cell).or_else(|| keyword::read_foreign_name(cell))
 }
 
-/// Whether it is written as types are: `Uint8Array`.
+/// Written as types are: `Uint8Array`.
 fn is_type(text: &str) -> bool {
     let letters = text.bytes().filter(u8::is_ascii_alphabetic).count();
     let small = text.bytes().filter(u8::is_ascii_lowercase).count();

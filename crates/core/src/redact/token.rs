@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::redact::{Finding, Kind, LETTER, MIXED, SHORTEST_TOKEN, WORD, card, class, is_word, pem};
 
-/// What the rest of a token is made of.
+/// The bytes of a token behind its prefix.
 #[derive(Clone, Copy)]
 enum Body {
     Alnum,
@@ -24,22 +24,22 @@ impl Body {
         }
     }
 
-    /// How many bytes at the start of these are of it.
+    /// The number of such bytes at the start.
     fn run(self, bytes: &[u8]) -> usize {
         bytes.iter().take_while(|byte| self.has(**byte)).count()
     }
 }
 
-/// Where a token with a prefix may begin.
+/// The places at which a token with a prefix may begin.
 #[derive(Clone, Copy, PartialEq)]
 enum Begins {
     /// The prefix is found in no other text.
     Anywhere,
-    /// Only where a word does.
+    /// Only at the start of a word.
     Word,
 }
 
-/// A prefix that ends with `_` or `-`, and how many bytes of a body have to follow.
+/// A prefix that ends with `_` or `-`, and the least length of the body.
 struct Prefix(Kind, &'static str, Begins, Body, usize);
 
 static PREFIXES: [Prefix; 87] = {
@@ -136,7 +136,7 @@ static PREFIXES: [Prefix; 87] = {
     ]
 };
 
-/// Letters at the beginning of a word, and how many bytes make up the rest of it: exactly, or at least.
+/// Letters at the beginning of a word, and the length of its rest: exact, or at least.
 struct Letters(Kind, &'static str, Body, usize, bool);
 
 static LETTERS: [Letters; 16] = [
@@ -158,8 +158,8 @@ static LETTERS: [Letters; 16] = [
     Letters(Kind::NugetKey, "oy2", Body::Alnum, 43, true),
 ];
 
-/// What stands before the run, with a dot or another byte that is none of a word; the length of the run, at least; and
-/// whether another part has to follow behind a dot.
+/// The text before the run, with a dot or another byte that is not of a word; the least length of the run; and whether
+/// another part has to follow behind a dot.
 struct Before(Kind, &'static str, usize, bool);
 
 static BEFORE: [Before; 12] = [
@@ -234,7 +234,7 @@ fn aws_secret_behind(bytes: &[u8], id: usize) -> Option<Range<usize>> {
     (start > id && mixed && ends && secret.iter().all(is_body)).then_some(start..start + LENGTH)
 }
 
-/// The length of the run of word bytes that begins here, and what is in it.
+/// The length of the run of word bytes that begins here, and its classes.
 fn run_at(bytes: &[u8], at: usize) -> (usize, u8) {
     let mut of_run = 0;
     let mut end = at;
@@ -249,7 +249,7 @@ fn run_at(bytes: &[u8], at: usize) -> (usize, u8) {
 #[derive(Clone, Copy)]
 struct Run<'a> {
     bytes: &'a [u8],
-    /// Nothing before this is looked at: it is part of another token.
+    /// Bytes before this belong to another token.
     from: usize,
     start: usize,
     end: usize,
@@ -259,7 +259,7 @@ impl Run<'_> {
     fn token(self) -> Option<Finding> {
         let start = self.word_start();
         // Most specific first.
-        pem::bare(self.bytes, start)
+        pem::find_bare(self.bytes, start)
             .or_else(|| self.behind_known(start))
             .or_else(|| self.prefixed(start))
             .or_else(|| self.lettered(start))
@@ -267,7 +267,7 @@ impl Run<'_> {
             .or_else(|| self.authorized(start))
     }
 
-    /// Where the word begins: within JSON and URLs the first bytes may belong to an escape, as the `n` of `\n`.
+    /// The start of the word: within JSON and URLs the first bytes may belong to an escape, as the `n` of `\n`.
     fn word_start(self) -> usize {
         let run = &self.bytes[self.start..self.end];
         let hex = |length: usize| run[..length].iter().all(u8::is_ascii_hexdigit);
@@ -279,7 +279,7 @@ impl Run<'_> {
         }
     }
 
-    /// Whether no word goes on here from what stands before.
+    /// A word can begin here: the byte before is not part of it.
     fn begins_word(self, at: usize) -> bool {
         match &self.bytes[self.from..at] {
             [.., b'\\', b'n' | b'r' | b't'] => true,
@@ -292,7 +292,7 @@ impl Run<'_> {
         Finding { kind, at: start..end }
     }
 
-    /// Where a token ends that may go on behind the run: parts behind dots, and what base64 has beside letters.
+    /// The end of a token that may extend behind the run: parts behind dots, and the signs of base64.
     fn far_end(self) -> usize {
         let more = |byte: &u8| is_word(*byte) || matches!(byte, b'.' | b'+' | b'/' | b'=' | b'~' | b'%');
         let length = self.bytes[self.end..].iter().take_while(|byte| more(byte)).count();
@@ -304,7 +304,7 @@ impl Run<'_> {
         end
     }
 
-    /// Where a token ends of which only parts behind dots belong to it.
+    /// The end of a token that extends only over parts behind dots.
     fn dotted_end(self) -> usize {
         let mut end = self.end;
         while self.bytes.get(end) == Some(&b'.') {
@@ -341,7 +341,7 @@ impl Run<'_> {
                         | Kind::SentryToken => self.far_end(),
                         _ => self.end,
                     };
-                    // What stands before it in the same run would be a word of its own once this is gone.
+                    // The bytes before it in the same run become a word of their own once this is taken out.
                     let left = Run { end: start, ..self };
                     let other = (start >= word + SHORTEST_TOKEN).then(|| {
                         left.lettered(word).or_else(|| left.shaped(word)).or_else(|| left.authorized(word))
@@ -451,7 +451,7 @@ impl Run<'_> {
         None
     }
 
-    /// A token behind `Bearer` or `Basic`, wherever that stands.
+    /// A token behind `Bearer` or `Basic`, in any place.
     fn authorized(self, start: usize) -> Option<Finding> {
         let before = self.bytes[self.from..start].strip_suffix(b" ")?;
         let scheme = |name: &[u8]| {

@@ -11,15 +11,15 @@ use crate::text::search;
 /// The longest user name and password in a URL.
 const LONGEST_USER: usize = 256;
 
-/// How far back the program of a connect string is looked for.
+/// Distance before a connect string in which its program is looked for.
 const PROGRAM_BEFORE: usize = 64;
 
 impl Scan<'_> {
-    /// `scheme://user:password@host`, and hosts that let in whoever knows the path.
-    pub(super) fn url(&mut self, at: usize) {
+    /// `scheme://user:password@host`, and hosts whose path alone grants access.
+    pub(super) fn read_url(&mut self, at: usize) {
         let start = at + 3;
         let rest = &self.bytes[start..];
-        if let Some((kind, range)) = webhook(rest) {
+        if let Some((kind, range)) = find_webhook(rest) {
             return self.take(kind, start + range.start..start + range.end);
         }
         let length = rest
@@ -29,7 +29,7 @@ impl Scan<'_> {
             .unwrap_or(rest.len().min(LONGEST_USER));
         let near = rest[..length].iter().rposition(|byte| *byte == b'@');
         let Some(host) = self.far_host(at, length, near).or(near) else { return };
-        // A token in the user's place has been taken already.
+        // A token in the user's place was taken by an earlier pass.
         let known = marker_at(rest, 0).unwrap_or(0);
         let Some(colon) = rest[..host].iter().skip(known).position(|byte| *byte == b':').map(|at| known + at)
         else {
@@ -43,7 +43,7 @@ impl Scan<'_> {
         };
         let plain =
             rest[known..colon].iter().all(|byte| is_word(*byte) || matches!(byte, b'.' | b'%' | b'+' | b'~'));
-        // What is no name may hold anything.
+        // A user that is not a name may hold anything.
         let first = if plain { colon + 1 } else { known };
         let Some(text) = self.text.get(start + first..start + host) else { return };
         if !text.is_empty()
@@ -54,7 +54,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Where the `@` before the host stands, if `/`, `?` or `#` in a password ended what would be the host in a correct URL.
+    /// The `@` before the host, where a `/`, `?` or `#` in the password ends the host of a correct URL too early.
     fn far_host(&self, at: usize, length: usize, near: Option<usize>) -> Option<usize> {
         let rest = &self.bytes[at + 3..];
         matches!(rest.get(length), Some(b'/' | b'?' | b'#')).then_some(())?;
@@ -87,7 +87,7 @@ impl Scan<'_> {
     }
 
     /// `scott/tiger@//db`, `sqlplus scott/tiger@db`.
-    pub(super) fn connect_string(&mut self, at: usize) {
+    pub(super) fn read_connect_string(&mut self, at: usize) {
         let before = &self.bytes[self.from..at];
         let is_password =
             |byte: &&u8| byte.is_ascii_graphic() && !matches!(byte, b'/' | b'"' | b'\'' | b'`' | b'\\');
@@ -96,7 +96,7 @@ impl Scan<'_> {
         let user = before.iter().rev().take(LONGEST_USER).take_while(|byte| is_word(**byte)).count();
         let line = &before[..before.len() - user];
         let line = &line[line.len().saturating_sub(PROGRAM_BEFORE)..];
-        // A program before a marker was further away.
+        // A program before a marker is not this one's.
         let line = line.rsplit(|byte| *byte == b']').next().unwrap_or_default();
         let named = ["sqlplus ", "oracle:thin:", "sqlldr ", "expdp ", "impdp ", "rman target "];
         let touches = line.last().is_some_and(|byte| matches!(byte, b'/' | b'.' | b'@'));
@@ -124,7 +124,7 @@ fn is_ipv4(host: &[u8]) -> bool {
         && host.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
 }
 
-/// A variable, or what stands for a value.
+/// A variable or a placeholder.
 pub(super) fn is_variable(text: &str) -> bool {
     let starred = text.bytes().all(|byte| matches!(byte, b'*' | b'x' | b'X' | b'.'));
     starred
@@ -133,7 +133,7 @@ pub(super) fn is_variable(text: &str) -> bool {
 }
 
 /// The secret part of a webhook's address.
-fn webhook(rest: &[u8]) -> Option<(Kind, Range<usize>)> {
+fn find_webhook(rest: &[u8]) -> Option<(Kind, Range<usize>)> {
     let run =
         |from: usize| from + rest[from..].iter().take_while(|byte| is_word(**byte) || **byte == b'/').count();
     for start in ["hooks.slack.com/services/", "hooks.slack.com/workflows/", "hooks.slack.com/triggers/"] {

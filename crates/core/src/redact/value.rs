@@ -1,4 +1,4 @@
-//! Secrets that are known by what stands before them: a name, a header, a scheme and a user, a flag.
+//! Secrets known by the text before them: a name, a header, a scheme and a user, a flag.
 
 use std::ops::Range;
 
@@ -8,16 +8,16 @@ use crate::redact::kind::MARKER;
 use crate::redact::looks::{Style, is_placeholder, like_a_secret};
 use crate::redact::url::is_variable;
 use crate::redact::{BLANK, DASH, Finding, Kind, OPERATOR, class, is_word};
-use crate::shell::among;
+use crate::text::japanese::{HIRAGANA_BLOCK, is_sign};
 use crate::text::search;
 
-/// How much of a value is looked at before it is found to be one; then it is taken to its end.
-const LOOKED_AT: usize = 128;
+/// Bytes of a value that are looked at to judge it. A secret is then taken to its end.
+pub(super) const LOOKED_AT: usize = 128;
 
-/// More blanks before an operator are no layout.
+/// More blanks before an operator are not layout.
 pub(super) const MOST_BLANKS: usize = 40;
 
-/// How far back the program of a command line is looked for.
+/// Distance before a flag in which the program of the command line is looked for.
 const LINE_BEFORE: usize = 256;
 
 /// The longest type between a name and its value.
@@ -32,17 +32,17 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
             continue;
         }
         match byte {
-            b':' if scan.bytes[at..].starts_with(b"://") => scan.url(at),
-            b':' | b'=' => scan.operator(at, 1),
-            b'>' if at > scan.from && scan.bytes[at - 1] == b'-' => scan.arrow(at - 1, 2),
-            b'>' => scan.element(at),
-            b'-' if scan.bytes[at..].starts_with(b"--") => scan.flag(at),
-            b'@' => scan.connect_string(at),
+            b':' if scan.bytes[at..].starts_with(b"://") => scan.read_url(at),
+            b':' | b'=' => scan.read_operator(at, 1),
+            b'>' if at > scan.from && scan.bytes[at - 1] == b'-' => scan.read_arrow(at - 1, 2),
+            b'>' => scan.read_element(at),
+            b'-' if scan.bytes[at..].starts_with(b"--") => scan.read_flag(at),
+            b'@' => scan.read_connect_string(at),
             b' ' if scan.bytes.get(at + 1) == Some(&b'i') && scan.bytes[at..].starts_with(b" is ") => {
-                scan.prose(at, 4);
+                scan.read_prose(at, 4);
             }
             0xe2.. => {
-                scan.foreign_sign(at);
+                scan.read_foreign_sign(at);
                 at += 2;
             }
             _ => {}
@@ -52,36 +52,36 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
     scan.findings
 }
 
-/// A text, and what was found in it so far.
+/// A text and the findings in it so far.
 pub(super) struct Scan<'a> {
     pub(super) text: &'a str,
     pub(super) bytes: &'a [u8],
     pub(super) findings: Vec<Finding>,
-    /// Found in the rows of tables, which are read before the scan comes to them.
+    /// Findings in rows of tables, which are read ahead of the scan.
     pub(super) in_rows: Vec<Finding>,
-    /// What stands before this is taken.
+    /// Bytes before this are taken.
     pub(super) from: usize,
 }
 
-/// Where a value stands, as far as it is looked at.
+/// The place of a value, as far as it is looked at.
 #[derive(Clone, Debug)]
 pub(super) struct Value {
     pub(super) at: Range<usize>,
     pub(super) style: Style,
     /// The quote and how many backslashes are before it.
     pub(super) quote: Option<(u8, usize)>,
-    /// It goes on.
+    /// It extends further.
     long: bool,
 }
 
 impl Value {
-    /// One that is looked at to its end.
+    /// A value that is looked at to its end.
     pub(super) fn whole(at: Range<usize>, style: Style) -> Value {
         Value { at, style, quote: None, long: false }
     }
 }
 
-/// How a value stands on the line below its name.
+/// The layout of a value on the line below its name.
 #[derive(Clone, Copy, Debug)]
 struct Indented {
     /// Of YAML, behind `|` or `>`.
@@ -100,7 +100,7 @@ impl<'a> Scan<'a> {
     }
 
     /// A name, an operator, a value.
-    pub(super) fn operator(&mut self, at: usize, length: usize) {
+    pub(super) fn read_operator(&mut self, at: usize, length: usize) {
         let mut after = at + length;
         // `=>`, `==`, `:=`.
         while let Some(b'=' | b'>' | b':') = self.bytes.get(after) {
@@ -109,55 +109,55 @@ impl<'a> Scan<'a> {
                 return;
             }
         }
-        if self.user_of_a_program(at) {
+        if self.read_user_of_program(at) {
             return;
         }
         let Some((name, tight)) = self.name_before(at) else {
             if let Some(keyword) = self.foreign_before(at) {
-                self.value(after, keyword, Style::Spaced);
+                self.read_value(after, keyword, Style::Spaced);
             }
             return;
         };
         let text = &self.bytes[name.clone()];
         let header = self.bytes[at] == b':' || self.bytes[at] == b'=';
         if header && ends_in_any_case(text, b"authorization") {
-            return self.authorization(after);
+            return self.read_authorization(after);
         }
         if header && ends_in_any_case(text, b"cookie") && self.bytes[at] == b':' {
-            return self.cookies(after, ends_in_any_case(text, b"set-cookie"));
+            return self.read_cookies(after, ends_in_any_case(text, b"set-cookie"));
         }
         let signed =
             text == b"sig" && name.start > 0 && matches!(self.bytes[name.start - 1], b'?' | b'&' | b';');
         let keyword = if signed {
             Some(Keyword { kind: Kind::AzureSas, weight: Weight::Likely, phrase: false, capitals: false })
         } else {
-            keyword::of(text)
+            keyword::read_name(text)
         };
         let style = if tight && self.bytes[at] == b'=' { Style::Tight } else { Style::Spaced };
         let Some(keyword) = keyword else {
             // The last letter of `contraseña`.
             if matches!(text, b"a" | b"A") {
                 if let Some(keyword) = self.foreign_before(at) {
-                    self.value(after, keyword, style);
+                    self.read_value(after, keyword, style);
                 }
             } else if (3..=12).contains(&text.len()) && matches!(text[text.len() - 1] | 0x20, b'e' | b'y') {
-                self.field(name.start, text, after, style);
+                self.read_field(name.start, text, after, style);
             }
             if self.from <= at && self.bytes[at] == b'=' && !tight {
-                self.typed(at, after);
+                self.read_typed(at, after);
             }
             return;
         };
         if keyword.kind == Kind::SshPrivateKey {
-            return self.lines_of_a_key(after);
+            return self.read_lines_of_key(after);
         }
         // `--password=…` is for a shell, as `PASSWORD=…` is.
         let capitals = keyword.capitals || text.starts_with(b"-");
-        self.value(after, Keyword { capitals, ..keyword }, style);
+        self.read_value(after, Keyword { capitals, ..keyword }, style);
     }
 
     /// `password: &str = "…"`, `var password string = "…"`: the name stands before the type.
-    fn typed(&mut self, at: usize, after: usize) {
+    fn read_typed(&mut self, at: usize, after: usize) {
         let first = self.from.max(at.saturating_sub(LONGEST_TYPE));
         let window = &self.bytes[first..at];
         let is_type = |byte: &u8| {
@@ -175,10 +175,10 @@ impl<'a> Scan<'a> {
                 .and_then(|rest| self.name_before(start + rest.len()))
                 .map(|(name, _)| name)
         };
-        if let Some(keyword) = name.and_then(|name| keyword::of(&self.bytes[name]))
+        if let Some(keyword) = name.and_then(|name| keyword::read_name(&self.bytes[name]))
             && let Some(value) = self.value_at(after, Style::Spaced).filter(|value| value.quote.is_some())
         {
-            self.judge(&value, keyword);
+            self.judge_value(&value, keyword);
         }
     }
 
@@ -189,25 +189,25 @@ impl<'a> Scan<'a> {
         if let [rest @ .., b'"' | b'\'' | b'`'] = before {
             before = rest.strip_suffix(b"\\").unwrap_or(rest);
         }
-        keyword::foreign(before)
+        keyword::read_foreign_name(before)
     }
 
     /// `<password>…</password>`.
-    fn element(&mut self, at: usize) {
+    fn read_element(&mut self, at: usize) {
         let Some((name, true)) = self.name_before(at) else { return };
         if name.start == 0 || self.bytes[name.start - 1] != b'<' {
             return;
         }
-        let Some(keyword) = keyword::of(&self.bytes[name]) else { return };
+        let Some(keyword) = keyword::read_name(&self.bytes[name]) else { return };
         let (end, long) = self.plain_end(at + 1, Style::Quoted, LOOKED_AT);
         if end > at + 1 && (long || self.bytes[end..].starts_with(b"</")) {
             let value = Value { at: at + 1..end, style: Style::Quoted, quote: None, long };
-            self.judge(&value, keyword);
+            self.judge_value(&value, keyword);
         }
     }
 
     /// `--password …`.
-    fn flag(&mut self, at: usize) {
+    fn read_flag(&mut self, at: usize) {
         if at > 0 && (is_word(self.bytes[at - 1]) || at < self.from) {
             return;
         }
@@ -218,25 +218,25 @@ impl<'a> Scan<'a> {
         if length == 0 || !matches!(self.bytes.get(after), Some(b' ' | b'\t')) {
             return;
         }
-        let Some(keyword) = keyword::of(&self.bytes[name..after]) else { return };
+        let Some(keyword) = keyword::read_name(&self.bytes[name..after]) else { return };
         if let Some(value) =
             self.value_at(after, Style::Flag).filter(|value| self.bytes[value.at.start] != b'-')
         {
-            self.judge(&value, keyword);
+            self.judge_value(&value, keyword);
         }
     }
 
-    pub(super) fn value(&mut self, after: usize, keyword: Keyword, style: Style) {
+    pub(super) fn read_value(&mut self, after: usize, keyword: Keyword, style: Style) {
         if let Some((first, indented)) = self.next_line(after) {
-            return self.below(first, indented, keyword);
+            return self.read_below(first, indented, keyword);
         }
         match self.value_at(after, style) {
-            Some(value) => self.judge(&value, keyword),
-            None => self.foreign(after, keyword, false),
+            Some(value) => self.judge_value(&value, keyword),
+            None => self.read_foreign(after, keyword, false),
         }
     }
 
-    pub(super) fn judge(&mut self, value: &Value, keyword: Keyword) {
+    pub(super) fn judge_value(&mut self, value: &Value, keyword: Keyword) {
         let text = &self.text[value.at.clone()];
         if like_a_secret(text, keyword, value.style, &self.bytes[value.at.end..]) {
             let end = self.end_of(value);
@@ -244,16 +244,16 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Letters that are not ASCII and end with some that are, `さくら2024`, which no counter follows as in `変更から90日`.
-    pub(super) fn foreign(&mut self, after: usize, keyword: Keyword, prose: bool) {
+    /// Letters beyond ASCII that end with digits, `さくら2024`, without a counter behind them as in `変更から90日`.
+    pub(super) fn read_foreign(&mut self, after: usize, keyword: Keyword, prose: bool) {
         if keyword.weight != Weight::Sure {
             return;
         }
-        let blanks = self.blanks(after);
+        let blanks = self.count_blanks(after);
         let rest = self.text.get(after + blanks..).unwrap_or_default();
         let is_end = |c: char| {
             c.is_whitespace()
-                || matches!(c, '\u{3000}'..='\u{303f}' | '\u{ff01}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff20}')
+                || is_sign(c)
                 || matches!(c, '"' | '\'' | '`' | '\\' | ',' | ';' | '<' | '>' | '(' | '[' | '{')
         };
         let whole = rest.char_indices().take(LOOKED_AT).find(|(_, c)| is_end(*c));
@@ -264,30 +264,30 @@ impl<'a> Scan<'a> {
         let follows = &whole[last..];
         let ends = follows.is_empty()
             || ["です", "だ", "でし"].iter().any(|end| follows.starts_with(end))
-            || !prose && follows.starts_with(|c: char| ('\u{3041}'..='\u{309f}').contains(&c));
+            || !prose && follows.starts_with(|c: char| HIRAGANA_BLOCK.contains(&c));
         if digits >= 2 && ends && !text.contains(MARKER) && !is_placeholder(text) {
             let start = after + blanks;
             self.take(keyword.kind, start..start + last);
         }
     }
 
-    /// Where the next line begins and how far it is indented, if nothing or only the sign of a YAML block stands on this one.
+    /// The start of the next line and its indentation, if the rest of this line is empty or the sign of a YAML block.
     fn next_line(&self, after: usize) -> Option<(usize, Indented)> {
-        let mut at = after + self.blanks(after);
+        let mut at = after + self.count_blanks(after);
         let block = matches!(self.bytes.get(at), Some(b'|' | b'>'));
         if block {
             at += 1;
             at += usize::from(matches!(self.bytes.get(at), Some(b'-' | b'+')));
-            at += self.blanks(at);
+            at += self.count_blanks(at);
         }
         let ended = self.line_end(at);
         let first = at + ended;
-        let blanks = self.blanks(first);
+        let blanks = self.count_blanks(first);
         (ended > 0 && (!block || blanks > 0)).then_some((first, Indented { block, blanks }))
     }
 
     /// A value that stands on the line below its name.
-    fn below(&mut self, first: usize, indented: Indented, keyword: Keyword) {
+    fn read_below(&mut self, first: usize, indented: Indented, keyword: Keyword) {
         let start = first + indented.blanks;
         let style = if indented.block { Style::Quoted } else { Style::Prose };
         let Some(mut value) = self.value_at(start, style) else { return };
@@ -298,9 +298,9 @@ impl<'a> Scan<'a> {
         }
         value.style = style;
         if !indented.block {
-            // Beneath a word that ends with a colon may stand anything.
+            // Below a word with a colon there may be anything.
             if value.at.len() >= 8 {
-                self.judge(&value, keyword);
+                self.judge_value(&value, keyword);
             }
             return;
         }
@@ -312,7 +312,7 @@ impl<'a> Scan<'a> {
         let mut end = value.at.end;
         loop {
             let line = end + self.line_end(end);
-            if line == end || self.blanks(line) < indented.blanks {
+            if line == end || self.count_blanks(line) < indented.blanks {
                 break;
             }
             let length = (line..self.bytes.len())
@@ -337,13 +337,13 @@ impl<'a> Scan<'a> {
         }
     }
 
-    pub(super) fn blanks(&self, at: usize) -> usize {
+    pub(super) fn count_blanks(&self, at: usize) -> usize {
         self.bytes[at..].iter().take(MOST_BLANKS).take_while(|byte| matches!(byte, b' ' | b'\t')).count()
     }
 
-    /// `Private-Lines: 14`, and so many lines.
-    fn lines_of_a_key(&mut self, after: usize) {
-        let number = after + self.blanks(after);
+    /// `Private-Lines: 14`, and that many lines.
+    fn read_lines_of_key(&mut self, after: usize) {
+        let number = after + self.count_blanks(after);
         let digits = self.bytes[number..].iter().take(4).take_while(|byte| byte.is_ascii_digit()).count();
         let count = self.text[number..number + digits].parse().unwrap_or(0_usize);
         let first = number + digits + self.line_end(number + digits);
@@ -404,7 +404,7 @@ impl<'a> Scan<'a> {
         Some((self.from + start..self.from + end, tight))
     }
 
-    /// What stands behind an operator.
+    /// The value behind an operator.
     pub(super) fn value_at(&self, mut at: usize, style: Style) -> Option<Value> {
         let bytes = self.bytes;
         at += bytes[at..].iter().take(MOST_BLANKS).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
@@ -432,7 +432,7 @@ impl<'a> Scan<'a> {
             });
         }
         if bytes.get(at).is_some_and(|byte| *byte >= 0xc2)
-            && let Some((start, end)) = self.bracketed(at)
+            && let Some((start, end)) = self.find_bracketed(at)
         {
             return (end > start).then(|| Value::whole(start..end, Style::Quoted));
         }
@@ -449,9 +449,9 @@ impl<'a> Scan<'a> {
         (value.at.end > at).then_some(value)
     }
 
-    /// The inside of quotes that are not ASCII. Quotes that do not close on a short line hold one word; a line with a marker
-    /// may have been longer.
-    fn bracketed(&self, at: usize) -> Option<(usize, usize)> {
+    /// The inside of quotes beyond ASCII. Quotes that do not close on a short line hold one word; a line with a marker may have
+    /// been longer.
+    fn find_bracketed(&self, at: usize) -> Option<(usize, usize)> {
         static BRACKETS: [(&str, &str); 7] =
             [("「", "」"), ("『", "』"), ("【", "】"), ("“", "”"), ("„", "“"), ("«", "»"), ("‘", "’")];
         let (open, close) =
@@ -468,7 +468,7 @@ impl<'a> Scan<'a> {
         Some((start, if one_word { self.plain_end(start, Style::Quoted, LOOKED_AT).0 } else { start }))
     }
 
-    /// Where the quote closes, or the line ends; and whether that is further away than `most`.
+    /// The place where the quote closes or the line ends, and whether that is further away than `most`.
     fn quoted_end(&self, start: usize, quote: u8, slashes: usize, most: usize) -> (usize, bool) {
         let mut before = 0;
         for (length, byte) in self.bytes[start..].iter().enumerate() {
@@ -492,7 +492,7 @@ impl<'a> Scan<'a> {
         (self.bytes.len(), false)
     }
 
-    /// Where a value without quotes ends; and whether that is further away than `most`.
+    /// The end of a value without quotes, and whether that is further away than `most`.
     fn plain_end(&self, start: usize, style: Style, most: usize) -> (usize, bool) {
         for (length, byte) in self.bytes[start..].iter().enumerate() {
             let at = start + length;
@@ -530,7 +530,7 @@ impl<'a> Scan<'a> {
     }
 
     /// `curl -u user:password`. Returns whether it was one.
-    fn user_of_a_program(&mut self, colon: usize) -> bool {
+    fn read_user_of_program(&mut self, colon: usize) -> bool {
         // In prose a blank follows.
         if self.bytes[colon] != b':' || self.bytes.get(colon + 1).is_none_or(u8::is_ascii_whitespace) {
             return false;
@@ -546,7 +546,7 @@ impl<'a> Scan<'a> {
         if !is_flag {
             return false;
         }
-        // The program may stand before what was taken.
+        // The program may come before the last taken secret.
         let flag_end = self.from + flag.len();
         let line = &self.bytes[flag_end.saturating_sub(LINE_BEFORE)..flag_end];
         let names_program = |name: &[u8]| search::find(line, name).is_some();
@@ -561,95 +561,6 @@ impl<'a> Scan<'a> {
         }
         self.take(Kind::UrlPassword, start..end);
         true
-    }
-
-    /// `Authorization: Bearer …`, and whatever other scheme or none.
-    fn authorization(&mut self, after: usize) {
-        let value = self.header_start(after);
-        let text = &self.bytes[value..self.bytes.len().min(value + LOOKED_AT)];
-        let scheme =
-            text.iter().take(24).take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').count();
-        let blanks = text[scheme..].iter().take_while(|byte| **byte == b' ').count();
-        let known = "bearer basic token digest negotiate ntlm apikey bot oauth ssws hawk";
-        let name = String::from_utf8_lossy(&text[..scheme]).to_ascii_lowercase();
-        let start = value + if blanks > 0 { scheme + blanks } else { 0 };
-        let (word, _) = self.header_end(start, true, LOOKED_AT);
-        // Some schemes have a list of parameters.
-        let parameters = self.bytes.get(word) == Some(&b' ')
-            && (self.bytes[start..word].ends_with(b",") || self.bytes[start..word].contains(&b'='));
-        let (end, long) = self.header_end(start, !parameters, LOOKED_AT);
-        let Some(text) = self.text.get(start..end) else { return };
-        let digit = text.bytes().any(|byte| byte.is_ascii_digit());
-        let mixed =
-            text.bytes().any(|b| b.is_ascii_uppercase()) && text.bytes().any(|b| b.is_ascii_lowercase());
-        let alone = self.bytes.get(end) != Some(&b' ');
-        let fits = if blanks > 0 && among(known, &name) {
-            text.len() >= 4 && (digit || mixed || text.len() >= 20 || alone && text.len() >= 8)
-        } else {
-            text.len() >= 8 && digit && !text.contains('(')
-        };
-        if fits && !text.contains(MARKER) && !is_placeholder(text) {
-            let end = if long { self.header_end(start, !parameters, usize::MAX).0 } else { end };
-            self.take(Kind::Authorization, start..end);
-        }
-    }
-
-    /// The values of a header's cookies; of those that are set only the first pair is one.
-    fn cookies(&mut self, after: usize, set: bool) {
-        let mut at = self.header_start(after);
-        loop {
-            at += self.bytes[at..].iter().take_while(|byte| **byte == b' ').count();
-            let is_name = |byte: &&u8| is_word(**byte) || **byte == b'.';
-            let name = self.bytes[at..].iter().take(LOOKED_AT).take_while(is_name).count();
-            if name == 0 || self.bytes.get(at + name) != Some(&b'=') {
-                return;
-            }
-            let start = at + name + 1;
-            let (end, long) = self.header_end(start, true, LOOKED_AT);
-            let Some(text) = self.text.get(start..end) else { return };
-            at = end;
-            if text.len() >= 4 && !text.contains(MARKER) && !is_placeholder(text) {
-                at = if long { self.header_end(start, true, usize::MAX).0 } else { end };
-                self.take(Kind::Cookie, start..at);
-            } else if long || (text.contains([':', '=', '>']) && !text.contains(MARKER)) {
-                return;
-            }
-            if set || self.bytes.get(at) != Some(&b';') {
-                return;
-            }
-            at += 1;
-        }
-    }
-
-    /// Where the value of a header begins.
-    fn header_start(&self, at: usize) -> usize {
-        let blanks =
-            self.bytes[at..].iter().take(MOST_BLANKS).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-        let at = at + blanks;
-        let slashes = self.bytes[at..].iter().take(16).take_while(|byte| **byte == b'\\').count();
-        let quoted = matches!(self.bytes.get(at + slashes), Some(b'"' | b'\'' | b'`'));
-        if quoted { at + slashes + 1 } else { at }
-    }
-
-    /// Where the value of a header ends, or one word or pair of it: at the end of its line, or of the text in quotes that it
-    /// stands in; and whether that is further away than `most`.
-    fn header_end(&self, start: usize, one: bool, most: usize) -> (usize, bool) {
-        for (length, byte) in self.bytes[start..].iter().enumerate() {
-            let at = start + length;
-            if length >= most && self.text.is_char_boundary(at) {
-                return (at, true);
-            }
-            let ends = match byte {
-                b'\n' | b'\r' | b'"' | b'\'' | b'`' => true,
-                b'\\' => matches!(self.bytes.get(at + 1), Some(b'n' | b'r' | b'"' | b'\\')),
-                b' ' | b';' => one,
-                _ => false,
-            };
-            if ends {
-                return (at, false);
-            }
-        }
-        (self.bytes.len(), false)
     }
 }
 

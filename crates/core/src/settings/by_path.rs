@@ -10,7 +10,7 @@ use crate::text::glob::Glob;
 pub struct ByPath<T>(pub Vec<(Glob, T)>);
 
 impl<T: Setting + Default> ByPath<T> {
-    /// The values whose pattern means this path.
+    /// The values whose pattern matches this path.
     pub fn of(&self, path: &str) -> Vec<&T> {
         self.0.iter().filter(|(glob, _)| glob.matches(path)).map(|(_, value)| value).collect()
     }
@@ -22,16 +22,19 @@ impl<T: Setting + Default> ByPath<T> {
 
     /// The value of a pattern.
     pub fn get(&self, name: &str) -> Value {
-        self.0.iter().find(|(glob, _)| glob.text() == name).map_or(Value::Nothing, |(_, value)| value.show())
+        self.0
+            .iter()
+            .find(|(glob, _)| glob.text() == name)
+            .map_or(Value::Nothing, |(_, value)| value.to_value())
     }
 
-    /// Whether a key is a pattern and takes this value.
+    /// Checks that a key is a pattern and takes this value.
     pub fn check(name: &str, value: &Value) -> Result<(), Wrong> {
         Glob::new(name).map_err(|why| Wrong::Value(format!("this is no path pattern: {why}")))?;
         T::read(value).map(drop).map_err(Wrong::Value)
     }
 
-    /// Sets the value of a pattern, as far as this voice may. One that was not named before had none.
+    /// Sets the value of a pattern, as far as this voice may.
     pub fn put(&mut self, name: &str, value: &Value, project: Project, voice: Voice) -> Put {
         if let Some((_, there)) = self.0.iter_mut().find(|(glob, _)| glob.text() == name) {
             return put(there, value, project, voice);

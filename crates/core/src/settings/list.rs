@@ -1,28 +1,29 @@
-//! Lists of free text, and which of two is the stricter: of what is required the longer, of what is exempt the shorter.
+//! Lists of free text, and their strictness: a longer list of requirements is stricter, a shorter list of exemptions.
 
 use crate::settings::section::Put;
 use crate::settings::setting::{Setting, Shape};
 use crate::settings::value::Value;
-use crate::text::characters::is_plain;
+use crate::text::cut::first_chars;
 use crate::text::glob::Glob;
+use crate::text::hidden::is_plain;
 
-/// More than anybody would list; a file of a stranger must not cost us our time.
+/// Longer lists are refused: a stranger's file must not slow a hook down.
 const MOST_ITEMS: usize = 100;
 
-/// More is no name and no command line.
+/// Longest item, in characters.
 const LONGEST: usize = 256;
 
-/// More is no name.
+/// Longest name, in characters.
 const LONGEST_NAME: usize = 64;
 
-/// What can stand in a list.
+/// An item of a list.
 pub trait Item: Clone + PartialEq {
-    /// What they are, in the plural.
+    /// A noun for these items, in the plural.
     const OF: &'static str;
-    /// One of them.
+    /// A valid item.
     const EXAMPLE: &'static str;
 
-    /// Reads one, or says what is wrong with it.
+    /// Reads one, or returns the problem with it.
     fn read(text: &str) -> Result<Self, String>;
 
     /// As it was written.
@@ -53,13 +54,13 @@ macro_rules! texts {
 
 texts! {
     /// The name of a skill.
-    Skill: "names of skills", "code-quality-rules", name;
+    Skill: "names of skills", "code-quality-rules", check_name;
     /// A type of subagents.
-    AgentType: "types of agents", "reviewer", name;
+    AgentType: "types of agents", "reviewer", check_name;
     /// The name of a tool of an MCP server.
-    Tool: "names of MCP tools", "mcp__files__write_file", mcp_tool;
+    Tool: "names of MCP tools", "mcp__files__write_file", check_mcp_tool;
     /// A project that a team shares, by name or path.
-    TeamProject: "names or paths of projects", "~/src/harbour", one_line;
+    TeamProject: "names or paths of projects", "~/src/harbour", check_one_line;
 }
 
 impl Item for Glob {
@@ -75,9 +76,9 @@ impl Item for Glob {
     }
 }
 
-/// A name goes into texts for the model, also from a file that nobody has trusted: it must not be able to say anything.
-fn name(text: &str) -> Result<(), String> {
-    one_line(text)?;
+/// Names go into texts for the model, also from untrusted files, so they cannot hold a sentence.
+fn check_name(text: &str) -> Result<(), String> {
+    check_one_line(text)?;
     let fits = |c: char| c.is_alphanumeric() || ":_./-@".contains(c);
     if text.chars().all(fits) && text.chars().nth(LONGEST_NAME).is_none() {
         return Ok(());
@@ -87,12 +88,12 @@ fn name(text: &str) -> Result<(), String> {
     ))
 }
 
-fn mcp_tool(text: &str) -> Result<(), String> {
-    name(text)?;
+fn check_mcp_tool(text: &str) -> Result<(), String> {
+    check_name(text)?;
     if text.starts_with("mcp__") { Ok(()) } else { Err("it does not begin with `mcp__`".to_owned()) }
 }
 
-pub(crate) fn one_line(text: &str) -> Result<(), String> {
+pub(crate) fn check_one_line(text: &str) -> Result<(), String> {
     if text.trim().is_empty() {
         return Err("it is empty".to_owned());
     }
@@ -108,15 +109,15 @@ pub(crate) fn one_line(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What counts and what does not: lists of which neither is stricter.
+/// A list without an order of strictness.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listed<T>(pub Vec<T>);
 
-/// What is required or looked at: more is stricter.
+/// Requirements: more is stricter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Required<T>(pub Vec<T>);
 
-/// What is let off: less is stricter.
+/// Exemptions: fewer is stricter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exempted<T>(pub Vec<T>);
 
@@ -127,7 +128,7 @@ impl Required<Skill> {
     }
 }
 
-fn read<T: Item>(value: &Value, shape: Shape) -> Result<Vec<T>, String> {
+fn read_items<T: Item>(value: &Value, shape: Shape) -> Result<Vec<T>, String> {
     let Value::List(values) = value else { return Err(shape.refuses(value)) };
     if values.len() > MOST_ITEMS {
         return Err(format!("a list of more than {MOST_ITEMS} is too long"));
@@ -136,7 +137,7 @@ fn read<T: Item>(value: &Value, shape: Shape) -> Result<Vec<T>, String> {
     for value in values {
         let Value::Text(text) = value else { return Err(format!("{} in a list of {}", value.kind(), T::OF)) };
         let item = T::read(text).map_err(|why| {
-            let short: String = text.chars().take(LONGEST).collect();
+            let short = first_chars(text, LONGEST).to_owned();
             format!("{} is none of the {}: {why}", Value::Text(short), T::OF)
         })?;
         if !items.contains(&item) {
@@ -152,14 +153,14 @@ macro_rules! list_setting {
             const SHAPE: Shape = Shape::Texts { of: T::OF, example: T::EXAMPLE };
 
             fn read(value: &Value) -> Result<Self, String> {
-                read(value, Self::SHAPE).map($type)
+                read_items(value, Self::SHAPE).map($type)
             }
 
-            fn taken(value: &Value) -> Option<Self> {
+            fn from_value(value: &Value) -> Option<Self> {
                 Self::read(value).ok()
             }
 
-            fn show(&self) -> Value {
+            fn to_value(&self) -> Value {
                 Value::List(self.0.iter().map(|item| item.text().into()).collect())
             }
 
@@ -183,7 +184,7 @@ list_setting!(
 
 list_setting!(
     Required,
-    // What is new is added; what was there and is not named is a wish to drop it.
+    // New items are added. Leaving out an old one is a wish to drop it, which waits for trust.
     fn tighten(&mut self, new: Self) -> Put {
         let drops = self.0.iter().any(|item| !new.0.contains(item));
         let added: Vec<T> = new.0.into_iter().filter(|item| !self.0.contains(item)).collect();
@@ -200,7 +201,7 @@ list_setting!(
 
 list_setting!(
     Exempted,
-    // All or nothing: a list that would let off something new is no stricter one.
+    // All or nothing: a list with a new exemption is not stricter.
     fn tighten(&mut self, new: Self) -> Put {
         if new.0.iter().any(|item| !self.0.contains(item)) {
             return Put::Waits;
@@ -235,7 +236,7 @@ mod tests {
         ] {
             let mut required: Required<Skill> = Required::new(there);
             assert_eq!(required.tighten(Required::new(says)), put, "{there:?} {says:?}");
-            assert_eq!(required.show(), list(counts));
+            assert_eq!(required.to_value(), list(counts));
         }
         for (there, says, counts, put) in [
             (&["a", "b"][..], &["a"][..], &["a"][..], Put::Taken),
@@ -247,7 +248,7 @@ mod tests {
             let read = |texts| Exempted::<Skill>::read(&list(texts)).unwrap();
             let mut exempt = read(there);
             assert_eq!(exempt.tighten(read(says)), put, "{there:?} {says:?}");
-            assert_eq!(exempt.show(), list(counts));
+            assert_eq!(exempt.to_value(), list(counts));
         }
     }
 
@@ -282,7 +283,7 @@ mod tests {
         assert!(Skill::read(&"n".repeat(65)).is_err() && AgentType::read("a\tb").is_err());
         assert!(Tool::read("mcp__files__write_file").is_ok());
         assert_eq!(Tool::read("Write").unwrap_err(), "it does not begin with `mcp__`");
-        assert_eq!(Required::<Skill>::read(&list(&["a", "a"])).unwrap().show(), list(&["a"]));
+        assert_eq!(Required::<Skill>::read(&list(&["a", "a"])).unwrap().to_value(), list(&["a"]));
     }
 
     proptest! {

@@ -1,4 +1,4 @@
-//! X
+//! Settings: how a section is declared, read, shown and tightened. The sections themselves are with their features.
 
 pub mod by_path;
 pub mod list;

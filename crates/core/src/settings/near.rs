@@ -16,9 +16,9 @@ pub fn hint<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> St
     nearest(name, candidates).map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
 }
 
-/// How many letters have to be changed, added, left out or exchanged with their neighbour.
+/// The edit distance: letters changed, added, left out or exchanged with their neighbour.
 fn distance(from: &str, to: &str) -> usize {
-    // Names are short; what is not short is no typing error.
+    // Names are short: the rest of a long text cannot make it a typing error.
     let (from, to): (Vec<char>, Vec<char>) = (from.chars().take(64).collect(), to.chars().take(64).collect());
     let mut rows = vec![(0..=to.len()).collect::<Vec<_>>()];
     for (i, a) in from.iter().enumerate() {

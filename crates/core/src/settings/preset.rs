@@ -1,11 +1,11 @@
-//! Presets: one word for the values of many keys. Which values is declared with each section.
+//! Presets: one word for the values of many keys, declared with each section.
 
 use crate::settings::setting::choices;
 
-/// How much Tidegate does.
+/// The presets, from the mildest to the strictest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preset {
-    /// Decides and writes down what it would have done, says and blocks nothing.
+    /// Records its decisions, says and blocks nothing.
     Observe,
     /// Blocks where it has a fact, advises where it is asked for.
     #[default]

@@ -1,12 +1,12 @@
-//! Sections: each is declared once, with its keys, their defaults and what a project may do with them. Reading, the
-//! schema, the reference and `config show` all come from that declaration.
+//! Sections: each is declared once, with its keys, their defaults and the rights of a project. Reading, the schema, the
+//! reference and `config show` all come from that declaration.
 
 use crate::settings::preset::Preset;
 use crate::settings::setting::{Setting, Shape};
 use crate::settings::value::Value;
 use crate::text::glob;
 
-/// What a project's own file may do with a key before a person trusted that file.
+/// The rights of a project's own file over a key before a person trusted that file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Project {
     /// Make it stricter, and nothing else.
@@ -23,41 +23,41 @@ pub enum Project {
 pub struct Key {
     /// Its name in the section.
     pub name: &'static str,
-    /// What it is for.
+    /// Its description in the reference.
     pub doc: &'static str,
-    /// What it takes.
+    /// The values it takes.
     pub shape: Shape,
-    /// What a project may do with it.
+    /// The rights of a project's file over it.
     pub project: Project,
 }
 
 /// Keys that are not declared one by one: path patterns.
 #[derive(Clone, Copy, Debug)]
 pub struct Patterns {
-    /// What they are for.
+    /// Their description in the reference.
     pub doc: &'static str,
-    /// What each takes.
+    /// The values that each takes.
     pub shape: Shape,
-    /// What a project may do with one.
+    /// The rights of a project's file over each.
     pub project: Project,
 }
 
-/// Keys that are names which somebody chooses.
+/// Keys with names of the user's choice.
 #[derive(Clone, Copy, Debug)]
 pub struct Named {
-    /// What they are for.
+    /// Their description in the reference.
     pub doc: &'static str,
-    /// What such a key is.
+    /// A noun for such a key.
     pub what: &'static str,
-    /// What each takes, in a few words.
+    /// The values that each takes, in a few words.
     pub takes: &'static str,
-    /// What a project may do with one.
+    /// The rights of a project's file over each.
     pub project: Project,
-    /// What each takes, as a JSON schema.
+    /// The values that each takes, as a JSON schema.
     pub schema: fn() -> serde_json::Value,
 }
 
-/// Whose word a value is.
+/// The source of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Voice {
     /// The user's own config file.
@@ -70,22 +70,22 @@ pub enum Voice {
     Untrusted,
 }
 
-/// What became of a value.
+/// The outcome of setting a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Put {
     /// It counts.
     Taken,
-    /// What of it is stricter counts beside what was there; the rest would count if a person trusted the file.
+    /// Its stricter part counts; the rest waits for trust.
     TakenInPart,
-    /// Nothing changes: it is what was there.
+    /// It equals the value that was there.
     Kept,
-    /// It would count if a person trusted the file.
+    /// It waits until a person trusts the file.
     Waits,
     /// It never counts from there.
     Refused,
 }
 
-/// Why a value cannot be used at all.
+/// The reason that a value cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wrong {
     /// There is no such key.
@@ -100,11 +100,11 @@ pub trait Section {
     fn name(&self) -> &'static str;
     /// Its declared keys.
     fn keys(&self) -> &'static [Key];
-    /// What else can be a key here.
+    /// Path patterns as keys.
     fn patterns(&self) -> Option<Patterns> {
         None
     }
-    /// What names can be chosen here.
+    /// Chosen names as keys.
     fn named(&self) -> Option<Named> {
         None
     }
@@ -112,7 +112,7 @@ pub trait Section {
     fn names(&self) -> Vec<&str> {
         self.keys().iter().map(|key| key.name).collect()
     }
-    /// What a project may do with a key; `None` if there is no such key.
+    /// The rights of a project's file over a key; `None` if there is no such key.
     fn project(&self, name: &str) -> Option<Project> {
         let declared = self.keys().iter().find(|key| key.name == name).map(|key| key.project);
         let pattern = || self.patterns().filter(|_| glob::looks_like_one(name)).map(|keys| keys.project);
@@ -132,12 +132,12 @@ pub trait Section {
     }
     /// A key's value.
     fn get(&self, key: &str) -> Value;
-    /// A value that somebody wrote for a key, as it may be shown.
+    /// A value from a file as it may be shown: without secrets.
     fn shown(&self, key: &str, value: &Value) -> Value {
         let is_secret = self.keys().iter().any(|declared| declared.name == key && declared.shape.is_secret());
         if is_secret { Value::Other("not shown") } else { value.clone() }
     }
-    /// Whether a key takes this value.
+    /// Checks that a key takes this value.
     fn check(&self, key: &str, value: &Value) -> Result<(), Wrong>;
     /// Sets a key, as far as this voice may.
     fn put(&mut self, key: &str, value: &Value, voice: Voice) -> Put;
@@ -259,14 +259,14 @@ macro_rules! section {
                     }
                     vec![$((
                         stringify!($preset_key),
-                        $crate::settings::setting::Setting::show(&section.$preset_key),
+                        $crate::settings::setting::Setting::to_value(&section.$preset_key),
                     ),)+]
                 }
             )?
 
             fn get(&self, key: &str) -> $crate::settings::value::Value {
                 match key {
-                    $(stringify!($key) => $crate::settings::setting::Setting::show(&self.$key),)+
+                    $(stringify!($key) => $crate::settings::setting::Setting::to_value(&self.$key),)+
                     $(key if $crate::text::glob::looks_like_one(key) => self.$patterns.get(key),)?
                     _ => $crate::settings::value::Value::Nothing,
                 }

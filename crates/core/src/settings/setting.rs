@@ -1,13 +1,13 @@
-//! The types a setting can have: how each is read, shown, described and compared.
+//! The types of settings: each can be read, shown, described and compared.
 
 use crate::settings::section::Put;
 use crate::settings::value::Value;
 use crate::text::lang::Lang;
 
-/// What values a setting takes.
+/// The values that a setting takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Shape {
-    /// One of these, from the weakest to the strictest where that is a question.
+    /// One of these, from the weakest to the strictest where they have such an order.
     Choice(&'static [&'static str]),
     /// A whole number from the first to the last.
     Whole(u64, u64),
@@ -31,9 +31,9 @@ pub enum Shape {
     List(&'static [&'static str]),
     /// Any number of texts.
     Texts {
-        /// What they are, in the plural.
+        /// A noun for them, in the plural.
         of: &'static str,
-        /// One of them.
+        /// A value that fits.
         example: &'static str,
     },
 }
@@ -47,14 +47,14 @@ impl Shape {
             }
             Shape::Flag => text.trim().parse().map_or_else(|_| Value::Text(text.to_owned()), Value::Flag),
             Shape::List(_) | Shape::Texts { .. } => {
-                let items = split(text).into_iter().map(str::trim).filter(|item| !item.is_empty());
+                let items = split_list(text).into_iter().map(str::trim).filter(|item| !item.is_empty());
                 Value::List(items.map(Value::from).collect())
             }
             Shape::Choice(_) | Shape::Text { .. } | Shape::Secret { .. } => Value::Text(text.to_owned()),
         }
     }
 
-    /// Why a value of another shape cannot be used.
+    /// The error for a value of another shape.
     pub(super) fn refuses(self, value: &Value) -> String {
         let found = match value {
             _ if self.is_secret() => "what stands there".to_owned(),
@@ -64,29 +64,29 @@ impl Shape {
         format!("{found} is no value for it: {}", self.wanted())
     }
 
-    /// Whether a value must not be shown as it was written.
+    /// Its values must not be repeated in messages.
     pub fn is_secret(self) -> bool {
         matches!(self, Shape::Secret { .. })
     }
 
-    /// What it takes, to complete "… is no value for this: ".
+    /// Completes the error "… is no value for it: ".
     fn wanted(self) -> String {
         match self {
-            Shape::Choice(names) => format!("use one of {}", listed(names)),
+            Shape::Choice(names) => format!("use one of {}", quote_names(names)),
             Shape::Whole(least, u64::MAX) => format!("use a whole number of at least {least}"),
             Shape::Whole(least, most) => format!("use a whole number from {least} to {most}"),
             Shape::Text { example, .. } | Shape::Secret { example, .. } => {
                 format!("use a text such as {example}")
             }
             Shape::Flag => "use true or false".to_owned(),
-            Shape::List(names) => format!("use a list of {}", listed(names)),
+            Shape::List(names) => format!("use a list of {}", quote_names(names)),
             Shape::Texts { of, example } => format!("use a list of {of}, such as [\"{example}\"]"),
         }
     }
 }
 
 /// Parts between commas. One within brackets or quotes is part of a pattern or a command line.
-fn split(text: &str) -> Vec<&str> {
+fn split_list(text: &str) -> Vec<&str> {
     let (mut parts, mut begin, mut closing) = (Vec::new(), 0, Vec::new());
     for (at, c) in text.char_indices() {
         let quoted = matches!(closing.last(), Some('"' | '\''));
@@ -102,7 +102,7 @@ fn split(text: &str) -> Vec<&str> {
             _ => {}
         }
     }
-    // What is never closed holds nothing together.
+    // An unclosed bracket or quote does not group.
     if !closing.is_empty() {
         return text.split(',').collect();
     }
@@ -110,34 +110,34 @@ fn split(text: &str) -> Vec<&str> {
     parts
 }
 
-fn listed(names: &[&str]) -> String {
+fn quote_names(names: &[&str]) -> String {
     names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
 }
 
 /// A type of settings.
 pub trait Setting: Sized + PartialEq {
-    /// What it takes.
+    /// The values it takes.
     const SHAPE: Shape;
 
-    /// Reads it, or says what it takes.
+    /// Reads it; the error names the values it takes.
     fn read(value: &Value) -> Result<Self, String> {
-        Self::taken(value).ok_or_else(|| Self::SHAPE.refuses(value))
+        Self::from_value(value).ok_or_else(|| Self::SHAPE.refuses(value))
     }
 
-    /// Reads it.
-    fn taken(value: &Value) -> Option<Self>;
+    /// Reads it; `None` for a value that it does not take.
+    fn from_value(value: &Value) -> Option<Self>;
 
     /// As it would be written.
-    fn show(&self) -> Value;
+    fn to_value(&self) -> Value;
 
-    /// How strict it is, where that can be compared.
+    /// Its rank, where values have an order of strictness.
     fn strictness(&self) -> Option<usize> {
         let Shape::Choice(names) = Self::SHAPE else { return None };
-        let Value::Text(name) = self.show() else { return None };
+        let Value::Text(name) = self.to_value() else { return None };
         names.iter().position(|choice| *choice == name)
     }
 
-    /// Takes of another value what makes this one stricter.
+    /// Takes the stricter part of another value.
     fn tighten(&mut self, new: Self) -> Put {
         if new == *self {
             return Put::Kept;
@@ -154,12 +154,12 @@ pub trait Setting: Sized + PartialEq {
 impl<T: Setting> Setting for Option<T> {
     const SHAPE: Shape = T::SHAPE;
 
-    fn taken(value: &Value) -> Option<Self> {
-        T::taken(value).map(Some)
+    fn from_value(value: &Value) -> Option<Self> {
+        T::from_value(value).map(Some)
     }
 
-    fn show(&self) -> Value {
-        self.as_ref().map_or(Value::Nothing, T::show)
+    fn to_value(&self) -> Value {
+        self.as_ref().map_or(Value::Nothing, T::to_value)
     }
 }
 
@@ -168,7 +168,7 @@ impl<T: Setting> Setting for Option<T> {
 pub struct Whole<const LEAST: u64, const MOST: u64>(u64);
 
 impl<const LEAST: u64, const MOST: u64> Whole<LEAST, MOST> {
-    /// One that is within them.
+    /// A number within the bounds.
     pub const fn new(number: u64) -> Self {
         assert!(LEAST <= number && number <= MOST, "out of its bounds");
         Whole(number)
@@ -183,12 +183,12 @@ impl<const LEAST: u64, const MOST: u64> Whole<LEAST, MOST> {
 impl<const LEAST: u64, const MOST: u64> Setting for Whole<LEAST, MOST> {
     const SHAPE: Shape = Shape::Whole(LEAST, MOST);
 
-    fn taken(value: &Value) -> Option<Self> {
+    fn from_value(value: &Value) -> Option<Self> {
         let Value::Whole(number) = value else { return None };
         u64::try_from(*number).ok().filter(|number| (LEAST..=MOST).contains(number)).map(Whole)
     }
 
-    fn show(&self) -> Value {
+    fn to_value(&self) -> Value {
         Value::Whole(i64::try_from(self.0).unwrap_or(i64::MAX))
     }
 }
@@ -198,7 +198,7 @@ impl<const LEAST: u64, const MOST: u64> Setting for Whole<LEAST, MOST> {
 pub struct Count<const LEAST: u64, const MOST: u64>(Whole<LEAST, MOST>);
 
 impl<const LEAST: u64, const MOST: u64> Count<LEAST, MOST> {
-    /// One that is within them.
+    /// A number within the bounds.
     pub const fn new(number: u64) -> Self {
         Count(Whole::new(number))
     }
@@ -212,12 +212,12 @@ impl<const LEAST: u64, const MOST: u64> Count<LEAST, MOST> {
 impl<const LEAST: u64, const MOST: u64> Setting for Count<LEAST, MOST> {
     const SHAPE: Shape = Shape::Whole(LEAST, MOST);
 
-    fn taken(value: &Value) -> Option<Self> {
-        Whole::taken(value).map(Count)
+    fn from_value(value: &Value) -> Option<Self> {
+        Whole::from_value(value).map(Count)
     }
 
-    fn show(&self) -> Value {
-        self.0.show()
+    fn to_value(&self) -> Value {
+        self.0.to_value()
     }
 
     fn strictness(&self) -> Option<usize> {
@@ -229,12 +229,12 @@ impl<const LEAST: u64, const MOST: u64> Setting for Count<LEAST, MOST> {
 impl Setting for bool {
     const SHAPE: Shape = Shape::Flag;
 
-    fn taken(value: &Value) -> Option<Self> {
+    fn from_value(value: &Value) -> Option<Self> {
         let Value::Flag(flag) = value else { return None };
         Some(*flag)
     }
 
-    fn show(&self) -> Value {
+    fn to_value(&self) -> Value {
         Value::Flag(*self)
     }
 }
@@ -246,18 +246,18 @@ pub struct Days(pub u64);
 impl Setting for Days {
     const SHAPE: Shape = Shape::Text { pattern: "^ *[1-9][0-9]{0,4} *(days?)? *$", example: "\"30 days\"" };
 
-    fn taken(value: &Value) -> Option<Self> {
+    fn from_value(value: &Value) -> Option<Self> {
         let Value::Text(text) = value else { return None };
         let number = text.trim().trim_end_matches("days").trim_end_matches("day").trim();
         number.parse().ok().filter(|days| (1..=36_500).contains(days)).map(Days)
     }
 
-    fn show(&self) -> Value {
+    fn to_value(&self) -> Value {
         Value::Text(format!("{} day{}", self.0, if self.0 == 1 { "" } else { "s" }))
     }
 }
 
-/// A path from the root, or from the home directory: elsewhere it would be another file in every folder.
+/// A path from the root or the home directory. A relative one would be another file in every folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WholePath(pub String);
 
@@ -265,7 +265,7 @@ impl Setting for WholePath {
     const SHAPE: Shape =
         Shape::Text { pattern: "^(/|~/|[A-Za-z]:[/\\\\]).*[^/\\\\]$", example: "\"~/notes/learnings.md\"" };
 
-    fn taken(value: &Value) -> Option<Self> {
+    fn from_value(value: &Value) -> Option<Self> {
         let Value::Text(text) = value else { return None };
         let drive = |text: &str| {
             let bytes = text.as_bytes();
@@ -278,7 +278,7 @@ impl Setting for WholePath {
         (whole && !text.ends_with(['/', '\\'])).then(|| WholePath(text.clone()))
     }
 
-    fn show(&self) -> Value {
+    fn to_value(&self) -> Value {
         Value::Text(self.0.clone())
     }
 }
@@ -286,7 +286,7 @@ impl Setting for WholePath {
 impl Setting for Lang {
     const SHAPE: Shape = Shape::Choice(&["en", "ja"]);
 
-    fn taken(value: &Value) -> Option<Self> {
+    fn from_value(value: &Value) -> Option<Self> {
         match value {
             Value::Text(name) if name == "en" => Some(Lang::En),
             Value::Text(name) if name == "ja" => Some(Lang::Ja),
@@ -294,7 +294,7 @@ impl Setting for Lang {
         }
     }
 
-    fn show(&self) -> Value {
+    fn to_value(&self) -> Value {
         match self {
             Lang::En => "en".into(),
             Lang::Ja => "ja".into(),
@@ -308,14 +308,14 @@ macro_rules! choices {
         impl $crate::settings::setting::Setting for $type {
             const SHAPE: $crate::settings::setting::Shape = $crate::settings::setting::Shape::Choice(&[$($name),+]);
 
-            fn taken(value: &$crate::settings::value::Value) -> Option<Self> {
+            fn from_value(value: &$crate::settings::value::Value) -> Option<Self> {
                 match value {
                     $($crate::settings::value::Value::Text(name) if name == $name => Some($value),)+
                     _ => None,
                 }
             }
 
-            fn show(&self) -> $crate::settings::value::Value {
+            fn to_value(&self) -> $crate::settings::value::Value {
                 let names = [$(($name, $value)),+];
                 let found = names.iter().find(|(_, value)| value == self);
                 found.map_or($crate::settings::value::Value::Nothing, |(name, _)| (*name).into())
@@ -342,7 +342,7 @@ mod tests {
             ("~/", false),
             ("", false),
         ] {
-            assert_eq!(WholePath::taken(&Value::from(text)).is_some(), whole, "{text}");
+            assert_eq!(WholePath::from_value(&Value::from(text)).is_some(), whole, "{text}");
         }
     }
 

@@ -1,8 +1,8 @@
-//! A value in a config file, whatever the file's format is.
+//! Values of a config file, independent of its format.
 
 use std::fmt::{self, Write as _};
 
-use crate::text::characters::is_plain;
+use crate::text::hidden::is_plain;
 use std::borrow::Cow;
 
 /// One value.
@@ -27,12 +27,12 @@ pub enum Value {
 }
 
 impl Value {
-    /// Whether it is a table.
+    /// It has keys of its own.
     pub fn is_table(&self) -> bool {
         matches!(self, Value::Table(_))
     }
 
-    /// What it is, for an error.
+    /// A noun for an error.
     pub fn kind(&self) -> &'static str {
         match self {
             Value::Text(_) => "a text",
@@ -66,7 +66,7 @@ impl Value {
 impl fmt::Display for Value {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Value::Text(text) => quoted(text, out),
+            Value::Text(text) => write_quoted(text, out),
             Value::Whole(number) => write!(out, "{number}"),
             Value::Number(number) => write!(out, "{number}"),
             Value::Flag(flag) => write!(out, "{flag}"),
@@ -90,7 +90,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// Text in which no address has a password any more, wherever it stands.
+/// Text without the passwords of addresses in it.
 pub fn without_passwords(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -108,7 +108,7 @@ pub fn without_passwords(text: &str) -> String {
     plain + rest
 }
 
-fn quoted(text: &str, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn write_quoted(text: &str, out: &mut fmt::Formatter<'_>) -> fmt::Result {
     out.write_char('"')?;
     for c in text.chars() {
         match c {

@@ -1,5 +1,5 @@
-//! What a command line does, told from its text: which commands it runs, whether the status of the whole line depends on
-//! each of them, where they run, and which files they write. Nothing is run and nothing is read.
+//! Command lines, understood from their text: the commands, whether the status of the whole line depends on each of them,
+//! their folders, and the files they write. Nothing is run and nothing is read.
 //!
 //! Whatever is not certain counts as unknown: a line that is not understood has no commands, and a command whose failure
 //! the line could survive is *hidden*.
@@ -8,15 +8,13 @@ mod named;
 mod run;
 mod spot;
 mod syntax;
-mod table;
 mod wrappers;
 mod writes;
 
 pub use spot::Spot;
 pub(crate) use spot::{below, tidy};
-pub(crate) use table::{Words, among, each};
 
-/// Longest line that is looked at.
+/// Longer lines are not parsed.
 pub const LONGEST: usize = 64 * 1024;
 
 /// The commands of a line in the order in which they are written.
@@ -27,25 +25,25 @@ pub struct Script {
     writes: Vec<Write>,
 }
 
-/// One simple command, without what only carries it (`env`, `timeout 60`, `npx`, …).
+/// One simple command, without its wrappers (`env`, `timeout 60`, `npx`, …).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The command and its arguments; empty for assignments and redirections alone.
     pub words: Vec<Word>,
     /// Variables that are set for this command only.
     pub assigned: Vec<(String, Word)>,
-    /// Whether the status of the whole line tells that this succeeded.
+    /// Its part in the status of the whole line.
     pub status: Status,
-    /// Where it runs.
+    /// The folder it runs in.
     pub folder: Spot,
-    /// Whether the line goes on without waiting for it.
+    /// The line does not wait for it.
     pub background: bool,
-    /// Whether it runs in a container that this project describes.
+    /// It runs in a container that this project describes.
     pub contained: bool,
 }
 
 impl Step {
-    /// The command's own name, without the folder it was called from and what Windows adds.
+    /// The command's own name, without its folder and without an ending of Windows.
     pub fn name(&self) -> Option<&str> {
         let word = self.words.first()?;
         let name = word.text.rsplit('/').next()?;
@@ -62,23 +60,23 @@ impl Step {
 pub struct Word {
     /// Without quotes; expansions as they are written.
     pub text: String,
-    /// How far `text` is what the command gets.
+    /// The certainty that the command gets `text`.
     pub sort: Sort,
 }
 
 impl Word {
-    /// A word that means just what it says.
+    /// A word without expansions.
     pub fn literal(text: impl Into<String>) -> Word {
         Word { text: text.into(), sort: Sort::Literal }
     }
 
-    /// The text, where that is what the command gets.
+    /// The text, where the command certainly gets it.
     pub fn known(&self) -> Option<&str> {
         (self.sort == Sort::Literal).then_some(self.text.as_str())
     }
 }
 
-/// How far the text of a word is known.
+/// The certainty of a word's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sort {
     /// It is the text.
@@ -89,16 +87,16 @@ pub enum Sort {
     Unknown,
 }
 
-/// Whether a line can succeed without one of its commands.
+/// A command's part in the status of its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// The line succeeds only if this command ran and succeeded.
     Decides,
-    /// It can succeed without.
+    /// The line can succeed without it.
     Hidden(Why),
 }
 
-/// Why a command's status is not that of the line.
+/// The reason that a command's status is not that of the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     /// Something else follows.
@@ -109,15 +107,15 @@ pub enum Why {
     Alternative,
     /// Negated by `!`.
     Negated,
-    /// Nobody waits for it.
+    /// It runs in the background.
     Background,
-    /// A condition, or what depends on one.
+    /// A condition, or a branch of one.
     Conditional,
     /// The body of a loop.
     Loop,
     /// The body of a function.
     Function,
-    /// Its output is what counts.
+    /// A substitution: only its output is used.
     Substitution,
     /// An earlier command may leave with success.
     NotReached,
@@ -147,18 +145,18 @@ impl Why {
     }
 }
 
-/// A file that a line names as one it writes. Only a look at the file tells whether it did.
+/// A file that a line names as one it writes. Whether it did, only the file itself can show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Write {
     /// The file.
     pub path: Spot,
     /// The number of the step that writes it.
     pub step: usize,
-    /// How it is written.
+    /// The shell, the command, or a script.
     pub how: How,
 }
 
-/// How a command line writes a file.
+/// The means by which a command line writes a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
     /// The shell opens it: `>`, `>>`, `&>`.
@@ -187,14 +185,14 @@ impl Script {
     }
 }
 
-/// What is known of the surroundings of a line, as whole paths.
+/// The known surroundings of a line, as whole paths.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Surroundings<'a> {
     /// The person's own folder: `~` and `$HOME`.
     pub home: Option<&'a str>,
     /// `$CLAUDE_PROJECT_DIR`.
     pub project: Option<&'a str>,
-    /// Where the line starts: `$PWD`.
+    /// The folder the line starts in: `$PWD`.
     pub cwd: Option<&'a str>,
 }
 
@@ -203,12 +201,12 @@ pub fn parse(text: &str) -> Option<Script> {
     parse_in(text, Surroundings::default())
 }
 
-/// As [`parse`], with what is known of where it runs.
+/// As [`parse`], in known surroundings.
 pub fn parse_in(text: &str, surroundings: Surroundings<'_>) -> Option<Script> {
     if text.len() > LONGEST {
         return None;
     }
-    run::script(&syntax::parse(text)?, surroundings)
+    run::list_steps(&syntax::parse(text)?, surroundings)
 }
 
 /// As [`parse`], for text that a program runs with a shell of its own: there `set -e` has its effect.
@@ -216,5 +214,5 @@ pub fn parse_process(text: &str) -> Option<Script> {
     if text.len() > LONGEST {
         return None;
     }
-    run::process(&syntax::parse(text)?)
+    run::list_steps_of_process(&syntax::parse(text)?)
 }

@@ -1,18 +1,17 @@
 //! File names in texts: string literals of an inline script, and the headers of a patch.
 
-use crate::shell::{Words, among};
+use crate::text::word_list::{Words, among};
 
 /// Most names that are taken from one text.
 const MOST: usize = 64;
 
-/// Longest literal that is looked at.
+/// Longer literals are not file names.
 const LONGEST: usize = 256;
 
 /// File names without an extension that are code all the same.
 const KNOWN: Words =
     "Makefile makefile GNUmakefile Dockerfile Containerfile justfile Justfile Rakefile Gemfile";
 
-/// Whether a text looks like the name of a file.
 pub(super) fn looks_like_file(text: &str) -> bool {
     if text.is_empty() || text.len() > LONGEST || text.contains("://") || text.starts_with('-') {
         return false;
@@ -35,7 +34,7 @@ pub(super) fn looks_like_file(text: &str) -> bool {
 
 /// The string literals of a script that look like files. A quote that opens nothing is passed over, so that an
 /// apostrophe in a comment hides nothing.
-pub(super) fn in_script(text: &str) -> Vec<String> {
+pub(super) fn files_in_script(text: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let mut at = 0;
     while let Some(found) = text[at..].find(['"', '\'', '`']) {
@@ -60,7 +59,7 @@ pub(super) fn in_script(text: &str) -> Vec<String> {
 }
 
 /// The files that a patch changes.
-pub(super) fn in_patch(text: &str) -> Vec<String> {
+pub(super) fn files_in_patch(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     for line in text.lines() {
         let name =

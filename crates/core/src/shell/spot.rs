@@ -1,4 +1,4 @@
-//! Where a command line is or writes, as far as its text tells.
+//! Folders and files of a command line, as far as its text tells.
 
 /// A folder or a file as a command line names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub enum Spot {
 }
 
 impl Spot {
-    /// What `path` means when this is the current folder.
+    /// `path`, with this as the current folder.
     #[must_use]
     pub fn join(&self, path: &str) -> Spot {
         if path.starts_with('~') {
@@ -47,8 +47,8 @@ impl Spot {
         Some(tidy(&format!("{base}/{path}")))
     }
 
-    /// Says where a place is that was named from the first folder nobody knows: from `end`, where the line ended below
-    /// that folder, if it did.
+    /// Rewrites a place relative to the first unknown folder: relative to `end` where the line ended below that folder,
+    /// else unknown.
     pub(super) fn settle(&mut self, end: Option<&str>) {
         if let Spot::End(path) = self {
             *self = match end.and_then(|end| below(path, end)) {

@@ -2,14 +2,15 @@
 //! that are given their commands as text.
 
 use crate::shell::syntax::Document;
-use crate::shell::{Spot, Word, Words, among, each};
+use crate::shell::{Spot, Word};
+use crate::text::word_list::{Words, among, each_word};
 
-/// A command without what carries it.
+/// A command without its wrappers.
 pub(super) struct Stripped {
     pub words: Vec<Word>,
     pub set: Vec<(String, Word)>,
     pub folder: Spot,
-    /// `exec`: the shell does not go on.
+    /// `exec`: the shell ends here.
     pub replaces: bool,
     pub contained: bool,
 }
@@ -154,8 +155,7 @@ static FOLDER_OPTIONS: [(&str, Words); 9] = [
 /// Wrappers within wrappers.
 const MOST: usize = 8;
 
-/// Takes off whatever only carries the command.
-pub(super) fn strip(mut words: Vec<Word>, folder: &Spot) -> Stripped {
+pub(super) fn strip_wrappers(mut words: Vec<Word>, folder: &Spot) -> Stripped {
     let mut stripped = Stripped {
         words: Vec::new(),
         set: Vec::new(),
@@ -169,7 +169,7 @@ pub(super) fn strip(mut words: Vec<Word>, folder: &Spot) -> Stripped {
             break;
         };
         let found = WRAPPERS.iter().filter(|wrapper| wrapper.name() == name).find_map(|wrapper| {
-            let (rest, set, folder) = carried(wrapper, &words, &stripped.folder)?;
+            let (rest, set, folder) = find_carried(wrapper, &words, &stripped.folder)?;
             Some((wrapper, rest, set, folder))
         });
         let Some((wrapper, rest, set, folder)) = found else { break };
@@ -191,14 +191,14 @@ pub(super) fn strip(mut words: Vec<Word>, folder: &Spot) -> Stripped {
 
 type Carried = (usize, Vec<(String, Word)>, Spot);
 
-/// Where the carried command begins, with what is set for it and where it runs.
-fn carried(wrapper: &Wrapper, words: &[Word], folder: &Spot) -> Option<Carried> {
+/// The start of the carried command, with its variables and its folder.
+fn find_carried(wrapper: &Wrapper, words: &[Word], folder: &Spot) -> Option<Carried> {
     let moving =
         FOLDER_OPTIONS.iter().find(|(name, _)| *name == wrapper.name()).map_or("", |(_, options)| *options);
     let mut folder = folder.clone();
     let mut set = Vec::new();
     let mut at = 1;
-    let mut names = each(wrapper.names).skip(1);
+    let mut names = each_word(wrapper.names).skip(1);
     let mut name = names.next();
     let mut operands = wrapper.operands;
     let mut behind_seen = wrapper.behind == Behind::Options;
@@ -258,7 +258,7 @@ fn carried(wrapper: &Wrapper, words: &[Word], folder: &Spot) -> Option<Carried> 
         operands = operands.saturating_sub(1);
         at += 1;
     }
-    // Alone, or with redirections only, `exec` goes on; any other wrapper alone is a command of its own.
+    // `exec` alone, or with redirections only, changes this shell; any other wrapper alone is a command of its own.
     let something = words.get(at).is_some_and(|word| !word.text.starts_with('-')) || wrapper.name() == "exec";
     (name.is_none() && behind_seen && something).then_some((at, set, folder))
 }

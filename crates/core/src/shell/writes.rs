@@ -1,11 +1,11 @@
-//! Which files a command names as those it writes. Naming one too many is harmless, because the caller looks whether the
-//! file has changed; naming none where nothing is known is right. Left out on purpose: what git brings back
-//! (`checkout`, `restore`, `mv`, `stash`), what generators and archives make, and `rm`, since a file that is gone cannot
-//! be looked at.
+//! Files that a command names as those it writes. One too many is harmless: the caller looks whether the file has changed.
+//! Left out on purpose: files that git brings back (`checkout`, `restore`, `mv`, `stash`) or that generators and archives
+//! make, and `rm`, since a removed file cannot be looked at.
 
-use crate::shell::named::{in_patch, in_script, looks_like_file};
+use crate::shell::named::{files_in_patch, files_in_script, looks_like_file};
 use crate::shell::syntax::{Document, RedirectKind};
-use crate::shell::{How, Sort, Spot, Word, Words, Write, among};
+use crate::shell::{How, Sort, Spot, Word, Write};
+use crate::text::word_list::{Words, among};
 
 /// The file that a redirection opens for writing.
 pub(super) fn of_redirect(kind: RedirectKind, target: &[Word], folder: &Spot, step: usize) -> Option<Write> {
@@ -34,7 +34,7 @@ pub(super) fn of_command(
     let arguments = &words[1..];
     let document = document.map(|document| document.text.as_str());
     let (paths, how) = match inline_script(name, arguments, document) {
-        Some(text) => (in_script(text), How::Script),
+        Some(text) => (files_in_script(text), How::Script),
         None => (named(name, arguments, document), How::Command),
     };
     let mut writes: Vec<Write> = Vec::new();
@@ -74,7 +74,7 @@ fn inline_script<'a>(name: &str, arguments: &'a [Word], document: Option<&'a str
     if let Some(at) = arguments.iter().position(|word| among(flags, &word.text)) {
         return arguments.get(at + 1).map(|word| word.text.as_str());
     }
-    // Without a script of its own, what comes in is the script.
+    // Without a script argument, the script comes from stdin.
     let alone = arguments.iter().all(|word| word.text.starts_with('-'));
     document.filter(|_| alone)
 }
@@ -97,11 +97,11 @@ fn operands<'a>(arguments: &'a [Word], valued: &str) -> Vec<&'a Word> {
     operands
 }
 
-fn texts(words: &[&Word]) -> Vec<String> {
+fn known_texts(words: &[&Word]) -> Vec<String> {
     words.iter().filter_map(|word| word.known()).map(str::to_owned).collect()
 }
 
-fn has(arguments: &[Word], options: Words) -> bool {
+fn has_option(arguments: &[Word], options: Words) -> bool {
     arguments.iter().any(|word| among(options, &word.text))
 }
 
@@ -116,8 +116,8 @@ fn edits_in_place(arguments: &[Word]) -> bool {
 
 fn named(name: &str, arguments: &[Word], document: Option<&str>) -> Vec<String> {
     match name {
-        "tee" | "sponge" => texts(&operands(arguments, "--output-error")),
-        "sed" | "gsed" => sed(arguments),
+        "tee" | "sponge" => known_texts(&operands(arguments, "--output-error")),
+        "sed" | "gsed" => files_of_sed(arguments),
         "perl" | "ruby" if edits_in_place(arguments) => {
             // The script stands behind the word that ends in `e`.
             let scripts: Vec<&str> = arguments
@@ -125,55 +125,55 @@ fn named(name: &str, arguments: &[Word], document: Option<&str>) -> Vec<String> 
                 .map(|word| word.text.as_str())
                 .filter(|text| text.starts_with('-') && !text.starts_with("--") && text.ends_with(['e', 'E']))
                 .collect();
-            texts(&operands(arguments, &scripts.join(" ")))
+            known_texts(&operands(arguments, &scripts.join(" ")))
         }
         "awk" | "gawk" => {
             let inplace = arguments
                 .windows(2)
                 .any(|pair| matches!(pair[0].text.as_str(), "-i" | "--include") && pair[1].text == "inplace");
             let files = operands(arguments, "-i --include -v -F -f");
-            let program = usize::from(!has(arguments, "-f"));
-            if inplace { texts(files.get(program..).unwrap_or_default()) } else { Vec::new() }
+            let program = usize::from(!has_option(arguments, "-f"));
+            if inplace { known_texts(files.get(program..).unwrap_or_default()) } else { Vec::new() }
         }
         "patch" => {
-            if has(arguments, "--dry-run") {
+            if has_option(arguments, "--dry-run") {
                 return Vec::new();
             }
             let valued = "-i --input -d --directory -p --strip -o --output -r -F";
             let files = operands(arguments, valued);
-            let mut paths = texts(&files[..files.len().min(1)]);
-            paths.extend(document.map(in_patch).unwrap_or_default());
+            let mut paths = known_texts(&files[..files.len().min(1)]);
+            paths.extend(document.map(files_in_patch).unwrap_or_default());
             paths.extend(value_of(arguments, "-o --output"));
             match value_of(arguments, "-d --directory") {
                 Some(folder) => paths.iter().map(|path| format!("{folder}/{path}")).collect(),
                 None => paths,
             }
         }
-        "apply_patch" => document.map(in_patch).unwrap_or_default(),
-        "git" => git(arguments, document),
-        "cp" | "mv" | "install" | "ln" | "rsync" => copies(name, arguments),
-        "touch" => texts(&operands(arguments, "-r -d -t")),
-        "truncate" => texts(&operands(arguments, "-s --size -r")),
+        "apply_patch" => document.map(files_in_patch).unwrap_or_default(),
+        "git" => files_of_git(arguments, document),
+        "cp" | "mv" | "install" | "ln" | "rsync" => files_of_copy(name, arguments),
+        "touch" => known_texts(&operands(arguments, "-r -d -t")),
+        "truncate" => known_texts(&operands(arguments, "-s --size -r")),
         "dd" => {
             arguments.iter().filter_map(|word| word.known()?.strip_prefix("of=")).map(str::to_owned).collect()
         }
         "ed" | "ex" | "vi" | "vim" | "nvim" => {
             let files = operands(arguments, "-c --cmd -S -u -p -i");
-            texts(&files).into_iter().filter(|file| !file.starts_with('+')).collect()
+            known_texts(&files).into_iter().filter(|file| !file.starts_with('+')).collect()
         }
-        "sd" => texts(operands(arguments, "-f --flags -n").get(2..).unwrap_or_default()),
-        "yq" if has(arguments, "-i --inplace") => files(arguments),
+        "sd" => known_texts(operands(arguments, "-f --flags -n").get(2..).unwrap_or_default()),
+        "yq" if has_option(arguments, "-i --inplace") => named_files(arguments),
         "curl" => value_of(arguments, "-o --output").into_iter().collect(),
         "wget" => value_of(arguments, "-O --output-document").into_iter().collect(),
         "sort" => value_of(arguments, "-o --output").into_iter().collect(),
-        name if formats(name, arguments) => files(arguments),
+        name if files_of_formatter(name, arguments) => named_files(arguments),
         _ => Vec::new(),
     }
 }
 
 /// The arguments that look like files.
-fn files(arguments: &[Word]) -> Vec<String> {
-    texts(&operands(arguments, "")).into_iter().filter(|text| looks_like_file(text)).collect()
+fn named_files(arguments: &[Word]) -> Vec<String> {
+    known_texts(&operands(arguments, "")).into_iter().filter(|text| looks_like_file(text)).collect()
 }
 
 fn value_of(arguments: &[Word], options: Words) -> Option<String> {
@@ -186,7 +186,7 @@ fn value_of(arguments: &[Word], options: Words) -> Option<String> {
     })
 }
 
-fn sed(arguments: &[Word]) -> Vec<String> {
+fn files_of_sed(arguments: &[Word]) -> Vec<String> {
     // Letters before `i` in one word can only be ones that take no value.
     let in_place = |text: &str| {
         text.starts_with("--in-place")
@@ -210,10 +210,10 @@ fn sed(arguments: &[Word]) -> Vec<String> {
         .into_iter()
         .filter(|word| !word.text.is_empty())
         .collect();
-    texts(operands.get(usize::from(!scripted)..).unwrap_or_default())
+    known_texts(operands.get(usize::from(!scripted)..).unwrap_or_default())
 }
 
-fn git(arguments: &[Word], document: Option<&str>) -> Vec<String> {
+fn files_of_git(arguments: &[Word], document: Option<&str>) -> Vec<String> {
     let (mut at, mut folder) = (0, None);
     while let Some(word) = arguments.get(at).filter(|word| word.text.starts_with('-')) {
         let takes_next = matches!(word.text.as_str(), "-C" | "-c" | "--git-dir" | "--work-tree");
@@ -223,9 +223,9 @@ fn git(arguments: &[Word], document: Option<&str>) -> Vec<String> {
         at += 1 + usize::from(takes_next);
     }
     let names = match arguments.get(at).map(|word| word.text.as_str()) {
-        Some("mv") if !has(arguments, "-n --dry-run") => copies("mv", &arguments[at + 1..]),
-        Some("apply" | "am") if !has(arguments, "--check --stat --numstat --summary --cached") => {
-            document.map(in_patch).unwrap_or_default()
+        Some("mv") if !has_option(arguments, "-n --dry-run") => files_of_copy("mv", &arguments[at + 1..]),
+        Some("apply" | "am") if !has_option(arguments, "--check --stat --numstat --summary --cached") => {
+            document.map(files_in_patch).unwrap_or_default()
         }
         _ => return Vec::new(),
     };
@@ -235,8 +235,8 @@ fn git(arguments: &[Word], document: Option<&str>) -> Vec<String> {
     }
 }
 
-fn copies(name: &str, arguments: &[Word]) -> Vec<String> {
-    if name == "install" && has(arguments, "-d --directory") {
+fn files_of_copy(name: &str, arguments: &[Word]) -> Vec<String> {
+    if name == "install" && has_option(arguments, "-d --directory") {
         return Vec::new();
     }
     let valued: Words = match name {
@@ -255,7 +255,7 @@ fn copies(name: &str, arguments: &[Word]) -> Vec<String> {
     if name == "rsync" && target.contains(':') {
         return Vec::new();
     }
-    // Where the target may be a folder, the file in it is meant.
+    // A target that may be a folder means the file in it.
     let mut paths = Vec::new();
     if !named && names.len() == 1 && !target.ends_with('/') {
         paths.push(target.clone());
@@ -270,7 +270,7 @@ fn copies(name: &str, arguments: &[Word]) -> Vec<String> {
     paths
 }
 
-/// What makes a formatter write: any of these options, or nothing, unless one of those.
+/// A formatter and the options that make it write or keep it from writing.
 struct Formatter {
     name: &'static str,
     verb: Option<&'static str>,
@@ -322,11 +322,11 @@ static FORMATTERS: &[Formatter] = &[
     formatter("jscodeshift", None, "", "-d --dry"),
 ];
 
-fn formats(name: &str, arguments: &[Word]) -> bool {
+fn files_of_formatter(name: &str, arguments: &[Word]) -> bool {
     FORMATTERS.iter().any(|formatter| {
         formatter.name == name
             && formatter.verb.is_none_or(|verb| arguments.first().is_some_and(|word| word.text == verb))
-            && (formatter.needs.is_empty() || has(arguments, formatter.needs))
-            && !has(arguments, formatter.unless)
+            && (formatter.needs.is_empty() || has_option(arguments, formatter.needs))
+            && !has_option(arguments, formatter.unless)
     })
 }

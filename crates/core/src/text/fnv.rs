@@ -1,15 +1,15 @@
 //! FNV-1a with 64 bits: the same in every process and version. Names on disk, ids and trained parameters rest on it.
 
-/// The hash of nothing, with which every other begins.
+/// The hash of no bytes.
 pub const START: u64 = 0xcbf2_9ce4_8422_2325;
 
 /// The hash of these bytes.
 pub fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
-    go_on(START, bytes)
+    extend_hash(START, bytes)
 }
 
-/// The hash of what has this one, and of these bytes after it.
-pub fn go_on(hash: u64, bytes: impl IntoIterator<Item = u8>) -> u64 {
+/// Continues a hash with more bytes.
+pub fn extend_hash(hash: u64, bytes: impl IntoIterator<Item = u8>) -> u64 {
     bytes.into_iter().fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
@@ -24,7 +24,7 @@ mod tests {
         {
             assert_eq!(hash(text.bytes()), value, "{text}");
             let (first, rest) = text.split_at(text.len() / 2);
-            assert_eq!(go_on(hash(first.bytes()), rest.bytes()), value, "{text}");
+            assert_eq!(extend_hash(hash(first.bytes()), rest.bytes()), value, "{text}");
         }
     }
 }

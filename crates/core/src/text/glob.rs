@@ -4,13 +4,13 @@
 //! name in any folder (`*.sql`); one with a `/` counts from the root (`src/*.rs`, `/Makefile`); one that ends with a `/`
 //! means everything below that folder (`src/`). There is no escape: a special character stands in brackets, `[*]`.
 //!
-//! A pattern becomes a small automaton whose states are followed all at once, so that the time to match is the product of
-//! both lengths, whatever somebody wrote.
+//! A pattern becomes a small automaton whose states are followed all at once. Matching takes at most the product of both
+//! lengths, for any pattern.
 
-/// More is no pattern that anybody wrote by hand.
+/// Patterns written by hand are shorter.
 const LONGEST: usize = 256;
 
-/// Braces within braces.
+/// Deepest nesting of braces.
 const DEEPEST: usize = 8;
 
 /// A pattern that was understood.
@@ -40,9 +40,9 @@ enum Step {
     AnyAndSlash,
     /// One of these ranges, or none of them; never `/`.
     Of { ranges: Vec<(char, char)>, not: bool },
-    /// Here and there, without a character.
+    /// Both states, without a character.
     Fork(usize, usize),
-    /// There, without a character.
+    /// Another state, without a character.
     Jump(usize),
 }
 
@@ -75,7 +75,7 @@ impl Glob {
             pattern.push_str("**");
         }
         let mut reader = Reader { rest: &pattern, before: None, steps: Vec::new() };
-        reader.sequence(0)?;
+        reader.read_sequence(0)?;
         Ok(Glob { text: text.to_owned(), name_only, steps: reader.steps })
     }
 
@@ -84,7 +84,7 @@ impl Glob {
         &self.text
     }
 
-    /// Whether the path is meant.
+    /// Tests a path.
     pub fn matches(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
         let path = if self.name_only { name } else { path };
@@ -131,7 +131,7 @@ impl Glob {
     }
 }
 
-/// Whether a text is meant as a pattern or a path, and not as a plain word.
+/// A pattern or a path, as opposed to a plain word.
 pub fn looks_like_one(text: &str) -> bool {
     text.contains(['/', '*', '?', '[', '{', '.'])
 }
@@ -157,15 +157,15 @@ impl Reader<'_> {
     }
 
     /// Up to the end, or inside braces up to the `,` or `}` that is next.
-    fn sequence(&mut self, depth: usize) -> Result<(), String> {
+    fn read_sequence(&mut self, depth: usize) -> Result<(), String> {
         while !self.rest.is_empty() && !(depth > 0 && (self.starts(',') || self.starts('}'))) {
             let before = self.before;
             match self.next() {
-                Some('*') if self.starts('*') => self.folders(before)?,
-                Some('*') => self.many(Step::Any),
+                Some('*') if self.starts('*') => self.read_folders(before)?,
+                Some('*') => self.push_many(Step::Any),
                 Some('?') => self.steps.push(Step::Any),
-                Some('[') => self.class()?,
-                Some('{') => self.alternatives(depth + 1)?,
+                Some('[') => self.read_class()?,
+                Some('{') => self.read_alternatives(depth + 1)?,
                 Some('}') => return Err("a `}` closes nothing".to_owned()),
                 Some(c) => self.steps.push(Step::Exactly(c)),
                 None => {}
@@ -175,13 +175,13 @@ impl Reader<'_> {
     }
 
     /// Any number of a step.
-    fn many(&mut self, step: Step) {
+    fn push_many(&mut self, step: Step) {
         let at = self.steps.len();
         self.steps.extend([Step::Fork(at + 1, at + 3), step, Step::Jump(at)]);
     }
 
     /// `**`: any number of folders, or at the end everything below.
-    fn folders(&mut self, before: Option<char>) -> Result<(), String> {
+    fn read_folders(&mut self, before: Option<char>) -> Result<(), String> {
         self.next();
         let begins = matches!(before, None | Some('/' | '{' | ','));
         let ends = self.rest.is_empty() || self.starts(',') || self.starts('}');
@@ -189,19 +189,19 @@ impl Reader<'_> {
             return Err("`**` stands for whole folders, between slashes: `a/**/b`".to_owned());
         }
         if ends {
-            self.many(Step::AnyAndSlash);
+            self.push_many(Step::AnyAndSlash);
         } else {
             // `**/` is also no folder at all.
             self.next();
             let at = self.steps.len();
             self.steps.push(Step::Fork(at + 1, at + 5));
-            self.many(Step::AnyAndSlash);
+            self.push_many(Step::AnyAndSlash);
             self.steps.push(Step::Exactly('/'));
         }
         Ok(())
     }
 
-    fn class(&mut self) -> Result<(), String> {
+    fn read_class(&mut self) -> Result<(), String> {
         let not = self.starts('!') || self.starts('^');
         if not {
             self.next();
@@ -231,7 +231,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn alternatives(&mut self, depth: usize) -> Result<(), String> {
+    fn read_alternatives(&mut self, depth: usize) -> Result<(), String> {
         if depth > DEEPEST {
             return Err(format!("more than {DEEPEST} braces within each other"));
         }
@@ -239,7 +239,7 @@ impl Reader<'_> {
         loop {
             let fork = self.steps.len();
             self.steps.push(Step::Fork(fork + 1, fork + 1));
-            self.sequence(depth)?;
+            self.read_sequence(depth)?;
             exits.push(self.steps.len());
             self.steps.push(Step::Jump(0));
             let next = self.steps.len();

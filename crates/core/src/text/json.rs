@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::text::search;
 
-/// A member of a JSON object that somebody else wrote.
+/// A member of a JSON object that another program wrote.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Field<T> {
     /// Not there, or `null`.
@@ -43,7 +43,7 @@ impl<T> Field<T> {
     }
 }
 
-/// What a [`Field`] can hold: each type says which JSON values it takes.
+/// A type that a [`Field`] can hold. Each takes the JSON values it has a method for.
 pub trait Member<'de>: Sized {
     /// Takes a string.
     fn text(_: Cow<'de, str>) -> Option<Self> {
@@ -230,20 +230,20 @@ impl<'a> LongText<'a> {
         Some(&inner[..end]).filter(|words| !words.contains('\\'))
     }
 
-    /// All of it, however long. What is no character, half a pair of which the rest was cut off, is shown as such.
+    /// All of it, however long. Half a surrogate pair becomes U+FFFD.
     pub fn lossy(self) -> Cow<'a, str> {
         decode(self.raw).unwrap_or_else(|| {
-            let whole = with_whole_pairs(self.raw);
+            let whole = replace_lone_surrogates(self.raw);
             Cow::Owned(decode(&whole).map(Cow::into_owned).unwrap_or_default())
         })
     }
 
-    /// Whether a short text of plain letters stands in it, in whatever case. Nothing is decoded for that.
+    /// Looks for a short text of plain letters in any case, without decoding.
     pub fn mentions(self, lower: &[u8]) -> bool {
         search::holds_in_any_case(self.raw.as_bytes(), lower)
     }
 
-    /// Whether there is nothing in it.
+    /// It has no characters.
     pub fn is_empty(self) -> bool {
         self.raw.len() <= 2
     }
@@ -257,7 +257,7 @@ impl<'a> LongText<'a> {
     pub fn pieces(self, bytes: usize, mut take: impl FnMut(&str)) -> Option<()> {
         let mut rest = self.raw.get(1..self.raw.len() - 1).filter(|_| self.raw.len() <= bytes)?;
         while let Some(at) = rest.find('\\') {
-            let (character, length) = escaped(&rest[at..])?;
+            let (character, length) = read_escape(&rest[at..])?;
             take(&rest[..at]);
             take(character.encode_utf8(&mut [0; 4]));
             rest = &rest[at + length..];
@@ -267,8 +267,8 @@ impl<'a> LongText<'a> {
     }
 }
 
-/// The character that stands escaped at the beginning, and how long that is. `None` for half a pair.
-fn escaped(json: &str) -> Option<(char, usize)> {
+/// The escaped character at the beginning and the length of its escape; `None` for half a surrogate pair.
+fn read_escape(json: &str) -> Option<(char, usize)> {
     let plain = match json.as_bytes().get(1)? {
         b'b' => '\u{8}',
         b'f' => '\u{c}',
@@ -276,7 +276,7 @@ fn escaped(json: &str) -> Option<(char, usize)> {
         b'r' => '\r',
         b't' => '\t',
         b'u' => {
-            let units = [0, 6].into_iter().map_while(|at| unit(json, at));
+            let units = [0, 6].into_iter().map_while(|at| read_unit(json, at));
             let character = char::decode_utf16(units).next()?.ok()?;
             return Some((character, 6 * character.len_utf16()));
         }
@@ -285,18 +285,18 @@ fn escaped(json: &str) -> Option<(char, usize)> {
     Some((plain, 2))
 }
 
-/// The UTF-16 unit that stands escaped there.
-fn unit(json: &str, at: usize) -> Option<u16> {
+/// The escaped UTF-16 unit at this place.
+fn read_unit(json: &str, at: usize) -> Option<u16> {
     u16::from_str_radix(json.get(at..at + 6)?.strip_prefix("\\u")?, 16).ok()
 }
 
 /// The same JSON with `\ufffd` for every escaped surrogate that stands alone.
-fn with_whole_pairs(json: &str) -> String {
+fn replace_lone_surrogates(json: &str) -> String {
     let mut whole = String::with_capacity(json.len());
     let mut at = 0;
     while let Some(next) = json[at..].find('\\').map(|next| at + next) {
         whole.push_str(&json[at..next]);
-        let pair = (unit(json, next), unit(json, next + 6));
+        let pair = (read_unit(json, next), read_unit(json, next + 6));
         let (taken, length) = match pair {
             (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => (&json[next..next + 12], 12),
             (Some(0xd800..0xe000), _) => ("\\ufffd", 6),
@@ -329,7 +329,7 @@ impl<'de> Deserialize<'de> for Field<LongText<'de>> {
     }
 }
 
-/// Why bytes are not an object we can read.
+/// The reason that bytes cannot be read as an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotAnObject {
     /// No bytes, or only white space.

@@ -1,8 +1,10 @@
-//! The language in which people are spoken to.
+//! The language of texts for people.
 
 use serde::{Deserialize, Serialize};
 
-/// A language we speak.
+use crate::text::japanese::is_kana;
+
+/// A language that every text for people exists in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Lang {
@@ -27,7 +29,7 @@ impl Lang {
     /// The language a prompt is written in: kana are Japanese, a few words of Latin letters English.
     pub fn of_text(text: &str) -> Option<Lang> {
         let head = || text.chars().take(2000);
-        if head().any(|c| matches!(c, '\u{3040}'..='\u{30ff}')) {
+        if head().any(is_kana) {
             return Some(Lang::Ja);
         }
         (head().filter(char::is_ascii_alphabetic).count() >= 8).then_some(Lang::En)

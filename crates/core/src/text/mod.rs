@@ -1,12 +1,21 @@
-//! X
+//! Text tools: they know nothing of agents.
 
-pub mod characters;
+pub mod cut;
 pub mod fnv;
+pub mod fold;
 pub mod glob;
+pub mod hidden;
+pub mod japanese;
 pub mod json;
 pub mod lang;
+pub mod list;
+pub mod one_line;
 pub mod passwd;
 pub mod quoted;
 pub mod search;
 pub mod skill_name;
+pub mod stem;
+pub mod terminal;
+pub mod tokens;
+pub mod word_list;
 pub mod yaml;

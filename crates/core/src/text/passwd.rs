@@ -1,4 +1,4 @@
-//! The user database of Unix systems (`/etc/passwd`): which home a user has, whatever variables say.
+//! Home directories from the user database of Unix systems (`/etc/passwd`), whatever variables say.
 
 /// The home of a user, if it is an absolute path. The first line about the user counts, as for the system.
 pub fn home_of(user: u32, database: &[u8]) -> Option<&str> {

@@ -1,14 +1,15 @@
 //! Text that others wrote, on its way to a model: notes, decisions, titles, file names, command lines, results of tools.
 //!
-//! It arrives as data. A tag in it, of the host (`</system-reminder>`) or ours, must not end the place that it stands in, and
+//! It arrives as data. A tag in it, of the host (`</system-reminder>`) or of Tidegate, must not end the block around it, and
 //! nothing in it is hidden from the person who reads the same text.
 
 use std::borrow::Cow;
 
-use crate::text::characters::{hides, one_line, steers};
+use crate::text::hidden::{hides, steers};
+use crate::text::one_line::one_line;
 
-/// The text without markup: `<` becomes `‹`, and so does the `>` of a tag become `›`. Without a `<` before it, a `>` ends
-/// nothing and stays: `2>&1` and `->` read as they were written. Line breaks and tabs stay; hidden and steering characters go.
+/// The text without markup: `<` becomes `‹`, and a `>` after it becomes `›`. A `>` without a `<` before it stays: `2>&1` and
+/// `->` read as they were written. Line breaks and tabs stay; hidden and steering characters go.
 #[expect(clippy::needless_bitwise_bool, reason = "without branches, many bytes are looked at together")]
 pub fn quoted(text: &str) -> Cow<'_, str> {
     let plain = |byte: u8| matches!(byte, b' '..=b';' | b'='..=b'~') | (byte == b'\n') | (byte == b'\t');
@@ -64,7 +65,7 @@ mod tests {
         fn no_tag_is_left_and_a_second_time_changes_nothing(text in "(\\PC|[<>\u{200b}\n\u{1b}\u{202e}/]){0,60}") {
             let neutral = quoted(&text).into_owned();
             prop_assert!(!neutral.contains('<'));
-            prop_assert!(neutral.chars().all(|c| matches!(c, '\n' | '\t') || crate::text::characters::is_plain(c)));
+            prop_assert!(neutral.chars().all(|c| matches!(c, '\n' | '\t') || crate::text::hidden::is_plain(c)));
             prop_assert_eq!(quoted(&neutral), neutral.as_str());
             prop_assert!(!quoted_line(&text).contains('\n'));
         }

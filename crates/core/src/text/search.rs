@@ -9,17 +9,17 @@ use memchr::arch::all::packedpair::Pair;
 #[cfg(target_arch = "x86_64")]
 use memchr::arch::x86_64::sse2::packedpair::Finder;
 
-/// Where a byte first stands.
+/// The first place of a byte.
 pub fn first(haystack: &[u8], byte: u8) -> Option<usize> {
     One::new(byte).find(haystack)
 }
 
-/// Where a byte last stands.
+/// The last place of a byte.
 pub fn last(haystack: &[u8], byte: u8) -> Option<usize> {
     One::new(byte).rfind(haystack)
 }
 
-/// A short text to be looked for in many places: what that takes is worked out once.
+/// A short text to look for in many places, prepared once.
 #[derive(Clone, Debug)]
 pub struct Needle {
     text: &'static [u8],
@@ -28,7 +28,7 @@ pub struct Needle {
 }
 
 impl Needle {
-    /// Looks for this text.
+    /// Prepares the search.
     pub fn new(text: &'static [u8]) -> Needle {
         Needle {
             text,
@@ -37,7 +37,7 @@ impl Needle {
         }
     }
 
-    /// Whether it stands there.
+    /// Finds it anywhere in the bytes.
     pub fn is_in(&self, haystack: &[u8]) -> bool {
         #[cfg(target_arch = "x86_64")]
         if let Some(finder) = self.finder.filter(|finder| haystack.len() >= finder.min_haystack_len()) {
@@ -47,7 +47,7 @@ impl Needle {
     }
 }
 
-/// Where a short text first stands.
+/// The first place of a short text.
 pub fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     #[cfg(target_arch = "x86_64")]
     if let Some(finder) = Finder::new(needle).filter(|finder| haystack.len() >= finder.min_haystack_len()) {
@@ -56,17 +56,17 @@ pub fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     find_by_rarest(haystack, needle)
 }
 
-/// Its rarest byte is looked for, and the rest compared.
+/// Looks for the rarest byte, then compares the rest.
 fn find_by_rarest(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     let rare = Pair::new(needle).map_or(0, |pair| usize::from(pair.index1()));
     let Some(byte) = needle.get(rare) else { return Some(0) };
     let last_start = haystack.len().checked_sub(needle.len())?;
-    // So cut that a place in it is the needle's place in the whole.
+    // Cut so that an index here is the index of the needle in the whole.
     let candidates = &haystack[rare..=last_start + rare];
     One::new(*byte).iter(candidates).find(|at| haystack[*at..].starts_with(needle))
 }
 
-/// Whether a short text stands somewhere, in capitals or not: its first letter is looked for, and the rest compared.
+/// Finds a short text in any case: looks for its first letter, then compares the rest.
 pub(crate) fn holds_in_any_case(haystack: &[u8], needle: &[u8]) -> bool {
     let Some(first) = needle.first() else { return false };
     let letter = Two::new(first.to_ascii_uppercase(), first.to_ascii_lowercase());

@@ -1,6 +1,6 @@
 //! Names of skills, as a host gives them: `name`, or `plugin:name`.
 
-/// Whether invoking `name` is invoking `skill`: the same, or the same of a plugin.
+/// `name` is the skill itself, or the same skill of a plugin.
 pub fn satisfies(name: &str, skill: &str) -> bool {
     name == skill || name.rsplit_once(':').is_some_and(|(_, name)| name == skill)
 }

@@ -143,7 +143,7 @@ pub(super) fn thresholds(row: &Row<'_>) -> Vec<String> {
     let mut cycle = Cycle::default();
     cycle.stages[1].min_left = tidegate_core::feature::cycle::MinLeft::parse(row[0]).expect("a threshold");
     let section = config.policies.sections_mut().into_iter().find(|section| section.name() == "cycle");
-    section.expect("the section").put("dev-cycle", &cycle.show(), Voice::User);
+    section.expect("the section").put("dev-cycle", &cycle.to_value(), Voice::User);
     let run = |(at, tokens): (usize, &str)| {
         let tokens = tokens.parse().ok();
         let took = |(name, tokens): (&str, Option<u64>)| Took { name: name.into(), tokens };

@@ -311,7 +311,7 @@ mod tests {
     use tidegate_core::settings::value::Value;
 
     fn read(url: &str, tls: Tls) -> Result<Address> {
-        let url = TeamUrl::taken(&Value::from(url)).unwrap_or_else(|| panic!("{url}"));
+        let url = TeamUrl::from_value(&Value::from(url)).unwrap_or_else(|| panic!("{url}"));
         Address::read(&url, Some("beside".to_owned()), tls, None)
     }
 

@@ -1,6 +1,7 @@
 //! Limits and redacts rows from the team: their author is unknown.
 
 use tidegate_core::redact::redact;
+use tidegate_core::text::cut::first_bytes;
 use tidegate_core::time::Millis;
 
 use super::after_ms;
@@ -47,15 +48,11 @@ pub(super) fn limit_hit(hit: &mut Hit) {
 }
 
 fn limit_title(text: &str) -> String {
-    one_line(&redact(cut_bytes(text, LONGEST_TITLE * 4)).text, LONGEST_TITLE)
+    one_line(&redact(first_bytes(text, LONGEST_TITLE * 4)).text, LONGEST_TITLE)
 }
 
 fn limit_text(text: &str) -> String {
-    let clean = redact(cut_bytes(text, LONGEST_TEXT)).text;
+    let clean = redact(first_bytes(text, LONGEST_TEXT)).text;
     let plain: String = clean.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
-    cut_bytes(&plain, LONGEST_TEXT).trim().to_owned()
-}
-
-fn cut_bytes(text: &str, bytes: usize) -> &str {
-    &text[..text.floor_char_boundary(bytes)]
+    first_bytes(&plain, LONGEST_TEXT).trim().to_owned()
 }

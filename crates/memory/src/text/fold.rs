@@ -1,5 +1,8 @@
 //! Character classes and folding: which characters belong together, and which compare as equal.
 
+use tidegate_core::text::fold::narrow;
+use tidegate_core::text::japanese::{is_any_kanji, is_hiragana, repeats_hiragana};
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CharClass {
     /// Ends where a character of another class begins.
@@ -25,17 +28,11 @@ pub(crate) fn class_of(c: char) -> CharClass {
         'a'..='z' | 'A'..='Z' | '0'..='9' | '_' => CharClass::Word,
         '\0'..='\u{7f}' => CharClass::Between,
         '\u{300}'..='\u{36f}' | '\u{3099}' | '\u{309a}' | 'ﾞ' | 'ﾟ' => CharClass::Mark,
-        '\u{3041}'..='\u{3096}' | 'ゝ' | 'ゞ' => CharClass::Run(Script::Hiragana),
+        c if is_hiragana(c) || repeats_hiragana(c) => CharClass::Run(Script::Hiragana),
         '\u{30a1}'..='\u{30fa}' | 'ー' | 'ヽ' | 'ヾ' | '\u{31f0}'..='\u{31ff}' | '\u{ff66}'..='\u{ff9d}' => {
             CharClass::Run(Script::Katakana)
         }
-        '々'
-        | '〆'
-        | '〇'
-        | '\u{3400}'..='\u{4dbf}'
-        | '\u{4e00}'..='\u{9fff}'
-        | '\u{f900}'..='\u{faff}'
-        | '\u{20000}'..='\u{3ffff}' => CharClass::Run(Script::Han),
+        c if is_any_kanji(c) => CharClass::Run(Script::Han),
         '\u{e00}'..='\u{eff}'
         | '\u{1000}'..='\u{109f}'
         | '\u{1100}'..='\u{11ff}'
@@ -51,10 +48,7 @@ pub(crate) fn fold_word_char(c: char) -> char {
     if c.is_ascii() {
         return c.to_ascii_lowercase();
     }
-    let c = match c {
-        '\u{ff01}'..='\u{ff5e}' => char::from_u32(c as u32 - 0xfee0).unwrap_or(c),
-        c => c,
-    };
+    let c = narrow(c);
     let c = c.to_lowercase().next().unwrap_or(c);
     match c {
         'à'..='å' | 'ā' | 'ă' | 'ą' => 'a',

@@ -14,7 +14,8 @@ mod rank;
 mod scan;
 mod stem;
 
-use tidegate_core::text::characters;
+use tidegate_core::text::hidden::hides;
+use tidegate_core::text::one_line::split_words;
 
 pub use question::{Question, QuestionPart};
 pub use rank::{Document, Fit, Weights, fit_document, freshness, make_snippet, score_document};
@@ -31,8 +32,8 @@ pub const MOST_COMPLETIONS: u16 = 24;
 pub fn one_line(text: &str, most: usize) -> String {
     let mut line = String::new();
     let mut length = 0;
-    for word in characters::words(text) {
-        let word: String = word.chars().filter(|c| !characters::hides(*c)).collect();
+    for word in split_words(text) {
+        let word: String = word.chars().filter(|c| !hides(*c)).collect();
         if word.is_empty() {
             continue;
         }

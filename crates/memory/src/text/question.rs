@@ -2,6 +2,7 @@
 
 use super::fold::{CharClass, Script, class_of};
 use super::scan::{RunChar, Scanned, hash_char, hash_word, scan};
+use tidegate_core::text::cut::first_bytes;
 
 /// More parts are ignored.
 pub(super) const MOST_PARTS: usize = 24;
@@ -65,15 +66,12 @@ pub struct Question {
 impl Question {
     /// Accepts any text; the result may be empty.
     pub fn parse(text: &str) -> Question {
-        let mut end = text.len().min(MOST_BYTES);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
+        let text = first_bytes(text, MOST_BYTES);
         let mut question = Question::default();
         let mut strict = Vec::new();
         let mut all: Vec<u64> = Vec::new();
         // Quotes keep words together; an unclosed quote is ignored.
-        let pieces: Vec<&str> = text[..end].split(['"', '“', '”']).collect();
+        let pieces: Vec<&str> = text.split(['"', '“', '”']).collect();
         let quotes = pieces.len() - 1;
         for (place, piece) in pieces.into_iter().enumerate() {
             let quoted = place % 2 == 1 && place < quotes + usize::from(quotes.is_multiple_of(2));

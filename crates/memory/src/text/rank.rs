@@ -1,5 +1,6 @@
 //! Scores how well a text fits a question, and picks the passage to show.
 
+use tidegate_core::text::cut::first_bytes;
 use tidegate_core::time::Millis;
 
 use super::question::{MOST_PARTS, Question, QuestionPart};
@@ -83,7 +84,7 @@ pub fn fit_document(
     let parts = &question.parts[..question.parts.len().min(MOST_PARTS)];
     let (mut often, mut holds, mut length) = ([0.0; MOST_PARTS], 0_u32, 0);
     let mut phrases = vec![0.0_f64; question.phrases.len()];
-    let texts = document.texts.iter().map(|text| (cut_text(text), 1.0, 0.4));
+    let texts = document.texts.iter().map(|text| (first_bytes(text, LOOKED_AT), 1.0, 0.4));
     for (text, worth, of_phrase) in std::iter::once((document.title, TITLE, 0.6)).chain(texts) {
         atoms_into(text, room);
         length += room.len();
@@ -122,14 +123,6 @@ pub fn score_document(
     fit.holds_together(required).then_some(fit.score)
 }
 
-fn cut_text(text: &str) -> &str {
-    let mut end = text.len().min(LOOKED_AT);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
-}
-
 fn positions<'a>(part: &'a QuestionPart, text: &'a [Atom]) -> impl Iterator<Item = usize> + 'a {
     (0..text.len()).filter(|at| match_part(part, &text[*at..]).is_some())
 }
@@ -164,7 +157,7 @@ pub fn make_snippet(question: &Question, document: &Document<'_>) -> String {
         .texts
         .iter()
         .filter(|text| !text.trim().is_empty())
-        .map(|text| BestPassage::of(question, cut_text(text)))
+        .map(|text| BestPassage::of(question, first_bytes(text, LOOKED_AT)))
         // The first of equals: it is the most important text.
         .reduce(|best, next| if next.covered > best.covered { next } else { best });
     best.map_or_else(|| super::one_line(document.title, SNIPPET), |best| best.line())
@@ -249,14 +242,7 @@ fn passage_around(text: &str, place: usize) -> (usize, usize) {
             .filter(|space| *space > 0)
             .map_or(after, |space| place + space)
     };
-    (char_floor(text, from), char_floor(text, to))
-}
-
-fn char_floor(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
+    (text.floor_char_boundary(from), text.floor_char_boundary(to))
 }
 
 /// Merges ranges that overlap or touch.

@@ -18,7 +18,7 @@ impl Stores for Postgres {
 
     fn empty(&mut self) -> Box<dyn Store> {
         let url = self.0.url(&self.0.database());
-        let url = TeamUrl::taken(&Value::from(url.as_str())).expect("it works");
+        let url = TeamUrl::from_value(&Value::from(url.as_str())).expect("it works");
         let address = Address::read(&url, None, Tls::Verify, Some(self.0.ca_file())).expect("it works");
         Box::new(PostgresStore::connect(address, Patience::LONG).expect("it works"))
     }

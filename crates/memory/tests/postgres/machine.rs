@@ -38,7 +38,7 @@ impl Machine {
         };
         let state = StateDir::open(&place).expect("it works");
         let mut settings = MemorySettings::default();
-        settings.team.url = TeamUrl::taken(&Value::from(address.shown()));
+        settings.team.url = TeamUrl::from_value(&Value::from(address.shown()));
         settings.team.projects = listed(projects);
         Machine { folder, place, state, settings, address, now: 10_000 }
     }

@@ -45,6 +45,6 @@ impl<'a> Scene<'a> {
 }
 
 pub(crate) fn read(url: &str, tls: Tls, ca_file: Option<PathBuf>) -> Result<Address> {
-    let url = TeamUrl::taken(&Value::from(url)).unwrap_or_else(|| panic!("no address"));
+    let url = TeamUrl::from_value(&Value::from(url)).unwrap_or_else(|| panic!("no address"));
     Address::read(&url, None, tls, ca_file)
 }

@@ -137,7 +137,7 @@ pub fn carry_out(effect: &Effect, here: &Where<'_>) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::session::marks;
-    use tidegate_core::feature::knowledge::handoff::Steps;
+    use tidegate_core::feature::facts::Steps;
     use tidegate_core::feature::knowledge::marks::HandoffKnown;
     use tidegate_core::feature::workflow::effect::Effect as WorkflowEffect;
 

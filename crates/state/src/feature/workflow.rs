@@ -9,6 +9,7 @@ use std::time::UNIX_EPOCH;
 use tidegate_core::event::EventKind;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
+use tidegate_core::feature::workflow::Manifest;
 use tidegate_core::feature::workflow::check;
 use tidegate_core::feature::workflow::check::{Found, Named};
 use tidegate_core::feature::workflow::effect::Effect;
@@ -16,7 +17,7 @@ use tidegate_core::feature::workflow::manifest;
 use tidegate_core::feature::workflow::manifest::{FILE, FOLDER, is_manifest};
 use tidegate_core::feature::workflow::policy::is_same;
 use tidegate_core::feature::workflow::standing::{LetThrough, Owned, Standing};
-use tidegate_core::feature::workflow::{Manifest, estimate};
+use tidegate_core::text::tokens::estimate_tokens;
 use tidegate_core::time::Millis;
 
 use crate::feature::Where;
@@ -183,7 +184,7 @@ pub fn look(root: &Path, manifest: &Path, names: Vec<String>, in_time: &dyn Fn()
         let text = String::from_utf8_lossy(&bytes);
         Found::File {
             lines: text.lines().count(),
-            tokens: estimate::tokens(&text),
+            tokens: estimate_tokens(&text),
             modified: modified(&metadata),
         }
     };

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use tidegate_core::feature::knowledge::entry_id::EntryId;
 use tidegate_core::feature::knowledge::stock;
 use tidegate_core::feature::knowledge::stock::{Form, Learning, NewLearning, Stock};
-use tidegate_core::text::characters::one_line;
+use tidegate_core::text::one_line::one_line;
 
 use super::promote::Args;
 use crate::error::CliError;

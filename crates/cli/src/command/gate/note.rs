@@ -3,11 +3,11 @@
 use std::io::Read as _;
 use std::path::Path;
 use std::process::ExitCode;
+use tidegate_core::text::tokens::estimate_tokens;
 
 use serde_json::json;
 use tidegate_core::feature::workflow::check;
 use tidegate_core::feature::workflow::check::{Found, Named};
-use tidegate_core::feature::workflow::estimate;
 use tidegate_core::feature::workflow::manifest;
 use tidegate_core::feature::workflow::standing::Standing;
 use tidegate_state::feature::workflow;
@@ -77,7 +77,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     place.change_manifest(&standing, |text| {
         manifest::note(text, &key, &wanted, now).map_err(|why| why.to_string())
     })?;
-    let tokens = wanted.summary.map(estimate::tokens);
+    let tokens = wanted.summary.map(estimate_tokens);
     if args.of.json {
         print::json(
             &json!({ "manifest": standing.path, "phase": number, "section": key, "summary_tokens": tokens }),

@@ -3,6 +3,7 @@
 
 use serde::Deserialize;
 use tidegate_core::feature::memory::job::ProjectOf;
+use tidegate_core::text::cut::cut_after_word;
 use tidegate_core::time::Millis;
 use tidegate_memory::act::{self, Acting, Authored, Startup, TopicEdit};
 use tidegate_memory::memory;
@@ -12,7 +13,7 @@ use tidegate_memory::team;
 use tidegate_memory::view::{Decision, Log, MemoryProject, Query, Topic};
 use tidegate_state::project::memory_project;
 
-use super::{session, tool};
+use super::session;
 use crate::command::memory::team as team_of;
 use crate::error::CliError;
 use crate::sessions::Here;
@@ -103,7 +104,7 @@ impl Memory {
     pub(super) fn log(&mut self, id: &str) -> Result<Log, CliError> {
         let address = team_of::server_address(&self.here).ok().flatten();
         team::find_log(&mut self.memory, address.as_ref(), id)?.ok_or_else(|| {
-            CliError::new(format!("`{}` is no log's id, or the beginning of several", tool::cut_text(id, 80)))
+            CliError::new(format!("`{}` is no log's id, or the beginning of several", cut_after_word(id, 80)))
                 .hint("`get_logs`, `timeline` and `search` give ids")
         })
     }

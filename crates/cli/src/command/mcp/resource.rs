@@ -3,13 +3,13 @@
 use rmcp::model::{
     ErrorData, ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
-use tidegate_core::text::characters::one_line;
+use tidegate_core::text::cut::cut_after_word;
+use tidegate_core::text::one_line::one_line;
 use tidegate_core::text::quoted::{quoted, quoted_line};
 use tidegate_memory::act::author;
 use tidegate_memory::view::{Decision, Filter, Log, Page, Topic};
 
 use super::memory::Memory;
-use super::tool::cut_text;
 use crate::error::CliError;
 
 const PAGE: usize = 50;
@@ -83,14 +83,14 @@ pub(super) fn list_resources(cursor: Option<&str>) -> Result<ListResourcesResult
 
 fn of_topic(topic: &Topic) -> Resource {
     Resource::new(format!("{TOPICS}{}", topic.id), format!("topic {}", topic.id))
-        .with_title(cut_text(&quoted_line(&topic.row.title), 120))
+        .with_title(cut_after_word(&quoted_line(&topic.row.title), 120))
         .with_mime_type(MARKDOWN)
 }
 
 fn of_decision(decision: &Decision) -> Resource {
     let first = decision.row.text.lines().next().unwrap_or_default();
     Resource::new(format!("{DECISIONS}{}", decision.id), format!("decision {}", decision.id))
-        .with_title(cut_text(&quoted_line(first), 120))
+        .with_title(cut_after_word(&quoted_line(first), 120))
         .with_mime_type(MARKDOWN)
 }
 
@@ -99,7 +99,7 @@ pub(super) fn read_resource(uri: &str) -> Result<ReadResourceResult, ErrorData> 
     let missing = || {
         let why = format!(
             "no resource {}; {DECISIONS}ID and {TOPICS}ID are there for ids of the memory",
-            cut_text(uri, 80)
+            cut_after_word(uri, 80)
         );
         ErrorData::resource_not_found(quoted(&why).into_owned(), None)
     };
@@ -142,7 +142,7 @@ pub(super) fn read_resource(uri: &str) -> Result<ReadResourceResult, ErrorData> 
 }
 
 fn shorten_text(text: &str) -> String {
-    cut_text(&one_line(text), 300)
+    cut_after_word(&one_line(text), 300).into_owned()
 }
 
 fn decision_text(decision: &Decision) -> String {

@@ -1,6 +1,7 @@
 //! Requests of the protocol, and their answers.
 
 use std::borrow::Cow;
+use tidegate_core::text::cut::first_chars;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
@@ -200,5 +201,5 @@ fn one_page(request: Option<&PaginatedRequestParams>, what: &str) -> Result<(), 
 
 /// A foreign name, shortened for a message.
 fn shorten_name(name: &str) -> String {
-    name.chars().take(80).collect()
+    first_chars(name, 80).to_owned()
 }

@@ -180,7 +180,7 @@ fn choose_tls(here: &Here, args: &Args) -> Tls {
 
 fn server_address(here: &Here, args: &Args) -> Result<Address, CliError> {
     // Nothing of it is repeated: it may hold a password.
-    let url = TeamUrl::taken(&Value::from(args.to.as_str())).ok_or_else(|| {
+    let url = TeamUrl::from_value(&Value::from(args.to.as_str())).ok_or_else(|| {
         CliError::new("--to takes the address of a PostgreSQL server")
             .hint("it has the form postgres://USER@HOST:PORT/DATABASE")
     })?;

@@ -41,6 +41,13 @@ pub struct Late {
     pub phase: Option<Phase>,
 }
 
+impl Marks {
+    /// The present phase, if a project learns from its work.
+    pub fn teaching_phase(&self) -> Option<Phase> {
+        self.phase.filter(|phase| matches!(phase, Phase::Implement | Phase::Debug | Phase::Review))
+    }
+}
+
 impl RoomMarks for Marks {
     type Mark = Mark;
 

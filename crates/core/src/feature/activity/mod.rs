@@ -12,8 +12,9 @@ use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::{Mark as AnyMark, Marks};
 use crate::feature::verdict::{Asks, Audience, Effect, Say, Verdict};
-use crate::feature::{Feature, Mode, Policy, listed};
+use crate::feature::{Feature, Mode, Policy};
 use crate::language_model::backend::Kind;
+use crate::text::list::name_a_few;
 use crate::text::skill_name::satisfies;
 use settings::{Label, PhaseMode};
 
@@ -119,7 +120,7 @@ fn advice(facts: &Facts<'_>, config: &Config) -> Verdict {
     }
     let named = |what: &str, names: &[&str]| match names {
         [] => String::new(),
-        names => format!(" {what}: {}.", listed(names)),
+        names => format!(" {what}: {}.", name_a_few(names)),
     };
     let text = format!(
         "This session enters the phase `{}`.{}{}",

@@ -120,7 +120,7 @@ impl Section for Label {
     }
 
     fn get(&self, key: &str) -> Value {
-        if key == SKILLS.name { self.skills.show() } else { Value::Nothing }
+        if key == SKILLS.name { self.skills.to_value() } else { Value::Nothing }
     }
 
     fn check(&self, key: &str, value: &Value) -> Result<(), Wrong> {

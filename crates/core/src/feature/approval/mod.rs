@@ -56,7 +56,7 @@ const COMMANDS: &[&str] = &[
 impl Setting for Commands {
     const SHAPE: Shape = Shape::List(COMMANDS);
 
-    fn taken(value: &Value) -> Option<Self> {
+    fn from_value(value: &Value) -> Option<Self> {
         let Value::List(items) = value else { return None };
         let name = |item: &Value| match item {
             Value::Text(name) if COMMANDS.contains(&name.as_str()) => Some(name.clone()),
@@ -65,7 +65,7 @@ impl Setting for Commands {
         items.iter().map(name).collect::<Option<_>>().map(Commands)
     }
 
-    fn show(&self) -> Value {
+    fn to_value(&self) -> Value {
         Value::List(self.0.iter().map(|name| name.as_str().into()).collect())
     }
 }

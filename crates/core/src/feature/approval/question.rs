@@ -3,7 +3,7 @@
 use crate::event::action::{AnswerOption, Asked, Question, QuestionAnswer, QuestionCall};
 use crate::feature::approval::marks::Approval;
 use crate::host::Host;
-use crate::text::characters::is_plain;
+use crate::text::hidden::is_plain;
 use crate::text::quoted::quoted_line;
 use crate::text::search;
 

@@ -8,7 +8,8 @@ use crate::feature::config::Config;
 use crate::settings::near;
 use crate::settings::section::{Put, Section, Voice, Wrong};
 use crate::settings::value::{Value, key_text};
-use crate::text::characters::is_plain;
+use crate::text::cut::cut_after;
+use crate::text::hidden::replace_hidden;
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -263,10 +264,5 @@ fn last(section: &str) -> &str {
 /// A name that somebody else wrote, fit for a terminal and a journal: short, and without anything that steers either.
 fn plain(name: &str) -> String {
     const LONGEST: usize = 64;
-    let safe = |c: char| if is_plain(c) { c } else { '\u{fffd}' };
-    let mut plain: String = name.chars().take(LONGEST).map(safe).collect();
-    if name.chars().nth(LONGEST).is_some() {
-        plain.push('…');
-    }
-    plain
+    replace_hidden(&cut_after(name, LONGEST), char::REPLACEMENT_CHARACTER)
 }

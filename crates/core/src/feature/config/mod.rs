@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 use crate::event::{Event, EventKind};
 use crate::feature::PolicySettings;
 use crate::feature::memory::settings::MemorySettings;
+use crate::feature::skill_gate;
 use crate::feature::skill_gate::settings::SkillGateMode;
 use crate::feature::verification::verify_stop;
 use crate::feature::verification::verify_stop::settings::VerifyMode;
-use crate::pipeline::gate::EDIT_GATE;
 use crate::settings::list::{Required, Tool};
 use crate::settings::preset::Preset;
 use crate::settings::section::{Section, section};
@@ -215,7 +215,7 @@ impl Config {
     /// Whether an edit that cannot be checked is not let through.
     pub fn edit_gate_closes(&self) -> bool {
         let denies = self.policies.skill_gate.mode == SkillGateMode::Deny;
-        denies && !self.switched_off(EDIT_GATE) && !self.stepped_down(EDIT_GATE)
+        denies && !self.switched_off(skill_gate::ID) && !self.stepped_down(skill_gate::ID)
     }
 
     /// Whether a turn that cannot be checked is held at its end.

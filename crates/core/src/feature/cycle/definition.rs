@@ -3,7 +3,7 @@
 use crate::settings::setting::Setting as _;
 use crate::settings::setting::Whole;
 use crate::settings::value::Value;
-use crate::text::characters::is_plain;
+use crate::text::hidden::is_plain;
 
 /// A percentage is of this many tokens, whatever the window: that is what the numbers were first written for.
 const FULL: u64 = 200_000;
@@ -144,7 +144,7 @@ impl Cycle {
     }
 
     /// As it would be written.
-    pub fn show(&self) -> Value {
+    pub fn to_value(&self) -> Value {
         let stage = |stage: &Stage| {
             let members =
                 [("name", &stage.name), ("skill", &stage.skill), ("min_left", &stage.min_left.text())];
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn what_is_shown_reads_back() {
         let cycle = Cycle::default();
-        assert_eq!(Cycle::read(&cycle.show()), Ok(cycle));
+        assert_eq!(Cycle::read(&cycle.to_value()), Ok(cycle));
     }
 
     #[test]

@@ -132,14 +132,14 @@ impl Section for Settings {
             Preset::Guide => CycleMode::On,
             Preset::Strict => CycleMode::On,
         };
-        vec![(MODE.name, mode.show())]
+        vec![(MODE.name, mode.to_value())]
     }
 
     fn get(&self, key: &str) -> Value {
         if key == MODE.name {
-            return self.mode.show();
+            return self.mode.to_value();
         }
-        self.cycle(key).map_or(Value::Nothing, |cycle| cycle.show())
+        self.cycle(key).map_or(Value::Nothing, |cycle| cycle.to_value())
     }
 
     fn check(&self, key: &str, value: &Value) -> Result<(), Wrong> {

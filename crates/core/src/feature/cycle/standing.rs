@@ -2,7 +2,7 @@
 
 use crate::feature::cycle::state::BUDGET;
 use crate::feature::cycle::{ActiveStage, Cycle, Damage, State, Status};
-use crate::feature::knowledge::handoff::Steps;
+use crate::feature::facts::Steps;
 use crate::feature::marks::Marks;
 use crate::time::Millis;
 

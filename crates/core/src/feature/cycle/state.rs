@@ -10,6 +10,8 @@ use crate::event::SessionId;
 use crate::feature::cycle::BUILT_IN;
 use crate::feature::cycle::definition::Cycle;
 use crate::feature::cycle::rewrite::rewrite;
+use crate::text::cut::first_chars;
+use crate::text::hidden::replace_hidden;
 use crate::time::Millis;
 
 /// The file, in the host's folder of the project.
@@ -99,8 +101,7 @@ impl fmt::Display for Damage {
 
 /// Somebody else wrote it.
 fn shown(name: &str) -> String {
-    let plain = |c: char| if crate::text::characters::is_plain(c) { c } else { '\u{fffd}' };
-    format!("`{}`", name.chars().take(64).map(plain).collect::<String>())
+    format!("`{}`", replace_hidden(first_chars(name, 64), char::REPLACEMENT_CHARACTER))
 }
 
 /// Where a cycle stands.

@@ -1,10 +1,10 @@
 //! What policies may know of flow and stock: names, numbers and the few lines that a summary must keep.
 
+use crate::feature::HANDOFF_FILE;
 use crate::feature::facts::needs;
 use crate::feature::knowledge::boundary::Boundary;
 use crate::feature::knowledge::flow;
 use crate::feature::knowledge::flow::{Entry, Progress, Shown};
-use crate::feature::knowledge::handoff;
 use crate::feature::knowledge::handoff::Head;
 use crate::feature::knowledge::preserved::Preserved;
 use crate::feature::knowledge::stock::{Confidence, Stock};
@@ -129,7 +129,7 @@ impl Knowledge {
             knowledge.constraints = owned(plan::constraints(text));
             knowledge.open = owned(plan::open_items(text));
         }
-        knowledge.handoff = text_of(handoff::FILE).and_then(|(text, _)| Head::of(text)).map(|head| head.at);
+        knowledge.handoff = text_of(HANDOFF_FILE).and_then(|(text, _)| Head::of(text)).map(|head| head.at);
         let mut learnings = Vec::new();
         let is_tracked = |file: &&Persisted<'_>| tracked::TRACKED.contains(&file.name);
         for Persisted { name, modified, text } in files.iter().filter(is_tracked) {

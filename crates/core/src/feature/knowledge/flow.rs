@@ -11,6 +11,7 @@ use crate::feature::knowledge::document::{Newline, closing};
 use crate::feature::knowledge::entry_id::EntryId;
 use crate::feature::knowledge::timestamp;
 use crate::text::fnv;
+use crate::text::one_line::single_spaced;
 use crate::time::Millis;
 
 /// The file.
@@ -246,7 +247,7 @@ fn without<'a>(heading: &'a str, timestamp: &Range<usize>) -> &'a str {
 
 impl NewEntry {
     fn written(&self, newline: &str, blank_after_heading: bool) -> String {
-        let mut text = format!("## [{}] — {}{newline}", self.at.iso_seconds(), one_line(&self.what));
+        let mut text = format!("## [{}] — {}{newline}", self.at.iso_seconds(), single_spaced(&self.what));
         if blank_after_heading {
             text.push_str(newline);
         }
@@ -256,14 +257,10 @@ impl NewEntry {
             .chain(self.next.iter().map(|text| ("Next", text)));
         for (label, words) in bullets {
             // A String takes everything.
-            let _ = write!(text, "- {label}: {}{newline}", one_line(words));
+            let _ = write!(text, "- {label}: {}{newline}", single_spaced(words));
         }
         text
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A text whose fences are closed: what is put below it would be part of one that is open at its end.

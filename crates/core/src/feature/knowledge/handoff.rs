@@ -5,16 +5,15 @@
 use std::fmt::Write as _;
 
 use crate::feature::CONTEXT_FOLDER;
+use crate::feature::facts::Steps;
 use crate::feature::knowledge::facts::Knowledge;
 use crate::feature::knowledge::plan;
 use crate::feature::knowledge::tracked::TRACKED;
 use crate::feature::marks::Marks;
+use crate::text::cut::cut_to;
 use crate::text::fnv;
 use crate::text::quoted::quoted_line;
 use crate::time::Millis;
-
-/// The file.
-pub const FILE: &str = "handoff.md";
 
 /// So long a session that starts is told of one.
 pub const NEWS_MS: u64 = 24 * 3_600_000;
@@ -26,15 +25,6 @@ const MOST: usize = 20;
 const LONGEST: usize = 240;
 
 const MARK: &str = "<!-- tidegate handoff ";
-
-/// Work that goes step by step, as whoever leads it says: a cycle, a workflow.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Steps {
-    /// What it is, and how it stands as a whole.
-    pub of: String,
-    /// Each step's name and state.
-    pub steps: Vec<(String, String)>,
-}
 
 /// What is known when a handoff is written.
 #[derive(Clone, Debug, Default)]
@@ -197,12 +187,7 @@ fn section(text: &mut String, title: &str, points: &[String]) {
 
 /// One line without control characters, and not too long.
 fn one_line(text: &str) -> String {
-    let line = quoted_line(text);
-    if line.chars().count() <= LONGEST {
-        line
-    } else {
-        line.chars().take(LONGEST - 1).chain(['…']).collect()
-    }
+    cut_to(&quoted_line(text), LONGEST).into_owned()
 }
 
 fn digest(body: &str) -> u64 {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::cut::first_chars;
 use crate::text::quoted::{quoted, quoted_line};
 
 /// What a key fact is; in the order of importance.
@@ -142,7 +143,7 @@ pub fn key_facts(sources: &FactSources<'_>) -> Vec<KeyFact> {
             if facts.len() > MOST {
                 break;
             }
-            let text = one_line(text, kind);
+            let text = short_fact(text, kind);
             if !text.is_empty() && seen.insert(text.to_lowercase()) {
                 facts.push(KeyFact { kind, text });
             }
@@ -161,7 +162,7 @@ pub fn key_facts(sources: &FactSources<'_>) -> Vec<KeyFact> {
 }
 
 /// One line without doubled blanks; a text that is too long ends in `…`, a path begins with `…/`.
-fn one_line(text: &str, kind: FactKind) -> String {
+fn short_fact(text: &str, kind: FactKind) -> String {
     let text = if kind.is_path() { quoted(text.trim()).replace('\n', " ") } else { quoted_line(text) };
     let length = text.chars().count();
     if length <= LONGEST {
@@ -172,10 +173,9 @@ fn one_line(text: &str, kind: FactKind) -> String {
         let end = &text[from..];
         return format!("…/{}", end.find('/').map_or(end, |slash| &end[slash + 1..]));
     }
-    let end = text.char_indices().nth(LONGEST - 1).map_or(text.len(), |(at, _)| at);
-    let whole = &text[..end];
+    let whole = first_chars(&text, LONGEST - 1);
     // Between words where there are any nearby.
-    let end = whole.rfind(' ').filter(|at| *at * 4 > end * 3).unwrap_or(end);
+    let end = whole.rfind(' ').filter(|at| *at * 4 > whole.len() * 3).unwrap_or(whole.len());
     format!("{}…", whole[..end].trim_end())
 }
 
@@ -274,10 +274,10 @@ mod tests {
     #[test]
     fn what_is_too_long() {
         let words = "word ".repeat(60);
-        let text = one_line(&words, FactKind::Decision);
+        let text = short_fact(&words, FactKind::Decision);
         assert!(text.ends_with("word…") && text.chars().count() <= LONGEST, "{text}");
-        assert_eq!(one_line(&"長".repeat(300), FactKind::Decision).chars().count(), LONGEST);
-        let path = one_line(&format!("{}end.rs", "folder/".repeat(60)), FactKind::File);
+        assert_eq!(short_fact(&"長".repeat(300), FactKind::Decision).chars().count(), LONGEST);
+        let path = short_fact(&format!("{}end.rs", "folder/".repeat(60)), FactKind::File);
         assert!(path.starts_with("…/folder/") && path.ends_with("/end.rs"), "{path}");
     }
 

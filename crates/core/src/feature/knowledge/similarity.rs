@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::feature::knowledge::terms::{is_japanese, terms};
+use crate::text::japanese::KATAKANA_BLOCK;
 
 /// From here on two entries are shown to a person as possible duplicates.
 pub const DUPLICATE: f64 = 0.6;
@@ -44,7 +45,7 @@ fn weight<'a>(words: impl IntoIterator<Item = &'a String>) -> f64 {
     words
         .into_iter()
         .map(|word| match word.chars().next() {
-            Some('ァ'..='ヿ') => 1.0 / 3.0,
+            Some(first) if KATAKANA_BLOCK.contains(&first) => 1.0 / 3.0,
             Some(first) if is_japanese(first) && word.len() == first.len_utf8() => 0.5,
             _ => 1.0,
         })

@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::feature::knowledge::document;
 use crate::feature::knowledge::document::{Newline, Section, closing};
 use crate::feature::knowledge::entry_id::EntryId;
+use crate::text::fold::narrow;
+use crate::text::one_line::single_spaced;
 use crate::time::Millis;
 
 /// The files of a project's stock.
@@ -226,11 +228,11 @@ impl<'a> Stock<'a> {
 /// The file with one more entry, confirmed once.
 pub fn appended(text: &str, new: &NewLearning<'_>) -> String {
     let newline = Newline::of(text).as_str();
-    let mut block = format!("## {}{newline}", one_line(new.title));
+    let mut block = format!("## {}{newline}", single_spaced(new.title));
     for (label, words) in
         [("Learning", new.learning), ("Context", new.context), ("Implication", new.implication)]
     {
-        let words = one_line(words);
+        let words = single_spaced(words);
         if !words.is_empty() {
             let _ = write!(block, "- **{label}**: {words}{newline}");
         }
@@ -339,7 +341,7 @@ fn form_of(entries: &[Entry<'_>]) -> Option<Form> {
 impl Confirmed {
     fn add_phase(&mut self, phase: Option<&str>) {
         // A bar or a comma would be read as the end of it.
-        let phase = one_line(&phase.unwrap_or_default().replace(['|', ',', '｜', '，', '、'], " "));
+        let phase = single_spaced(&phase.unwrap_or_default().replace(['|', ',', '｜', '，', '、'], " "));
         if !phase.is_empty() && !self.phases.iter().any(|known| known.to_lowercase() == phase.to_lowercase())
         {
             self.phases.push(phase);
@@ -386,14 +388,6 @@ impl Confirmed {
     }
 }
 
-fn narrow(c: char) -> char {
-    match c {
-        '\u{ff01}'..='\u{ff5e}' => char::from_u32(c as u32 - 0xfee0).unwrap_or(c),
-        '\u{3000}' => ' ',
-        _ => c,
-    }
-}
-
 fn is_day(date: &str) -> bool {
     let shape = date.len() == 10
         && date
@@ -402,10 +396,6 @@ fn is_day(date: &str) -> bool {
             .all(|(at, byte)| if at == 4 || at == 7 { byte == b'-' } else { byte.is_ascii_digit() });
     let number = |range: Range<usize>| date.get(range).and_then(|digits| digits.parse().ok()).unwrap_or(0);
     shape && Millis::of_day(number(0..4), number(5..7), number(8..10)).is_some()
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A section with what is needed to change it.

@@ -12,6 +12,7 @@ use crate::feature::knowledge::key_facts::{KeyFact, listed};
 use crate::feature::knowledge::terms::{
     Look, Sense, Term, anchor, has_small_words, is_japanese, latin_runs, terms,
 };
+use crate::text::japanese::is_hiragana;
 
 /// What a compaction left of the key facts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,7 +154,7 @@ impl Literal<'_> {
             Some(c) => {
                 // Without spaces nobody knows where a Japanese name begins, but a particle is no part of it.
                 let own = self.text.chars().next().is_some_and(is_japanese);
-                if is_japanese(c) { !own || ('ぁ'..='ゖ').contains(&c) } else { !in_a_name(c) }
+                if is_japanese(c) { !own || is_hiragana(c) } else { !in_a_name(c) }
             }
             None => true,
         }

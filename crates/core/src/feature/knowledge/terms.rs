@@ -5,6 +5,12 @@
 use std::iter::Peekable;
 use std::str::CharIndices;
 
+use crate::text::fold::narrow;
+use crate::text::japanese::{
+    is_any_kanji, is_half_width_katakana, is_hiragana, is_katakana, repeats_hiragana,
+};
+use crate::text::stem::strip_ending;
+
 /// What a run of characters is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Script {
@@ -209,14 +215,14 @@ impl Clause {
             self.push(from, Look::Part, WHOLE / 4, run.at);
             return;
         }
-        stem(&mut self.words, from);
+        strip_ending(&mut self.words, from);
         self.push(from, look, WHOLE, run.at);
         if look == Look::Name {
             for part in parts(run.text) {
                 let from = self.words.len();
                 lower(part, &mut self.words);
                 if said(&self.words[from..]) == Said::Word {
-                    stem(&mut self.words, from);
+                    strip_ending(&mut self.words, from);
                     self.push(from, Look::Part, WHOLE, run.at);
                 } else {
                     self.words.truncate(from);
@@ -324,12 +330,10 @@ fn script(c: char) -> Option<Script> {
     match c {
         '0'..='9' | 'A'..='Z' | 'a'..='z' | '_' => Some(Script::Latin),
         '\0'..='\x7f' => None,
-        'ぁ'..='ゖ' | 'ゝ' | 'ゞ' => Some(Script::Hiragana),
-        'ァ'..='ヺ' | 'ー'..='ヿ' | 'ｦ'..='ﾟ' => Some(Script::Katakana),
-        '々' | '〆' | '〇' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' => {
-            Some(Script::Kanji)
-        }
-        '\u{20000}'..='\u{3ffff}' => Some(Script::Kanji),
+        c if is_hiragana(c) || repeats_hiragana(c) => Some(Script::Hiragana),
+        'ヽ'..='ヿ' => Some(Script::Katakana),
+        c if is_katakana(c) || is_half_width_katakana(c) => Some(Script::Katakana),
+        c if is_any_kanji(c) => Some(Script::Kanji),
         _ if c.is_alphanumeric() => Some(Script::Latin),
         _ => None,
     }
@@ -375,11 +379,10 @@ fn lower(text: &str, to: &mut String) {
             'A'..='Z' => to.push(c.to_ascii_lowercase()),
             '\0'..='\x7f' => to.push(c),
             '’' => to.push('\''),
-            '\u{ff01}'..='\u{ff5e}' => {
-                let narrow = char::from_u32(c as u32 - 0xfee0).unwrap_or(c);
-                to.push(narrow.to_ascii_lowercase());
-            }
-            _ => to.extend(c.to_lowercase()),
+            _ => match narrow(c) {
+                narrow if narrow.is_ascii() => to.push(narrow.to_ascii_lowercase()),
+                _ => to.extend(c.to_lowercase()),
+            },
         }
     }
 }
@@ -498,60 +501,3 @@ fn denies(run: &str, before: Option<char>) -> bool {
         && !(run.starts_with("なく") && before == Some('少'));
     ends_in_zu || has_not || run.contains("やめ") || run.contains("かわりに")
 }
-
-/// Takes an English ending off the word that begins at `from`, so that `writes` and `writing` are one.
-fn stem(words: &mut String, from: usize) {
-    let word = &words[from..];
-    if word.len() < 4 || !word.bytes().all(|b| b.is_ascii_lowercase() || b == b'\'') {
-        return;
-    }
-    if let Some((_, root)) = IRREGULAR.iter().find(|(form, _)| *form == word) {
-        words.truncate(from);
-        words.push_str(root);
-        return;
-    }
-    cut(words, from, "'s", 2);
-    if cut(words, from, "ies", 2) {
-        words.push('y');
-    } else if ["sses", "xes", "zes", "ches", "shes"].iter().any(|end| words[from..].ends_with(end)) {
-        cut(words, from, "es", 2);
-    } else if !["ss", "us", "is"].iter().any(|end| words[from..].ends_with(end)) {
-        cut(words, from, "s", 3);
-    }
-    for end in ["ing", "ed", "ly", "ion"] {
-        if cut(words, from, end, 3) {
-            let bytes = words.as_bytes();
-            let doubled = bytes.len() - from > 3 && bytes[bytes.len() - 1] == bytes[bytes.len() - 2];
-            if doubled && !matches!(bytes[bytes.len() - 1], b'l' | b's' | b'e') {
-                words.truncate(words.len() - 1);
-            }
-            break;
-        }
-    }
-    for (end, least) in [("e", 3), ("at", 4), ("ment", 4)] {
-        cut(words, from, end, least);
-    }
-}
-
-/// Takes `end` off when so many bytes of the word remain.
-fn cut(words: &mut String, from: usize, end: &str, least: usize) -> bool {
-    let ends = words.len() - from >= end.len() + least && words.ends_with(end);
-    if ends {
-        words.truncate(words.len() - end.len());
-    }
-    ends
-}
-
-/// As [`stem`] leaves the root.
-const IRREGULAR: [(&str, &str); 10] = [
-    ("built", "build"),
-    ("broke", "break"),
-    ("broken", "break"),
-    ("chose", "choos"),
-    ("chosen", "choos"),
-    ("kept", "keep"),
-    ("sent", "send"),
-    ("written", "writ"),
-    ("wrote", "writ"),
-    ("thrown", "throw"),
-];

@@ -1,7 +1,6 @@
 //! Texts for people about flow, stock and handoffs.
 
-use super::handoff;
-use crate::feature::CONTEXT_FOLDER;
+use crate::feature::{CONTEXT_FOLDER, HANDOFF_FILE};
 use crate::text::lang::Lang;
 
 /// Entries of the flow are not promoted. `doubtful`: how many of how many learnings are unverified, where that is much.
@@ -57,8 +56,7 @@ pub(super) fn handoff_waits(lang: Lang, minutes_old: u64) -> String {
                 _ => format!("{} h ago", minutes_old / 60),
             };
             format!(
-                "A handoff was written {age}: {CONTEXT_FOLDER}/{} says where the work stands and what comes next.",
-                handoff::FILE
+                "A handoff was written {age}: {CONTEXT_FOLDER}/{HANDOFF_FILE} says where the work stands and what comes next."
             )
         }
         Lang::Ja => {
@@ -68,8 +66,7 @@ pub(super) fn handoff_waits(lang: Lang, minutes_old: u64) -> String {
                 _ => format!("{}時間前に", minutes_old / 60),
             };
             format!(
-                "{age}引き継ぎが書かれました。作業の状態と次の手順は {CONTEXT_FOLDER}/{} にあります。",
-                handoff::FILE
+                "{age}引き継ぎが書かれました。作業の状態と次の手順は {CONTEXT_FOLDER}/{HANDOFF_FILE} にあります。"
             )
         }
     }

@@ -179,7 +179,7 @@ struct Hash(u64);
 
 impl std::fmt::Write for Hash {
     fn write_str(&mut self, text: &str) -> std::fmt::Result {
-        self.0 = fnv::go_on(self.0, text.bytes());
+        self.0 = fnv::extend_hash(self.0, text.bytes());
         Ok(())
     }
 }

@@ -10,6 +10,7 @@ use crate::feature::memory::tag as meta_tag;
 use crate::feature::memory::tag::MetaTag;
 use crate::host::transcript::{Answer as Message, Call, Content, Entry, Kind, Part, Prompt, Sought};
 use crate::redact::{Found, redact};
+use crate::text::cut::{first_bytes, last_bytes};
 use crate::text::fnv;
 use crate::time::Millis;
 
@@ -340,11 +341,9 @@ pub fn cut(text: &str, (head, tail): (usize, usize)) -> String {
     if text.len() <= head + tail {
         return text.to_owned();
     }
-    let first = &text[..text.floor_char_boundary(head)];
-    let last = &text[text.ceil_char_boundary(text.len() - tail)..];
-    format!("{}\n…\n{}", first.trim_end(), last.trim_start())
+    format!("{}\n…\n{}", first_bytes(text, head).trim_end(), last_bytes(text, tail).trim_start())
 }
 
 fn shortened(text: &str) -> String {
-    text[..text.floor_char_boundary(LONGEST_NAME)].to_owned()
+    first_bytes(text, LONGEST_NAME).to_owned()
 }

@@ -160,7 +160,7 @@ impl Setting for TeamUrl {
     const SHAPE: Shape =
         Shape::Secret { pattern: "^postgres(ql)?://.+$", example: "\"postgres://me@db.example.com/memory\"" };
 
-    fn taken(value: &Value) -> Option<Self> {
+    fn from_value(value: &Value) -> Option<Self> {
         let Value::Text(text) = value else { return None };
         let rest = text.strip_prefix("postgres://").or_else(|| text.strip_prefix("postgresql://"))?;
         // Parts are told apart from the end, so an `@` among the options would make a host of a piece of the password.
@@ -174,7 +174,7 @@ impl Setting for TeamUrl {
         sound.then(|| TeamUrl(text.clone()))
     }
 
-    fn show(&self) -> Value {
+    fn to_value(&self) -> Value {
         self.shown().as_str().into()
     }
 }
@@ -185,7 +185,8 @@ mod tests {
 
     #[test]
     fn a_password_is_not_shown() {
-        let shown = |text: &str| TeamUrl::taken(&text.into()).map(|url| (url.shown(), format!("{url:?}")));
+        let shown =
+            |text: &str| TeamUrl::from_value(&text.into()).map(|url| (url.shown(), format!("{url:?}")));
         for (text, expected) in [
             ("postgres://db.example.com/memory", "postgres://db.example.com/memory"),
             ("postgres://me@db.example.com/memory", "postgres://me@db.example.com/memory"),
@@ -212,7 +213,7 @@ mod tests {
         let mut team = Team::default();
         let said = format!("{:?}", crate::settings::section::Section::check(&team, "url", &Value::Whole(7)));
         assert!(!said.contains('7'), "{said}");
-        team.url = TeamUrl::taken(&"postgres://me:s3cret@db/m".into());
+        team.url = TeamUrl::from_value(&"postgres://me:s3cret@db/m".into());
         assert!(!format!("{team:?}").contains("s3cret"));
         assert!(
             shown("mysql://x").is_none()

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::text::characters::{hides, words};
+use crate::text::one_line::short_line;
 use crate::text::quoted::quoted;
 
 /// How long a name may be, in characters.
@@ -16,40 +16,11 @@ pub fn shown(name: &str) -> String {
 
 /// The same with a length of its own.
 pub fn cut(name: &str, longest: usize) -> String {
-    let line = folded(name, longest);
+    let line = short_line(name, longest);
     match quoted(&line) {
         Cow::Owned(neutral) => neutral,
         Cow::Borrowed(_) => line,
     }
-}
-
-fn folded(name: &str, longest: usize) -> String {
-    if name.len() <= longest && is_plain(name) {
-        return name.to_owned();
-    }
-    let mut line = String::new();
-    let mut length = 0;
-    // Whoever names something by a book need not have it read to the end.
-    for word in words(name) {
-        let mut shown = word.chars().filter(|c| !hides(*c)).peekable();
-        let space = (length > 0 && shown.peek().is_some()).then_some(' ');
-        for c in space.into_iter().chain(shown) {
-            if length == longest {
-                line.pop();
-                line.push('…');
-                return line;
-            }
-            line.push(c);
-            length += 1;
-        }
-    }
-    line
-}
-
-/// A line of plain words, as most names are: there is nothing to change about it.
-fn is_plain(name: &str) -> bool {
-    let words = name.as_bytes().split(|byte| *byte == b' ');
-    name.is_empty() || words.into_iter().all(|word| !word.is_empty() && word.iter().all(u8::is_ascii_graphic))
 }
 
 #[cfg(test)]

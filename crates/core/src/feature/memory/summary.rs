@@ -4,7 +4,10 @@ use std::fmt::Write as _;
 
 use crate::feature::memory::relay::Relay;
 use crate::feature::memory::tag as meta_tag;
+use crate::text::cut::cut_to_word;
+use crate::text::japanese::{KANJI_BLOCKS, is_half_width_katakana, is_kana};
 use crate::text::lang::Lang;
+use crate::text::one_line::single_spaced;
 
 /// How many characters a summary of ours has at most, and one of a language model.
 const LONGEST: usize = 600;
@@ -35,7 +38,9 @@ pub fn local(relay: &Relay, lang: Option<Lang>) -> Told {
     let asked = plain(&relay.prompt);
     let answer = plain(&relay.answer);
     let answered = match (&relay.failed, answer.is_empty(), relay.interrupted) {
-        (Some(why), ..) => format!("{} ({})", labels.failed, shortened(&joined(&plain(why)), ANSWERED)),
+        (Some(why), ..) => {
+            format!("{} ({})", labels.failed, cut_to_word(&single_spaced(&plain(why)), ANSWERED))
+        }
         (None, true, true) => labels.interrupted.to_owned(),
         (None, true, false) => labels.nothing.to_owned(),
         (None, false, interrupted) => {
@@ -43,7 +48,8 @@ pub fn local(relay: &Relay, lang: Option<Lang>) -> Told {
             if interrupted { format!("{ends} ({})", labels.interrupted) } else { ends }
         }
     };
-    let mut text = format!("{}: {} / AI: {answered}", labels.user, shortened(&joined(&asked), ASKED));
+    let mut text =
+        format!("{}: {} / AI: {answered}", labels.user, cut_to_word(&single_spaced(&asked), ASKED));
     if !relay.tools.is_empty() {
         let mut tools: Vec<(&String, &u32)> = relay.tools.iter().collect();
         tools.sort_by(|one, other| other.1.cmp(one.1).then(one.0.cmp(other.0)));
@@ -58,7 +64,7 @@ pub fn local(relay: &Relay, lang: Option<Lang>) -> Told {
             list(relay.files.iter().rev().map(|path| two_names(path)))
         );
     }
-    Told { title: title(relay), text: shortened(&text, LONGEST) }
+    Told { title: title(relay), text: cut_to_word(&text, LONGEST).into_owned() }
 }
 
 /// One line for a relay: the first that the question says anything in.
@@ -67,15 +73,15 @@ pub fn title(relay: &Relay) -> String {
     let says =
         |line: &&str| line.chars().any(char::is_alphanumeric) && !matches!(*line, "[image]" | "[document]");
     let line = asked.lines().map(str::trim).find(says);
-    shortened(line.or(asked.lines().next()).unwrap_or_default(), TITLE)
+    cut_to_word(line.or(asked.lines().next()).unwrap_or_default(), TITLE).into_owned()
 }
 
 /// The language of a relay: that of the question, where it shows, else the person's.
 pub fn language(relay: &Relay, lang: Option<Lang>) -> Lang {
-    let kana = |c: char| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{ff66}'..='\u{ff9f}');
-    let han = |c: char| matches!(c, '\u{3400}'..='\u{9fff}');
+    let kana = |c: char| is_kana(c) || is_half_width_katakana(c);
+    let kanji = |c: char| KANJI_BLOCKS.contains(&c);
     let (prompt, answer) = (relay.prompt.as_str(), relay.answer.as_str());
-    if prompt.contains(kana) || prompt.contains(han) && (lang == Some(Lang::Ja) || answer.contains(kana)) {
+    if prompt.contains(kana) || prompt.contains(kanji) && (lang == Some(Lang::Ja) || answer.contains(kana)) {
         Lang::Ja
     } else if prompt.chars().filter(|c| c.is_alphabetic()).count() >= 20 {
         Lang::En
@@ -151,22 +157,22 @@ fn plain(text: &str) -> String {
     plain
 }
 
-/// The lines as one.
-fn joined(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 /// The first sentence and the last: what it is about, and what it came to.
 fn ends(answer: &str) -> String {
-    let whole = joined(answer);
+    let whole = single_spaced(answer);
     if whole.chars().count() <= 2 * ANSWERED {
         return whole;
     }
     let sentences: Vec<&str> = answer.lines().flat_map(sentences).collect();
     let first = sentences.first().copied().unwrap_or_default();
     let last = sentences.last().copied().unwrap_or_default();
-    let first = shortened(&joined(first), ANSWERED);
-    if sentences.len() < 2 { first } else { format!("{first} … {}", shortened(&joined(last), ANSWERED)) }
+    let (first, last) = (single_spaced(first), single_spaced(last));
+    let first = cut_to_word(&first, ANSWERED);
+    if sentences.len() < 2 {
+        first.into_owned()
+    } else {
+        format!("{first} … {}", cut_to_word(&last, ANSWERED))
+    }
 }
 
 /// The sentences of a line.
@@ -204,17 +210,6 @@ fn two_names(path: &str) -> String {
     let mut parts = path.rsplit(['/', '\\']).filter(|part| !part.is_empty());
     let (file, folder) = (parts.next().unwrap_or(path), parts.next());
     folder.map_or_else(|| file.to_owned(), |folder| format!("{folder}/{file}"))
-}
-
-/// At most so many characters.
-fn shortened(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    let mut short: String = text.chars().take(most - 1).collect();
-    short.truncate(short.trim_end().len());
-    short.push('…');
-    short
 }
 
 /// What a language model is told that is to sum a relay up.
@@ -259,7 +254,7 @@ pub fn read(said: &str) -> Option<Told> {
     let answer = ["AI:", "AI："].iter().any(|label| text.contains(label));
     let printable = !text.chars().any(|c| c.is_control() && c != '\n');
     (user && answer && printable && title.chars().any(char::is_alphanumeric))
-        .then(|| Told { title: shortened(title, TITLE), text })
+        .then(|| Told { title: cut_to_word(title, TITLE).into_owned(), text })
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs, Touched};
 use crate::feature::marks::{Marks, SessionMark};
 use crate::feature::verdict::{Asks, Audience, Call, Effect, NoEffect, Say, Verdict};
-use crate::feature::{CONTEXT_FOLDER, Feature, Mode, Policy, listed};
-use crate::pipeline::gate::EDIT_GATE;
+use crate::feature::{CONTEXT_FOLDER, Feature, Mode, Policy};
+use crate::text::list::name_a_few;
 use crate::text::quoted::quoted_line;
 use settings::{SkillGateMode, Subagents};
 
@@ -27,12 +27,15 @@ impl Feature for Room {
     type Effect = NoEffect;
 }
 
+/// The policy's name. Its registration closes when it cannot check; `TIDEGATE_OFF` with this name opens it.
+pub const ID: &str = "skill-gate";
+
 /// The policy.
 pub struct SkillGate;
 
 impl Policy for SkillGate {
     fn id(&self) -> &'static str {
-        EDIT_GATE
+        ID
     }
 
     fn mode(&self, config: &Config) -> Mode {
@@ -100,7 +103,7 @@ impl SkillGate {
             return Verdict::silent("the required skill was invoked");
         }
         // Of what is only recorded the first denial would have led to the skill.
-        let would = format!("{EDIT_GATE}/would/{}", listed(&missing));
+        let would = format!("{ID}/would/{}", name_a_few(&missing));
         if settings.mode == SkillGateMode::Shadow
             && facts.marks.value().is_some_and(|marks| marks.session.noticed(&would))
         {
@@ -127,7 +130,7 @@ fn is_knowledge(below: &str) -> bool {
 }
 
 fn deny(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -> Verdict {
-    let (skills, shown) = (listed(missing), quoted_line(file));
+    let (skills, shown) = (name_a_few(missing), quoted_line(file));
     let (noun, was, has) =
         if missing.len() == 1 { ("skill", "was", "has") } else { ("skills", "were", "have") };
     let way = if elsewhere {
@@ -143,13 +146,13 @@ fn deny(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -> Ver
          invoked in this session. {way}"
     );
     // The way past it is the person's, and once is enough.
-    let told = facts.marks.value().is_some_and(|marks| marks.session.noticed(EDIT_GATE));
+    let told = facts.marks.value().is_some_and(|marks| marks.session.noticed(ID));
     let say = (!told).then(|| Say {
         to: Audience::User,
         text: words::skill_required(facts.lang, &shown, &skills),
         weight: 50,
         explains: true,
-        when_said: vec![Effect::mark(SessionMark::Notice(EDIT_GATE.to_owned()))],
+        when_said: vec![Effect::mark(SessionMark::Notice(ID.to_owned()))],
     });
     Verdict {
         call: Call::Deny,
@@ -163,8 +166,8 @@ fn deny(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -> Ver
 
 /// The same without a denial, once for each set of skills.
 fn remind(facts: &Facts<'_>, file: &Touched, missing: &[&str]) -> Verdict {
-    let skills = listed(missing);
-    let notice = format!("{EDIT_GATE}/{skills}");
+    let skills = name_a_few(missing);
+    let notice = format!("{ID}/{skills}");
     if facts.marks.value().is_some_and(|marks| marks.session.noticed(&notice)) {
         return Verdict::silent("it was said already");
     }

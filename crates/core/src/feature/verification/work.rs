@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::feature::verification::checks::Kinds;
+use crate::text::cut::last_bytes;
 use crate::text::quoted::quoted_line;
 use crate::time::Millis;
 
@@ -161,9 +162,8 @@ impl ChangeSet {
 }
 
 fn shorten(path: &str, longest: usize) -> String {
-    let cut = path.len().saturating_sub(longest);
-    let from = (cut..=path.len()).find(|at| path.is_char_boundary(*at)).unwrap_or_default();
-    if from == 0 { path.to_owned() } else { format!("{CUT}{}", &path[from..]) }
+    let end = last_bytes(path, longest);
+    if end.len() == path.len() { path.to_owned() } else { format!("{CUT}{end}") }
 }
 
 /// FNV-1a: enough to count files, and the same on every machine.

@@ -4,7 +4,8 @@
 use crate::feature::workflow::definition::Gate;
 use crate::feature::workflow::manifest;
 use crate::feature::workflow::manifest::{Damage, Manifest, Section};
-use crate::feature::workflow::{estimate, shown};
+use crate::text::hidden::plain_word;
+use crate::text::tokens::estimate_tokens;
 use crate::time::Millis;
 
 /// A summary that is carried on has at most so many tokens, by our estimate.
@@ -215,7 +216,7 @@ pub fn check(manifest: &Manifest, gate: Gate, files: Vec<Named>, moment: &Moment
     Report {
         gate,
         phase: phase.replace(['_', '-'], " "),
-        section: found.map(|section| shown(&section.key)),
+        section: found.map(|section| plain_word(&section.key)),
         lines: section.lines,
         written: moment.written,
         before,
@@ -227,7 +228,7 @@ pub fn check(manifest: &Manifest, gate: Gate, files: Vec<Named>, moment: &Moment
 
 /// The first of these names.
 fn some_of<'a>(files: impl Iterator<Item = &'a Named>) -> Option<String> {
-    let mut names: Vec<String> = files.map(|file| shown(&file.name)).collect();
+    let mut names: Vec<String> = files.map(|file| plain_word(&file.name)).collect();
     let more = names.len().saturating_sub(MOST_NAMED);
     names.truncate(MOST_NAMED);
     if more > 0 {
@@ -246,7 +247,7 @@ struct Case<'a> {
 
 impl Case<'_> {
     fn key(&self) -> String {
-        shown(&self.section.key)
+        plain_word(&self.section.key)
     }
 
     fn artifacts(&self) -> impl Iterator<Item = &Named> {
@@ -265,7 +266,7 @@ impl Case<'_> {
     }
 
     fn after(&self) -> u64 {
-        self.section.summary.as_deref().map(estimate::tokens).unwrap_or_default()
+        self.section.summary.as_deref().map(estimate_tokens).unwrap_or_default()
     }
 
     /// When the phase began: as the manifest says, else as it was seen. A time that was still to come when the manifest was

@@ -1,7 +1,7 @@
 //! What a workflow is: its phases, after which of them a gate lies, and which of them spawn many agents.
 
 use crate::settings::value::Value;
-use crate::text::characters::is_plain;
+use crate::text::hidden::is_plain;
 
 /// More phases are no workflow that somebody keeps in their head.
 const MOST_PHASES: usize = 40;
@@ -138,7 +138,7 @@ impl Workflow {
     }
 
     /// As it would be written.
-    pub fn show(&self) -> Value {
+    pub fn to_value(&self) -> Value {
         let phase = |phase: &Phase| {
             if !phase.gate && !phase.heavy {
                 return Value::from(phase.name.as_str());
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn what_is_shown_reads_back() {
         let workflow = Workflow::default();
-        assert_eq!(Workflow::read(&workflow.show()), Ok(workflow));
+        assert_eq!(Workflow::read(&workflow.to_value()), Ok(workflow));
     }
 
     #[test]

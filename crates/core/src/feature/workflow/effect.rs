@@ -1,6 +1,6 @@
 //! What this room has done.
 
-use crate::feature::knowledge::handoff::Steps;
+use crate::feature::facts::Steps;
 use crate::feature::verdict::Carried;
 
 /// An effect of this room.

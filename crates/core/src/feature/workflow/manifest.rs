@@ -4,8 +4,10 @@
 
 use std::fmt;
 
+use crate::feature::workflow::BUILT_IN;
 use crate::feature::workflow::definition::Workflow;
-use crate::feature::workflow::{BUILT_IN, estimate, shown};
+use crate::text::hidden::plain_word;
+use crate::text::tokens::estimate_tokens;
 use crate::text::yaml;
 use crate::text::yaml::{Kind, Node, Scalar, Style, Unfit, Unreadable};
 use crate::time::Millis;
@@ -76,7 +78,7 @@ impl fmt::Display for Damage {
             Damage::Unreadable(why) => write!(out, "{why}"),
             Damage::Member(name) => write!(out, "`{name}` is not what it should be"),
             Damage::UnknownWorkflow(name) => {
-                write!(out, "there is no workflow {} in the config", shown(name))
+                write!(out, "there is no workflow {} in the config", plain_word(name))
             }
         }
     }
@@ -250,7 +252,7 @@ impl Section {
             if said.split_whitespace().count() == 1 {
                 section.status = Some(said.trim().to_owned());
             } else {
-                section.body = estimate::tokens(said);
+                section.body = estimate_tokens(said);
             }
             return section;
         }
@@ -274,7 +276,7 @@ impl Section {
                 continue;
             }
             // Also what is written in lines of its own: its text, and not where it stands.
-            section.body += estimate::tokens(&said(value));
+            section.body += estimate_tokens(&said(value));
             whole_paths(value, &mut section.paths);
         }
         section
@@ -416,7 +418,7 @@ pub fn begin(id: &str, workflow: &str, definition: &Workflow, now: Millis) -> St
     format!(
         "feature_name: {name}\nworkflow: {workflow}\nstatus: in-progress\ncreated_at: \"{now}\"\ncurrent_phase: 1\nphases:\n  \
          1_{first}:\n    status: in_progress\n    started_at: \"{now}\"\n",
-        name = yaml::quoted(id),
+        name = yaml::quote(id),
     )
 }
 

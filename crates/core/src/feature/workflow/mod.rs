@@ -6,7 +6,6 @@
 pub mod check;
 pub mod definition;
 pub mod effect;
-pub mod estimate;
 pub mod manifest;
 pub mod marks;
 pub mod policy;
@@ -24,7 +23,6 @@ use crate::event::Event;
 use crate::feature::Feature;
 use crate::feature::facts::Known;
 use crate::feature::marks::Marks;
-use crate::text::characters::is_plain;
 use crate::text::fnv;
 use crate::time::Millis;
 
@@ -161,19 +159,6 @@ impl Attached {
         };
         format!("{phase}; its manifest {manifest} holds what each phase came to")
     }
-}
-
-/// Longer is no name that somebody has to read.
-const LONGEST_SHOWN: usize = 100;
-
-/// A word of a manifest as it can be shown: who wrote the file neither steers a terminal with it nor fills a message.
-pub fn shown(word: &str) -> String {
-    let mut plain: String =
-        word.chars().take(LONGEST_SHOWN).map(|c| if is_plain(c) { c } else { ' ' }).collect();
-    if word.chars().nth(LONGEST_SHOWN).is_some() {
-        plain.push('…');
-    }
-    plain
 }
 
 /// What an agent is to do, so that it is known again.

@@ -7,10 +7,8 @@ use std::fmt::Write as _;
 
 use super::settings::WorkflowMode;
 use crate::event::{Event, EventKind};
-use crate::feature::CONTEXT_FOLDER;
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
-use crate::feature::knowledge::handoff;
 use crate::feature::marks::{Marks, SessionMark, UNTIL_BOUNDARY};
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use crate::feature::workflow::check::{COMPACTS_FROM, Report, SKILL};
@@ -19,7 +17,7 @@ use crate::feature::workflow::manifest::{FILE, is_manifest, is_of_feature};
 use crate::feature::workflow::marks::Mark;
 use crate::feature::workflow::standing::{AtGate, Standing};
 use crate::feature::workflow::{Attached, Gate, Manifest, PhaseBegan, words, work_id};
-use crate::feature::{Mode, Policy};
+use crate::feature::{CONTEXT_FOLDER, HANDOFF_FILE, Mode, Policy};
 use crate::meter::short_tokens;
 
 pub use super::settings::Settings;
@@ -338,8 +336,8 @@ impl Spawn<'_> {
             let steps = self.phase.and_then(|(_, standing)| standing.steps());
             effects.push(Effect::Workflow(effect::Effect::WriteHandoff(steps.into_iter().collect())));
             effects.push(Effect::mark(SessionMark::Notice(notice(&LAST.to_string()))));
-            let _ = write!(reason, " From {LAST}% on {CONTEXT_FOLDER}/{} is written.", handoff::FILE);
-            once(LAST.to_string(), words::handoff_written(lang, LAST, handoff::FILE));
+            let _ = write!(reason, " From {LAST}% on {CONTEXT_FOLDER}/{HANDOFF_FILE} is written.");
+            once(LAST.to_string(), words::handoff_written(lang, LAST, HANDOFF_FILE));
         }
         let mut asks = if level >= BLOCKED { Asks::compacted() } else { Asks::default() };
         if let Some((gate, report)) = &self.pending {

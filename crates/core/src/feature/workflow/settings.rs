@@ -60,14 +60,14 @@ impl RotAt {
 impl Setting for RotAt {
     const SHAPE: Shape = Shape::Text { pattern: "^ *[0-9]+(\\.[0-9]+)? *(k|K)? *$", example: "\"170k\"" };
 
-    fn taken(value: &Value) -> Option<RotAt> {
+    fn from_value(value: &Value) -> Option<RotAt> {
         match value {
             Value::Text(text) => RotAt::parse(text),
             _ => None,
         }
     }
 
-    fn show(&self) -> Value {
+    fn to_value(&self) -> Value {
         match self.0 {
             tokens if tokens % 1000 == 0 => Value::Text(format!("{}k", tokens / 1000)),
             tokens => Value::Text(tokens.to_string()),
@@ -198,14 +198,14 @@ impl Section for Settings {
             Preset::Guide => WorkflowMode::On,
             Preset::Strict => WorkflowMode::Strict,
         };
-        vec![(MODE.name, mode.show())]
+        vec![(MODE.name, mode.to_value())]
     }
 
     fn get(&self, key: &str) -> Value {
         match key {
-            "mode" => self.mode.show(),
-            "rot_at" => self.rot_at.show(),
-            name => self.workflow(name).map_or(Value::Nothing, |workflow| workflow.show()),
+            "mode" => self.mode.to_value(),
+            "rot_at" => self.rot_at.to_value(),
+            name => self.workflow(name).map_or(Value::Nothing, |workflow| workflow.to_value()),
         }
     }
 

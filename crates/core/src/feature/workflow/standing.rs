@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::feature::knowledge::handoff::Steps;
+use crate::feature::facts::Steps;
 use crate::feature::workflow::check;
 use crate::feature::workflow::check::{Moment, Named, Report};
 use crate::feature::workflow::{Attached, Damage, Gate, Manifest, Phase, PhaseBegan};

@@ -8,11 +8,12 @@ mod tally;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::feature::memory::{meta_tag, topic_decision};
+use crate::feature::skill_gate;
 use crate::feature::verdict::Asks;
 use crate::feature::verification::{task_gate, verify_stop};
-use crate::pipeline::gate::EDIT_GATE;
-use crate::pipeline::record::{Record, VerdictRecord, estimate_tokens};
+use crate::pipeline::record::{Record, VerdictRecord};
 use crate::text::skill_name::satisfies;
+use crate::text::tokens::count_recorded_tokens;
 use crate::time::Millis;
 
 pub use tally::{Spoke, Tally, Would, tallies};
@@ -404,7 +405,7 @@ impl Friction {
             // The model answers to a whole message once.
             forced: if live && !joined && verdict.call == "deny" { record.cost.turns } else { 0 },
             tokens: if live {
-                estimate_tokens(reason) + estimate_tokens(text.unwrap_or_default())
+                count_recorded_tokens(reason) + count_recorded_tokens(text.unwrap_or_default())
             } else {
                 0
             },
@@ -414,7 +415,7 @@ impl Friction {
 
 /// Gates whose denials name what satisfies them; the first records did not have that.
 fn always_asks(policy: &str) -> bool {
-    [EDIT_GATE, verify_stop::ID, task_gate::ID, meta_tag::ID, topic_decision::ID].contains(&policy)
+    [skill_gate::ID, verify_stop::ID, task_gate::ID, meta_tag::ID, topic_decision::ID].contains(&policy)
 }
 
 /// How a verdict spoke, or would have; `None` if it did not.

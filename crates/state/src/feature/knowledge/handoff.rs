@@ -5,9 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use tidegate_core::event::SessionId;
+use tidegate_core::feature::HANDOFF_FILE as FILE;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::Known;
-use tidegate_core::feature::knowledge::handoff::{FILE, Handoff, Head, Sources, Steps};
+use tidegate_core::feature::facts::Steps;
+use tidegate_core::feature::knowledge::handoff::{Handoff, Head, Sources};
 use tidegate_core::feature::knowledge::marks::{HandoffKnown, Mark as KnowledgeMark};
 use tidegate_core::feature::knowledge::plan;
 use tidegate_core::feature::marks::Marks;

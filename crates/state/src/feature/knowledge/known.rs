@@ -1,8 +1,8 @@
 //! Flow and stock of a project as policies may know them.
 
+use tidegate_core::feature::HANDOFF_FILE;
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::knowledge::facts::{Knowledge, Persisted, Remembered};
-use tidegate_core::feature::knowledge::handoff;
 use tidegate_core::feature::knowledge::tracked::TRACKED;
 use tidegate_core::time::Millis;
 
@@ -12,7 +12,7 @@ use crate::place::StateDir;
 
 /// The files as they are.
 pub fn texts(folder: &Folder) -> Texts {
-    let names: Vec<&'static str> = TRACKED.into_iter().chain([handoff::FILE]).collect();
+    let names: Vec<&'static str> = TRACKED.into_iter().chain([HANDOFF_FILE]).collect();
     folder.texts(&names)
 }
 

@@ -15,6 +15,7 @@ use tidegate_core::feature::verification::work::ChangeSet;
 use tidegate_core::file_class::FileClass;
 use tidegate_core::redact::redact;
 use tidegate_core::shell::{self, Script, Spot, Surroundings};
+use tidegate_core::text::cut::cut_after;
 use tidegate_core::time::Millis;
 
 use crate::feature::Where;
@@ -62,8 +63,7 @@ fn one_line(line: &str) -> String {
         _ => word.to_owned(),
     };
     let words: Vec<String> = line.split_whitespace().map(shown).collect();
-    let line = words.join(" ");
-    if line.chars().count() <= SHOWN { line } else { line.chars().take(SHOWN).chain(['…']).collect() }
+    cut_after(&words.join(" "), SHOWN).into_owned()
 }
 
 /// The folder that a command line started in. The payload's own is where it ended; only a subagent is always put back.

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use tidegate_core::text::cut::cut_after_word;
 use tidegate_core::time::Millis;
 use tidegate_memory::view::{Filter, Page};
 
@@ -88,7 +89,7 @@ pub(super) fn parse_times(
     let read = |name: &str, text: Option<&str>| {
         let when = text.map(|text| {
             text.trim().parse::<When>().map_err(|_| {
-                CliError::new(format!("`{name}` is no time: {}", super::cut_text(text, 40)))
+                CliError::new(format!("`{name}` is no time: {}", cut_after_word(text, 40)))
                     .hint("2026-11-15, 2026-11-15T11:51:28Z (both UTC), or 7d, 12h, 30m ago")
             })
         });

@@ -110,11 +110,3 @@ pub(super) fn list_tools() -> Result<Vec<rmcp::model::Tool>, ErrorData> {
 fn parse_arguments<T: serde::de::DeserializeOwned>(given: Value) -> Result<T, CliError> {
     serde_json::from_value(given).map_err(|error| CliError::new(format!("the arguments do not fit: {error}")))
 }
-
-/// Ends with a sign if there is more.
-pub(super) fn cut_text(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", text[..end].trim_end()),
-    }
-}

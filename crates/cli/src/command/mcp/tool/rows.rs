@@ -1,12 +1,13 @@
 //! Rows of the memory in results of tools: as JSON, with a schema, and as a line.
 
 use serde_json::{Map, Value, json};
-use tidegate_core::text::characters::one_line;
+use tidegate_core::text::cut::cut_after_word;
+use tidegate_core::text::one_line::one_line;
 use tidegate_memory::act::{author, author_of_log};
 use tidegate_memory::view::{Decision, Log, MemoryProject, NamedRow, Paged, Topic};
 
+use super::Content;
 use super::schema::{self, count, flag, id, text};
-use super::{Content, cut_text};
 
 /// Per log in a list; a log by its id is given whole.
 const LIST_CHARS: usize = 500;
@@ -28,7 +29,7 @@ fn without_nulls(object: Value) -> Value {
 }
 
 pub(super) fn cut_line(text: &str) -> String {
-    cut_text(&one_line(text), LINE_CHARS)
+    cut_after_word(&one_line(text), LINE_CHARS).into_owned()
 }
 
 fn named_schema(name: &str, description: &str) -> Value {
@@ -196,10 +197,10 @@ pub(super) fn log_schema() -> Value {
 pub(super) fn log_json(log: &Log, whole: bool) -> Value {
     let row = &log.row;
     let most = if whole { WHOLE_CHARS } else { LIST_CHARS };
-    let part = |text: &str| (whole && !text.is_empty()).then(|| cut_text(text, most));
+    let part = |text: &str| (whole && !text.is_empty()).then(|| cut_after_word(text, most).into_owned());
     let listed = |items: &Vec<String>| (!items.is_empty()).then(|| items.clone());
     without_nulls(json!({
-        "id": row.uid, "at": row.at.iso_seconds(), "title": row.title, "text": cut_text(&row.text, most),
+        "id": row.uid, "at": row.at.iso_seconds(), "title": row.title, "text": cut_after_word(&row.text, most),
         "topic": topic_ref(&log.in_topic), "project": project_ref(&log.in_project), "source": row.source,
         "session": row.session, "by": author_of_log(row), "files": listed(&row.files), "notes": listed(&row.notes),
         "prompt": part(&row.prompt), "answer": part(&row.answer),
@@ -223,7 +224,7 @@ pub(super) fn log_line(log: &Log) -> String {
 pub(super) fn log_text(log: &Log) -> String {
     let row = &log.row;
     let parts = [&row.text, &row.prompt, &row.answer].into_iter().filter(|part| !part.is_empty());
-    let parts = parts.map(|part| cut_text(part, WHOLE_CHARS));
+    let parts = parts.map(|part| cut_after_word(part, WHOLE_CHARS).into_owned());
     std::iter::once(log_line(log)).chain(parts).collect::<Vec<_>>().join("\n\n")
 }
 

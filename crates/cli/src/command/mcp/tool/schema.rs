@@ -1,6 +1,7 @@
 //! Schemas of arguments and results. Arguments are checked against the same schema that is listed.
 
 use serde_json::{Map, Value, json};
+use tidegate_core::text::cut::first_chars;
 
 use crate::error::CliError;
 
@@ -79,7 +80,7 @@ pub(super) fn check(tool: &str, schema: &Value, given: &Map<String, Value>) -> R
     let described = |name: &str| known[name]["description"].as_str().unwrap_or_default().to_owned();
     for (name, value) in given {
         let Some(schema) = known.get(name) else {
-            let name: String = name.chars().take(80).collect();
+            let name = first_chars(name, 80);
             return Err(CliError::new(format!("no argument `{name}`")).hint(list_names(tool, known)));
         };
         if let Err(why) = check_value(schema, value) {

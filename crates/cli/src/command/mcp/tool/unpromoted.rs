@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tidegate_core::text::cut::cut_after_word;
 
 use super::{Content, Does, Done, Tool, parse_arguments, schema};
 use crate::error::CliError;
@@ -83,7 +84,7 @@ fn call(given: Value) -> Done {
         .iter()
         .map(|entry| {
             let mut shown = json!({
-                "id": entry.id.to_string(), "what": entry.what, "body": super::cut_text(&entry.body, SHOWN_CHARS),
+                "id": entry.id.to_string(), "what": entry.what, "body": cut_after_word(&entry.body, SHOWN_CHARS),
                 "file": entry.file, "line": entry.line,
             });
             if let Some(at) = &entry.at {

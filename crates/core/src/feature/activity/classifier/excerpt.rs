@@ -1,5 +1,7 @@
 //! What of a prompt is looked at: its beginning and its end, line by line, without what was pasted.
 
+use crate::text::cut::{first_bytes, last_bytes};
+
 /// Bytes of a long prompt that are looked at. A request stands before or behind what is pasted, not inside.
 const HEAD: usize = 700;
 const TAIL: usize = 400;
@@ -20,8 +22,7 @@ pub(super) fn lines(prompt: &str) -> impl Iterator<Item = Line<'_>> {
     let (head, tail) = if prompt.len() <= HEAD + TAIL {
         (prompt, "")
     } else {
-        let (head, tail) = (prompt.floor_char_boundary(HEAD), prompt.ceil_char_boundary(prompt.len() - TAIL));
-        (&prompt[..head], &prompt[tail..])
+        (first_bytes(prompt, HEAD), last_bytes(prompt, TAIL))
     };
     let only = tail.is_empty() && !prompt.trim().contains('\n');
     let mut fenced = false;

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 
 use crate::feature::activity::classifier::excerpt;
 use crate::feature::activity::classifier::excerpt::Line;
+use crate::text::fold::narrow;
+use crate::text::japanese::{is_hiragana, is_kanji, is_katakana};
 
 /// Which table of weights reads a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,9 +172,9 @@ impl Tokens {
             ':' | ';' | '(' | '=' | '+' | '&' | '<' | '>' => sign(self, Kind::Sign, c),
             '"' | '「' | '『' | '“' | '”' => sign(self, Kind::Sign, '"'),
             '-' | '–' | '—' | '…' | '→' | '・' | '~' | '〜' => sign(self, Kind::Sign, '-'),
-            'ー' | 'ァ'..='ヺ' => sign(self, Kind::Katakana, c),
-            'ぁ'..='ゖ' => sign(self, Kind::Hiragana, c),
-            '々' | '〆' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' => sign(self, Kind::Kanji, c),
+            c if is_katakana(c) => sign(self, Kind::Katakana, c),
+            c if is_hiragana(c) => sign(self, Kind::Hiragana, c),
+            c if is_kanji(c) => sign(self, Kind::Kanji, c),
             _ => {}
         }
     }
@@ -296,10 +298,8 @@ fn chunk_length(text: &str) -> usize {
 /// Full-width ASCII as ASCII, typographic quotes as plain ones.
 fn fold_width(c: char) -> char {
     match c {
-        '\u{ff01}'..='\u{ff5e}' => char::from_u32(c as u32 - 0xfee0).unwrap_or(c),
-        '\u{3000}' => ' ',
         '’' | '‘' => '\'',
-        _ => c,
+        _ => narrow(c),
     }
 }
 

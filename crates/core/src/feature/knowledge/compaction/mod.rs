@@ -6,7 +6,6 @@
 use std::fmt::Write as _;
 
 use crate::event::{Event, EventKind, Start};
-use crate::feature::CONTEXT_FOLDER;
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::knowledge::boundary::Boundary;
@@ -14,7 +13,6 @@ use crate::feature::knowledge::effect;
 use crate::feature::knowledge::facts;
 use crate::feature::knowledge::facts::Knowledge;
 use crate::feature::knowledge::flow;
-use crate::feature::knowledge::handoff;
 use crate::feature::knowledge::handoff::Head;
 use crate::feature::knowledge::key_facts::{FactSources, KeyFact, instructions, key_facts};
 use crate::feature::knowledge::marks::{HandoffKnown, Mark};
@@ -25,7 +23,7 @@ use crate::feature::knowledge::tracked::{Content, Tracked};
 use crate::feature::knowledge::words;
 use crate::feature::marks::{Marks, Note, SessionMark};
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
-use crate::feature::{Mode, Policy};
+use crate::feature::{CONTEXT_FOLDER, HANDOFF_FILE, Mode, Policy};
 use crate::settings::section::section;
 use crate::settings::setting::{Whole, choices};
 use crate::text::fnv;
@@ -329,7 +327,7 @@ fn name_handoff(facts: &Facts<'_>) -> Vec<Say> {
     let to_model = format!(
         "The file {CONTEXT_FOLDER}/{} is a handoff dated {}. It says what the goal is, where the work stands, what was decided, what \
          is not verified and what comes next. Files that were changed since are newer than it.",
-        handoff::FILE,
+        HANDOFF_FILE,
         tracked::age(age)
     );
     let told = Effect::mark(Mark::Handoff(HandoffKnown { at, wrote: false }));

@@ -3,8 +3,6 @@
 //! The rules, case by case, are in `compound_nudge.md` beside this file.
 
 use crate::event::{Event, EventKind};
-use crate::feature::activity::classifier::Phase;
-use crate::feature::activity::told as phase;
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::knowledge::effect;
@@ -86,7 +84,7 @@ impl Policy for CompoundNudge {
             EventKind::Stop => (marks.verification.wrote.began > crate::time::Millis(0)).then(Needs::default),
             EventKind::UserPromptSubmit | EventKind::UserPromptExpansion | EventKind::PostToolUse => {
                 let told = || event.is_free_prompt() || event.skill().is_some();
-                let ends = marks.activity.phase.is_some_and(ends_with_knowledge) && told();
+                let ends = marks.activity.teaching_phase().is_some() && told();
                 let waits = marks.session.notes.iter().copied().any(ours) && event.is_human_prompt();
                 (ends || waits).then(|| {
                     let mut needs = Needs::default();
@@ -136,11 +134,6 @@ fn ours(note: Note) -> bool {
     matches!(note, Note::Promote | Note::Flow)
 }
 
-/// Phases in which something is learned.
-fn ends_with_knowledge(phase: Phase) -> bool {
-    matches!(phase, Phase::Implement | Phase::Debug | Phase::Review)
-}
-
 /// Which moment this is; `None` for one that is nothing to this policy.
 fn moment(facts: &Facts<'_>, marks: &Marks, config: &Config) -> Option<Moment> {
     if facts.event.kind == EventKind::Stop {
@@ -151,9 +144,8 @@ fn moment(facts: &Facts<'_>, marks: &Marks, config: &Config) -> Option<Moment> {
         let verified = marks.verification.verified.is_some() && marks.verification.changes.is_none();
         return Some(if verified { Moment::Verified } else { Moment::Edited });
     }
-    let leaves =
-        |now: Phase| ends_with_knowledge(now) && phase::told(facts, config).is_ok_and(|next| next != now);
-    if marks.activity.phase.is_some_and(leaves) {
+    let taught = marks.activity.teaching_phase();
+    if taught.is_some_and(|now| facts.told_phase(config).is_some_and(|next| next != now)) {
         return Some(Moment::PhaseEnds);
     }
     let waits = marks.session.notes.iter().copied().any(ours) && facts.event.is_human_prompt();

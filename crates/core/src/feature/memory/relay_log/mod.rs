@@ -158,7 +158,7 @@ fn digest(text: LongText<'_>) -> Option<Answer> {
     let mut answer = Answer { bytes: 0, hash: fnv::START };
     text.pieces(LONGEST_ANSWER, |piece| {
         answer.bytes += piece.len() as u64;
-        answer.hash = fnv::go_on(answer.hash, piece.bytes());
+        answer.hash = fnv::extend_hash(answer.hash, piece.bytes());
     })?;
     Some(answer)
 }

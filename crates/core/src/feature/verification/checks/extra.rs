@@ -1,6 +1,7 @@
 //! Commands that the config adds to those that the project's files tell.
 
-use crate::shell::{self, Spot, Status, Step, Word, Words, among};
+use crate::shell::{self, Spot, Status, Step, Word};
+use crate::text::word_list::{Words, among};
 
 use crate::feature::verification::checks::kind::{Kind, Kinds};
 use crate::feature::verification::checks::place::Place;

@@ -1,6 +1,6 @@
 //! just: the recipes of a justfile.
 
-use crate::shell::Words;
+use crate::text::word_list::Words;
 
 use crate::feature::verification::checks::kind::Kinds;
 use crate::feature::verification::checks::recipe::{Recipe, kinds_of_name};

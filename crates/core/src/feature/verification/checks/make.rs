@@ -1,6 +1,6 @@
 //! Make: the targets of a Makefile.
 
-use crate::shell::{Words, among};
+use crate::text::word_list::{Words, among};
 
 use crate::feature::verification::checks::kind::Kinds;
 use crate::feature::verification::checks::recipe::{Recipe, kinds_of_name};

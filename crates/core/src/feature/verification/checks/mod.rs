@@ -24,7 +24,8 @@ mod python;
 mod ruby;
 mod rust;
 
-use crate::shell::{self, Script, Sort, Spot, Status, Step, Word, Words, among, each};
+use crate::shell::{self, Script, Sort, Spot, Status, Step, Word};
+use crate::text::word_list::{Words, among, each_word};
 
 pub use extra::Extra;
 pub(crate) use extra::command;
@@ -84,8 +85,9 @@ pub struct Seen<'a> {
 
 /// Every name that is worth looking for in a folder.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    let of = |ecosystem: &&'static Ecosystem| each(ecosystem.manifests).chain(each(ecosystem.beside));
-    ECOSYSTEMS.iter().flat_map(of).filter(|name| !name.starts_with('*')).chain(each(COMPOSE))
+    let of =
+        |ecosystem: &&'static Ecosystem| each_word(ecosystem.manifests).chain(each_word(ecosystem.beside));
+    ECOSYSTEMS.iter().flat_map(of).filter(|name| !name.starts_with('*')).chain(each_word(COMPOSE))
 }
 
 /// Whether the text of a file is needed, too.
@@ -97,7 +99,7 @@ pub fn wants_text(name: &str) -> bool {
 pub fn endings() -> impl Iterator<Item = &'static str> {
     ECOSYSTEMS
         .iter()
-        .flat_map(|ecosystem| each(ecosystem.manifests))
+        .flat_map(|ecosystem| each_word(ecosystem.manifests))
         .filter_map(|name| name.strip_prefix('*'))
 }
 
@@ -191,7 +193,9 @@ fn is_manifest(ecosystem: &Ecosystem, name: &str) -> bool {
 
 /// Whether a name has an ending of the ecosystem's (`*.csproj`).
 fn has_ending(ecosystem: &Ecosystem, name: &str) -> bool {
-    each(ecosystem.manifests).filter_map(|known| known.strip_prefix('*')).any(|ending| name.ends_with(ending))
+    each_word(ecosystem.manifests)
+        .filter_map(|known| known.strip_prefix('*'))
+        .any(|ending| name.ends_with(ending))
 }
 
 /// Whether a line may contain a verifying command at all, so that the project's files are worth reading.
@@ -246,7 +250,7 @@ fn folder_of(step: &Step) -> Spot {
     let options = ECOSYSTEMS
         .iter()
         .filter(|ecosystem| among(ecosystem.commands, name))
-        .flat_map(|ecosystem| each(ecosystem.folder_options))
+        .flat_map(|ecosystem| each_word(ecosystem.folder_options))
         // The same option means something else elsewhere: `pnpm -C` is a folder.
         .filter_map(|option| match option.split_once(':') {
             Some((command, option)) => (command == name).then_some(option),

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::shell::{Word, Words, among};
+use crate::shell::Word;
+use crate::text::word_list::{Words, among};
 
 use crate::feature::verification::checks::kind::{Kind, Kinds};
 use crate::feature::verification::checks::recipe::{Recipe, kinds_of_name};

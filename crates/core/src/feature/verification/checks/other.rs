@@ -1,6 +1,6 @@
 //! Languages and build tools that need no more than a row each.
 
-use crate::shell::Words;
+use crate::text::word_list::Words;
 
 use crate::feature::verification::checks::kind::{Kind, Kinds};
 use crate::feature::verification::checks::tool::{Tool, has, judge, tool};

@@ -1,6 +1,7 @@
 //! Python.
 
-use crate::shell::{Word, Words, among};
+use crate::shell::Word;
+use crate::text::word_list::{Words, among};
 
 use crate::feature::verification::checks::kind::{Kind, Kinds};
 use crate::feature::verification::checks::tool::{Tool, has, judge, text_of, tool};

@@ -1,7 +1,8 @@
 //! Commands that a project gives a name: scripts of `package.json`, targets of a Makefile, recipes of a justfile. What
 //! one of them verifies is told by its body, and by its name where the body runs something nobody knows.
 
-use crate::shell::{self, Spot, Status, Step, Word, Words, among};
+use crate::shell::{self, Spot, Status, Step, Word};
+use crate::text::word_list::{Words, among};
 
 use crate::feature::verification::checks::kind::{Kind, Kinds};
 use crate::feature::verification::checks::{File, Project};

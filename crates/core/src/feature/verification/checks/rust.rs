@@ -1,6 +1,6 @@
 //! Rust: Cargo.
 
-use crate::shell::Words;
+use crate::text::word_list::Words;
 
 use crate::feature::verification::checks::kind::{Kind, Kinds};
 use crate::feature::verification::checks::tool::{Tool, judge, tool};

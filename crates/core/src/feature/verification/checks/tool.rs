@@ -1,6 +1,7 @@
 //! Commands that verify by themselves, as data: a row names the command, its verb and what its success tells.
 
-use crate::shell::{Word, Words, among};
+use crate::shell::Word;
+use crate::text::word_list::{Words, among};
 
 use crate::feature::verification::checks::kind::Kinds;
 

@@ -1,6 +1,7 @@
 //! Commands that start anew whenever a file changes. They end when somebody ends them, and that is no success.
 
-use crate::shell::{Step, Word, Words, among};
+use crate::shell::{Step, Word};
+use crate::text::word_list::{Words, among};
 
 use crate::feature::verification::checks::Project;
 use crate::feature::verification::checks::tool::{has, operands};

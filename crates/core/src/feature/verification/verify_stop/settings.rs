@@ -1,7 +1,7 @@
 //! Section `[verify_stop]`: what has to be run before a turn that edited code ends.
 
 use crate::feature::verification::checks::{Extra, Kind, Kinds, command};
-use crate::settings::list::{Exempted, Item, Listed, one_line};
+use crate::settings::list::{Exempted, Item, Listed, check_one_line};
 use crate::settings::section::section;
 use crate::settings::setting::{Count, choices};
 use crate::text::glob::Glob;
@@ -105,7 +105,7 @@ impl Item for CommandLine {
     const EXAMPLE: &'static str = "make check";
 
     fn read(text: &str) -> Result<Self, String> {
-        one_line(text)?;
+        check_one_line(text)?;
         command(text).map(|_| CommandLine(text.to_owned()))
     }
 
@@ -161,7 +161,7 @@ mod tests {
             "bash tools/check.sh",
             "make check > log",
         ] {
-            assert_eq!(Listed::<CommandLine>::read(&list(&[line])).unwrap().show(), list(&[line]));
+            assert_eq!(Listed::<CommandLine>::read(&list(&[line])).unwrap().to_value(), list(&[line]));
         }
     }
 }

@@ -1,12 +1,12 @@
-//! Lists of words in tables. One text per list: every address in a table has to be relocated whenever the program starts,
-//! and a hook starts for every tool call.
+//! Lists of words, each as one text: every address in a table is relocated when the program starts, and a hook starts for
+//! every tool call.
 
 use crate::text::search;
 
-/// Words with blanks between them.
+/// Words, separated by blanks.
 pub(crate) type Words = &'static str;
 
-/// Whether a word is one of the list.
+/// The list has this word.
 pub(crate) fn among(list: &str, word: &str) -> bool {
     let (list, word) = (list.as_bytes(), word.as_bytes());
     let mut from = 0;
@@ -20,8 +20,7 @@ pub(crate) fn among(list: &str, word: &str) -> bool {
     false
 }
 
-/// Each word of the list.
-pub(crate) fn each(list: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn each_word(list: &str) -> impl Iterator<Item = &str> {
     list.split(' ').filter(|word| !word.is_empty())
 }
 
@@ -35,6 +34,6 @@ mod tests {
         assert!(!among("a bb c", "b") && !among("abb", "bb") && !among("a b", "") && !among("", "a"));
         assert!(among("--listen --list", "--list"));
         assert!(!among("a b", "a b c") && among("x-a a", "a"));
-        assert_eq!(each("a  b").collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(each_word("a  b").collect::<Vec<_>>(), ["a", "b"]);
     }
 }
