@@ -8,12 +8,12 @@ use tidegate_core::host::person::Person;
 use tidegate_core::host::variables::CompactionVariables;
 use tidegate_core::host::window::HostSettings;
 use tidegate_core::text::lang::Lang;
-use tidegate_state::host::claude_code::settings::{may_be_of_project, variables_of_project};
+use tidegate_state::host::claude_code::settings::{may_come_from_project, read_project_variables};
 use tidegate_state::place::PlaceEnv;
-use tidegate_state::session::marks::Elsewhere;
+use tidegate_state::session::marks::FallbackFolders;
 
-use crate::caller;
-use crate::client::OwnVariables;
+use crate::host::claude_code::caller;
+use crate::host::claude_code::client::OwnVariables;
 
 /// The variables we look at. Never the whole environment: the host keeps secrets in it.
 #[derive(Clone, Debug, Default)]
@@ -111,12 +111,12 @@ impl Environment {
             || [xdg_state, xdg_config, xdg_data, host_config].into_iter().any(Option::is_some)
             || NOT_SETTINGS.iter().any(|name| variables.get(name).is_some());
         let Some(project) = env.project.as_deref().filter(|_| some) else { return env };
-        let of_project = variables_of_project(project);
+        let of_project = read_project_variables(project);
         // The file may be gone by now, and the client still has what was in it.
-        let of_client = env.client.filter(|client| caller::is(*client)).and_then(OwnVariables::of);
+        let of_client = env.client.filter(|client| caller::is_client(*client)).and_then(OwnVariables::read);
         let counts = |name: &str| {
             variables.get(name).is_none_or(|value| {
-                !may_be_of_project(project, of_project.as_deref(), name, value)
+                !may_come_from_project(project, of_project.as_deref(), name, value)
                     && of_client.as_ref().is_none_or(|own| own.counts(name, value, &[project]))
             })
         };
@@ -173,20 +173,15 @@ impl Environment {
         Host::by_variable(|name| std::env::var_os(name).is_some())
     }
 
-    /// Whether this process has the variable that the client sets for its shell tool and not for its hooks.
-    pub(crate) fn is_of_shell_tool() -> bool {
-        std::env::var("AI_AGENT").is_ok_and(|agent| agent.ends_with("_agent"))
-    }
-
     /// The host's settings as its environment leaves them.
     pub fn host_settings(&self, files: &HostSettings) -> HostSettings {
         self.compaction.over(files)
     }
 
     /// Where a session leaves signs of edits when its own folder cannot be written: elsewhere in the state, and outside of it.
-    pub(crate) fn signs_elsewhere(session: &str, state: &Path) -> Elsewhere {
+    pub(crate) fn unnoted_fallbacks(session: &str, state: &Path) -> FallbackFolders {
         let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-        Elsewhere::of(session, state, runtime.as_deref().filter(|folder| folder.is_absolute()))
+        FallbackFolders::new(session, state, runtime.as_deref().filter(|folder| folder.is_absolute()))
     }
 
     /// The language for people.

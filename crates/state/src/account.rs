@@ -13,13 +13,13 @@ use std::time::{Duration, Instant};
 use crate::child;
 
 /// The user's own config file, where a moved config folder does not count.
-pub fn config() -> Option<PathBuf> {
-    Some(home()?.join(".config/tidegate/config.toml"))
+pub fn config_file() -> Option<PathBuf> {
+    Some(find_home()?.join(".config/tidegate/config.toml"))
 }
 
 /// The home of the account. `None` where the system does not say.
 #[cfg(unix)]
-fn home() -> Option<PathBuf> {
+fn find_home() -> Option<PathBuf> {
     // Tests have homes of their own. A build for use has no such variable.
     if cfg!(debug_assertions)
         && let Some(home) = std::env::var_os("TEST_TIDEGATE_HOME")
@@ -27,9 +27,9 @@ fn home() -> Option<PathBuf> {
         return Some(PathBuf::from(home));
     }
     let user = rustix::process::getuid().as_raw();
-    let home = |database: &[u8]| tidegate_core::text::passwd::home_of(user, database).map(PathBuf::from);
+    let home_in = |database: &[u8]| tidegate_core::text::passwd::home_of(user, database).map(PathBuf::from);
     let local = crate::file::bounded::read(Path::new("/etc/passwd"), LARGEST).ok();
-    local.and_then(|local| home(&local)).or_else(|| home(&directory(user)?))
+    local.and_then(|local| home_in(&local)).or_else(|| home_in(&ask_directory(user)?))
 }
 
 /// Larger is not a user database of one machine.
@@ -39,7 +39,7 @@ const LARGEST: u64 = 16 * 1024 * 1024;
 /// The user's line in a directory of the network, which only the C library's modules can ask. Without our environment:
 /// variables can lead them elsewhere.
 #[cfg(target_os = "linux")]
-fn directory(user: u32) -> Option<Vec<u8>> {
+fn ask_directory(user: u32) -> Option<Vec<u8>> {
     let program =
         ["/usr/bin/getent", "/bin/getent"].into_iter().find(|program| Path::new(program).exists())?;
     let mut getent = Command::new(program);
@@ -57,7 +57,7 @@ fn output_of(mut command: Command, patience: Duration) -> Option<Vec<u8>> {
     use std::io::Read;
     use std::process::Stdio;
     use std::sync::mpsc;
-    child::in_a_group(&mut command);
+    child::set_own_group(&mut command);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
     let stdout = child.stdout.take()?;
@@ -76,18 +76,18 @@ fn output_of(mut command: Command, patience: Duration) -> Option<Vec<u8>> {
         std::thread::sleep(Duration::from_millis(1));
     }
     if status.is_none() {
-        child::end(&mut child);
+        child::kill_group(&mut child);
     }
     printed.filter(|_| status.is_some_and(|status| status.success()))
 }
 
 #[cfg(all(unix, not(target_os = "linux")))]
-fn directory(_: u32) -> Option<Vec<u8>> {
+fn ask_directory(_: u32) -> Option<Vec<u8>> {
     None
 }
 
 #[cfg(not(unix))]
-fn home() -> Option<PathBuf> {
+fn find_home() -> Option<PathBuf> {
     std::env::home_dir()
 }
 

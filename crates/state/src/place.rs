@@ -37,16 +37,16 @@ impl PlaceEnv {
                 Err("TIDEGATE_STATE_DIR is not an absolute path".to_owned())
             };
         }
-        let base = absolute(self.xdg_state.as_ref())
-            .or_else(|| Some(absolute(self.home.as_ref())?.join(".local/state")));
+        let base = only_absolute(self.xdg_state.as_ref())
+            .or_else(|| Some(only_absolute(self.home.as_ref())?.join(".local/state")));
         base.map(|base| base.join("tidegate"))
             .ok_or_else(|| "neither HOME nor TIDEGATE_STATE_DIR is set".to_owned())
     }
 
     /// The user's config file.
     pub fn config(&self) -> Option<PathBuf> {
-        let base = absolute(self.xdg_config.as_ref())
-            .or_else(|| Some(absolute(self.home.as_ref())?.join(".config")))?;
+        let base = only_absolute(self.xdg_config.as_ref())
+            .or_else(|| Some(only_absolute(self.home.as_ref())?.join(".config")))?;
         Some(base.join("tidegate/config.toml"))
     }
 
@@ -65,19 +65,20 @@ impl PlaceEnv {
     }
 
     fn shared(&self) -> Option<PathBuf> {
-        let base = absolute(self.xdg_data.as_ref())
-            .or_else(|| Some(absolute(self.home.as_ref())?.join(".local/share")))?;
+        let base = only_absolute(self.xdg_data.as_ref())
+            .or_else(|| Some(only_absolute(self.home.as_ref())?.join(".local/share")))?;
         Some(base.join("tidegate"))
     }
 
     /// The host's own folder in the home directory.
     pub fn host(&self) -> Option<PathBuf> {
-        absolute(self.host_config.as_ref()).or_else(|| Some(absolute(self.home.as_ref())?.join(".claude")))
+        only_absolute(self.host_config.as_ref())
+            .or_else(|| Some(only_absolute(self.home.as_ref())?.join(".claude")))
     }
 }
 
 /// Leads to this very program, also where it was started by another name.
-pub fn running() -> io::Result<PathBuf> {
+pub fn running_program() -> io::Result<PathBuf> {
     if cfg!(target_os = "linux") {
         // `current_exe` would first read where this leads.
         return Ok(PathBuf::from("/proc/self/exe"));
@@ -85,7 +86,7 @@ pub fn running() -> io::Result<PathBuf> {
     std::env::current_exe()
 }
 
-fn absolute(path: Option<&PathBuf>) -> Option<PathBuf> {
+fn only_absolute(path: Option<&PathBuf>) -> Option<PathBuf> {
     path.filter(|path| path.is_absolute()).cloned()
 }
 
@@ -101,11 +102,11 @@ impl StateDir {
     pub fn open(env: &PlaceEnv) -> Result<StateDir, String> {
         let root = env.state()?;
         let described = |error: &io::Error| format!("{}: {error}", root.display());
-        match check(&root, Open::Close) {
+        match check_folder(&root, LoosePermissions::Restrict) {
             Ok(()) => {}
             Err(Refused::Missing) => {
                 make_private(&root).map_err(|error| described(&error))?;
-                check(&root, Open::Close).map_err(|refused| refused.describe(&root))?;
+                check_folder(&root, LoosePermissions::Restrict).map_err(|refused| refused.describe(&root))?;
             }
             Err(refused) => return Err(refused.describe(&root)),
         }
@@ -142,7 +143,7 @@ impl StateDir {
 /// Refuses a folder that belongs to somebody else, is reached through somebody else's link, or that others can write. Unlike
 /// the state's, it is left as it is: what others put there is not made the user's by closing it.
 pub fn refuse_foreign(folder: &Path) -> Result<(), String> {
-    match check(folder, Open::Refuse) {
+    match check_folder(folder, LoosePermissions::Refuse) {
         Err(refused @ (Refused::Shared | Refused::Foreign(_))) => Err(refused.describe(folder)),
         // Whoever uses it finds out what else is wrong.
         _ => Ok(()),
@@ -151,10 +152,9 @@ pub fn refuse_foreign(folder: &Path) -> Result<(), String> {
 
 /// What becomes of a folder that a group can write, or others can read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Open {
-    /// It is closed.
-    Close,
-    /// One that can be written is refused; reading is let be.
+enum LoosePermissions {
+    Restrict,
+    /// Only if others can write; reading is fine.
     Refuse,
 }
 
@@ -188,7 +188,7 @@ pub fn make_private(folder: &Path) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-fn check(root: &Path, open: Open) -> Result<(), Refused> {
+fn check_folder(root: &Path, loose: LoosePermissions) -> Result<(), Refused> {
     use std::os::unix::fs::MetadataExt;
 
     let refused = |error: io::Error| match error.kind() {
@@ -204,17 +204,17 @@ fn check(root: &Path, open: Open) -> Result<(), Refused> {
                 return Err(Refused::Foreign(step.to_owned()));
             }
         } else if step == root {
-            return check_owner(root, &found, us, open);
+            return check_owner(root, &found, us, loose);
         }
     }
     // Only a root that is itself a link gets here.
     let found = fs::metadata(root).map_err(refused)?;
-    check_owner(root, &found, us, open)
+    check_owner(root, &found, us, loose)
 }
 
 /// A folder, ours, and nobody else's to read.
 #[cfg(unix)]
-fn check_owner(root: &Path, found: &fs::Metadata, us: u32, open: Open) -> Result<(), Refused> {
+fn check_owner(root: &Path, found: &fs::Metadata, us: u32, loose: LoosePermissions) -> Result<(), Refused> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     if !found.is_dir() {
@@ -224,17 +224,17 @@ fn check_owner(root: &Path, found: &fs::Metadata, us: u32, open: Open) -> Result
         return Err(Refused::Foreign(root.to_owned()));
     }
     // A place that everybody writes, `/tmp` above all, is not made ours by taking it away from them.
-    if found.mode() & 0o1002 != 0 || (open == Open::Refuse && found.mode() & 0o020 != 0) {
+    if found.mode() & 0o1002 != 0 || (loose == LoosePermissions::Refuse && found.mode() & 0o020 != 0) {
         return Err(Refused::Shared);
     }
-    if open == Open::Close && found.mode() & 0o077 != 0 {
+    if loose == LoosePermissions::Restrict && found.mode() & 0o077 != 0 {
         fs::set_permissions(root, fs::Permissions::from_mode(0o700)).map_err(Refused::Io)?;
     }
     Ok(())
 }
 
 #[cfg(not(unix))]
-fn check(root: &Path, _: Open) -> Result<(), Refused> {
+fn check_folder(root: &Path, _: LoosePermissions) -> Result<(), Refused> {
     match fs::metadata(root) {
         Ok(found) if found.is_dir() => Ok(()),
         Ok(_) => Err(Refused::NotAFolder),

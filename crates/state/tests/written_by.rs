@@ -32,16 +32,16 @@ use tidegate_core::meter::sources::Bridge;
 use tidegate_core::pipeline::record::Record;
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
-use tidegate_state::config::{Sources, off, trust};
+use tidegate_state::config::{Sources, switches, trust};
 use tidegate_state::feature::knowledge::{
-    boundary, json as public, listed, memory as gone_through, read::Folder,
+    boundary, folder::ContextFolder, listed, promotions, public_copies,
 };
-use tidegate_state::feature::memory::relays::{Next, Reader};
+use tidegate_state::feature::memory::relays::{NextRelay, RelayReader};
 
 use tidegate_state::feature::memory::{catalogue, retries, spool};
 use tidegate_state::feature::{cycle, pressure as pressure_copy, workflow};
 use tidegate_state::journal::friction;
-use tidegate_state::language_model::{self as calls, Cap};
+use tidegate_state::language_model::{self as calls, CallCap};
 use tidegate_state::place::{PlaceEnv, StateDir};
 use tidegate_state::session::{bridge, claims, marks};
 use tidegate_state::{config, journal, project};
@@ -184,8 +184,8 @@ impl Machine {
         root
     }
 
-    fn public(&self) -> Folder {
-        Folder::of(&self.path("app")).expect("a folder")
+    fn public(&self) -> ContextFolder {
+        ContextFolder::find(&self.path("app")).expect("a folder")
     }
 }
 
@@ -358,7 +358,7 @@ fn claimed_events(_: &Machine, path: &Path) {
 
 fn switched_off(machine: &Machine, path: &Path) {
     let written: Vec<Value> = serde_json::from_str(&text(path)).unwrap();
-    let read = off::read(&machine.state);
+    let read = switches::read(&machine.state);
     assert_eq!((read.off.len(), read.stepped_down.len()), (8, 1));
     let again = read.off.iter().map(|off| serde_json::to_value(off).unwrap());
     let again = again.chain(read.stepped_down.iter().map(|down| serde_json::to_value(down).unwrap()));
@@ -379,7 +379,7 @@ fn trusted(machine: &Machine, _: &Path) {
 }
 
 fn entries_gone_through(machine: &Machine, _: &Path) {
-    let known = gone_through::read(&machine.state, Path::new(APP)).value().cloned().unwrap();
+    let known = promotions::read(&machine.state, Path::new(APP)).value().cloned().unwrap();
     let progress = text(&machine.path("app/.claude/context/progress.md"));
     let (entries, shown) = (Progress::parse(&progress).entries, &known.shown);
     let shown: Vec<bool> = entries.iter().map(|entry| shown.contains(&entry.id)).collect();
@@ -404,7 +404,7 @@ fn user_config(machine: &Machine, path: &Path) {
 }
 
 fn project_config(machine: &Machine, path: &Path) {
-    let found = config::everything(&text(path), "tidegate.toml", &Config::default());
+    let found = config::list_assignments(&text(path), "tidegate.toml", &Config::default());
     assert!(!found.is_empty());
     let root = machine.path("app");
     let sources = Sources { root: Some(&root), state: Some(&machine.state), ..Sources::default() };
@@ -417,18 +417,18 @@ fn project_config(machine: &Machine, path: &Path) {
 }
 
 fn questions(machine: &Machine, _: &Path) {
-    assert_eq!(calls::count(&machine.state, Cap::Phases, NOW), 22);
-    assert!(!calls::take(&machine.state, Cap::Phases, NOW, 22).unwrap());
+    assert_eq!(calls::count_taken(&machine.state, CallCap::Phases, NOW), 22);
+    assert!(!calls::try_take(&machine.state, CallCap::Phases, NOW, 22).unwrap());
 }
 
 fn summaries(machine: &Machine, _: &Path) {
-    assert_eq!(calls::count(&machine.state, Cap::Summaries, NOW), 12);
+    assert_eq!(calls::count_taken(&machine.state, CallCap::Summaries, NOW), 12);
 }
 
 // What is known of projects.
 
 fn cycles_that_ended(machine: &Machine, path: &Path) {
-    let runs = cycle::runs(&machine.state, Path::new(APP));
+    let runs = cycle::read_runs(&machine.state, Path::new(APP));
     let again: Vec<Value> = runs.iter().map(|run| serde_json::to_value(run).unwrap()).collect();
     let written: Vec<Value> = lines(&text(path)).map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(again, written);
@@ -492,17 +492,17 @@ fn manifest(machine: &Machine, _: &Path) {
     assert_eq!(standing.owner.as_deref(), Some("3c8d1e75-2b4a-4f96-8e07-9a1b2c3d4e32"));
     let let_through = [1, 2, 3].map(|gate| standing.is_let_through(gate).map(|known| known.skipped));
     assert_eq!(let_through, [Some(false), Some(true), None]);
-    let discovery = workflow::look(&root, &root.join(path), vec!["discovery.md".into()], &|| true);
+    let discovery = workflow::check_files(&root, &root.join(path), vec!["discovery.md".into()], &|| true);
     assert!(matches!(discovery[0].found, Found::File { lines: 100, .. }));
 }
 
 fn last_run(machine: &Machine, _: &Path) {
-    let run = public::last_run(&machine.public(), NOW).value().copied().unwrap();
+    let run = public_copies::read_last_run(&machine.public(), NOW).value().copied().unwrap();
     assert_eq!((run.at.iso_seconds().as_str(), run.promoted), ("2026-11-17T18:56:29Z", 1));
 }
 
 fn last_compact(machine: &Machine, path: &Path) {
-    let read = public::last_compact(&machine.public()).value().cloned().unwrap();
+    let read = public_copies::read_last_compact(&machine.public()).value().cloned().unwrap();
     assert_eq!(read, same(&text(path)));
 }
 
@@ -556,7 +556,7 @@ fn kept_of_a_worktree(_: &Machine, path: &Path) {
 // What there is to remember.
 
 fn topics(machine: &Machine, path: &Path) {
-    let topic = |id| catalogue::topic(&machine.state, id).value().copied().flatten();
+    let topic = |id| catalogue::read_topic(&machine.state, id).value().copied().flatten();
     let all: Vec<TopicRecord> = (1..=13).map(|id| topic(id).expect("a topic")).collect();
     let flags: Vec<(bool, bool)> = all.iter().map(|topic| (topic.automatic, topic.closed)).collect();
     assert_eq!(flags[..5], [(false, false), (false, false), (false, true), (false, false), (true, false)]);
@@ -568,15 +568,15 @@ fn topics(machine: &Machine, path: &Path) {
 }
 
 fn undecided(machine: &Machine, path: &Path) {
-    let read = catalogue::undecided(&machine.state).value().cloned().unwrap();
+    let read = catalogue::read_undecided(&machine.state).value().cloned().unwrap();
     assert_eq!(read, same::<Undecided>(&text(path)));
-    assert_eq!(read, catalogue::first_undecided(&machine.state, 9).value().cloned().unwrap());
+    assert_eq!(read, catalogue::read_first_undecided(&machine.state, 9).value().cloned().unwrap());
     assert_eq!(read.topics[0].topic.name, "For the team");
 }
 
 fn project_page(machine: &Machine, path: &Path) {
     let page: ProjectPage = same(&text(path));
-    assert_eq!(catalogue::project(&machine.state, &page.key), Known::Value(page.clone()));
+    assert_eq!(catalogue::read_project(&machine.state, &page.key), Known::Value(page.clone()));
     if page.project.name == "app" {
         let names: Vec<&str> = page.decisions.iter().map(|decision| decision.name.as_str()).collect();
         assert_eq!(names, ["Three attempts at most", "署名付きクッキーを使う", "Give up after 30 s"]);
@@ -603,8 +603,8 @@ fn jobs(machine: &Machine, path: &Path) {
     let mut part = part.clone();
     part.transcript =
         machine.path("transcripts").join(format!("{ENDED}.jsonl")).to_string_lossy().into_owned();
-    let mut reader = Reader::open(&part, NOW).expect("a transcript");
-    while !matches!(reader.read_on().expect("a transcript"), Next::End { .. }) {}
+    let mut reader = RelayReader::open(&part, NOW).expect("a transcript");
+    while !matches!(reader.read_on().expect("a transcript"), NextRelay::End { .. }) {}
     let found = reader.finish().expect("a relay");
     assert_eq!(
         (found.relay.prompt.as_str(), found.relay.answer.as_str()),

@@ -19,7 +19,7 @@ const LARGEST: u64 = 2 * 1024 * 1024;
 pub(crate) struct Copies(pub(crate) &'static str);
 
 #[derive(Serialize, Deserialize)]
-struct Copy {
+struct StoredCopy {
     /// The file, as an absolute path.
     file: PathBuf,
     /// What it said.
@@ -29,23 +29,24 @@ struct Copy {
 impl Copies {
     pub(crate) fn read(self, state: &StateDir, file: &Path) -> Option<String> {
         let (file, slot) = self.slot(state, file);
-        let copy: Copy = serde_json::from_slice(&bounded::read(&slot, LARGEST).ok()?).ok()?;
+        let copy: StoredCopy = serde_json::from_slice(&bounded::read(&slot, LARGEST).ok()?).ok()?;
         (copy.file == file).then_some(copy.text)
     }
 
     /// The time that the copy was given.
-    pub(crate) fn time(self, state: &StateDir, file: &Path) -> Option<SystemTime> {
+    pub(crate) fn modified(self, state: &StateDir, file: &Path) -> Option<SystemTime> {
         fs::metadata(self.slot(state, file).1).and_then(|found| found.modified()).ok()
     }
 
-    pub(crate) fn set_time(self, state: &StateDir, file: &Path, time: SystemTime) -> io::Result<()> {
+    pub(crate) fn set_modified(self, state: &StateDir, file: &Path, time: SystemTime) -> io::Result<()> {
         fs::File::options().write(true).open(self.slot(state, file).1)?.set_modified(time)
     }
 
     pub(crate) fn write(self, state: &StateDir, file: &Path, text: &str) -> io::Result<()> {
         let (file, slot) = self.slot(state, file);
         make_private(&state.root().join(self.0))?;
-        let json = serde_json::to_vec(&Copy { file, text: text.to_owned() }).map_err(io::Error::other)?;
+        let json =
+            serde_json::to_vec(&StoredCopy { file, text: text.to_owned() }).map_err(io::Error::other)?;
         replace::durable(&slot, &json)
     }
 
@@ -65,7 +66,7 @@ impl Copies {
             (Some(folder), Some(name)) => folder.join(name),
             _ => file.to_owned(),
         };
-        let name = format!("{:016x}.json", claims::hash(&[&file.to_string_lossy()]));
+        let name = format!("{:016x}.json", claims::hash_parts(&[&file.to_string_lossy()]));
         let slot = state.root().join(self.0).join(name);
         (file, slot)
     }

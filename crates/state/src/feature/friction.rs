@@ -4,10 +4,10 @@ use std::io;
 
 use tidegate_core::feature::friction::effect::Effect;
 
-use crate::feature::Where;
+use crate::feature::HookContext;
 use crate::journal::friction;
 
-pub(super) fn carry_out(effect: &Effect, here: &Where<'_>) -> io::Result<()> {
+pub(super) fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<()> {
     let Effect::StepDownTold(policy) = effect;
-    friction::told(here.state()?, here.now, here.root()?, std::slice::from_ref(policy))
+    friction::mark_told(here.state()?, here.now, here.root()?, std::slice::from_ref(policy))
 }

@@ -15,7 +15,7 @@ use tidegate_core::feature::pressure::marks::PressureLevel;
 use tidegate_core::meter::Reading;
 use tidegate_core::time::Millis;
 
-use crate::feature::Where;
+use crate::feature::HookContext;
 use crate::file::bounded;
 
 const FILE: &str = "context-pressure.json";
@@ -33,7 +33,7 @@ struct File {
     window_tokens: u64,
 }
 
-pub(super) fn carry_out(effect: &Effect, here: &Where<'_>) -> io::Result<()> {
+pub(super) fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<()> {
     let Effect::Publish { level, reading } = effect;
     write(here.root()?, here.session, reading, *level, here.now)
 }

@@ -20,12 +20,12 @@ use tidegate_core::feature::workflow::standing::{LetThrough, Owned, Standing};
 use tidegate_core::text::tokens::estimate_tokens;
 use tidegate_core::time::Millis;
 
-use crate::feature::Where;
+use crate::feature::HookContext;
+use crate::feature::knowledge::edit::{lock_project, remove_leftovers};
 use crate::feature::knowledge::handoff;
-use crate::feature::knowledge::write::{lock, sweep};
 use crate::file::{append, bounded, replace};
 use crate::place::StateDir;
-use crate::project::touched;
+use crate::project::paths;
 
 /// A larger manifest is not read: a hook does that before an agent is spawned.
 pub const LARGEST: u64 = 2 * 1024 * 1024;
@@ -51,11 +51,11 @@ fn modified(found: &fs::Metadata) -> Option<Millis> {
 }
 
 /// A manifest in the project: where it really is, and what it is called below the root.
-pub fn place(root: &Path, path: &Path) -> io::Result<(PathBuf, String)> {
+pub fn locate(root: &Path, path: &Path) -> io::Result<(PathBuf, String)> {
     let real = fs::canonicalize(root.join(path))?;
     let real_root = fs::canonicalize(root)?;
     let outside = || io::Error::other(format!("{} leads out of the project", path.display()));
-    let inside = touched::inside(&real, std::slice::from_ref(&real_root)).ok_or_else(outside)?;
+    let inside = paths::locate(&real, std::slice::from_ref(&real_root)).ok_or_else(outside)?;
     Ok((real, inside.name(&real_root)))
 }
 
@@ -69,7 +69,7 @@ pub fn read(
     left: bool,
     in_time: &dyn Fn() -> bool,
 ) -> Known<Standing> {
-    let (real, name) = match place(root, path) {
+    let (real, name) = match locate(root, path) {
         Ok(found) => found,
         Err(error) if is_gone(&error) => return Known::Absent,
         Err(error) => return Known::Broken(error.to_string()),
@@ -81,7 +81,7 @@ pub fn read(
     };
     let written = fs::metadata(&real).ok().as_ref().and_then(modified);
     let manifest = Manifest::parse(&text, |name| config.policies.workflow_gate.workflow(name));
-    let (let_through, owner) = state.map(|state| remembered(state, root, &name)).unwrap_or_default();
+    let (let_through, owner) = state.map(|state| read_history(state, root, &name)).unwrap_or_default();
     let mut standing = Standing {
         root: root.to_string_lossy().into_owned(),
         path: name,
@@ -95,7 +95,7 @@ pub fn read(
     for phase in standing.to_check(left) {
         let section = standing.manifest.as_ref().ok().and_then(|manifest| manifest.section(phase));
         let names = section.map(check::named).unwrap_or_default();
-        let files = look(root, &real, names, in_time);
+        let files = check_files(root, &real, names, in_time);
         standing.files.push((phase, files));
     }
     Known::Value(standing)
@@ -106,7 +106,7 @@ fn is_gone(error: &io::Error) -> bool {
 }
 
 /// Where the session's workflow stands or, where a manifest was written, that one.
-pub(super) fn read_facts(facts: &Facts<'_>, here: &Where<'_>) -> Known<Standing> {
+pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> Known<Standing> {
     let attached = facts.marks.value().and_then(|marks| marks.workflow.attached.as_ref());
     let Some(root) = attached.map(|attached| Path::new(&attached.project)).or(here.root) else {
         return Known::Absent;
@@ -140,12 +140,12 @@ fn written_manifest(facts: &Facts<'_>, bound: Option<&str>) -> Option<String> {
     written.or_else(|| bound.map(str::to_owned))
 }
 
-pub(super) fn carry_out(effect: &Effect, here: &Where<'_>) -> io::Result<()> {
+pub(super) fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<()> {
     let state = here.state()?;
     match effect {
         Effect::OwnManifest { project, manifest } => {
             let (manifest, owner, at) = (manifest.clone(), here.session.to_string(), here.now);
-            own(state, Path::new(project), &Owned { manifest, owner, at })
+            record_owner(state, Path::new(project), &Owned { manifest, owner, at })
         }
         Effect::NoteCompaction { project, manifest, section } => {
             note_compaction(state, Path::new(project), Path::new(manifest), section)
@@ -155,7 +155,12 @@ pub(super) fn carry_out(effect: &Effect, here: &Where<'_>) -> io::Result<()> {
 }
 
 /// What is where these names lead: below the manifest's folder, else below the root.
-pub fn look(root: &Path, manifest: &Path, names: Vec<String>, in_time: &dyn Fn() -> bool) -> Vec<Named> {
+pub fn check_files(
+    root: &Path,
+    manifest: &Path,
+    names: Vec<String>,
+    in_time: &dyn Fn() -> bool,
+) -> Vec<Named> {
     let real_root = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
     let folder = manifest.parent().unwrap_or(&real_root);
     let mut left = LARGEST_TOGETHER;
@@ -163,12 +168,11 @@ pub fn look(root: &Path, manifest: &Path, names: Vec<String>, in_time: &dyn Fn()
         let places = [folder.join(name), real_root.join(name)];
         let Some(real) = places.iter().find_map(|place| fs::canonicalize(place).ok()) else {
             // What is named outside of the project is not even looked for there.
-            let is_outside = touched::inside(&real_root.join(name), std::slice::from_ref(&real_root))
-                .is_none()
-                && touched::inside(&folder.join(name), std::slice::from_ref(&real_root)).is_none();
+            let is_outside = paths::locate(&real_root.join(name), std::slice::from_ref(&real_root)).is_none()
+                && paths::locate(&folder.join(name), std::slice::from_ref(&real_root)).is_none();
             return if is_outside { Found::Outside } else { Found::Missing };
         };
-        if real != real_root && touched::inside(&real, std::slice::from_ref(&real_root)).is_none() {
+        if real != real_root && paths::locate(&real, std::slice::from_ref(&real_root)).is_none() {
             return Found::Outside;
         }
         let Ok(metadata) = fs::metadata(&real) else { return Found::Missing };
@@ -191,13 +195,13 @@ pub fn look(root: &Path, manifest: &Path, names: Vec<String>, in_time: &dyn Fn()
     names.into_iter().map(|name| Named { found: found(&name), name }).collect()
 }
 
-fn history(state: &StateDir, root: &Path) -> PathBuf {
+fn history_file(state: &StateDir, root: &Path) -> PathBuf {
     state.project(root).join("gates.jsonl")
 }
 
 /// The gates of a manifest that were let through, oldest first, and whose it is.
-fn remembered(state: &StateDir, root: &Path, manifest: &str) -> (Vec<LetThrough>, Option<String>) {
-    let bytes = bounded::read_end(&history(state, root), LARGEST_HISTORY).unwrap_or_default();
+fn read_history(state: &StateDir, root: &Path, manifest: &str) -> (Vec<LetThrough>, Option<String>) {
+    let bytes = bounded::read_end(&history_file(state, root), LARGEST_HISTORY).unwrap_or_default();
     let lines = || bytes.split(|b| *b == b'\n');
     let owned = lines().rev().filter_map(|line| serde_json::from_slice::<Owned>(line).ok());
     let owner = owned.into_iter().find(|owned| owned.manifest == manifest).map(|owned| owned.owner);
@@ -206,18 +210,18 @@ fn remembered(state: &StateDir, root: &Path, manifest: &str) -> (Vec<LetThrough>
 }
 
 /// Remembers whose a manifest is now.
-pub fn own(state: &StateDir, root: &Path, owned: &Owned) -> io::Result<()> {
-    remember(state, root, &serde_json::to_string(owned)?)
+pub fn record_owner(state: &StateDir, root: &Path, owned: &Owned) -> io::Result<()> {
+    append_history(state, root, &serde_json::to_string(owned)?)
 }
 
 /// Remembers that a gate was let through.
-pub fn let_pass(state: &StateDir, root: &Path, gate: &LetThrough) -> io::Result<()> {
-    remember(state, root, &serde_json::to_string(gate)?)
+pub fn record_let_through(state: &StateDir, root: &Path, gate: &LetThrough) -> io::Result<()> {
+    append_history(state, root, &serde_json::to_string(gate)?)
 }
 
-fn remember(state: &StateDir, root: &Path, line: &str) -> io::Result<()> {
+fn append_history(state: &StateDir, root: &Path, line: &str) -> io::Result<()> {
     crate::place::make_private(&state.project(root))?;
-    let mut file = append::open(&history(state, root))?;
+    let mut file = append::open(&history_file(state, root))?;
     // Led by a line break, so that a line torn by a killed process does not take this one along.
     append::lines(&mut file, &format!("\n{line}\n"))
 }
@@ -229,15 +233,15 @@ pub fn change(
     path: &Path,
     change: impl FnOnce(&str) -> Result<String, String>,
 ) -> io::Result<()> {
-    let _lock = lock(state, root)?;
-    let (real, _) = place(root, path)?;
+    let _lock = lock_project(state, root)?;
+    let (real, _) = locate(root, path)?;
     let old = bounded::read(&real, LARGEST)?;
     let text = std::str::from_utf8(&old).map_err(|_| io::Error::other("it is not text in UTF-8"))?;
     let new = change(text).map_err(io::Error::other)?;
     if new == text {
         return Ok(());
     }
-    sweep(&real);
+    remove_leftovers(&real);
     replace::durable_if(&real, new.as_bytes(), |path| {
         if bounded::read(path, LARGEST)? == old {
             Ok(())
@@ -249,11 +253,11 @@ pub fn change(
 
 /// Writes a file beside a manifest: what a phase came to.
 pub fn write_output(state: &StateDir, root: &Path, path: &Path, name: &str, text: &[u8]) -> io::Result<()> {
-    let _lock = lock(state, root)?;
+    let _lock = lock_project(state, root)?;
     if text.len() as u64 > LARGEST_OUTPUT {
         return Err(io::Error::other("too large"));
     }
-    let (real, _) = place(root, path)?;
+    let (real, _) = locate(root, path)?;
     let file = real.with_file_name(name);
     if fs::symlink_metadata(&file).is_ok_and(|found| !found.is_file()) {
         return Err(io::Error::other("something else is there already"));
@@ -268,7 +272,7 @@ pub fn note_compaction(state: &StateDir, root: &Path, path: &Path, section: &str
 
 /// Makes the manifest of a new feature, and gives its path below the root.
 pub fn create(state: &StateDir, root: &Path, id: &str, text: &str) -> io::Result<String> {
-    let _lock = lock(state, root)?;
+    let _lock = lock_project(state, root)?;
     let name = format!("{FOLDER}/{id}/{FILE}");
     let path = root.join(&name);
     let mut above = root.to_owned();
@@ -289,7 +293,7 @@ pub fn create(state: &StateDir, root: &Path, id: &str, text: &str) -> io::Result
 }
 
 /// The manifests of a project, the last written first.
-pub fn find(root: &Path) -> Vec<(String, Option<Millis>)> {
+pub fn find_manifests(root: &Path) -> Vec<(String, Option<Millis>)> {
     let entries = |folder: PathBuf| {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_MANIFESTS);
         entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect::<Vec<_>>()
@@ -297,7 +301,7 @@ pub fn find(root: &Path) -> Vec<(String, Option<Millis>)> {
     let kinds = entries(root.join(".claude/.output"));
     let features = kinds.into_iter().flat_map(entries).take(MOST_MANIFESTS);
     let manifest = |folder: PathBuf| {
-        let (real, name) = place(root, &folder.join(FILE)).ok()?;
+        let (real, name) = locate(root, &folder.join(FILE)).ok()?;
         let found = fs::metadata(real).ok().filter(fs::Metadata::is_file)?;
         Some((name, modified(&found)))
     };
@@ -356,7 +360,7 @@ mod tests {
         assert!(matches!(files[0].found, Found::File { lines: 2, .. }), "{files:?}");
         assert!(matches!(files[1].found, Found::File { lines: 0, tokens: 0, .. }), "{files:?}");
         assert_eq!(project.standing().path, ".claude/.output/features/x/MANIFEST.yaml");
-        assert_eq!(find(&project.root).len(), 1);
+        assert_eq!(find_manifests(&project.root).len(), 1);
     }
 
     #[cfg(unix)]
@@ -369,8 +373,12 @@ mod tests {
         let manifest = project.root.join(&project.path);
         symlink(&outside, manifest.with_file_name("discovery.md")).unwrap();
         assert_eq!(project.standing().files[0].1[0].found, Found::Outside);
-        let looked =
-            look(&project.root, &manifest, vec!["/etc/passwd".into(), "../../../../../x".into()], &|| true);
+        let looked = check_files(
+            &project.root,
+            &manifest,
+            vec!["/etc/passwd".into(), "../../../../../x".into()],
+            &|| true,
+        );
         assert!(looked.iter().all(|named| named.found == Found::Outside), "{looked:?}");
         fs::remove_file(&manifest).unwrap();
         symlink(&outside, &manifest).unwrap();
@@ -407,14 +415,14 @@ mod tests {
         assert_eq!(project.standing().pending().len(), 1);
         let manifest = project.standing().path;
         let gate = LetThrough { manifest, gate: 1, at: Millis(5), ..LetThrough::default() };
-        let_pass(&project.state, &project.root, &gate).unwrap();
+        record_let_through(&project.state, &project.root, &gate).unwrap();
         assert_eq!(project.standing().pending(), []);
         // A manifest that was begun later is another, unless it said so when the gate was let through.
         let begun = format!("created_at: \"2099-01-01T00:00:00Z\"\n{text}");
         fs::write(project.root.join(&project.path), begun).unwrap();
         assert_eq!(project.standing().pending().len(), 1);
         let created = project.standing().manifest.unwrap().created;
-        let_pass(&project.state, &project.root, &LetThrough { created, ..gate }).unwrap();
+        record_let_through(&project.state, &project.root, &LetThrough { created, ..gate }).unwrap();
         assert_eq!(project.standing().pending(), []);
     }
 }

@@ -11,14 +11,14 @@ use tidegate_core::feature::worktree::effect::Effect;
 use tidegate_core::feature::worktree::kept::{Kept, Worktrees};
 use tidegate_core::time::Millis;
 
-use crate::feature::Where;
-use crate::feature::knowledge::read::Folder;
+use crate::feature::HookContext;
+use crate::feature::knowledge::folder::ContextFolder;
 use crate::file::replace;
 use crate::place::{StateDir, make_private};
 use crate::project;
 
 /// Worktrees that go with this event, or have gone.
-pub(super) fn read_facts(facts: &Facts<'_>, here: &Where<'_>) -> Worktrees {
+pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> Worktrees {
     let event = facts.event;
     let known = facts.marks.value().map(|marks| marks.worktree.kept.as_slice()).unwrap_or_default();
     if !event.may_end_worktree() {
@@ -28,7 +28,7 @@ pub(super) fn read_facts(facts: &Facts<'_>, here: &Where<'_>) -> Worktrees {
     let named = event.worktree.as_deref().map(Path::new);
     let linked = here.root.filter(|root| project::main_worktree(root).is_some());
     let leaving = here.state.zip(named.filter(|path| path.is_absolute()).or(linked));
-    let leaving = leaving.filter(|(_, path)| !news(path).is_empty()).map(|(state, path)| {
+    let leaving = leaving.filter(|(_, path)| !find_news(path).is_empty()).map(|(state, path)| {
         let path_text = path.to_string_lossy().into_owned();
         // One copy of each, as new as its last event.
         let before = known.iter().find(|kept| kept.worktree == path_text).map(|kept| kept.copy.clone());
@@ -39,16 +39,16 @@ pub(super) fn read_facts(facts: &Facts<'_>, here: &Where<'_>) -> Worktrees {
     Worktrees { leaving, gone: Vec::new() }
 }
 
-pub(super) fn carry_out(effect: &Effect, _: &Where<'_>) -> io::Result<()> {
+pub(super) fn carry_out(effect: &Effect, _: &HookContext<'_>) -> io::Result<()> {
     let Effect::Keep(kept) = effect;
     keep(Path::new(&kept.worktree), Path::new(&kept.copy)).map(drop)
 }
 
 /// The files of a worktree that hold something the main worktree's do not, with their texts.
-pub fn news(worktree: &Path) -> Vec<(&'static str, String)> {
-    let Some(folder) = Folder::of(worktree) else { return Vec::new() };
-    let main = project::main_worktree(worktree).and_then(|main| Folder::of(&main));
-    let text = |folder: &Folder, name: &str| match folder.text(name) {
+pub fn find_news(worktree: &Path) -> Vec<(&'static str, String)> {
+    let Some(folder) = ContextFolder::find(worktree) else { return Vec::new() };
+    let main = project::main_worktree(worktree).and_then(|main| ContextFolder::find(&main));
+    let text = |folder: &ContextFolder, name: &str| match folder.text(name) {
         Known::Value(text) => Some(text),
         Known::Absent | Known::Broken(_) => None,
     };
@@ -80,7 +80,7 @@ pub fn place_for_copy(state: &StateDir, worktree: &Path, now: Millis) -> PathBuf
 
 /// Copies what only the worktree holds.
 pub fn keep(worktree: &Path, copy: &Path) -> io::Result<usize> {
-    let news = news(worktree);
+    let news = find_news(worktree);
     if !news.is_empty() {
         make_private(copy)?;
     }
@@ -123,7 +123,7 @@ mod tests {
         put(&main, "progress.archive.md", "## zero\n");
         put(&tree, "progress.md", "## one\n\n## zero\n");
         put(&tree, "last-compact.json", "{}");
-        assert_eq!(news(&tree), []);
+        assert_eq!(find_news(&tree), []);
 
         put(&tree, "progress.md", "## two\n\n## one\n");
         put(&tree, "learnings.md", "## A\n- **Learning**: a\n");

@@ -14,60 +14,60 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How often the system is asked who holds a lock.
 #[cfg(target_os = "linux")]
-const LOOKS: usize = 3;
+const TRIES: usize = 3;
 
-/// Whom a lock keeps out.
+/// Whom a lock mode out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keeps {
+pub enum LockMode {
     /// Those who want to be alone.
     Shared,
     /// Everybody else.
-    Alone,
+    Exclusive,
 }
 
-impl Keeps {
+impl LockMode {
     fn try_take(self, file: &File) -> Result<(), TryLockError> {
         match self {
-            Keeps::Shared => file.try_lock_shared(),
-            Keeps::Alone => file.try_lock(),
+            LockMode::Shared => file.try_lock_shared(),
+            LockMode::Exclusive => file.try_lock(),
         }
     }
 
     fn take(self, file: &File) -> io::Result<()> {
         match self {
-            Keeps::Shared => file.lock_shared(),
-            Keeps::Alone => file.lock(),
+            LockMode::Shared => file.lock_shared(),
+            LockMode::Exclusive => file.lock(),
         }
     }
 }
 
 /// Takes the lock of an open file, and waits for it as long as is usual. The error names the file, its holder where that is
 /// known, and the way out.
-pub fn wait(file: &File, path: &Path, keeps: Keeps) -> io::Result<()> {
-    wait_for(file, path, keeps, PATIENCE)
+pub fn wait(file: &File, path: &Path, mode: LockMode) -> io::Result<()> {
+    wait_for(file, path, mode, PATIENCE)
 }
 
 /// The same with another patience.
-pub fn wait_for(file: &File, path: &Path, keeps: Keeps, patience: Duration) -> io::Result<()> {
-    match keeps.try_take(file) {
+pub fn wait_for(file: &File, path: &Path, mode: LockMode, patience: Duration) -> io::Result<()> {
+    match mode.try_take(file) {
         Ok(()) => return Ok(()),
         Err(TryLockError::Error(error)) => return Err(error),
         Err(TryLockError::WouldBlock) => {}
     }
-    // A thread that waits keeps its place in the queue, which asking again and again would not. If it comes too late, it has
+    // A thread that waits mode its place in the queue, which asking again and again would not. If it comes too late, it has
     // the lock for a moment and lets go of it with its handle.
     let (sender, receiver) = mpsc::channel();
     let waiting = file.try_clone()?;
-    std::thread::Builder::new().spawn(move || sender.send(keeps.take(&waiting)))?;
+    std::thread::Builder::new().spawn(move || sender.send(mode.take(&waiting)))?;
     receiver.recv_timeout(patience).unwrap_or_else(|_| {
-        let held = Held { file: path.to_owned(), process: holder(file), waited: patience };
-        Err(io::Error::new(io::ErrorKind::TimedOut, held))
+        let timeout = LockTimeout { file: path.to_owned(), process: find_holder(file), waited: patience };
+        Err(io::Error::new(io::ErrorKind::TimedOut, timeout))
     })
 }
 
 /// A lock that did not come free in time.
 #[derive(Clone, Debug)]
-pub struct Held {
+pub struct LockTimeout {
     /// The file.
     pub file: PathBuf,
     /// Its holder, where the system tells.
@@ -76,14 +76,14 @@ pub struct Held {
     pub waited: Duration,
 }
 
-impl Held {
+impl LockTimeout {
     /// The lock that an error is about.
-    pub fn of(error: &io::Error) -> Option<&Held> {
+    pub fn find(error: &io::Error) -> Option<&LockTimeout> {
         error.get_ref()?.downcast_ref()
     }
 }
 
-impl fmt::Display for Held {
+impl fmt::Display for LockTimeout {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (path, waited) = (self.file.display(), self.waited.as_secs());
         match self.process {
@@ -100,17 +100,17 @@ impl fmt::Display for Held {
     }
 }
 
-impl Error for Held {}
+impl Error for LockTimeout {}
 
 /// The process that holds the lock of this file, where the system tells.
 #[cfg(target_os = "linux")]
-pub fn holder(file: &File) -> Option<u32> {
+pub fn find_holder(file: &File) -> Option<u32> {
     use std::os::unix::fs::MetadataExt;
     let found = file.metadata().ok()?;
     let (major, minor) = (rustix::fs::major(found.dev()), rustix::fs::minor(found.dev()));
     let name = format!("{major:02x}:{minor:02x}:{}", found.ino());
     // The list can change between two reads, and an entry be missed.
-    (0..LOOKS).find_map(|_| parse_holder(&read_locks().ok()?, &name))
+    (0..TRIES).find_map(|_| parse_holder(&read_locks().ok()?, &name))
 }
 
 /// In reads as large as the system gives.
@@ -123,7 +123,7 @@ fn read_locks() -> io::Result<String> {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub fn holder(_: &File) -> Option<u32> {
+pub fn find_holder(_: &File) -> Option<u32> {
     None
 }
 
@@ -149,19 +149,19 @@ mod tests {
         let path = folder.path().join("lock");
         let (holder, waits) = (File::create(&path).unwrap(), File::create(&path).unwrap());
         holder.lock().unwrap();
-        for keeps in [Keeps::Shared, Keeps::Alone] {
-            let error = wait_for(&waits, &path, keeps, Duration::from_millis(20)).unwrap_err();
+        for mode in [LockMode::Shared, LockMode::Exclusive] {
+            let error = wait_for(&waits, &path, mode, Duration::from_millis(20)).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::TimedOut);
             let text = error.to_string();
             assert!(text.starts_with(&path.display().to_string()), "{text}");
             // Where the file system or a container does not tell, nobody is named.
             #[cfg(target_os = "linux")]
-            if super::holder(&waits).is_some() {
+            if super::find_holder(&waits).is_some() {
                 assert!(text.contains(&format!("kill -CONT {}", std::process::id())), "{text}");
             }
         }
         holder.unlock().unwrap();
-        wait(&waits, &path, Keeps::Alone).unwrap();
+        wait(&waits, &path, LockMode::Exclusive).unwrap();
     }
 
     #[test]
@@ -171,7 +171,7 @@ mod tests {
         let (holder, waits) = (File::create(&path).unwrap(), File::create(&path).unwrap());
         holder.lock().unwrap();
         std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| wait(&waits, &path, Keeps::Alone));
+            let waiting = scope.spawn(|| wait(&waits, &path, LockMode::Exclusive));
             drop(holder);
             waiting.join().unwrap().unwrap();
         });

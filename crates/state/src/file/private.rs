@@ -21,6 +21,6 @@ pub(crate) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
 }
 
 /// A file that is there to be locked, or to be written in place. Not for appending: Windows does not lock such a file.
-pub(crate) fn to_lock(path: &Path) -> io::Result<File> {
+pub(crate) fn open_lock_file(path: &Path) -> io::Result<File> {
     open(path, OpenOptions::new().read(true).write(true).truncate(false))
 }

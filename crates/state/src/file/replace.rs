@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Replaces a copy that can be made again. No `fsync`: a power cut may bring the old one back.
 pub fn copy(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let (temporary, mut file) = temporary(path, 0o600)?;
-    let written = file.write_all(bytes).and_then(|()| rename(&temporary, path));
+    let (temporary, mut file) = create_temporary(path, 0o600)?;
+    let written = file.write_all(bytes).and_then(|()| rename_with_retries(&temporary, path));
     if written.is_err() {
         drop(fs::remove_file(&temporary));
     }
@@ -24,7 +24,7 @@ pub fn durable(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// The same, if `check` still agrees when the new file is on disk and only the rename is left.
 pub fn durable_if(path: &Path, bytes: &[u8], check: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let (temporary, mut file) = temporary(path, 0o644)?;
+    let (temporary, mut file) = create_temporary(path, 0o644)?;
     let written = (|| {
         if let Ok(old) = fs::metadata(path) {
             file.set_permissions(old.permissions())?;
@@ -32,7 +32,7 @@ pub fn durable_if(path: &Path, bytes: &[u8], check: impl FnOnce(&Path) -> io::Re
         file.write_all(bytes)?;
         file.sync_all()?;
         check(path)?;
-        rename(&temporary, path)?;
+        rename_with_retries(&temporary, path)?;
         match path.parent() {
             #[cfg(unix)]
             Some(folder) => File::open(folder)?.sync_all(),
@@ -82,7 +82,7 @@ pub(crate) fn keep_as(
 
 /// A new file beside `path` that nobody else uses. Never an existing one: in a folder that others can write, that
 /// could be a link to anywhere.
-fn temporary(path: &Path, mode: u32) -> io::Result<(PathBuf, File)> {
+fn create_temporary(path: &Path, mode: u32) -> io::Result<(PathBuf, File)> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let name = path.file_name().ok_or_else(|| io::Error::other("no file name"))?.to_string_lossy();
     let mut options = OpenOptions::new();
@@ -103,7 +103,7 @@ fn temporary(path: &Path, mode: u32) -> io::Result<(PathBuf, File)> {
 }
 
 /// On Windows a rename fails while a reader has the old file open; a moment later it does not.
-fn rename(from: &Path, to: &Path) -> io::Result<()> {
+fn rename_with_retries(from: &Path, to: &Path) -> io::Result<()> {
     let mut tries = if cfg!(windows) { 5 } else { 1 };
     loop {
         tries -= 1;
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(refused.unwrap_err().to_string(), "no");
         assert_eq!(fs::read(&path).unwrap(), b"two");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-        let (left, _) = temporary(&path, 0o600).unwrap();
+        let (left, _) = create_temporary(&path, 0o600).unwrap();
         let left = left.file_name().unwrap().to_str().unwrap();
         assert!(
             is_temporary(left, "x.json") && !is_temporary(left, "x") && !is_temporary("x.json", "x.json")

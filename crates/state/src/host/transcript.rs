@@ -35,7 +35,7 @@ pub fn last_reading(
 
 /// What stands in the conversation next to the summary of the boundary that was noted at `since`; nothing where that cannot
 /// be read.
-pub fn preserved(host: Host, path: &Path, since: Millis, in_time: &dyn Fn() -> bool) -> Preserved {
+pub fn read_preserved(host: Host, path: &Path, since: Millis, in_time: &dyn Fn() -> bool) -> Preserved {
     let (sought, all) = (host.parser(&preserved::Scan::SOUGHT), host.parser(&[]));
     let mut scan = preserved::Scan::new(since);
     let read = read_lines(path, in_time, &mut |line| {
@@ -56,7 +56,7 @@ pub fn last_answer(host: Host, path: &Path, in_time: &dyn Fn() -> bool) -> Optio
 
 /// Whether an entry is in it that mentions the text, in whatever case, and that `is_wanted` recognises. Without a bound on
 /// time: for commands.
-pub fn holds(host: Host, path: &Path, text: &str, is_wanted: &dyn Fn(&Entry<'_>) -> bool) -> bool {
+pub fn has_entry(host: Host, path: &Path, text: &str, is_wanted: &dyn Fn(&Entry<'_>) -> bool) -> bool {
     let parser = host.parser(&[]);
     let mut found = false;
     let read = read_lines(path, &|| true, &mut |line| {

@@ -9,14 +9,14 @@ use tidegate_core::pipeline::friction::Friction;
 use tidegate_core::pipeline::record::Record;
 use tidegate_core::time::Millis;
 
-use crate::config::off;
-use crate::config::off::SteppedDown;
+use crate::config::switches;
+use crate::config::switches::SteppedDown;
 use crate::journal;
 use crate::place::StateDir;
 
 /// What could not be read.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Unread {
+pub struct SkippedRecords {
     /// Lines that are torn or of a newer version.
     pub lines: usize,
     /// Whole files.
@@ -30,10 +30,10 @@ pub fn read(
     days: u64,
     of_a_day: u64,
     mut see: impl FnMut(&Record),
-) -> io::Result<(Friction, Unread)> {
+) -> io::Result<(Friction, SkippedRecords)> {
     let oldest = Millis(now.0.saturating_sub(days.saturating_sub(1) * 86_400_000)).day();
-    let (mut friction, mut unread) = (Friction::default(), Unread::default());
-    for path in journal::files(&state.journal())? {
+    let (mut friction, mut unread) = (Friction::default(), SkippedRecords::default());
+    for path in journal::list_files(&state.journal())? {
         let day = path.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
         if *day < *oldest {
             continue;
@@ -42,7 +42,7 @@ pub fn read(
             see(&record);
             friction.take(&record);
         };
-        match journal::each(&path, of_a_day, take) {
+        match journal::for_each_record(&path, of_a_day, take) {
             Ok(skipped) => unread.lines += skipped,
             Err(_) => unread.files += 1,
         }
@@ -68,10 +68,10 @@ pub fn step_down(
     policies: &[String],
     reach: Reach,
 ) -> io::Result<Vec<String>> {
-    let places = off::places(Some(root));
-    let known = off::read(state);
+    let places = switches::project_paths(Some(root));
+    let known = switches::read(state);
     let is_down = |policy: &String| known.is_down(policy, &places);
-    if !off::may_step_down(config) || policies.iter().all(is_down) {
+    if !switches::may_step_down(config) || policies.iter().all(is_down) {
         return Ok(Vec::new());
     }
     let (friction, _) = read(state, now, reach.days, reach.of_a_day, |_| {})?;
@@ -87,7 +87,7 @@ pub fn step_down(
             told: false,
         };
         // Another command may have found the same while this one was reading.
-        off::change(state, now, |switches| {
+        switches::change(state, now, |switches| {
             down.retain(|policy| !switches.is_down(policy, &places));
             switches.stepped_down.extend(down.iter().map(entry));
         })?;
@@ -96,9 +96,9 @@ pub fn step_down(
 }
 
 /// Remembers that a person was told.
-pub fn told(state: &StateDir, now: Millis, root: &Path, policies: &[String]) -> io::Result<()> {
-    let places = off::places(Some(root));
-    off::change(state, now, |switches| {
+pub fn mark_told(state: &StateDir, now: Millis, root: &Path, policies: &[String]) -> io::Result<()> {
+    let places = switches::project_paths(Some(root));
+    switches::change(state, now, |switches| {
         for down in &mut switches.stepped_down {
             down.told |= policies.contains(&down.policy) && down.is_in(&places);
         }
@@ -155,6 +155,6 @@ mod tests {
             let threads: Vec<_> = (0..8).map(|_| scope.spawn(step)).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).sum()
         });
-        assert_eq!((times, off::read(&state).stepped_down.len()), (1, 1));
+        assert_eq!((times, switches::read(&state).stepped_down.len()), (1, 1));
     }
 }

@@ -17,7 +17,7 @@ use crate::place::StateDir;
 /// Appends a record, without the secrets that stand in it.
 pub fn append(folder: &Path, now: Millis, record: &mut Record) -> io::Result<()> {
     record.redact();
-    let mut file = crate::file::append::open(&file(folder, &now.day()))?;
+    let mut file = crate::file::append::open(&day_file(folder, &now.day()))?;
     crate::file::append::lines(&mut file, &record.line())
 }
 
@@ -35,23 +35,23 @@ pub struct Entries {
 
 /// What is appended to a journal from some point on, across days.
 #[derive(Debug)]
-pub struct Follow {
+pub struct Follower {
     folder: PathBuf,
     day: String,
     offset: u64,
 }
 
-impl Follow {
+impl Follower {
     /// From the end of what is there now.
-    pub fn from_here(folder: &Path, now: Millis) -> Follow {
-        let offset = fs::metadata(file(folder, &now.day())).map_or(0, |found| found.len());
-        Follow { folder: folder.to_owned(), day: now.day(), offset }
+    pub fn from_here(folder: &Path, now: Millis) -> Follower {
+        let offset = fs::metadata(day_file(folder, &now.day())).map_or(0, |found| found.len());
+        Follower { folder: folder.to_owned(), day: now.day(), offset }
     }
 
     /// What has come since the last call, in whole lines.
     pub fn next(&mut self, now: Millis) -> io::Result<Entries> {
         let mut entries = Entries::default();
-        let bytes = match fs::File::open(file(&self.folder, &self.day)) {
+        let bytes = match fs::File::open(day_file(&self.folder, &self.day)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             opened => {
                 let mut opened = opened?;
@@ -72,12 +72,12 @@ impl Follow {
     }
 }
 
-fn file(folder: &Path, day: &str) -> PathBuf {
+fn day_file(folder: &Path, day: &str) -> PathBuf {
     folder.join(format!("{day}.jsonl"))
 }
 
 /// The files of a journal, oldest first.
-pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+pub fn list_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
@@ -111,7 +111,7 @@ pub fn read_end(path: &Path, limit: u64) -> io::Result<Entries> {
 
 /// Gives the records in the last `limit` bytes of one file one by one, so that a long one need not be held whole. Returns
 /// how many lines could not be read.
-pub fn each(path: &Path, limit: u64, mut take: impl FnMut(Record)) -> io::Result<usize> {
+pub fn for_each_record(path: &Path, limit: u64, mut take: impl FnMut(Record)) -> io::Result<usize> {
     let (mut file, length) = crate::file::bounded::open_sized(path)?;
     let start = length.saturating_sub(limit);
     file.seek(SeekFrom::Start(start))?;
@@ -160,7 +160,7 @@ impl Entries {
 pub fn prune(folder: &Path, now: Millis, days: u64) -> io::Result<usize> {
     let oldest = Millis(now.0.saturating_sub(days * 86_400_000)).day();
     let mut gone = 0;
-    for path in files(folder)? {
+    for path in list_files(folder)? {
         let day = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         if day.len() == 10 && day < oldest && fs::remove_file(&path).is_ok() {
             gone += 1;
@@ -226,7 +226,7 @@ mod tests {
         assert!(read(folder.path()).is_err());
         for limit in [3 * length, 2 * length + 5, length + 1, 5] {
             let mut one_by_one = Vec::new();
-            assert_eq!(each(&path, limit as u64, |record| one_by_one.push(record.id)).unwrap(), 0);
+            assert_eq!(for_each_record(&path, limit as u64, |record| one_by_one.push(record.id)).unwrap(), 0);
             assert_eq!(one_by_one, ids(limit));
         }
     }
@@ -237,7 +237,7 @@ mod tests {
         let (today, tomorrow) = (Millis(0), Millis(86_400_000));
         let record = |id: &str| Record { v: 1, id: id.into(), ..Record::default() };
         append(folder.path(), today, &mut record("before")).unwrap();
-        let mut follow = Follow::from_here(folder.path(), today);
+        let mut follow = Follower::from_here(folder.path(), today);
         let mut ids = |now| -> Vec<String> {
             follow.next(now).unwrap().records.into_iter().map(|record| record.id).collect()
         };
@@ -245,7 +245,7 @@ mod tests {
         append(folder.path(), today, &mut record("a")).unwrap();
         append(folder.path(), today, &mut record("b")).unwrap();
         crate::file::append::lines(
-            &mut crate::file::append::open(&file(folder.path(), &today.day())).unwrap(),
+            &mut crate::file::append::open(&day_file(folder.path(), &today.day())).unwrap(),
             "{\"v\":1,",
         )
         .unwrap();
@@ -272,10 +272,10 @@ mod tests {
         crate::file::append::open(&state.journal().join("2026-01-01.jsonl")).unwrap();
         keep_house(&state, &ids[0], now, 30);
         assert_eq!(ids.each_ref().map(|id| state.session(id).exists()), [true, false, true]);
-        assert_eq!(files(&state.journal()).unwrap().len(), 0);
+        assert_eq!(list_files(&state.journal()).unwrap().len(), 0);
         crate::file::append::open(&state.journal().join("2026-01-01.jsonl")).unwrap();
         keep_house(&state, &ids[0], now, 30);
-        assert_eq!(files(&state.journal()).unwrap().len(), 1, "not twice a day");
+        assert_eq!(list_files(&state.journal()).unwrap().len(), 1, "not twice a day");
     }
 
     #[test]
@@ -286,6 +286,6 @@ mod tests {
             fs::write(folder.path().join(format!("{day}.jsonl")), b"").unwrap();
         }
         assert_eq!(prune(folder.path(), now, 30).unwrap(), 1);
-        assert_eq!(files(folder.path()).unwrap().len(), 3);
+        assert_eq!(list_files(folder.path()).unwrap().len(), 3);
     }
 }

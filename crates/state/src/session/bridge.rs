@@ -36,7 +36,7 @@ const SLACK_MS: u64 = 5_000;
 
 /// What came of writing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct BridgeWrite {
     /// Whether the numbers changed.
     pub changed: bool,
     /// How many readings in a row came without a hook in between.
@@ -44,7 +44,7 @@ pub struct Written {
 }
 
 /// Writes it, keeping the time at which the numbers changed. `heard` is when a hook of the session last ran.
-pub fn write(session: &Path, mut bridge: Bridge, heard: Option<Millis>) -> io::Result<Written> {
+pub fn write(session: &Path, mut bridge: Bridge, heard: Option<Millis>) -> io::Result<BridgeWrite> {
     let old = read(session);
     let is_heard = |at: Millis| heard.is_none_or(|heard| heard.0 + SLACK_MS >= at.0);
     let unheard_before = match &old {
@@ -55,7 +55,7 @@ pub fn write(session: &Path, mut bridge: Bridge, heard: Option<Millis>) -> io::R
         |old: &&Bridge| (old.used, old.window, &old.model) == (bridge.used, bridge.window, &bridge.model);
     let changed = match old.as_ref().filter(same) {
         Some(old) if bridge.seen.since(old.seen) < CONFIRM_MS => {
-            return Ok(Written { changed: false, unheard: unheard_before });
+            return Ok(BridgeWrite { changed: false, unheard: unheard_before });
         }
         Some(old) => {
             bridge.changed = old.changed;
@@ -75,7 +75,7 @@ pub fn write(session: &Path, mut bridge: Bridge, heard: Option<Millis>) -> io::R
     } else {
         crate::file::append::lines(&mut crate::file::append::open(&path)?, &line)?;
     }
-    Ok(Written { changed, unheard: bridge.unheard })
+    Ok(BridgeWrite { changed, unheard: bridge.unheard })
 }
 
 #[cfg(test)]

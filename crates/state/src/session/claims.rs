@@ -24,9 +24,9 @@ const MOMENT_MS: u64 = 30_000;
 pub fn is_duplicate(session: &Path, event: &str, id: &str, via: &str, now: Millis) -> io::Result<bool> {
     use std::os::unix::fs::FileExt;
 
-    let file = private::to_lock(&session.join("claims"))?;
+    let file = private::open_lock_file(&session.join("claims"))?;
     file.lock()?;
-    let (key, owner) = (hash(&[event, id]), hash(&[via]));
+    let (key, owner) = (hash_parts(&[event, id]), hash_parts(&[via]));
     let offset = key % SLOTS * SLOT_BYTES;
     let mut slot = [0; SLOT_BYTES as usize];
     let read = file.read_at(&mut slot, offset)?;
@@ -61,7 +61,7 @@ pub fn is_duplicate(_: &Path, _: &str, _: &str, _: &str, _: Millis) -> io::Resul
 }
 
 /// The same in every process and version; never zero, which is an empty slot.
-pub fn hash(parts: &[&str]) -> u64 {
+pub fn hash_parts(parts: &[&str]) -> u64 {
     fnv::hash(parts.iter().flat_map(|part| part.bytes().chain([0]))).max(1)
 }
 

@@ -12,7 +12,7 @@ use tidegate_core::feature::verification::work::{Edit, UNNAMED};
 
 use crate::clock;
 use crate::file::lock;
-use crate::file::lock::{Held, Keeps};
+use crate::file::lock::{LockMode, LockTimeout};
 use crate::file::{append, bounded, private};
 use crate::place::{make_private, refuse_foreign};
 
@@ -65,32 +65,32 @@ pub fn read(session: &Path) -> Known<Marks> {
 /// Alone is for what must happen once: several hooks of one session run at the same time and see the same marks.
 /// Whoever wants to say something once reads the marks again under the lock, and appends before letting go.
 #[derive(Debug)]
-pub struct Lock {
+pub struct MarksLock {
     file: File,
     session: PathBuf,
-    alone: bool,
+    exclusive: bool,
     patience: Duration,
 }
 
 /// Together with other hooks; only a rewrite of the file waits for it.
-pub fn lock_shared(session: &Path) -> io::Result<Lock> {
-    lock(session, Keeps::Shared, lock::PATIENCE)
+pub fn lock_shared(session: &Path) -> io::Result<MarksLock> {
+    lock(session, LockMode::Shared, lock::PATIENCE)
 }
 
 /// Alone.
-pub fn lock_alone(session: &Path) -> io::Result<Lock> {
-    lock(session, Keeps::Alone, lock::PATIENCE)
+pub fn lock_exclusive(session: &Path) -> io::Result<MarksLock> {
+    lock(session, LockMode::Exclusive, lock::PATIENCE)
 }
 
 /// Waits only so long: a hook has to answer before its own deadline.
-pub fn lock(session: &Path, keeps: Keeps, patience: Duration) -> io::Result<Lock> {
+pub fn lock(session: &Path, mode: LockMode, patience: Duration) -> io::Result<MarksLock> {
     let path = session.join("lock");
-    let file = private::to_lock(&path)?;
-    lock::wait_for(&file, &path, keeps, patience)?;
-    Ok(Lock { file, session: session.to_owned(), alone: keeps == Keeps::Alone, patience })
+    let file = private::open_lock_file(&path)?;
+    lock::wait_for(&file, &path, mode, patience)?;
+    Ok(MarksLock { file, session: session.to_owned(), exclusive: mode == LockMode::Exclusive, patience })
 }
 
-impl Lock {
+impl MarksLock {
     /// Appends marks and lets go. Each line is led by a line break, so that one torn by a killed process takes no
     /// other along.
     pub fn append(self, marks: &[Mark]) -> io::Result<()> {
@@ -106,11 +106,11 @@ impl Lock {
             return Ok(());
         }
         // Rewritten as the marks it comes to, and alone: an append to the old file would be lost.
-        if !self.alone {
+        if !self.exclusive {
             self.file.unlock()?;
-            match lock::wait_for(&self.file, &self.session.join("lock"), Keeps::Alone, self.patience) {
+            match lock::wait_for(&self.file, &self.session.join("lock"), LockMode::Exclusive, self.patience) {
                 // They are in it. A later one makes it shorter.
-                Err(error) if Held::of(&error).is_some() => return Ok(()),
+                Err(error) if LockTimeout::find(&error).is_some() => return Ok(()),
                 waited => waited?,
             }
         }
@@ -123,59 +123,59 @@ impl Lock {
 
 /// Other places for edits that could not be noted: the session's own folder may be the one that cannot be written.
 #[derive(Clone, Debug, Default)]
-pub struct Elsewhere {
+pub struct FallbackFolders {
     /// The folders, each there only as long as something is in it.
     pub folders: Vec<PathBuf>,
     /// The session's file in each.
     pub file: String,
 }
 
-impl Elsewhere {
+impl FallbackFolders {
     /// In the state, and in a folder that the system keeps for the user or, by the user's number, for everybody.
-    pub fn of(session: &str, state: &Path, runtime: Option<&Path>) -> Elsewhere {
+    pub fn new(session: &str, state: &Path, runtime: Option<&Path>) -> FallbackFolders {
         let outside = match runtime {
             Some(runtime) => runtime.join("tidegate-unnoted"),
-            None => for_everybody(),
+            None => shared_folder(),
         };
-        Elsewhere { folders: vec![state.join("unnoted"), outside], file: session.to_owned() }
+        FallbackFolders { folders: vec![state.join("unnoted"), outside], file: session.to_owned() }
     }
 }
 
 #[cfg(unix)]
-fn for_everybody() -> PathBuf {
+fn shared_folder() -> PathBuf {
     PathBuf::from(format!("/tmp/tidegate-unnoted-{}", rustix::process::geteuid().as_raw()))
 }
 
 #[cfg(not(unix))]
-fn for_everybody() -> PathBuf {
+fn shared_folder() -> PathBuf {
     std::env::temp_dir().join("tidegate-unnoted")
 }
 
 /// Leaves edits that cannot be put into the marks: the lock is held, time is up, or the file cannot be written. Takes no lock.
 /// On a full disk a file can often be made and not be written: then one without contents says that there was an edit.
-pub fn leave_unnoted(session: &Path, elsewhere: &Elsewhere, edits: &[Mark]) -> io::Result<()> {
-    let mut left = leave_at(&session.join(UNNOTED), edits);
+pub fn save_unnoted(session: &Path, elsewhere: &FallbackFolders, edits: &[Mark]) -> io::Result<()> {
+    let mut left = save_at(&session.join(UNNOTED), edits);
     for folder in &elsewhere.folders {
         if left.is_ok() {
             break;
         }
         left = make_private(folder)
             .and_then(|()| refuse_foreign(folder).map_err(io::Error::other))
-            .and_then(|()| leave_at(&folder.join(&elsewhere.file), edits));
+            .and_then(|()| save_at(&folder.join(&elsewhere.file), edits));
     }
     left
 }
 
 /// The sign of an edit that could not be written down. Not the empty file itself: that is about to be written.
-fn unnamed(path: &Path) -> PathBuf {
+fn unnamed_sign(path: &Path) -> PathBuf {
     path.with_added_extension("unnamed")
 }
 
-fn leave_at(path: &Path, edits: &[Mark]) -> io::Result<()> {
+fn save_at(path: &Path, edits: &[Mark]) -> io::Result<()> {
     loop {
         let mut file = append::open(path)?;
         append::lines(&mut file, &format!("\n{}", write_lines(edits)))
-            .inspect_err(|_| drop(append::open(&unnamed(path))))?;
+            .inspect_err(|_| drop(append::open(&unnamed_sign(path))))?;
         // What was taken up after it was opened may have been read before this was in it. Twice does no harm.
         if is_still_at(&file, path)? {
             return Ok(());
@@ -197,46 +197,46 @@ fn is_still_at(_: &File, _: &Path) -> io::Result<bool> {
 }
 
 /// Puts edits that were left into the marks, for an event whose gate rests on them.
-pub fn take_up_unnoted(session: &Path, elsewhere: &Elsewhere, patience: Duration) -> io::Result<()> {
-    let lock_alone = |session: &Path| lock(session, Keeps::Alone, patience);
-    let own = take_from(session, &session.join(UNNOTED), &session.join(TAKING), &lock_alone)?;
+pub fn collect_unnoted(session: &Path, elsewhere: &FallbackFolders, patience: Duration) -> io::Result<()> {
+    let lock_exclusive = |session: &Path| lock(session, LockMode::Exclusive, patience);
+    let own = collect_from(session, &session.join(UNNOTED), &session.join(TAKING), &lock_exclusive)?;
     // Hardly ever is one of them there. Another user's signs are none.
     for folder in elsewhere.folders.iter().filter(|folder| folder.exists()) {
         if refuse_foreign(folder).is_ok() {
             let left = folder.join(&elsewhere.file);
-            let taken = take_from(session, &left, &left.with_added_extension("taking"), &lock_alone)?;
-            taken.map_or(Ok(()), |sign| take_unnamed(session, &sign, &lock_alone))?;
+            let taken = collect_from(session, &left, &left.with_added_extension("taking"), &lock_exclusive)?;
+            taken.map_or(Ok(()), |sign| collect_unnamed(session, &sign, &lock_exclusive))?;
             // Where others are left it stays.
             let _ = fs::remove_dir(folder);
         }
     }
     // Last: the same edit may have its name elsewhere.
-    own.map_or(Ok(()), |sign| take_unnamed(session, &sign, &lock_alone))
+    own.map_or(Ok(()), |sign| collect_unnamed(session, &sign, &lock_exclusive))
 }
 
 /// Takes up those in the session's own folder, if that takes no time: not while another has the lock. What is left then is
 /// taken up at the end of the turn.
-pub fn try_take_up_unnoted(session: &Path) -> io::Result<()> {
+pub fn try_collect_unnoted(session: &Path) -> io::Result<()> {
     let lock = |session: &Path| {
-        let file = private::to_lock(&session.join("lock"))?;
+        let file = private::open_lock_file(&session.join("lock"))?;
         file.try_lock()?;
-        Ok(Lock { file, session: session.to_owned(), alone: true, patience: Duration::ZERO })
+        Ok(MarksLock { file, session: session.to_owned(), exclusive: true, patience: Duration::ZERO })
     };
-    take_from(session, &session.join(UNNOTED), &session.join(TAKING), &lock)?
-        .map_or(Ok(()), |sign| take_unnamed(session, &sign, &lock))
+    collect_from(session, &session.join(UNNOTED), &session.join(TAKING), &lock)?
+        .map_or(Ok(()), |sign| collect_unnamed(session, &sign, &lock))
 }
 
 /// That there was an edit is all that is known. Where others are known to be unverified it says nothing new.
-fn take_unnamed(
+fn collect_unnamed(
     session: &Path,
     sign: &Path,
-    lock_alone: &impl Fn(&Path) -> io::Result<Lock>,
+    lock_exclusive: &impl Fn(&Path) -> io::Result<MarksLock>,
 ) -> io::Result<()> {
     let Ok(found) = fs::metadata(sign) else { return Ok(()) };
-    let lock = lock_alone(session)?;
+    let lock = lock_exclusive(session)?;
     let known = read(session);
     let work = known.value().map(|marks| &marks.verification);
-    let at = found.modified().map_or_else(|_| clock::now(), clock::millis);
+    let at = found.modified().map_or_else(|_| clock::now(), clock::to_millis);
     let is_verified = work.and_then(|work| work.verified).is_some_and(|verified| at <= verified);
     if !is_verified && work.is_none_or(|work| work.changes.is_none()) {
         let edit = Edit { file: UNNAMED.to_owned(), at, shell: true };
@@ -246,16 +246,16 @@ fn take_unnamed(
 }
 
 /// Takes up one file; gives the place of its sign without a name, if there was a file at all.
-fn take_from(
+fn collect_from(
     session: &Path,
     left: &Path,
     taking: &Path,
-    lock_alone: &impl Fn(&Path) -> io::Result<Lock>,
+    lock_exclusive: &impl Fn(&Path) -> io::Result<MarksLock>,
 ) -> io::Result<Option<PathBuf>> {
     let mut sign = None;
     while left.exists() || taking.exists() {
-        let lock = lock_alone(session)?;
-        sign = Some(unnamed(left));
+        let lock = lock_exclusive(session)?;
+        sign = Some(unnamed_sign(left));
         // Under another name, since others append to it without the lock. It may have been left by a process that was killed.
         if !taking.exists() {
             match fs::rename(left, taking) {
@@ -288,8 +288,8 @@ mod tests {
     use tidegate_core::feature::verification::work::Checked;
     use tidegate_core::time::Millis;
 
-    fn take_up(session: &Path, elsewhere: &Elsewhere) -> io::Result<()> {
-        take_up_unnoted(session, elsewhere, lock::PATIENCE)
+    fn take_up(session: &Path, elsewhere: &FallbackFolders) -> io::Result<()> {
+        collect_unnoted(session, elsewhere, lock::PATIENCE)
     }
 
     fn append(session: &Path, marks: &[Mark]) -> io::Result<()> {
@@ -317,11 +317,11 @@ mod tests {
     fn edits_that_were_left_are_taken_up_once() {
         let folder = tempfile::tempdir().unwrap();
         let session = folder.path();
-        leave_unnoted(session, &Elsewhere::default(), &[edit("a.rs", 1)]).unwrap();
+        save_unnoted(session, &FallbackFolders::default(), &[edit("a.rs", 1)]).unwrap();
         // As one leaves it that is killed while it takes them up; meanwhile another edit was left.
         fs::rename(session.join(UNNOTED), session.join(TAKING)).unwrap();
-        leave_unnoted(session, &Elsewhere::default(), &[edit("b.rs", 2)]).unwrap();
-        take_up(session, &Elsewhere::default()).unwrap();
+        save_unnoted(session, &FallbackFolders::default(), &[edit("b.rs", 2)]).unwrap();
+        take_up(session, &FallbackFolders::default()).unwrap();
         assert_eq!(unverified(session), ["a.rs", "b.rs"]);
         assert!(!session.join(UNNOTED).exists() && !session.join(TAKING).exists());
     }
@@ -335,15 +335,15 @@ mod tests {
             std::thread::scope(|scope| {
                 let leaving = scope.spawn(|| {
                     for at in 0..60 {
-                        leave_unnoted(session, &Elsewhere::default(), &[edit(&format!("{at}.rs"), at)])
+                        save_unnoted(session, &FallbackFolders::default(), &[edit(&format!("{at}.rs"), at)])
                             .unwrap();
                     }
                 });
                 while !leaving.is_finished() {
-                    take_up(session, &Elsewhere::default()).unwrap();
+                    take_up(session, &FallbackFolders::default()).unwrap();
                 }
             });
-            take_up(session, &Elsewhere::default()).unwrap();
+            take_up(session, &FallbackFolders::default()).unwrap();
             let marks = read(session);
             assert_eq!(marks.value().unwrap().verification.changes.as_ref().unwrap().count(), 60);
             fs::remove_file(session.join(FILE)).unwrap();
@@ -357,11 +357,11 @@ mod tests {
         append(session, &[edit("a.rs", 1)]).unwrap();
         let checked = Checked { kinds: Kinds::TEST, at: Millis(5), seen: Millis(6), verified: true };
         append(session, &[VerificationMark::Checked(checked).into()]).unwrap();
-        leave_unnoted(session, &Elsewhere::default(), &[edit("b.rs", 5)]).unwrap();
-        take_up(session, &Elsewhere::default()).unwrap();
+        save_unnoted(session, &FallbackFolders::default(), &[edit("b.rs", 5)]).unwrap();
+        take_up(session, &FallbackFolders::default()).unwrap();
         assert_eq!(unverified(session), Vec::<String>::new());
-        leave_unnoted(session, &Elsewhere::default(), &[edit("c.rs", 6)]).unwrap();
-        take_up(session, &Elsewhere::default()).unwrap();
+        save_unnoted(session, &FallbackFolders::default(), &[edit("c.rs", 6)]).unwrap();
+        take_up(session, &FallbackFolders::default()).unwrap();
         assert_eq!(unverified(session), ["c.rs"]);
     }
 
@@ -371,9 +371,9 @@ mod tests {
         let session = folder.path();
         let long = "x".repeat(60);
         let many: Vec<Mark> = (0..60_000).map(|at| edit(&format!("{long}{at}.rs"), at)).collect();
-        leave_unnoted(session, &Elsewhere::default(), &many).unwrap();
+        save_unnoted(session, &FallbackFolders::default(), &many).unwrap();
         assert!(fs::metadata(session.join(UNNOTED)).unwrap().len() > LARGEST);
-        take_up(session, &Elsewhere::default()).unwrap();
+        take_up(session, &FallbackFolders::default()).unwrap();
         assert!(!unverified(session).is_empty() && !session.join(TAKING).exists());
         assert!(fs::metadata(session.join(FILE)).unwrap().len() <= LONG);
     }
@@ -382,11 +382,11 @@ mod tests {
     fn without_the_lock_nothing_is_taken_up_in_passing() {
         let folder = tempfile::tempdir().unwrap();
         let session = folder.path();
-        leave_unnoted(session, &Elsewhere::default(), &[edit("a.rs", 1)]).unwrap();
+        save_unnoted(session, &FallbackFolders::default(), &[edit("a.rs", 1)]).unwrap();
         let lock = lock_shared(session).unwrap();
-        assert_eq!(try_take_up_unnoted(session).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        assert_eq!(try_collect_unnoted(session).unwrap_err().kind(), io::ErrorKind::WouldBlock);
         drop(lock);
-        try_take_up_unnoted(session).unwrap();
+        try_collect_unnoted(session).unwrap();
         assert_eq!(unverified(session), ["a.rs"]);
     }
 
@@ -397,9 +397,9 @@ mod tests {
         let (session, sign) = (folder.path().join("s"), folder.path().join("signs"));
         let blocked = folder.path().join("a file");
         fs::write(&blocked, "").unwrap();
-        let elsewhere = Elsewhere { folders: vec![blocked, sign.clone()], file: "s".to_owned() };
+        let elsewhere = FallbackFolders { folders: vec![blocked, sign.clone()], file: "s".to_owned() };
         fs::write(&session, "no folder").unwrap();
-        leave_unnoted(&session, &elsewhere, &[edit("a.rs", 1)]).unwrap();
+        save_unnoted(&session, &elsewhere, &[edit("a.rs", 1)]).unwrap();
         assert!(sign.join("s").exists());
         take_up(&session, &elsewhere).unwrap_err();
         fs::remove_file(&session).unwrap();
@@ -413,17 +413,17 @@ mod tests {
     fn a_sign_without_a_name_is_an_edit() {
         let folder = tempfile::tempdir().unwrap();
         let session = folder.path();
-        fs::write(unnamed(&session.join(UNNOTED)), "").unwrap();
+        fs::write(unnamed_sign(&session.join(UNNOTED)), "").unwrap();
         // It is torn, too, if the disk became full in the middle of it.
         fs::write(session.join(UNNOTED), "\n{\"edit\":{\"fi").unwrap();
-        take_up(session, &Elsewhere::default()).unwrap();
+        take_up(session, &FallbackFolders::default()).unwrap();
         assert_eq!(unverified(session), [UNNAMED]);
-        assert!(!unnamed(&session.join(UNNOTED)).exists());
+        assert!(!unnamed_sign(&session.join(UNNOTED)).exists());
         // One that is known by name is enough.
         fs::remove_file(session.join(FILE)).unwrap();
-        fs::write(unnamed(&session.join(UNNOTED)), "").unwrap();
-        leave_unnoted(session, &Elsewhere::default(), &[edit("a.rs", 1)]).unwrap();
-        take_up(session, &Elsewhere::default()).unwrap();
+        fs::write(unnamed_sign(&session.join(UNNOTED)), "").unwrap();
+        save_unnoted(session, &FallbackFolders::default(), &[edit("a.rs", 1)]).unwrap();
+        take_up(session, &FallbackFolders::default()).unwrap();
         assert_eq!(unverified(session), ["a.rs"]);
     }
 
@@ -434,10 +434,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let session = folder.path();
         std::os::unix::fs::symlink("/dev/full", session.join(UNNOTED)).unwrap();
-        leave_unnoted(session, &Elsewhere::default(), &[edit("a.rs", 1)]).unwrap_err();
+        save_unnoted(session, &FallbackFolders::default(), &[edit("a.rs", 1)]).unwrap_err();
         fs::remove_file(session.join(UNNOTED)).unwrap();
         fs::write(session.join(UNNOTED), "").unwrap();
-        take_up(session, &Elsewhere::default()).unwrap();
+        take_up(session, &FallbackFolders::default()).unwrap();
         assert_eq!(unverified(session), [UNNAMED]);
     }
 

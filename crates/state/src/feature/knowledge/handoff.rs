@@ -15,10 +15,10 @@ use tidegate_core::feature::knowledge::plan;
 use tidegate_core::feature::marks::Marks;
 use tidegate_core::time::Millis;
 
-use crate::feature::knowledge::known;
-use crate::feature::knowledge::read::{Folder, whole};
-use crate::feature::knowledge::write::{Changed, again_if_changed, lock, sweep};
-use crate::feature::{Where, cycle};
+use crate::feature::knowledge::edit::{ChangedMeanwhile, lock_project, remove_leftovers, retry_if_changed};
+use crate::feature::knowledge::facts;
+use crate::feature::knowledge::folder::{ContextFolder, read_bounded};
+use crate::feature::{HookContext, cycle};
 use crate::file::replace;
 use crate::place::StateDir;
 use crate::session::marks;
@@ -43,11 +43,11 @@ pub fn collect(
     if let Known::Value(standing) = cycle::read(Some(state), root, config) {
         work.extend(standing.steps(stage));
     }
-    let folder = Folder::of(root);
-    let texts = folder.as_ref().map(known::texts);
+    let folder = ContextFolder::find(root);
+    let texts = folder.as_ref().map(facts::read_texts);
     // Whatever session decided something, who goes on is bound by it.
     let knowledge = folder.as_ref().zip(texts.as_ref());
-    let knowledge = knowledge.map(|(folder, texts)| known::knowledge(Some(state), folder, texts, None, now));
+    let knowledge = knowledge.map(|(folder, texts)| facts::collect(Some(state), folder, texts, None, now));
     Handoff::of(&Sources {
         at: now,
         session: session.map(|(id, _)| id.as_str()),
@@ -59,7 +59,7 @@ pub fn collect(
 }
 
 /// Writes what a handoff of the session says now, unless there is nothing to hand off.
-pub(crate) fn write_now(here: &Where<'_>, work: Vec<Steps>) -> io::Result<()> {
+pub(crate) fn write_now(here: &HookContext<'_>, work: Vec<Steps>) -> io::Result<()> {
     let (state, root) = (here.state()?, here.root()?);
     let known = marks::read(here.folder);
     let of = known.value().map(|marks| (here.session, marks));
@@ -72,7 +72,7 @@ pub(crate) fn write_now(here: &Where<'_>, work: Vec<Steps>) -> io::Result<()> {
 
 /// What came of writing one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenHandoff {
     /// Where it is.
     pub path: PathBuf,
     /// Where that is which was there and was not ours.
@@ -85,11 +85,11 @@ pub fn write(
     root: &Path,
     handoff: &Handoff,
     by: Option<&SessionId>,
-) -> io::Result<Written> {
-    let folder = Folder::make(root)?;
+) -> io::Result<WrittenHandoff> {
+    let folder = ContextFolder::make(root)?;
     let written = {
-        let _lock = lock(state, root)?;
-        again_if_changed(|| write_locked(&folder, &handoff.text()))?
+        let _lock = lock_project(state, root)?;
+        retry_if_changed(|| write_locked(&folder, &handoff.text()))?
     };
     if let Some(session) = by.map(|session| state.session(session)) {
         let wrote = KnowledgeMark::Handoff(HandoffKnown { at: handoff.at, wrote: true }).into();
@@ -100,46 +100,46 @@ pub fn write(
 }
 
 /// Killed at any step, what a person wrote is there under one of its names.
-fn write_locked(folder: &Folder, text: &str) -> io::Result<Written> {
+fn write_locked(folder: &ContextFolder, text: &str) -> io::Result<WrittenHandoff> {
     let path = folder.path().join(FILE);
-    let old = read(&path)?;
+    let old = read_old(&path)?;
     let is_ours = |old: &Vec<u8>| {
         let head = std::str::from_utf8(old).ok().and_then(Head::of);
         old.is_empty() || head.is_some_and(|head| head.unchanged)
     };
     let kept = match &old {
-        Some(old) if !is_ours(old) => Some(keep(&path, old)?),
+        Some(old) if !is_ours(old) => Some(keep_aside(&path, old)?),
         _ => None,
     };
-    sweep(&path);
+    remove_leftovers(&path);
     let there = if path.exists() { old } else { None };
     replace::durable_if(&path, text.as_bytes(), |path| {
-        if read(path)? == there { Ok(()) } else { Err(io::Error::other(Changed)) }
+        if read_old(path)? == there { Ok(()) } else { Err(io::Error::other(ChangedMeanwhile)) }
     })?;
-    Ok(Written { path, kept })
+    Ok(WrittenHandoff { path, kept })
 }
 
 /// What is there. Not through a link, and not what its owner does not want changed: a rename would not ask.
-fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
+fn read_old(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => Err(io::Error::other("it is a link")),
         Ok(found) if found.permissions().readonly() => {
             Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only"))
         }
-        Ok(_) => whole(path, LARGEST).map(Some),
+        Ok(_) => read_bounded(path, LARGEST).map(Some),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
 }
 
 /// Gives the file a name beside it that nothing has yet.
-fn keep(path: &Path, text: &[u8]) -> io::Result<PathBuf> {
+fn keep_aside(path: &Path, text: &[u8]) -> io::Result<PathBuf> {
     let names = (1..=MOST_KEPT).map(|number| match number {
         1 => path.with_file_name("handoff.kept.md"),
         _ => path.with_file_name(format!("handoff.kept.{number}.md")),
     });
     // By a run that was killed before it replaced the file.
-    let is_kept = |name: &Path| read(name).is_ok_and(|kept| kept.as_deref() == Some(text));
+    let is_kept = |name: &Path| read_old(name).is_ok_and(|kept| kept.as_deref() == Some(text));
     replace::keep_as(path, names, is_kept)
 }
 
@@ -173,7 +173,7 @@ mod tests {
             fs::read_to_string(self.path(name)).unwrap_or_default()
         }
 
-        fn write(&self, at: u64) -> io::Result<Written> {
+        fn write(&self, at: u64) -> io::Result<WrittenHandoff> {
             let steps = vec![("one".to_owned(), "done".to_owned())];
             let work = vec![Steps { of: "work".into(), steps }];
             let handoff = collect(&self.state, &self.root, &Config::default(), None, work, Millis(at * 1000));
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn ours_is_replaced_and_theirs_is_kept() {
         let project = Project::new();
-        assert_eq!(project.write(1).unwrap(), Written { path: project.path(FILE), kept: None });
+        assert_eq!(project.write(1).unwrap(), WrittenHandoff { path: project.path(FILE), kept: None });
         assert_eq!(project.write(2).unwrap().kept, None, "ours");
         assert!(project.get(FILE).contains("# Handoff, 1970-01-01T00:00:02Z"));
 

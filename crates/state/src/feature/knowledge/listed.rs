@@ -58,7 +58,7 @@ pub fn keep_promotion(folder: &Path, promotion: &[u8]) -> io::Result<()> {
 }
 
 /// The promotion with this digest, if it is still what it was.
-pub fn promotion(folder: &Path, named: &str) -> Option<Vec<u8>> {
+pub fn read_promotion(folder: &Path, named: &str) -> Option<Vec<u8>> {
     let is_digest = named.len() == 16 && named.bytes().all(|byte| byte.is_ascii_hexdigit());
     let bytes = is_digest.then(|| bounded::read(&folder.join(PROMOTIONS).join(named), LARGEST))?.ok()?;
     (digest(&bytes) == named).then_some(bytes)
@@ -66,7 +66,7 @@ pub fn promotion(folder: &Path, named: &str) -> Option<Vec<u8>> {
 
 /// Nobody waits for it any more.
 pub fn forget_promotion(folder: &Path, named: &str) {
-    if promotion(folder, named).is_some() {
+    if read_promotion(folder, named).is_some() {
         let _ = std::fs::remove_file(folder.join(PROMOTIONS).join(named));
     }
 }
@@ -99,14 +99,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         let named = digest(b"[1]");
-        assert_eq!(promotion(folder, &named), None);
+        assert_eq!(read_promotion(folder, &named), None);
         keep_promotion(folder, b"[1]").unwrap();
-        assert_eq!(promotion(folder, &named).as_deref(), Some(&b"[1]"[..]));
-        assert_eq!(promotion(folder, "../listed.json00"), None);
+        assert_eq!(read_promotion(folder, &named).as_deref(), Some(&b"[1]"[..]));
+        assert_eq!(read_promotion(folder, "../listed.json00"), None);
         fs::write(folder.join(PROMOTIONS).join(&named), "[2]").unwrap();
-        assert_eq!(promotion(folder, &named), None, "somebody changed it");
+        assert_eq!(read_promotion(folder, &named), None, "somebody changed it");
         fs::write(folder.join(PROMOTIONS).join(&named), "[1]").unwrap();
         forget_promotion(folder, &named);
-        assert_eq!(promotion(folder, &named), None);
+        assert_eq!(read_promotion(folder, &named), None);
     }
 }

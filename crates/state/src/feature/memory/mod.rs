@@ -18,7 +18,7 @@ use tidegate_core::feature::memory::job::{Job, VERSION};
 use tidegate_core::feature::memory::settings::StartupProjects;
 use tidegate_core::feature::memory::tag as meta_tag;
 
-use crate::feature::Where;
+use crate::feature::HookContext;
 use crate::host::transcript;
 use crate::project;
 
@@ -26,7 +26,7 @@ use crate::project;
 const LONGEST_ANSWER: usize = 256 * 1024;
 
 /// What is remembered, as far as it is asked for.
-pub(super) fn read_facts(facts: &Facts<'_>, needs: Needs, here: &Where<'_>) -> Remembered {
+pub(super) fn read_facts(facts: &Facts<'_>, needs: Needs, here: &HookContext<'_>) -> Remembered {
     let mut memory = Remembered::default();
     let transcript = facts.event.transcript.as_deref().map(Path::new);
     if needs.transcript {
@@ -48,10 +48,10 @@ pub(super) fn read_facts(facts: &Facts<'_>, needs: Needs, here: &Where<'_>) -> R
         ids.extend(facts.marks.value().into_iter().flat_map(topics_in_question));
         ids.retain(|id| *id > OWN);
         ids.dedup();
-        memory.topics = ids.into_iter().map(|id| (id, catalogue::topic(state, id))).collect();
+        memory.topics = ids.into_iter().map(|id| (id, catalogue::read_topic(state, id))).collect();
     }
     if let Some(project) = memory.project.as_ref().filter(|_| page) {
-        memory.page = catalogue::project(state, &project.key);
+        memory.page = catalogue::read_project(state, &project.key);
     }
     if needs.undecided {
         let settings = &here.config.memory;
@@ -60,7 +60,7 @@ pub(super) fn read_facts(facts: &Facts<'_>, needs: Needs, here: &Where<'_>) -> R
             StartupProjects::All => settings.startup_topics.get() as usize,
             StartupProjects::This => MOST,
         };
-        memory.undecided = catalogue::first_undecided(state, most);
+        memory.undecided = catalogue::read_first_undecided(state, most);
     }
     memory
 }
@@ -81,7 +81,7 @@ fn last_answer(event: &Event<'_>, transcript: Option<&Path>, in_time: &dyn Fn() 
     Some(Answer { tag: meta_tag::find(&text) })
 }
 
-pub(super) fn carry_out(effect: &Effect, here: &Where<'_>) -> io::Result<()> {
+pub(super) fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<()> {
     let state = here.state()?;
     match effect {
         Effect::Spool { work, .. } => {

@@ -30,7 +30,7 @@ const CHUNK: u64 = 256 * 1024;
 
 /// Why a part cannot be read any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Gone {
+pub enum TranscriptGone {
     /// There is no such file.
     Deleted,
     /// The file is shorter than it was: somebody cut it or began it anew.
@@ -46,22 +46,24 @@ pub enum Gone {
     Unreadable(String),
 }
 
-impl fmt::Display for Gone {
+impl fmt::Display for TranscriptGone {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Gone::Deleted => out.write_str("the transcript is gone"),
-            Gone::Shorter { was, length } => {
+            TranscriptGone::Deleted => out.write_str("the transcript is gone"),
+            TranscriptGone::Shorter { was, length } => {
                 write!(out, "the transcript was cut or begun anew ({length} bytes, {was} were there)")
             }
-            Gone::Replaced => out.write_str("the transcript does not hold what was said, nor the answer"),
-            Gone::Unreadable(why) => write!(out, "the transcript cannot be read ({why})"),
+            TranscriptGone::Replaced => {
+                out.write_str("the transcript does not hold what was said, nor the answer")
+            }
+            TranscriptGone::Unreadable(why) => write!(out, "the transcript cannot be read ({why})"),
         }
     }
 }
 
 /// A part that is being read.
 #[derive(Debug)]
-pub struct Reader {
+pub struct RelayReader {
     file: File,
     parser: Parser,
     extract: Extract,
@@ -87,7 +89,7 @@ pub struct Reader {
 
 /// A relay, and where in the file it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundRelay {
     /// The relay.
     pub relay: Box<Relay>,
     /// The first byte of its prompt's line.
@@ -96,9 +98,9 @@ pub struct Found {
 
 /// What reading on came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum NextRelay {
     /// A whole relay; there is more.
-    Relay(Found),
+    Relay(FoundRelay),
     /// Nothing more is there that belongs to the part. Whether the expected answer was among it.
     End {
         /// It was, or none is expected.
@@ -106,20 +108,20 @@ pub enum Next {
     },
 }
 
-impl Reader {
+impl RelayReader {
     /// Opens the transcript and finds where to begin: at the last prompt before the part, since that relay may go on in it. The job
     /// was left at the time `left`.
-    pub fn open(part: &Part, left: Millis) -> Result<Reader, Gone> {
+    pub fn open(part: &Part, left: Millis) -> Result<RelayReader, TranscriptGone> {
         let (file, length) = match bounded::open_sized(Path::new(&part.transcript)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Gone::Deleted),
-            Err(error) => return Err(Gone::Unreadable(error.to_string())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(TranscriptGone::Deleted),
+            Err(error) => return Err(TranscriptGone::Unreadable(error.to_string())),
             Ok(opened) => opened,
         };
         let was = part.to.max(part.from);
         if length < was {
-            return Err(Gone::Shorter { was, length });
+            return Err(TranscriptGone::Shorter { was, length });
         }
-        let mut reader = Reader {
+        let mut reader = RelayReader {
             file,
             parser: Host::ClaudeCode.parser(&Extract::SOUGHT),
             extract: Extract::new(part.answer),
@@ -136,20 +138,22 @@ impl Reader {
             over: false,
             read: 0,
         };
-        let start = reader.beginning(part.from).map_err(|error| Gone::Unreadable(error.to_string()))?;
+        let start = reader
+            .find_beginning(part.from)
+            .map_err(|error| TranscriptGone::Unreadable(error.to_string()))?;
         (reader.at, reader.next) = (start, start);
         Ok(reader)
     }
 
-    /// Reads on. After [`Next::End`] it can be asked again: more may have come.
-    pub fn read_on(&mut self) -> Result<Next, Gone> {
+    /// Reads on. After [`NextRelay::End`] it can be asked again: more may have come.
+    pub fn read_on(&mut self) -> Result<NextRelay, TranscriptGone> {
         loop {
             if self.over || self.expects && self.extract.answered() && self.at >= self.to {
-                return Ok(Next::End { answered: self.extract.answered() || !self.expects });
+                return Ok(NextRelay::End { answered: self.extract.answered() || !self.expects });
             }
             if let Some(end) = search::first(&self.held[self.looked..], b'\n').map(|end| self.looked + end) {
                 if let Some(relay) = self.take_line(end) {
-                    return Ok(Next::Relay(relay));
+                    return Ok(NextRelay::Relay(relay));
                 }
                 continue;
             }
@@ -160,21 +164,21 @@ impl Reader {
                 self.held = Vec::new();
                 (self.line, self.looked) = (0, 0);
             }
-            if !self.chunk()? {
-                return Ok(Next::End { answered: self.extract.answered() || !self.expects });
+            if !self.read_chunk()? {
+                return Ok(NextRelay::End { answered: self.extract.answered() || !self.expects });
             }
         }
     }
 
     /// The relay under way, as far as it is there.
-    pub fn finish(mut self) -> Option<Found> {
+    pub fn finish(mut self) -> Option<FoundRelay> {
         // A last line without its end is half a line, or a whole one.
         let last = self.parser.entry(&self.held[self.line..]).filter(|_| !self.over && !self.skipping);
         if let Some(entry) = last.filter(|entry| !relay::begins(entry)) {
             self.extract.entry(&entry);
         }
         let began = self.began.unwrap_or_default();
-        self.extract.finish().map(|relay| Found { relay: Box::new(relay), began })
+        self.extract.finish().map(|relay| FoundRelay { relay: Box::new(relay), began })
     }
 
     /// How many bytes were read.
@@ -183,7 +187,7 @@ impl Reader {
     }
 
     /// Takes the line under way, which ends at `end` of what is held.
-    fn take_line(&mut self, end: usize) -> Option<Found> {
+    fn take_line(&mut self, end: usize) -> Option<FoundRelay> {
         let entry = self.parser.entry(&self.held[self.line..end]).filter(|_| !self.skipping);
         self.skipping = false;
         let mut whole = None;
@@ -195,7 +199,7 @@ impl Reader {
                 return None;
             }
             if let Step::Begins(before) = self.extract.entry(&entry) {
-                whole = before.map(|relay| Found { relay, began: self.began.unwrap_or_default() });
+                whole = before.map(|relay| FoundRelay { relay, began: self.began.unwrap_or_default() });
                 self.began = Some(self.at);
             }
         }
@@ -205,11 +209,11 @@ impl Reader {
     }
 
     /// Reads a little more; `false` at the end.
-    fn chunk(&mut self) -> Result<bool, Gone> {
-        let unreadable = |error: io::Error| Gone::Unreadable(error.to_string());
+    fn read_chunk(&mut self) -> Result<bool, TranscriptGone> {
+        let unreadable = |error: io::Error| TranscriptGone::Unreadable(error.to_string());
         let length = self.file.metadata().map_err(unreadable)?.len();
         if length < self.next {
-            return Err(Gone::Shorter { was: self.next, length });
+            return Err(TranscriptGone::Shorter { was: self.next, length });
         }
         self.held.drain(..self.line);
         (self.line, self.looked) = (0, self.looked - self.line);
@@ -221,7 +225,7 @@ impl Reader {
     }
 
     /// Where the last prompt before `from` begins; `from` itself, at the beginning of its line, where none is found.
-    fn beginning(&mut self, from: u64) -> io::Result<u64> {
+    fn find_beginning(&mut self, from: u64) -> io::Result<u64> {
         let prompts = Host::ClaudeCode.parser(&[Sought::Prompts]);
         let begins = |line: &[u8]| prompts.entry(line).is_some_and(|entry| relay::begins(&entry));
         let stop = from.saturating_sub(FURTHEST);
@@ -334,14 +338,14 @@ mod tests {
 
     /// All relays as `prompt answer`, and whether the expected answer is there.
     fn read(part: &Part) -> (Vec<String>, bool) {
-        let mut reader = Reader::open(part, LEFT).unwrap();
+        let mut reader = RelayReader::open(part, LEFT).unwrap();
         let mut relays = Vec::new();
         loop {
             match reader.read_on().unwrap() {
-                Next::Relay(found) => relays.push(found),
-                Next::End { answered } => {
+                NextRelay::Relay(found) => relays.push(found),
+                NextRelay::End { answered } => {
                     relays.extend(reader.finish());
-                    let line = |found: &Found| {
+                    let line = |found: &FoundRelay| {
                         assert_eq!(
                             &fs::read(&part.transcript).unwrap()[found.began as usize..][..14],
                             b"{\"type\":\"user\""
@@ -385,14 +389,14 @@ mod tests {
     fn an_answer_that_comes_late_is_read_on_to() {
         let file = transcript();
         let to = file.add(&user("a"));
-        let mut reader = Reader::open(&file.part(0, to, Some("done")), LEFT).unwrap();
-        assert_eq!(reader.read_on(), Ok(Next::End { answered: false }));
+        let mut reader = RelayReader::open(&file.part(0, to, Some("done")), LEFT).unwrap();
+        assert_eq!(reader.read_on(), Ok(NextRelay::End { answered: false }));
         let answer = said("done");
         let (half, rest) = answer.split_at(30);
         file.add(half);
-        assert_eq!(reader.read_on(), Ok(Next::End { answered: false }));
+        assert_eq!(reader.read_on(), Ok(NextRelay::End { answered: false }));
         file.add(rest);
-        assert_eq!(reader.read_on(), Ok(Next::End { answered: true }));
+        assert_eq!(reader.read_on(), Ok(NextRelay::End { answered: true }));
         assert_eq!(reader.finish().unwrap().relay.answer, "done");
     }
 
@@ -460,18 +464,18 @@ mod tests {
     fn what_is_gone_is_named() {
         let file = transcript();
         let length = file.add(&user("a"));
-        let open = |from, to| Reader::open(&file.part(from, to, None), LEFT).map(|_| ());
-        let shorter = Err(Gone::Shorter { was: length + 1, length });
+        let open = |from, to| RelayReader::open(&file.part(from, to, None), LEFT).map(|_| ());
+        let shorter = Err(TranscriptGone::Shorter { was: length + 1, length });
         assert_eq!((open(0, length), open(0, length + 1)), (Ok(()), shorter.clone()));
         assert_eq!(open(length + 1, length + 1), shorter);
-        let mut reader = Reader::open(&file.part(0, length, Some("x")), LEFT).unwrap();
+        let mut reader = RelayReader::open(&file.part(0, length, Some("x")), LEFT).unwrap();
         reader.read_on().unwrap();
         fs::write(&file.path, "").unwrap();
-        assert_eq!(reader.read_on(), Err(Gone::Shorter { was: length, length: 0 }));
+        assert_eq!(reader.read_on(), Err(TranscriptGone::Shorter { was: length, length: 0 }));
         fs::remove_file(&file.path).unwrap();
-        assert_eq!(open(0, 0), Err(Gone::Deleted));
+        assert_eq!(open(0, 0), Err(TranscriptGone::Deleted));
         fs::create_dir(&file.path).unwrap();
-        assert!(matches!(open(0, 0), Err(Gone::Unreadable(_))));
+        assert!(matches!(open(0, 0), Err(TranscriptGone::Unreadable(_))));
     }
 
     #[test]
@@ -483,8 +487,8 @@ mod tests {
         sparse.set_len(length).unwrap();
         sparse.write_all(b"\n").unwrap();
         let to = file.add(&said("done"));
-        let mut reader = Reader::open(&file.part(0, to, Some("done")), LEFT).unwrap();
-        assert_eq!(reader.read_on(), Ok(Next::End { answered: true }));
+        let mut reader = RelayReader::open(&file.part(0, to, Some("done")), LEFT).unwrap();
+        assert_eq!(reader.read_on(), Ok(NextRelay::End { answered: true }));
         assert!(reader.held.capacity() < LONGEST_LINE / 2, "{}", reader.held.capacity());
         assert_eq!(reader.finish().unwrap().relay.answer, "done");
     }
@@ -498,14 +502,14 @@ mod tests {
         file.add(&("\n".to_owned() + &user("a") + &said("one")));
         let from = file.add(&user("b"));
         let to = file.add(&said("two"));
-        let mut reader = Reader::open(&file.part(from, to, Some("two")), LEFT).unwrap();
-        assert_eq!(reader.read_on(), Ok(Next::End { answered: true }));
+        let mut reader = RelayReader::open(&file.part(from, to, Some("two")), LEFT).unwrap();
+        assert_eq!(reader.read_on(), Ok(NextRelay::End { answered: true }));
         assert!(reader.bytes_read() < 100_000, "{}", reader.bytes_read());
         assert_eq!(reader.finish().unwrap().relay.prompt, "b?");
         // Nothing but nothing before it: given up after a while.
         let empty = transcript();
         OpenOptions::new().append(true).open(&empty.path).unwrap().set_len(500 << 20).unwrap();
-        let reader = Reader::open(&empty.part(400 << 20, 400 << 20, None), LEFT).unwrap();
+        let reader = RelayReader::open(&empty.part(400 << 20, 400 << 20, None), LEFT).unwrap();
         assert!(reader.bytes_read() <= FURTHEST, "{}", reader.bytes_read());
     }
 }

@@ -46,7 +46,7 @@ pub struct Retry {
 /// Reads it. What cannot be read is as good as nothing: the spool and the store know what waits, and all of it is only tried
 /// sooner.
 pub fn read(state: &StateDir) -> Retries {
-    let bytes = bounded::read(&file(state), LARGEST).unwrap_or_default();
+    let bytes = bounded::read(&file_path(state), LARGEST).unwrap_or_default();
     serde_json::from_slice(&bytes).unwrap_or_default()
 }
 
@@ -62,7 +62,7 @@ pub fn write(state: &StateDir, retries: &Retries) -> io::Result<()> {
     } else {
         serde_json::to_vec(retries)
     };
-    let path = file(state);
+    let path = file_path(state);
     let bytes = bytes.map_err(io::Error::other)?;
     match replace::copy(&path, &bytes) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -73,7 +73,7 @@ pub fn write(state: &StateDir, retries: &Retries) -> io::Result<()> {
     }
 }
 
-fn file(state: &StateDir) -> PathBuf {
+fn file_path(state: &StateDir) -> PathBuf {
     state.root().join("memory").join("retries.json")
 }
 
@@ -98,7 +98,7 @@ mod tests {
         let found = read(&state);
         assert_eq!((found.jobs.len(), found.summaries.len()), (1, MOST));
         assert!(!found.summaries.contains_key("49") && found.summaries.contains_key("50"));
-        std::fs::write(file(&state), "{").unwrap();
+        std::fs::write(file_path(&state), "{").unwrap();
         assert_eq!(read(&state), Retries::default());
     }
 }

@@ -15,7 +15,7 @@ use tidegate_core::text::fnv;
 use tidegate_core::time::Millis;
 
 use crate::file::lock;
-use crate::file::lock::Keeps;
+use crate::file::lock::LockMode;
 use crate::file::{bounded, private, replace};
 use crate::place::{self, StateDir};
 
@@ -51,10 +51,10 @@ pub fn put(state: &StateDir, job: &Job) -> io::Result<()> {
     let session: String =
         job.session.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(64).collect();
     let name = format!("{:015}-{session}-{:016x}.json", job.at.0, fnv::hash(text.iter().copied()));
-    let path = folder(state).join(name);
+    let path = spool_folder(state).join(name);
     match replace::copy(&path, &text) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            place::make_private(&folder(state))?;
+            place::make_private(&spool_folder(state))?;
             replace::copy(&path, &text)
         }
         done => done,
@@ -63,7 +63,7 @@ pub fn put(state: &StateDir, job: &Job) -> io::Result<()> {
 
 /// Everything that lies there, oldest first.
 pub fn list(state: &StateDir) -> io::Result<Vec<Queued>> {
-    let entries = match fs::read_dir(folder(state)) {
+    let entries = match fs::read_dir(spool_folder(state)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
     };
@@ -94,7 +94,7 @@ pub fn list(state: &StateDir) -> io::Result<Vec<Queued>> {
 /// Whether anything lies there. Nothing is read for that, and no more than a few names: there may be thousands of them while
 /// no worker comes.
 pub fn has_jobs(state: &StateDir) -> bool {
-    any_name(&folder(state), |name| name.ends_with(b".json"))
+    any_name(&spool_folder(state), |name| name.ends_with(b".json"))
 }
 
 #[cfg(target_os = "linux")]
@@ -126,7 +126,7 @@ pub fn remove(queued: &Queued) -> io::Result<()> {
 
 /// Puts a file aside that is no job, for a person to look at.
 pub fn set_aside(state: &StateDir, queued: &Queued) -> io::Result<PathBuf> {
-    let damaged = folder(state).join("damaged");
+    let damaged = spool_folder(state).join("damaged");
     place::make_private(&damaged)?;
     let name = queued.path.file_name().ok_or_else(|| io::Error::other("no file name"))?;
     let aside = damaged.join(name);
@@ -135,8 +135,8 @@ pub fn set_aside(state: &StateDir, queued: &Queued) -> io::Result<PathBuf> {
 }
 
 /// Files that were put aside.
-pub fn damaged(state: &StateDir) -> io::Result<Vec<PathBuf>> {
-    match fs::read_dir(folder(state).join("damaged")) {
+pub fn list_damaged(state: &StateDir) -> io::Result<Vec<PathBuf>> {
+    match fs::read_dir(spool_folder(state).join("damaged")) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         entries => entries?.map(|entry| Ok(entry?.path())).collect(),
     }
@@ -144,7 +144,7 @@ pub fn damaged(state: &StateDir) -> io::Result<Vec<PathBuf>> {
 
 /// Removes what killed hooks left half-written, once it is an hour old.
 pub fn clear_half_written(state: &StateDir, now: Millis) -> io::Result<()> {
-    for entry in fs::read_dir(folder(state))? {
+    for entry in fs::read_dir(spool_folder(state))? {
         let entry = entry?;
         let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
         let half = hidden && entry.path().extension().is_some_and(|extension| extension == "tmp");
@@ -158,8 +158,8 @@ pub fn clear_half_written(state: &StateDir, now: Millis) -> io::Result<()> {
 }
 
 /// What makes a worker the only one, for as long as the file is open; `None` while there is another.
-pub fn try_work(state: &StateDir) -> io::Result<Option<File>> {
-    let file = private::to_lock(&lock_file(state))?;
+pub fn try_lock_worker(state: &StateDir) -> io::Result<Option<File>> {
+    let file = private::open_lock_file(&lock_file(state))?;
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Ok(None),
@@ -168,16 +168,16 @@ pub fn try_work(state: &StateDir) -> io::Result<Option<File>> {
 }
 
 /// The same, but waits so long until the other is done.
-pub fn wait_to_work(state: &StateDir, patience: Duration) -> io::Result<File> {
+pub fn lock_worker(state: &StateDir, patience: Duration) -> io::Result<File> {
     let path = lock_file(state);
-    let file = private::to_lock(&path)?;
-    lock::wait_for(&file, &path, Keeps::Alone, patience)?;
+    let file = private::open_lock_file(&path)?;
+    lock::wait_for(&file, &path, LockMode::Exclusive, patience)?;
     Ok(file)
 }
 
 /// Whether it is for the caller to start a worker: none runs, nor was one started too short a time ago.
 pub fn worker_is_due(state: &StateDir, now: Millis, starts: Starts) -> io::Result<bool> {
-    let mut stamp = private::to_lock(&folder(state).join("worker-started"))?;
+    let mut stamp = private::open_lock_file(&spool_folder(state).join("worker-started"))?;
     match stamp.try_lock() {
         Ok(()) => {}
         // Somebody else is just about to.
@@ -188,7 +188,7 @@ pub fn worker_is_due(state: &StateDir, now: Millis, starts: Starts) -> io::Resul
     let started = stamp.read_exact(&mut bytes).ok().map(|()| Millis(u64::from_le_bytes(bytes)));
     // A time that has not come yet is a clock that was set back.
     let lately = started.is_some_and(|at| at <= now && now.since(at) < BETWEEN_STARTS_MS);
-    if (lately && starts == Starts::OnceAMinute) || try_work(state)?.is_none() {
+    if (lately && starts == Starts::OnceAMinute) || try_lock_worker(state)?.is_none() {
         return Ok(false);
     }
     stamp.seek(SeekFrom::Start(0))?;
@@ -213,12 +213,12 @@ fn read(path: &Path) -> io::Result<Result<Job, Unread>> {
     Ok(serde_json::from_slice(&bytes).map_err(|error| Unread::Damaged(error.to_string())))
 }
 
-fn folder(state: &StateDir) -> PathBuf {
+fn spool_folder(state: &StateDir) -> PathBuf {
     state.root().join("spool")
 }
 
 fn lock_file(state: &StateDir) -> PathBuf {
-    folder(state).join("lock")
+    spool_folder(state).join("lock")
 }
 
 #[cfg(test)]
@@ -264,7 +264,10 @@ mod tests {
         let state = state(&folder);
         put(&state, &job(1, 1)).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!((mode(&list(&state).unwrap()[0].path), mode(&super::folder(&state))), (0o600, 0o700));
+        assert_eq!(
+            (mode(&list(&state).unwrap()[0].path), mode(&super::spool_folder(&state))),
+            (0o600, 0o700)
+        );
     }
 
     #[test]
@@ -272,7 +275,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let state = state(&folder);
         put(&state, &job(5, 1)).unwrap();
-        let spool = super::folder(&state);
+        let spool = super::spool_folder(&state);
         fs::write(spool.join("1-newer.json"), r#"{"v": 9, "job": "dance"}"#).unwrap();
         fs::write(spool.join("2-torn.json"), r#"{"v": 1, "at": 3"#).unwrap();
         fs::write(spool.join("3-empty.json"), "").unwrap();
@@ -306,13 +309,13 @@ mod tests {
         let at_any_time = |now| worker_is_due(&state, Millis(now), Starts::AnyTime).unwrap();
         assert_eq!([due(100_000), due(100_001), due(159_999), due(160_000)], [true, false, false, true]);
         assert!(due(50_000), "the clock was set back");
-        let working = try_work(&state).unwrap();
-        assert!(working.is_some() && try_work(&state).unwrap().is_none());
+        let working = try_lock_worker(&state).unwrap();
+        assert!(working.is_some() && try_lock_worker(&state).unwrap().is_none());
         assert!(!due(500_000) && !at_any_time(500_000), "one runs");
         drop(working);
         assert!(at_any_time(50_001), "one was started just before");
         assert!(!due(50_002), "that was a start like any other");
         assert!(due(500_000), "one that was not started leaves no stamp");
-        drop(wait_to_work(&state, Duration::ZERO).unwrap());
+        drop(lock_worker(&state, Duration::ZERO).unwrap());
     }
 }

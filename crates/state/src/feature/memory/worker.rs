@@ -16,6 +16,6 @@ pub(super) fn start(state: &StateDir, ignored: &[String]) -> io::Result<()> {
         command.env_remove(name);
     }
     command.arg("worker").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    child::in_a_group(&mut command);
+    child::set_own_group(&mut command);
     command.spawn().map(drop)
 }

@@ -24,7 +24,7 @@ const LONGEST: u64 = 256 * 1024;
 
 /// A file that is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Manifest {
+pub struct ProjectManifest {
     /// Its folder relative to the root, empty for the root itself; whole where it is elsewhere.
     pub folder: String,
     /// Its name.
@@ -33,7 +33,7 @@ pub struct Manifest {
     pub text: Option<String>,
 }
 
-impl Manifest {
+impl ProjectManifest {
     /// As the core takes it.
     pub fn seen(&self) -> Seen<'_> {
         Seen { folder: &self.folder, name: &self.name, text: self.text.as_deref() }
@@ -64,7 +64,7 @@ pub fn add_worktrees(roots: &mut Vec<PathBuf>, files: &[PathBuf]) {
 /// The files in the first root, in each of the named folders, in those of the edited files, and in those between. Paths
 /// are relative to the first root, or whole where they are in another one. Where all that was edited is elsewhere, the
 /// files there come first.
-pub fn read(roots: &[PathBuf], named: &[String], edited: &[String]) -> Vec<Manifest> {
+pub fn read(roots: &[PathBuf], named: &[String], edited: &[String]) -> Vec<ProjectManifest> {
     let folder_of = |file: &String| file.rsplit_once('/').map(|(folder, _)| folder.to_owned());
     let folders: Vec<String> = named.iter().cloned().chain(edited.iter().filter_map(folder_of)).collect();
     let Some(root) = roots.first() else { return Vec::new() };
@@ -94,19 +94,19 @@ pub fn read(roots: &[PathBuf], named: &[String], edited: &[String]) -> Vec<Manif
     let mut manifests = Vec::new();
     for (_, folder) in wanted {
         let path = root.join(folder);
-        for name in names_in(&path) {
+        for name in list_known_names(&path) {
             if manifests.len() == MOST_FILES {
                 return manifests;
             }
-            let text = checks::wants_text(&name).then(|| text_of(&path.join(&name))).flatten();
-            manifests.push(Manifest { folder: folder.to_owned(), name, text });
+            let text = checks::wants_text(&name).then(|| read_text(&path.join(&name))).flatten();
+            manifests.push(ProjectManifest { folder: folder.to_owned(), name, text });
         }
     }
     manifests
 }
 
 /// The names in a folder that tell something.
-fn names_in(folder: &Path) -> Vec<String> {
+fn list_known_names(folder: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let is_there = |name: &str| fs::metadata(folder.join(name)).is_ok_and(|found| found.is_file());
     let mut found: Vec<String> = Vec::new();
@@ -129,7 +129,7 @@ fn names_in(folder: &Path) -> Vec<String> {
     found
 }
 
-fn text_of(path: &Path) -> Option<String> {
+fn read_text(path: &Path) -> Option<String> {
     String::from_utf8(bounded::read(path, LONGEST).ok()?).ok()
 }
 
@@ -140,7 +140,7 @@ mod tests {
 
     use super::*;
 
-    fn names(manifests: &[Manifest]) -> Vec<String> {
+    fn names(manifests: &[ProjectManifest]) -> Vec<String> {
         manifests.iter().map(|file| format!("{}/{}", file.folder, file.name)).collect()
     }
 
@@ -215,7 +215,7 @@ mod tests {
         fs::write(root.path().join("package.json"), r#"{"scripts": {"test": "vitest run"}}"#).unwrap();
         fs::write(root.path().join("App.csproj"), "").unwrap();
         let found = read(&[root.path().into()], &[], &[]);
-        let seen: Vec<Seen<'_>> = found.iter().map(Manifest::seen).collect();
+        let seen: Vec<Seen<'_>> = found.iter().map(ProjectManifest::seen).collect();
         let project = project(&seen);
         let place = Place { roots: &["/r"], cwd: "/r", end: None, links: &[] };
         let kinds = |line: &str| -> Vec<Kind> {

@@ -18,11 +18,11 @@ use tidegate_core::shell::{self, Script, Spot, Surroundings};
 use tidegate_core::text::cut::cut_after;
 use tidegate_core::time::Millis;
 
-use crate::feature::Where;
+use crate::feature::HookContext;
 use crate::feature::verification::manifests;
-use crate::feature::verification::manifests::Manifest;
+use crate::feature::verification::manifests::ProjectManifest;
 use crate::project;
-use crate::project::touched;
+use crate::project::paths;
 
 /// As long as the host lets a command run without being told otherwise; where it does not say how long it ran.
 const LONGEST_CALL_MS: u64 = 120_000;
@@ -48,12 +48,12 @@ struct Line<'a> {
     background: bool,
 }
 
-fn in_background(event: &Event<'_>) -> bool {
+fn is_in_background(event: &Event<'_>) -> bool {
     event.ran().is_some_and(|command| command.background.is_some())
 }
 
 /// Enough of a command line to know it again.
-fn one_line(line: &str) -> String {
+fn shorten_line(line: &str) -> String {
     const SHOWN: usize = 80;
     // The whole line: half a token is not recognised as one.
     let line = redact(line).text;
@@ -67,15 +67,21 @@ fn one_line(line: &str) -> String {
 }
 
 /// The folder that a command line started in. The payload's own is where it ended; only a subagent is always put back.
-fn start(event: &Event<'_>, marks: Option<&Marks>, root: &Path) -> String {
+fn start_folder(event: &Event<'_>, marks: Option<&Marks>, root: &Path) -> String {
     let ended = event.cwd.as_deref().map(str::to_owned);
     let before = marks.and_then(|marks| marks.session.cwd.clone()).filter(|_| event.main_thread());
     before.or(ended).unwrap_or_else(|| root.to_string_lossy().into_owned())
 }
 
 /// Files are called what the session's main thread would call them, whoever edits them.
-fn touched(path: &Path, named: &str, roots: &[PathBuf], home: &Path, step: Option<usize>) -> Touched {
-    let inside = touched::inside(path, roots);
+fn describe_touched(
+    path: &Path,
+    named: &str,
+    roots: &[PathBuf],
+    home: &Path,
+    step: Option<usize>,
+) -> Touched {
+    let inside = paths::locate(path, roots);
     Touched {
         path: path.to_string_lossy().into_owned(),
         inside: inside.as_ref().map(|found| found.name(home)),
@@ -85,20 +91,20 @@ fn touched(path: &Path, named: &str, roots: &[PathBuf], home: &Path, step: Optio
     }
 }
 
-pub(crate) fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &Where<'_>) {
-    facts.verification = work(facts.event, facts.marks.value(), needs, here);
+pub(crate) fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &HookContext<'_>) {
+    facts.verification = read_work(facts.event, facts.marks.value(), needs, here);
 }
 
 /// What the call writes or has written, and the verifying commands of the project.
-fn work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Where<'_>) -> own::Facts {
+fn read_work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &HookContext<'_>) -> own::Facts {
     let mut work = own::Facts::default();
     let Some(root) = here.root else { return work };
-    let start = start(event, marks, root);
+    let start = start_folder(event, marks, root);
     let ended = event.cwd.as_deref().filter(|_| event.main_thread());
     let line = Line {
         start: &start,
         end: ended.filter(|end| Path::new(end) != Path::new(&start)),
-        background: in_background(event),
+        background: is_in_background(event),
     };
     // A subagent may work in a worktree of its own.
     let home = here.started_in.filter(|_| !event.main_thread()).unwrap_or(root);
@@ -110,12 +116,14 @@ fn work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Where<'_>
         }
         let roots = roots_of(root, marks, here);
         if !targets.is_empty() {
-            let touch = |path: &Cow<'_, str>| touched(&root.join(path.as_ref()), path, &roots, home, None);
-            work.files = targets.iter().map(touch).collect();
-        } else if let Some(parsed) = event.command().and_then(|text| parse(text, &start, here)) {
-            let written = written(event, &parsed, line, root, home, marks, here.now);
             let touch =
-                |(path, step): (String, usize)| touched(Path::new(&path), &path, &roots, home, Some(step));
+                |path: &Cow<'_, str>| describe_touched(&root.join(path.as_ref()), path, &roots, home, None);
+            work.files = targets.iter().map(touch).collect();
+        } else if let Some(parsed) = event.command().and_then(|text| parse_line(text, &start, here)) {
+            let written = find_written(event, &parsed, line, root, home, marks, here.now);
+            let touch = |(path, step): (String, usize)| {
+                describe_touched(Path::new(&path), &path, &roots, home, Some(step))
+            };
             work.files = written.into_iter().map(touch).collect();
             script = Some(parsed);
         }
@@ -131,16 +139,16 @@ fn work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Where<'_>
         let all_known = unverified.is_some_and(|changes| changes.paths().is_some());
         work.edits_gone = needs.checks && all_known && !edited.iter().any(|file| file.exists());
         let roots = roots_of(root, marks, here);
-        let hides = checks(&mut work, script.as_ref(), line, &roots, &edited, needs.checks, here);
+        let hides = read_checks(&mut work, script.as_ref(), line, &roots, &edited, needs.checks, here);
         if hides {
-            work.proof.hidden = event.command().map(one_line);
+            work.proof.hidden = event.command().map(shorten_line);
         }
     }
     work
 }
 
 /// The files that a command line names as written and that have changed since it began, each with its step.
-fn written(
+fn find_written(
     event: &Event<'_>,
     script: &Script,
     line: Line<'_>,
@@ -165,7 +173,7 @@ fn written(
     let mut moved = changes.map(|changes| moved_along(changes, &named, home)).unwrap_or_default();
     let is_changed = |path: &str| {
         let seen = known(path).map(|changes| changes.last).unwrap_or_default().max(verified);
-        touched::changed_at(Path::new(path)).is_some_and(|at| at >= began && at > seen)
+        paths::changed_at(Path::new(path)).is_some_and(|at| at >= began && at > seen)
     };
     moved.extend(named.into_iter().filter(|(path, _)| is_changed(path)));
     moved
@@ -195,7 +203,7 @@ fn moved_along(changes: &ChangeSet, named: &[(String, usize)], home: &Path) -> V
 }
 
 /// A command line, with what is known of where it runs.
-fn parse(text: &str, start: &str, here: &Where<'_>) -> Option<Script> {
+fn parse_line(text: &str, start: &str, here: &HookContext<'_>) -> Option<Script> {
     let project = here.started_in;
     let surroundings = Surroundings {
         home: here.place.home.as_deref().and_then(Path::to_str),
@@ -210,14 +218,14 @@ fn parse(text: &str, start: &str, here: &Where<'_>) -> Option<Script> {
 /// The verifying commands of the project, as its files show them, and what a command line proves by them. The files are
 /// read only for a line that may hold such a command, and where a policy has to name them. Returns whether the line holds a check
 /// whose failure would not have shown.
-fn checks(
+fn read_checks(
     work: &mut own::Facts,
     script: Option<&Script>,
     line: Line<'_>,
     roots: &[PathBuf],
     edited: &[PathBuf],
     named: bool,
-    here: &Where<'_>,
+    here: &HookContext<'_>,
 ) -> bool {
     let extra = here.config.policies.verify_stop.commands.extra();
     let revealed = script.map(Script::revealed);
@@ -227,9 +235,9 @@ fn checks(
     };
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let real =
-        |path: &str| touched::real(Path::new(path)).map_or_else(|| path.to_owned(), |real| text(&real));
+        |path: &str| paths::resolve(Path::new(path)).map_or_else(|| path.to_owned(), |real| text(&real));
     let edited: Vec<PathBuf> =
-        edited.iter().map(|path| touched::real(path).unwrap_or_else(|| path.clone())).collect();
+        edited.iter().map(|path| paths::resolve(path).unwrap_or_else(|| path.clone())).collect();
     let cwd = real(line.start);
     let end = line.end.map(real).filter(|end| *end != cwd);
     let mut roots = manifests::roots(root, others);
@@ -252,7 +260,7 @@ fn checks(
     let name = |path: &PathBuf| place.name(&Spot::Absolute(text(path)));
     let edited: Vec<String> = edited.iter().filter_map(name).collect();
     let manifests = manifests::read(&roots, &folders, &edited);
-    let seen: Vec<Seen<'_>> = manifests.iter().map(Manifest::seen).collect();
+    let seen: Vec<Seen<'_>> = manifests.iter().map(ProjectManifest::seen).collect();
     let project = checks::project(&seen);
     let mut hides = false;
     if let (Some(script), Some(revealed)) = (script, &revealed) {
@@ -271,7 +279,7 @@ fn checks(
 }
 
 /// Where the project's files are.
-fn roots_of(root: &Path, marks: Option<&Marks>, here: &Where<'_>) -> Vec<PathBuf> {
+fn roots_of(root: &Path, marks: Option<&Marks>, here: &HookContext<'_>) -> Vec<PathBuf> {
     let main = project::main_worktree(root);
     let added = marks.map(|marks| marks.session.directories.as_slice()).unwrap_or_default();
     let mut roots: Vec<PathBuf> = [Some(root.to_owned()), here.started_in.map(Path::to_owned), main]
@@ -299,10 +307,10 @@ mod tests {
             ("DATABASE_URL=postgres://a:b@c npm test", "DATABASE_URL=… npm test"),
             ("curl -u me:hunter2 x; npm test; true", "curl -u me:[redacted:url_password] x; npm test; true"),
         ] {
-            assert_eq!(one_line(line), shown);
+            assert_eq!(shorten_line(line), shown);
         }
         // A token that would be cut in two is gone before.
         let token = format!("ghp_{}", "aB3".repeat(12));
-        assert!(!one_line(&format!("{} {token}", "x".repeat(60))).contains("aB3"));
+        assert!(!shorten_line(&format!("{} {token}", "x".repeat(60))).contains("aB3"));
     }
 }

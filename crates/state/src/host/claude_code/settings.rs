@@ -10,7 +10,7 @@ use tidegate_core::host::window::HostSettings;
 
 use crate::file::bounded;
 use crate::project;
-use crate::project::touched::{real, without_dots};
+use crate::project::paths::{remove_dots, resolve};
 
 /// More than this is no settings file.
 const LARGEST: u64 = 4 * 1024 * 1024;
@@ -42,17 +42,17 @@ pub fn read(project: Option<&Path>, user: Option<&Path>) -> HostSettings {
 ///
 /// The host hands them to whatever it starts, but a repository must neither switch us off nor lead us to a store of its own:
 /// such a variable counts only when a person set it. `None`: a file is there and cannot be read, so any may come from it.
-pub fn variables_of_project(project: &Path) -> Option<Vec<GuardedVariable>> {
+pub fn read_project_variables(project: &Path) -> Option<Vec<GuardedVariable>> {
     let mut variables = Vec::new();
     for name in ["settings.json", "settings.local.json"] {
-        let found = variables_of_file(&project.join(".claude").join(name)).ok()?;
+        let found = read_file_variables(&project.join(".claude").join(name)).ok()?;
         variables.extend(found.unwrap_or_default());
     }
     Some(variables)
 }
 
 /// Which guarded variables a settings file puts into the environment; `None` without one.
-pub fn variables_of_file(path: &Path) -> io::Result<Option<Vec<GuardedVariable>>> {
+pub fn read_file_variables(path: &Path) -> io::Result<Option<Vec<GuardedVariable>>> {
     match bounded::read(path, LARGEST) {
         Ok(bytes) => match HostFile::read(&bytes) {
             Ok(file) => Ok(Some(file.env.value().unwrap_or_default().0)),
@@ -66,7 +66,7 @@ pub fn variables_of_file(path: &Path) -> io::Result<Option<Vec<GuardedVariable>>
 }
 
 /// Whether a variable with this value may come from the project whose settings these are.
-pub fn may_be_of_project(
+pub fn may_come_from_project(
     project: &Path,
     of_project: Option<&[GuardedVariable]>,
     name: &str,
@@ -88,9 +88,9 @@ pub fn may_be_of_project(
 /// Whether a place is in the project, or elsewhere in its repository. Settings for a container may well name the home directory
 /// that a person has there.
 pub fn is_in_repository(project: &Path, name: &str, place: &OsStr) -> bool {
-    let place = without_dots(&project.join(place));
-    let real_place = real(&place).unwrap_or_else(|| place.clone());
-    let real_project = real(project).unwrap_or_else(|| project.to_owned());
+    let place = remove_dots(&project.join(place));
+    let real_place = resolve(&place).unwrap_or_else(|| place.clone());
+    let real_project = resolve(project).unwrap_or_else(|| project.to_owned());
     if place.starts_with(project) || real_place.starts_with(&real_project) {
         return true;
     }
@@ -133,24 +133,25 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_read_may_set_anything() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(variables_of_project(folder.path()), Some(Vec::new()));
+        assert_eq!(read_project_variables(folder.path()), Some(Vec::new()));
         fs::create_dir_all(folder.path().join(".claude")).unwrap();
         let shared = r#"{"env": {"TIDEGATE_OFF": "skill-gate", "PATH": "/x"}}"#;
         fs::write(folder.path().join(".claude/settings.json"), shared).unwrap();
         let local = folder.path().join(".claude/settings.local.json");
         fs::write(&local, r#"{"env": {"TIDEGATE_GUARD": 1}}"#).unwrap();
-        let of_project = variables_of_project(folder.path()).unwrap();
+        let of_project = read_project_variables(folder.path()).unwrap();
         let names: Vec<&str> = of_project.iter().map(|variable| variable.name.as_str()).collect();
         assert_eq!(names, ["TIDEGATE_OFF", "TIDEGATE_GUARD"]);
-        let may_be = |name: &str| may_be_of_project(folder.path(), Some(&of_project), name, OsStr::new("x"));
+        let may_be =
+            |name: &str| may_come_from_project(folder.path(), Some(&of_project), name, OsStr::new("x"));
         assert!(may_be("TIDEGATE_OFF") && !may_be("TIDEGATE_STATE_DIR") && !may_be("PATH"));
         fs::write(&local, "{broken").unwrap();
-        assert_eq!(variables_of_project(folder.path()), None);
-        let may_be = |name: &str| may_be_of_project(folder.path(), None, name, OsStr::new("x"));
+        assert_eq!(read_project_variables(folder.path()), None);
+        let may_be = |name: &str| may_come_from_project(folder.path(), None, name, OsStr::new("x"));
         assert!(may_be("TIDEGATE_STATE_DIR") && may_be("https_proxy") && !may_be("HOME") && !may_be("PATH"));
         fs::remove_file(&local).unwrap();
         fs::create_dir(&local).unwrap();
-        assert_eq!(variables_of_project(folder.path()), None);
+        assert_eq!(read_project_variables(folder.path()), None);
     }
 
     fn variable(name: &str, value: &Path) -> GuardedVariable {
@@ -164,7 +165,7 @@ mod tests {
         let (home, project) = (folder.path().join("home"), folder.path().join("home/app"));
         fs::create_dir_all(&project).unwrap();
         let may_be = |name: &str, theirs: &Path, value: &Path| {
-            may_be_of_project(&project, Some(&[variable(name, theirs)]), name, value.as_os_str())
+            may_come_from_project(&project, Some(&[variable(name, theirs)]), name, value.as_os_str())
         };
         for name in ["HOME", "USERPROFILE", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR"] {
             for theirs in
@@ -193,8 +194,9 @@ mod tests {
     #[test]
     fn a_proxy_is_ignored_only_with_the_value_of_the_repository() {
         let theirs = [variable("HTTPS_PROXY", Path::new("http://evil"))];
-        let may_be =
-            |value: &str| may_be_of_project(Path::new("/p"), Some(&theirs), "HTTPS_PROXY", OsStr::new(value));
+        let may_be = |value: &str| {
+            may_come_from_project(Path::new("/p"), Some(&theirs), "HTTPS_PROXY", OsStr::new(value))
+        };
         assert!(may_be("http://evil") && !may_be("http://proxy.example.com"));
     }
 }

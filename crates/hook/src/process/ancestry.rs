@@ -25,19 +25,19 @@ pub enum Ancestry {
 }
 
 /// Above this process.
-pub fn of_this() -> Ancestry {
-    of(u64::from(std::process::id()))
+pub fn check_self() -> Ancestry {
+    check(u64::from(std::process::id()))
 }
 
 /// Above a process, with its own variables.
 #[cfg(target_os = "linux")]
-pub fn of(process: u64) -> Ancestry {
+pub fn check(process: u64) -> Ancestry {
     linux::Ancestors { processes: Processes::of_system(), top: linux::top() }.of(process)
 }
 
-/// Elsewhere the system does not show the variables of other processes.
+/// FallbackFolders the system does not show the variables of other processes.
 #[cfg(not(target_os = "linux"))]
-pub fn of(_: u64) -> Ancestry {
+pub fn check(_: u64) -> Ancestry {
     Ancestry::Clear
 }
 
@@ -189,7 +189,7 @@ mod linux {
 
         #[test]
         fn this_process_can_be_looked_at() {
-            assert_ne!(super::super::of_this(), Ancestry::Unknown);
+            assert_ne!(super::super::check_self(), Ancestry::Unknown);
             assert!(Processes::of_system().parent(std::process::id().into()).is_some());
         }
     }

@@ -15,9 +15,9 @@ use tidegate_core::feature::knowledge::flow::{End, NewEntry, Progress};
 use tidegate_core::feature::knowledge::plan;
 use tidegate_core::time::Millis;
 
-use crate::feature::knowledge::read::{Folder, utf8, whole};
+use crate::feature::knowledge::folder::{ContextFolder, decode_utf8, read_bounded};
 use crate::file::lock;
-use crate::file::lock::Keeps;
+use crate::file::lock::LockMode;
 use crate::file::{private, replace};
 use crate::place::StateDir;
 
@@ -40,7 +40,7 @@ pub struct Trim {
 }
 
 /// Adds an entry at the newest end of `progress.md`, which is made where it is missing. Returns what names the entry.
-pub fn add_entry(state: &StateDir, folder: &Folder, entry: &NewEntry) -> io::Result<Option<EntryId>> {
+pub fn add_entry(state: &StateDir, folder: &ContextFolder, entry: &NewEntry) -> io::Result<Option<EntryId>> {
     let added = Cell::new(None);
     change(state, folder, flow::FILE, |text| {
         let old = Progress::parse(text);
@@ -64,28 +64,29 @@ pub fn change_file(
     path: &Path,
     change: impl Fn(&str) -> Option<String>,
 ) -> io::Result<bool> {
-    let _lock = lock(state, path)?;
-    change_path(path, &change, &mut durable)
+    let _lock = lock_project(state, path)?;
+    change_path(path, &change, &mut replace_durably)
 }
 
 /// Changes one file by what it says now; a missing one says nothing. Returns whether it was changed.
 pub fn change(
     state: &StateDir,
-    folder: &Folder,
+    folder: &ContextFolder,
     name: &str,
     change: impl Fn(&str) -> Option<String>,
 ) -> io::Result<bool> {
-    let _lock = lock(state, folder.root())?;
-    change_locked(folder, name, &change, &mut durable)
+    let _lock = lock_project(state, folder.root())?;
+    change_locked(folder, name, &change, &mut replace_durably)
 }
 
 /// Moves all but the newest entries of `progress.md` to the archive, and notes the time in the plan.
 ///
 /// Whenever it is killed, each entry is in one of the two files or in both; what is in both is not archived again.
-pub fn trim(state: &StateDir, folder: &Folder, keep: usize, at: Millis) -> io::Result<Trim> {
-    let _lock = lock(state, folder.root())?;
-    let moved = trim_locked(folder, keep, &mut durable)?;
-    let plan = stamp_locked(folder, at, &mut durable).err().map(|error| format!("{}: {error}", plan::FILE));
+pub fn trim(state: &StateDir, folder: &ContextFolder, keep: usize, at: Millis) -> io::Result<Trim> {
+    let _lock = lock_project(state, folder.root())?;
+    let moved = trim_locked(folder, keep, &mut replace_durably)?;
+    let plan =
+        stamp_locked(folder, at, &mut replace_durably).err().map(|error| format!("{}: {error}", plan::FILE));
     Ok(Trim { moved, plan })
 }
 
@@ -93,7 +94,7 @@ pub fn trim(state: &StateDir, folder: &Folder, keep: usize, at: Millis) -> io::R
 type Replace<'a> = &'a mut dyn FnMut(&Path, Option<&str>, &str) -> io::Result<()>;
 
 fn change_locked(
-    folder: &Folder,
+    folder: &ContextFolder,
     name: &str,
     change: &dyn Fn(&str) -> Option<String>,
     replace: Replace<'_>,
@@ -106,8 +107,8 @@ fn change_path(
     change: &dyn Fn(&str) -> Option<String>,
     replace: Replace<'_>,
 ) -> io::Result<bool> {
-    again_if_changed(|| {
-        let old = open_path(path)?;
+    retry_if_changed(|| {
+        let old = read_editable(path)?;
         match change(old.as_deref().unwrap_or_default()) {
             Some(new) if old.as_ref() != Some(&new) => replace(path, old.as_deref(), &new).map(|()| true),
             _ => Ok(false),
@@ -115,12 +116,12 @@ fn change_path(
     })
 }
 
-fn trim_locked(folder: &Folder, keep: usize, replace: Replace<'_>) -> io::Result<usize> {
-    again_if_changed(|| {
-        let (path, old) = open(folder, flow::FILE)?;
+fn trim_locked(folder: &ContextFolder, keep: usize, replace: Replace<'_>) -> io::Result<usize> {
+    retry_if_changed(|| {
+        let (path, old) = open_editable(folder, flow::FILE)?;
         let old = old.unwrap_or_default();
         let Some(trimmed) = Progress::parse(&old).trimmed(keep) else { return Ok(0) };
-        let (archive, known) = open(folder, flow::ARCHIVE)?;
+        let (archive, known) = open_editable(folder, flow::ARCHIVE)?;
         let archived = flow::archived(known.as_deref().unwrap_or_default(), &trimmed.moved);
         if known.as_ref() != Some(&archived) {
             replace(&archive, known.as_deref(), &archived)?;
@@ -131,31 +132,31 @@ fn trim_locked(folder: &Folder, keep: usize, replace: Replace<'_>) -> io::Result
 }
 
 /// A project without a plan does not get one.
-fn stamp_locked(folder: &Folder, at: Millis, replace: Replace<'_>) -> io::Result<bool> {
-    if open(folder, plan::FILE)?.1.is_none() {
+fn stamp_locked(folder: &ContextFolder, at: Millis, replace: Replace<'_>) -> io::Result<bool> {
+    if open_editable(folder, plan::FILE)?.1.is_none() {
         return Ok(false);
     }
     change_locked(folder, plan::FILE, &|text| Some(plan::compacted(text, at)), replace)
 }
 
 /// One of us at a time in one project. Kept in private state, so that nothing is left in the project.
-pub(crate) fn lock(state: &StateDir, root: &Path) -> io::Result<File> {
+pub(crate) fn lock_project(state: &StateDir, root: &Path) -> io::Result<File> {
     let path = state.project(root).join("lock");
-    let file = private::to_lock(&path)?;
-    lock::wait_for(&file, &path, Keeps::Alone, PATIENCE)?;
+    let file = private::open_lock_file(&path)?;
+    lock::wait_for(&file, &path, LockMode::Exclusive, PATIENCE)?;
     Ok(file)
 }
 
 /// A file that is about to be changed: where it is, and what it says. Refuses one that its owner does not want changed; a
 /// rename would not ask.
-fn open(folder: &Folder, name: &str) -> io::Result<(PathBuf, Option<String>)> {
+fn open_editable(folder: &ContextFolder, name: &str) -> io::Result<(PathBuf, Option<String>)> {
     let path = folder.file(name)?;
-    let text = open_path(&path)?;
+    let text = read_editable(&path)?;
     Ok((path, text))
 }
 
-fn open_path(path: &Path) -> io::Result<Option<String>> {
-    let bytes = match whole(path, LARGEST) {
+fn read_editable(path: &Path) -> io::Result<Option<String>> {
+    let bytes = match read_bounded(path, LARGEST) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
@@ -164,24 +165,25 @@ fn open_path(path: &Path) -> io::Result<Option<String>> {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only"));
     }
     OpenOptions::new().write(true).open(path)?;
-    utf8(bytes).map(Some)
+    decode_utf8(bytes).map(Some)
 }
 
 /// Somebody else wrote the file in between.
 #[derive(Debug)]
-pub(super) struct Changed;
+pub(super) struct ChangedMeanwhile;
 
-impl std::fmt::Display for Changed {
+impl std::fmt::Display for ChangedMeanwhile {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str("another program keeps writing this file")
     }
 }
 
-impl std::error::Error for Changed {}
+impl std::error::Error for ChangedMeanwhile {}
 
-pub(super) fn again_if_changed<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
-    let is_changed =
-        |error: &io::Error| error.get_ref().and_then(|inner| inner.downcast_ref::<Changed>()).is_some();
+pub(super) fn retry_if_changed<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    let is_changed = |error: &io::Error| {
+        error.get_ref().and_then(|inner| inner.downcast_ref::<ChangedMeanwhile>()).is_some()
+    };
     let mut tries = TRIES;
     loop {
         tries -= 1;
@@ -192,20 +194,20 @@ pub(super) fn again_if_changed<T>(mut attempt: impl FnMut() -> io::Result<T>) ->
     }
 }
 
-fn durable(path: &Path, old: Option<&str>, new: &str) -> io::Result<()> {
-    sweep(path);
+fn replace_durably(path: &Path, old: Option<&str>, new: &str) -> io::Result<()> {
+    remove_leftovers(path);
     replace::durable_if(path, new.as_bytes(), |path| {
-        let is_same = match (whole(path, LARGEST), old) {
+        let is_same = match (read_bounded(path, LARGEST), old) {
             (Ok(bytes), Some(old)) => bytes == old.as_bytes(),
             (Err(error), None) => error.kind() == io::ErrorKind::NotFound,
             _ => false,
         };
-        if is_same { Ok(()) } else { Err(io::Error::other(Changed)) }
+        if is_same { Ok(()) } else { Err(io::Error::other(ChangedMeanwhile)) }
     })
 }
 
 /// Removes what a killed process left beside a file. All that write it hold the lock, so nobody else is using it.
-pub(crate) fn sweep(path: &Path) {
+pub(crate) fn remove_leftovers(path: &Path) {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
         return;
     };
@@ -228,7 +230,7 @@ mod tests {
     struct Project {
         _base: tempfile::TempDir,
         state: StateDir,
-        folder: Folder,
+        folder: ContextFolder,
     }
 
     impl Project {
@@ -239,7 +241,7 @@ mod tests {
             fs::create_dir(&root).unwrap();
             Project {
                 state: StateDir::open(&env).unwrap(),
-                folder: Folder::make(&root).unwrap(),
+                folder: ContextFolder::make(&root).unwrap(),
                 _base: base,
             }
         }
@@ -316,7 +318,7 @@ mod tests {
         move |path, old, new| {
             count.set(count.get() + 1);
             if count.get() != at + 1 {
-                return durable(path, old, new);
+                return replace_durably(path, old, new);
             }
             match death {
                 "within" => {
@@ -326,7 +328,7 @@ mod tests {
                         &new.as_bytes()[..new.len() / 2],
                     )?;
                 }
-                "after" => durable(path, old, new)?,
+                "after" => replace_durably(path, old, new)?,
                 _ => {}
             }
             Err(io::Error::other("killed"))
@@ -420,7 +422,7 @@ mod tests {
             if path.ends_with(flow::FILE) && first.take() {
                 project.put(flow::FILE, format!("{PROGRESS}\n~~~\n\n## [2026-01-05] — 五\n"));
             }
-            durable(path, old, new)
+            replace_durably(path, old, new)
         });
         assert_eq!(moved.unwrap(), 4);
         let mut all = ids(&project.get(flow::FILE));

@@ -20,7 +20,7 @@ const GRACE: Duration = Duration::from_millis(300);
 /// Whether a gate decides at this event, or rests on what the event leaves in the marks: an edit that is forgotten because
 /// the machine was busy would be an edit that nobody verifies. A compaction takes far longer anyway, and what is not named
 /// before it is lost.
-pub(crate) fn of_gate(kind: EventKind) -> bool {
+pub(crate) fn is_of_gate(kind: EventKind) -> bool {
     use EventKind as E;
     matches!(
         kind,
@@ -46,7 +46,7 @@ pub(crate) struct Deadline {
 impl Deadline {
     /// A registration that does not say its event may turn out to be a gate.
     pub(crate) fn of(registration: Registration, start: Instant) -> Deadline {
-        let advice = registration.advice || registration.event.is_some_and(|kind| !of_gate(kind));
+        let advice = registration.advice || registration.event.is_some_and(|kind| !is_of_gate(kind));
         let limit = if advice { ADVICE } else { GATE };
         Deadline { start, limit: Arc::new(AtomicU64::new(limit.as_millis() as u64)) }
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tidegate_core::feature::marks::ClientProcess;
 use tidegate_core::host::Host;
 use tidegate_core::host::claude_code::settings_file::Guard;
-use tidegate_state::host::claude_code::settings::{is_in_repository, variables_of_file};
+use tidegate_state::host::claude_code::settings::{is_in_repository, read_file_variables};
 
 use crate::environment::SELECTOR;
 use crate::process::Processes;
@@ -24,11 +24,11 @@ pub struct OwnVariables {
 
 impl OwnVariables {
     /// Of this client.
-    pub fn of(client: u64) -> Option<OwnVariables> {
-        let block = initial(client)?;
+    pub fn read(client: u64) -> Option<OwnVariables> {
+        let block = read_initial(client)?;
         let variables = block.split(|byte| *byte == 0).filter_map(|variable| {
             let at = variable.iter().position(|byte| *byte == b'=')?;
-            Some((text(&variable[..at]), text(&variable[at + 1..])))
+            Some((decode(&variable[..at]), decode(&variable[at + 1..])))
         });
         Some(OwnVariables { variables: variables.collect() })
     }
@@ -53,23 +53,23 @@ impl OwnVariables {
         let home = || Some(PathBuf::from(self.get("HOME")?).join(".claude"));
         let folder = self.get("CLAUDE_CONFIG_DIR").map(PathBuf::from).or_else(home);
         let files = folder.map(|folder| folder.join("settings.json")).into_iter().chain([MANAGED.into()]);
-        files.flat_map(|file| variables_of_file(&file).ok().flatten().unwrap_or_default()).any(|variable| {
+        files.flat_map(|file| read_file_variables(&file).ok().flatten().unwrap_or_default()).any(|variable| {
             variable.name == name && variable.value.as_deref().is_none_or(|theirs| value == theirs)
         })
     }
 }
 
 /// A process, so that another one with its number is not taken for it.
-pub(crate) fn process(client: u64) -> Option<ClientProcess> {
-    of(Processes::of_system(), client)
+pub(crate) fn describe_process(client: u64) -> Option<ClientProcess> {
+    describe(Processes::of_system(), client)
 }
 
 /// The very process is still there.
-pub fn runs(client: &ClientProcess) -> bool {
-    process(client.process).as_ref() == Some(client)
+pub fn is_running(client: &ClientProcess) -> bool {
+    describe_process(client.process).as_ref() == Some(client)
 }
 
-fn of(processes: Processes<'_>, client: u64) -> Option<ClientProcess> {
+fn describe(processes: Processes<'_>, client: u64) -> Option<ClientProcess> {
     Some(ClientProcess { process: client, since: processes.since(client)? })
 }
 
@@ -86,7 +86,8 @@ fn is_known_by(processes: Processes<'_>, caller: u64, known: &[ClientProcess], s
         [only] if !starts => only.process == caller,
         _ => {
             let is_same = |now: ClientProcess| known.contains(&now);
-            known.iter().any(|client| client.process == caller) && of(processes, caller).is_some_and(is_same)
+            known.iter().any(|client| client.process == caller)
+                && describe(processes, caller).is_some_and(is_same)
         }
     }
 }
@@ -101,7 +102,7 @@ pub(crate) fn is_of_session(caller: Option<u64>, known: &[ClientProcess]) -> boo
 }
 
 fn is_of_session_by(processes: Processes<'_>, caller: Option<u64>, known: &[ClientProcess]) -> bool {
-    let is_there = |client: &&ClientProcess| of(processes, client.process).as_ref() == Some(*client);
+    let is_there = |client: &&ClientProcess| describe(processes, client.process).as_ref() == Some(*client);
     let running: Vec<u64> = known.iter().filter(is_there).map(|client| client.process).collect();
     let Some(caller) = caller else { return running.is_empty() };
     // The agent in a client can start any program, also the client's own.
@@ -130,11 +131,11 @@ fn is_claude_code(processes: Processes<'_>, process: u64) -> bool {
 }
 
 /// The client that this process works below: the one that a variable names, if it is above, else the nearest by its program.
-pub fn above(named: Option<u64>) -> Option<u64> {
-    above_by(Processes::of_system(), u64::from(std::process::id()), named)
+pub fn find_above(named: Option<u64>) -> Option<u64> {
+    find_above_by(Processes::of_system(), u64::from(std::process::id()), named)
 }
 
-fn above_by(processes: Processes<'_>, this: u64, named: Option<u64>) -> Option<u64> {
+fn find_above_by(processes: Processes<'_>, this: u64, named: Option<u64>) -> Option<u64> {
     if let Some(named) = named.filter(|named| processes.is_below(this, *named)) {
         return Some(named);
     }
@@ -147,7 +148,7 @@ fn above_by(processes: Processes<'_>, this: u64, named: Option<u64>) -> Option<u
 
 /// The variables that a process was started with. Tests are clients that were started with other ones; a build for use has no
 /// such variable.
-fn initial(process: u64) -> Option<Vec<u8>> {
+fn read_initial(process: u64) -> Option<Vec<u8>> {
     if cfg!(debug_assertions)
         && let Some(file) = std::env::var_os("TEST_TIDEGATE_CLIENT_ENVIRON")
     {
@@ -157,12 +158,12 @@ fn initial(process: u64) -> Option<Vec<u8>> {
 }
 
 #[cfg(unix)]
-fn text(bytes: &[u8]) -> OsString {
+fn decode(bytes: &[u8]) -> OsString {
     <OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes).to_owned()
 }
 
 #[cfg(not(unix))]
-fn text(bytes: &[u8]) -> OsString {
+fn decode(bytes: &[u8]) -> OsString {
     String::from_utf8_lossy(bytes).into_owned().into()
 }
 
@@ -176,7 +177,7 @@ mod tests {
         let (system, this) = (Processes::of_system(), u64::from(std::process::id()));
         let parent = u64::from(std::os::unix::process::parent_id());
         assert!(system.is_below(this, parent) && !system.is_below(parent, this));
-        let own = OwnVariables::of(this).expect("it can be looked at");
+        let own = OwnVariables::read(this).expect("it can be looked at");
         assert!(own.get("PATH").is_some());
         assert!(!own.counts("TIDEGATE_OFF", OsStr::new("x"), &[]));
         assert!(own.counts("https_proxy", OsStr::new("x"), &[]));
@@ -187,7 +188,7 @@ mod tests {
     fn a_caller_is_a_client_of_the_session_or_like_one_that_runs() {
         let this = u64::from(std::process::id());
         let parent = u64::from(std::os::unix::process::parent_id());
-        let known = [process(this).expect("it runs")];
+        let known = [describe_process(this).expect("it runs")];
         assert!(is_known(this, &known, true) && !is_known(parent, &known, true));
         assert!(!is_of_session(None, &known), "a pipe");
         assert!(!is_of_session(Some(parent), &known), "another program");
@@ -200,7 +201,7 @@ mod tests {
     #[test]
     fn a_client_is_known_by_its_number_and_its_start() {
         let this = u64::from(std::process::id());
-        let own = process(this).expect("it runs");
+        let own = describe_process(this).expect("it runs");
         let other = ClientProcess { since: own.since + 1, ..own };
         let gone = ClientProcess { process: 0, since: 1 };
         assert!(is_known(this, &[own], false) && is_known(this, &[gone, own], false));
@@ -236,7 +237,7 @@ mod tests {
             (23, 1, "/usr/bin/node", "node /usr/lib/node_modules/@anthropic-ai/claude-code/cli.js"),
         ]);
         let processes = Processes::of(folder.path());
-        let known = [of(processes, 10).expect("it runs")];
+        let known = [describe(processes, 10).expect("it runs")];
         for (caller, is_it) in [(11, false), (12, false), (13, false), (14, false), (15, false)]
             .into_iter()
             .chain([(20, true), (21, true), (22, true), (23, true)])
@@ -258,7 +259,7 @@ mod tests {
             (21, 1, "/usr/bin/node", "node /h/x.js"),
         ]);
         let processes = Processes::of(folder.path());
-        let known = |id| [of(processes, id).expect("it runs")];
+        let known = |id| [describe(processes, id).expect("it runs")];
         assert!(is_of_session_by(processes, Some(11), &known(10)));
         assert!(!is_of_session_by(processes, Some(12), &known(10)));
         assert!(!is_of_session_by(processes, Some(21), &known(20)));
@@ -275,8 +276,8 @@ mod tests {
             (21, 20, "/opt/tidegate", "tidegate status"),
         ]);
         let processes = Processes::of(folder.path());
-        assert_eq!(above_by(processes, 12, None), Some(10));
-        assert_eq!(above_by(processes, 12, Some(20)), Some(10), "a variable that names another process");
-        assert_eq!(above_by(processes, 21, None), None);
+        assert_eq!(find_above_by(processes, 12, None), Some(10));
+        assert_eq!(find_above_by(processes, 12, Some(20)), Some(10), "a variable that names another process");
+        assert_eq!(find_above_by(processes, 21, None), None);
     }
 }

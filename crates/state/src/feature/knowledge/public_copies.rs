@@ -10,7 +10,7 @@ use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::knowledge::timestamp;
 use tidegate_core::time::Millis;
 
-use crate::feature::knowledge::read::Folder;
+use crate::feature::knowledge::folder::ContextFolder;
 use crate::file::{bounded, replace};
 
 /// Written when entries were promoted.
@@ -34,7 +34,7 @@ pub struct LastRun {
 }
 
 /// Reads `compound-last-run.json`. A time in the future is not believed: it would silence everything until then.
-pub fn last_run(folder: &Folder, now: Millis) -> Known<LastRun> {
+pub fn read_last_run(folder: &ContextFolder, now: Millis) -> Known<LastRun> {
     read(folder, LAST_RUN, |members| {
         let written = members.get("timestamp").and_then(Value::as_str).ok_or("no timestamp")?;
         let at = timestamp::first(written).ok_or("a timestamp that is none")?.at;
@@ -46,7 +46,7 @@ pub fn last_run(folder: &Folder, now: Millis) -> Known<LastRun> {
 }
 
 /// Writes `compound-last-run.json`.
-pub fn write_last_run(folder: &Folder, run: LastRun) -> io::Result<()> {
+pub fn write_last_run(folder: &ContextFolder, run: LastRun) -> io::Result<()> {
     let new = serde_json::json!({ "timestamp": run.at.iso_seconds(), "promotedCount": run.promoted });
     write(folder, LAST_RUN, new, &[])
 }
@@ -109,7 +109,7 @@ pub struct SurvivalSummary {
 }
 
 /// Reads `last-compact.json`.
-pub fn last_compact(folder: &Folder) -> Known<LastCompact> {
+pub fn read_last_compact(folder: &ContextFolder) -> Known<LastCompact> {
     read(folder, LAST_COMPACT, |members| {
         let found: LastCompact =
             serde_json::from_value(Value::Object(members)).map_err(|error| error.to_string())?;
@@ -118,16 +118,16 @@ pub fn last_compact(folder: &Folder) -> Known<LastCompact> {
 }
 
 /// Writes `last-compact.json`.
-pub fn write_last_compact(folder: &Folder, compact: &LastCompact) -> io::Result<()> {
+pub fn write_last_compact(folder: &ContextFolder, compact: &LastCompact) -> io::Result<()> {
     write(folder, LAST_COMPACT, serde_json::to_value(compact)?, &["sessionId", "trigger", "survival"])
 }
 
 fn read<T>(
-    folder: &Folder,
+    folder: &ContextFolder,
     name: &str,
     understand: impl FnOnce(Map<String, Value>) -> Result<T, String>,
 ) -> Known<T> {
-    match members(folder, name) {
+    match read_members(folder, name) {
         Ok(members) => match understand(members) {
             Ok(found) => Known::Value(found),
             Err(why) => Known::Broken(format!("{name}: {why}")),
@@ -137,29 +137,29 @@ fn read<T>(
     }
 }
 
-fn members(folder: &Folder, name: &str) -> io::Result<Map<String, Value>> {
+fn read_members(folder: &ContextFolder, name: &str) -> io::Result<Map<String, Value>> {
     let bytes = bounded::read(&folder.file(name)?, LARGEST)?;
     let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
     serde_json::from_slice(text).map_err(io::Error::other)
 }
 
 /// Writes a copy over what is there. `optional` are members of ours that go when the new one does not have them.
-fn write(folder: &Folder, name: &str, new: Value, optional: &[&str]) -> io::Result<()> {
-    let mut all = Value::Object(members(folder, name).unwrap_or_default());
+fn write(folder: &ContextFolder, name: &str, new: Value, optional: &[&str]) -> io::Result<()> {
+    let mut all = Value::Object(read_members(folder, name).unwrap_or_default());
     if let Value::Object(all) = &mut all {
         all.retain(|name, _| !optional.contains(&name.as_str()));
     }
-    lay_over(&mut all, new);
+    merge_over(&mut all, new);
     let mut text = serde_json::to_vec_pretty(&all)?;
     text.push(b'\n');
     replace::copy(&folder.path().join(name), &text)
 }
 
-fn lay_over(under: &mut Value, over: Value) {
+fn merge_over(under: &mut Value, over: Value) {
     match (under, over) {
         (Value::Object(under), Value::Object(over)) => {
             for (name, value) in over {
-                lay_over(under.entry(name).or_insert(Value::Null), value);
+                merge_over(under.entry(name).or_insert(Value::Null), value);
             }
         }
         (under, over) => *under = over,
@@ -173,16 +173,16 @@ mod tests {
 
     const NOW: Millis = Millis(1_794_795_005_000);
 
-    fn project() -> (tempfile::TempDir, Folder) {
+    fn project() -> (tempfile::TempDir, ContextFolder) {
         let root = tempfile::tempdir().unwrap();
-        let folder = Folder::make(root.path()).unwrap();
+        let folder = ContextFolder::make(root.path()).unwrap();
         (root, folder)
     }
 
     #[test]
     fn how_others_write_the_last_run() {
         let (_root, folder) = project();
-        assert_eq!(last_run(&folder, NOW), Known::Absent);
+        assert_eq!(read_last_run(&folder, NOW), Known::Absent);
         for (text, expected) in [
             (r#"{"timestamp":"2026-11-15T02:10:05Z","promotedCount":3}"#, Some((86_400_000, 3))),
             (r#"{"timestamp":"2026-11-15T11:10:05.000+09:00"}"#, Some((86_400_000, 0))),
@@ -196,14 +196,14 @@ mod tests {
         ] {
             fs::write(folder.path().join(LAST_RUN), text).unwrap();
             let expected = expected.map(|(ago, promoted)| LastRun { at: NOW.before(ago), promoted });
-            match (last_run(&folder, NOW), expected) {
+            match (read_last_run(&folder, NOW), expected) {
                 (Known::Value(run), Some(expected)) => assert_eq!(run, expected, "{text}"),
                 (Known::Broken(why), None) => assert!(why.starts_with(LAST_RUN), "{why}"),
                 (other, _) => panic!("{text}: {other:?}"),
             }
         }
         fs::write(folder.path().join(LAST_RUN), [b'['; 300]).unwrap();
-        assert!(matches!(last_run(&folder, NOW), Known::Broken(_)), "nested too deep");
+        assert!(matches!(read_last_run(&folder, NOW), Known::Broken(_)), "nested too deep");
     }
 
     #[test]
@@ -213,26 +213,26 @@ mod tests {
         fs::write(&path, r#"{"timestamp":"x","promotedCount":1,"note":"残す"}"#).unwrap();
         let run = LastRun { at: NOW, promoted: 2 };
         write_last_run(&folder, run).unwrap();
-        assert_eq!(last_run(&folder, NOW), Known::Value(run));
+        assert_eq!(read_last_run(&folder, NOW), Known::Value(run));
         let kept: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
         let expected =
             serde_json::json!({"note": "残す", "promotedCount": 2, "timestamp": "2026-11-16T02:10:05Z"});
         assert_eq!(kept, expected);
         fs::write(&path, "{\"timestamp\": half").unwrap();
         write_last_run(&folder, run).unwrap();
-        assert_eq!(last_run(&folder, NOW), Known::Value(run));
+        assert_eq!(read_last_run(&folder, NOW), Known::Value(run));
     }
 
     #[test]
     fn the_last_compaction_by_us_and_by_others() {
         let (_root, folder) = project();
-        assert_eq!(last_compact(&folder), Known::Absent);
+        assert_eq!(read_last_compact(&folder), Known::Absent);
         let path = folder.path().join(LAST_COMPACT);
         let theirs = r#"{"timestamp":"2026-02-18T05:30:00Z","compoundRun":true,"x":1,
             "progressSummary":{"entryCount":3,"recentHeadings":["a"],"y":2},
             "confidenceSummary":{"totalEntries":2,"avgConfirmed":1.5,"unverifiedCount":1}}"#;
         fs::write(&path, theirs).unwrap();
-        let Known::Value(read) = last_compact(&folder) else { panic!() };
+        let Known::Value(read) = read_last_compact(&folder) else { panic!() };
         assert_eq!((read.session_id.as_deref(), read.compound_run), (None, true));
         assert_eq!((read.progress_summary.entry_count, read.confidence_summary.unverified_count), (3, 1));
 
@@ -245,18 +245,18 @@ mod tests {
             ..LastCompact::default()
         };
         write_last_compact(&folder, &ours).unwrap();
-        assert_eq!(last_compact(&folder), Known::Value(ours.clone()));
+        assert_eq!(read_last_compact(&folder), Known::Value(ours.clone()));
         let text = fs::read_to_string(&path).unwrap();
         assert!(
             text.contains("\"x\": 1") && text.contains("\"y\": 2") && text.contains("\"sessionId\": \"s\"")
         );
         ours.survival = None;
         write_last_compact(&folder, &ours).unwrap();
-        assert_eq!(last_compact(&folder), Known::Value(ours));
+        assert_eq!(read_last_compact(&folder), Known::Value(ours));
 
         for text in ["{\"timestamp\":\"2026", "{}", "null", "{\"timestamp\":\"x\",\"progressSummary\":7}"] {
             fs::write(&path, text).unwrap();
-            assert!(matches!(last_compact(&folder), Known::Broken(_)), "{text}");
+            assert!(matches!(read_last_compact(&folder), Known::Broken(_)), "{text}");
         }
     }
 }

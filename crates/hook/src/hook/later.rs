@@ -2,7 +2,7 @@
 
 use tidegate_core::feature::verdict::{Carried, Effect, When};
 use tidegate_core::host::answer::Reply;
-use tidegate_state::feature::{self, Where};
+use tidegate_state::feature::{self, HookContext};
 use tidegate_state::journal::friction;
 use tidegate_state::journal::friction::Reach;
 use tidegate_state::place::StateDir;
@@ -35,7 +35,7 @@ pub(crate) struct Later {
 const REACH: Reach = Reach { days: 7, of_a_day: 1024 * 1024 };
 
 impl Later {
-    pub(crate) fn carry_out(&self, state: &StateDir, here: &Where<'_>) {
+    pub(crate) fn carry_out(&self, state: &StateDir, here: &HookContext<'_>) {
         for effect in self.effects.iter().filter(|effect| matches!(effect.when(), When::Answered)) {
             let _ = feature::carry_out(effect, here);
         }
@@ -47,7 +47,7 @@ impl Later {
 
 /// Once per session: copies of config files that can be read, for a time when they cannot; what is too old; and what it means
 /// that a person started the client without a policy.
-fn keep_house(state: &StateDir, here: &Where<'_>, attended: bool) {
+fn keep_house(state: &StateDir, here: &HookContext<'_>, attended: bool) {
     config::keep_copies(state, here.place.config().as_deref(), here.root);
     journal::keep_house(state, here.session, here.now, here.config.journal.keep.0);
     let off = &here.config.off;

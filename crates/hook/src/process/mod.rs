@@ -1,5 +1,7 @@
 //! Processes as the system shows them. Linux only: elsewhere nothing is known of them.
 
+pub mod ancestry;
+
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};

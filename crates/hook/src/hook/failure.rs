@@ -16,14 +16,14 @@ use tidegate_core::pipeline::record::{Cost, Failure, Record, Said};
 use tidegate_core::text::lang::Lang;
 use tidegate_core::text::tokens::count_recorded_tokens;
 use tidegate_core::time::Millis;
-use tidegate_state::config::off::Switches;
+use tidegate_state::config::switches::Switches;
 use tidegate_state::journal;
 use tidegate_state::place::StateDir;
 use tidegate_state::session::marks;
 
-use crate::answer;
-use crate::deadline::Deadline;
 use crate::environment::Environment;
+use crate::hook::answer;
+use crate::hook::deadline::Deadline;
 
 /// What is needed to fail properly. It is there before anything can fail, and what is learned on the way is added.
 #[derive(Clone, Debug)]
@@ -118,8 +118,8 @@ impl Fallback {
         if let Some((session, edits)) = self.edits.get() {
             let id = self.seen.get().and_then(|seen| seen.session.as_deref()).unwrap_or_default();
             let state = self.env.get().and_then(|env| env.place.state().ok());
-            let elsewhere = state.map(|state| Environment::signs_elsewhere(id, &state)).unwrap_or_default();
-            let _ = marks::leave_unnoted(session, &elsewhere, edits);
+            let elsewhere = state.map(|state| Environment::unnoted_fallbacks(id, &state)).unwrap_or_default();
+            let _ = marks::save_unnoted(session, &elsewhere, edits);
         }
         if let Some(state) = self.state.get() {
             let _ = journal::append(&state.journal(), self.now, record);

@@ -30,24 +30,24 @@ impl Inside {
         }
         let whole = self.root.join(&self.below);
         match whole.strip_prefix(home) {
-            Ok(below) => slashed(below),
+            Ok(below) => join_with_slashes(below),
             Err(_) => whole.to_string_lossy().into_owned(),
         }
     }
 }
 
 /// Where a path is; `None` outside all roots. A worktree of the same repository belongs to it, too.
-pub fn inside(path: &Path, roots: &[PathBuf]) -> Option<Inside> {
-    let path = without_dots(path);
+pub fn locate(path: &Path, roots: &[PathBuf]) -> Option<Inside> {
+    let path = remove_dots(path);
     let below = |path: &Path, root: &Path| {
-        let below = path.strip_prefix(root).ok().map(slashed).filter(|rest| !rest.is_empty())?;
+        let below = path.strip_prefix(root).ok().map(join_with_slashes).filter(|rest| !rest.is_empty())?;
         Some(Inside { root: root.to_owned(), below })
     };
     if let Some(found) = roots.iter().find_map(|root| below(&path, root)) {
         return Some(found);
     }
     // The same place may have two names: a link above it, or a folder that is one.
-    let real = real(&path)?;
+    let real = resolve(&path)?;
     let real_roots = roots.iter().filter_map(|root| fs::canonicalize(root).ok());
     real_roots
         .into_iter()
@@ -70,7 +70,7 @@ pub fn changed_at(path: &Path) -> Option<Millis> {
 }
 
 /// The path with the part that is there resolved.
-pub fn real(path: &Path) -> Option<PathBuf> {
+pub fn resolve(path: &Path) -> Option<PathBuf> {
     path.ancestors().find_map(|above| {
         let found = fs::canonicalize(above).ok()?;
         Some(found.join(path.strip_prefix(above).ok()?))
@@ -78,7 +78,7 @@ pub fn real(path: &Path) -> Option<PathBuf> {
 }
 
 /// `a/../b` is `b`. As the host's tools read it, not as the system would through a link.
-pub fn without_dots(path: &Path) -> PathBuf {
+pub fn remove_dots(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for part in path.components() {
         match part {
@@ -90,7 +90,7 @@ pub fn without_dots(path: &Path) -> PathBuf {
     clean
 }
 
-fn slashed(path: &Path) -> String {
+fn join_with_slashes(path: &Path) -> String {
     path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
 }
 
@@ -107,7 +107,7 @@ mod tests {
         fs::create_dir_all(base.join("q")).unwrap();
         symlink(base.join("p"), base.join("alias")).unwrap();
         let roots = [base.join("p")];
-        let inside = |path: &str| inside(&base.join(path), &roots).map(|found| found.below);
+        let inside = |path: &str| locate(&base.join(path), &roots).map(|found| found.below);
         assert_eq!(inside("p/src/a.rs").as_deref(), Some("src/a.rs"));
         assert_eq!(inside("p/new/folder/a.rs").as_deref(), Some("new/folder/a.rs"));
         assert_eq!(inside("p/src/../b.rs").as_deref(), Some("b.rs"));
@@ -127,7 +127,7 @@ mod tests {
         symlink(base.join("p"), base.join("alias")).unwrap();
         let name = |path: &str, roots: &[&str], home: &str| {
             let roots: Vec<PathBuf> = roots.iter().map(|root| base.join(root)).collect();
-            inside(&base.join(path), &roots).unwrap().name(&base.join(home))
+            locate(&base.join(path), &roots).unwrap().name(&base.join(home))
         };
         assert_eq!(name("p/a.rs", &["p", "q"], "p"), "a.rs");
         assert_eq!(name("p/a.rs", &["alias", "q"], "alias"), "a.rs");

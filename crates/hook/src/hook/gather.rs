@@ -14,15 +14,15 @@ use tidegate_core::meter::transcript::Evidence;
 use tidegate_core::pipeline;
 use tidegate_core::settings::setting::Whole;
 use tidegate_state::feature;
-use tidegate_state::feature::Where;
+use tidegate_state::feature::HookContext;
 use tidegate_state::host::claude_code::settings as host_settings;
 use tidegate_state::host::transcript;
 use tidegate_state::project;
 use tidegate_state::session::bridge;
 
-use crate::ancestry::{self, Ancestry};
-use crate::caller;
 use crate::environment::Environment;
+use crate::host::claude_code::caller;
+use crate::process::ancestry::{self, Ancestry};
 
 /// The client writes its transcript up to so much later than it tells of an answer (4 to 75 ms seen with 2.1.325).
 const LATE_TRANSCRIPT: Duration = Duration::from_millis(150);
@@ -41,7 +41,7 @@ pub(crate) struct Gather<'a> {
     pub(crate) env: &'a Environment,
     /// The payload as it came.
     pub(crate) payload: &'a [u8],
-    pub(crate) here: &'a Where<'a>,
+    pub(crate) here: &'a HookContext<'a>,
 }
 
 impl<'a> Gather<'a> {
@@ -74,9 +74,9 @@ impl<'a> Gather<'a> {
             facts.client = self.client(event);
         }
         facts.marks = marks;
-        feature::read(&mut facts, needs, here);
+        feature::read_facts(&mut facts, needs, here);
         let more = pipeline::needs_more(&facts, here.config);
-        feature::read(&mut facts, more, here);
+        feature::read_facts(&mut facts, more, here);
         facts
     }
 
@@ -85,10 +85,10 @@ impl<'a> Gather<'a> {
         if !matches!(event.kind, EventKind::UserPromptSubmit | EventKind::PostToolUse) {
             return Client::Unknown;
         }
-        match self.env.client.filter(|client| caller::is(*client)) {
+        match self.env.client.filter(|client| caller::is_client(*client)) {
             None => Client::Unknown,
             Some(_) if self.env.unattended => Client::Unattended,
-            Some(client) => match ancestry::of(client) {
+            Some(client) => match ancestry::check(client) {
                 Ancestry::Clear => Client::OfPerson(client),
                 Ancestry::OfAgent(_) | Ancestry::Unknown => Client::OfAgent,
             },

@@ -19,24 +19,24 @@ pub const LARGEST: u64 = 1024 * 1024;
 
 /// A project's folder of persistence files, `.claude/context`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Folder {
+pub struct ContextFolder {
     root: PathBuf,
     path: PathBuf,
 }
 
-impl Folder {
+impl ContextFolder {
     /// The folder, if there is one and it is inside of the project.
-    pub fn of(root: &Path) -> Option<Folder> {
+    pub fn find(root: &Path) -> Option<ContextFolder> {
         let outer = root.join(".claude");
         let path = outer.join("context");
         let real = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
         let is_ours = (real(&outer) && real(&path)) || (path.is_dir() && is_inside(&path, root));
-        is_ours.then(|| Folder { root: root.to_owned(), path })
+        is_ours.then(|| ContextFolder { root: root.to_owned(), path })
     }
 
     /// The same, made where there is none.
-    pub fn make(root: &Path) -> io::Result<Folder> {
-        if let Some(folder) = Folder::of(root) {
+    pub fn make(root: &Path) -> io::Result<ContextFolder> {
+        if let Some(folder) = ContextFolder::find(root) {
             return Ok(folder);
         }
         let path = root.join(CONTEXT_FOLDER);
@@ -45,7 +45,7 @@ impl Folder {
             return Err(io::Error::other(format!("{} leads out of the project", outer.display())));
         }
         fs::create_dir_all(&path)?;
-        Folder::of(root)
+        ContextFolder::find(root)
             .ok_or_else(|| io::Error::other(format!("{} leads out of the project", path.display())))
     }
 
@@ -78,8 +78,8 @@ impl Folder {
     /// One file's text; of the archive only its end.
     pub fn text(&self, name: &str) -> Known<String> {
         let read = self.file(name).and_then(|path| {
-            let read = if name == flow::ARCHIVE { tail(&path) } else { whole(&path, LARGEST) };
-            read.and_then(utf8)
+            let read = if name == flow::ARCHIVE { read_tail(&path) } else { read_bounded(&path, LARGEST) };
+            read.and_then(decode_utf8)
         });
         match read {
             Ok(text) => Known::Value(text),
@@ -95,10 +95,10 @@ impl Folder {
     }
 
     /// The texts of these files.
-    pub fn texts(&self, names: &[&'static str]) -> Texts {
+    pub fn texts(&self, names: &[&'static str]) -> ReadTexts {
         let read =
-            |name: &&'static str| (*name, Text { text: self.text(name), modified: self.modified(name) });
-        Texts { texts: names.iter().map(read).collect() }
+            |name: &&'static str| (*name, ReadText { text: self.text(name), modified: self.modified(name) });
+        ReadTexts { texts: names.iter().map(read).collect() }
     }
 }
 
@@ -108,21 +108,21 @@ fn is_inside(path: &Path, root: &Path) -> bool {
 }
 
 /// All of a file that is not too large.
-pub(super) fn whole(path: &Path, largest: u64) -> io::Result<Vec<u8>> {
+pub(super) fn read_bounded(path: &Path, largest: u64) -> io::Result<Vec<u8>> {
     bounded::read(path, largest)
 }
 
 /// Bytes as text.
-pub(super) fn utf8(bytes: Vec<u8>) -> io::Result<String> {
+pub(super) fn decode_utf8(bytes: Vec<u8>) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| io::Error::other("not UTF-8"))
 }
 
 /// The end of a file, from a heading on.
-fn tail(path: &Path) -> io::Result<Vec<u8>> {
+fn read_tail(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = bounded::open(path)?;
     let length = file.metadata()?.len();
     if length <= LARGEST {
-        return whole(path, LARGEST);
+        return read_bounded(path, LARGEST);
     }
     file.seek(SeekFrom::Start(length - LARGEST))?;
     let mut bytes = Vec::with_capacity(LARGEST as usize);
@@ -135,7 +135,7 @@ fn tail(path: &Path) -> io::Result<Vec<u8>> {
 
 /// One file as it was read.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Text {
+pub struct ReadText {
     /// What it says.
     pub text: Known<String>,
     /// When it was written.
@@ -144,18 +144,18 @@ pub struct Text {
 
 /// Files as they were read.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Texts {
-    texts: BTreeMap<&'static str, Text>,
+pub struct ReadTexts {
+    texts: BTreeMap<&'static str, ReadText>,
 }
 
-impl Texts {
+impl ReadTexts {
     /// What a file says, if it could be read.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.texts.get(name)?.text.value().map(String::as_str)
     }
 
     /// All that were asked for, by name.
-    pub fn all(&self) -> impl Iterator<Item = (&'static str, &Text)> {
+    pub fn all(&self) -> impl Iterator<Item = (&'static str, &ReadText)> {
         self.texts.iter().map(|(name, text)| (*name, text))
     }
 
@@ -174,9 +174,9 @@ mod tests {
     use super::*;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
-    fn project() -> (tempfile::TempDir, Folder) {
+    fn project() -> (tempfile::TempDir, ContextFolder) {
         let root = tempfile::tempdir().unwrap();
-        let folder = Folder::make(root.path()).unwrap();
+        let folder = ContextFolder::make(root.path()).unwrap();
         (root, folder)
     }
 
@@ -185,32 +185,32 @@ mod tests {
         let base = tempfile::tempdir().unwrap();
         let root = base.path().join("p");
         fs::create_dir(&root).unwrap();
-        assert_eq!(Folder::of(&root), None);
-        assert_eq!(Folder::of(&base.path().join("none")), None);
+        assert_eq!(ContextFolder::find(&root), None);
+        assert_eq!(ContextFolder::find(&base.path().join("none")), None);
         fs::write(root.join(".claude"), "").unwrap();
-        assert!(Folder::of(&root).is_none() && Folder::make(&root).is_err());
+        assert!(ContextFolder::find(&root).is_none() && ContextFolder::make(&root).is_err());
         fs::remove_file(root.join(".claude")).unwrap();
 
         let elsewhere = base.path().join("elsewhere");
         fs::create_dir_all(elsewhere.join("context")).unwrap();
         symlink(&elsewhere, root.join(".claude")).unwrap();
-        assert!(Folder::of(&root).is_none() && Folder::make(&root).is_err());
+        assert!(ContextFolder::find(&root).is_none() && ContextFolder::make(&root).is_err());
         fs::remove_file(root.join(".claude")).unwrap();
 
         fs::create_dir(root.join(".claude")).unwrap();
         symlink("../../elsewhere/none", root.join(".claude/context")).unwrap();
-        assert!(Folder::of(&root).is_none() && Folder::make(&root).is_err());
+        assert!(ContextFolder::find(&root).is_none() && ContextFolder::make(&root).is_err());
         fs::remove_file(root.join(".claude/context")).unwrap();
         symlink(elsewhere.join("context"), root.join(".claude/context")).unwrap();
-        assert!(Folder::of(&root).is_none() && Folder::make(&root).is_err());
+        assert!(ContextFolder::find(&root).is_none() && ContextFolder::make(&root).is_err());
         fs::remove_file(root.join(".claude/context")).unwrap();
 
         fs::create_dir(root.join("notes")).unwrap();
         symlink("../notes", root.join(".claude/context")).unwrap();
-        assert_eq!(Folder::of(&root).unwrap().path(), root.join(".claude/context"));
+        assert_eq!(ContextFolder::find(&root).unwrap().path(), root.join(".claude/context"));
         // A project that is itself reached through a link.
         symlink(&root, base.path().join("link")).unwrap();
-        assert!(Folder::of(&base.path().join("link")).is_some());
+        assert!(ContextFolder::find(&base.path().join("link")).is_some());
         assert!(!elsewhere.join("none").exists());
     }
 
