@@ -198,7 +198,8 @@ pub(crate) fn read_knowledge(here: &Here, root: &Path) -> Result<Knowledge, CliE
             Err(why) => broken.push((path.clone(), unreadable_file(&path, &why).message().to_owned())),
         }
     }
-    let shown = folder.map(|folder| promotions::shown(&here.state, &folder, here.now)).unwrap_or_default();
+    let shown =
+        folder.map(|folder| promotions::read_shown(&here.state, &folder, here.now)).unwrap_or_default();
     Ok(Knowledge { progress, archive: archive.unwrap_or_default(), stock, broken, shown })
 }
 

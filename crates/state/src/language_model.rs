@@ -1,5 +1,5 @@
-//! How often a language model was asked, over all sessions: one small file for each thing that it is asked about, replaced
-//! durably under a lock. A call is counted before it is made, so that one that dies counts too.
+//! Counts of calls to a language model over all sessions: one small file for each purpose, replaced durably under a
+//! lock. A call is counted before it is made, so that one that dies counts, too.
 
 use std::io;
 use std::path::PathBuf;
@@ -14,12 +14,11 @@ use crate::place::StateDir;
 
 const LARGEST: u64 = 4096;
 
-/// What is counted, and over which time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallCap {
-    /// Questions about prompts, in a day (UTC).
+    /// Questions about prompts, per day (UTC).
     Phases,
-    /// Summaries, in an hour.
+    /// Per hour.
     Summaries,
 }
 
@@ -31,7 +30,6 @@ impl CallCap {
         }
     }
 
-    /// The time that is counted over, by its name.
     fn period(self, now: Millis) -> String {
         match self {
             CallCap::Phases => now.day(),
@@ -47,7 +45,7 @@ struct Count {
     calls: u64,
 }
 
-/// Counts one more call, unless that would be more than `most` in its time.
+/// Counts a call. `false` if `most` are made already in this period.
 pub fn try_take(state: &StateDir, cap: CallCap, now: Millis, most: u64) -> io::Result<bool> {
     let path = state.root().join(format!("{}.lock", cap.name()));
     let lock = private::open_lock_file(&path)?;
@@ -55,7 +53,7 @@ pub fn try_take(state: &StateDir, cap: CallCap, now: Millis, most: u64) -> io::R
     let time = cap.period(now);
     let before = match bounded::read(&file_path(state, cap), LARGEST) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
-        // What is not readable may have been any number: enough for now, and the next time begins anew.
+        // An unreadable count may be any number: none are allowed until the next period.
         Err(_) => most,
         Ok(bytes) => match serde_json::from_slice::<Count>(&bytes) {
             Ok(count) if count.time == time => count.calls,
@@ -69,7 +67,7 @@ pub fn try_take(state: &StateDir, cap: CallCap, now: Millis, most: u64) -> io::R
     Ok(allowed)
 }
 
-/// How often it was asked in the time that is now.
+/// Calls in the current period.
 pub fn count_taken(state: &StateDir, cap: CallCap, now: Millis) -> u64 {
     let bytes = bounded::read(&file_path(state, cap), LARGEST).unwrap_or_default();
     let count = serde_json::from_slice::<Count>(&bytes).ok().filter(|count| count.time == cap.period(now));

@@ -1,8 +1,8 @@
 //! Files of released versions, read by this one, so that an upgrade loses nothing on disk. `written_by/*/README.md` says how they
 //! were made.
 //!
-//! Most are parsed and written again, which has to say the same. A member that was renamed, dropped or taken for its default
-//! would not; and unlike a snapshot of the parsed value this does not depend on names in the code.
+//! Most are parsed and written again, which has to give the same. This finds members that were renamed, dropped or
+//! replaced by a default; unlike a snapshot of the parsed value, it does not depend on names in the code.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "whatever cannot be had ends a test")]
 
@@ -126,15 +126,15 @@ fn fits(pattern: &str, file: &str) -> bool {
 /// The project in these files.
 const APP: &str = "/home/dev/app";
 
-/// The sessions that a test looks into: one that edited, one that a person approved in, one that ended with its worktree.
+/// One that edited, one in which a person approved, one that ended with its worktree.
 const WORK: &str = "1f0c6a52-8d3e-4b7a-9c41-5e2d7f8a9b10";
 const APPROVED: &str = "7a4b5cb9-6f8e-4d3a-824b-3e5f6a7b8c76";
 const ENDED: &str = "9c2d7edb-8bb0-4f5c-a46d-5a7b8c9d0e98";
 
-/// A moment after all of it was written.
+/// Shortly after all files were written.
 const NOW: Millis = Millis(1_794_941_800_000);
 
-/// A copy of what a version left on a machine: reading may write, too.
+/// A copy of the files of a version: reading may write, too.
 struct Machine {
     folder: TempDir,
     state: StateDir,
@@ -172,7 +172,7 @@ impl Machine {
         marks::read(&self.session(id)).value().cloned().expect("marks")
     }
 
-    /// The copy of the project, and what is known about it under its name here.
+    /// A copy of the project, and the state under its path here.
     fn project(&self, name: &str) -> PathBuf {
         let root = fs::canonicalize(self.path(name)).unwrap();
         let known = self.path("state/projects").join(project::folder_name(Path::new(APP)));
@@ -211,12 +211,12 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| !line.is_empty())
 }
 
-/// Parses JSON, and checks that it says the same when it is written again.
+/// Parses JSON, and checks that writing it gives the same.
 fn same<T: DeserializeOwned + Serialize>(written: &str) -> T {
     same_but(written, |_| ())
 }
 
-/// The same, but for what this version writes in another way.
+/// Except for members that this version writes in another way.
 fn same_but<T: DeserializeOwned + Serialize>(written: &str, change: impl FnOnce(&mut Value)) -> T {
     let parsed: T = serde_json::from_str(written).unwrap_or_else(|error| panic!("{error}: {written}"));
     let mut expected: Value = serde_json::from_str(written).unwrap();
@@ -225,9 +225,9 @@ fn same_but<T: DeserializeOwned + Serialize>(written: &str, change: impl FnOnce(
     parsed
 }
 
-// What hooks know of a session.
+// Sessions.
 
-/// 0.1.0 knew only whether a person was there or not.
+/// 0.1.0 knew only attended and unattended.
 fn person(written: &mut Value) {
     if let Some(attended) = written.get_mut("attended") {
         *attended = if *attended == json!(true) { json!("there") } else { json!("absent") };
@@ -285,7 +285,7 @@ fn session_marks(machine: &Machine, path: &Path) {
     assert_eq!(topic.map(|topic| topic.topic.name).as_deref(), Some("Retry limits"));
 }
 
-/// One of every kind that 0.1.0 had, with every member; and the same after that version had folded them.
+/// Marks of every kind of 0.1.0, with every member, and the same after that version folded them.
 fn every_mark(machine: &Machine, _: &Path) {
     let [appended, rewritten] = ["marks/appended", "marks/rewritten"]
         .map(|name| marks::read(&machine.path(name)).value().cloned().unwrap());
@@ -340,7 +340,7 @@ fn boundaries(_: &Machine, path: &Path) {
     assert_eq!(last.survival.expect("it was measured").lost.len(), 7);
 }
 
-/// A second registration of the last prompt is still a duplicate, and after a moment it is not.
+/// A second registration of the last prompt is a duplicate, but only for a moment.
 fn claimed_events(_: &Machine, path: &Path) {
     let session = path.parent().unwrap();
     let slots = fs::read(path).unwrap();
@@ -354,7 +354,7 @@ fn claimed_events(_: &Machine, path: &Path) {
     assert!(!ask("plugin", at + 60_000));
 }
 
-// What people switched, trusted and were shown.
+// Switches, trust and consent.
 
 fn switched_off(machine: &Machine, path: &Path) {
     let written: Vec<Value> = serde_json::from_str(&text(path)).unwrap();
@@ -425,7 +425,7 @@ fn summaries(machine: &Machine, _: &Path) {
     assert_eq!(calls::count_taken(&machine.state, CallCap::Summaries, NOW), 12);
 }
 
-// What is known of projects.
+// Projects.
 
 fn cycles_that_ended(machine: &Machine, path: &Path) {
     let runs = cycle::read_runs(&machine.state, Path::new(APP));
@@ -553,7 +553,7 @@ fn kept_of_a_worktree(_: &Machine, path: &Path) {
     assert_eq!(Progress::parse(&text(path)).entries.len(), 1);
 }
 
-// What there is to remember.
+// Memory.
 
 fn topics(machine: &Machine, path: &Path) {
     let topic = |id| catalogue::read_topic(&machine.state, id).value().copied().flatten();
@@ -618,7 +618,7 @@ fn worker_started(machine: &Machine, path: &Path) {
     assert!(!due(started.0 + 1000) && due(started.0 + 60_001));
 }
 
-// What was said.
+// The journal.
 
 fn the_journal(machine: &Machine, path: &Path) {
     record_members(machine, path);
@@ -637,7 +637,7 @@ fn last_cleared(machine: &Machine, path: &Path) {
     assert_eq!((sessions(), text(path).as_str()), (before, "2026-11-17"));
 }
 
-// Every member that 0.1.0 could write, also those that a session seldom has.
+// Every member that 0.1.0 could write, including rare ones.
 
 fn record_members(_: &Machine, path: &Path) {
     for line in lines(&text(path)) {

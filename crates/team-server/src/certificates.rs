@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Writes `ca.crt`, `server.crt` and `server.key` into a folder, and `other.crt`, which signed nothing. The server's name
-/// is `localhost` and nothing else.
+/// Writes `ca.crt`, `server.crt` and `server.key` into a folder, and `other.crt`, which signed nothing. The
+/// certificate is for `localhost` only.
 pub(crate) fn make(folder: &Path) -> Result<(), String> {
     let extensions = "basicConstraints=CA:FALSE\nsubjectAltName=DNS:localhost\nextendedKeyUsage=serverAuth\n";
     fs::write(folder.join("server.ext"), extensions).map_err(|error| error.to_string())?;

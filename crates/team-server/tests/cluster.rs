@@ -1,4 +1,4 @@
-//! The server that other tests rest on.
+//! The server that other tests depend on.
 #![cfg(unix)]
 
 use tidegate_team_server::{Shutdown, own};

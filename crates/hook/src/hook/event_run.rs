@@ -24,17 +24,17 @@ use crate::hook::later::{Answer, Later};
 use crate::hook::{Hook, answer, keep_until_exit};
 use crate::host::claude_code::client;
 
-/// One event that could be read, on its way to an answer. Whatever fails on it fails the whole run.
+/// A failure at any step fails the whole run.
 pub(super) struct EventRun<'a> {
     pub(super) hook: &'a Hook,
     pub(super) event: &'a Event<'a>,
     pub(super) payload: &'a [u8],
     pub(super) state: &'a StateDir,
     pub(super) here: &'a HookContext<'a>,
-    /// A client that called, and that the session's marks do not know yet.
+    /// A calling client that the session's marks do not know yet.
     pub(super) caller: Option<u64>,
-    /// The client of this session did not call: any command can write a payload into a hook. Nothing is changed, and a gate
-    /// answers as always.
+    /// Another process than the session's client called: any command can write a payload into a hook. Changes
+    /// nothing, and a gate answers as always.
     pub(super) only_answers: bool,
 }
 
@@ -46,11 +46,11 @@ impl EventRun<'_> {
             }
             gate::check_members(self.event)?;
             if self.here.root.is_none() && self.event.edit_paths().is_some() {
-                // What belongs to the project cannot be told without one.
+                // Without a root, the project's files cannot be told.
                 return Err(FailedStep::MemberMissing("cwd"));
             }
         }
-        // Marks that cannot be read would be taken for those of a session without edits.
+        // Unreadable marks would look like a session without edits.
         if let (Known::Broken(why), EventKind::Stop) = (&marks, self.event.kind)
             && self.here.config.stop_gate_closes()
         {
@@ -67,19 +67,19 @@ impl EventRun<'_> {
         }
         let (ruling, outcome, lock) = self.decide(&mut facts)?;
         if self.is_duplicate() {
-            // What the other one wrote down about a stop is why this one would hold it again.
+            // The other registration recorded the stop, which is why this one would block it again.
             if self.event.kind == EventKind::Stop {
                 return Ok(Answer::default());
             }
-            // The other registration says it and writes it down. A denial stands in both: if that one died,
-            // this one still holds.
+            // The other registration says and records it. A denial is in both replies: if that process died, this one
+            // still blocks.
             let answer = host::answer::Answer { context: "", user: "", ..outcome.answer() };
             return Ok(self.event.host.reply(self.event.kind, &answer).into());
         }
         self.write_down(&facts, &keep_until_exit(ruling), &mut keep_until_exit(outcome), lock)
     }
 
-    /// What a caller gets that is not the session's client.
+    /// The answer for a caller that is not the session's client.
     fn answer_unknown_caller(&self, facts: &Facts<'_>) -> Answer {
         let now = self.hook.fallback.now;
         let event = self.event;
@@ -109,13 +109,13 @@ impl EventRun<'_> {
         event.host.reply(event.kind, &outcome.answer()).into()
     }
 
-    /// Whether this is a gate that nobody switched off.
+    /// A gate that is not switched off.
     fn gates(&self) -> bool {
         self.hook.fallback.registration.gates(Some(self.event.kind)) && self.here.config.edit_gate_closes()
     }
 
-    /// Asks the policies. Hooks of parallel calls see the same marks: what is to happen once is looked at a second time,
-    /// alone, and the lock is kept until that is written down.
+    /// Parallel hooks see the same marks: effects that must happen once are decided again under the exclusive lock,
+    /// which is kept until they are recorded.
     fn decide(&self, facts: &mut Facts<'_>) -> Result<(Ruling, Outcome, Option<MarksLock>), FailedStep> {
         let decide = |facts: &Facts<'_>| {
             let ruling = pipeline::decide(facts, self.here.config, &|| self.hook.fallback.micros());
@@ -130,7 +130,7 @@ impl EventRun<'_> {
         let lock = self.lock(LockMode::Exclusive)?;
         let mut is_same = replace_known(&mut facts.marks, marks::read(self.here.folder));
         is_same &= feature::read_again(facts, self.here);
-        // Hardly ever has anything changed, and the same facts lead to the same ruling.
+        // Facts hardly ever change meanwhile, and the same facts lead to the same ruling.
         let (ruling, outcome) = if is_same { (ruling, outcome) } else { decide(facts) };
         Ok((ruling, outcome, Some(lock)))
     }
@@ -140,8 +140,8 @@ impl EventRun<'_> {
         marks::lock(self.here.folder, mode, patience).map_err(|error| describe_marks_error(&error))
     }
 
-    /// The record, then what is to be remembered, then the reply. In this order a failure on the way loses nothing:
-    /// what was not marked as said will be said.
+    /// The record, then the marks, then the reply. In this order a failure loses nothing: a text that was not marked
+    /// as said will be said again.
     fn write_down(
         &self,
         facts: &Facts<'_>,
@@ -164,7 +164,7 @@ impl EventRun<'_> {
             When::Needed(step) => Some(step),
             When::Tried(_) | When::Answered => None,
         })?;
-        // Before the marks that say so.
+        // Before their marks.
         let tried = self.carry_out(outcome, |when| match when {
             When::Tried(step) => Some(step),
             When::Needed(_) | When::Answered => None,
@@ -199,8 +199,8 @@ impl EventRun<'_> {
                 later.keeps_house = self.event.kind == EventKind::SessionStart;
                 later.attended = facts.person.may_be_there();
             }
-            // Advice that cannot be marked as given would come again and again, and a stop that is held without being
-            // counted would be held for ever.
+            // Advice without its mark would come again and again, and a blocked stop that is not counted would be
+            // blocked forever.
             Err(step)
                 if self.gates() || outcome.call == Call::Pass || self.event.kind != EventKind::PreToolUse =>
             {
@@ -213,7 +213,7 @@ impl EventRun<'_> {
         Ok(Answer { reply, later })
     }
 
-    /// The client that called, where the marks do not know it or begin anew.
+    /// Marks for the calling client, if the session does not know it or its marks start over.
     fn client_marks(&self, facts: &Facts<'_>, new: &[Mark]) -> Vec<Mark> {
         let begins = new.iter().any(|mark| matches!(mark, Mark::Session(SessionMark::Began { .. })));
         let known = facts.marks.value().map(|marks| marks.session.clients.as_slice()).unwrap_or_default();
@@ -222,7 +222,7 @@ impl EventRun<'_> {
         clients.map(|client| SessionMark::Client(client).into()).collect()
     }
 
-    /// Carries out the effects of one time, in their order, as far as none fails.
+    /// In order, until one fails.
     fn carry_out(&self, outcome: &Outcome, is_time: fn(When) -> Option<AsStep>) -> Result<(), FailedStep> {
         for effect in &outcome.effects {
             if let Some(step) = is_time(effect.when()) {
@@ -232,7 +232,8 @@ impl EventRun<'_> {
         Ok(())
     }
 
-    /// Whether another registration of this event was here first. Without a name it is told by the program it calls.
+    /// Whether another registration answered this event first. Without `--via`, the program's path identifies a
+    /// registration.
     fn is_duplicate(&self) -> bool {
         let id =
             [&self.event.call, &self.event.turn, &self.event.cause].into_iter().find_map(Option::as_deref);
@@ -243,7 +244,6 @@ impl EventRun<'_> {
     }
 }
 
-/// Why the session's marks cannot be used.
 pub(super) fn describe_marks_error(error: &io::Error) -> FailedStep {
     match LockTimeout::find(error) {
         Some(held) => FailedStep::Locked { file: held.file.display().to_string(), process: held.process },

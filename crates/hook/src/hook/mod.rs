@@ -40,16 +40,15 @@ use crate::hook::failure::{Fallback, Seen, record_id};
 use crate::hook::gather::{Gather, project_root};
 use crate::host::claude_code::{caller, client};
 
-/// A payload beyond this is not a hook's: 32 MiB of tool output is the most that was ever seen.
+/// In bytes. The largest real payload had 32 MiB of tool output.
 const LARGEST_PAYLOAD: u64 = 64 * 1024 * 1024;
 
-/// The whole run. Answers on stdout; the exit code is 0 or 2.
+/// Answers on stdout; the exit code is 0 or 2.
 pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     run_with(Arguments::parse(args))
 }
 
-/// The whole run of a call without arguments, by a host that ignores them. It always exits with 0; a denial in the text of
-/// the answer stands.
+/// For a host that ignores arguments. Always exits with 0; a denial in the answer's text still counts.
 pub fn run_bare() -> ExitCode {
     answer::exit_with_zero();
     run_with(Arguments::bare())
@@ -68,7 +67,7 @@ fn run_with(arguments: Arguments) -> ExitCode {
         closes: Arc::default(),
         edits: Arc::default(),
     };
-    // Before the first thing that can hang: files may be on a file system that does not answer.
+    // Before anything that can hang: files may be on a file system that does not answer.
     let deadline = Deadline::of(arguments.registration, start);
     fallback.clone().answer_panics();
     fallback.clone().answer_when_late(deadline.clone());
@@ -281,7 +280,7 @@ impl Hook {
         }
     }
 
-    /// Records a call by another host. It gets no answer: a wrong one could deny every edit there.
+    /// Without an answer: a wrong one could deny every edit there.
     fn record_foreign(&self, host: Host, parsed: Result<Event<'_>, Unreadable<'_>>, state: Option<StateDir>) {
         let (name, session, tool, root) = match parsed {
             Ok(event) => {
@@ -306,7 +305,7 @@ impl Hook {
         }
     }
 
-    /// A payload that could not be read: what is known of the project is what the host's environment says.
+    /// For an unreadable payload: only the host's environment names the project.
     fn fail_unread(&self, state: Option<&StateDir>, step: &FailedStep) -> Reply {
         let mut config = self.config(state, self.env.project.as_deref());
         config.off_by_command = self.fallback.switched_off();
@@ -324,8 +323,7 @@ impl Hook {
         })
     }
 
-    /// What can be said to a call without state, where the gate that needs it is switched off: an edit of our own files is
-    /// still a person's to decide.
+    /// Without state, if its gate is switched off: edits of our own files are still the person's decision.
     fn answer_without_state(
         &self,
         event: &Event<'_>,
@@ -337,7 +335,7 @@ impl Hook {
             return Reply::default();
         }
         let in_time = || self.deadline.in_time();
-        // Nothing is below it.
+        // Has no files below it.
         let here = self.here(event, config, None, Path::new("/dev/null"), root, &in_time);
         let facts = Gather { env: &self.env, payload, here: &here }.facts(event, Known::Absent);
         let ruling = pipeline::decide(&facts, config, &|| self.fallback.micros());
@@ -345,7 +343,7 @@ impl Hook {
         event.host.reply(event.kind, &outcome.answer())
     }
 
-    /// Keeps the edits of this event at hand: they leave a sign if the event cannot be noted.
+    /// Keeps the edits at hand: they leave a sign if the event cannot be noted.
     fn see_edits(&self, facts: &Facts<'_>, config: &Config, folder: &Path) {
         let edits = pipeline::must_note(facts, config);
         if !edits.is_empty() {
@@ -353,7 +351,6 @@ impl Hook {
         }
     }
 
-    /// The same where there is no state to read from.
     fn see_edits_without_state(
         &self,
         event: &Event<'_>,
@@ -365,13 +362,13 @@ impl Hook {
             return;
         }
         let in_time = || self.deadline.in_time();
-        // Nothing is below it.
+        // Has no files below it.
         let here = self.here(event, config, None, Path::new("/dev/null"), root, &in_time);
         let facts = Gather { env: &self.env, payload, here: &here }.facts(event, Known::Absent);
         self.see_edits(&facts, config, here.folder);
     }
 
-    /// The session's marks; a fork that has none yet takes those of the session it copied.
+    /// A fork without marks inherits those of the session that it copied.
     fn read_marks(
         &self,
         event: &Event<'_>,
@@ -396,7 +393,7 @@ impl Hook {
     }
 }
 
-/// A session that we started ourselves: nothing is gated or said in it, and `status` shows that.
+/// In a session that Tidegate started itself, nothing is checked or said, and `status` shows that.
 fn record_unguarded(state: &StateDir, event: &Event<'_>, env: &Environment, now: Millis) {
     let folder = state.session(&event.session);
     if let Known::Absent = marks::read(&folder) {
@@ -413,8 +410,8 @@ fn record_unguarded(state: &StateDir, event: &Event<'_>, env: &Environment, now:
     let _ = journal::append(&state.journal(), now, &mut record);
 }
 
-/// Something large that lasts as long as the process, which ends with the answer: to take it apart and give each piece of
-/// memory back would be one instruction in thirty of a run.
+/// For large values that live until the process ends with the answer: freeing them would cost one instruction in
+/// thirty.
 fn keep_until_exit<T>(value: T) -> ManuallyDrop<T> {
     ManuallyDrop::new(value)
 }

@@ -1,6 +1,6 @@
 //! `tidegate statusline [--wrap CMD]`: first the bridge, then one line.
 //!
-//! The host may kill us at any moment, so what the hooks need is written before anything is drawn.
+//! The host may kill the process at any moment, so the numbers for the hooks are written before anything is drawn.
 
 mod wrapped;
 
@@ -44,18 +44,18 @@ use crate::environment::Environment;
 
 const LARGEST: u64 = 1024 * 1024;
 
-/// Columns that the meter takes, and that a request takes in any case.
+/// Columns for the meter, and at least for a request.
 const METER: usize = 44;
 const SHORTEST_REQUEST: usize = 32;
 
-/// A flow that is longer is not looked at: the line is drawn all the time.
+/// In bytes; a longer file is not read, because the line is drawn all the time.
 const LARGEST_FLOW: u64 = 256 * 1024;
 
-/// So many readings without a hook in between and the hooks have stopped. A few in a row are no sign of that: a call that
-/// fails, or that a person refuses, has no event we are registered for.
+/// This many readings without a hook in between mean that hooks have stopped. A few are normal: a call that fails, or
+/// that a person refuses, has no registered event.
 const STOPPED: u32 = 5;
 
-/// The whole run. Always exits 0: anything else blanks the line.
+/// Always exits with 0: anything else blanks the line.
 pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     let env = Environment::of_hook();
     let mut payload = Vec::new();
@@ -68,9 +68,9 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Writes the bridge and draws our part.
+/// Writes the bridge, then draws our part of the line.
 fn draw_line(payload: &[u8], env: &Environment, now: Millis) -> String {
-    // Only Claude Code has a status line that we are registered for.
+    // Only Claude Code has a status line with a registration.
     let status = Host::ClaudeCode.status(payload);
     let state = StateDir::open(&env.place).ok();
     let (user, root) = (env.place.config(), status.as_ref().and_then(|status| root_of(status, env)));
@@ -97,7 +97,7 @@ fn draw_line(payload: &[u8], env: &Environment, now: Millis) -> String {
         seen: now,
         unheard: 0,
     };
-    // Should it fail, the hooks read the transcript instead.
+    // If this fails, hooks read the transcript instead.
     let written = bridge::write(&folder, seen.clone(), claims::last_heard(&folder))
         .unwrap_or(BridgeWrite { changed: true, unheard: 0 });
 
@@ -148,14 +148,14 @@ fn list_requests(marks: &Marks, now: Millis, lang: Lang, columns: Option<usize>)
     waiting.map(|request| describe_request(request, lang, columns)).collect()
 }
 
-/// A request that waits, cut to leave room for the meter: a part that does not fit is not drawn at all.
+/// Cut to leave room for the meter: a piece that does not fit is not drawn at all.
 fn describe_request(request: &Approval, lang: Lang, columns: Option<usize>) -> String {
     let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(METER).max(SHORTEST_REQUEST));
     let whole = approval::words::waits(lang, &request.code, &request.wording());
     cut_to_columns(&show_hidden(&whole), room)
 }
 
-/// The first config file that cannot be read. Its name and line are enough to find it, and fit.
+/// The first broken config file. Its name and line are enough to find it, and fit.
 fn config_sign(config: &Config, lang: Lang) -> Option<String> {
     let broken = config.broken.first()?;
     let place = broken.place();
@@ -170,20 +170,19 @@ fn add_config_sign(config: &Config, lang: Lang, line: String) -> String {
     }
 }
 
-/// The project that the client says it works in.
 fn root_of(status: &Status<'_>, env: &Environment) -> Option<PathBuf> {
     let host = status.project.as_deref().map(Path::new);
     let cwd = status.cwd.as_deref().map(Path::new);
     project::root(host.or(env.project.as_deref()), cwd)
 }
 
-/// What a gate is waiting for, and what the session is about.
+/// Checks that are still due, and the stage, phase or activity of the session.
 fn list_waiting(marks: &Marks, reading: &Reading, config: &Config, lang: Lang) -> Vec<String> {
     let looks = matches!(config.policies.workflow_gate.mode, WorkflowMode::On | WorkflowMode::Strict);
     let holds = config.policies.verify_stop.mode == VerifyMode::Block;
     let changes = marks.verification.changes.as_ref().filter(|_| holds);
     let unverified = changes.map(|changes| verification::words::unverified_files(lang, changes.count()));
-    // A stage says more than what a prompt was taken to ask for.
+    // A stage says more than the guessed activity.
     let stage = marks
         .cycle
         .stage
@@ -195,14 +194,14 @@ fn list_waiting(marks: &Marks, reading: &Reading, config: &Config, lang: Lang) -
         Some(workflow::words::phase(lang, &workflow.name.replace(['_', '-'], " "), number, workflow.of))
     };
     let phase = || marks.activity.phase.map(|phase| phase.name().to_owned());
-    // The first level of a workflow's ladder is only shown.
+    // The first level of a workflow is only shown here.
     let level = || config.policies.workflow_gate.level(reading).unwrap_or_default();
     let plan = marks.workflow.attached.is_some() && looks && level() >= 60;
     let plan = plan.then(|| workflow::words::plan_compaction(lang).to_owned());
     unverified.into_iter().chain(stage.or_else(workflow).or_else(phase)).chain(plan).collect()
 }
 
-/// How many entries of `progress.md` no person has gone through. Those of the archive are left to `status`.
+/// Entries of `progress.md` that no person has reviewed. Those of the archive are left to `status`.
 fn count_unpromoted(state: &StateDir, root: &Path, now: Millis) -> Option<usize> {
     let folder = ContextFolder::find(root)?;
     let text = bounded::read(&folder.file(flow::FILE).ok()?, LARGEST_FLOW).ok()?;
@@ -238,7 +237,7 @@ fn draw(
     let room = columns.unwrap_or(usize::MAX);
     let mut line = String::new();
     for piece in pieces {
-        // As it is printed, or it would not be as wide as it is measured.
+        // Measures the text as it is printed.
         let piece = show_hidden(&piece).into_owned();
         let longer = if line.is_empty() { piece } else { format!("{line} · {piece}") };
         if count_columns(&longer) > room {
@@ -275,7 +274,7 @@ mod tests {
         assert_eq!(drawn(22, Lang::Ja), "62% 使用");
     }
 
-    /// A request is cut to the columns that it takes as it is printed.
+    /// A request is cut by its printed width.
     #[test]
     fn a_request_in_wide_or_hidden_characters_is_drawn() {
         let window = Some(Window { tokens: 200_000, compact_at: Some(167_000) });

@@ -11,13 +11,13 @@ use tidegate_state::child;
 
 use crate::statusline::LARGEST;
 
-/// A status line the host would still wait for; it redraws at most every 300 ms.
+/// The host still waits this long; it redraws at most every 300 ms.
 const WRAPPED_LIMIT: Duration = Duration::from_millis(1500);
 
-/// How long output may pause before we look whether the command is still there.
+/// Pause in the output before the command's end is checked.
 const LULL: Duration = Duration::from_millis(20);
 
-/// The command to wrap: everything after `--wrap`, so that it can be given with or without quotes.
+/// Everything after `--wrap`, so that the command works with or without quotes.
 pub(super) fn parse_command(args: impl Iterator<Item = OsString>) -> Option<String> {
     let mut args = args.map(|arg| arg.to_string_lossy().into_owned());
     let first = args.find(|arg| arg == "--wrap" || arg.starts_with("--wrap="))?;
@@ -26,7 +26,7 @@ pub(super) fn parse_command(args: impl Iterator<Item = OsString>) -> Option<Stri
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// Their rows, with ours behind the last one or, where there is no room, below it.
+/// Their rows, with ours behind the last one or, without room, below it.
 pub(super) fn append_ours(theirs: Option<&str>, ours: &str, columns: Option<usize>) -> String {
     let Some(theirs) = theirs.map(str::trim_end).filter(|theirs| !theirs.is_empty()) else {
         return ours.to_owned();
@@ -36,8 +36,8 @@ pub(super) fn append_ours(theirs: Option<&str>, ours: &str, columns: Option<usiz
     format!("{theirs}{}{ours}", if fits { " · " } else { "\n" })
 }
 
-/// What the wrapped command prints. One that fails or dawdles gives what it has printed by then and does not hold us up,
-/// nor does a child it leaves behind with its output open.
+/// A command that fails or is slow gives its output so far and does not delay us, nor does a child that keeps the
+/// output open.
 pub(super) fn read_output(command: &str, payload: &[u8]) -> Option<String> {
     let mut child = shell_command(command)
         .stdin(Stdio::piped())
@@ -48,7 +48,7 @@ pub(super) fn read_output(command: &str, payload: &[u8]) -> Option<String> {
     let (mut stdin, mut stdout) = (child.stdin.take()?, child.stdout.take()?);
     let payload = payload.to_owned();
     let (sender, receiver) = mpsc::channel();
-    // Threads of their own: the command may neither read nor write.
+    // In threads: the command may neither read nor write.
     std::thread::spawn(move || stdin.write_all(&payload));
     std::thread::spawn(move || {
         let mut bytes = [0; 4096];
@@ -61,7 +61,7 @@ pub(super) fn read_output(command: &str, payload: &[u8]) -> Option<String> {
     let mut until = Instant::now() + WRAPPED_LIMIT;
     let mut text = Vec::new();
     while text.len() < LARGEST as usize {
-        // Once it has ended, what it printed is in the pipe; what comes later is a child's that it left behind.
+        // After its end, its output is in the pipe; later output comes from a child that it left running.
         if !matches!(child.try_wait(), Ok(None)) {
             until = until.min(Instant::now() + LULL);
         }

@@ -1,4 +1,4 @@
-//! Whole copies of config files in private state: as a person trusted them, and as they could last be read.
+//! Copies of config files in private state: as a person trusted them, and as they last parsed.
 
 use std::fs;
 use std::io;
@@ -11,18 +11,17 @@ use crate::file::{bounded, replace};
 use crate::place::{StateDir, make_private};
 use crate::session::claims;
 
-/// A config file is smaller, and so is its copy here.
+/// Larger than the copy of any config file.
 const LARGEST: u64 = 2 * 1024 * 1024;
 
-/// A folder of copies.
+/// The name of a folder of copies in private state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Copies(pub(crate) &'static str);
 
 #[derive(Serialize, Deserialize)]
 struct StoredCopy {
-    /// The file, as an absolute path.
+    /// Absolute.
     file: PathBuf,
-    /// What it said.
     text: String,
 }
 
@@ -33,7 +32,6 @@ impl Copies {
         (copy.file == file).then_some(copy.text)
     }
 
-    /// The time that the copy was given.
     pub(crate) fn modified(self, state: &StateDir, file: &Path) -> Option<SystemTime> {
         fs::metadata(self.slot(state, file).1).and_then(|found| found.modified()).ok()
     }
@@ -50,7 +48,7 @@ impl Copies {
         replace::durable(&slot, &json)
     }
 
-    /// Tells whether there was one.
+    /// Returns whether there was a copy.
     pub(crate) fn remove(self, state: &StateDir, file: &Path) -> io::Result<bool> {
         match fs::remove_file(self.slot(state, file).1) {
             Ok(()) => Ok(true),
@@ -59,7 +57,7 @@ impl Copies {
         }
     }
 
-    /// The file's true path, and where its copy is.
+    /// The canonical path of the file, and the path of its copy.
     fn slot(self, state: &StateDir, file: &Path) -> (PathBuf, PathBuf) {
         let folder = file.parent().and_then(|folder| fs::canonicalize(folder).ok());
         let file = match (folder, file.file_name()) {

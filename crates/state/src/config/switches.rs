@@ -1,5 +1,5 @@
-//! What a person switched off with `tidegate off`, and what only advises since people overrode it so often: one small file,
-//! replaced as a whole under a lock. A hook reads it; a file that cannot be read switches nothing off.
+//! Policies that a person switched off with `tidegate off`, and policies that only advise because people overrode
+//! them often. One small file, replaced as a whole under a lock. An unreadable file switches nothing off.
 
 use std::fs;
 use std::io;
@@ -19,34 +19,28 @@ use crate::project;
 
 const LARGEST: u64 = 256 * 1024;
 
-/// One policy that is switched off.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Off {
-    /// Which.
     pub policy: String,
-    /// Where.
     pub scope: Scope,
-    /// Since when.
     pub since: Millis,
-    /// Until when; for good without it.
+    /// Without it, for good.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Millis>,
 }
 
-/// Where something is switched off.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
-    /// In every project of this user.
     Everywhere,
-    /// In one project, by its root.
+    /// By the project's root.
     Project(String),
-    /// In one session.
+    /// By its id.
     Session(String),
 }
 
 impl Off {
-    /// Whether it counts now, in any of these places and this session.
+    /// `places`: the paths of the current project.
     pub fn is_active(&self, now: Millis, places: &[PathBuf], session: Option<&str>) -> bool {
         let here = match &self.scope {
             Scope::Everywhere => true,
@@ -56,60 +50,51 @@ impl Off {
         here && !self.is_expired(now)
     }
 
-    /// Whether its time is over, or has not come: then the clock was set back, and how long it was meant for is not known.
+    /// A start in the future means that the clock moved back: also expired.
     pub fn is_expired(&self, now: Millis) -> bool {
         self.until.is_some_and(|until| until <= now || self.since.since(now) > 60_000)
     }
 }
 
-/// A blocking policy that only advises in a project, until somebody lets it block again.
+/// A blocking policy that only advises in a project, until a person lets it block again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SteppedDown {
-    /// Which.
     pub policy: String,
-    /// HookContext, by the project's root.
+    /// The project's root.
     pub stepped_down_in: String,
-    /// Since when.
     pub since: Millis,
-    /// Whether a hook told the person.
+    /// A hook has told the person.
     #[serde(default)]
     pub told: bool,
 }
 
 impl SteppedDown {
-    /// Whether it is of one of these places.
     pub fn is_in(&self, places: &[PathBuf]) -> bool {
         places.iter().any(|place| place == Path::new(&self.stepped_down_in))
     }
 }
 
-/// Everything in the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Switches {
-    /// What was switched off and not on again.
     pub off: Vec<Off>,
-    /// What only advises.
     pub stepped_down: Vec<SteppedDown>,
 }
 
 impl Switches {
-    /// Whether there is nothing.
     pub fn is_empty(&self) -> bool {
         self.off.is_empty() && self.stepped_down.is_empty()
     }
 
-    /// Whether a policy only advises in one of these places.
     pub fn is_down(&self, policy: &str, places: &[PathBuf]) -> bool {
         self.stepped_down.iter().any(|down| down.policy == policy && down.is_in(places))
     }
 
-    /// The policies that are off here and now.
     pub fn off_here(&self, now: Millis, places: &[PathBuf], session: Option<&str>) -> Vec<String> {
         let counting = self.off.iter().filter(|off| off.is_active(now, places, session));
         counting.map(|off| off.policy.clone()).collect()
     }
 
-    /// Writes into the config what counts here and now. Only the preset `guide` lets a policy step down.
+    /// Puts the active switches into the config. Policies step down only with the preset `guide`.
     pub fn apply(&self, config: &mut Config, now: Millis, root: Option<&Path>, session: Option<&str>) {
         if self.is_empty() {
             return;
@@ -128,17 +113,16 @@ impl Switches {
     }
 }
 
-/// Whether a policy may step down at all.
 pub fn may_step_down(config: &Config) -> bool {
     config.general.preset == Preset::Guide && config.policies.friction.step_down
 }
 
-/// Everything that counts. What cannot be read switches nothing off.
+/// Unreadable entries switch nothing off.
 pub fn read(state: &StateDir) -> Switches {
     split_entries(read_entries(state).unwrap_or_default()).0
 }
 
-/// Entries, and those that cannot be read: a newer version may write what this one does not know.
+/// The rest are entries that do not parse: a newer version may have written them.
 fn split_entries(entries: Vec<Value>) -> (Switches, Vec<Value>) {
     let (mut switches, mut unread) = (Switches::default(), Vec::new());
     for entry in entries {
@@ -153,7 +137,7 @@ fn split_entries(entries: Vec<Value>) -> (Switches, Vec<Value>) {
     (switches, unread)
 }
 
-/// Why part of the list cannot be read, for whoever would mend it.
+/// For doctor: the reason why entries are unreadable.
 pub fn find_problem(state: &StateDir) -> Option<String> {
     let path = file_path(state);
     match read_entries(state) {
@@ -165,7 +149,7 @@ pub fn find_problem(state: &StateDir) -> Option<String> {
     }
 }
 
-/// The names a project goes by: its root, what that leads to, and the main worktree, whose project a worktree is too.
+/// The paths of a project: its root, the canonical one, and the main worktree.
 pub fn project_paths(root: Option<&Path>) -> Vec<PathBuf> {
     let Some(root) = root else { return Vec::new() };
     let mut places = vec![root.to_owned()];
@@ -175,7 +159,7 @@ pub fn project_paths(root: Option<&Path>) -> Vec<PathBuf> {
     places
 }
 
-/// Changes the file, alone. Entries that cannot be read stay; a file that cannot be is not written over.
+/// Keeps entries that do not parse, and fails if the file does not.
 pub fn change(state: &StateDir, now: Millis, edit: impl FnOnce(&mut Switches)) -> io::Result<()> {
     let path = state.root().join("off.lock");
     let lock = private::open_lock_file(&path)?;

@@ -110,7 +110,7 @@ fn a_stray_bracket_changes_nothing_that_a_user_set() {
     keep(&scene);
     let before = scene.read();
     scene.set(&format!("{user}[pressure\n"), "", "");
-    // What cannot be read is not kept.
+    // A broken file does not replace the copy.
     keep(&scene);
     let config = scene.read();
     assert_eq!(config.policies, before.policies);
@@ -126,13 +126,13 @@ fn a_stray_bracket_changes_nothing_that_a_user_set() {
     assert!(problem.contains("config.toml:3: ") && problem.contains("could be read counts"), "{problem}");
     let origin = config.origin("lang").to_string();
     assert!(origin.ends_with("config.toml (last copy):2"), "{origin}");
-    // A file that is not text, too large or closed is no other case.
+    // The same for a file that is not UTF-8, too large, or not readable.
     fs::write(scene.user(), b"lang = \"\xff\"").unwrap();
     assert_eq!(scene.read().policies, before.policies);
     assert_eq!(scene.read().broken[0].line, None);
     fs::write(scene.user(), "#".repeat(LARGEST as usize + 1)).unwrap();
     assert_eq!(scene.read().policies, before.policies);
-    // A file that is gone was taken away.
+    // A deleted file has no copy.
     fs::remove_file(scene.user()).unwrap();
     assert_eq!((scene.read().general.preset, scene.read().broken.len()), (Preset::Guide, 0));
 }
@@ -159,7 +159,7 @@ fn a_stray_bracket_drops_nothing_that_a_team_requires() {
     }
 }
 
-/// Whatever the copy of a project's file says: it can do no more than the file could before anybody trusted it.
+/// A copy can do no more than an untrusted file.
 #[test]
 fn the_copy_of_a_projects_file_only_tightens() {
     let scene = Scene::new();
@@ -207,7 +207,7 @@ fn a_copy_holds_no_password() {
     let config = scene.read();
     assert_eq!((config.general.preset, config.memory.team.projects.0.len()), (Preset::Strict, 1));
     assert!(config.memory.team.url.is_none() && config.broken[0].has_copy);
-    // One that does not parse without them is not kept.
+    // A text that does not parse without its addresses is not copied.
     for key in ["\"a://b\" = 1", "\"a://b\" = \"c://d\"", "x = { 'a://b' = \"c://d\", y = 1 }"] {
         scene.set(&format!("preset = \"strict\"\n{key}\n"), "", "");
         fs::remove_dir_all(scene.state().root().join("config")).unwrap();
@@ -217,7 +217,7 @@ fn a_copy_holds_no_password() {
     }
 }
 
-/// However an address stands there, all that is not an address is in the copy.
+/// The copy contains everything but the address.
 #[test]
 fn an_address_takes_nothing_along_from_the_copy() {
     for text in [
@@ -255,7 +255,7 @@ fn what_was_made_stricter_since_the_copy_counts() {
         set("preset = \"observe\"\n[x\n");
         assert_eq!(scene.read().general.preset, Preset::Guide, "nothing that is looser");
     }
-    // What is in both files is no news: here the user's section for the project counts more.
+    // Lines that are in both are not applied again: the user's section for the project counts more here.
     let scene = Scene::new();
     let root = fs::canonicalize(scene.root()).unwrap();
     let user = format!("preset = \"strict\"\n[project.\"{}\"]\npreset = \"observe\"\n", root.display());
@@ -265,7 +265,7 @@ fn what_was_made_stricter_since_the_copy_counts() {
     assert_eq!(scene.read().general.preset, Preset::Observe);
 }
 
-/// Sessions in several projects share the state, and the user's file may be newer than those of a project.
+/// Sessions in several projects share the state, and the user's file may be newer than a project's.
 #[test]
 fn each_project_has_its_copies() {
     let (scene, other) = (Scene::new(), Scene::new());
@@ -277,7 +277,7 @@ fn each_project_has_its_copies() {
         }
         keep_copies(&scene.state(), Some(&scene.user()), Some(&project.root()));
     }
-    // Also one that is put there with an old time, as an archive does.
+    // Also a file that an archive wrote with an old time.
     let local = other.root().join(PROJECT_FILES[1]);
     fs::write(&local, STRICT).unwrap();
     fs::File::options().write(true).open(&local).unwrap().set_modified(before).unwrap();
@@ -287,7 +287,7 @@ fn each_project_has_its_copies() {
     }
 }
 
-/// A copy is for one file, by its true path, and in private state.
+/// A copy counts for one file only, by its canonical path.
 #[test]
 fn the_copy_of_another_file_does_not_count() {
     let (scene, other) = (Scene::new(), Scene::new());
@@ -315,7 +315,7 @@ fn what_is_not_known_is_said_with_what_may_be_meant() {
     for (problem, near) in config.problems.iter().zip(["`lang`", "`pressure`", "`mode`"]) {
         assert!(problem.ends_with(&format!("did you mean {near}?")), "{problem}");
     }
-    // An unknown key takes nothing else along.
+    // An unknown key does not affect others.
     assert_eq!(config.policies.pressure.info, Threshold::Level(50.0));
 }
 
@@ -340,7 +340,7 @@ fn a_project_can_tighten_and_nothing_else() {
     assert_eq!(waiting, expected.map(|(path, never)| (path.to_owned(), never)));
     assert!(config.problems.is_empty(), "{:?}", config.problems);
 
-    // Trusted as it is, it may do what the user may, but for what is the user's alone.
+    // A trusted file may set everything but the keys that are reserved for the user.
     let file = scene.root().join(PROJECT_FILES[0]);
     trust::remember(&scene.state(), &file, project).unwrap();
     let config = scene.read();
@@ -497,7 +497,7 @@ fn sections_within_sections_and_keys_that_are_patterns() {
 
 #[test]
 fn what_is_wrong_within_sections_is_said() {
-    // What stands there, what is said about it.
+    // The file, the problem.
     for (text, said) in [
         (
             "[skill_gate.requir]\ncode = []\n",

@@ -1,5 +1,5 @@
-//! Where a project's cycle stands: its file in the host's folder, changed under the project's lock and only if it still says
-//! what was looked at; and, private, what the cycles that ended have cost.
+//! The state of a project's cycle: a file in the host's folder, changed under the project's lock and only if it is
+//! still as it was read; and, private, the costs of finished cycles.
 
 use std::fs;
 use std::io;
@@ -25,19 +25,18 @@ use crate::session::{claims, marks};
 /// A copy of the budget for other tools.
 pub const BUDGET: &str = ".context-budget.json";
 
-/// The file below the project's root.
+/// Relative to the project's root.
 const IN_PROJECT: &str = ".claude/dev-cycle.state.json";
 
-/// More than this is no state of a cycle.
 const LARGEST: u64 = 256 * 1024;
 
-/// Of a longer history the end is enough.
+/// The end of a longer history is enough.
 const LARGEST_HISTORY: u64 = 512 * 1024;
 
-/// Files that were put aside; more are not kept apart.
+/// Files that are kept aside.
 const MOST_ASIDE: usize = 100;
 
-/// The file. Not through a link: a repository could have it point anywhere.
+/// Not through a link: a repository could point it anywhere.
 fn file_path(root: &Path) -> io::Result<PathBuf> {
     let folder = root.join(".claude");
     let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
@@ -48,9 +47,9 @@ fn file_path(root: &Path) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// What the file says, if there is one.
+/// `None` without a file.
 fn read_file(root: &Path) -> io::Result<Option<Vec<u8>>> {
-    // Most projects have none, and one question tells that.
+    // Most projects have no cycle, and this call shows it.
     let read =
         fs::symlink_metadata(root.join(IN_PROJECT)).and_then(|_| bounded::read(&file_path(root)?, LARGEST));
     match read {
@@ -66,7 +65,6 @@ fn canonical(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Where the project's cycle stands.
 pub fn read(state: Option<&StateDir>, root: &Path, config: &Config) -> Known<Standing> {
     let text = match read_file(root) {
         Ok(Some(text)) => text,
@@ -84,14 +82,14 @@ pub fn read(state: Option<&StateDir>, root: &Path, config: &Config) -> Known<Sta
     Known::Value(standing)
 }
 
-/// Whether the session of this name is still there.
+/// Whether this session is still running.
 pub fn is_live(state: &StateDir, session: &str, now: Millis) -> bool {
     let Ok(id) = SessionId::parse(session) else { return false };
     let folder = state.session(&id);
     session_is_live(marks::read(&folder).value(), claims::last_heard(&folder), now)
 }
 
-/// The cycles that ended in this project, oldest first.
+/// Finished cycles of this project, oldest first.
 pub fn read_runs(state: &StateDir, root: &Path) -> Vec<Run> {
     Run::fold(&bounded::read_end(&history_file(state, root), LARGEST_HISTORY).unwrap_or_default())
 }
@@ -100,7 +98,7 @@ fn history_file(state: &StateDir, root: &Path) -> PathBuf {
     state.project(root).join("cycles.jsonl")
 }
 
-/// The project whose file says where the session's cycle stands: the one it was begun in, wherever the session stands now.
+/// The project in which the cycle was started, wherever the session is now.
 fn root_of<'a>(project: Option<&'a str>, here: &HookContext<'a>) -> Option<&'a Path> {
     project.map(Path::new).or(here.root)
 }
@@ -136,7 +134,7 @@ pub(super) fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<(
     }
 }
 
-/// Changes the file as was decided, if it still says what it said then.
+/// Fails if the file has changed since the decision.
 fn take_step(state: &StateDir, root: &Path, step: &Step) -> io::Result<()> {
     change(state, root, |now| {
         if now != Some(step.old.as_slice()) {
@@ -146,17 +144,16 @@ fn take_step(state: &StateDir, root: &Path, step: &Step) -> io::Result<()> {
     })
 }
 
-/// What becomes of the file.
 #[derive(Clone, Debug, Default)]
 pub struct CycleChange {
-    /// What it is to say; without this it goes.
+    /// `None` deletes the file.
     pub new: Option<State>,
-    /// What is added to the history before that.
+    /// Added to the history before the file changes.
     pub ended: Option<Run>,
 }
 
-/// Changes the file by what it says now. The history first: whenever this is killed, nothing that ended is lost, and what
-/// stands there twice counts once.
+/// `decide` gets the current content. The history is written first: a crash in between loses no finished cycle, and
+/// readers ignore duplicates.
 pub fn change(
     state: &StateDir,
     root: &Path,
@@ -168,16 +165,16 @@ pub fn change(
     let CycleChange { new, ended } = decide(old.as_deref())?;
     let new = new.map(|new| new.text());
     if new.as_ref().is_some_and(|text| text.len() as u64 > LARGEST) {
-        // Nobody could read it again.
+        // The next read would refuse it.
         return Err(io::Error::other("it would be too large"));
     }
     if let Some(run) = ended {
         let mut history = append::open(&history_file(state, root))?;
-        // Led by a line break, so that a line torn by a killed process does not take this one along.
+        // The leading line break protects this line if a kill tore the last one.
         append::lines(&mut history, &format!("\n{}\n", serde_json::to_string(&run)?))?;
     }
     let Some(new) = new else {
-        // Only a copy, and old by now.
+        // Only a copy, and outdated now.
         let _ = fs::remove_file(root.join(".claude").join(BUDGET));
         return match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -197,7 +194,7 @@ pub fn change(
     })
 }
 
-/// Puts a file aside that still says this, under a name that nothing has yet.
+/// Moves the file aside under a free name, if its content is still `old`.
 pub fn set_aside(state: &StateDir, root: &Path, old: &[u8]) -> io::Result<Option<PathBuf>> {
     let _lock = lock_project(state, root)?;
     let path = file_path(root)?;
@@ -215,7 +212,6 @@ pub fn set_aside(state: &StateDir, root: &Path, old: &[u8]) -> io::Result<Option
     }
 }
 
-/// Remembers that a session was told how to resume the cycle.
 pub fn remember_told(state: &StateDir, root: &Path, session: &SessionId) -> io::Result<()> {
     change(state, root, |now| {
         let known = now.and_then(|now| State::parse(now).ok());
@@ -228,19 +224,18 @@ pub fn remember_told(state: &StateDir, root: &Path, session: &SessionId) -> io::
     })
 }
 
-/// How often a loop of review and fix went round.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct FixLoop {
-    /// Which loop.
+    /// The id of the loop.
     of: String,
     count: u64,
 }
 
-/// Loops that are remembered: several sessions of a project can be in one.
+/// Several sessions of a project can each be in a loop.
 const LOOPS_KEPT: usize = 32;
 
-/// Counts one more round of a loop, and says how many that are; `None` when there were as many as it may have.
+/// Returns the number of rounds; `None` if the limit was reached before.
 pub fn count_fix_loop(
     state: &StateDir,
     root: &Path,
@@ -265,7 +260,7 @@ pub fn count_fix_loop(
     Ok(Some(before + 1))
 }
 
-/// The copy of the budget, while there is a cycle.
+/// Written only while there is a cycle.
 pub fn publish_budget(root: &Path, session: &SessionId, used_pct: f64, now: Millis) -> io::Result<()> {
     let path = file_path(root)?;
     if !path.is_file() {

@@ -1,4 +1,4 @@
-//! What a person was told about policies that stepped down.
+//! Remembers that a person was told of a policy that stepped down.
 
 use std::io;
 

@@ -1,5 +1,5 @@
-//! The files of features, one module for each room of the core: its reader finds what the room needs, its writer does what it
-//! wants done.
+//! Files of features, one module for each room of the core: a reader for the facts that the room needs, a writer for
+//! its effects.
 
 pub mod activity;
 pub mod cycle;
@@ -23,29 +23,24 @@ use tidegate_core::time::Millis;
 
 use crate::place::{PlaceEnv, StateDir};
 
-/// Where and when an event is worked on.
+/// The surroundings of one hook call.
 pub struct HookContext<'a> {
-    /// When the hook was called.
     pub now: Millis,
-    /// The config.
     pub config: &'a Config,
-    /// Where things are.
     pub place: &'a PlaceEnv,
-    /// Private state, where it can be used.
+    /// `None` if it cannot be used.
     pub state: Option<&'a StateDir>,
-    /// The session.
     pub session: &'a SessionId,
-    /// Its folder in private state.
+    /// The session's folder in private state.
     pub folder: &'a Path,
-    /// Its project.
+    /// The project's root.
     pub root: Option<&'a Path>,
     /// The folder that the client was started in.
     pub started_in: Option<&'a Path>,
-    /// The plugin that started this hook.
     pub plugin: Option<&'a Path>,
-    /// Variables of ours that a repository set: no process may see them.
+    /// `TIDEGATE_*` variables that a repository set. Child processes must not get them.
     pub ignored: &'a [String],
-    /// Whether another step of reading may begin.
+    /// Asked before each step of reading.
     pub in_time: &'a dyn Fn() -> bool,
 }
 
@@ -59,7 +54,7 @@ impl<'a> HookContext<'a> {
     }
 }
 
-/// Reads what is needed, room by room in the order of the core's list, and no more.
+/// Reads only the needed facts, in the order of the core's list of rooms.
 pub fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &HookContext<'_>) {
     if is_asked(needs.verification) {
         verification::read_facts(facts, needs.verification, here);
@@ -91,15 +86,14 @@ fn is_asked<T: Join>(needs: T) -> bool {
     needs != T::default()
 }
 
-/// Reads once more what another process of this session may have changed by now, and says whether all of it is as it was.
+/// Reads the facts again that another process of this session may have changed. Returns whether all are unchanged.
 pub fn read_again(facts: &mut Facts<'_>, here: &HookContext<'_>) -> bool {
     let mut is_same = true;
-    // Another hook may have begun the next stage.
+    // Another hook may have started the next stage.
     if facts.cycle != Known::Absent {
         let now = cycle::read_facts(facts, here);
         is_same &= replace_known(&mut facts.cycle, now);
     }
-    // A gate may have been passed by a command.
     if facts.workflow != Known::Absent {
         let now = workflow::read_facts(facts, here);
         is_same &= replace_known(&mut facts.workflow, now);
@@ -113,7 +107,7 @@ pub fn replace_known<T: PartialEq>(known: &mut T, now: T) -> bool {
     before == *known
 }
 
-/// Does what a ruling wants done. Marks are not written here: all of an event's are appended at once.
+/// Does not write marks: those of an event are appended together.
 pub fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<()> {
     match effect {
         Effect::Mark(_) => Ok(()),

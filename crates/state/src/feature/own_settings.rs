@@ -1,4 +1,4 @@
-//! Whether a file that is about to be edited, or was written, decides what Tidegate does.
+//! Recognises files that decide what Tidegate does, when they are about to be edited or were written.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use crate::project;
 pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> Option<OwnFile> {
     match facts.event.edit_paths().and_then(Result::ok) {
         Some(targets) => targets.iter().find_map(|target| identify(Path::new(target.as_ref()), here)),
-        // What a command line has changed.
+        // Files that a command line has changed.
         None => facts.verification.files.iter().find_map(|file| identify(Path::new(&file.path), here)),
     }
 }
@@ -25,7 +25,7 @@ fn identify(target: &Path, here: &HookContext<'_>) -> Option<OwnFile> {
     let state = place.state().ok();
     let memory = place.data().ok().map(|data| data.join("memory"));
     let programs = || place.link().into_iter().chain(running_program()).collect();
-    // In another worktree the client still uses the settings of the folder it was started in.
+    // In another worktree, Claude Code still uses the settings of the folder it was started in.
     let main = here.root.and_then(project::main_worktree);
     let mut roots: Vec<PathBuf> = [here.root.map(Path::to_owned), here.started_in.map(Path::to_owned), main]
         .into_iter()

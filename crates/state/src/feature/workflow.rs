@@ -1,5 +1,5 @@
-//! Manifests of workflows: read within bounds, changed under the project's lock and only if they still say what was looked at;
-//! and, private, which gates were let through. Nothing is read or written through a link that leads out of the project.
+//! Manifests of workflows: read within bounds, changed under the project's lock and only if they are still as they
+//! were read; and, private, the checkpoints that were passed. Links that lead out of the project are not followed.
 
 use std::fs;
 use std::io;
@@ -27,22 +27,20 @@ use crate::file::{append, bounded, replace};
 use crate::place::StateDir;
 use crate::project::paths;
 
-/// A larger manifest is not read: a hook does that before an agent is spawned.
+/// In bytes. A hook reads the manifest before an agent is spawned.
 pub const LARGEST: u64 = 2 * 1024 * 1024;
 
-/// More is no output of a phase.
 pub const LARGEST_OUTPUT: u64 = LARGEST_ARTIFACT;
 
-/// Of a larger artifact only its size is known.
+/// The content of a larger artifact is not read.
 const LARGEST_ARTIFACT: u64 = 2 * 1024 * 1024;
 
-/// So much of all artifacts of a phase is read.
+/// For all artifacts of a phase together.
 const LARGEST_TOGETHER: u64 = 8 * 1024 * 1024;
 
-/// Of a longer history the end is enough.
+/// The end of a longer history is enough.
 const LARGEST_HISTORY: u64 = 256 * 1024;
 
-/// So many manifests of a project are looked at.
 const MOST_MANIFESTS: usize = 200;
 
 fn modified(found: &fs::Metadata) -> Option<Millis> {
@@ -50,7 +48,7 @@ fn modified(found: &fs::Metadata) -> Option<Millis> {
     Some(Millis(u64::try_from(since.as_millis()).ok()?))
 }
 
-/// A manifest in the project: where it really is, and what it is called below the root.
+/// The real path of a manifest, and its path relative to the root.
 pub fn locate(root: &Path, path: &Path) -> io::Result<(PathBuf, String)> {
     let real = fs::canonicalize(root.join(path))?;
     let real_root = fs::canonicalize(root)?;
@@ -59,8 +57,8 @@ pub fn locate(root: &Path, path: &Path) -> io::Result<(PathBuf, String)> {
     Ok((real, inside.name(&real_root)))
 }
 
-/// Where a workflow stands. `path` is below the root, or whole. With `left` the files of the phase before the present one are
-/// looked at, too. `in_time` says whether another file may be read.
+/// `path` is absolute or relative to the root. With `left`, also checks the files of the previous phase. `in_time` is
+/// asked before each file.
 pub fn read(
     state: Option<&StateDir>,
     root: &Path,
@@ -105,7 +103,7 @@ fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Where the session's workflow stands or, where a manifest was written, that one.
+/// The session's workflow or, if a manifest was written, that one.
 pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> Known<Standing> {
     let attached = facts.marks.value().and_then(|marks| marks.workflow.attached.as_ref());
     let Some(root) = attached.map(|attached| Path::new(&attached.project)).or(here.root) else {
@@ -127,7 +125,6 @@ pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> Known<Sta
     known
 }
 
-/// The manifest that a call has written.
 fn written_manifest(facts: &Facts<'_>, bound: Option<&str>) -> Option<String> {
     let ours = |path: &str| is_manifest(path) || bound.is_some_and(|bound| is_same(path, bound));
     let paths = facts.event.written(|_| false);
@@ -136,7 +133,7 @@ fn written_manifest(facts: &Facts<'_>, bound: Option<&str>) -> Option<String> {
     }
     let written =
         facts.verification.files.iter().filter_map(|file| file.inside.clone()).find(|path| ours(path));
-    // Not every program says what it writes; the manifest itself shows whether something changed.
+    // Not every program names the files that it writes; the manifest itself shows a change.
     written.or_else(|| bound.map(str::to_owned))
 }
 
@@ -154,7 +151,7 @@ pub(super) fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<(
     }
 }
 
-/// What is where these names lead: below the manifest's folder, else below the root.
+/// Looks below the manifest's folder, then below the root.
 pub fn check_files(
     root: &Path,
     manifest: &Path,
@@ -167,7 +164,7 @@ pub fn check_files(
     let mut found = |name: &str| {
         let places = [folder.join(name), real_root.join(name)];
         let Some(real) = places.iter().find_map(|place| fs::canonicalize(place).ok()) else {
-            // What is named outside of the project is not even looked for there.
+            // Paths outside of the project are not even looked up.
             let is_outside = paths::locate(&real_root.join(name), std::slice::from_ref(&real_root)).is_none()
                 && paths::locate(&folder.join(name), std::slice::from_ref(&real_root)).is_none();
             return if is_outside { Found::Outside } else { Found::Missing };
@@ -199,7 +196,7 @@ fn history_file(state: &StateDir, root: &Path) -> PathBuf {
     state.project(root).join("gates.jsonl")
 }
 
-/// The gates of a manifest that were let through, oldest first, and whose it is.
+/// Passed or skipped gates of a manifest, oldest first, and the manifest's owner.
 fn read_history(state: &StateDir, root: &Path, manifest: &str) -> (Vec<LetThrough>, Option<String>) {
     let bytes = bounded::read_end(&history_file(state, root), LARGEST_HISTORY).unwrap_or_default();
     let lines = || bytes.split(|b| *b == b'\n');
@@ -209,12 +206,10 @@ fn read_history(state: &StateDir, root: &Path, manifest: &str) -> (Vec<LetThroug
     (known.filter(|known| known.gate > 0 && known.manifest == manifest).collect(), owner)
 }
 
-/// Remembers whose a manifest is now.
 pub fn record_owner(state: &StateDir, root: &Path, owned: &Owned) -> io::Result<()> {
     append_history(state, root, &serde_json::to_string(owned)?)
 }
 
-/// Remembers that a gate was let through.
 pub fn record_let_through(state: &StateDir, root: &Path, gate: &LetThrough) -> io::Result<()> {
     append_history(state, root, &serde_json::to_string(gate)?)
 }
@@ -222,11 +217,11 @@ pub fn record_let_through(state: &StateDir, root: &Path, gate: &LetThrough) -> i
 fn append_history(state: &StateDir, root: &Path, line: &str) -> io::Result<()> {
     crate::place::make_private(&state.project(root))?;
     let mut file = append::open(&history_file(state, root))?;
-    // Led by a line break, so that a line torn by a killed process does not take this one along.
+    // The leading line break protects this line if a kill tore the last one.
     append::lines(&mut file, &format!("\n{line}\n"))
 }
 
-/// Changes a manifest. What `change` refuses is not written, nor what somebody else changed in between.
+/// Fails if `change` refuses, or if another program changed the manifest meanwhile.
 pub fn change(
     state: &StateDir,
     root: &Path,
@@ -251,7 +246,7 @@ pub fn change(
     })
 }
 
-/// Writes a file beside a manifest: what a phase came to.
+/// Writes the result of a phase next to the manifest.
 pub fn write_output(state: &StateDir, root: &Path, path: &Path, name: &str, text: &[u8]) -> io::Result<()> {
     let _lock = lock_project(state, root)?;
     if text.len() as u64 > LARGEST_OUTPUT {
@@ -265,12 +260,12 @@ pub fn write_output(state: &StateDir, root: &Path, path: &Path, name: &str, text
     replace::durable(&file, text)
 }
 
-/// Notes that a compaction followed the end of a phase. A section that cannot hold that stays as it is.
+/// A section without room for the note stays as it is.
 pub fn note_compaction(state: &StateDir, root: &Path, path: &Path, section: &str) -> io::Result<()> {
     change(state, root, path, |text| manifest::note_compacted(text, section).map_err(|why| why.to_string()))
 }
 
-/// Makes the manifest of a new feature, and gives its path below the root.
+/// Returns the path below the root.
 pub fn create(state: &StateDir, root: &Path, id: &str, text: &str) -> io::Result<String> {
     let _lock = lock_project(state, root)?;
     let name = format!("{FOLDER}/{id}/{FILE}");
@@ -292,7 +287,7 @@ pub fn create(state: &StateDir, root: &Path, id: &str, text: &str) -> io::Result
     Ok(name)
 }
 
-/// The manifests of a project, the last written first.
+/// Last written first.
 pub fn find_manifests(root: &Path) -> Vec<(String, Option<Millis>)> {
     let entries = |folder: PathBuf| {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_MANIFESTS);
@@ -411,13 +406,13 @@ mod tests {
         change(&project.state, &project.root, &project.path, note).unwrap();
         let text = fs::read_to_string(project.root.join(&project.path)).unwrap();
         assert!(text.starts_with(TEXT) && text.contains("before_tokens: 9"), "{text}");
-        // That somebody wrote it there is no proof.
+        // The manifest's own claim is not proof.
         assert_eq!(project.standing().pending().len(), 1);
         let manifest = project.standing().path;
         let gate = LetThrough { manifest, gate: 1, at: Millis(5), ..LetThrough::default() };
         record_let_through(&project.state, &project.root, &gate).unwrap();
         assert_eq!(project.standing().pending(), []);
-        // A manifest that was begun later is another, unless it said so when the gate was let through.
+        // A manifest that was begun later is another one, unless it had that time when the gate was passed.
         let begun = format!("created_at: \"2099-01-01T00:00:00Z\"\n{text}");
         fs::write(project.root.join(&project.path), begun).unwrap();
         assert_eq!(project.standing().pending().len(), 1);

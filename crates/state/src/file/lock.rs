@@ -1,4 +1,4 @@
-//! Waiting for a lock, but not for ever: its holder may be suspended.
+//! Locks with a time limit: the holder may be suspended.
 
 use std::error::Error;
 use std::fmt;
@@ -8,20 +8,17 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// How long commands, the MCP server and the worker wait. Holders need milliseconds; only copying or rebuilding a large store
-/// takes seconds.
+/// Limit for commands, the MCP server and the worker. Holders need milliseconds; only copying or rebuilding a large
+/// store takes seconds.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How often the system is asked who holds a lock.
+/// Lists of locks that are searched for the holder.
 #[cfg(target_os = "linux")]
 const TRIES: usize = 3;
 
-/// Whom a lock mode out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockMode {
-    /// Those who want to be alone.
     Shared,
-    /// Everybody else.
     Exclusive,
 }
 
@@ -41,21 +38,19 @@ impl LockMode {
     }
 }
 
-/// Takes the lock of an open file, and waits for it as long as is usual. The error names the file, its holder where that is
-/// known, and the way out.
+/// Waits for at most [`PATIENCE`]. The error names the file, the holder if it is known, and the way out.
 pub fn wait(file: &File, path: &Path, mode: LockMode) -> io::Result<()> {
     wait_for(file, path, mode, PATIENCE)
 }
 
-/// The same with another patience.
 pub fn wait_for(file: &File, path: &Path, mode: LockMode, patience: Duration) -> io::Result<()> {
     match mode.try_take(file) {
         Ok(()) => return Ok(()),
         Err(TryLockError::Error(error)) => return Err(error),
         Err(TryLockError::WouldBlock) => {}
     }
-    // A thread that waits mode its place in the queue, which asking again and again would not. If it comes too late, it has
-    // the lock for a moment and lets go of it with its handle.
+    // A waiting thread keeps its place in the queue; polling would not. If it gets the lock too late, it releases it
+    // with its handle.
     let (sender, receiver) = mpsc::channel();
     let waiting = file.try_clone()?;
     std::thread::Builder::new().spawn(move || sender.send(mode.take(&waiting)))?;
@@ -65,19 +60,16 @@ pub fn wait_for(file: &File, path: &Path, mode: LockMode, patience: Duration) ->
     })
 }
 
-/// A lock that did not come free in time.
+/// The lock was not released in time.
 #[derive(Clone, Debug)]
 pub struct LockTimeout {
-    /// The file.
     pub file: PathBuf,
-    /// Its holder, where the system tells.
+    /// `None` if the system does not tell.
     pub process: Option<u32>,
-    /// How long it was waited for.
     pub waited: Duration,
 }
 
 impl LockTimeout {
-    /// The lock that an error is about.
     pub fn find(error: &io::Error) -> Option<&LockTimeout> {
         error.get_ref()?.downcast_ref()
     }
@@ -102,18 +94,18 @@ impl fmt::Display for LockTimeout {
 
 impl Error for LockTimeout {}
 
-/// The process that holds the lock of this file, where the system tells.
+/// `None` if the system does not tell.
 #[cfg(target_os = "linux")]
 pub fn find_holder(file: &File) -> Option<u32> {
     use std::os::unix::fs::MetadataExt;
     let found = file.metadata().ok()?;
     let (major, minor) = (rustix::fs::major(found.dev()), rustix::fs::minor(found.dev()));
     let name = format!("{major:02x}:{minor:02x}:{}", found.ino());
-    // The list can change between two reads, and an entry be missed.
+    // The list can change between two reads, and an entry can be missed.
     (0..TRIES).find_map(|_| parse_holder(&read_locks().ok()?, &name))
 }
 
-/// In reads as large as the system gives.
+/// In as few reads as possible: each one is a new list.
 #[cfg(target_os = "linux")]
 fn read_locks() -> io::Result<String> {
     use std::io::Read;
@@ -127,13 +119,14 @@ pub fn find_holder(_: &File) -> Option<u32> {
     None
 }
 
-/// `3: FLOCK  ADVISORY  WRITE 12345 fe:00:131 0 EOF`; who waits for it has an arrow in the second place.
+/// `3: FLOCK ADVISORY WRITE 12345 fe:00:131 0 EOF`; the lines of waiting processes have an arrow in the second
+/// column.
 #[cfg(target_os = "linux")]
 fn parse_holder(locks: &str, file: &str) -> Option<u32> {
     let holds = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
         let is_it = words.get(1) == Some(&"FLOCK") && words.get(5) == Some(&file);
-        // Another container's process has no number here.
+        // A process of another container has the number 0.
         words.get(4).filter(|_| is_it)?.parse().ok().filter(|id| *id > 0)
     };
     locks.lines().find_map(holds)
@@ -154,7 +147,7 @@ mod tests {
             assert_eq!(error.kind(), io::ErrorKind::TimedOut);
             let text = error.to_string();
             assert!(text.starts_with(&path.display().to_string()), "{text}");
-            // Where the file system or a container does not tell, nobody is named.
+            // Some file systems and containers do not tell the holder.
             #[cfg(target_os = "linux")]
             if super::find_holder(&waits).is_some() {
                 assert!(text.contains(&format!("kill -CONT {}", std::process::id())), "{text}");

@@ -1,4 +1,4 @@
-//! What became of what was said lately, read from the journal.
+//! Outcomes of recent interruptions, read from the journal.
 
 use std::io;
 use std::path::Path;
@@ -14,16 +14,15 @@ use crate::config::switches::SteppedDown;
 use crate::journal;
 use crate::place::StateDir;
 
-/// What could not be read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SkippedRecords {
-    /// Lines that are torn or of a newer version.
+    /// Torn lines, and records of newer versions.
     pub lines: usize,
-    /// Whole files.
+    /// Unreadable files.
     pub files: usize,
 }
 
-/// Folds the records of the last days, of each day only the last bytes, and shows each record on the way.
+/// Reads the last `of_a_day` bytes of each of the last `days`, and passes each record to `see`.
 pub fn read(
     state: &StateDir,
     now: Millis,
@@ -50,16 +49,15 @@ pub fn read(
     Ok((friction, unread))
 }
 
-/// How much of the journal is read to see whether a policy should step down.
+/// The part of the journal that decides whether a policy steps down.
 #[derive(Clone, Copy, Debug)]
 pub struct Reach {
-    /// Days looked back.
     pub days: u64,
-    /// Bytes of each.
+    /// Bytes of each day.
     pub of_a_day: u64,
 }
 
-/// Lets those of the policies step down that people overrode too often in this project. Returns them.
+/// Steps down the policies that people overrode too often in this project. Returns them.
 pub fn step_down(
     state: &StateDir,
     now: Millis,
@@ -86,7 +84,7 @@ pub fn step_down(
             since: now,
             told: false,
         };
-        // Another command may have found the same while this one was reading.
+        // Another command may have done the same meanwhile.
         switches::change(state, now, |switches| {
             down.retain(|policy| !switches.is_down(policy, &places));
             switches.stepped_down.extend(down.iter().map(entry));
@@ -95,7 +93,6 @@ pub fn step_down(
     Ok(down)
 }
 
-/// Remembers that a person was told.
 pub fn mark_told(state: &StateDir, now: Millis, root: &Path, policies: &[String]) -> io::Result<()> {
     let places = switches::project_paths(Some(root));
     switches::change(state, now, |switches| {

@@ -14,26 +14,24 @@ use tidegate_core::time::Millis;
 
 use crate::place::StateDir;
 
-/// Appends a record, without the secrets that stand in it.
+/// Redacts secrets first.
 pub fn append(folder: &Path, now: Millis, record: &mut Record) -> io::Result<()> {
     record.redact();
     let mut file = crate::file::append::open(&day_file(folder, &now.day()))?;
     crate::file::append::lines(&mut file, &record.line())
 }
 
-/// How every record begins.
 const RECORD_START: &[u8] = b"{\"v\":";
 
-/// Records of a journal, oldest first, and how many lines could not be read.
+/// Oldest first.
 #[derive(Debug, Default)]
 pub struct Entries {
-    /// What could be read.
     pub records: Vec<Record>,
-    /// Torn lines, and records of a newer version.
+    /// Torn lines, and records of newer versions.
     pub skipped: usize,
 }
 
-/// What is appended to a journal from some point on, across days.
+/// Reads records as they are appended, across days.
 #[derive(Debug)]
 pub struct Follower {
     folder: PathBuf,
@@ -42,13 +40,12 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// From the end of what is there now.
     pub fn from_here(folder: &Path, now: Millis) -> Follower {
         let offset = fs::metadata(day_file(folder, &now.day())).map_or(0, |found| found.len());
         Follower { folder: folder.to_owned(), day: now.day(), offset }
     }
 
-    /// What has come since the last call, in whole lines.
+    /// Whole lines since the last call.
     pub fn next(&mut self, now: Millis) -> io::Result<Entries> {
         let mut entries = Entries::default();
         let bytes = match fs::File::open(day_file(&self.folder, &self.day)) {
@@ -76,7 +73,7 @@ fn day_file(folder: &Path, day: &str) -> PathBuf {
     folder.join(format!("{day}.jsonl"))
 }
 
-/// The files of a journal, oldest first.
+/// Oldest first.
 pub fn list_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -90,34 +87,33 @@ pub fn list_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Reads the records of one file.
 pub fn read(path: &Path) -> io::Result<Entries> {
     read_end(path, u64::MAX)
 }
 
-/// Reads the records in the last `limit` bytes of one file.
+/// Reads the last `limit` bytes of a file.
 pub fn read_end(path: &Path, limit: u64) -> io::Result<Entries> {
     let (mut file, length) = crate::file::bounded::open_sized(path)?;
     let start = length.saturating_sub(limit);
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(start))?;
     file.read_to_end(&mut bytes)?;
-    // The first line is most likely half of one, which is nobody's fault.
+    // The first line is most likely cut by the limit: not counted as skipped.
     let whole = if start == 0 { 0 } else { search::first(&bytes, b'\n').map_or(bytes.len(), |end| end + 1) };
     let mut entries = Entries::default();
     entries.take_lines(&bytes[whole..]);
     Ok(entries)
 }
 
-/// Gives the records in the last `limit` bytes of one file one by one, so that a long one need not be held whole. Returns
-/// how many lines could not be read.
+/// Passes the records in the last `limit` bytes one by one, so that a long file is not held in memory. Returns the
+/// number of skipped lines.
 pub fn for_each_record(path: &Path, limit: u64, mut take: impl FnMut(Record)) -> io::Result<usize> {
     let (mut file, length) = crate::file::bounded::open_sized(path)?;
     let start = length.saturating_sub(limit);
     file.seek(SeekFrom::Start(start))?;
     let mut reader = BufReader::new(file);
     let (mut line, mut entries) = (Vec::new(), Entries::default());
-    // As above.
+    // Cut by the limit, as in `read_end`.
     if start > 0 {
         reader.skip_until(b'\n')?;
     }
@@ -145,8 +141,8 @@ impl Entries {
             Ok(_) => self.skipped += 1,
             Err(_) => {
                 self.skipped += 1;
-                // A line that was torn has the next one behind it. Inside a string the quotes are escaped, so
-                // this can only be the start of a record.
+                // The next record follows a torn line directly. Quotes inside of strings are escaped, so this can
+                // only be the start of a record.
                 let next = line.windows(RECORD_START.len()).rposition(|start| start == RECORD_START);
                 if let Some(next) = next.filter(|at| *at > 0) {
                     self.take(&line[next..]);
@@ -156,7 +152,7 @@ impl Entries {
     }
 }
 
-/// Deletes files of days before the last `days`. Returns how many.
+/// Deletes files older than `days`. Returns how many.
 pub fn prune(folder: &Path, now: Millis, days: u64) -> io::Result<usize> {
     let oldest = Millis(now.0.saturating_sub(days * 86_400_000)).day();
     let mut gone = 0;
@@ -169,11 +165,11 @@ pub fn prune(folder: &Path, now: Millis, days: u64) -> io::Result<usize> {
     Ok(gone)
 }
 
-/// Sessions can be resumed for a long time; their marks are small.
+/// Sessions can be resumed for a long time, and their marks are small.
 const SESSION_DAYS: u64 = 90;
 
-/// Once a day, at a session's start: journal files beyond their time, and the folders of sessions that have not been
-/// heard of for long. Never the one that is starting. Best effort; the next day tries again.
+/// Once a day, at a session's start: deletes old journal files and the folders of sessions that have been silent for
+/// long, never that of the `current` one. Best effort; the next day tries again.
 pub fn keep_house(state: &StateDir, current: &SessionId, now: Millis, days: u64) {
     let stamp = state.root().join("kept");
     if fs::read_to_string(&stamp).is_ok_and(|day| day == now.day()) {

@@ -1,4 +1,4 @@
-//! Which project a session belongs to.
+//! The project that a session belongs to. No git process: worktrees are recognised by their `.git` entry.
 
 pub mod paths;
 
@@ -11,8 +11,8 @@ use tidegate_core::redact::redact;
 use crate::file::bounded;
 use crate::session::claims;
 
-/// The host's own project, unless `cwd` is in another worktree of the same repository, then that; else the git
-/// top level of `cwd`; else `cwd`. No git process: a worktree is told by its `.git` entry.
+/// The host's project, unless `cwd` is in another worktree of the same repository: then that worktree. Without a
+/// host's project, the git top level of `cwd`, else `cwd`.
 pub fn root(host: Option<&Path>, cwd: Option<&Path>) -> Option<PathBuf> {
     let cwd = cwd.filter(|cwd| cwd.is_absolute());
     let host = host.filter(|host| host.is_absolute());
@@ -31,44 +31,42 @@ pub fn root(host: Option<&Path>, cwd: Option<&Path>) -> Option<PathBuf> {
     }
 }
 
-/// The main worktree of the repository that a linked worktree belongs to; `None` for anything else.
+/// `None` unless `root` is a linked worktree.
 pub fn main_worktree(root: &Path) -> Option<PathBuf> {
-    // Only a linked worktree has a file there: the usual case costs one look.
+    // Only a linked worktree has a file there, so the usual case costs one call.
     fs::metadata(root.join(".git")).ok().filter(fs::Metadata::is_file)?;
     let common = find_common_dir(root)?;
     common.parent().filter(|_| common.ends_with(".git")).map(Path::to_owned)
 }
 
-/// The worktree that a path is in, if it is one of the same repository as `root`.
+/// The worktree that contains the path, if it belongs to the same repository as `root`.
 pub fn worktree_of(path: &Path, root: &Path) -> Option<PathBuf> {
     let top = find_top_level(path.parent()?)?;
     let common = find_common_dir(&top)?;
     (find_top_level(root).and_then(|root| find_common_dir(&root)) == Some(common)).then_some(top)
 }
 
-/// Every worktree of the repository that a folder is in, its own too.
+/// All worktrees of the repository, including the folder's own.
 pub fn worktrees(path: &Path) -> Vec<PathBuf> {
-    /// More than this is not a list of worktrees.
     const MOST: usize = 1024;
     let Some(common) = find_top_level(path).as_deref().and_then(find_common_dir) else { return Vec::new() };
     let main = common.parent().filter(|_| common.ends_with(".git")).map(Path::to_owned);
     let known = fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten().take(MOST);
     let linked = known.filter_map(|entry| {
-        // Relative to the folder that holds the file, or absolute.
+        // Absolute, or relative to the folder of the file.
         let back = entry.path().join(read_text(&entry.path().join("gitdir"))?.trim());
         Some(fs::canonicalize(back).ok()?.parent()?.to_owned())
     });
     main.into_iter().chain(linked).collect()
 }
 
-/// The project that what is said in a session belongs to unless somebody says otherwise: all worktrees of a repository are
-/// one. No git process here either.
+/// The default project of a session's memory: all worktrees of a repository are one project.
 pub fn memory_project(root: &Path) -> ProjectOf {
     let top = find_top_level(root);
     let common = top.as_deref().and_then(find_common_dir);
     let folder = top.as_deref().unwrap_or(root);
     let key = common.clone().or_else(|| fs::canonicalize(folder).ok()).unwrap_or_else(|| folder.to_owned());
-    // A bare repository has its name itself.
+    // A bare repository carries the name itself.
     let named = match &common {
         Some(common) if common.ends_with(".git") => common.parent().unwrap_or(folder),
         Some(common) => common,
@@ -79,12 +77,12 @@ pub fn memory_project(root: &Path) -> ProjectOf {
         key: key.to_string_lossy().into_owned(),
         name: name.strip_suffix(".git").unwrap_or(&name).to_owned(),
         root: root.to_string_lossy().into_owned(),
-        // It becomes part of a title; the other names are looked up by.
+        // Redacted because it becomes part of a title; the key and the name are for lookup.
         branch: top.as_deref().and_then(read_branch).map(|branch| redact(&branch).text.into_owned()),
     }
 }
 
-/// What `HEAD` names; `None` where it names no branch.
+/// `None` with a detached `HEAD`.
 fn read_branch(top: &Path) -> Option<String> {
     let entry = top.join(".git");
     let git_dir = if fs::metadata(&entry).ok()?.is_dir() {
@@ -93,13 +91,12 @@ fn read_branch(top: &Path) -> Option<String> {
         top.join(read_text(&entry)?.strip_prefix("gitdir:")?.trim())
     };
     let head = read_text(&git_dir.join("HEAD"))?;
-    // With references in a table, `HEAD` is a file that names nothing.
+    // With the reftable format, `HEAD` is a placeholder.
     let branch = head.lines().next()?.strip_prefix("ref:")?.trim().strip_prefix("refs/heads/")?;
     (branch != ".invalid" && !branch.is_empty() && branch.len() <= 255).then(|| branch.to_owned())
 }
 
-/// What a folder of our own is called that belongs to a project: by the project's path, so that a person can find it, and
-/// by a hash, so that no two share one.
+/// A folder name for a project: its path, so that a person can find it, and a hash, so that it is unique.
 pub fn folder_name(project: &Path) -> String {
     let text = project.to_string_lossy();
     let name: String = text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
@@ -111,7 +108,7 @@ fn find_top_level(path: &Path) -> Option<PathBuf> {
     path.ancestors().find(|folder| fs::symlink_metadata(folder.join(".git")).is_ok()).map(Path::to_owned)
 }
 
-/// The repository that all its worktrees share. A `.git` file can claim anything, so the repository has to know the
+/// The repository that all worktrees share. A `.git` file can claim anything, so the repository has to know the
 /// worktree, too.
 fn find_common_dir(top: &Path) -> Option<PathBuf> {
     let entry = top.join(".git");
@@ -160,7 +157,6 @@ mod tests {
         assert_eq!(root(None, &base), base);
         assert_eq!(main_worktree(&tree), Some(main.clone()));
         assert_eq!((main_worktree(&main), main_worktree(&other)), (None, None));
-        // git can write both paths relative to where they stand.
         fs::write(tree.join(".git"), "gitdir: ../../.git/worktrees/one\n").unwrap();
         fs::write(main.join(".git/worktrees/one/gitdir"), "../../../.trees/one/.git\n").unwrap();
         assert_eq!(main_worktree(&tree), Some(main.clone()));
@@ -173,7 +169,7 @@ mod tests {
         assert_eq!(worktree_of(&main.join("src/a.rs"), &tree), Some(main.clone()));
         assert_eq!(worktree_of(&other.join("a.rs"), &main), None);
 
-        // A folder that only says it is a worktree of `main`.
+        // A folder that only claims to be a worktree of `main`.
         let stranger = base.join("stranger");
         fs::create_dir_all(stranger.join("fake")).unwrap();
         fs::write(stranger.join(".git"), "gitdir: fake\n").unwrap();

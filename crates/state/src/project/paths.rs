@@ -1,4 +1,4 @@
-//! Files that a call writes: whether they belong to the project, and whether they changed.
+//! Paths of a call: whether they are in the project, and when the files changed.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -8,17 +8,15 @@ use tidegate_core::time::Millis;
 
 use crate::project;
 
-/// Where a path is in the project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inside {
-    /// The root that it is in.
     pub root: PathBuf,
-    /// The path below that, with `/`.
+    /// With `/` as separator.
     pub below: String,
 }
 
 impl Inside {
-    /// What the path is called by those who work in `home`: relative where it is below that, else whole.
+    /// Relative if it is below `home`, else absolute.
     pub fn name(&self, home: &Path) -> String {
         let same = |one: &Path, other: &Path| {
             one == other
@@ -36,7 +34,7 @@ impl Inside {
     }
 }
 
-/// Where a path is; `None` outside all roots. A worktree of the same repository belongs to it, too.
+/// `None` outside of all roots. Another worktree of the same repository counts as inside.
 pub fn locate(path: &Path, roots: &[PathBuf]) -> Option<Inside> {
     let path = remove_dots(path);
     let below = |path: &Path, root: &Path| {
@@ -46,7 +44,7 @@ pub fn locate(path: &Path, roots: &[PathBuf]) -> Option<Inside> {
     if let Some(found) = roots.iter().find_map(|root| below(&path, root)) {
         return Some(found);
     }
-    // The same place may have two names: a link above it, or a folder that is one.
+    // The same folder may have two names through links.
     let real = resolve(&path)?;
     let real_roots = roots.iter().filter_map(|root| fs::canonicalize(root).ok());
     real_roots
@@ -55,7 +53,7 @@ pub fn locate(path: &Path, roots: &[PathBuf]) -> Option<Inside> {
         .or_else(|| below(&real, &project::worktree_of(&real, roots.first()?)?))
 }
 
-/// When a file was last written, or put there with an older time on it (`mv`, `cp -p`).
+/// Last modification, or the move or copy that put the file there with an older time (`mv`, `cp -p`).
 pub fn changed_at(path: &Path) -> Option<Millis> {
     let file = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
     let written = file.modified().ok()?.duration_since(UNIX_EPOCH).ok()?.as_millis() as u64;
@@ -69,7 +67,7 @@ pub fn changed_at(path: &Path) -> Option<Millis> {
     Some(Millis(written.max(put)))
 }
 
-/// The path with the part that is there resolved.
+/// Resolves the existing part of the path.
 pub fn resolve(path: &Path) -> Option<PathBuf> {
     path.ancestors().find_map(|above| {
         let found = fs::canonicalize(above).ok()?;
@@ -77,7 +75,7 @@ pub fn resolve(path: &Path) -> Option<PathBuf> {
     })
 }
 
-/// `a/../b` is `b`. As the host's tools read it, not as the system would through a link.
+/// `a/../b` becomes `b`: as the host's tools read it, not as the system would through a link.
 pub fn remove_dots(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for part in path.components() {

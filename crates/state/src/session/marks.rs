@@ -1,4 +1,4 @@
-//! A session's marks on disk: append-only, and rewritten short when they have grown long.
+//! A session's marks on disk: append-only, and rewritten shorter when they have grown.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -18,25 +18,23 @@ use crate::place::{make_private, refuse_foreign};
 
 const FILE: &str = "marks";
 
-/// Edits that could not be put into the marks in time.
+/// Edits that could not be added to the marks in time.
 const UNNOTED: &str = "unnoted";
 
-/// The same while they are put there.
+/// The same file while its edits are added to the marks.
 const TAKING: &str = "unnoted.taking";
 
-/// Of more than this only the newest are taken: they decide whether something is unverified.
+/// In bytes; the newest edits decide whether something is unverified.
 const MOST_TAKEN: u64 = 64 * 1024;
 
-/// From here on the file is rewritten: a short one is a few hundred bytes and hardly ever more than half of this, so it is rare.
+/// A longer file is rewritten. A short one has a few hundred bytes and hardly ever half of this, so that is rare.
 const LONG: u64 = 12 * 1024;
 
-/// So many lines that cannot be read, and none that every file has, are damage.
+/// This many unreadable lines, without those that every file has, mean damage.
 const DAMAGED: usize = 3;
 
-/// More than this is damage.
 const LARGEST: u64 = 4 * 1024 * 1024;
 
-/// Reads a session's marks.
 pub fn read(session: &Path) -> Known<Marks> {
     let bytes = File::open(session.join(FILE)).and_then(|file| {
         let mut bytes = Vec::with_capacity(LONG as usize + 1024);
@@ -45,7 +43,7 @@ pub fn read(session: &Path) -> Known<Marks> {
     });
     match bytes {
         Ok(bytes) => match Marks::fold(&bytes) {
-            // One torn line is a killed process; a file of nothing else is no marks file.
+            // A single torn line comes from a killed process; a file of torn lines is not a marks file.
             marks
                 if marks.unread.len() >= DAMAGED
                     && marks.session.attached.is_none()
@@ -60,10 +58,10 @@ pub fn read(session: &Path) -> Known<Marks> {
     }
 }
 
-/// The right to append: shared with others, or alone.
+/// The right to append, shared or exclusive.
 ///
-/// Alone is for what must happen once: several hooks of one session run at the same time and see the same marks.
-/// Whoever wants to say something once reads the marks again under the lock, and appends before letting go.
+/// Exclusive for things that must happen once: parallel hooks of one session see the same marks. To say something
+/// once, read the marks again under the lock, and append before releasing it.
 #[derive(Debug)]
 pub struct MarksLock {
     file: File,
@@ -72,17 +70,16 @@ pub struct MarksLock {
     patience: Duration,
 }
 
-/// Together with other hooks; only a rewrite of the file waits for it.
+/// Only a rewrite of the file waits for it.
 pub fn lock_shared(session: &Path) -> io::Result<MarksLock> {
     lock(session, LockMode::Shared, lock::PATIENCE)
 }
 
-/// Alone.
 pub fn lock_exclusive(session: &Path) -> io::Result<MarksLock> {
     lock(session, LockMode::Exclusive, lock::PATIENCE)
 }
 
-/// Waits only so long: a hook has to answer before its own deadline.
+/// A hook has to answer before its own deadline.
 pub fn lock(session: &Path, mode: LockMode, patience: Duration) -> io::Result<MarksLock> {
     let path = session.join("lock");
     let file = private::open_lock_file(&path)?;
@@ -91,13 +88,11 @@ pub fn lock(session: &Path, mode: LockMode, patience: Duration) -> io::Result<Ma
 }
 
 impl MarksLock {
-    /// Appends marks and lets go. Each line is led by a line break, so that one torn by a killed process takes no
-    /// other along.
+    /// Releases the lock. The leading line break protects a line if a kill tore the last one.
     pub fn append(self, marks: &[Mark]) -> io::Result<()> {
         if marks.is_empty() { Ok(()) } else { self.append_lines(&write_lines(marks)) }
     }
 
-    /// The same for marks that are lines already.
     pub(crate) fn append_lines(self, lines: &str) -> io::Result<()> {
         let path = self.session.join(FILE);
         let mut file = crate::file::append::open(&path)?;
@@ -105,11 +100,11 @@ impl MarksLock {
         if file.metadata()?.len() <= LONG {
             return Ok(());
         }
-        // Rewritten as the marks it comes to, and alone: an append to the old file would be lost.
+        // Rewritten under the exclusive lock: an append to the old file would be lost.
         if !self.exclusive {
             self.file.unlock()?;
             match lock::wait_for(&self.file, &self.session.join("lock"), LockMode::Exclusive, self.patience) {
-                // They are in it. A later one makes it shorter.
+                // The marks are appended; a later call rewrites the file.
                 Err(error) if LockTimeout::find(&error).is_some() => return Ok(()),
                 waited => waited?,
             }
@@ -121,17 +116,18 @@ impl MarksLock {
     }
 }
 
-/// Other places for edits that could not be noted: the session's own folder may be the one that cannot be written.
+/// Places for unnoted edits if the session's own folder cannot be written.
 #[derive(Clone, Debug, Default)]
 pub struct FallbackFolders {
-    /// The folders, each there only as long as something is in it.
+    /// Each is removed once it is empty.
     pub folders: Vec<PathBuf>,
-    /// The session's file in each.
+    /// The file name in each folder.
     pub file: String,
 }
 
 impl FallbackFolders {
-    /// In the state, and in a folder that the system keeps for the user or, by the user's number, for everybody.
+    /// In the state directory, and in the user's runtime folder or else in the shared temporary folder under the
+    /// user's id.
     pub fn new(session: &str, state: &Path, runtime: Option<&Path>) -> FallbackFolders {
         let outside = match runtime {
             Some(runtime) => runtime.join("tidegate-unnoted"),
@@ -151,8 +147,8 @@ fn shared_folder() -> PathBuf {
     std::env::temp_dir().join("tidegate-unnoted")
 }
 
-/// Leaves edits that cannot be put into the marks: the lock is held, time is up, or the file cannot be written. Takes no lock.
-/// On a full disk a file can often be made and not be written: then one without contents says that there was an edit.
+/// Saves edits that cannot be added to the marks: the lock is taken, time is up, or the file cannot be written. Takes
+/// no lock. On a full disk an empty file can often still be created: it signals an edit without its name.
 pub fn save_unnoted(session: &Path, elsewhere: &FallbackFolders, edits: &[Mark]) -> io::Result<()> {
     let mut left = save_at(&session.join(UNNOTED), edits);
     for folder in &elsewhere.folders {
@@ -166,7 +162,7 @@ pub fn save_unnoted(session: &Path, elsewhere: &FallbackFolders, edits: &[Mark])
     left
 }
 
-/// The sign of an edit that could not be written down. Not the empty file itself: that is about to be written.
+/// Signals an edit without its name. A separate file, since an empty main file may just be in use.
 fn unnamed_sign(path: &Path) -> PathBuf {
     path.with_added_extension("unnamed")
 }
@@ -176,7 +172,7 @@ fn save_at(path: &Path, edits: &[Mark]) -> io::Result<()> {
         let mut file = append::open(path)?;
         append::lines(&mut file, &format!("\n{}", write_lines(edits)))
             .inspect_err(|_| drop(append::open(&unnamed_sign(path))))?;
-        // What was taken up after it was opened may have been read before this was in it. Twice does no harm.
+        // Another process may have collected the file after it was opened, without these lines. Twice does no harm.
         if is_still_at(&file, path)? {
             return Ok(());
         }
@@ -190,32 +186,32 @@ fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
     Ok(fs::metadata(path).is_ok_and(|there| (there.dev(), there.ino()) == (ours.dev(), ours.ino())))
 }
 
-/// No open file can be moved away here.
+/// An open file cannot be moved here.
 #[cfg(not(unix))]
 fn is_still_at(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Puts edits that were left into the marks, for an event whose gate rests on them.
+/// Adds unnoted edits to the marks, for events whose gate depends on them.
 pub fn collect_unnoted(session: &Path, elsewhere: &FallbackFolders, patience: Duration) -> io::Result<()> {
     let lock_exclusive = |session: &Path| lock(session, LockMode::Exclusive, patience);
     let own = collect_from(session, &session.join(UNNOTED), &session.join(TAKING), &lock_exclusive)?;
-    // Hardly ever is one of them there. Another user's signs are none.
+    // These folders hardly ever exist. Those of other users are ignored.
     for folder in elsewhere.folders.iter().filter(|folder| folder.exists()) {
         if refuse_foreign(folder).is_ok() {
             let left = folder.join(&elsewhere.file);
             let taken = collect_from(session, &left, &left.with_added_extension("taking"), &lock_exclusive)?;
             taken.map_or(Ok(()), |sign| collect_unnamed(session, &sign, &lock_exclusive))?;
-            // Where others are left it stays.
+            // Fails if the folder is not empty, which is right.
             let _ = fs::remove_dir(folder);
         }
     }
-    // Last: the same edit may have its name elsewhere.
+    // Last, because the same edit may have its name elsewhere.
     own.map_or(Ok(()), |sign| collect_unnamed(session, &sign, &lock_exclusive))
 }
 
-/// Takes up those in the session's own folder, if that takes no time: not while another has the lock. What is left then is
-/// taken up at the end of the turn.
+/// Collects those in the session's own folder, unless another process has the lock. The end of the turn collects the
+/// rest.
 pub fn try_collect_unnoted(session: &Path) -> io::Result<()> {
     let lock = |session: &Path| {
         let file = private::open_lock_file(&session.join("lock"))?;
@@ -226,7 +222,7 @@ pub fn try_collect_unnoted(session: &Path) -> io::Result<()> {
         .map_or(Ok(()), |sign| collect_unnamed(session, &sign, &lock))
 }
 
-/// That there was an edit is all that is known. Where others are known to be unverified it says nothing new.
+/// Only the fact of an edit is known. It adds nothing if other edits are unverified anyway.
 fn collect_unnamed(
     session: &Path,
     sign: &Path,
@@ -245,7 +241,7 @@ fn collect_unnamed(
     fs::remove_file(sign)
 }
 
-/// Takes up one file; gives the place of its sign without a name, if there was a file at all.
+/// Returns the path of the unnamed sign if there was a file.
 fn collect_from(
     session: &Path,
     left: &Path,
@@ -256,7 +252,7 @@ fn collect_from(
     while left.exists() || taking.exists() {
         let lock = lock_exclusive(session)?;
         sign = Some(unnamed_sign(left));
-        // Under another name, since others append to it without the lock. It may have been left by a process that was killed.
+        // Renamed first, since others append to it without the lock. A killed process may have left the renamed file.
         if !taking.exists() {
             match fs::rename(left, taking) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => break,
@@ -264,7 +260,7 @@ fn collect_from(
             }
         }
         let lines = bounded::read_end(taking, MOST_TAKEN)?;
-        // What was verified since it was edited is not to be verified again.
+        // Edits that were verified since stay verified.
         let verified = read(session).value().and_then(|marks| marks.verification.verified);
         let edit = |line: &[u8]| match serde_json::from_slice(line) {
             Ok(VerificationMark::Edit(edit)) if verified.is_none_or(|at| edit.at > at) => {
@@ -318,7 +314,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let session = folder.path();
         save_unnoted(session, &FallbackFolders::default(), &[edit("a.rs", 1)]).unwrap();
-        // As one leaves it that is killed while it takes them up; meanwhile another edit was left.
+        // As left by a process that was killed while collecting; another edit was saved meanwhile.
         fs::rename(session.join(UNNOTED), session.join(TAKING)).unwrap();
         save_unnoted(session, &FallbackFolders::default(), &[edit("b.rs", 2)]).unwrap();
         take_up(session, &FallbackFolders::default()).unwrap();
@@ -326,7 +322,7 @@ mod tests {
         assert!(!session.join(UNNOTED).exists() && !session.join(TAKING).exists());
     }
 
-    /// Hooks leave edits without the lock, also while others are taken up.
+    /// Hooks save edits without the lock, also while others are collected.
     #[test]
     fn an_edit_that_is_left_meanwhile_is_not_lost() {
         let folder = tempfile::tempdir().unwrap();
@@ -390,7 +386,7 @@ mod tests {
         assert_eq!(unverified(session), ["a.rs"]);
     }
 
-    /// The session's folder cannot be written, and later it can.
+    /// The session's folder cannot be written at first, and later it can.
     #[test]
     fn an_edit_is_left_elsewhere_where_the_session_cannot_hold_it() {
         let folder = tempfile::tempdir().unwrap();
@@ -408,18 +404,17 @@ mod tests {
         assert!(!sign.exists());
     }
 
-    /// A full disk lets a file be made and not be written.
+    /// On a full disk a file can be created but not written.
     #[test]
     fn a_sign_without_a_name_is_an_edit() {
         let folder = tempfile::tempdir().unwrap();
         let session = folder.path();
         fs::write(unnamed_sign(&session.join(UNNOTED)), "").unwrap();
-        // It is torn, too, if the disk became full in the middle of it.
+        // The line is torn if the disk became full in the middle of it.
         fs::write(session.join(UNNOTED), "\n{\"edit\":{\"fi").unwrap();
         take_up(session, &FallbackFolders::default()).unwrap();
         assert_eq!(unverified(session), [UNNAMED]);
         assert!(!unnamed_sign(&session.join(UNNOTED)).exists());
-        // One that is known by name is enough.
         fs::remove_file(session.join(FILE)).unwrap();
         fs::write(unnamed_sign(&session.join(UNNOTED)), "").unwrap();
         save_unnoted(session, &FallbackFolders::default(), &[edit("a.rs", 1)]).unwrap();

@@ -1,7 +1,8 @@
-//! Changing a person's files: under a lock, durable, archive before trim.
+//! Changes a person's files: under a lock, durably, archive before trim.
 //!
-//! The lock is between us; people and models write without it. So a file is read again when its successor is on disk and
-//! only the rename is left; if it is another by then, all is done anew from what it says now.
+//! The lock works between Tidegate's processes; people and models write without it. So a file is read again when its
+//! new version is on disk and only the rename is left. If it has changed, everything starts again from its new
+//! content.
 
 use std::cell::Cell;
 use std::fs::{self, File, OpenOptions};
@@ -21,32 +22,31 @@ use crate::file::lock::LockMode;
 use crate::file::{private, replace};
 use crate::place::StateDir;
 
-/// Many times what is worth reading: also a file that was let grow can be trimmed.
+/// Far more than is worth reading, so that an overgrown file can still be trimmed.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
-/// A file that changes more often than this while we look at it is left alone.
+/// A file that keeps changing is left alone.
 const TRIES: usize = 5;
 
 /// Less than usual: hooks wait for it, too.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What a trim came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trim {
-    /// So many entries were moved to the archive.
+    /// Entries that moved to the archive.
     pub moved: usize,
-    /// Why the plan does not say when it was compacted.
+    /// The reason why the plan has no note of the compaction.
     pub plan: Option<String>,
 }
 
-/// Adds an entry at the newest end of `progress.md`, which is made where it is missing. Returns what names the entry.
+/// Adds it at the newest end of `progress.md`, which is created if it is missing.
 pub fn add_entry(state: &StateDir, folder: &ContextFolder, entry: &NewEntry) -> io::Result<Option<EntryId>> {
     let added = Cell::new(None);
     change(state, folder, flow::FILE, |text| {
         let old = Progress::parse(text);
         let with = old.with(entry);
         let new = Progress::parse(&with);
-        // Which of them it is: at one of the two ends.
+        // The new entry is at one of the two ends.
         let end = match old.newest_end() {
             _ if old.entries.is_empty() => new.entries.last(),
             End::Top => new.entries.first(),
@@ -58,7 +58,7 @@ pub fn add_entry(state: &StateDir, folder: &ContextFolder, entry: &NewEntry) -> 
     Ok(added.get())
 }
 
-/// Changes a file that is in no project by what it says now; a missing one says nothing. Returns whether it was changed.
+/// For a file outside of projects. A missing file counts as empty. Returns whether it changed.
 pub fn change_file(
     state: &StateDir,
     path: &Path,
@@ -68,7 +68,7 @@ pub fn change_file(
     change_path(path, &change, &mut replace_durably)
 }
 
-/// Changes one file by what it says now; a missing one says nothing. Returns whether it was changed.
+/// A missing file counts as empty. Returns whether it changed.
 pub fn change(
     state: &StateDir,
     folder: &ContextFolder,
@@ -81,7 +81,8 @@ pub fn change(
 
 /// Moves all but the newest entries of `progress.md` to the archive, and notes the time in the plan.
 ///
-/// Whenever it is killed, each entry is in one of the two files or in both; what is in both is not archived again.
+/// After a kill at any time, each entry is in one of the two files or in both; an entry in both is not archived
+/// again.
 pub fn trim(state: &StateDir, folder: &ContextFolder, keep: usize, at: Millis) -> io::Result<Trim> {
     let _lock = lock_project(state, folder.root())?;
     let moved = trim_locked(folder, keep, &mut replace_durably)?;
@@ -90,7 +91,7 @@ pub fn trim(state: &StateDir, folder: &ContextFolder, keep: usize, at: Millis) -
     Ok(Trim { moved, plan })
 }
 
-/// How a file is replaced: path, what it said, what it is to say. An argument, so that a test can let each step fail.
+/// Path, old text, new text. An argument, so that tests can fail each step.
 type Replace<'a> = &'a mut dyn FnMut(&Path, Option<&str>, &str) -> io::Result<()>;
 
 fn change_locked(
@@ -131,7 +132,6 @@ fn trim_locked(folder: &ContextFolder, keep: usize, replace: Replace<'_>) -> io:
     })
 }
 
-/// A project without a plan does not get one.
 fn stamp_locked(folder: &ContextFolder, at: Millis, replace: Replace<'_>) -> io::Result<bool> {
     if open_editable(folder, plan::FILE)?.1.is_none() {
         return Ok(false);
@@ -139,7 +139,7 @@ fn stamp_locked(folder: &ContextFolder, at: Millis, replace: Replace<'_>) -> io:
     change_locked(folder, plan::FILE, &|text| Some(plan::compacted(text, at)), replace)
 }
 
-/// One of us at a time in one project. Kept in private state, so that nothing is left in the project.
+/// In private state, so that nothing is left in the project.
 pub(crate) fn lock_project(state: &StateDir, root: &Path) -> io::Result<File> {
     let path = state.project(root).join("lock");
     let file = private::open_lock_file(&path)?;
@@ -147,8 +147,7 @@ pub(crate) fn lock_project(state: &StateDir, root: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// A file that is about to be changed: where it is, and what it says. Refuses one that its owner does not want changed; a
-/// rename would not ask.
+/// The path and the text of a file that is about to change. Refuses a read-only file, which a rename would replace.
 fn open_editable(folder: &ContextFolder, name: &str) -> io::Result<(PathBuf, Option<String>)> {
     let path = folder.file(name)?;
     let text = read_editable(&path)?;
@@ -168,7 +167,7 @@ fn read_editable(path: &Path) -> io::Result<Option<String>> {
     decode_utf8(bytes).map(Some)
 }
 
-/// Somebody else wrote the file in between.
+/// Another program wrote the file meanwhile.
 #[derive(Debug)]
 pub(super) struct ChangedMeanwhile;
 
@@ -206,7 +205,7 @@ fn replace_durably(path: &Path, old: Option<&str>, new: &str) -> io::Result<()> 
     })
 }
 
-/// Removes what a killed process left beside a file. All that write it hold the lock, so nobody else is using it.
+/// Removes temporary files of killed processes. All writers hold the lock, so none is in use.
 pub(crate) fn remove_leftovers(path: &Path) {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
         return;
@@ -306,10 +305,10 @@ mod tests {
         assert_eq!(project.files(), [flow::FILE]);
     }
 
-    /// Where a process dies: before it writes, in the middle of writing beside the file, when the file is replaced.
+    /// The step in which a process dies: before writing, in the middle of the new file, at the rename.
     const DEATHS: [&str; 3] = ["before", "within", "after"];
 
-    /// Lets the write with number `at` die so.
+    /// Fails the write with this number.
     fn dies<'a>(
         at: usize,
         death: &'a str,
@@ -351,7 +350,7 @@ mod tests {
                 let there: Vec<EntryId> = ids(&progress).into_iter().chain(ids(&archive)).collect();
                 assert!(ids(PROGRESS).iter().all(|id| there.contains(id)), "{at} {death}");
                 assert!(archive.starts_with(old_archive), "{at} {death}");
-                // What is in one of the files is there whole: no file is ever half of what it was or is to be.
+                // Each file has its old or its new content, never half of it.
                 assert!(progress == PROGRESS || ids(&progress).len() == 2, "{at} {death}");
 
                 project.trim();
@@ -430,7 +429,7 @@ mod tests {
         assert_eq!(all.len(), 6, "each once");
     }
 
-    /// On a slow disk the others may hold the lock for longer than one of us waits.
+    /// On a slow disk, others may hold the lock for longer than the limit.
     fn patiently<T>(mut write: impl FnMut() -> io::Result<T>) -> T {
         loop {
             match write() {
@@ -504,7 +503,7 @@ mod tests {
         );
         fs::remove_file(&archive).unwrap();
 
-        // A plan that cannot be changed does not keep the entries from being trimmed.
+        // A plan that is not UTF-8 does not prevent the trim.
         project.put(plan::FILE, b"\xff");
         let trim = trim(&project.state, &project.folder, 2, NOON).unwrap();
         assert_eq!((trim.moved, trim.plan.as_deref()), (3, Some("task_plan.md: not UTF-8")));

@@ -1,4 +1,4 @@
-//! Flow and stock of a project as policies may know them.
+//! Flow and stock of a project as facts for policies.
 
 use tidegate_core::feature::HANDOFF_FILE;
 use tidegate_core::feature::facts::Known;
@@ -10,13 +10,12 @@ use crate::feature::knowledge::folder::{ContextFolder, ReadTexts};
 use crate::feature::knowledge::promotions;
 use crate::place::StateDir;
 
-/// The files as they are.
 pub fn read_texts(folder: &ContextFolder) -> ReadTexts {
     let names: Vec<&'static str> = TRACKED.into_iter().chain([HANDOFF_FILE]).collect();
     folder.texts(&names)
 }
 
-/// What they say. `began` is when the session began, as far as that is known.
+/// `began`: the start of the session, if it is known.
 pub fn collect(
     state: Option<&StateDir>,
     folder: &ContextFolder,

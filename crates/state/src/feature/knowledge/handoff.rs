@@ -1,4 +1,4 @@
-//! The handoff on disk. What a person wrote or changed there is kept beside it; ours is replaced whole.
+//! The handoff on disk. A version that a person wrote or changed is kept next to it; our own is replaced.
 
 use std::fs;
 use std::io;
@@ -23,13 +23,12 @@ use crate::file::replace;
 use crate::place::StateDir;
 use crate::session::marks;
 
-/// More than anybody writes there.
 const LARGEST: u64 = 1024 * 1024;
 
-/// What was put aside; more is not kept apart.
+/// Versions that are kept aside.
 const MOST_KEPT: usize = 100;
 
-/// What a handoff of this project says now. `work` is what goes step by step beside the cycle.
+/// `work`: the steps of workflows, to which the cycle's are added.
 pub fn collect(
     state: &StateDir,
     root: &Path,
@@ -45,7 +44,7 @@ pub fn collect(
     }
     let folder = ContextFolder::find(root);
     let texts = folder.as_ref().map(facts::read_texts);
-    // Whatever session decided something, who goes on is bound by it.
+    // Decisions of any session bind the next one.
     let knowledge = folder.as_ref().zip(texts.as_ref());
     let knowledge = knowledge.map(|(folder, texts)| facts::collect(Some(state), folder, texts, None, now));
     Handoff::of(&Sources {
@@ -58,7 +57,7 @@ pub fn collect(
     })
 }
 
-/// Writes what a handoff of the session says now, unless there is nothing to hand off.
+/// Writes nothing if there is nothing to hand off.
 pub(crate) fn write_now(here: &HookContext<'_>, work: Vec<Steps>) -> io::Result<()> {
     let (state, root) = (here.state()?, here.root()?);
     let known = marks::read(here.folder);
@@ -70,16 +69,14 @@ pub(crate) fn write_now(here: &HookContext<'_>, work: Vec<Steps>) -> io::Result<
     write(state, root, &handoff, Some(here.session)).map(drop)
 }
 
-/// What came of writing one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenHandoff {
-    /// Where it is.
     pub path: PathBuf,
-    /// Where that is which was there and was not ours.
+    /// The copy of a version that was not ours.
     pub kept: Option<PathBuf>,
 }
 
-/// Writes it, and remembers in the session that wrote it that it did.
+/// The session that wrote it remembers that in its marks.
 pub fn write(
     state: &StateDir,
     root: &Path,
@@ -93,13 +90,13 @@ pub fn write(
     };
     if let Some(session) = by.map(|session| state.session(session)) {
         let wrote = KnowledgeMark::Handoff(HandoffKnown { at: handoff.at, wrote: true }).into();
-        // At worst the session is told of what it wrote.
+        // Without the mark, the session is only told of its own handoff.
         let _ = marks::lock_shared(&session).and_then(|lock| lock.append(&[wrote]));
     }
     Ok(written)
 }
 
-/// Killed at any step, what a person wrote is there under one of its names.
+/// After a kill at any step, a person's version still exists under one of its names.
 fn write_locked(folder: &ContextFolder, text: &str) -> io::Result<WrittenHandoff> {
     let path = folder.path().join(FILE);
     let old = read_old(&path)?;
@@ -119,7 +116,7 @@ fn write_locked(folder: &ContextFolder, text: &str) -> io::Result<WrittenHandoff
     Ok(WrittenHandoff { path, kept })
 }
 
-/// What is there. Not through a link, and not what its owner does not want changed: a rename would not ask.
+/// Refuses links and read-only files, which a rename would replace.
 fn read_old(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => Err(io::Error::other("it is a link")),
@@ -132,13 +129,13 @@ fn read_old(path: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Gives the file a name beside it that nothing has yet.
+/// Links the file to a free name next to it.
 fn keep_aside(path: &Path, text: &[u8]) -> io::Result<PathBuf> {
     let names = (1..=MOST_KEPT).map(|number| match number {
         1 => path.with_file_name("handoff.kept.md"),
         _ => path.with_file_name(format!("handoff.kept.{number}.md")),
     });
-    // By a run that was killed before it replaced the file.
+    // Kept by a run that was killed before it replaced the file.
     let is_kept = |name: &Path| read_old(name).is_ok_and(|kept| kept.as_deref() == Some(text));
     replace::keep_as(path, names, is_kept)
 }
@@ -204,7 +201,7 @@ mod tests {
         assert_eq!(project.write(4).unwrap().kept, Some(project.path("handoff.kept.2.md")));
         assert_eq!(fs::read(project.path("handoff.kept.2.md")).unwrap(), b"caf\xe9");
         assert!(project.get(FILE).contains("# Handoff, 1970-01-01T00:00:04Z"));
-        // Killed before the file was replaced: the same text is not kept twice.
+        // After a kill before the rename, the same text is not kept twice.
         fs::copy(project.path("handoff.kept.md"), project.path(FILE)).unwrap();
         assert_eq!(project.write(5).unwrap().kept, Some(project.path("handoff.kept.md")));
         fs::write(project.path(FILE), "").unwrap();
@@ -234,7 +231,7 @@ mod tests {
         assert!(project.kept().is_empty());
     }
 
-    /// A name that is taken by a link is not written through.
+    /// A link at the name is not written through.
     #[test]
     fn a_link_among_the_kept_ones_is_passed_over() {
         let project = Project::new();

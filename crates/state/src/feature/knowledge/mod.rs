@@ -1,4 +1,4 @@
-//! Flow and stock on disk: read leniently, written so that nothing is lost.
+//! Flow and stock on disk: read leniently, written without losses.
 
 pub mod boundary;
 pub mod edit;
@@ -45,7 +45,6 @@ pub(super) fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &HookContext
     }
 }
 
-/// Flow and stock of the project.
 fn read_files(began: Option<Millis>, here: &HookContext<'_>) -> Option<Knowledge> {
     let folder = ContextFolder::find(here.root?)?;
     Some(facts::collect(here.state, &folder, &facts::read_texts(&folder), began, here.now))
@@ -63,7 +62,7 @@ pub(super) fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<(
     }
 }
 
-/// `last-compact.json`, where the project has that folder.
+/// Writes `last-compact.json` if the project has the folder.
 fn publish_compaction(boundary: &Boundary, here: &HookContext<'_>) -> io::Result<()> {
     let Some(folder) = ContextFolder::find(here.root()?) else { return Ok(()) };
     let number = |count: usize| count as u64;
@@ -87,7 +86,7 @@ fn publish_compaction(boundary: &Boundary, here: &HookContext<'_>) -> io::Result
             lost: survival.lost.iter().map(|fact| fact.text.clone()).collect(),
         }),
     };
-    // What became of a boundary is known later than that it was; another session may have had one since.
+    // The survival is known later than the compaction itself; another session may have compacted since.
     let newer = |last: &LastCompact| {
         last.session_id != compact.session_id
             && Millis::from_iso(&last.timestamp).is_some_and(|at| at > boundary.noted)

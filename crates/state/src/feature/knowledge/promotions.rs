@@ -1,5 +1,5 @@
-//! What a project remembers about promotions: which entries a person was shown, and for which sets of entries somebody was
-//! nudged. Private, so that two terminals do not overwrite each other; lines that are appended, and a torn one is skipped.
+//! Promotions of a project: entries that a person was shown, and sets of entries that caused a nudge. Private, so
+//! that two terminals do not overwrite each other; appended lines, and torn ones are skipped.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -18,23 +18,21 @@ use crate::feature::knowledge::public_copies;
 use crate::file::{append, bounded, replace};
 use crate::place::StateDir;
 
-/// From here on it is looked whether the file would be much shorter rewritten.
+/// A longer file is rewritten if that halves it.
 const LONG: u64 = 64 * 1024;
 
-/// More than this is damage.
 const LARGEST: u64 = 4 * 1024 * 1024;
 
-/// A set that is older than so many others comes back as new.
+/// An older set counts as new again.
 const SETS_KEPT: usize = 16;
 
-/// What a project remembers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Promotions {
-    /// The entries that a person was shown.
+    /// Entries that a person was shown.
     pub shown: BTreeSet<EntryId>,
-    /// When that was last.
+    /// The last time.
     pub shown_at: Option<Millis>,
-    /// For which sets of entries somebody was nudged, oldest first.
+    /// Sets of entries that caused a nudge, oldest first.
     pub nudged: Vec<u64>,
 }
 
@@ -65,7 +63,7 @@ impl Promotions {
         promotions
     }
 
-    /// Which entries count as gone through. The time that another tool left counts only where we know nothing ourselves.
+    /// The time that another tool left counts only if nothing was shown here.
     pub fn into_shown(self, folder: &ContextFolder, now: Millis) -> Shown {
         let nothing = self.shown.is_empty();
         let last_run =
@@ -89,7 +87,7 @@ impl Promotions {
         };
         let nudged = self.nudged.iter().map(|set| nudged_line(*set));
         for line in self.shown_at.map(|_| shown).into_iter().chain(nudged) {
-            // A String takes everything.
+            // Writing to a String does not fail.
             let _ = writeln!(lines, "{}", serde_json::to_string(&line)?);
         }
         Ok(lines)
@@ -104,7 +102,6 @@ fn file_path(state: &StateDir, root: &Path) -> PathBuf {
     state.project(root).join("knowledge")
 }
 
-/// What a project remembers.
 pub fn read(state: &StateDir, root: &Path) -> Known<Promotions> {
     let path = file_path(state, root);
     match bounded::read(&path, LARGEST) {
@@ -114,18 +111,16 @@ pub fn read(state: &StateDir, root: &Path) -> Known<Promotions> {
     }
 }
 
-/// Which entries of a project count as gone through.
 pub fn read_shown(state: &StateDir, folder: &ContextFolder, now: Millis) -> Shown {
     read(state, folder.root()).value().cloned().unwrap_or_default().into_shown(folder, now)
 }
 
-/// Remembers that a person was shown these entries.
 pub fn remember_shown(state: &StateDir, root: &Path, ids: &[EntryId], at: Millis) -> io::Result<()> {
     let _lock = lock_project(state, root)?;
     append_line(state, root, &Line::Shown { shown: ids.to_vec(), at })
 }
 
-/// Remembers that somebody was nudged for this set of entries; `false` if that was so already.
+/// `false` if it is known already.
 pub fn remember_nudged(state: &StateDir, root: &Path, set: u64) -> io::Result<bool> {
     let _lock = lock_project(state, root)?;
     let known = matches!(read(state, root), Known::Value(promotions) if promotions.nudged.contains(&set));
@@ -135,7 +130,7 @@ pub fn remember_nudged(state: &StateDir, root: &Path, set: u64) -> io::Result<bo
     Ok(!known)
 }
 
-/// Under the lock. The line is led by a line break, so that one torn by a killed process does not take it along.
+/// The caller holds the lock. The leading line break protects this line if a kill tore the last one.
 fn append_line(state: &StateDir, root: &Path, line: &Line) -> io::Result<()> {
     let path = file_path(state, root);
     let mut file = append::open(&path)?;

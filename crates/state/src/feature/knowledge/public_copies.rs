@@ -1,6 +1,6 @@
-//! The public copies in `.claude/context/`, in the formats of other tools.
+//! Public copies in `.claude/context/`, in the formats of other tools.
 //!
-//! Nothing that steers a session is read from them alone. What other tools put into the same file stays.
+//! No decision rests on them alone. Members of other tools stay.
 
 use std::io;
 
@@ -13,27 +13,23 @@ use tidegate_core::time::Millis;
 use crate::feature::knowledge::folder::ContextFolder;
 use crate::file::{bounded, replace};
 
-/// Written when entries were promoted.
+/// Written after a promotion.
 pub const LAST_RUN: &str = "compound-last-run.json";
 
-/// Written at a compaction.
 pub const LAST_COMPACT: &str = "last-compact.json";
 
 const LARGEST: u64 = 256 * 1024;
 
-/// A file that was written so much later than now was not.
+/// Timestamps further ahead than this are invalid.
 const CLOCK_SLACK_MS: u64 = 24 * 3_600_000;
 
-/// When entries were last promoted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastRun {
-    /// When.
     pub at: Millis,
-    /// How many.
     pub promoted: u64,
 }
 
-/// Reads `compound-last-run.json`. A time in the future is not believed: it would silence everything until then.
+/// A time in the future is not believed: it would silence everything until then.
 pub fn read_last_run(folder: &ContextFolder, now: Millis) -> Known<LastRun> {
     read(folder, LAST_RUN, |members| {
         let written = members.get("timestamp").and_then(Value::as_str).ok_or("no timestamp")?;
@@ -45,70 +41,53 @@ pub fn read_last_run(folder: &ContextFolder, now: Millis) -> Known<LastRun> {
     })
 }
 
-/// Writes `compound-last-run.json`.
 pub fn write_last_run(folder: &ContextFolder, run: LastRun) -> io::Result<()> {
     let new = serde_json::json!({ "timestamp": run.at.iso_seconds(), "promotedCount": run.promoted });
     write(folder, LAST_RUN, new, &[])
 }
 
-/// `last-compact.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LastCompact {
-    /// When, as text.
     pub timestamp: String,
-    /// Whose compaction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// `auto` or `manual`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trigger: Option<String>,
-    /// There were entries, and all had been shown to a person.
+    /// There were entries, and a person has seen all of them.
     pub compound_run: bool,
-    /// The flow.
     pub progress_summary: ProgressSummary,
-    /// The stock.
     pub confidence_summary: ConfidenceSummary,
-    /// What the summary kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub survival: Option<SurvivalSummary>,
 }
 
-/// The flow in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ProgressSummary {
-    /// How many entries.
     pub entry_count: u64,
-    /// The newest.
     pub recent_headings: Vec<String>,
 }
 
-/// The stock in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ConfidenceSummary {
-    /// How many entries.
     pub total_entries: u64,
-    /// How often one was confirmed, on average.
+    /// Confirmations per entry, on average.
     pub avg_confirmed: f64,
-    /// How many never were.
     pub unverified_count: u64,
 }
 
-/// What a summary kept, in numbers.
+/// Key facts in the summary of a compaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SurvivalSummary {
-    /// So many key facts.
     pub kept: u64,
-    /// Of so many.
     pub of: u64,
-    /// The others.
     pub lost: Vec<String>,
 }
 
-/// Reads `last-compact.json`.
 pub fn read_last_compact(folder: &ContextFolder) -> Known<LastCompact> {
     read(folder, LAST_COMPACT, |members| {
         let found: LastCompact =
@@ -117,7 +96,6 @@ pub fn read_last_compact(folder: &ContextFolder) -> Known<LastCompact> {
     })
 }
 
-/// Writes `last-compact.json`.
 pub fn write_last_compact(folder: &ContextFolder, compact: &LastCompact) -> io::Result<()> {
     write(folder, LAST_COMPACT, serde_json::to_value(compact)?, &["sessionId", "trigger", "survival"])
 }
@@ -143,7 +121,7 @@ fn read_members(folder: &ContextFolder, name: &str) -> io::Result<Map<String, Va
     serde_json::from_slice(text).map_err(io::Error::other)
 }
 
-/// Writes a copy over what is there. `optional` are members of ours that go when the new one does not have them.
+/// Merges the copy into the existing file. `optional`: members that are removed if the new copy lacks them.
 fn write(folder: &ContextFolder, name: &str, new: Value, optional: &[&str]) -> io::Result<()> {
     let mut all = Value::Object(read_members(folder, name).unwrap_or_default());
     if let Value::Object(all) = &mut all {

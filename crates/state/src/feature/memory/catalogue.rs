@@ -1,4 +1,4 @@
-//! The catalogue's files: read by hooks, written by whoever changes the store.
+//! The catalogue's files: read by hooks, written by every change of the store.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -14,13 +14,13 @@ use crate::file::lock::LockMode;
 use crate::file::{bounded, private, replace};
 use crate::place::{self, StateDir};
 
-/// More than this is damage: a list has [`MOST`](tidegate_core::feature::memory::catalogue::MOST) short lines.
+/// In bytes. A list has at most [`MOST`](tidegate_core::feature::memory::catalogue::MOST) short lines.
 const LARGEST: u64 = 256 * 1024;
 
-/// An id beyond this is damage. Written in its place it would make a file of a gigabyte.
+/// Higher ids are damage: at its offset, such a record would grow the file to a gigabyte.
 const HIGHEST: i64 = 1 << 25;
 
-/// A topic, by its id alone. There is a value where there is a catalogue, and in it nothing for an id that no topic has.
+/// `Absent` without a catalogue; `Value(None)` if no topic has this id.
 pub fn read_topic(state: &StateDir, id: i64) -> Known<Option<TopicRecord>> {
     let mut file = match bounded::open(&topics_file(state)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Known::Absent,
@@ -36,12 +36,12 @@ pub fn read_topic(state: &StateDir, id: i64) -> Known<Option<TopicRecord>> {
     }
 }
 
-/// What a session may be offered at its start.
+/// Topics that may be offered at a session's start.
 pub fn read_undecided(state: &StateDir) -> Known<Undecided> {
     read(&memory_folder(state).join("undecided.json"))
 }
 
-/// The first of that.
+/// Parses only the first `most`.
 pub fn read_first_undecided(state: &StateDir, most: usize) -> Known<Undecided> {
     read_by(&memory_folder(state).join("undecided.json"), |bytes| {
         let lines: Lines<'_> = serde_json::from_slice(bytes)?;
@@ -50,14 +50,13 @@ pub fn read_first_undecided(state: &StateDir, most: usize) -> Known<Undecided> {
     })
 }
 
-/// [`Undecided`] before anything in it is looked at.
+/// [`Undecided`] with unparsed topics.
 #[derive(Deserialize)]
 struct Lines<'a> {
     #[serde(borrow)]
     topics: Vec<&'a RawValue>,
 }
 
-/// What is known of a project by its key.
 pub fn read_project(state: &StateDir, key: &str) -> Known<ProjectPage> {
     match read::<ProjectPage>(&page_file(state, key)) {
         Known::Value(page) if page.key != key => Known::Broken("it is another project's".to_owned()),
@@ -65,7 +64,7 @@ pub fn read_project(state: &StateDir, key: &str) -> Known<ProjectPage> {
     }
 }
 
-/// Writes all topics anew. Those with an id that no store gives are left out.
+/// Replaces all topics. Invalid ids are skipped.
 pub fn write_topics(state: &StateDir, all: impl IntoIterator<Item = TopicRecord>) -> io::Result<()> {
     let mut bytes = vec![0; RECORD_BYTES];
     for record in all {
@@ -79,7 +78,7 @@ pub fn write_topics(state: &StateDir, all: impl IntoIterator<Item = TopicRecord>
     replace::copy(&topics_file(state), &bytes)
 }
 
-/// Writes one topic, in its place. Damage there costs a topic that hooks do not know, until all are written anew.
+/// Writes in place. After damage, hooks miss one topic until all are replaced.
 pub fn write_topic(state: &StateDir, record: &TopicRecord) -> io::Result<()> {
     let at = offset_of(record.id).ok_or_else(|| io::Error::other("no id of a topic"))?;
     let _alone = lock_exclusive(state)?;
@@ -88,17 +87,15 @@ pub fn write_topic(state: &StateDir, record: &TopicRecord) -> io::Result<()> {
     file.write_all(&record.bytes())
 }
 
-/// Writes what a session may be offered.
 pub fn write_undecided(state: &StateDir, undecided: &Undecided) -> io::Result<()> {
     write(state, &memory_folder(state).join("undecided.json"), undecided)
 }
 
-/// Writes what is known of a project.
 pub fn write_project(state: &StateDir, project: &ProjectPage) -> io::Result<()> {
     write(state, &page_file(state, &project.key), project)
 }
 
-/// Takes away what is known of all projects, before it is written anew: one may be gone.
+/// Before all projects are written again: one may be gone.
 pub fn clear_projects(state: &StateDir) -> io::Result<()> {
     let _alone = lock_exclusive(state)?;
     for entry in std::fs::read_dir(memory_folder(state).join("projects"))? {
@@ -131,7 +128,7 @@ fn write(state: &StateDir, path: &Path, value: &impl Serialize) -> io::Result<()
     replace::copy(path, &bytes)
 }
 
-/// Alone to write: a record that is put into a file while that is being replaced would be lost.
+/// A record that is written while the file is being replaced would be lost.
 fn lock_exclusive(state: &StateDir) -> io::Result<std::fs::File> {
     place::make_private(&memory_folder(state).join("projects"))?;
     let path = memory_folder(state).join("lock");
@@ -217,7 +214,7 @@ mod tests {
         write_project(&state, &page).unwrap();
         assert_eq!(read_project(&state, "/p/.git"), Known::Value(page));
         assert_eq!(read_project(&state, "/q/.git"), Known::Absent);
-        // As versions before wrote it: all decisions, however many.
+        // Older versions wrote all decisions.
         let all: Vec<Decided> = (1..=50).map(|id| decided(id, "they read long files")).collect();
         let old = serde_json::json!({"key": "/p/.git", "id": 3, "name": "p", "decisions": all});
         let path = super::page_file(&state, "/p/.git");

@@ -1,7 +1,8 @@
-//! Reading the part of a transcript that a job is about: from the relay that it begins in, to where the answer has arrived.
+//! Reads the part of a transcript that a job is about: from the relay in which it begins, until the answer has
+//! arrived.
 //!
-//! What a job costs depends on its relays and not on the file. The file grows while it is read and may end in half a line;
-//! and what was there when the job was left may be gone.
+//! The cost depends on the relays and not on the file's size. The file may grow meanwhile, end in half a line, or be
+//! shorter than when the job was queued.
 
 use std::fmt;
 use std::fs::File;
@@ -18,31 +19,25 @@ use tidegate_core::time::Millis;
 
 use crate::file::bounded;
 
-/// How far back the beginning of a relay is looked for, and the first step of that. Each further one is twice as long.
+/// Limits of the search for the start of a relay. Each step is twice as long as the one before.
 const FURTHEST: u64 = 64 * 1024 * 1024;
 const STEP: u64 = 16 * 1024;
 
-/// A longer line is passed over, not held. Images in a prompt are megabytes each.
+/// Longer lines are skipped. Images in a prompt have megabytes each.
 const LONGEST_LINE: usize = 64 * 1024 * 1024;
 
-/// How much is read at once.
 const CHUNK: u64 = 256 * 1024;
 
-/// Why a part cannot be read any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TranscriptGone {
-    /// There is no such file.
     Deleted,
-    /// The file is shorter than it was: somebody cut it or began it anew.
+    /// The file was cut or started over.
     Shorter {
-        /// How long it was.
         was: u64,
-        /// How long it is.
         length: u64,
     },
-    /// Neither the turn nor its answer is in the file: it is another one.
+    /// Another file: it contains neither the turn nor its answer.
     Replaced,
-    /// It cannot be read.
     Unreadable(String),
 }
 
@@ -61,56 +56,51 @@ impl fmt::Display for TranscriptGone {
     }
 }
 
-/// A part that is being read.
 #[derive(Debug)]
 pub struct RelayReader {
     file: File,
     parser: Parser,
     extract: Extract,
-    /// Where the part ended when the job was left, and when that was.
+    /// The end of the part when the job was queued, and that time.
     to: u64,
     left: Millis,
-    /// An answer is expected.
     expects: bool,
-    /// What was read: the line at `line` is not taken yet, and up to `looked` it does not end.
+    /// Bytes in memory: the line at `line` is not processed yet, and up to `looked` it has no end.
     held: Vec<u8>,
     line: usize,
     looked: usize,
-    /// Where in the file that line begins, and where to read on.
+    /// The offset of that line in the file, and the next offset to read.
     at: u64,
     next: u64,
     skipping: bool,
-    /// Where the relay under way begins.
+    /// The start of the current relay.
     began: Option<u64>,
-    /// A relay begins that belongs to a later job.
+    /// A relay of a later job has begun.
     over: bool,
     read: u64,
 }
 
-/// A relay, and where in the file it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundRelay {
-    /// The relay.
     pub relay: Box<Relay>,
-    /// The first byte of its prompt's line.
+    /// The offset of its prompt's line.
     pub began: u64,
 }
 
-/// What reading on came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NextRelay {
-    /// A whole relay; there is more.
+    /// A complete relay; more may follow.
     Relay(FoundRelay),
-    /// Nothing more is there that belongs to the part. Whether the expected answer was among it.
+    /// Nothing more belongs to the part.
     End {
-        /// It was, or none is expected.
+        /// The expected answer has arrived, or none was expected.
         answered: bool,
     },
 }
 
 impl RelayReader {
-    /// Opens the transcript and finds where to begin: at the last prompt before the part, since that relay may go on in it. The job
-    /// was left at the time `left`.
+    /// Starts at the last prompt before the part, since that relay may continue in it. `left`: the time at which the
+    /// job was queued.
     pub fn open(part: &Part, left: Millis) -> Result<RelayReader, TranscriptGone> {
         let (file, length) = match bounded::open_sized(Path::new(&part.transcript)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(TranscriptGone::Deleted),
@@ -170,9 +160,9 @@ impl RelayReader {
         }
     }
 
-    /// The relay under way, as far as it is there.
+    /// The current relay, as far as it is written.
     pub fn finish(mut self) -> Option<FoundRelay> {
-        // A last line without its end is half a line, or a whole one.
+        // A last line without a line break may be complete.
         let last = self.parser.entry(&self.held[self.line..]).filter(|_| !self.over && !self.skipping);
         if let Some(entry) = last.filter(|entry| !relay::begins(entry)) {
             self.extract.entry(&entry);
@@ -181,20 +171,19 @@ impl RelayReader {
         self.extract.finish().map(|relay| FoundRelay { relay: Box::new(relay), began })
     }
 
-    /// How many bytes were read.
     pub fn bytes_read(&self) -> u64 {
         self.read
     }
 
-    /// Takes the line under way, which ends at `end` of what is held.
+    /// Processes the current line, which ends at `end`.
     fn take_line(&mut self, end: usize) -> Option<FoundRelay> {
         let entry = self.parser.entry(&self.held[self.line..end]).filter(|_| !self.skipping);
         self.skipping = false;
         let mut whole = None;
         if let Some(entry) = entry {
             if self.at >= self.to && relay::beginning(&entry).is_some_and(|given| given > self.left) {
-                // The host writes behind its hooks: what was asked before the job was left may stand after its part, and with a
-                // fork all that was said before it.
+                // The host writes later than its hooks run: prompts from before the job may come after its part, and
+                // in a fork everything that was copied.
                 self.over = true;
                 return None;
             }
@@ -208,7 +197,7 @@ impl RelayReader {
         whole
     }
 
-    /// Reads a little more; `false` at the end.
+    /// `false` at the end of the file.
     fn read_chunk(&mut self) -> Result<bool, TranscriptGone> {
         let unreadable = |error: io::Error| TranscriptGone::Unreadable(error.to_string());
         let length = self.file.metadata().map_err(unreadable)?.len();
@@ -224,14 +213,14 @@ impl RelayReader {
         Ok(read > 0)
     }
 
-    /// Where the last prompt before `from` begins; `from` itself, at the beginning of its line, where none is found.
+    /// The start of the last prompt before `from`; without one, the start of the line at `from`.
     fn find_beginning(&mut self, from: u64) -> io::Result<u64> {
         let prompts = Host::ClaudeCode.parser(&[Sought::Prompts]);
         let begins = |line: &[u8]| prompts.entry(line).is_some_and(|entry| relay::begins(&entry));
         let stop = from.saturating_sub(FURTHEST);
         let mut start = from;
         let mut step = STEP;
-        // Bytes from `start`, up to the end of the last line that was not looked at.
+        // The bytes from `start` up to the last line that was checked.
         let mut held: Vec<u8> = Vec::new();
         let mut line_of_from = None;
         while start > stop {
@@ -249,7 +238,7 @@ impl RelayReader {
             held = bytes;
             while let Some(end) = search::last(&held, b'\n') {
                 let line = start + end as u64 + 1;
-                // What stands before `from` in its own line is half of that: whether it is a prompt shows when it is read.
+                // The line at `from` is cut: whether it is a prompt shows when it is read.
                 if line_of_from.is_none() {
                     line_of_from = Some(line);
                 } else if begins(&held[end + 1..]) {
@@ -276,7 +265,6 @@ mod tests {
     use tidegate_core::feature::memory::job::{Answer, Because, ProjectOf};
     use tidegate_core::text::fnv;
 
-    /// When every job here was left.
     const LEFT: Millis = Millis(1_000_000);
 
     struct Transcript {
@@ -292,7 +280,7 @@ mod tests {
     }
 
     impl Transcript {
-        /// Appends and tells how long it is then.
+        /// Returns the new length.
         fn add(&self, text: &str) -> u64 {
             let mut file = OpenOptions::new().append(true).open(&self.path).unwrap();
             file.write_all(text.as_bytes()).unwrap();
@@ -321,7 +309,6 @@ mod tests {
         format!("{{\"type\":\"user\",\"uuid\":\"{uuid}\",\"message\":{{\"content\":\"{uuid}?\"}}}}\n")
     }
 
-    /// A prompt with the time at which it was given.
     fn user_at(uuid: &str, at: u64) -> String {
         user(uuid).replace("\"uuid\"", &format!("\"timestamp\":\"{}\",\"uuid\"", Millis(at).iso()))
     }
@@ -336,7 +323,7 @@ mod tests {
         format!("{{\"type\":\"api-request-blob\",\"message\":\"{}\"}}\n", "x".repeat(bytes))
     }
 
-    /// All relays as `prompt answer`, and whether the expected answer is there.
+    /// All relays as `prompt answer`, and whether the expected answer was found.
     fn read(part: &Part) -> (Vec<String>, bool) {
         let mut reader = RelayReader::open(part, LEFT).unwrap();
         let mut relays = Vec::new();
@@ -496,7 +483,7 @@ mod tests {
     #[test]
     fn a_huge_file_costs_only_its_part() {
         let file = transcript();
-        // Sparse: half a gigabyte of nothing.
+        // Sparse: half a gigabyte of zeros.
         let sparse = OpenOptions::new().append(true).open(&file.path).unwrap();
         sparse.set_len(500 << 20).unwrap();
         file.add(&("\n".to_owned() + &user("a") + &said("one")));
@@ -506,7 +493,7 @@ mod tests {
         assert_eq!(reader.read_on(), Ok(NextRelay::End { answered: true }));
         assert!(reader.bytes_read() < 100_000, "{}", reader.bytes_read());
         assert_eq!(reader.finish().unwrap().relay.prompt, "b?");
-        // Nothing but nothing before it: given up after a while.
+        // Only zeros before it: the search gives up.
         let empty = transcript();
         OpenOptions::new().append(true).open(&empty.path).unwrap().set_len(500 << 20).unwrap();
         let reader = RelayReader::open(&empty.part(400 << 20, 400 << 20, None), LEFT).unwrap();

@@ -1,6 +1,6 @@
-//! Whether a file that is about to be edited decides what Tidegate does.
+//! Identifies files that decide what Tidegate does, before they are edited.
 //!
-//! Told by what the file is, not by how its path is spelled: a link, a `..` or a second name leads to the same file.
+//! By the file itself, not by the spelling of its path: a link, a `..` or a second name leads to the same file.
 
 use std::borrow::Cow;
 use std::fs;
@@ -12,22 +12,16 @@ use tidegate_core::feature::own_settings::OwnFile;
 use crate::config::PROJECT_FILES;
 use crate::project::paths::{remove_dots, resolve};
 
-/// Where our files are.
 #[derive(Clone, Copy)]
 pub struct OwnPlaces<'a> {
-    /// The project, the folder the client was started in, the main worktree: where settings may stand.
+    /// The project, the folder that Claude Code was started in, the main worktree: each may have settings.
     pub roots: &'a [PathBuf],
-    /// The user's config.
     pub config: Option<&'a Path>,
-    /// The host's folder.
     pub host: Option<&'a Path>,
-    /// Private state.
     pub state: Option<&'a Path>,
-    /// The folder of the memory.
     pub memory: Option<&'a Path>,
-    /// Paths that lead to the program that hooks start. Asked for only where the file could be one.
+    /// Paths to the program that hooks start. Called only if the file could be one.
     pub programs: &'a dyn Fn() -> Vec<PathBuf>,
-    /// The plugin that started this hook.
     pub plugin: Option<&'a Path>,
 }
 
@@ -46,21 +40,20 @@ impl Default for OwnPlaces<'_> {
     }
 }
 
-/// Names under which the program is found in a `bin` folder: on `PATH`, behind the stable link, by the plugin.
+/// Names of the program in a `bin` folder: on `PATH`, behind the stable link, in the plugin.
 const PROGRAM_NAMES: [&str; 2] = ["tidegate", "tidegate-bin"];
 
-/// Files of a plugin that say what is started.
+/// Files of a plugin that register programs.
 const PLUGIN_FILES: [&str; 3] = ["hooks.json", "plugin.json", ".mcp.json"];
 
-/// The client's own lists, which say where plugins are.
+/// Claude Code's lists of plugin folders.
 const PLUGIN_LISTS: [&str; 2] = ["installed_plugins.json", "known_marketplaces.json"];
 
-/// An administrator's settings, which count more than those of a person. Only root writes there, and agents do run as root.
+/// An administrator's settings override a person's. Only root writes there, and agents do run as root.
 const MANAGED: &str = "/etc/claude-code";
 
-/// Which of our files this is.
 pub fn identify(target: &Path, places: &OwnPlaces<'_>) -> Option<OwnFile> {
-    // The system follows `..` through links, a program may take it out of the text first: either may be meant.
+    // The system follows `..` through links; a program may remove it from the text first. Either may be meant.
     let dotted = target.components().any(|part| part == Component::ParentDir);
     identify_path(target, places)
         .or_else(|| if dotted { identify_path(&remove_dots(target), places) } else { None })
@@ -99,13 +92,13 @@ fn identify_path(target: &Path, places: &OwnPlaces<'_>) -> Option<OwnFile> {
     if places.state.is_some_and(|state| is_below(&real, state)) {
         return Some(OwnFile::State);
     }
-    // Also under another name: it is one file, and what is in it is told to later sessions.
+    // Also under another name: later sessions read its content.
     let is_store =
         |memory: &Path| is_below(&real, memory) || target.is_linked && target.is(&memory.join("memory.db"));
     places.memory.filter(|memory| is_store(memory)).map(|_| OwnFile::Memory)
 }
 
-/// `Path::join` copies the folder once more to make room for the file, and every edit asks for a dozen of these.
+/// `Path::join` reallocates the folder to make room for the file, and every edit needs a dozen of these.
 fn in_folder(folder: &Path, file: &str) -> PathBuf {
     let mut path = PathBuf::with_capacity(folder.as_os_str().len() + 1 + file.len());
     path.push(folder);
@@ -113,7 +106,7 @@ fn in_folder(folder: &Path, file: &str) -> PathBuf {
     path
 }
 
-/// Only few names are looked at further: the folders of plugins hold many files that start nothing.
+/// Checks few names further: most files of plugins start nothing.
 fn registers_plugin(real: &Path, places: &OwnPlaces<'_>) -> bool {
     let Some(name) = real.file_name().and_then(|name| name.to_str()) else { return false };
     let is_ours = PLUGIN_FILES.contains(&name);
@@ -121,7 +114,8 @@ fn registers_plugin(real: &Path, places: &OwnPlaces<'_>) -> bool {
         return false;
     }
     let in_host = |folder: &str| places.host.is_some_and(|host| is_below(real, &host.join(folder)));
-    // Copies of several versions and marketplaces lie there; the folder of each of ours is named after us. A home may be, too.
+    // The folder holds several versions and marketplaces; each of our folders has our name in it. A home directory
+    // may have it, too.
     let below = || real.iter().rev().take_while(|name| *name != "plugins" && *name != "skills");
     let names_us = || below().any(|name| name.to_string_lossy().contains("tidegate"));
     if is_ours {
@@ -132,16 +126,15 @@ fn registers_plugin(real: &Path, places: &OwnPlaces<'_>) -> bool {
     }
 }
 
-/// Whether a path without links is below a folder, which may be reached by links.
+/// `real` has no links; `folder` may have some.
 fn is_below(real: &Path, folder: &Path) -> bool {
     let through_link = || matches!(check_links(folder), Links::Some);
     real.starts_with(folder)
         || through_link() && resolve(folder).is_some_and(|folder| real.starts_with(folder))
 }
 
-/// The path with every link in it followed.
 fn follow_links(path: &Path) -> Cow<'_, Path> {
-    // Folders that are not there yet are no links.
+    // Missing folders cannot be links.
     let mut looks = path.ancestors().skip(1).map(check_links);
     if let Some(Links::None) = looks.find(|links| !matches!(links, Links::Missing)) {
         return Cow::Borrowed(path);
@@ -149,15 +142,13 @@ fn follow_links(path: &Path) -> Cow<'_, Path> {
     resolve(path).map_or(Cow::Borrowed(path), Cow::Owned)
 }
 
-/// Whether a part of a folder's path is a link.
 enum Links {
     None,
     Some,
-    /// The folder is not there.
     Missing,
 }
 
-/// One look, where following the path would take one for each part of it.
+/// One system call; following the path would take one for each part of it.
 #[cfg(target_os = "linux")]
 fn check_links(folder: &Path) -> Links {
     use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
@@ -165,7 +156,7 @@ fn check_links(folder: &Path) -> Links {
     match openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
         Ok(_) if !folder.components().any(|part| part == Component::ParentDir) => Links::None,
         Err(rustix::io::Errno::NOENT) => Links::Missing,
-        // Old kernels cannot say.
+        // Old kernels cannot tell.
         _ => Links::Some,
     }
 }
@@ -178,15 +169,15 @@ fn check_links(folder: &Path) -> Links {
 struct Target {
     path: PathBuf,
     file: Option<FileId>,
-    /// It can be run. A program that is not there yet is told by its name alone.
+    /// Executable. A program that does not exist yet is identified by its name alone.
     may_run: bool,
-    /// It has more than one name.
+    /// It has another hard link.
     is_linked: bool,
 }
 
 impl Target {
     fn follow(path: &Path) -> Target {
-        // What is not there yet may still be a link, or a link to a link, to where it would be.
+        // A missing target may be the end of a chain of links.
         let mut path = path.to_owned();
         let mut is_there = true;
         for _ in 0..40 {
@@ -208,7 +199,7 @@ impl Target {
         match self.file {
             _ if self.path == ours => true,
             Some(ref target) => FileId::of(ours).as_ref() == Some(target),
-            // It is not there: the same names below the same folder would be the same file.
+            // A missing file: the same names below the same folder would be the same file.
             None if are_same_names(last_name(&self.path), last_name(ours)) => {
                 match (split_missing(&self.path), split_missing(ours)) {
                     (Some((above, rest)), Some((our_above, our_rest))) => {
@@ -221,7 +212,7 @@ impl Target {
         }
     }
 
-    /// Whether something that looks for the program would start this file.
+    /// Whether a search for the program would start this file.
     fn is_named_as_program(&self) -> bool {
         let in_bin = || self.path.parent().is_some_and(|folder| last_name(folder) == "bin");
         PROGRAM_NAMES.iter().any(|name| last_name(&self.path) == *name) && in_bin()
@@ -232,14 +223,14 @@ fn last_name(path: &Path) -> &Path {
     path.file_name().map_or(Path::new(""), Path::new)
 }
 
-/// The nearest folder that is there, and what is not there below it.
+/// The nearest existing folder, and the missing part below it.
 fn split_missing(path: &Path) -> Option<(FileId, PathBuf)> {
     path.ancestors()
         .skip(1)
         .find_map(|above| Some((FileId::of(above)?, path.strip_prefix(above).ok()?.to_owned())))
 }
 
-/// File systems that do not tell capitals apart would make one file of two names.
+/// Some file systems do not distinguish capitals.
 fn are_same_names(one: &Path, other: &Path) -> bool {
     let (one, other): (Vec<_>, Vec<_>) = (one.components().collect(), other.components().collect());
     let same = |(one, other): (&Component<'_>, &Component<'_>)| {
@@ -248,7 +239,7 @@ fn are_same_names(one: &Path, other: &Path) -> bool {
     one.len() == other.len() && one.iter().zip(&other).all(same)
 }
 
-/// What a path leads to.
+/// Device and inode.
 #[cfg(unix)]
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct FileId(u64, u64);
@@ -266,7 +257,7 @@ impl FileId {
     }
 }
 
-/// Whether a file can be run, and whether it has more than one name.
+/// Executable; more than one hard link.
 #[cfg(unix)]
 fn can_run_or_is_linked(found: &fs::Metadata) -> (bool, bool) {
     use std::os::unix::fs::MetadataExt;
