@@ -604,7 +604,7 @@ fn jobs(machine: &Machine, path: &Path) {
     part.transcript =
         machine.path("transcripts").join(format!("{ENDED}.jsonl")).to_string_lossy().into_owned();
     let mut reader = RelayReader::open(&part, NOW).expect("a transcript");
-    while !matches!(reader.read_on().expect("a transcript"), NextRelay::End { .. }) {}
+    while !matches!(reader.read_next().expect("a transcript"), NextRelay::End { .. }) {}
     let found = reader.finish().expect("a relay");
     assert_eq!(
         (found.relay.prompt.as_str(), found.relay.answer.as_str()),

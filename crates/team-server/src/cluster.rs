@@ -40,17 +40,17 @@ impl Cluster {
     pub const USER: &str = "team";
 
     pub fn start() -> Result<Cluster, String> {
-        let programs = programs::folder()?;
-        let run_as = programs::unprivileged()?;
+        let programs = programs::find_folder()?;
+        let run_as = programs::unprivileged_user()?;
         let folder = tempfile::Builder::new()
             .prefix("tidegate-pg-")
             .tempdir()
             .map_err(|error| error.to_string())?
             .keep();
-        let watch = watch(&folder, &programs, run_as).map_err(|error| format!("sh: {error}"))?;
+        let watch = start_watch(&folder, &programs, run_as).map_err(|error| format!("sh: {error}"))?;
         let port = free_port().map_err(|error| error.to_string())?;
         let cluster = Cluster { folder, programs, run_as, port, databases: AtomicU32::new(0), watch };
-        cluster.make()?;
+        cluster.create()?;
         cluster.start_again()?;
         cluster.sql(
             "postgres",
@@ -59,18 +59,18 @@ impl Cluster {
         Ok(cluster)
     }
 
-    fn make(&self) -> Result<(), String> {
+    fn create(&self) -> Result<(), String> {
         fs::set_permissions(&self.folder, fs::Permissions::from_mode(0o755))
             .map_err(|error| error.to_string())?;
         let certificates = self.folder.join("certificates");
         fs::create_dir(&certificates).map_err(|error| error.to_string())?;
-        certificates::make(&certificates)?;
+        certificates::create(&certificates)?;
         self.give_away(&certificates.join("server.key"))?;
         self.give_away(&certificates)?;
         self.give_away(&self.folder)?;
         let mut initdb = self.command("initdb");
         initdb.args(["--username=admin", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "-D"]);
-        run(initdb.arg(self.data()))?;
+        run_to_end(initdb.arg(self.data()))?;
         let settings = format!(
             "listen_addresses = '127.0.0.1'\nport = {}\nunix_socket_directories = '{}'\nssl = on\n\
              ssl_cert_file = '{certificates}/server.crt'\nssl_key_file = '{certificates}/server.key'\n\
@@ -96,7 +96,8 @@ impl Cluster {
         let log = self.folder.join("log");
         let mut start = self.command("pg_ctl");
         start.args(["start", "--wait", "--silent", "-D"]).arg(self.data()).arg("-l").arg(&log);
-        run(&mut start).map_err(|why| format!("{why}\n{}", fs::read_to_string(log).unwrap_or_default()))
+        run_to_end(&mut start)
+            .map_err(|why| format!("{why}\n{}", fs::read_to_string(log).unwrap_or_default()))
     }
 
     pub fn stop(&self, how: Shutdown) -> Result<(), String> {
@@ -104,7 +105,9 @@ impl Cluster {
             Shutdown::Fast => "fast",
             Shutdown::Immediate => "immediate",
         };
-        run(self.command("pg_ctl").args(["stop", "--wait", "--silent", "-m", mode, "-D"]).arg(self.data()))
+        run_to_end(
+            self.command("pg_ctl").args(["stop", "--wait", "--silent", "-m", mode, "-D"]).arg(self.data()),
+        )
     }
 
     /// A new, empty database of the role [`Cluster::USER`].
@@ -143,7 +146,7 @@ impl Cluster {
     }
 
     pub fn url_on(&self, host: &str, database: &str) -> String {
-        format!("postgres://{}:{}@{host}/{database}", Cluster::USER, escaped(Cluster::PASSWORD))
+        format!("postgres://{}:{}@{host}/{database}", Cluster::USER, escape_url(Cluster::PASSWORD))
     }
 
     /// On 127.0.0.1.
@@ -196,7 +199,7 @@ impl Drop for Cluster {
 }
 
 /// Waits for the end of this process, then stops the server and removes its folder.
-fn watch(folder: &Path, programs: &Path, run_as: Option<(u32, u32)>) -> io::Result<Child> {
+fn start_watch(folder: &Path, programs: &Path, run_as: Option<(u32, u32)>) -> io::Result<Child> {
     let script = "read -r _; \"$1/pg_ctl\" stop -m immediate -D \"$0/data\"; rm -rf \"$0\"/* \"$0\"";
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(script).arg(folder).arg(programs);
@@ -218,7 +221,7 @@ fn demote(command: &mut Command, run_as: Option<(u32, u32)>) {
 }
 
 /// Output goes to a file: a started server inherits it and would keep a pipe open.
-fn run(command: &mut Command) -> Result<(), String> {
+fn run_to_end(command: &mut Command) -> Result<(), String> {
     let shown =
         Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut said = tempfile::tempfile().map_err(|error| error.to_string())?;
@@ -236,7 +239,7 @@ fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
-fn escaped(text: &str) -> String {
+fn escape_url(text: &str) -> String {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~".contains(&b);
     text.bytes().map(|b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
 }

@@ -20,13 +20,13 @@ pub const WITHOUT: &str = "TIDEGATE_TEST_WITHOUT_POSTGRES";
 
 /// Shared by the tests of a binary, each with its own database. `None` with [`WITHOUT`]; any other failure fails the
 /// test.
-pub fn shared() -> Option<&'static Cluster> {
+pub fn shared_cluster() -> Option<&'static Cluster> {
     static SHARED: OnceLock<Option<Cluster>> = OnceLock::new();
-    SHARED.get_or_init(own).as_ref()
+    SHARED.get_or_init(own_cluster).as_ref()
 }
 
 /// For a test that stops the server.
-pub fn own() -> Option<Cluster> {
+pub fn own_cluster() -> Option<Cluster> {
     if std::env::var_os(WITHOUT).is_some() {
         return None;
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 /// Debian does not put the server on the path.
-pub(crate) fn folder() -> Result<PathBuf, String> {
+pub(crate) fn find_folder() -> Result<PathBuf, String> {
     let debian = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut folders: Vec<(u32, PathBuf)> = debian
         .filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path().join("bin"))))
@@ -18,7 +18,7 @@ pub(crate) fn folder() -> Result<PathBuf, String> {
 }
 
 /// User and group for the server if this process is root: it refuses to run as root.
-pub(crate) fn unprivileged() -> Result<Option<(u32, u32)>, String> {
+pub(crate) fn unprivileged_user() -> Result<Option<(u32, u32)>, String> {
     if !rustix::process::geteuid().is_root() {
         return Ok(None);
     }

@@ -158,7 +158,7 @@ pub(super) fn change_switches(here: &Here, edit: impl FnOnce(&mut Switches)) -> 
 
 fn list_switches(here: &Here, json: bool) {
     let mut list = switches::read(&here.state);
-    list.off.retain(|off| !off.lapsed(here.now));
+    list.off.retain(|off| !off.is_expired(here.now));
     if json {
         print::json(&as_json(here, &list));
         return;

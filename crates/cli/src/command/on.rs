@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
             && match &off.scope {
                 _ if args.everywhere => true,
                 Scope::Session(id) => of_project(id),
-                Scope::Everywhere | Scope::Project(_) => off.counts(here.now, &places, None),
+                Scope::Everywhere | Scope::Project(_) => off.is_active(here.now, &places, None),
             }
     };
     let steps_up =

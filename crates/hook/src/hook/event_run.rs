@@ -174,13 +174,7 @@ impl EventRun<'_> {
             let done = outcome.effects.iter().filter(|effect| !matches!(effect.when(), When::Tried(_)));
             new_marks.extend(done.filter_map(Effect::leaves));
         }
-        let mut record = keep_until_exit(Record::of(facts, ruling, outcome, &new_marks));
-        record.id = record_id(now);
-        record.project = facts.root.as_deref().map(str::to_owned);
-        record.config.clone_from(&config.problems);
-        record.off.clone_from(&config.off);
-        record.off_by_command.clone_from(&config.off_by_command);
-        record.cost.us = self.hook.fallback.micros();
+        let mut record = keep_until_exit(self.record(facts, ruling, outcome, &new_marks));
         if let Err(step) = tried {
             let (class, closed) = (step.class().to_owned(), false);
             record.failure = Some(Failure { class, step: step.to_string(), closed });
@@ -211,6 +205,18 @@ impl EventRun<'_> {
         let reply = self.event.host.reply(self.event.kind, &outcome.answer());
         later.effects = std::mem::take(&mut outcome.effects);
         Ok(Answer { reply, later })
+    }
+
+    fn record(&self, facts: &Facts<'_>, ruling: &Ruling, outcome: &Outcome, new_marks: &[Mark]) -> Record {
+        let config = self.here.config;
+        let mut record = Record::of(facts, ruling, outcome, new_marks);
+        record.id = record_id(self.here.now);
+        record.project = facts.root.as_deref().map(str::to_owned);
+        record.config.clone_from(&config.problems);
+        record.off.clone_from(&config.off);
+        record.off_by_command.clone_from(&config.off_by_command);
+        record.cost.us = self.hook.fallback.micros();
+        record
     }
 
     /// Marks for the calling client, if the session does not know it or its marks start over.

@@ -123,16 +123,7 @@ impl Hook {
         let _ = self.fallback.closes.set(config.edit_gate_closes());
         let state = match state {
             Ok(state) => state,
-            Err(why) => {
-                self.see_edits_without_state(&event, &bytes, &config, root);
-                let closed = self.fail(&FailedStep::State(why), Some(&config), None);
-                let open = closed == Reply::default();
-                return give(&if open {
-                    self.answer_without_state(&event, &bytes, &config, root)
-                } else {
-                    closed
-                });
-            }
+            Err(why) => return give(&self.fail_state(why, &event, &bytes, &config, root)),
         };
         if self.env.guard {
             record_unguarded(&state, &event, &self.env, self.fallback.now);
@@ -321,6 +312,20 @@ impl Hook {
             variables: &self.env.settings,
             off: self.env.off.as_deref(),
         })
+    }
+
+    fn fail_state(
+        &self,
+        why: String,
+        event: &Event<'_>,
+        payload: &[u8],
+        config: &Config,
+        root: Option<&Path>,
+    ) -> Reply {
+        self.see_edits_without_state(event, payload, config, root);
+        let closed = self.fail(&FailedStep::State(why), Some(config), None);
+        let open = closed == Reply::default();
+        if open { self.answer_without_state(event, payload, config, root) } else { closed }
     }
 
     /// Without state, if its gate is switched off: edits of our own files are still the person's decision.

@@ -88,19 +88,7 @@ fn draw_line(payload: &[u8], env: &Environment, now: Millis) -> String {
         return add_config_sign(&config, plain_lang, meter::words::no_reading(plain_lang).to_owned());
     };
     let folder = state.session(&session);
-    let ContextUse { used, window } = status.context;
-    let seen = Bridge {
-        used,
-        window,
-        model: status.model.map(Cow::into_owned),
-        changed: now,
-        seen: now,
-        unheard: 0,
-    };
-    // If this fails, hooks read the transcript instead.
-    let written = bridge::write(&folder, seen.clone(), claims::last_heard(&folder))
-        .unwrap_or(BridgeWrite { changed: true, unheard: 0 });
-
+    let (seen, written) = write_bridge(status, &folder, now);
     let known = marks::read(&folder);
     let known = known.value();
     let lang = env.lang(config.general.lang, known.and_then(|known| known.session.lang));
@@ -140,6 +128,16 @@ fn draw_line(payload: &[u8], env: &Environment, now: Millis) -> String {
     let config = config_sign(&config, lang);
     let signs: Vec<&str> = config.as_deref().into_iter().chain(sign).collect();
     draw(reading, forecast.as_ref(), &signs, &notices, lang, env.columns)
+}
+
+fn write_bridge(status: Status<'_>, session: &Path, now: Millis) -> (Bridge, BridgeWrite) {
+    let ContextUse { used, window } = status.context;
+    let model = status.model.map(Cow::into_owned);
+    let seen = Bridge { used, window, model, changed: now, seen: now, unheard: 0 };
+    // If this fails, hooks read the transcript instead.
+    let written = bridge::write(session, seen.clone(), claims::last_heard(session))
+        .unwrap_or(BridgeWrite { changed: true, unheard: 0 });
+    (seen, written)
 }
 
 /// Requests that wait for a person, the newest first: it is the one on the screen now.

@@ -300,7 +300,7 @@ impl Worker<'_> {
         };
         let mut last = None;
         let answered = loop {
-            match reader.read_on() {
+            match reader.read_next() {
                 Err(gone) => return Ok(Err(gone)),
                 Ok(NextRelay::Relay(found)) => {
                     self.store_relay(job, part, &found, false, retries, report)?;

@@ -28,7 +28,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         );
     }
     let switches = seen.state.as_ref().map(switches::read).unwrap_or_default();
-    for off in switches.off.iter().filter(|off| !off.lapsed(seen.now)) {
+    for off in switches.off.iter().filter(|off| !off.is_expired(seen.now)) {
         found.note_with(
             format!("`{}` is switched off {}", off.policy, describe_off(off)),
             format!("`tidegate on {}{}` switches it on again", off.policy, scope_arguments(&off.scope)),

@@ -135,8 +135,8 @@ impl RelayReader {
         Ok(reader)
     }
 
-    /// Reads on. After [`NextRelay::End`] it can be asked again: more may have come.
-    pub fn read_on(&mut self) -> Result<NextRelay, TranscriptGone> {
+    /// Can be called again after [`NextRelay::End`]: more may have been written.
+    pub fn read_next(&mut self) -> Result<NextRelay, TranscriptGone> {
         loop {
             if self.over || self.expects && self.extract.answered() && self.at >= self.to {
                 return Ok(NextRelay::End { answered: self.extract.answered() || !self.expects });
@@ -328,7 +328,7 @@ mod tests {
         let mut reader = RelayReader::open(part, LEFT).unwrap();
         let mut relays = Vec::new();
         loop {
-            match reader.read_on().unwrap() {
+            match reader.read_next().unwrap() {
                 NextRelay::Relay(found) => relays.push(found),
                 NextRelay::End { answered } => {
                     relays.extend(reader.finish());
@@ -377,13 +377,13 @@ mod tests {
         let file = transcript();
         let to = file.add(&user("a"));
         let mut reader = RelayReader::open(&file.part(0, to, Some("done")), LEFT).unwrap();
-        assert_eq!(reader.read_on(), Ok(NextRelay::End { answered: false }));
+        assert_eq!(reader.read_next(), Ok(NextRelay::End { answered: false }));
         let answer = said("done");
         let (half, rest) = answer.split_at(30);
         file.add(half);
-        assert_eq!(reader.read_on(), Ok(NextRelay::End { answered: false }));
+        assert_eq!(reader.read_next(), Ok(NextRelay::End { answered: false }));
         file.add(rest);
-        assert_eq!(reader.read_on(), Ok(NextRelay::End { answered: true }));
+        assert_eq!(reader.read_next(), Ok(NextRelay::End { answered: true }));
         assert_eq!(reader.finish().unwrap().relay.answer, "done");
     }
 
@@ -456,9 +456,9 @@ mod tests {
         assert_eq!((open(0, length), open(0, length + 1)), (Ok(()), shorter.clone()));
         assert_eq!(open(length + 1, length + 1), shorter);
         let mut reader = RelayReader::open(&file.part(0, length, Some("x")), LEFT).unwrap();
-        reader.read_on().unwrap();
+        reader.read_next().unwrap();
         fs::write(&file.path, "").unwrap();
-        assert_eq!(reader.read_on(), Err(TranscriptGone::Shorter { was: length, length: 0 }));
+        assert_eq!(reader.read_next(), Err(TranscriptGone::Shorter { was: length, length: 0 }));
         fs::remove_file(&file.path).unwrap();
         assert_eq!(open(0, 0), Err(TranscriptGone::Deleted));
         fs::create_dir(&file.path).unwrap();
@@ -475,7 +475,7 @@ mod tests {
         sparse.write_all(b"\n").unwrap();
         let to = file.add(&said("done"));
         let mut reader = RelayReader::open(&file.part(0, to, Some("done")), LEFT).unwrap();
-        assert_eq!(reader.read_on(), Ok(NextRelay::End { answered: true }));
+        assert_eq!(reader.read_next(), Ok(NextRelay::End { answered: true }));
         assert!(reader.held.capacity() < LONGEST_LINE / 2, "{}", reader.held.capacity());
         assert_eq!(reader.finish().unwrap().relay.answer, "done");
     }
@@ -490,7 +490,7 @@ mod tests {
         let from = file.add(&user("b"));
         let to = file.add(&said("two"));
         let mut reader = RelayReader::open(&file.part(from, to, Some("two")), LEFT).unwrap();
-        assert_eq!(reader.read_on(), Ok(NextRelay::End { answered: true }));
+        assert_eq!(reader.read_next(), Ok(NextRelay::End { answered: true }));
         assert!(reader.bytes_read() < 100_000, "{}", reader.bytes_read());
         assert_eq!(reader.finish().unwrap().relay.prompt, "b?");
         // Only zeros before it: the search gives up.
