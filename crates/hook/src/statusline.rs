@@ -27,10 +27,9 @@ use tidegate_core::meter::sources::{Bridge, Sources};
 use tidegate_core::meter::{self, Reading, short_tokens};
 use tidegate_core::pipeline;
 use tidegate_core::settings::setting::Whole;
-use tidegate_core::text::cut::cut_after;
 use tidegate_core::text::hidden::show_hidden;
 use tidegate_core::text::lang::Lang;
-use tidegate_core::text::terminal::{count_columns, keep_styles};
+use tidegate_core::text::terminal::{count_columns, cut_columns, keep_styles};
 use tidegate_core::time::Millis;
 use tidegate_state::feature::knowledge::memory;
 use tidegate_state::feature::knowledge::read::Folder;
@@ -165,7 +164,7 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
 fn waits(request: &Approval, lang: Lang, columns: Option<usize>) -> String {
     let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(METER).max(SHORTEST_REQUEST));
     let whole = approval::words::waits(lang, &request.code, &request.wording());
-    cut_after(&whole, room).into_owned()
+    cut_columns(&show_hidden(&whole), room).into_owned()
 }
 
 /// The first config file that cannot be read. Its name and line are enough to find it, and fit.
@@ -251,6 +250,8 @@ fn draw(
     let room = columns.unwrap_or(usize::MAX);
     let mut line = String::new();
     for piece in pieces {
+        // As it is printed, or it would not be as wide as it is measured.
+        let piece = show_hidden(&piece).into_owned();
         let longer = if line.is_empty() { piece } else { format!("{line} · {piece}") };
         if count_columns(&longer) > room {
             break;
@@ -324,6 +325,7 @@ fn shell(command: &str) -> Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tidegate_core::feature::approval::marks::ApprovalStage;
     use tidegate_core::host::window::Window;
     use tidegate_core::meter::Source;
 
@@ -344,6 +346,32 @@ mod tests {
         assert_eq!(drawn(5, Lang::En), "");
         assert_eq!(drawn(80, Lang::Ja), "62% 使用 · 圧縮まで 43k · 約6ターン · 未検証 2 ファイル");
         assert_eq!(drawn(22, Lang::Ja), "62% 使用");
+    }
+
+    /// A request is cut to the columns that it takes as it is printed.
+    #[test]
+    fn a_request_in_wide_or_hidden_characters_is_drawn() {
+        let window = Some(Window { tokens: 200_000, compact_at: Some(167_000) });
+        let reading = Reading { used: 124_000, window, source: Source::Payload, at: Millis(0) };
+        let forecast = Forecast { turns: 6, fewest: 4, most: 9 };
+        for about in ["編集を検証する".repeat(40), "\u{1b}[2J\u{202e}".repeat(40), "x".repeat(400)] {
+            let request = Approval {
+                code: "K7QF2M".to_owned(),
+                command: "off skill-gate".to_owned(),
+                about: Some(about.clone()),
+                at: Millis(0),
+                client: None,
+                shown: false,
+                stage: ApprovalStage::Asked,
+            };
+            for (lang, columns) in [(Lang::En, 80), (Lang::En, 120), (Lang::Ja, 120), (Lang::Ja, 200)] {
+                let armed = [waits(&request, lang, Some(columns))];
+                let line = draw(&reading, Some(&forecast), &[], &armed, lang, Some(columns));
+                let printed = show_hidden(&line);
+                assert!(printed.contains("K7QF2M") && printed.ends_with('…'), "{columns}: {printed}");
+                assert!(count_columns(&printed) <= columns, "{columns}: {printed}");
+            }
+        }
     }
 
     #[test]

@@ -55,11 +55,27 @@ pub fn count_columns(text: &str) -> usize {
     while let Some(c) = chars.next() {
         match c {
             '\x1b' => skip_sequence(&mut chars),
-            '\u{0}'..='\u{2e7f}' => columns += 1,
-            _ => columns += 2,
+            c => columns += columns_of(c),
         }
     }
     columns
+}
+
+/// Plain text in at most `room` columns, a `…` among them.
+pub fn cut_columns(text: &str, room: usize) -> Cow<'_, str> {
+    if count_columns(text) <= room {
+        return Cow::Borrowed(text);
+    }
+    let mut columns = 1;
+    let fits = |c: &char| {
+        columns += columns_of(*c);
+        columns <= room
+    };
+    Cow::Owned(text.chars().take_while(fits).chain(['…']).collect())
+}
+
+fn columns_of(c: char) -> usize {
+    if c < '\u{2e80}' { 1 } else { 2 }
 }
 
 /// A colour code ends with a letter, a link's address with BEL or `ESC \`.
@@ -110,6 +126,13 @@ mod tests {
             ("\x1b]8;;https://example.org\x07link\x1b]8;;\x1b\\ end", 8),
         ] {
             assert_eq!(count_columns(text), columns, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_cut_text_fits_its_columns() {
+        for (room, cut) in [(6, "ab漢字"), (5, "ab漢…"), (4, "ab…"), (1, "…")] {
+            assert_eq!(cut_columns("ab漢字", room), cut);
         }
     }
 

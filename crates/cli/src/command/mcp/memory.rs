@@ -1,4 +1,5 @@
-//! The memory, opened for one call: another process may have set the store aside, or deleted from it, since the last one.
+//! The memory, opened for one call: another process may have set the store aside, or deleted from it, since the last
+//! one.
 
 use serde::Deserialize;
 use tidegate_core::feature::memory::job::ProjectOf;
@@ -6,10 +7,10 @@ use tidegate_core::text::cut::cut_after_word;
 use tidegate_core::time::Millis;
 use tidegate_memory::act::{self, Acting, Authored, Startup, TopicEdit};
 use tidegate_memory::memory;
-use tidegate_memory::record::Status;
+use tidegate_memory::record::TopicStatus;
 use tidegate_memory::store::Store;
 use tidegate_memory::team;
-use tidegate_memory::view::{Decision, Log, Project, Query, Topic};
+use tidegate_memory::view::{Decision, Log, MemoryProject, Query, Topic};
 use tidegate_state::project::memory_project;
 
 use super::session;
@@ -17,7 +18,6 @@ use crate::command::memory::team as team_of;
 use crate::error::CliError;
 use crate::sessions::Here;
 
-/// A project as a caller names it.
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub(super) enum ProjectName {
@@ -28,21 +28,20 @@ pub(super) enum ProjectName {
 pub(super) struct Memory {
     here: Here,
     memory: memory::Memory,
-    /// The project of this folder.
     own: Option<ProjectOf>,
-    /// What is said where the team could not be asked.
+    /// The note for a caller if the team could not be asked.
     without_team: Option<String>,
 }
 
 impl Memory {
-    /// Opens it, and makes it where there is none.
+    /// Makes the store if there is none.
     pub(super) fn open() -> Result<Memory, CliError> {
         let here = Here::find()?;
         let memory = memory::Memory::open(&here.env.place, &here.state, &here.config.memory, here.now)?;
         Ok(Memory::of(here, memory))
     }
 
-    /// Opens it where there is one: looking for something is no reason to make it.
+    /// A search is no reason to make a store.
     pub(super) fn open_if_there() -> Result<Option<Memory>, CliError> {
         let here = Here::find()?;
         let memory =
@@ -63,30 +62,29 @@ impl Memory {
         self.here.now
     }
 
-    /// What has to be said of it beside the answer.
+    /// A remark next to the answer.
     pub(super) fn note(&self) -> Option<String> {
         let healed = self.memory.healed.as_ref().map(memory::Healed::line);
         let all: Vec<String> = healed.into_iter().chain(self.without_team.clone()).collect();
         (!all.is_empty()).then(|| all.join("\n"))
     }
 
-    /// The project of this folder, if something has been recorded of it.
-    pub(super) fn own_project(&mut self) -> Result<Option<Project>, CliError> {
-        Ok(act::own_project(&mut self.memory, self.own.as_ref())?)
+    /// `None` if nothing was recorded of it.
+    pub(super) fn own_project(&mut self) -> Result<Option<MemoryProject>, CliError> {
+        Ok(act::find_own_project(&mut self.memory, self.own.as_ref())?)
     }
 
-    /// What is said where nothing has.
     pub(super) fn nothing_of_own(&self) -> String {
         let name = self.own.as_ref().map_or("this folder", |own| own.name.as_str());
         format!("Nothing has been recorded of project {name} yet; `all_projects` looks at the others.")
     }
 
-    pub(super) fn project(&mut self, named: &ProjectName) -> Result<Project, CliError> {
+    pub(super) fn project(&mut self, named: &ProjectName) -> Result<MemoryProject, CliError> {
         let named = match named {
             ProjectName::Id(id) => id.to_string(),
             ProjectName::Name(name) => name.clone(),
         };
-        Ok(act::project(&mut self.memory, &named)?)
+        Ok(act::find_project(&mut self.memory, &named)?)
     }
 
     pub(super) fn topic(&mut self, id: i64) -> Result<Topic, CliError> {
@@ -104,8 +102,8 @@ impl Memory {
     }
 
     pub(super) fn log(&mut self, id: &str) -> Result<Log, CliError> {
-        let address = team_of::address(&self.here).ok().flatten();
-        team::log(&mut self.memory, address.as_ref(), id)?.ok_or_else(|| {
+        let address = team_of::server_address(&self.here).ok().flatten();
+        team::find_log(&mut self.memory, address.as_ref(), id)?.ok_or_else(|| {
             CliError::new(format!("`{}` is no log's id, or the beginning of several", cut_after_word(id, 80)))
                 .hint("`get_logs`, `timeline` and `search` give ids")
         })
@@ -115,35 +113,35 @@ impl Memory {
         Ok(act::startup(&mut self.memory, &self.here.config.memory, self.own.as_ref(), limit)?)
     }
 
-    /// The same that `tidegate memory search` finds.
+    /// As `tidegate memory search`.
     pub(super) fn search(&mut self, query: &Query) -> Result<Vec<Authored>, CliError> {
         if let (Some(root), Some(own)) = (&self.here.root, &self.own) {
             self.memory.refresh_notes(root, &own.key)?;
         }
-        let found = team_of::search(&self.here, &mut self.memory, query)?;
+        let found = team_of::search_with_team(&self.here, &mut self.memory, query)?;
         self.without_team = found.note();
-        Ok(act::authored(&mut self.memory, found.hits)?)
+        Ok(act::with_authors(&mut self.memory, found.hits)?)
     }
 }
 
-/// What is written down.
+/// Methods that write.
 impl Memory {
-    /// Does something in the session that this call belongs to, as far as that is known.
+    /// Acts in the session that this call belongs to, as far as that is known.
     fn acting<T>(
         &mut self,
         act: impl FnOnce(&mut dyn Store, &Acting<'_>) -> tidegate_memory::error::Result<T>,
     ) -> Result<T, CliError> {
         let named = self.here.env.session.is_some();
-        let session = named.then(|| session::find(&self.here, None).ok()).flatten();
+        let session = named.then(|| session::find_session(&self.here, None).ok()).flatten();
         let session = session.map(|(session, _)| session.id.to_string());
         let acting = Acting { now: self.here.now, own: self.own.as_ref(), session: session.as_deref() };
         Ok(act(&mut self.memory, &acting)?)
     }
 
-    /// A topic of this folder's own project: nothing is written elsewhere.
+    /// Refuses topics of other projects: nothing is written there.
     pub(super) fn own_topic(&mut self, id: i64) -> Result<Topic, CliError> {
         let topic = self.topic(id)?;
-        act::check_own(&mut self.memory, self.own.as_ref(), topic.in_project.id)?;
+        act::check_own_project(&mut self.memory, self.own.as_ref(), topic.in_project.id)?;
         Ok(topic)
     }
 
@@ -157,14 +155,14 @@ impl Memory {
             self.own_topic(parent)?;
         }
         if let Some(project) = project {
-            act::check_own(&mut self.memory, self.own.as_ref(), project)?;
+            act::check_own_project(&mut self.memory, self.own.as_ref(), project)?;
         }
         self.acting(|store, acting| act::add_topic(store, acting, title, project, parent))
     }
 
     /// A project within this folder's: one repository can hold several.
-    pub(super) fn make_project(&mut self, name: &str) -> Result<Project, CliError> {
-        let name = crate::knowledge::said("the project's name", name)?;
+    pub(super) fn make_project(&mut self, name: &str) -> Result<MemoryProject, CliError> {
+        let name = crate::knowledge::required_line("the project's name", name)?;
         let Some(own) = &self.own else {
             return Err(CliError::new("it is not known which project this is about")
                 .hint("start the client in a project's folder"));
@@ -172,7 +170,7 @@ impl Memory {
         Ok(act::make_project(&mut self.memory, &act::project_within(own, &name), self.here.now)?)
     }
 
-    pub(super) fn set_status(&mut self, topic: i64, status: Status) -> Result<Topic, CliError> {
+    pub(super) fn set_status(&mut self, topic: i64, status: TopicStatus) -> Result<Topic, CliError> {
         self.own_topic(topic)?;
         let edit = TopicEdit { status: Some(status), ..TopicEdit::default() };
         Ok(act::edit_topic(&mut self.memory, self.here.now, topic, &edit)?)
@@ -200,7 +198,7 @@ impl Memory {
         reason: Option<&str>,
     ) -> Result<Decision, CliError> {
         let old = self.decision(id)?;
-        act::check_own(&mut self.memory, self.own.as_ref(), old.in_project.id)?;
-        self.acting(|store, acting| act::supersede(store, acting, id, text, reason))
+        act::check_own_project(&mut self.memory, self.own.as_ref(), old.in_project.id)?;
+        self.acting(|store, acting| act::supersede_decision(store, acting, id, text, reason))
     }
 }

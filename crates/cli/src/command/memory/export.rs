@@ -11,6 +11,17 @@ use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
 
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate memory export > memory.jsonl
+  tidegate memory export | jq -c 'select(.kind == \"decision\")'
+
+One object a line, with a member `kind`: project, topic, session, log, decision.
+What is referred to comes first. Times are milliseconds since 1970. `tidegate
+memory import` takes the same, on any machine and as often as you like.")]
+pub(crate) struct Args;
+
 pub(super) fn run() -> Outcome {
     let Some(mut opened) = Opened::look()? else { return Ok(ExitCode::SUCCESS) };
     let mut out = BufWriter::new(std::io::stdout().lock());
@@ -19,7 +30,7 @@ pub(super) fn run() -> Outcome {
         gone.set(error.kind() == std::io::ErrorKind::BrokenPipe);
         Error::new(ErrorKind::Io, format!("stdout: {error}"))
     };
-    let done = opened.memory.each(&mut |record| {
+    let done = opened.memory.for_each_record(&mut |record| {
         let line =
             print::json_text(&record).map_err(|error| Error::new(ErrorKind::Other, error.to_string()))?;
         writeln!(out, "{line}").map_err(failed)

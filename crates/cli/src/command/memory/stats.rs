@@ -4,34 +4,41 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tidegate_memory::memory::Home;
-use tidegate_memory::sqlite::Sizes;
+use tidegate_memory::memory::MemoryHome;
+use tidegate_memory::sqlite::StoreSizes;
 
-use super::arguments::Json;
-use super::{Opened, waiting};
+use super::{Opened, count_waiting_jobs};
 use crate::command::Outcome;
 use crate::print;
 use crate::sessions::Here;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  tidegate memory stats\n  tidegate memory stats --json")]
+pub(crate) struct Args {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 #[derive(Serialize)]
 struct Stats {
     store: PathBuf,
     #[serde(flatten)]
-    sizes: Option<Sizes>,
+    sizes: Option<StoreSizes>,
     copies: Vec<PathBuf>,
     damaged: Vec<PathBuf>,
     /// Jobs that wait for the worker.
     waiting: usize,
 }
 
-pub(super) fn run(args: &Json) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let mut opened = Opened::look()?;
     let sizes = opened.as_mut().map(|opened| opened.memory.sizes()).transpose()?;
     let here = Here::find()?;
-    let home = Home::of(&here.env.place)?;
-    let waiting = waiting(&here);
+    let home = MemoryHome::of(&here.env.place)?;
+    let waiting = count_waiting_jobs(&here);
     let stats =
-        Stats { store: home.file(), sizes, copies: home.copies(), damaged: home.set_aside(), waiting };
+        Stats { store: home.file(), sizes, copies: home.copies(), damaged: home.damaged_files(), waiting };
     if args.json {
         print::json(&stats);
         return Ok(ExitCode::SUCCESS);

@@ -1,0 +1,157 @@
+//! The rows of a relay, and the choice of its topic.
+
+use tidegate_core::feature::memory::automatic;
+use tidegate_core::feature::memory::catalogue::OWN;
+use tidegate_core::feature::memory::job::{Job, Part};
+use tidegate_core::feature::memory::relay::Relay;
+use tidegate_core::feature::memory::summary;
+
+use crate::error::Result;
+use crate::record::{
+    LogRow, LogSource, LogSummary, ProjectRow, Record, SessionRow, TopicRow, TopicStatus, Uid, new_uid,
+};
+use crate::store::Store;
+
+/// The summariser's name in records without a language model.
+pub(super) const LOCAL: &str = "local";
+
+/// All rows of a relay, referenced rows first. `again` asks for a summary by a language model; `before` is
+/// the stored topic if this part holds only the end of the relay.
+pub(super) fn rows_of_relay(
+    store: &mut dyn Store,
+    job: &Job,
+    part: &Part,
+    relay: &Relay,
+    again: bool,
+    before: Option<Uid>,
+) -> Result<Vec<Record>> {
+    let mut records = Vec::new();
+    let project = ensure_project(store, part, relay, &mut records)?;
+    let mut notes = Vec::new();
+    let topic = match named_topic(store, part, relay, before, &mut notes)? {
+        Some(topic) => topic,
+        None => automatic_topic(store, job, part, relay, &project, &mut notes, &mut records)?,
+    };
+    records.push(Record::Session(SessionRow {
+        uid: job.session.clone(),
+        project,
+        root: part.project.root.clone(),
+        branch: relay.branch.clone().or_else(|| part.project.branch.clone()),
+        created: relay.at,
+        updated: relay.ended,
+    }));
+    let told = summary::local(relay, part.lang);
+    if relay.compacted {
+        notes.push("the conversation was compacted meanwhile".to_owned());
+    }
+    records.push(Record::Log(LogRow {
+        uid: relay.uid.clone(),
+        topic,
+        session: Some(job.session.clone()),
+        title: told.title,
+        text: told.text,
+        prompt: relay.prompt.clone(),
+        answer: relay.answer.clone(),
+        tools: relay.tools.clone(),
+        files: relay.files.clone(),
+        source: LogSource::Relay,
+        redacted: relay.redacted.iter().map(|(kind, count)| (kind.name().to_owned(), count)).collect(),
+        notes,
+        summary: LogSummary { by: LOCAL.to_owned(), again },
+        at: relay.at,
+        updated: relay.ended,
+    }));
+    Ok(records)
+}
+
+/// Used unless the tag or the session names another one.
+fn ensure_project(
+    store: &mut dyn Store,
+    part: &Part,
+    relay: &Relay,
+    records: &mut Vec<Record>,
+) -> Result<Uid> {
+    if let Some(known) = store.project_by_key(&part.project.key)? {
+        return Ok(known.row.uid);
+    }
+    let uid = new_uid();
+    records.push(Record::Project(ProjectRow {
+        uid: uid.clone(),
+        id: None,
+        key: Some(part.project.key.clone()),
+        name: part.project.name.clone(),
+        created: relay.at,
+        updated: relay.at,
+    }));
+    Ok(uid)
+}
+
+/// The topic in the tag, else the one set in the session. Unknown ids are noted in the log.
+fn named_topic(
+    store: &mut dyn Store,
+    part: &Part,
+    relay: &Relay,
+    before: Option<Uid>,
+    notes: &mut Vec<String>,
+) -> Result<Option<Uid>> {
+    if let Some(tag) = &relay.tag {
+        // The tag explicitly names the session's own topic.
+        if tag.topic.id == OWN {
+            return Ok(None);
+        }
+        match store.topic(tag.topic.id)? {
+            Some(topic) => return Ok(Some(topic.row.uid)),
+            None => notes.push(format!("the tag names topic {}, which does not exist", tag.topic.id)),
+        }
+    }
+    // A topic that was set since then is about a later relay.
+    if before.is_some() {
+        return Ok(before);
+    }
+    let Some(id) = part.topic.filter(|id| *id != OWN) else { return Ok(None) };
+    let set = store.topic(id)?;
+    if set.is_none() {
+        notes.push(format!("topic {id} was set in the session, and does not exist"));
+    }
+    Ok(set.map(|topic| topic.row.uid))
+}
+
+/// The automatic topic of the session, created if missing: in the project of the tag, else in that of the
+/// relay.
+fn automatic_topic(
+    store: &mut dyn Store,
+    job: &Job,
+    part: &Part,
+    relay: &Relay,
+    default: &str,
+    notes: &mut Vec<String>,
+    records: &mut Vec<Record>,
+) -> Result<Uid> {
+    let named = relay.tag.as_ref().and_then(|tag| tag.project.as_ref()).filter(|named| named.id != OWN);
+    let mut project = default.to_owned();
+    if let Some(named) = named {
+        match store.project(named.id)? {
+            Some(found) => project = found.row.uid,
+            None => notes.push(format!("the tag names project {}, which does not exist", named.id)),
+        }
+    }
+    let uid =
+        automatic::topic_uid(&job.session, Some(project.as_str()).filter(|project| *project != default));
+    if store.topic_by_uid(&uid)?.is_none() {
+        let branch = relay.branch.as_deref().or(part.project.branch.as_deref());
+        records.push(Record::Topic(TopicRow {
+            uid: uid.clone(),
+            id: None,
+            project,
+            parent: None,
+            title: automatic::topic_title(relay, branch),
+            status: TopicStatus::Open,
+            automatic: Some(job.session.clone()),
+            offered: 0,
+            offered_at: None,
+            created: relay.at,
+            updated: relay.at,
+        }));
+    }
+    Ok(uid)
+}
