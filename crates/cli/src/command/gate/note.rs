@@ -10,7 +10,6 @@ use tidegate_core::feature::workflow::check;
 use tidegate_core::feature::workflow::check::{Found, Named};
 use tidegate_core::feature::workflow::manifest;
 use tidegate_core::feature::workflow::standing::Standing;
-use tidegate_core::text::tokens::estimate_tokens;
 use tidegate_state::feature::workflow;
 
 use super::project_workflow::{ProjectWorkflow, find_section, usable_manifest};
