@@ -72,7 +72,10 @@ pub(crate) fn run(report: &mut Report) -> Vec<String> {
 static SHARED: Vocabulary<Situation> = Vocabulary {
     name: "every policy",
     given: &[
-        ("preset", |case, cell| case.preset = circumstances(case, cell).into()),
+        ("preset", |case, cell| {
+            let preset = circumstances(case, cell);
+            case.set("", "preset", preset);
+        }),
         ("event", event),
         ("attended", attended),
         ("used", |case, cell| case.meter.used = number(cell)),
@@ -105,8 +108,8 @@ fn circumstances<'a>(case: &mut Situation, cell: &'a str) -> &'a str {
     const KNOWN: [(&str, fn(&mut Situation)); 15] = [
         (" in a subagent", |case| case.put("agent_id", "a1")),
         (", nobody there", |case| case.facts.person = Person::Absent),
-        (", stepped down", |case| case.stepped_down = true),
-        (" stepped down", |case| case.stepped_down = true),
+        (", stepped down", Situation::step_down),
+        (" stepped down", Situation::step_down),
         (", the marks are broken", |case| case.marks_broken = true),
         (", marks unreadable", |case| case.marks_broken = true),
         (", a task runs", |case| background(case, "shell b1")),

@@ -40,12 +40,7 @@ static NO_EVENT: LazyLock<Event<'static>> = LazyLock::new(|| {
 pub(crate) struct Situation {
     room: &'static Room,
     pub payload: Map<String, Json>,
-    pub preset: String,
-    keys: Vec<(String, String, Value)>,
-    /// The policy of the table is.
-    pub stepped_down: bool,
-    pub switched_off: bool,
-    pub step_downs_to_tell: Vec<String>,
+    pub config: Config,
     /// In the order in which they were left.
     pub marks: Vec<Mark>,
     pub marks_broken: bool,
@@ -97,11 +92,7 @@ impl Situation {
         let mut situation = Situation {
             room,
             payload,
-            preset: "guide".into(),
-            keys: Vec::new(),
-            stepped_down: false,
-            switched_off: false,
-            step_downs_to_tell: Vec::new(),
+            config: Config::default(),
             marks: Vec::new(),
             marks_broken: false,
             meter: Gauge { window: Some(200_000), ..Gauge::default() },
@@ -135,26 +126,21 @@ impl Situation {
         self.marks.push(mark.into());
     }
 
-    pub(crate) fn set(&mut self, section: &str, key: &str, value: impl Into<Value>) {
-        self.keys.push((section.into(), key.into(), value.into()));
+    pub(crate) fn leave<M: Into<Mark>>(&mut self, marks: impl IntoIterator<Item = M>) {
+        self.marks.extend(marks.into_iter().map(M::into));
     }
 
-    pub(crate) fn config(&self) -> Config {
-        let assignment = |(section, key, value): &(String, String, Value)| Assignment {
-            section: section.clone(),
-            key: key.clone(),
-            value: value.clone(),
-            origin: Origin::Line("config.toml".into(), 1),
-        };
-        let preset = (String::new(), "preset".to_owned(), self.preset.as_str().into());
-        let assignments = std::iter::once(&preset).chain(&self.keys).map(assignment).collect();
-        let mut config = Config::default();
-        config.apply(&Layer { voice: Voice::User, assignments });
-        assert!(config.problems.is_empty(), "{:?}", config.problems);
-        config.stepped_down.extend(self.stepped_down.then(|| self.room.policy.to_owned()));
-        config.off_by_command.extend(self.switched_off.then(|| self.room.policy.to_owned()));
-        config.step_downs_to_tell.clone_from(&self.step_downs_to_tell);
-        config
+    /// Sets a key in the config; outside of all sections is `""`.
+    pub(crate) fn set(&mut self, section: &str, key: &str, value: impl Into<Value>) {
+        let origin = Origin::Line("config.toml".into(), 1);
+        let assignment = Assignment { section: section.into(), key: key.into(), value: value.into(), origin };
+        self.config.apply(&Layer { voice: Voice::User, assignments: vec![assignment] });
+        assert!(self.config.problems.is_empty(), "{:?}", self.config.problems);
+    }
+
+    /// A person overrode the policy of the table too often.
+    pub(crate) fn step_down(&mut self) {
+        self.config.stepped_down.push(self.room.policy.into());
     }
 
     pub(crate) fn decide(&self) -> Decided {
@@ -171,13 +157,13 @@ impl Situation {
             tool_response: &finished.tool_response,
             ..finished.facts
         };
-        let config = self.config();
-        let observed = pipeline::observe(&facts, &config);
-        let ruling = pipeline::decide(&facts, &config, &|| 0);
+        let config = &self.config;
+        let observed = pipeline::observe(&facts, config);
+        let ruling = pipeline::decide(&facts, config, &|| 0);
         let main_thread = event.main_thread();
         let outcome = ruling.settle(event.host, event.kind, main_thread, config.text_budget(&event));
         let part = ruling.parts.into_iter().find(|part| part.policy == self.room.policy);
-        let decided = Decided { case: self.clone(), config, main_thread, marks, observed, part, outcome };
+        let decided = Decided { case: self.clone(), main_thread, marks, observed, part, outcome };
         (self.room.law)(&decided);
         decided
     }
@@ -194,7 +180,6 @@ impl Case for Situation {
 /// What comes of a situation, and of the table's policy in it.
 pub(crate) struct Decided {
     pub case: Situation,
-    pub config: Config,
     pub main_thread: bool,
     /// As they were before.
     pub marks: Marks,
@@ -208,6 +193,11 @@ pub(crate) struct Decided {
 impl Decided {
     pub(crate) fn effects(&self) -> &[Effect] {
         self.part.as_ref().map(|part| part.verdict.effects.as_slice()).unwrap_or_default()
+    }
+
+    /// The marks among its effects.
+    pub(crate) fn left(&self) -> impl Iterator<Item = &Mark> {
+        marks(self.effects())
     }
 
     pub(crate) fn says(&self) -> &[Say] {
@@ -243,3 +233,14 @@ pub(crate) fn marks<'a>(effects: impl IntoIterator<Item = &'a Effect>) -> impl I
         _ => None,
     })
 }
+
+/// The value of the first that has the form.
+macro_rules! pick {
+    ($among:expr, $form:pat => $value:expr) => {
+        $among.into_iter().find_map(|found| match found {
+            $form => Some($value),
+            _ => None,
+        })
+    };
+}
+pub(crate) use pick;

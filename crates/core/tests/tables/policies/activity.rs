@@ -18,7 +18,7 @@ pub(super) static PHASE: Room = Room {
     columns: Vocabulary {
         name: "phase",
         given: &[
-            ("now", |case, cell| case.marks.extend(Phase::named(cell).map(|now| Mark::Phase(now).into()))),
+            ("now", |case, cell| case.leave(Phase::named(cell).map(Mark::Phase))),
             ("answer", answer),
             ("guess", guess),
             ("stock", stock),
@@ -34,7 +34,7 @@ fn answer(case: &mut Situation, cell: &str) {
     case.set("phase.llm", "backend", "claude");
     if cell != "-" {
         case.mark(Mark::PhaseAsked(ASKED));
-        case.marks.extend(Phase::named(cell).map(|phase| Mark::LatePhase { phase, prompt: ASKED }.into()));
+        case.leave(Phase::named(cell).map(|phase| Mark::LatePhase { phase, prompt: ASKED }));
     }
 }
 

@@ -5,7 +5,7 @@ use tidegate_core::feature::approval::marks::{Approval, ApprovalStage, Mark as A
 use tidegate_core::feature::marks::Mark;
 
 use super::{Room, plain};
-use crate::situation::{Decided, Situation, ago, marks};
+use crate::situation::{Decided, Situation, ago, pick};
 use crate::vocabulary::Vocabulary;
 
 const QUESTION: &str = "Allow this once? `tidegate off skill-gate` (code K7QF2M)";
@@ -76,16 +76,15 @@ fn request(case: &mut Situation, cell: &str) {
 }
 
 fn becomes(decided: &Decided) -> String {
-    let stage = marks(decided.effects()).find_map(|mark| match mark {
-        Mark::Approval(ApprovalMark::Approval(approval)) => Some(match approval.stage {
-            ApprovalStage::Asked => "asked",
-            ApprovalStage::Questioned(_) => "questioned",
-            ApprovalStage::Given => "given",
-            ApprovalStage::Used => "used",
-            ApprovalStage::Void => "void",
-            ApprovalStage::Refused => "refused",
-        }),
-        _ => None,
-    });
-    stage.unwrap_or("-").into()
+    let stage = pick!(decided.left(), Mark::Approval(ApprovalMark::Approval(approval)) => &approval.stage);
+    let name = match stage {
+        None => "-",
+        Some(ApprovalStage::Asked) => "asked",
+        Some(ApprovalStage::Questioned(_)) => "questioned",
+        Some(ApprovalStage::Given) => "given",
+        Some(ApprovalStage::Used) => "used",
+        Some(ApprovalStage::Void) => "void",
+        Some(ApprovalStage::Refused) => "refused",
+    };
+    name.into()
 }

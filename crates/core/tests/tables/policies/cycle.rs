@@ -1,7 +1,7 @@
 //! `cycle`: stages inside a budget.
 
 use tidegate_core::feature::config::Config;
-use tidegate_core::feature::cycle::effect::{Effect as CycleEffect, Step};
+use tidegate_core::feature::cycle::effect::Effect as CycleEffect;
 use tidegate_core::feature::cycle::history::Took;
 use tidegate_core::feature::cycle::marks::Mark as CycleMark;
 use tidegate_core::feature::cycle::standing::Standing;
@@ -16,7 +16,7 @@ use tidegate_core::time::Millis;
 
 use super::verification::edit;
 use super::{Room, call, circumstances, event, number, or_dash, plain, yes};
-use crate::situation::{Decided, NOW, Situation, ago};
+use crate::situation::{Decided, NOW, Situation, ago, pick};
 use crate::vocabulary::Vocabulary;
 
 const BEGAN: Millis = ago(500_000);
@@ -56,8 +56,7 @@ pub(super) static CYCLE: Room = Room {
     },
     finish,
     law: |decided| {
-        let steps = |effect: &Effect| matches!(effect, Effect::Cycle(CycleEffect::Step(_)));
-        let stepped = decided.outcome.effects.iter().any(steps);
+        let stepped = pick!(&decided.outcome.effects, Effect::Cycle(CycleEffect::Step(_)) => ()).is_some();
         match (call(decided).as_str(), decided.because()) {
             ("deny", because) => assert_eq!(stepped, because != "the stage is not done"),
             ("shadowed deny", _) | (_, "another policy holds it back") => assert!(!stepped),
@@ -85,22 +84,19 @@ pub(super) static CYCLE: Room = Room {
             ("turn", turn),
             ("copied", |case, cell| {
                 let seconds = cell.strip_suffix(" s ago").and_then(number::<u64>);
-                case.marks.extend(seconds.map(|ago_s| CycleMark::BudgetCopied(ago(ago_s * 1000)).into()));
+                case.leave(seconds.map(|seconds| CycleMark::BudgetCopied(ago(seconds * 1000))));
             }),
             ("file", |case, cell| case.cycle.file = Some(cell.into())),
             ("session", |case, cell| case.put("session_id", cell)),
             ("edits", |case, cell| {
-                if cell == "unverified" {
-                    case.marks.push(edit("src/a.rs", NOW));
-                }
+                case.leave((cell == "unverified").then(|| edit("src/a.rs", NOW)));
             }),
             ("what", what),
         ],
         expected: &[
             ("state", state),
             ("aside", |decided| {
-                let aside = |effect: &Effect| matches!(effect, Effect::Cycle(CycleEffect::SetAside { .. }));
-                yes(decided.effects().iter().any(aside))
+                yes(pick!(decided.effects(), Effect::Cycle(CycleEffect::SetAside { .. }) => ()).is_some())
             }),
             ("leaves", leaves),
         ],
@@ -208,7 +204,7 @@ fn finish(case: &mut Situation) {
     let draft = &case.cycle;
     let text = draft.file.as_deref().map_or_else(|| Known::Value(running(&draft.stage)), file);
     case.facts.cycle = match text {
-        Known::Value(text) => Known::Value(draft.standing(text, &case.config())),
+        Known::Value(text) => Known::Value(draft.standing(text, &case.config)),
         Known::Absent => Known::Absent,
         Known::Broken(why) => Known::Broken(why),
     };
@@ -218,10 +214,8 @@ fn finish(case: &mut Situation) {
 /// Of a reading, in a session that grows by 5k a turn.
 fn freshness(case: &mut Situation, cell: &str) {
     case.meter.stale = cell == "stale";
-    case.marks.extend((1..6).map(|turn| SessionMark::Relay(turn * 5000).into()));
-    if cell == "compacted" {
-        case.mark(SessionMark::Boundary(Millis(BEGAN.0 + 1)));
-    }
+    case.leave((1..6).map(|turn| SessionMark::Relay(turn * 5000)));
+    case.leave((cell == "compacted").then_some(SessionMark::Boundary(Millis(BEGAN.0 + 1))));
 }
 
 /// Of the second stage.
@@ -297,16 +291,10 @@ fn what(case: &mut Situation, cell: &str) {
     }
 }
 
-fn step(decided: &Decided) -> Option<&Step> {
-    decided.effects().iter().find_map(|effect| match effect {
-        Effect::Cycle(CycleEffect::Step(step)) => Some(step.as_ref()),
-        _ => None,
-    })
-}
-
 /// What the file says afterwards.
 fn state(decided: &Decided) -> String {
-    let Some(step) = step(decided) else { return "-".into() };
+    let step = pick!(decided.effects(), Effect::Cycle(CycleEffect::Step(step)) => step);
+    let Some(step) = step else { return "-".into() };
     match (&step.new, &step.ended) {
         (Some(state), None) if state.skipped_stages.is_empty() => {
             format!("{} {}", state.status.name(), state.stage)

@@ -13,7 +13,7 @@ pub(super) static FRICTION: Room = Room {
         name: "friction",
         given: &[("stepped down", |case, cell| {
             let names = cell.split(' ').filter(|name| *name != "-");
-            case.step_downs_to_tell = names.map(str::to_owned).collect();
+            case.config.step_downs_to_tell = names.map(str::to_owned).collect();
         })],
         expected: &[("told", told)],
     },

@@ -66,9 +66,7 @@ pub(super) static COMPACTION: Room = Room {
             ("noted", noted),
             ("entries", entries),
             ("said", |case, cell| {
-                if cell == "yes" {
-                    case.mark(KnowledgeMark::Recovered(NOW));
-                }
+                case.leave((cell == "yes").then_some(KnowledgeMark::Recovered(NOW)));
             }),
             ("files", |case, cell| entries(case, if cell == "yes" { "3/2" } else { "none" })),
             ("listed", listed),
@@ -139,7 +137,7 @@ pub(super) static COMPOUND_NUDGE: Room = Room {
             ("notes", |case, cell| {
                 let note = if cell == "flow" { Note::Flow } else { Note::Promote };
                 event(case, "prompt");
-                case.preset = "strict".into();
+                case.set("", "preset", "strict");
                 case.knowledge = Draft { work: "edited".into(), note: Some(note) };
                 case.mark(SessionMark::Note(note));
             }),
@@ -219,7 +217,7 @@ fn entries(case: &mut Situation, cell: &str) {
 
 fn phase(case: &mut Situation, cell: &str) {
     if let Some((now, next)) = cell.split_once(" → ") {
-        case.marks.extend(Phase::named(now).map(|now| ActivityMark::Phase(now).into()));
+        case.leave(Phase::named(now).map(ActivityMark::Phase));
         let phase = Phase::named(next).expect("a phase");
         case.facts.activity.guess = Some(Guess { phase, confidence: 0.99 });
     }
@@ -229,9 +227,8 @@ fn phase(case: &mut Situation, cell: &str) {
 fn last(case: &mut Situation, cell: &str) {
     let (entries, promoted) =
         cell.strip_suffix(", promoted since").map_or((cell, false), |last| (last, true));
-    let nudge = number(entries).map(|entries| KnowledgeMark::Nudged(Nudge { set: SET + 1, entries }).into());
-    case.marks.extend(nudge);
-    case.marks.extend(promoted.then_some(SessionMark::Promoted(NOW).into()));
+    case.leave(number(entries).map(|entries| KnowledgeMark::Nudged(Nudge { set: SET + 1, entries })));
+    case.leave(promoted.then_some(SessionMark::Promoted(NOW)));
 }
 
 fn says(decided: &Decided) -> String {
@@ -257,9 +254,7 @@ fn held(case: &mut Situation, cell: &str) {
         _ => return,
     };
     case.mark(KnowledgeMark::CompactionHeld(set));
-    if cell != "now" {
-        case.mark(SessionMark::Boundary(NOW));
-    }
+    case.leave((cell != "now").then_some(SessionMark::Boundary(NOW)));
 }
 
 /// The entries before the compaction that has just happened.

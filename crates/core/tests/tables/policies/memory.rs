@@ -18,7 +18,7 @@ use tidegate_core::time::Millis;
 
 use super::knowledge::assert_given;
 use super::{Room, call, circumstances, event, number, or_dash, plain, text, yes};
-use crate::situation::{Decided, NOW, Situation, TRANSCRIPT, ago, marks};
+use crate::situation::{Decided, NOW, Situation, TRANSCRIPT, ago, marks, pick};
 use crate::vocabulary::Vocabulary;
 
 const SINCE: Millis = ago(500_000);
@@ -50,14 +50,14 @@ pub(super) static RELAY_LOG: Room = Room {
             ("setting", |case, cell| match cell {
                 "mode = off" => case.set("relay_log", "mode", "off"),
                 "headless = true" => case.set("memory", "headless", Value::Flag(true)),
-                "switched off" => case.switched_off = true,
+                "switched off" => case.config.off_by_command.push("relay-log".into()),
                 _ => {}
             }),
             ("transcript", |case, cell| case.facts.memory.length = number(cell)),
             ("left", left),
             ("topic set", |case, cell| {
                 left(case, "300");
-                case.marks.extend(number(cell).map(|id| MemoryMark::TopicSet(topic(id, NOW)).into()));
+                case.leave(number(cell).map(|id| MemoryMark::TopicSet(topic(id, NOW))));
             }),
         ],
         expected: &[
@@ -65,14 +65,9 @@ pub(super) static RELAY_LOG: Room = Room {
                 job(decided).map_or("-".into(), |job| format!("{} to {}", job.from, job.to))
             }),
             ("worker", |decided| {
-                let starts =
-                    |effect: &Effect| matches!(effect, Effect::Memory(effect::Effect::StartWorker { .. }));
-                assert_eq!(
-                    spooled_with_job(decided).is_some(),
-                    job(decided).is_some(),
-                    "the mark goes with the job"
-                );
-                yes(decided.effects().iter().any(starts))
+                assert_eq!(spooled_with_job(decided).is_some(), job(decided).is_some());
+                yes(pick!(decided.effects(), Effect::Memory(effect::Effect::StartWorker { .. }) => ())
+                    .is_some())
             }),
             ("mark", |decided| spooled_at_all(decided).map_or("-".into(), |spooled| spooled.to.to_string())),
             ("passed", |decided| match spooled_at_all(decided).and_then(|spooled| spooled.passed) {
@@ -89,7 +84,7 @@ pub(super) static RELAY_LOG: Room = Room {
 pub(super) static TOPIC_DECISION: Room = Room {
     begin: |case| {
         event(case, "startup");
-        case.preset = "strict".into();
+        case.set("", "preset", "strict");
         case.facts.memory.project = Some(project());
     },
     finish: catalogue,
@@ -110,7 +105,7 @@ pub(super) static TOPIC_DECISION: Room = Room {
             ("before", |case, cell| {
                 event(case, "stop");
                 case.mark(SessionMark::Attached(SINCE));
-                case.marks.extend(number(cell).map(|id| MemoryMark::Topic(topic(id, TOLD)).into()));
+                case.leave(number(cell).map(|id| MemoryMark::Topic(topic(id, TOLD))));
                 case.facts.memory.answer = Some(Answer::default());
                 case.topics.before = Some(cell.into());
             }),
@@ -119,10 +114,10 @@ pub(super) static TOPIC_DECISION: Room = Room {
             ("now", now),
             ("note", note),
             ("set", |case, cell| {
-                case.marks.extend(number(cell).map(|id| MemoryMark::TopicSet(topic(id, NOW)).into()));
+                case.leave(number(cell).map(|id| MemoryMark::TopicSet(topic(id, NOW))));
             }),
-            ("decisions", |case, cell| case.facts.memory.page = decisions(cell)),
-            ("undecided", |case, cell| case.facts.memory.undecided = undecided(cell)),
+            ("decisions", decisions),
+            ("undecided", undecided),
             ("told", told),
         ],
         expected: &[
@@ -133,11 +128,11 @@ pub(super) static TOPIC_DECISION: Room = Room {
                 or_dash(told.join(", "))
             }),
             ("offers", |decided| {
-                let offered = works(decided.when_said()).find_map(|work| match work {
-                    Work::Offered { topics } => Some(topics.iter().map(i64::to_string).collect::<Vec<_>>()),
-                    Work::Relays(_) => None,
-                });
-                or_dash(offered.unwrap_or_default().join(" "))
+                let works = decided.when_said().filter_map(
+                    |effect| pick!([effect], Effect::Memory(effect::Effect::Spool { work, .. }) => work.as_ref()),
+                );
+                let offered = pick!(works, Work::Offered { topics } => topics.iter().map(i64::to_string));
+                or_dash(offered.into_iter().flatten().collect::<Vec<_>>().join(" "))
             }),
         ],
     },
@@ -146,7 +141,7 @@ pub(super) static TOPIC_DECISION: Room = Room {
 
 pub(super) static META_TAG: Room = Room {
     begin: |case| {
-        case.preset = "strict".into();
+        case.set("", "preset", "strict");
         case.facts.memory.project = Some(project());
         case.facts.memory.answer = Some(Answer::default());
     },
@@ -195,31 +190,17 @@ fn left(case: &mut Situation, cell: &str) {
         cell.strip_suffix(" of another file").map_or((cell, TRANSCRIPT), |to| (to, "/t/b.jsonl"));
     let (to, passed) = to.strip_suffix(", passed").map_or((to, None), |to| (to, Some(SINCE)));
     case.mark(SessionMark::Transcript(path.into()));
-    let spooled = |to| MemoryMark::Spooled(Spooled { to, at: Millis(1), passed }).into();
-    case.marks.extend(number(to).map(spooled));
-}
-
-fn works<'a>(effects: impl Iterator<Item = &'a Effect>) -> impl Iterator<Item = &'a Work> {
-    effects.filter_map(|effect| match effect {
-        Effect::Memory(effect::Effect::Spool { work, .. }) => Some(work.as_ref()),
-        _ => None,
-    })
+    case.leave(number(to).map(|to| MemoryMark::Spooled(Spooled { to, at: Millis(1), passed })));
 }
 
 fn job(decided: &Decided) -> Option<&Part> {
-    works(decided.effects().iter()).find_map(|work| match work {
-        Work::Relays(part) => Some(part),
-        Work::Offered { .. } => None,
-    })
+    let work = pick!(decided.effects(), Effect::Memory(effect::Effect::Spool { work, .. }) => work)?;
+    pick!([work.as_ref()], Work::Relays(part) => part)
 }
 
-/// The first mark of how far the transcript was left for the worker.
+/// The mark of how far the transcript was left for the worker.
 fn spooled(marks: impl Iterator<Item = Mark>) -> Option<Spooled> {
-    let mut spooled = marks.filter_map(|mark| match mark {
-        Mark::Memory(MemoryMark::Spooled(spooled)) => Some(spooled),
-        _ => None,
-    });
-    spooled.next()
+    pick!(marks, Mark::Memory(MemoryMark::Spooled(spooled)) => spooled)
 }
 
 fn spooled_with_job(decided: &Decided) -> Option<Spooled> {
@@ -305,7 +286,7 @@ fn held(case: &mut Situation, cell: &str) {
 fn preset(case: &mut Situation, cell: &str) {
     let cell = circumstances(case, cell);
     let (preset, setting) = cell.split_once(", ").unwrap_or((cell, ""));
-    case.preset = preset.into();
+    case.set("", "preset", preset);
     if let Some((key, value)) = setting.split_once(" = ") {
         case.set("memory", key, number(value).map_or_else(|| value.into(), Value::Whole));
     }
@@ -382,39 +363,37 @@ fn leaves(decided: &Decided) -> String {
     or_dash(leaves.collect::<Vec<_>>().join(", "))
 }
 
-/// `4 5 long`: decisions by their ids.
-fn decisions(cell: &str) -> Known<ProjectPage> {
-    let mut decisions: Vec<Decision> = Vec::new();
-    for word in cell.split(' ') {
-        match (number(word), decisions.last_mut()) {
-            (Some(id), _) => {
-                decisions.push(Decision {
-                    id,
-                    name: format!("decision {id}"),
-                    by: "agent, session s1".into(),
-                });
-            }
-            (None, Some(last)) if word == "long" => last.name = format!("{} {}", last.name, "x".repeat(200)),
-            _ => {}
-        }
+/// `12 13 of docs`: ids, each with the words after it.
+fn listed<T>(cell: &str, of: impl Fn(i64, &[&str]) -> T) -> Option<Vec<T>> {
+    let words: Vec<&str> = cell.split(' ').collect();
+    let mut listed = Vec::new();
+    for (at, id) in words.iter().enumerate().filter_map(|(at, word)| Some((at, number(word)?))) {
+        let after = words[at + 1..].split(|word| number::<i64>(word).is_some()).next();
+        listed.push(of(id, after.unwrap_or_default()));
     }
-    if cell == "unreadable" { Known::Broken("test".into()) } else { Known::Value(page(3, decisions)) }
+    (cell != "unreadable").then_some(listed)
 }
 
-/// `12 13 of docs`: topics by their ids.
-fn undecided(cell: &str) -> Known<Undecided> {
-    let mut topics: Vec<UndecidedTopic> = Vec::new();
-    for word in cell.split(' ') {
-        match (number(word), topics.last_mut()) {
-            (Some(id), _) => {
-                let project = Named { id: 3, name: "shop".into() };
-                topics.push(UndecidedTopic { topic: named(id), project });
-            }
-            (None, Some(last)) if word == "docs" => last.project = Named { id: 4, name: "docs".into() },
-            _ => {}
-        }
-    }
-    if cell == "unreadable" { Known::Broken("test".into()) } else { Known::Value(Undecided { topics }) }
+fn known<T, U>(value: Option<T>, of: impl Fn(T) -> U) -> Known<U> {
+    value.map_or_else(|| Known::Broken("test".into()), |value| Known::Value(of(value)))
+}
+
+/// Of the project; one can be `long`.
+fn decisions(case: &mut Situation, cell: &str) {
+    let decisions = listed(cell, |id, words| {
+        let long = if words == ["long"] { format!(" {}", "x".repeat(200)) } else { String::new() };
+        Decision { id, name: format!("decision {id}{long}"), by: "agent, session s1".into() }
+    });
+    case.facts.memory.page = known(decisions, |decisions| page(3, decisions));
+}
+
+/// Topics without a decision; one can be of another project.
+fn undecided(case: &mut Situation, cell: &str) {
+    let topics = listed(cell, |id, words| {
+        let (project, name) = if words == ["of", "docs"] { (4, "docs") } else { (3, "shop") };
+        UndecidedTopic { topic: named(id), project: Named { id: project, name: name.into() } }
+    });
+    case.facts.memory.undecided = known(topics, |topics| Undecided { topics });
 }
 
 /// Which of them an earlier start told.

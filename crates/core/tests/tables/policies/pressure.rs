@@ -7,7 +7,7 @@ use tidegate_core::feature::pressure::marks::{Mark as PressureMark, PressureLeve
 use tidegate_core::feature::verdict::Effect;
 
 use super::{Room, number, or_dash, plain, yes};
-use crate::situation::{Decided, NOW, Situation, marks};
+use crate::situation::{Decided, NOW, Situation, marks, pick};
 use crate::vocabulary::Vocabulary;
 
 pub(super) static PRESSURE: Room = Room {
@@ -17,8 +17,7 @@ pub(super) static PRESSURE: Room = Room {
         given: &[
             ("said", said),
             ("relays", |case, cell| {
-                case.marks
-                    .extend(cell.split(' ').filter_map(number).map(|used| SessionMark::Relay(used).into()));
+                case.leave(cell.split(' ').filter_map(number).map(SessionMark::Relay));
             }),
             ("unpromoted", unpromoted),
             ("still unpromoted", |case, cell| {
@@ -70,20 +69,15 @@ fn says(decided: &Decided) -> String {
 }
 
 fn left(decided: &Decided) -> Option<&Said> {
-    marks(&decided.outcome.effects).find_map(|mark| match mark {
-        Mark::Pressure(PressureMark::Pressure(said)) => Some(said),
-        _ => None,
-    })
+    pick!(marks(&decided.outcome.effects), Mark::Pressure(PressureMark::Pressure(said)) => said)
 }
 
 fn marked(decided: &Decided) -> String {
-    let marked = left(decided).map(|said| said.level.name());
-    let published = decided.outcome.effects.iter().find_map(|effect| match effect {
-        Effect::Pressure(PressureEffect::Publish { level, .. }) => Some(level.name()),
-        _ => None,
-    });
+    let marked = left(decided).map(|said| said.level);
+    let effects = &decided.outcome.effects;
+    let published = pick!(effects, Effect::Pressure(PressureEffect::Publish { level, .. }) => *level);
     assert_eq!(marked, published, "the session's own mark and the public copy go together");
-    marked.unwrap_or("-").into()
+    or_dash(marked.map_or("", PressureLevel::name))
 }
 
 /// After a promotion the entries are looked at once.

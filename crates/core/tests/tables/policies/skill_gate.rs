@@ -52,7 +52,7 @@ fn settings(case: &mut Situation, cell: &str) {
     let list = |item: &str| Value::List(vec![item.into()]);
     match setting.split(' ').collect::<Vec<_>>().as_slice() {
         ["-"] => {}
-        ["stepped", "down"] => case.stepped_down = true,
+        ["stepped", "down"] => case.step_down(),
         [key @ ("mode" | "subagents"), value] => case.set("skill_gate", key, *value),
         [key @ ("preloaded" | "exempt"), item] => case.set("skill_gate", key, list(item)),
         ["require", glob, skill] => case.set("skill_gate.require", glob, list(skill)),

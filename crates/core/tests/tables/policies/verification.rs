@@ -11,7 +11,7 @@ use tidegate_core::settings::value::Value;
 use tidegate_core::time::Millis;
 
 use super::{Room, background, or_dash, plain};
-use crate::situation::{Decided, Situation, ago, marks};
+use crate::situation::{Decided, Situation, ago};
 use crate::vocabulary::Vocabulary;
 
 const EDITED: Millis = ago(500_000);
@@ -32,7 +32,11 @@ pub(super) static VERIFY_STOP: Room = Room {
             ("files", files),
             ("passed", |case, cell| case.passed = kinds(cell)),
         ],
-        expected: &[("verified", verified), ("missing", missing), ("listed", listed)],
+        expected: &[
+            ("verified", verified),
+            ("missing", |decided| named(missing(decided))),
+            ("listed", listed),
+        ],
     },
     ..plain("verify-stop")
 };
@@ -84,10 +88,10 @@ fn edits(case: &mut Situation, cell: &str) {
             // As the policy itself would have marked it.
             ["held", subject] => {
                 let mut earlier = Situation::new(&TASK_GATE);
-                earlier.preset = "strict".into();
+                earlier.set("", "preset", "strict");
                 edits(&mut earlier, "open");
                 task(&mut earlier, subject);
-                case.marks.extend(marks(earlier.decide().effects()).cloned());
+                case.leave(earlier.decide().left().cloned());
             }
             [file] if file.contains('.') => case.marks.push(edit(file, EDITED)),
             [file, "hidden"] => {
@@ -142,21 +146,17 @@ fn files(case: &mut Situation, cell: &str) {
 }
 
 fn verified(decided: &Decided) -> String {
-    let Situation { facts, passed, .. } = &decided.case;
-    let verified = skill::verifies(facts.verification.checks.as_ref(), &decided.config, *passed);
+    let Situation { facts, config, passed, .. } = &decided.case;
+    let verified = skill::verifies(facts.verification.checks.as_ref(), config, *passed);
     if verified { "yes".into() } else { "no".into() }
 }
 
-fn missing_kinds(decided: &Decided) -> Kinds {
-    let Situation { facts, passed, .. } = &decided.case;
-    skill::missing(facts.verification.checks.as_ref(), &decided.config, *passed)
-}
-
-fn missing(decided: &Decided) -> String {
-    named(missing_kinds(decided))
+fn missing(decided: &Decided) -> Kinds {
+    let Situation { facts, config, passed, .. } = &decided.case;
+    skill::missing(facts.verification.checks.as_ref(), config, *passed)
 }
 
 fn listed(decided: &Decided) -> String {
-    let checks = decided.case.facts.verification.checks.as_ref();
-    verify_stop::examples(checks, &decided.config, missing_kinds(decided)).join(", ")
+    let Situation { facts, config, .. } = &decided.case;
+    verify_stop::examples(facts.verification.checks.as_ref(), config, missing(decided)).join(", ")
 }

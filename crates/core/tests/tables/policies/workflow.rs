@@ -12,7 +12,7 @@ use tidegate_core::feature::workflow::{Attached, Manifest, PhaseBegan, Workflow,
 use tidegate_core::time::Millis;
 
 use super::{Room, call, circumstances, event, number, or_dash, plain};
-use crate::situation::{Decided, NOW, Situation, ago, marks};
+use crate::situation::{Decided, NOW, Situation, ago};
 use crate::vocabulary::Vocabulary;
 
 const CREATED: Millis = ago(1_800_000);
@@ -65,7 +65,7 @@ pub(super) static WORKFLOW_GATE: Room = Room {
     law: |decided| {
         let noted = decided.effects().iter().any(|effect| noted_section(effect).is_some());
         let mark = |mark: &Mark| matches!(mark, Mark::Workflow(WorkflowMark::CompactionNoted(5)));
-        assert_eq!(noted, marks(decided.effects()).any(mark), "the mark goes with the note");
+        assert_eq!(noted, decided.left().any(mark), "the mark goes with the note");
     },
     columns: Vocabulary {
         name: "workflow-gate",
@@ -209,9 +209,7 @@ fn said(case: &mut Situation, cell: &str) {
     if said != "-" {
         case.mark(SessionMark::Notice(format!("workflow {}", said.replace(" in ", " "))));
     }
-    if compacted {
-        case.mark(SessionMark::Boundary(NOW));
-    }
+    case.leave(compacted.then_some(SessionMark::Boundary(NOW)));
 }
 
 fn workflow(case: &mut Situation, cell: &str) {
@@ -336,7 +334,7 @@ fn failed(case: &mut Situation, cell: &str) {
         spawn(&mut earlier, agent);
         earlier.event("PostToolUseFailure");
     }
-    case.marks.extend(marks(earlier.decide().effects()).cloned());
+    case.leave(earlier.decide().left().cloned());
     if said {
         let (what, kind) = agent.split_once(" by ").expect("an agent");
         case.mark(WorkflowMark::AgentRetried(work_id(what, kind)));

@@ -6,7 +6,7 @@ use tidegate_core::feature::worktree::kept::Kept;
 use tidegate_core::feature::worktree::marks::Mark as WorktreeMark;
 
 use super::{Room, plain, yes};
-use crate::situation::{Decided, Situation, marks};
+use crate::situation::{Decided, Situation, marks, pick};
 use crate::vocabulary::Vocabulary;
 
 pub(super) static WORKTREE: Room = Room {
@@ -27,9 +27,7 @@ fn kept(name: &str) -> Kept {
 
 /// A worktree of which a copy was made.
 fn earlier(case: &mut Situation, cell: &str) {
-    if cell != "-" {
-        case.mark(WorktreeMark::WorktreeKept(kept(cell)));
-    }
+    case.leave((cell != "-").then(|| WorktreeMark::WorktreeKept(kept(cell))));
     case.facts.worktree.gone.extend((cell == "gone").then(|| kept("gone")));
 }
 
@@ -38,10 +36,9 @@ fn copies(decided: &Decided) -> String {
 }
 
 fn tells(decided: &Decided) -> String {
-    let told = marks(&decided.outcome.effects).find_map(|mark| match mark {
-        Mark::Worktree(WorktreeMark::WorktreeTold(path)) => path.strip_prefix("/w/"),
-        _ => None,
-    });
+    let left = marks(&decided.outcome.effects);
+    let told =
+        pick!(left, Mark::Worktree(WorktreeMark::WorktreeTold(path)) => path.strip_prefix("/w/")).flatten();
     assert_eq!(told.is_some(), decided.outcome.user.contains("/s/gone"), "{}", decided.outcome.user);
     told.unwrap_or("-").into()
 }
