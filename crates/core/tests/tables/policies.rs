@@ -22,7 +22,7 @@ use tidegate_core::feature::verdict::Audience;
 use tidegate_core::host::person::{Client, Person};
 
 use crate::situation::{Decided, Situation};
-use crate::vocabulary::{Report, Vocabulary};
+use crate::vocabulary::{Expected, Given, Report, Vocabulary};
 
 /// How the tables of a policy are read.
 pub(crate) struct Room {
@@ -33,7 +33,8 @@ pub(crate) struct Room {
     pub finish: fn(&mut Situation),
     /// Holds in every row.
     pub law: fn(&Decided),
-    columns: Vocabulary<Situation>,
+    given: &'static [Given<Situation>],
+    expected: &'static [Expected<Situation>],
 }
 
 static ROOMS: [&Room; 16] = [
@@ -63,7 +64,8 @@ pub(crate) fn run(report: &mut Report) -> Vec<String> {
         let name = format!("{}.md", policy.replace('-', "_"));
         let path = files.iter().find(|path| path.ends_with(&name)).unwrap_or_else(|| panic!("no {name}"));
         let text = std::fs::read_to_string(path).expect("a text");
-        report.run(&name, &text, &[&SHARED, &room.columns], || Situation::new(room));
+        let own = Vocabulary { name: room.policy, given: room.given, expected: room.expected };
+        report.run(&name, &text, &[&SHARED, &own], || Situation::new(room));
         name
     };
     POLICIES.iter().map(|policy| policy.id()).map(run).collect()
@@ -105,7 +107,8 @@ fn yes(is: bool) -> String {
 
 /// Takes in how something came about, as the end of a cell says it; the rest of the cell.
 fn circumstances<'a>(case: &mut Situation, cell: &'a str) -> &'a str {
-    const KNOWN: [(&str, fn(&mut Situation)); 15] = [
+    type Circumstance = (&'static str, fn(&mut Situation));
+    const KNOWN: [Circumstance; 15] = [
         (" in a subagent", |case| case.put("agent_id", "a1")),
         (", nobody there", |case| case.facts.person = Person::Absent),
         (", stepped down", Situation::step_down),
@@ -247,11 +250,5 @@ fn text(decided: &Decided) -> String {
 
 /// Reads a policy's table with no columns of its own.
 const fn plain(policy: &'static str) -> Room {
-    Room {
-        policy,
-        begin: |_| {},
-        finish: |_| {},
-        law: |_| {},
-        columns: Vocabulary { name: policy, given: &[], expected: &[] },
-    }
+    Room { policy, begin: |_| {}, finish: |_| {}, law: |_| {}, given: &[], expected: &[] }
 }

@@ -74,7 +74,8 @@ impl Report {
             self.rows += 1;
             if is != cells {
                 let (written, is) = (cells.join(" | "), is.join(" | "));
-                writeln!(self.wrong, "{file}:{line}\n  written: {written}\n  is:      {is}").unwrap();
+                writeln!(self.wrong, "{file}:{line}\n  written: {written}\n  is:      {is}")
+                    .expect("a String takes everything");
             }
         }
     }

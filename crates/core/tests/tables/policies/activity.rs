@@ -8,23 +8,19 @@ use tidegate_core::time::Millis;
 
 use super::{Room, or_dash, plain};
 use crate::situation::{Decided, NOW, Situation};
-use crate::vocabulary::Vocabulary;
 
 pub(super) static PHASE: Room = Room {
     begin: |case| {
         case.event("UserPromptSubmit");
         stock(case, "design, coding");
     },
-    columns: Vocabulary {
-        name: "phase",
-        given: &[
-            ("now", |case, cell| case.leave(Phase::named(cell).map(Mark::Phase))),
-            ("answer", answer),
-            ("guess", guess),
-            ("stock", stock),
-        ],
-        expected: &[("enters", enters), ("then", then)],
-    },
+    given: &[
+        ("now", |case, cell| case.leave(Phase::named(cell).map(Mark::Phase))),
+        ("answer", answer),
+        ("guess", guess),
+        ("stock", stock),
+    ],
+    expected: &[("enters", enters), ("then", then)],
     ..plain("phase")
 };
 

@@ -6,7 +6,6 @@ use tidegate_core::feature::marks::Mark;
 
 use super::{Room, plain};
 use crate::situation::{Decided, Situation, ago, pick};
-use crate::vocabulary::Vocabulary;
 
 const QUESTION: &str = "Allow this once? `tidegate off skill-gate` (code K7QF2M)";
 
@@ -15,11 +14,8 @@ pub(super) static APPROVAL: Room = Room {
         let holds = decided.part.as_ref().is_some_and(|part| part.verdict.call.name() != "pass");
         assert!(!holds, "an approval never holds anything up");
     },
-    columns: Vocabulary {
-        name: "approval",
-        given: &[("what", what), ("request", request)],
-        expected: &[("becomes", becomes)],
-    },
+    given: &[("what", what), ("request", request)],
+    expected: &[("becomes", becomes)],
     ..plain("approval")
 };
 

@@ -17,12 +17,11 @@ use tidegate_core::time::Millis;
 use super::verification::edit;
 use super::{Room, call, circumstances, event, number, or_dash, plain, yes};
 use crate::situation::{Decided, NOW, Situation, ago, pick};
-use crate::vocabulary::Vocabulary;
 
 const BEGAN: Millis = ago(500_000);
 
 /// A cycle's file, and what the session did in the stage.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Draft {
     stage: String,
     /// `None`: the session is in no stage.
@@ -36,23 +35,11 @@ pub(crate) struct Draft {
     skill: Option<String>,
 }
 
-impl Default for Draft {
-    fn default() -> Draft {
-        Draft {
-            stage: "sprint".into(),
-            history: Some("yes".into()),
-            file: None,
-            runs: Vec::new(),
-            told: Vec::new(),
-            skill: None,
-        }
-    }
-}
-
 pub(super) static CYCLE: Room = Room {
     begin: |case| {
         case.put("last_assistant_message", "All of it is done.");
         case.meter.left = Some(120_000);
+        (case.cycle.stage, case.cycle.history) = ("sprint".into(), Some("yes".into()));
     },
     finish,
     law: |decided| {
@@ -63,44 +50,41 @@ pub(super) static CYCLE: Room = Room {
             _ => {}
         }
     },
-    columns: Vocabulary {
-        name: "cycle",
-        given: &[
-            ("stage", |case, cell| case.cycle.stage = cell.into()),
-            ("left", |case, cell| case.meter.left = number(cell)),
-            ("freshness", freshness),
-            ("min_left", min_left),
-            ("runs", runs),
-            ("invoked", |case, cell| case.cycle.history = Some(cell.into())),
-            ("told", told),
-            ("event", |case, cell| {
-                let rest = cell.strip_suffix(", in a stage").unwrap_or(cell);
-                if rest != cell {
-                    case.cycle.stage = "audit".into();
-                    case.cycle.history = Some("-".into());
-                }
-                event(case, rest);
-            }),
-            ("turn", turn),
-            ("copied", |case, cell| {
-                let seconds = cell.strip_suffix(" s ago").and_then(number::<u64>);
-                case.leave(seconds.map(|seconds| CycleMark::BudgetCopied(ago(seconds * 1000))));
-            }),
-            ("file", |case, cell| case.cycle.file = Some(cell.into())),
-            ("session", |case, cell| case.put("session_id", cell)),
-            ("edits", |case, cell| {
-                case.leave((cell == "unverified").then(|| edit("src/a.rs", NOW)));
-            }),
-            ("what", what),
-        ],
-        expected: &[
-            ("state", state),
-            ("aside", |decided| {
-                yes(pick!(decided.effects(), Effect::Cycle(CycleEffect::SetAside { .. }) => ()).is_some())
-            }),
-            ("leaves", leaves),
-        ],
-    },
+    given: &[
+        ("stage", |case, cell| case.cycle.stage = cell.into()),
+        ("left", |case, cell| case.meter.left = number(cell)),
+        ("freshness", freshness),
+        ("min_left", min_left),
+        ("runs", runs),
+        ("invoked", |case, cell| case.cycle.history = Some(cell.into())),
+        ("told", told),
+        ("event", |case, cell| {
+            let rest = cell.strip_suffix(", in a stage").unwrap_or(cell);
+            if rest != cell {
+                case.cycle.stage = "audit".into();
+                case.cycle.history = Some("-".into());
+            }
+            event(case, rest);
+        }),
+        ("turn", turn),
+        ("copied", |case, cell| {
+            let seconds = cell.strip_suffix(" s ago").and_then(number::<u64>);
+            case.leave(seconds.map(|seconds| CycleMark::BudgetCopied(ago(seconds * 1000))));
+        }),
+        ("file", |case, cell| case.cycle.file = Some(cell.into())),
+        ("session", |case, cell| case.put("session_id", cell)),
+        ("edits", |case, cell| {
+            case.leave((cell == "unverified").then(|| edit("src/a.rs", NOW)));
+        }),
+        ("what", what),
+    ],
+    expected: &[
+        ("state", state),
+        ("aside", |decided| {
+            yes(pick!(decided.effects(), Effect::Cycle(CycleEffect::SetAside { .. }) => ()).is_some())
+        }),
+        ("leaves", leaves),
+    ],
     ..plain("cycle")
 };
 

@@ -5,18 +5,14 @@ use tidegate_core::feature::verdict::Effect;
 
 use super::{Room, or_dash, plain};
 use crate::situation::Decided;
-use crate::vocabulary::Vocabulary;
 
 pub(super) static FRICTION: Room = Room {
     law: |decided| assert_eq!(decided.outcome.context, "", "the model is told nothing"),
-    columns: Vocabulary {
-        name: "friction",
-        given: &[("stepped down", |case, cell| {
-            let names = cell.split(' ').filter(|name| *name != "-");
-            case.config.step_downs_to_tell = names.map(str::to_owned).collect();
-        })],
-        expected: &[("told", told)],
-    },
+    given: &[("stepped down", |case, cell| {
+        let names = cell.split(' ').filter(|name| *name != "-");
+        case.config.step_downs_to_tell = names.map(str::to_owned).collect();
+    })],
+    expected: &[("told", told)],
     ..plain("friction")
 };
 

@@ -22,7 +22,6 @@ use tidegate_core::time::Millis;
 use super::verification::edit;
 use super::{Room, event, number, or_dash, plain, yes};
 use crate::situation::{Decided, NOW, Situation, ago, fold, marks};
-use crate::vocabulary::Vocabulary;
 
 const EDITED: Millis = ago(500_000);
 const HOUR: u64 = 3_600_000;
@@ -53,60 +52,57 @@ pub(super) static COMPACTION: Room = Room {
             assert_eq!(decided.effects().iter().any(noted), passes, "one that is held changes nothing");
         }
     },
-    columns: Vocabulary {
-        name: "compaction",
-        given: &[
-            ("source", event),
-            ("trigger", event),
-            ("hold", |case, cell| {
-                case.set("compaction", "hold", cell);
-                case.knowledge.work = "edited".into();
-            }),
-            ("held", held),
-            ("noted", noted),
-            ("entries", entries),
-            ("said", |case, cell| {
-                case.leave((cell == "yes").then_some(KnowledgeMark::Recovered(NOW)));
-            }),
-            ("files", |case, cell| entries(case, if cell == "yes" { "3/2" } else { "none" })),
-            ("listed", listed),
-            ("handoff", handoff),
-            ("known", known),
-            ("named", named),
-            ("summary", |case, cell| {
-                case.event("PostCompact");
-                case.put("compact_summary", format!("<analysis>x</analysis><summary>{cell}</summary>"));
-            }),
-            ("kept whole", |case, cell| {
-                let texts = Some(cell.to_owned()).filter(|cell| cell != "-").into_iter().collect();
-                let repeated = case.payload["trigger"] == "manual";
-                case.facts.knowledge.preserved = Preserved { texts, repeated, known: true };
-            }),
-            ("since the summary", since_summary),
-            ("written down", |case, cell| case.facts.knowledge.preserved.known = cell == "yes"),
-            ("marks", |case, cell| match cell {
-                "broken" => case.marks_broken = true,
-                "noted" => {
-                    case.facts.knowledge.boundary = Some(Boundary { noted: NOW, ..Boundary::default() });
-                }
-                _ => {}
-            }),
-        ],
-        expected: &[
-            ("first line", |decided| {
-                or_dash(decided.says().first().and_then(|say| say.text.lines().next()).unwrap_or_default())
-            }),
-            ("tidies", |decided| yes(decided.effects().contains(&Effect::Knowledge(own::Effect::TidyFlow)))),
-            ("lists", |decided| or_dash(if decided.says().is_empty() { "" } else { "files" })),
-            ("tells", tells),
-            ("kept", |decided| {
-                let survival = later(decided).0;
-                assert_eq!(survival.kept + survival.lost.len(), survival.of);
-                format!("{} of {}", survival.kept, survival.of)
-            }),
-            ("told later", |decided| or_dash(later(decided).1)),
-        ],
-    },
+    given: &[
+        ("source", event),
+        ("trigger", event),
+        ("hold", |case, cell| {
+            case.set("compaction", "hold", cell);
+            case.knowledge.work = "edited".into();
+        }),
+        ("held", held),
+        ("noted", noted),
+        ("entries", entries),
+        ("said", |case, cell| {
+            case.leave((cell == "yes").then_some(KnowledgeMark::Recovered(NOW)));
+        }),
+        ("files", |case, cell| entries(case, if cell == "yes" { "3/2" } else { "none" })),
+        ("listed", listed),
+        ("handoff", handoff),
+        ("known", known),
+        ("named", named),
+        ("summary", |case, cell| {
+            case.event("PostCompact");
+            case.put("compact_summary", format!("<analysis>x</analysis><summary>{cell}</summary>"));
+        }),
+        ("kept whole", |case, cell| {
+            let texts = Some(cell.to_owned()).filter(|cell| cell != "-").into_iter().collect();
+            let repeated = case.payload["trigger"] == "manual";
+            case.facts.knowledge.preserved = Preserved { texts, repeated, known: true };
+        }),
+        ("since the summary", since_summary),
+        ("written down", |case, cell| case.facts.knowledge.preserved.known = cell == "yes"),
+        ("marks", |case, cell| match cell {
+            "broken" => case.marks_broken = true,
+            "noted" => {
+                case.facts.knowledge.boundary = Some(Boundary { noted: NOW, ..Boundary::default() });
+            }
+            _ => {}
+        }),
+    ],
+    expected: &[
+        ("first line", |decided| {
+            or_dash(decided.says().first().and_then(|say| say.text.lines().next()).unwrap_or_default())
+        }),
+        ("tidies", |decided| yes(decided.effects().contains(&Effect::Knowledge(own::Effect::TidyFlow)))),
+        ("lists", |decided| or_dash(if decided.says().is_empty() { "" } else { "files" })),
+        ("tells", tells),
+        ("kept", |decided| {
+            let survival = later(decided).0;
+            assert_eq!(survival.kept + survival.lost.len(), survival.of);
+            format!("{} of {}", survival.kept, survival.of)
+        }),
+        ("told later", |decided| or_dash(later(decided).1)),
+    ],
     ..plain("compaction")
 };
 
@@ -122,59 +118,56 @@ pub(super) static COMPOUND_NUDGE: Room = Room {
             assert_given(decided, note);
         }
     },
-    columns: Vocabulary {
-        name: "compound-nudge",
-        given: &[
-            ("work", |case, cell| case.knowledge.work = cell.into()),
-            ("phase", phase),
-            ("moment", |case, cell| {
-                if cell == "phase ends" {
-                    case.knowledge.work = "-".into();
-                    event(case, "prompt");
-                    phase(case, "implement → ship");
-                }
-            }),
-            ("notes", |case, cell| {
-                let note = if cell == "flow" { Note::Flow } else { Note::Promote };
+    given: &[
+        ("work", |case, cell| case.knowledge.work = cell.into()),
+        ("phase", phase),
+        ("moment", |case, cell| {
+            if cell == "phase ends" {
+                case.knowledge.work = "-".into();
                 event(case, "prompt");
-                case.set("", "preset", "strict");
-                case.knowledge = Draft { work: "edited".into(), note: Some(note) };
-                case.mark(SessionMark::Note(note));
-            }),
-            ("entries", entries),
-            ("unpromoted", |case, cell| entries(case, &format!("9/{cell}"))),
-            ("last", last),
-            ("last entry", |case, cell| {
-                let written = match cell {
-                    "before the edit" => Some(Millis(EDITED.0 - 1)),
-                    "after the edit" => Some(Millis(EDITED.0 + 1)),
-                    _ => None,
-                };
-                case.facts.knowledge.files.as_mut().expect("flow").written = written;
-            }),
-            ("said", |case, cell| {
-                if let Some(files) = &mut case.facts.knowledge.files {
-                    files.nudged = cell == "yes";
-                }
-            }),
-            ("noted", |case, cell| {
-                let noted = match cell {
-                    "this set" => EDITED,
-                    "an older set" => Millis(1),
-                    "an older set, by a clock that was ahead" => Millis(EDITED.0 + 1),
-                    _ => return,
-                };
-                case.mark(KnowledgeMark::FlowNoted(noted));
-            }),
-            ("stock", |case, cell| {
-                let numbers: Vec<usize> = cell.split(" of ").filter_map(number).collect();
-                let confidence = Confidence { unverified: numbers[0], total: numbers[1], average: 1.0 };
-                case.facts.knowledge.files.as_mut().expect("flow").confidence = confidence;
-            }),
-            ("lang", |case, cell| case.facts.lang = if cell == "ja" { Lang::Ja } else { Lang::En }),
-        ],
-        expected: &[("says", says), ("leaves", leaves)],
-    },
+                phase(case, "implement → ship");
+            }
+        }),
+        ("notes", |case, cell| {
+            let note = if cell == "flow" { Note::Flow } else { Note::Promote };
+            event(case, "prompt");
+            case.set("", "preset", "strict");
+            case.knowledge = Draft { work: "edited".into(), note: Some(note) };
+            case.mark(SessionMark::Note(note));
+        }),
+        ("entries", entries),
+        ("unpromoted", |case, cell| entries(case, &format!("9/{cell}"))),
+        ("last", last),
+        ("last entry", |case, cell| {
+            let written = match cell {
+                "before the edit" => Some(Millis(EDITED.0 - 1)),
+                "after the edit" => Some(Millis(EDITED.0 + 1)),
+                _ => None,
+            };
+            case.facts.knowledge.files.as_mut().expect("flow").written = written;
+        }),
+        ("said", |case, cell| {
+            if let Some(files) = &mut case.facts.knowledge.files {
+                files.nudged = cell == "yes";
+            }
+        }),
+        ("noted", |case, cell| {
+            let noted = match cell {
+                "this set" => EDITED,
+                "an older set" => Millis(1),
+                "an older set, by a clock that was ahead" => Millis(EDITED.0 + 1),
+                _ => return,
+            };
+            case.mark(KnowledgeMark::FlowNoted(noted));
+        }),
+        ("stock", |case, cell| {
+            let numbers: Vec<usize> = cell.split(" of ").filter_map(number).collect();
+            let confidence = Confidence { unverified: numbers[0], total: numbers[1], average: 1.0 };
+            case.facts.knowledge.files.as_mut().expect("flow").confidence = confidence;
+        }),
+        ("lang", |case, cell| case.facts.lang = if cell == "ja" { Lang::Ja } else { Lang::En }),
+    ],
+    expected: &[("says", says), ("leaves", leaves)],
     ..plain("compound-nudge")
 };
 

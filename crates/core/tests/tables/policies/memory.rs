@@ -19,7 +19,6 @@ use tidegate_core::time::Millis;
 use super::knowledge::assert_given;
 use super::{Room, call, circumstances, event, number, or_dash, plain, text, yes};
 use crate::situation::{Decided, NOW, Situation, TRANSCRIPT, ago, marks, pick};
-use crate::vocabulary::Vocabulary;
 
 const SINCE: Millis = ago(500_000);
 const TOLD: Millis = ago(400_000);
@@ -44,40 +43,34 @@ pub(super) static RELAY_LOG: Room = Room {
             assert_eq!((job.to, job.passed), (spooled.to, spooled.passed));
         }
     },
-    columns: Vocabulary {
-        name: "relay-log",
-        given: &[
-            ("setting", |case, cell| match cell {
-                "mode = off" => case.set("relay_log", "mode", "off"),
-                "headless = true" => case.set("memory", "headless", Value::Flag(true)),
-                "switched off" => case.config.off_by_command.push("relay-log".into()),
-                _ => {}
-            }),
-            ("transcript", |case, cell| case.facts.memory.length = number(cell)),
-            ("left", left),
-            ("topic set", |case, cell| {
-                left(case, "300");
-                case.leave(number(cell).map(|id| MemoryMark::TopicSet(topic(id, NOW))));
-            }),
-        ],
-        expected: &[
-            ("leaves", |decided| {
-                job(decided).map_or("-".into(), |job| format!("{} to {}", job.from, job.to))
-            }),
-            ("worker", |decided| {
-                assert_eq!(spooled_with_job(decided).is_some(), job(decided).is_some());
-                yes(pick!(decided.effects(), Effect::Memory(effect::Effect::StartWorker { .. }) => ())
-                    .is_some())
-            }),
-            ("mark", |decided| spooled_at_all(decided).map_or("-".into(), |spooled| spooled.to.to_string())),
-            ("passed", |decided| match spooled_at_all(decided).and_then(|spooled| spooled.passed) {
-                None => "-".into(),
-                Some(NOW) => "all so far".into(),
-                Some(_) => "as before".into(),
-            }),
-            ("says", contents),
-        ],
-    },
+    given: &[
+        ("setting", |case, cell| match cell {
+            "mode = off" => case.set("relay_log", "mode", "off"),
+            "headless = true" => case.set("memory", "headless", Value::Flag(true)),
+            "switched off" => case.config.off_by_command.push("relay-log".into()),
+            _ => {}
+        }),
+        ("transcript", |case, cell| case.facts.memory.length = number(cell)),
+        ("left", left),
+        ("topic set", |case, cell| {
+            left(case, "300");
+            case.leave(number(cell).map(|id| MemoryMark::TopicSet(topic(id, NOW))));
+        }),
+    ],
+    expected: &[
+        ("leaves", |decided| job(decided).map_or("-".into(), |job| format!("{} to {}", job.from, job.to))),
+        ("worker", |decided| {
+            assert_eq!(spooled_with_job(decided).is_some(), job(decided).is_some());
+            yes(pick!(decided.effects(), Effect::Memory(effect::Effect::StartWorker { .. }) => ()).is_some())
+        }),
+        ("mark", |decided| spooled_at_all(decided).map_or("-".into(), |spooled| spooled.to.to_string())),
+        ("passed", |decided| match spooled_at_all(decided).and_then(|spooled| spooled.passed) {
+            None => "-".into(),
+            Some(NOW) => "all so far".into(),
+            Some(_) => "as before".into(),
+        }),
+        ("says", contents),
+    ],
     ..plain("relay-log")
 };
 
@@ -97,45 +90,42 @@ pub(super) static TOPIC_DECISION: Room = Room {
             assert_eq!(decided.part.as_ref().and_then(|part| part.verdict.asks.topic), Some(12));
         }
     },
-    columns: Vocabulary {
-        name: "topic-decision",
-        given: &[
-            ("preset", preset),
-            ("source", event),
-            ("before", |case, cell| {
-                event(case, "stop");
-                case.mark(SessionMark::Attached(SINCE));
-                case.leave(number(cell).map(|id| MemoryMark::Topic(topic(id, TOLD))));
-                case.facts.memory.answer = Some(Answer::default());
-                case.topics.before = Some(cell.into());
-            }),
-            ("recorded", |case, cell| case.topics.recorded = Some(cell.into())),
-            ("held", held),
-            ("now", now),
-            ("note", note),
-            ("set", |case, cell| {
-                case.leave(number(cell).map(|id| MemoryMark::TopicSet(topic(id, NOW))));
-            }),
-            ("decisions", decisions),
-            ("undecided", undecided),
-            ("told", told),
-        ],
-        expected: &[
-            ("leaves", leaves),
-            ("says", |decided| {
-                let name = |text: &str| if text.starts_with("Decisions") { "decisions" } else { "topics" };
-                let told: Vec<&str> = decided.says().iter().map(|say| name(&say.text)).collect();
-                or_dash(told.join(", "))
-            }),
-            ("offers", |decided| {
-                let works = decided.when_said().filter_map(
-                    |effect| pick!([effect], Effect::Memory(effect::Effect::Spool { work, .. }) => work.as_ref()),
-                );
-                let offered = pick!(works, Work::Offered { topics } => topics.iter().map(i64::to_string));
-                or_dash(offered.into_iter().flatten().collect::<Vec<_>>().join(" "))
-            }),
-        ],
-    },
+    given: &[
+        ("preset", preset),
+        ("source", event),
+        ("before", |case, cell| {
+            event(case, "stop");
+            case.mark(SessionMark::Attached(SINCE));
+            case.leave(number(cell).map(|id| MemoryMark::Topic(topic(id, TOLD))));
+            case.facts.memory.answer = Some(Answer::default());
+            case.topics.before = Some(cell.into());
+        }),
+        ("recorded", |case, cell| case.topics.recorded = Some(cell.into())),
+        ("held", held),
+        ("now", now),
+        ("note", note),
+        ("set", |case, cell| {
+            case.leave(number(cell).map(|id| MemoryMark::TopicSet(topic(id, NOW))));
+        }),
+        ("decisions", decisions),
+        ("undecided", undecided),
+        ("told", told),
+    ],
+    expected: &[
+        ("leaves", leaves),
+        ("says", |decided| {
+            let name = |text: &str| if text.starts_with("Decisions") { "decisions" } else { "topics" };
+            let told: Vec<&str> = decided.says().iter().map(|say| name(&say.text)).collect();
+            or_dash(told.join(", "))
+        }),
+        ("offers", |decided| {
+            let works = decided.when_said().filter_map(
+                |effect| pick!([effect], Effect::Memory(effect::Effect::Spool { work, .. }) => work.as_ref()),
+            );
+            let offered = pick!(works, Work::Offered { topics } => topics.iter().map(i64::to_string));
+            or_dash(offered.into_iter().flatten().collect::<Vec<_>>().join(" "))
+        }),
+    ],
     ..plain("topic-decision")
 };
 
@@ -151,31 +141,28 @@ pub(super) static META_TAG: Room = Room {
             assert!(marks(decided.effects()).any(held) && denied.verdict.asks.tag);
         }
     },
-    columns: Vocabulary {
-        name: "meta-tag",
-        given: &[
-            ("answer", |case, cell| {
-                case.facts.memory.answer = match cell {
-                    "with a tag" => Some(Answer { tag: Some(tag(12)) }),
-                    "with an unknown id" => Some(Answer { tag: Some(tag(99)) }),
-                    "without a tag" => Some(Answer::default()),
-                    _ => None,
-                }
-            }),
-            ("held", held),
-            ("project", |case, cell| {
-                case.facts.memory.page =
-                    number(cell).map_or(Known::Absent, |id| Known::Value(page(id, Vec::new())));
-            }),
-            ("topic", topic_by),
-        ],
-        expected: &[("text", |decided| {
-            let text = text(decided);
-            let tag = text.replace('⏎', "\n").replace('`', "");
-            assert!(text == "-" || meta_tag::find(&tag).is_some(), "as it is written it counts: {text}");
-            text
-        })],
-    },
+    given: &[
+        ("answer", |case, cell| {
+            case.facts.memory.answer = match cell {
+                "with a tag" => Some(Answer { tag: Some(tag(12)) }),
+                "with an unknown id" => Some(Answer { tag: Some(tag(99)) }),
+                "without a tag" => Some(Answer::default()),
+                _ => None,
+            }
+        }),
+        ("held", held),
+        ("project", |case, cell| {
+            case.facts.memory.page =
+                number(cell).map_or(Known::Absent, |id| Known::Value(page(id, Vec::new())));
+        }),
+        ("topic", topic_by),
+    ],
+    expected: &[("text", |decided| {
+        let text = text(decided);
+        let tag = text.replace('⏎', "\n").replace('`', "");
+        assert!(text == "-" || meta_tag::find(&tag).is_some(), "as it is written it counts: {text}");
+        text
+    })],
     ..plain("meta-tag")
 };
 

@@ -8,25 +8,21 @@ use tidegate_core::feature::verdict::Effect;
 
 use super::{Room, number, or_dash, plain, yes};
 use crate::situation::{Decided, NOW, Situation, marks, pick};
-use crate::vocabulary::Vocabulary;
 
 pub(super) static PRESSURE: Room = Room {
     begin: |case| case.meter.stale = true,
-    columns: Vocabulary {
-        name: "pressure",
-        given: &[
-            ("said", said),
-            ("relays", |case, cell| {
-                case.leave(cell.split(' ').filter_map(number).map(SessionMark::Relay));
-            }),
-            ("unpromoted", unpromoted),
-            ("still unpromoted", |case, cell| {
-                case.mark(SessionMark::Promoted(NOW));
-                unpromoted(case, cell);
-            }),
-        ],
-        expected: &[("says", says), ("marks", marked), ("looked", looked), ("advice", advice)],
-    },
+    given: &[
+        ("said", said),
+        ("relays", |case, cell| {
+            case.leave(cell.split(' ').filter_map(number).map(SessionMark::Relay));
+        }),
+        ("unpromoted", unpromoted),
+        ("still unpromoted", |case, cell| {
+            case.mark(SessionMark::Promoted(NOW));
+            unpromoted(case, cell);
+        }),
+    ],
+    expected: &[("says", says), ("marks", marked), ("looked", looked), ("advice", advice)],
     ..plain("pressure")
 };
 

@@ -9,7 +9,6 @@ use tidegate_core::settings::value::Value;
 
 use super::{Room, plain};
 use crate::situation::Situation;
-use crate::vocabulary::Vocabulary;
 
 pub(super) static SKILL_GATE: Room = Room {
     begin: |case| {
@@ -18,11 +17,7 @@ pub(super) static SKILL_GATE: Room = Room {
         case.put("tool_input", json!({"file_path": "/p/f"}));
         file(case, "code");
     },
-    columns: Vocabulary {
-        name: "skill-gate",
-        given: &[("file", file), ("settings", settings), ("thread", thread), ("to", to)],
-        expected: &[],
-    },
+    given: &[("file", file), ("settings", settings), ("thread", thread), ("to", to)],
     ..plain("skill-gate")
 };
 

@@ -12,39 +12,28 @@ use tidegate_core::time::Millis;
 
 use super::{Room, background, or_dash, plain};
 use crate::situation::{Decided, Situation, ago};
-use crate::vocabulary::Vocabulary;
 
 const EDITED: Millis = ago(500_000);
 
 pub(super) static VERIFY_STOP: Room = Room {
-    columns: Vocabulary {
-        name: "verify-stop",
-        given: &[
-            ("edits", edits),
-            ("background", background),
-            ("stop hook", |case, cell| case.put("stop_hook_active", cell == "active")),
-            ("wants", |case, cell| case.set("verify_stop", "wants", cell)),
-            ("configured", |case, cell| {
-                let commands = Some(Value::from(cell)).filter(|_| cell != "-").into_iter().collect();
-                case.set("verify_stop.commands", "test", Value::List(commands));
-            }),
-            ("project", |case, cell| case.facts.verification.checks = Some(project(cell))),
-            ("files", files),
-            ("passed", |case, cell| case.passed = kinds(cell)),
-        ],
-        expected: &[
-            ("verified", verified),
-            ("missing", |decided| named(missing(decided))),
-            ("listed", listed),
-        ],
-    },
+    given: &[
+        ("edits", edits),
+        ("background", background),
+        ("stop hook", |case, cell| case.put("stop_hook_active", cell == "active")),
+        ("wants", |case, cell| case.set("verify_stop", "wants", cell)),
+        ("configured", |case, cell| {
+            let commands = Some(Value::from(cell)).filter(|_| cell != "-").into_iter().collect();
+            case.set("verify_stop.commands", "test", Value::List(commands));
+        }),
+        ("project", |case, cell| case.facts.verification.checks = Some(project(cell))),
+        ("files", files),
+        ("passed", |case, cell| case.passed = kinds(cell)),
+    ],
+    expected: &[("verified", verified), ("missing", |decided| named(missing(decided))), ("listed", listed)],
     ..plain("verify-stop")
 };
 
-pub(super) static TASK_GATE: Room = Room {
-    columns: Vocabulary { name: "task-gate", given: &[("edits", edits), ("task", task)], expected: &[] },
-    ..plain("task-gate")
-};
+pub(super) static TASK_GATE: Room = Room { given: &[("edits", edits), ("task", task)], ..plain("task-gate") };
 
 fn task(case: &mut Situation, cell: &str) {
     case.event("TaskCompleted");

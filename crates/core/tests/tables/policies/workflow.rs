@@ -12,8 +12,7 @@ use tidegate_core::feature::workflow::{Attached, Manifest, PhaseBegan, Workflow,
 use tidegate_core::time::Millis;
 
 use super::{Room, call, circumstances, event, number, or_dash, plain};
-use crate::situation::{Decided, NOW, Situation, ago};
-use crate::vocabulary::Vocabulary;
+use crate::situation::{Decided, NOW, Situation, ago, pick};
 
 const CREATED: Millis = ago(1_800_000);
 const BEGAN: Millis = ago(1_200_000);
@@ -22,16 +21,17 @@ const ENDED: Millis = ago(600_000);
 const PATH: &str = ".claude/.output/features/x/MANIFEST.yaml";
 
 /// A manifest, and what a session knows of it.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Draft {
-    path: &'static str,
+    /// The session is attached to another manifest.
+    of_another: bool,
     /// The text, where it is not made of the parts below.
     text: Option<Known<String>>,
     phase: String,
     section: String,
     /// More lines.
     more: &'static str,
-    written: Millis,
+    untouched: bool,
     let_through: Vec<LetThrough>,
     owner: Option<String>,
     held_elsewhere: Option<usize>,
@@ -39,26 +39,12 @@ pub(crate) struct Draft {
     began: Vec<usize>,
 }
 
-impl Default for Draft {
-    fn default() -> Draft {
-        Draft {
-            path: PATH,
-            text: None,
-            phase: "5".into(),
-            section: "whole".into(),
-            more: "",
-            written: ago(1000),
-            let_through: [1, 2, 3].map(passed).into(),
-            owner: None,
-            held_elsewhere: None,
-            began: vec![5],
-        }
-    }
-}
-
 pub(super) static WORKFLOW_GATE: Room = Room {
     begin: |case| {
         spawn(case, "fix the parser by worker");
+        workflow(case, "phase 5");
+        case.workflow.section = "whole".into();
+        case.workflow.let_through = [1, 2, 3].map(passed).into();
         case.meter.used = Some(100_000);
     },
     finish,
@@ -67,42 +53,39 @@ pub(super) static WORKFLOW_GATE: Room = Room {
         let mark = |mark: &Mark| matches!(mark, Mark::Workflow(WorkflowMark::CompactionNoted(5)));
         assert_eq!(noted, decided.left().any(mark), "the mark goes with the note");
     },
-    columns: Vocabulary {
-        name: "workflow-gate",
-        given: &[
-            ("event", |case, cell| match circumstances(case, cell) {
-                "spawn" => {}
-                "spawn by the old name" => case.put("tool_name", "Task"),
-                "another tool" => case.put("tool_name", "AskUserQuestion"),
-                other => panic!("no such event: {other}"),
-            }),
-            ("phase", |case, cell| {
-                case.workflow.phase = cell.into();
-                case.workflow.began = number(cell).into_iter().collect();
-            }),
-            ("said", said),
-            ("rot_at", |case, cell| case.set("workflow", "rot_at", cell)),
-            ("workflow", workflow),
-            ("section of phase 3", |case, cell| case.workflow.section = cell.into()),
-            ("let through", let_through),
-            ("since phase 3", since_phase_3),
-            ("from", from),
-            ("to", to),
-            ("asked", asked),
-            ("failed", failed),
-            ("spawned", spawn),
-            ("what", what),
-        ],
-        expected: &[
-            ("call, handoff", |decided| {
-                let written = |effect: &Effect| matches!(effect, Effect::Workflow(WorkflowEffect::WriteHandoff(work)) if work.len() == 1);
-                let handoff = decided.effects().iter().any(written);
-                format!("{}{}", call(decided), if handoff { ", handoff" } else { "" })
-            }),
-            ("missing", missing),
-            ("notes", notes),
-        ],
-    },
+    given: &[
+        ("event", |case, cell| match circumstances(case, cell) {
+            "spawn" => {}
+            "spawn by the old name" => case.put("tool_name", "Task"),
+            "another tool" => case.put("tool_name", "AskUserQuestion"),
+            other => panic!("no such event: {other}"),
+        }),
+        ("phase", |case, cell| {
+            case.workflow.phase = cell.into();
+            case.workflow.began = number(cell).into_iter().collect();
+        }),
+        ("said", said),
+        ("rot_at", |case, cell| case.set("workflow", "rot_at", cell)),
+        ("workflow", workflow),
+        ("section of phase 3", |case, cell| case.workflow.section = cell.into()),
+        ("let through", let_through),
+        ("since phase 3", since_phase_3),
+        ("from", from),
+        ("to", to),
+        ("asked", asked),
+        ("failed", failed),
+        ("spawned", spawn),
+        ("what", what),
+    ],
+    expected: &[
+        ("call, handoff", |decided| {
+            let work =
+                pick!(decided.effects(), Effect::Workflow(WorkflowEffect::WriteHandoff(work)) => work.len());
+            format!("{}{}", call(decided), if work == Some(1) { ", handoff" } else { "" })
+        }),
+        ("missing", missing),
+        ("notes", notes),
+    ],
     ..plain("workflow-gate")
 };
 
@@ -166,7 +149,7 @@ impl Draft {
             root: "/p".into(),
             path: PATH.into(),
             manifest: Manifest::parse(text.as_bytes(), |name| (name == "feature").then(Workflow::default)),
-            written: Some(self.written),
+            written: Some(ago(if self.untouched { 25 * 3_600_000 } else { 1000 })),
             files: files.into_iter().collect(),
             let_through: self.let_through.clone(),
             owner: self.owner.clone(),
@@ -175,7 +158,7 @@ impl Draft {
     }
 
     fn attached(&self) -> Option<Mark> {
-        let manifest = self.path.into();
+        let manifest = if self.of_another { PATH.replace("/x/", "/y/") } else { PATH.into() };
         let mut attached = Attached { manifest, workflow: "feature".into(), of: 16, ..Attached::default() };
         for number in &self.began {
             attached.begin(&began(*number, BEGAN));
@@ -232,7 +215,7 @@ fn workflow(case: &mut Situation, cell: &str) {
     match how {
         "" => {}
         "complete" => draft.more = "status: complete\n",
-        "untouched for a day" => draft.written = ago(25 * 3_600_000),
+        "untouched for a day" => draft.untouched = true,
         other => panic!("no such workflow: {other}"),
     }
 }
@@ -285,7 +268,7 @@ fn from(case: &mut Situation, cell: &str) {
     draft.let_through = vec![passed(1)];
     match phase {
         "none" => draft.began.clear(),
-        "another" => draft.path = ".claude/.output/features/y/MANIFEST.yaml",
+        "another" => draft.of_another = true,
         phase => draft.began = vec![phase.parse().expect("a phase")],
     }
     match how {

@@ -7,17 +7,13 @@ use tidegate_core::feature::worktree::marks::Mark as WorktreeMark;
 
 use super::{Room, plain, yes};
 use crate::situation::{Decided, Situation, marks, pick};
-use crate::vocabulary::Vocabulary;
 
 pub(super) static WORKTREE: Room = Room {
-    columns: Vocabulary {
-        name: "worktree",
-        given: &[
-            ("holds", |case, cell| case.facts.worktree.leaving = (cell == "yes").then(|| kept("leaving"))),
-            ("earlier", earlier),
-        ],
-        expected: &[("copies", copies), ("tells", tells)],
-    },
+    given: &[
+        ("holds", |case, cell| case.facts.worktree.leaving = (cell == "yes").then(|| kept("leaving"))),
+        ("earlier", earlier),
+    ],
+    expected: &[("copies", copies), ("tells", tells)],
     ..plain("worktree")
 };
 
