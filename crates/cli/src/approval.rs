@@ -159,6 +159,10 @@ fn nobody_there(here: &Here, request: &Request<'_>, why: &str) -> Result<Consent
     }
     let error =
         CliError::new(format!("`tidegate {}` needs a person's yes, and there is {why}", request.command));
+    // How to allow it is for people: a hurried model would take it for its next step.
+    if is_by_agent(&here.env) {
+        return Err(error.hint("ask the person to run it at a terminal of their own"));
+    }
     let Some(file) = account::config() else {
         return Err(error
             .hint("run it at a terminal of your own; the system does not say which home this account has"));

@@ -13,8 +13,19 @@ pub(crate) fn line(text: &str) -> bool {
     raw(&characters::visible(text))
 }
 
+/// A path that is not UTF-8 has no form in JSON. Then the command ends with an error: a reader that gets another path, or
+/// nothing, would take that for the answer.
+#[expect(clippy::exit, reason = "callers have done their work, and have no other way to fail")]
 pub(crate) fn json(value: &impl Serialize) -> bool {
-    raw(&json_text(value).expect("our values are plain data"))
+    match json_text(value) {
+        Ok(text) => raw(&text),
+        Err(error) => {
+            to_stderr(&format!(
+                "error: this cannot be printed as JSON: {error}\nhint: run it without --json"
+            ));
+            std::process::exit(1);
+        }
+    }
 }
 
 /// The same characters are escaped, so that the JSON has the same meaning.

@@ -1,8 +1,10 @@
 //! Steps of an install that need a person. An agent may not remove the hooks, point them elsewhere, or choose a preset
 //! other than the strictest. Only a person at a terminal may agree to writing through a link out of the project.
 //!
-//! A person or a script is not asked about the first three: only an agent under the hooks has a reason to remove them.
+//! A person or a script is not asked about the first three: only an agent under the hooks has a reason to remove them. A
+//! script counts as one only while no session runs: an agent can start a command outside of its own processes.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use super::arguments::{InstallReport, InstallTarget};
@@ -11,6 +13,7 @@ use super::links_out::LinkOut;
 use super::target::Target;
 use crate::shell::quote_path;
 use tidegate_core::pipeline::record::Deeds;
+use tidegate_hook::client;
 
 use crate::approval::{self, Consent, Request};
 use crate::command::init::{self, Preset};
@@ -23,7 +26,7 @@ pub(crate) fn to_a_preset(
     report: &InstallReport,
     chosen: Preset,
 ) -> Result<Option<ExitCode>, CliError> {
-    if !approval::is_by_agent(&target.env) || report.dry_run || matches!(chosen, Preset::Strict) {
+    if report.dry_run || matches!(chosen, Preset::Strict) || !may_be_agent(target) {
         return Ok(None);
     }
     let (name, place) = (chosen.name(), target_arguments(target));
@@ -37,7 +40,7 @@ pub(crate) fn to_uninstall(
     args: &InstallTarget,
     report: &InstallReport,
 ) -> Result<Option<ExitCode>, CliError> {
-    if !approval::is_by_agent(&target.env) || report.dry_run {
+    if report.dry_run || !may_be_agent(target) {
         return Ok(None);
     }
     let shared = if args.shared { " --shared" } else { "" };
@@ -87,6 +90,20 @@ pub(crate) fn not_followed(link: &LinkOut) -> CliError {
     CliError::new(link.said()).hint(
         "remove the link, or run `tidegate init` yourself at a terminal, where it asks you; nothing was changed",
     )
+}
+
+fn may_be_agent(target: &Target) -> bool {
+    approval::is_by_agent(&target.env)
+        || !approval::is_at_terminal() && Here::find().is_ok_and(|here| is_in_use(&here, target))
+}
+
+/// A client is running under the hooks of this install.
+fn is_in_use(here: &Here, target: &Target) -> bool {
+    here.all().iter().any(|session| {
+        let known = &session.marks.session;
+        let is_here = || known.root.as_deref().is_some_and(|root| Path::new(root).starts_with(&target.root));
+        (target.is_user || is_here()) && known.clients.iter().any(client::runs)
+    })
 }
 
 fn target_arguments(target: &Target) -> String {

@@ -101,7 +101,7 @@ pub(super) fn read_resource(uri: &str) -> Result<ReadResourceResult, ErrorData> 
             "no resource {}; {DECISIONS}ID and {TOPICS}ID are there for ids of the memory",
             cut_text(uri, 80)
         );
-        ErrorData::resource_not_found(why, None)
+        ErrorData::resource_not_found(quoted(&why).into_owned(), None)
     };
     let id =
         |prefix: &str| uri.strip_prefix(prefix).and_then(|id| id.parse::<i64>().ok()).filter(|id| *id > 0);
@@ -181,5 +181,5 @@ fn topic_text(topic: &Topic) -> String {
 
 #[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
 fn failed_request(error: CliError) -> ErrorData {
-    ErrorData::internal_error(error.text(), None)
+    ErrorData::internal_error(quoted(&error.text()).into_owned(), None)
 }

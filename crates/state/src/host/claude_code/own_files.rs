@@ -67,11 +67,11 @@ pub fn which(target: &Path, places: &Places<'_>) -> Option<OwnFile> {
 
 fn find(target: &Path, places: &Places<'_>) -> Option<OwnFile> {
     let in_project = |files: &'static [&'static str]| {
-        places.roots.iter().flat_map(move |root| files.iter().map(move |file| root.join(file)))
+        places.roots.iter().flat_map(move |root| files.iter().map(move |file| in_folder(root, file)))
     };
     let hosts = places
         .host
-        .map(|host| host.join("settings.json"))
+        .map(|host| in_folder(host, "settings.json"))
         .into_iter()
         .chain(in_project(&[".claude/settings.json", ".claude/settings.local.json"]));
     let target = Target::of(target);
@@ -102,6 +102,14 @@ fn find(target: &Path, places: &Places<'_>) -> Option<OwnFile> {
     let is_store =
         |memory: &Path| is_below(&real, memory) || target.has_names && target.is(&memory.join("memory.db"));
     places.memory.filter(|memory| is_store(memory)).map(|_| OwnFile::Memory)
+}
+
+/// `Path::join` copies the folder once more to make room for the file, and every edit asks for a dozen of these.
+fn in_folder(folder: &Path, file: &str) -> PathBuf {
+    let mut path = PathBuf::with_capacity(folder.as_os_str().len() + 1 + file.len());
+    path.push(folder);
+    path.push(file);
+    path
 }
 
 /// Only few names are looked at further: the folders of plugins hold many files that start nothing.
