@@ -11,7 +11,7 @@ pub(crate) struct Row {
 pub(crate) fn rows(text: &str) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut header: Option<Vec<String>> = None;
-    for (number, line) in text.lines().enumerate() {
+    for (number, line) in text.lines().map(str::trim).enumerate() {
         if !line.starts_with('|') {
             header = None;
             continue;
@@ -27,7 +27,7 @@ pub(crate) fn rows(text: &str) -> Vec<Row> {
 
 /// A bar that belongs to a cell is written `\|`.
 fn cells(line: &str) -> Vec<String> {
-    let line = line.trim_end().replace("\\|", "\u{1}");
+    let line = line.replace("\\|", "\u{1}");
     let inner = line.trim_start_matches('|').trim_end_matches('|');
     inner.split('|').map(|cell| cell.trim().replace('\u{1}', "|")).collect()
 }

@@ -248,7 +248,7 @@ fn text(decided: &Decided) -> String {
     text.replace('\n', "⏎").replace("<!--", "`<!--").replace("-->", "-->`")
 }
 
-/// Reads a policy's table with no columns of its own.
+/// A room without columns of its own.
 const fn plain(policy: &'static str) -> Room {
     Room { policy, begin: |_| {}, finish: |_| {}, law: |_| {}, given: &[], expected: &[] }
 }

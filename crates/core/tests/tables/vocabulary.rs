@@ -58,17 +58,19 @@ impl Report {
         for vocabulary in vocabularies {
             self.known.extend(vocabulary.names().map(|name| (vocabulary.name, name.to_owned())));
         }
-        for Row { line, header, cells } in markdown::rows(text) {
+        let rows = markdown::rows(text);
+        assert!(!rows.is_empty(), "{file}: no table");
+        for Row { line, header, cells } in rows {
             assert_eq!(cells.len(), header.len(), "{file}:{line}");
-            let mut explained = Vec::new();
-            for name in &header {
-                let found = vocabularies.iter().rposition(|vocabulary| vocabulary.has(name));
-                explained.push(
-                    found.unwrap_or_else(|| panic!("{file}:{line}: no vocabulary has the column `{name}`")),
-                );
-                self.used.insert((vocabularies[explained[explained.len() - 1]].name, name.clone()));
+            for (at, name) in header.iter().enumerate() {
+                let vocabulary = vocabularies.iter().rfind(|vocabulary| vocabulary.has(name));
+                let Some(vocabulary) = vocabulary else {
+                    panic!("{file}:{line}: no vocabulary has the column `{name}`")
+                };
+                assert!(!header[..at].contains(name), "{file}:{line}: `{name}` twice");
+                self.used.insert((vocabulary.name, name.clone()));
             }
-            let run = || is(&header, &cells, &explained, vocabularies, begin());
+            let run = || is(&header, &cells, vocabularies, begin());
             let is =
                 catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| vec!["a panic, shown above".into()]);
             self.rows += 1;
@@ -86,16 +88,17 @@ impl Report {
     }
 }
 
-/// A row as it should read. `explained` says which vocabulary has each column.
+/// A row as it should read.
 fn is<C: Case>(
     header: &[String],
     cells: &[String],
-    explained: &[usize],
     vocabularies: &[&Vocabulary<C>],
     mut case: C,
 ) -> Vec<String> {
-    let column =
-        |at: usize, name: &str| header.iter().zip(explained).position(|(cell, by)| *by == at && cell == name);
+    let column = |at: usize, name: &str| {
+        let overridden = vocabularies[at + 1..].iter().any(|later| later.has(name));
+        header.iter().position(|column| column == name && !overridden)
+    };
     for (at, vocabulary) in vocabularies.iter().enumerate() {
         for (name, change) in vocabulary.given {
             if let Some(column) = column(at, name) {
