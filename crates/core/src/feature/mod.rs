@@ -1,6 +1,6 @@
 //! 3. What we think of it: one folder per policy, one list.
 //!
-//! A folder holds the policy, its settings and its literate table (`<id>.md`, run by `tests/policies.rs`).
+//! A folder holds the policy, its settings and its literate table (`<id>.md`, run by `tests/tables`).
 //! To add one: make the folder, add its line below.
 
 /// The rooms, for the aggregates that are made of a part of each: module and variant. The session is first: the others hear its

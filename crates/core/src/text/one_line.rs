@@ -36,7 +36,7 @@ pub fn single_spaced(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// As [`one_line`], of at most so many characters, a `…` among them.
+/// As [`one_line`], of at most `longest` characters, a `…` among them.
 pub fn short_line(text: &str, longest: usize) -> String {
     if text.len() <= longest && is_plain_line(text) {
         return text.to_owned();
