@@ -2,8 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use tidegate_core::host::window::HostSettings;
+use tidegate_core::host::Host;
 use tidegate_core::meter::sources::{Bridge, Sources};
-use tidegate_core::host::claude_code::models::HostSettings;
 use tidegate_core::pipeline::record::MeterRecord;
 use tidegate_core::time::Millis;
 
@@ -15,9 +16,11 @@ fuzz_target!(|bytes: &[u8]| {
         payload: None,
         bridge: Some(bridge),
         transcript: Ok(None),
-        marks: None,
+        boundary: None,
+        model: None,
         window: None,
-        host: &HostSettings::default(),
+        host: Host::ClaudeCode,
+        settings: &HostSettings::default(),
     }
     .meter();
     let record = MeterRecord::of(&meter, None, now);

@@ -2,12 +2,12 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tidegate_core::host::claude_code::transcript::Parser;
 use tidegate_core::host::transcript::lines;
+use tidegate_core::host::Host;
 use tidegate_core::meter::transcript::{Evidence, Scan};
 
 fuzz_target!(|bytes: &[u8]| {
-    let parser = Parser::seeking(&Scan::SOUGHT);
+    let parser = Host::ClaudeCode.parser(&Scan::SOUGHT);
     for evidence in [Evidence::None, Evidence::ToolUse("toolu_1"), Evidence::LastMessage("done".into())] {
         let traceless = evidence == Evidence::None;
         let mut scan = Scan::new(evidence);
