@@ -1,8 +1,9 @@
-//! Everything that `cargo xtask test` runs, compiled once and linted on the way.
+//! Compiles and lints everything that `cargo xtask test` runs, in one pass.
 //!
-//! Clippy's driver is a compiler: where it builds the tests, linting needs no second pass over dependencies and sources. The
-//! command names the whole workspace, since a choice of packages is a choice of features, and with others most would be compiled
-//! again. That is also why the programs are then run as they are and not by another call of cargo.
+//! Clippy's driver is a compiler: if it builds the tests, linting needs no second pass over dependencies and
+//! sources. The command names the whole workspace: a selection of packages is a selection of features, and
+//! other features recompile most crates. For the same reason the programs are run directly and not by another
+//! call of cargo.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,23 +13,21 @@ use serde_json::Value;
 use xtask::failure::{Done, Failure, While};
 use xtask::workspace::{self, cargo};
 
-/// The programs.
 pub(crate) struct Built {
     programs: BTreeMap<String, PathBuf>,
     tests: Vec<TestProgram>,
 }
 
-/// A program that holds tests.
 pub(crate) struct TestProgram {
     /// As in `tidegate-core: commands`.
     pub(crate) name: String,
-    /// Where tests of its package expect to be run.
+    /// The working directory that tests of its package expect.
     folder: PathBuf,
     pub(crate) executable: PathBuf,
 }
 
 impl Built {
-    /// Compiles; a lint is an error.
+    /// Lints are errors.
     pub(crate) fn make() -> Done<Built> {
         let mut compile = cargo(&["test", "--workspace", "--all-targets", "--no-run", "--locked"]);
         compile
@@ -36,10 +35,10 @@ impl Built {
             // As `cargo clippy -- -D warnings` does it.
             .env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver")
             .env("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__");
-        Built::read(&workspace::said(&mut compile)?)
+        Built::read(&workspace::read_stdout(&mut compile)?)
     }
 
-    /// Reads cargo's messages, one JSON object a line.
+    /// Cargo's messages: one JSON object per line.
     fn read(messages: &str) -> Done<Built> {
         let mut built = Built { programs: BTreeMap::new(), tests: Vec::new() };
         for line in messages.lines() {
@@ -59,13 +58,12 @@ impl Built {
         Ok(built)
     }
 
-    /// A program that was compiled for its tests.
     pub(crate) fn program(&self, name: &str) -> Done<&Path> {
         let found = self.programs.get(name).map(PathBuf::as_path);
         found.ok_or_else(|| Failure::new(format!("cargo built no program `{name}` for its tests")))
     }
 
-    /// The scenarios, and all others.
+    /// The scenarios, and all other tests.
     pub(crate) fn tests(&self) -> Done<(&TestProgram, Vec<&TestProgram>)> {
         let (scenarios, others): (Vec<_>, Vec<_>) =
             self.tests.iter().partition(|test| test.name == "e2e: e2e");
@@ -75,7 +73,7 @@ impl Built {
 }
 
 impl TestProgram {
-    /// As cargo would run it. A snapshot that differs fails.
+    /// As cargo would run it, with snapshots that may not change.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.executable);
         command.current_dir(&self.folder).env("INSTA_UPDATE", "no");

@@ -8,22 +8,21 @@ use crate::package::{self, Package, platform};
 use xtask::failure::{Done, Failure, While};
 use xtask::workspace;
 
-/// The version that the scenarios are pinned to, in its only home.
+/// The only place of this version.
 pub(crate) fn pinned() -> Done<String> {
     let path = workspace::root().join("crates/e2e/client-version");
     let text = fs::read_to_string(&path).while_(path.display())?;
-    checked(text.trim())
+    check_version(text.trim())
 }
 
-/// The newest version that the registry has.
 pub(crate) fn latest() -> Done<String> {
     package::need_npm()?;
-    let text = workspace::output(Command::new("npm").args(["view", &name()?, "version"]))?;
-    checked(text.trim())
+    let text = workspace::read_output(Command::new("npm").args(["view", &package_name()?, "version"]))?;
+    check_version(text.trim())
 }
 
 /// A version becomes part of a path and of a command line.
-pub(crate) fn checked(version: &str) -> Done<String> {
+pub(crate) fn check_version(version: &str) -> Done<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '-';
     if version.starts_with(|c: char| c.is_ascii_digit()) && version.chars().all(plain) {
         return Ok(version.to_owned());
@@ -32,12 +31,11 @@ pub(crate) fn checked(version: &str) -> Done<String> {
         .next("give one like 2.1.325, or `latest`"))
 }
 
-/// Whether nothing has to be fetched.
 pub(crate) fn in_cache(version: &str) -> bool {
     package(version).is_ok_and(|package| package.in_cache())
 }
 
-/// The client's executable, fetched if it is not in the cache.
+/// Fetched if it is not in the cache.
 pub(crate) fn fetch(version: &str) -> Done<PathBuf> {
     package(version)?.fetch()
 }
@@ -45,14 +43,14 @@ pub(crate) fn fetch(version: &str) -> Done<PathBuf> {
 fn package(version: &str) -> Done<Package> {
     Ok(Package {
         folder: version.to_owned(),
-        spec: format!("{}@{version}", name()?),
+        spec: format!("{}@{version}", package_name()?),
         version: version.to_owned(),
         executable: PathBuf::from("claude"),
         run_by: None,
     })
 }
 
-fn name() -> Done<String> {
+fn package_name() -> Done<String> {
     Ok(format!("@anthropic-ai/claude-code-{}", platform()?.npm))
 }
 
@@ -62,10 +60,10 @@ mod tests {
 
     #[test]
     fn versions_cannot_leave_the_cache() {
-        assert!(checked("2.1.325").is_ok());
-        assert!(checked("2.2.0-beta.1").is_ok());
+        assert!(check_version("2.1.325").is_ok());
+        assert!(check_version("2.2.0-beta.1").is_ok());
         for bad in ["", "..", "../x", "latest", "1/2", "1 2", "-1"] {
-            assert!(checked(bad).is_err(), "{bad}");
+            assert!(check_version(bad).is_err(), "{bad}");
         }
     }
 }

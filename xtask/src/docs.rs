@@ -1,4 +1,4 @@
-//! `cargo xtask docs [--write]`: references under `docs/` and the plugin's hooks against what the code says.
+//! `cargo xtask docs [--write]`: compares the references under `docs/` and the plugin's hooks with the code.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use xtask::failure::{Done, Failure, While};
 use xtask::print;
 use xtask::workspace::{self, cargo};
 
-/// Each file, and what makes it.
+/// Each file and the command that generates it.
 const FILES: [(&str, &str); 4] = [
     ("docs/commands.md", "commands"),
     ("docs/settings.md", "settings"),
@@ -16,20 +16,18 @@ const FILES: [(&str, &str); 4] = [
     ("plugin/hooks/hooks.json", "plugin-hooks"),
 ];
 
-/// Compares.
 pub(crate) fn check() -> Done {
-    check_by(compiling)
+    compare_files(compile_and_run)
 }
 
-/// Compares with what this program says.
-pub(crate) fn check_of(program: &Path) -> Done {
-    check_by(|| Command::new(program))
+pub(crate) fn check_with(program: &Path) -> Done {
+    compare_files(|| Command::new(program))
 }
 
-fn check_by(program: impl Fn() -> Command) -> Done {
+fn compare_files(program: impl Fn() -> Command) -> Done {
     for (file, what) in FILES {
         let path = workspace::root().join(file);
-        let (written, made) = (fs::read_to_string(&path).while_(path.display())?, make(program(), what)?);
+        let (written, made) = (fs::read_to_string(&path).while_(path.display())?, generate(program(), what)?);
         if written == made {
             continue;
         }
@@ -42,21 +40,20 @@ fn check_by(program: impl Fn() -> Command) -> Done {
     Ok(())
 }
 
-/// Writes them.
 pub(crate) fn write() -> Done {
     for (file, what) in FILES {
         let path = workspace::root().join(file);
-        fs::write(&path, make(compiling(), what)?).while_(path.display())?;
+        fs::write(&path, generate(compile_and_run(), what)?).while_(path.display())?;
         print::line(&format!("    {file}"));
     }
     Ok(())
 }
 
-/// The program of this moment's sources.
-fn compiling() -> Command {
+/// Compiles the current sources first.
+fn compile_and_run() -> Command {
     cargo(&["run", "--quiet", "--locked", "--package", "tidegate", "--"])
 }
 
-fn make(mut program: Command, what: &str) -> Done<String> {
-    workspace::output(program.args(["reference", what]))
+fn generate(mut program: Command, what: &str) -> Done<String> {
+    workspace::read_output(program.args(["reference", what]))
 }

@@ -9,7 +9,6 @@ use xtask::failure::{Done, Failure};
 use xtask::tools;
 use xtask::workspace::{self, cargo, step};
 
-/// The command.
 pub(crate) fn run(arguments: &[&str]) -> Done {
     let (version, filter) = match arguments {
         [] => (None, None),
@@ -22,7 +21,7 @@ pub(crate) fn run(arguments: &[&str]) -> Done {
         }
     };
     for program in ["git", "tmux"] {
-        if !tools::present(program) {
+        if !tools::is_on_path(program) {
             return Err(Failure::new(format!("{program} is missing; the scenarios use it")).next(format!(
                 "install it (Debian: `apt-get install {program}`), or run `cargo xtask test`"
             )));
@@ -31,21 +30,24 @@ pub(crate) fn run(arguments: &[&str]) -> Done {
     let version = match version {
         None => client::pinned()?,
         Some("latest") => step("newest version of the client", client::latest)?,
-        Some(version) => client::checked(version)?,
+        Some(version) => client::check_version(version)?,
     };
     step("binary", || workspace::run(&mut cargo(&["build", "--package", "tidegate", "--locked"])))?;
-    let binary = workspace::target()?.join("debug").join(format!("tidegate{}", std::env::consts::EXE_SUFFIX));
+    let binary =
+        workspace::target_folder()?.join("debug").join(format!("tidegate{}", std::env::consts::EXE_SUFFIX));
     let filter: Vec<&str> = filter.into_iter().collect();
-    play(&version, &binary, &filter, || cargo(&["test", "--package", "tidegate-e2e", "--locked", "--"]))
+    run_scenarios(&version, &binary, &filter, || {
+        cargo(&["test", "--package", "tidegate-e2e", "--locked", "--"])
+    })
 }
 
-/// All of them by programs that are there: nothing is compiled.
+/// Compiles nothing.
 pub(crate) fn run_built(program: &Path, scenarios: impl Fn() -> Command) -> Done {
-    play(&client::pinned()?, program, &[], scenarios)
+    run_scenarios(&client::pinned()?, program, &[], scenarios)
 }
 
-/// Plays them, and those again in which the machine was too slow.
-fn play(version: &str, binary: &Path, filter: &[&str], harness: impl Fn() -> Command) -> Done {
+/// Runs scenarios once more if hooks ran out of time in them.
+fn run_scenarios(version: &str, binary: &Path, filter: &[&str], harness: impl Fn() -> Command) -> Done {
     let client = step(&format!("client {version}"), || client::fetch(version))?;
     let hosts = step("other hosts", hosts::fetch)?;
     let tests = |arguments: &[&str]| {
@@ -54,7 +56,8 @@ fn play(version: &str, binary: &Path, filter: &[&str], harness: impl Fn() -> Com
         tests.env("TIDEGATE_BIN", binary).env("INSTA_UPDATE", "no");
         tests
     };
-    // Twice as many as cores: scenarios wait most of the time, and `crates/e2e/src/slots.rs` bounds how many clients run.
+    // Twice as many as cores: scenarios wait most of the time, and `crates/e2e/src/slots.rs` limits the
+    // running clients.
     let threads = std::thread::available_parallelism().map_or(4, |cores| cores.get() * 2);
     let threads = format!("--test-threads={threads}");
     let all: Vec<&str> = [threads.as_str()].into_iter().chain(filter.iter().copied()).collect();
@@ -63,19 +66,19 @@ fn play(version: &str, binary: &Path, filter: &[&str], harness: impl Fn() -> Com
         workspace::run_and_read(&mut tests(&all), &mut printed)
     });
     let Err(failure) = done else { return Ok(()) };
-    let Some(late) = late(&printed) else { return Err(failure) };
+    let Some(late) = scenarios_out_of_time(&printed) else { return Err(failure) };
     step(&format!("once more, alone, since hooks ran out of time: {}", late.join(", ")), || {
         let alone: Vec<&str> = ["--exact", "--test-threads=1"].into_iter().chain(late).collect();
         workspace::run(&mut tests(&alone))
     })
 }
 
-/// How a scenario in which a hook ran out of time says so (`crates/e2e/src/tidegate.rs`).
+/// Printed by `crates/e2e/src/tidegate.rs`.
 const OUT_OF_TIME: &str = "a hook ran out of time in this scenario";
 
-/// The scenarios that failed, where hooks ran out of time in each of them: then the machine was busy, and the product may be
-/// right. A single one that failed for another reason fails the run.
-fn late(printed: &str) -> Option<Vec<&str>> {
+/// The failed scenarios, if hooks ran out of time in each of them: the machine was busy, and the product may
+/// be right. A single failure for another reason fails the run.
+fn scenarios_out_of_time(printed: &str) -> Option<Vec<&str>> {
     let failed = printed.lines().filter_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED"));
     let failed: Vec<&str> = failed.collect();
     let was_late = |name: &&str| {
@@ -100,9 +103,9 @@ mod tests {
     #[test]
     fn only_scenarios_that_were_late_get_a_second_run() {
         let late_one = format!("thread panicked\n{OUT_OF_TIME}");
-        assert_eq!(late(&printed(&late_one, &late_one)), Some(vec!["a::one", "a::three"]));
-        assert_eq!(late(&printed(&late_one, "thread panicked")), None);
-        assert_eq!(late(&printed("thread panicked", &late_one)), None);
-        assert_eq!(late("error: could not compile\n"), None);
+        assert_eq!(scenarios_out_of_time(&printed(&late_one, &late_one)), Some(vec!["a::one", "a::three"]));
+        assert_eq!(scenarios_out_of_time(&printed(&late_one, "thread panicked")), None);
+        assert_eq!(scenarios_out_of_time(&printed("thread panicked", &late_one)), None);
+        assert_eq!(scenarios_out_of_time("error: could not compile\n"), None);
     }
 }

@@ -1,4 +1,5 @@
-//! Other hosts that read our hook files, for the scenarios in `foreign_host`. `crates/e2e/hosts.txt` is their only home.
+//! Other hosts that read Tidegate's hook files, for the scenarios in `foreign_host`. Their versions are only
+//! in `crates/e2e/hosts.txt`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,27 +8,26 @@ use crate::package::{self, Package, Platform, platform};
 use xtask::failure::{Done, Failure, While};
 use xtask::workspace;
 
-/// Whether nothing has to be fetched.
 pub(crate) fn in_cache() -> bool {
-    packages().is_ok_and(|packages| packages.iter().all(Package::in_cache))
+    host_packages().is_ok_and(|packages| packages.iter().all(Package::in_cache))
 }
 
-/// The folder in which the scenarios find all of them, each fetched if it is not there.
+/// The folder that holds all hosts; missing ones are fetched.
 pub(crate) fn fetch() -> Done<PathBuf> {
-    for package in packages()? {
+    for package in host_packages()? {
         package.fetch()?;
     }
-    package::cache()
+    package::cache_folder()
 }
 
-fn packages() -> Done<Vec<Package>> {
+fn host_packages() -> Done<Vec<Package>> {
     let path = workspace::root().join("crates/e2e/hosts.txt");
     let text = fs::read_to_string(&path).while_(path.display())?;
-    read(&text, &platform()?)
+    parse_hosts(&text, &platform()?)
 }
 
-/// Reads the table; a row can name one above it as the program that runs it.
-fn read(text: &str, platform: &Platform) -> Done<Vec<Package>> {
+/// A row can name an earlier one as the program that runs it.
+fn parse_hosts(text: &str, platform: &Platform) -> Done<Vec<Package>> {
     let mut packages: Vec<(String, Package)> = Vec::new();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
         let unreadable = || Failure::new(format!("crates/e2e/hosts.txt: cannot read `{line}`"));
@@ -69,13 +69,13 @@ mod tests {
         let linux = Platform { npm: "linux-x64", target: "x86_64-unknown-linux-musl", node: "linux-x64" };
         let table = "# a comment\n\ncodex 0.1.2 @openai/codex@{version}-{platform} vendor/{target}/bin/codex\n\
                      other 1.0.0 other@{version} entry.js codex\n";
-        let packages = read(table, &linux).expect("a table");
+        let packages = parse_hosts(table, &linux).expect("a table");
         assert_eq!(packages[0].spec, "@openai/codex@0.1.2-linux-x64");
         assert_eq!(packages[0].folder, "codex-0.1.2");
         assert_eq!(packages[0].executable, PathBuf::from("vendor/x86_64-unknown-linux-musl/bin/codex"));
         assert!(packages[0].run_by.is_none() && packages[1].run_by.is_some());
         for bad in ["codex", "codex 1 a b missing", "a b c d e f"] {
-            assert!(read(bad, &linux).is_err(), "{bad}");
+            assert!(parse_hosts(bad, &linux).is_err(), "{bad}");
         }
     }
 }

@@ -14,11 +14,10 @@ const ROOMS: &str = "feature";
 /// Children of [`ROOMS`] that put the rooms together. A room meets the others only through these.
 const AGGREGATES: [&str; 5] = ["config", "facts", "marks", "policy", "verdict"];
 
-/// Compares every path in the core with the order of its modules.
 pub(crate) fn check() -> Done {
     let source = workspace::root().join("crates/core/src");
     let lib = source.join("lib.rs");
-    let order = modules(&fs::read_to_string(&lib).while_(lib.display())?);
+    let order = declared_modules(&fs::read_to_string(&lib).while_(lib.display())?);
     let mut files = Vec::new();
     find_sources(&source, &mut files)?;
     files.sort();
@@ -50,8 +49,8 @@ fn find_sources(folder: &Path, files: &mut Vec<PathBuf>) -> Done {
     Ok(())
 }
 
-/// The modules that `lib.rs` declares, in its order.
-fn modules(lib: &str) -> Vec<String> {
+/// In the order of `lib.rs`.
+fn declared_modules(lib: &str) -> Vec<String> {
     let declared = lib.lines().filter_map(|line| line.trim().strip_suffix(';'));
     declared.filter_map(|line| line.rsplit_once("mod ")).map(|(_, name)| name.to_owned()).collect()
 }
@@ -64,7 +63,7 @@ fn module_path(file: &Path) -> Vec<String> {
     path
 }
 
-/// What a file uses and must not, each once.
+/// Without duplicates.
 fn wrong_arrows(module: &[String], text: &str, order: &[String]) -> BTreeSet<String> {
     let layer = |name: &str| order.iter().position(|module| module == name);
     let Some(own) = module.first().and_then(|name| layer(name)) else { return BTreeSet::new() };
@@ -91,14 +90,14 @@ fn wrong_arrows(module: &[String], text: &str, order: &[String]) -> BTreeSet<Str
     wrong
 }
 
-/// Tests may look at anything.
+/// Tests may use anything.
 fn without_tests(text: &str) -> &str {
     let test = ["\n#[cfg(test)]\nmod ", "\n#[cfg(all(test"];
     let end = test.iter().filter_map(|start| text.find(start)).min();
     &text[..end.unwrap_or(text.len())]
 }
 
-/// Every path below the crate's root that a text names, as far as two names deep.
+/// At most two names deep.
 fn used_paths(text: &str, module: &[String]) -> Vec<Vec<String>> {
     let mut paths = Vec::new();
     let code: String =
@@ -128,7 +127,7 @@ fn is_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Reads `a::b`, or `{a, b::{c, d}}`, behind `base`.
+/// Reads `a::b`, or `{a, b::{c, d}}`, after `base`.
 fn read_tree(text: &str, base: &[String], paths: &mut Vec<Vec<String>>) {
     let text = text.trim_start();
     let Some(group) = text.strip_prefix('{') else {
@@ -167,7 +166,9 @@ mod tests {
     use super::*;
 
     fn wrong(file: &str, text: &str) -> Vec<String> {
-        let order = modules("//! Core.\npub mod text;\npub mod host;\npub mod feature;\npub mod pipeline;\n");
+        let order = declared_modules(
+            "//! Core.\npub mod text;\npub mod host;\npub mod feature;\npub mod pipeline;\n",
+        );
         wrong_arrows(&module_path(Path::new(file)), text, &order).into_iter().collect()
     }
 

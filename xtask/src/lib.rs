@@ -1,4 +1,9 @@
-//! What all tasks need: the workspace, programs beside the toolchain, failures and output as people read them.
+//! Shared by all tasks: the workspace, external programs, failures and output.
+
+#![expect(
+    missing_docs,
+    reason = "only this workspace uses the crate: a comment has to say more than the name"
+)]
 
 pub mod failure;
 pub mod print;

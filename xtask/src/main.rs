@@ -1,6 +1,6 @@
 //! Tasks of this repository: `cargo xtask`.
 
-mod beside;
+mod background;
 mod built;
 mod client;
 mod deps;
@@ -79,7 +79,7 @@ fn dispatch(arguments: &[String]) -> Done {
     }
 }
 
-/// These need Tidegate's own code, which is compiled for them and for nothing else here.
+/// These tasks need Tidegate's own code, which the other tasks should not wait for.
 fn measure(words: &[&str]) -> Done {
     let run = ["run", "--quiet", "--locked", "--package", "tidegate-measure", "--"];
     workspace::run(workspace::cargo(&run).args(words))

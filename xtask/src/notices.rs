@@ -1,4 +1,5 @@
-//! `cargo xtask notices [--write]`: `THIRD-PARTY-NOTICES.md`, the licences of everything that is linked into the program.
+//! `cargo xtask notices [--write]`: `THIRD-PARTY-NOTICES.md`, the licences of everything linked into the
+//! program.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -13,13 +14,12 @@ use xtask::workspace::{self, cargo};
 
 const FILE: &str = "THIRD-PARTY-NOTICES.md";
 
-/// The C library is linked into releases for Linux; its licence asks for a copy of itself.
+/// Releases for Linux link the C library, whose licence requires a copy of itself.
 const LGPL: &str = include_str!("../licences/LGPL-2.1.txt");
 
-/// Compares.
 pub(crate) fn check() -> Done {
     let path = workspace::root().join(FILE);
-    let (written, made) = (fs::read_to_string(&path).while_(path.display())?, make()?);
+    let (written, made) = (fs::read_to_string(&path).while_(path.display())?, generate()?);
     if written == made {
         print::line(&format!("    {FILE} is current"));
         return Ok(());
@@ -29,16 +29,15 @@ pub(crate) fn check() -> Done {
         .next("`cargo xtask notices --write` writes it anew"))
 }
 
-/// Writes it.
 pub(crate) fn write() -> Done {
     let path = workspace::root().join(FILE);
-    fs::write(&path, make()?).while_(path.display())?;
+    fs::write(&path, generate()?).while_(path.display())?;
     print::line(&format!("    {FILE}"));
     Ok(())
 }
 
-fn make() -> Done<String> {
-    let linked = linked()?;
+fn generate() -> Done<String> {
+    let linked = linked_packages()?;
     let packages = supply::packages()?;
     let mut packages: Vec<&Package> = packages
         .iter()
@@ -74,17 +73,17 @@ fn make() -> Done<String> {
     }
     text.push_str("\n## Texts\n");
     let mut texts: Vec<(String, Vec<String>)> = texts.into_iter().collect();
-    // By package, so that an update moves little.
+    // By package, so that an update changes few lines.
     texts.sort_by(|(_, one), (_, other)| one.cmp(other));
-    texts.push((normal(LGPL), vec!["The GNU C Library".to_owned()]));
+    texts.push((normalise_text(LGPL), vec!["The GNU C Library".to_owned()]));
     for (licence, packages) in texts {
         let _ = write!(text, "\n### {}\n\n````text\n{licence}````\n", packages.join(", "));
     }
     Ok(text)
 }
 
-/// Name and version of every package that is linked into the program: neither macros nor what only builds or tests need.
-fn linked() -> Done<BTreeSet<(String, String)>> {
+/// Without macros, build dependencies and test dependencies.
+fn linked_packages() -> Done<BTreeSet<(String, String)>> {
     let mut tree = cargo(&[
         "tree",
         "--package",
@@ -100,17 +99,16 @@ fn linked() -> Done<BTreeSet<(String, String)>> {
     for target in TARGETS {
         tree.args(["--target", target]);
     }
-    let text = workspace::output(&mut tree)?;
+    let text = workspace::read_output(&mut tree)?;
     let package = |line: &str| {
         let mut words = line.split_whitespace();
         let (name, version) = (words.next()?, words.next()?.strip_prefix('v')?);
-        // Those of this repository have its own licence.
+        // Packages of this repository have its own licence.
         (!name.starts_with("tidegate")).then(|| (name.to_owned(), version.to_owned()))
     };
     Ok(text.lines().filter_map(package).collect())
 }
 
-/// The texts in a package's folder that say under which conditions it is used.
 fn licence_texts(package: &Package) -> Done<Vec<String>> {
     let Package { name, version, folder, .. } = package;
     let is_licence = |path: &PathBuf| {
@@ -134,12 +132,12 @@ fn licence_texts(package: &Package) -> Done<Vec<String>> {
     }
     files
         .iter()
-        .map(|file| fs::read_to_string(file).map(|text| normal(&text)).while_(file.display()))
+        .map(|file| fs::read_to_string(file).map(|text| normalise_text(&text)).while_(file.display()))
         .collect()
 }
 
-/// Line ends and spaces at the end of lines differ between copies of one text.
-fn normal(text: &str) -> String {
+/// Copies of a text differ in line ends and trailing spaces.
+fn normalise_text(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     lines.join("\n").trim_matches('\n').to_owned() + "\n"
 }

@@ -1,4 +1,4 @@
-//! Programs that come as npm packages: fetched once per version, kept in the user's cache.
+//! Programs from npm packages, fetched once per version into the user's cache.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,54 +9,53 @@ use xtask::print;
 use xtask::tools;
 use xtask::workspace;
 
-/// A package that holds an executable.
+/// A package with an executable.
 pub(crate) struct Package {
-    /// Its folder in the cache, named after its version.
+    /// In the cache, with the version in its name.
     pub(crate) folder: String,
-    /// npm's name of it, with its version.
+    /// Name and version for npm.
     pub(crate) spec: String,
-    /// The version that it has to say.
+    /// As the program prints it.
     pub(crate) version: String,
-    /// The executable in it.
+    /// Relative to the package.
     pub(crate) executable: PathBuf,
-    /// The program that runs the executable where the system does not.
+    /// The interpreter, if the system cannot run the executable directly.
     pub(crate) run_by: Option<PathBuf>,
 }
 
 impl Package {
-    /// The place of its executable, fetched or not.
+    /// Whether or not it was fetched.
     pub(crate) fn path(&self) -> Done<PathBuf> {
-        Ok(self.executable_in(&cache()?.join(&self.folder)))
+        Ok(self.executable_in(&cache_folder()?.join(&self.folder)))
     }
 
-    /// Whether nothing has to be fetched.
     pub(crate) fn in_cache(&self) -> bool {
         self.path().is_ok_and(|path| path.is_file())
     }
 
-    /// The path of its executable, fetched if it is not in the cache.
+    /// Fetched if it is not in the cache.
     pub(crate) fn fetch(&self) -> Done<PathBuf> {
         let executable = self.path()?;
         if executable.is_file() {
             return Ok(executable);
         }
         need_npm()?;
-        let packages = cache()?;
+        let packages = cache_folder()?;
         fs::create_dir_all(&packages).while_(packages.display())?;
-        // Next to its final place, so that one rename brings it there whole.
+        // On the same file system, so that a rename puts it in place as a whole.
         let temporary = tempfile::Builder::new().prefix(".fetch-").tempdir_in(&packages);
         let temporary = temporary.while_(packages.display())?;
         print::line(&format!("    fetching {}", self.spec));
         let mut npm = Command::new("npm");
         npm.args(["pack", "--loglevel=error", &self.spec, "--pack-destination"]).arg(temporary.path());
-        let archive = workspace::output(&mut npm)
+        let archive = workspace::read_output(&mut npm)
             .map_err(|failure| failure.next("check the version, and that npm reaches its registry"))?;
         let archive = temporary.path().join(archive.lines().last().unwrap_or_default().trim());
         let unpacked = temporary.path().join("unpacked");
         fs::create_dir(&unpacked).while_(unpacked.display())?;
-        workspace::output(Command::new("tar").arg("-xzf").arg(&archive).arg("-C").arg(&unpacked))?;
+        workspace::read_output(Command::new("tar").arg("-xzf").arg(&archive).arg("-C").arg(&unpacked))?;
         self.verify(&self.executable_in(&unpacked), temporary.path())?;
-        link(&Path::new("package").join(&self.executable), &unpacked.join("executable"))?;
+        link_executable(&Path::new("package").join(&self.executable), &unpacked.join("executable"))?;
         let home = packages.join(&self.folder);
         // Another run may have been faster; its copy is as good.
         match fs::rename(&unpacked, &home) {
@@ -69,7 +68,7 @@ impl Package {
         folder.join("package").join(&self.executable)
     }
 
-    /// Whether it starts and says the version that was asked for. It sees nothing of the caller's environment.
+    /// Starts it without the caller's environment and compares its version.
     fn verify(&self, executable: &Path, home: &Path) -> Done {
         let mut command = match &self.run_by {
             Some(program) => Command::new(program),
@@ -79,52 +78,50 @@ impl Package {
             command.arg(executable);
         }
         command.arg("--version").env_clear().env("HOME", home).env("PATH", "/usr/bin:/bin").current_dir(home);
-        let said = workspace::output(&mut command)?;
-        if says(&said, &self.version) {
+        let said = workspace::read_output(&mut command)?;
+        if prints_version(&said, &self.version) {
             return Ok(());
         }
         Err(Failure::new(format!("{} calls itself {:?}", self.spec, said.trim())))
     }
 }
 
-/// Whether a program that says this has that version: `codex-cli 0.166.0`, `v22.23.3`, `2.1.138 (Claude Code)`.
-fn says(said: &str, version: &str) -> bool {
+/// Accepts `codex-cli 0.166.0`, `v22.23.3` and `2.1.138 (Claude Code)`.
+fn prints_version(said: &str, version: &str) -> bool {
     let bare = |word: &str| word.trim_start_matches('v').trim_end_matches('.') == version;
     said.split_whitespace().any(bare)
 }
 
-/// The scenarios find the executable by this link, whatever the platform.
+/// Gives the executable the same path on every platform.
 #[cfg(unix)]
-fn link(to: &Path, at: &Path) -> Done {
+fn link_executable(to: &Path, at: &Path) -> Done {
     std::os::unix::fs::symlink(to, at).while_(at.display())
 }
 
-/// No package is for this system.
+/// There are no packages for this system.
 #[cfg(not(unix))]
-fn link(_to: &Path, _at: &Path) -> Done {
+fn link_executable(_to: &Path, _at: &Path) -> Done {
     Ok(())
 }
 
-/// Fails where npm is missing, and says how to get it.
 pub(crate) fn need_npm() -> Done {
-    if tools::present("npm") {
+    if tools::is_on_path("npm") {
         return Ok(());
     }
     Err(Failure::new("npm is missing, and with it the client")
         .next("install npm (Debian: `apt-get install npm`), or run `cargo xtask test`, which does"))
 }
 
-/// How packages name this system.
+/// The names of this system in packages.
 pub(crate) struct Platform {
-    /// Most of them, as in `linux-x64`.
+    /// Most packages: `linux-x64`.
     pub(crate) npm: &'static str,
-    /// Those of programs in Rust, as in `x86_64-unknown-linux-musl`.
+    /// Rust programs: `x86_64-unknown-linux-musl`.
     pub(crate) target: &'static str,
-    /// Those of Node, as in `linux-x64` and `bin-darwin-arm64`.
+    /// Node: `linux-x64`, `bin-darwin-arm64`.
     pub(crate) node: &'static str,
 }
 
-/// This system, where there are packages for it.
 pub(crate) fn platform() -> Done<Platform> {
     let (npm, target, node) = match (std::env::consts::OS, std::env::consts::ARCH) {
         ("linux", "x86_64") => ("linux-x64", "x86_64-unknown-linux-musl", "linux-x64"),
@@ -136,8 +133,8 @@ pub(crate) fn platform() -> Done<Platform> {
     Ok(Platform { npm, target, node })
 }
 
-/// The folder of all packages; the scenarios look there too.
-pub(crate) fn cache() -> Done<PathBuf> {
+/// The scenarios look here too.
+pub(crate) fn cache_folder() -> Done<PathBuf> {
     let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
     let cache = cache.ok_or_else(|| Failure::new("no place for the client: HOME is not set"))?;
@@ -153,10 +150,10 @@ mod tests {
         for said in
             ["0.166.0\n", "codex-cli 0.166.0", "v0.166.0", "Copilot CLI 0.166.0.\nRun it", "0.166.0 (x)"]
         {
-            assert!(says(said, "0.166.0"), "{said}");
+            assert!(prints_version(said, "0.166.0"), "{said}");
         }
         for said in ["", "0.166.01", "10.166.0", "0.166.0-beta"] {
-            assert!(!says(said, "0.166.0"), "{said}");
+            assert!(!prints_version(said, "0.166.0"), "{said}");
         }
     }
 }

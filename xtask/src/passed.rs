@@ -1,8 +1,8 @@
-//! Long steps that passed, and whether anything they depend on has changed since.
+//! Remembers long steps that passed until something they depend on changes.
 //!
-//! Only for steps whose programs and files are known: the bytes of the programs, which stand for all sources, and every other file
-//! of the checkout. Not in CI, and not in a new checkout, which has no stamps. What is installed on the machine is not looked
-//! at; `cargo clean`, or removing `passed` from cargo's directory, has everything run again.
+//! Only for steps whose inputs are known: the bytes of their programs, which cover all sources, and every
+//! other file of the checkout. Not used in CI or in a new checkout. Installed programs are not considered;
+//! `cargo clean`, or removing `passed` from cargo's directory, repeats everything.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hasher};
@@ -12,40 +12,39 @@ use std::process::Command;
 use xtask::failure::{Done, While};
 use xtask::workspace;
 
-/// A step with what it depends on.
-pub(crate) struct Passed {
+pub(crate) struct PassedStep {
     stamp: PathBuf,
-    /// Nothing where git does not list the files.
+    /// `None` if git cannot list the files.
     now: Option<String>,
 }
 
-impl Passed {
-    /// A step that these programs make up.
-    pub(crate) fn of(step: &str, programs: &[&Path]) -> Done<Passed> {
-        let stamp = workspace::target()?.join("passed").join(step.replace(' ', "-"));
+impl PassedStep {
+    pub(crate) fn of(step: &str, programs: &[&Path]) -> Done<PassedStep> {
+        let stamp = workspace::target_folder()?.join("passed").join(step.replace(' ', "-"));
         let mut hasher = DefaultHasher::new();
         for program in programs {
-            hash(&mut hasher, program)?;
+            hash_file(&mut hasher, program)?;
         }
         let mut list = Command::new("git");
         list.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
             .current_dir(workspace::root());
-        let Ok(listed) = workspace::output(&mut list) else { return Ok(Passed { stamp, now: None }) };
+        let Ok(listed) = workspace::read_output(&mut list) else {
+            return Ok(PassedStep { stamp, now: None });
+        };
         let is_source = |file: &&str| Path::new(file).extension().is_some_and(|end| end == "rs");
         for file in listed.split_terminator('\0').filter(|file| !is_source(file)) {
-            hash(&mut hasher, &workspace::root().join(file))?;
+            hash_file(&mut hasher, &workspace::root().join(file))?;
         }
-        Ok(Passed { stamp, now: Some(format!("{:016x}\n", hasher.finish())) })
+        Ok(PassedStep { stamp, now: Some(format!("{:016x}\n", hasher.finish())) })
     }
 
-    /// Whether the step has passed with exactly this.
-    pub(crate) fn holds(&self) -> bool {
+    /// Whether the step passed with the same inputs.
+    pub(crate) fn is_current(&self) -> bool {
         std::env::var_os("CI").is_none()
             && self.now.is_some()
             && fs::read_to_string(&self.stamp).ok() == self.now
     }
 
-    /// It has.
     pub(crate) fn remember(&self) -> Done {
         let Some(now) = &self.now else { return Ok(()) };
         let folder = self.stamp.parent().unwrap_or(workspace::root());
@@ -54,8 +53,8 @@ impl Passed {
     }
 }
 
-/// A file that is listed and gone counts as such.
-fn hash(hasher: &mut DefaultHasher, file: &Path) -> Done {
+/// A listed file that is missing counts as a state of its own.
+fn hash_file(hasher: &mut DefaultHasher, file: &Path) -> Done {
     hasher.write(file.as_os_str().as_encoded_bytes());
     match fs::read(file) {
         Ok(bytes) => {
@@ -84,19 +83,19 @@ mod tests {
         let of = |bytes: &str| {
             fs::write(&program, bytes).unwrap();
             let mut hasher = DefaultHasher::new();
-            hash(&mut hasher, &program).unwrap();
-            Passed {
+            hash_file(&mut hasher, &program).unwrap();
+            PassedStep {
                 stamp: folder.path().join("passed/step"),
                 now: Some(format!("{:016x}\n", hasher.finish())),
             }
         };
         let in_ci = std::env::var_os("CI").is_some();
-        assert!(!of("one").holds());
+        assert!(!of("one").is_current());
         of("one").remember().unwrap();
-        assert_eq!(of("one").holds(), !in_ci);
-        assert!(!of("two").holds());
+        assert_eq!(of("one").is_current(), !in_ci);
+        assert!(!of("two").is_current());
         of("two").remember().unwrap();
-        assert!(!of("one").holds());
+        assert!(!of("one").is_current());
     }
 
     #[test]
@@ -105,7 +104,7 @@ mod tests {
         let file = folder.path().join("file");
         let hashed = || {
             let mut hasher = DefaultHasher::new();
-            hash(&mut hasher, &file).unwrap();
+            hash_file(&mut hasher, &file).unwrap();
             hasher.finish()
         };
         let gone = hashed();

@@ -1,4 +1,5 @@
-//! Temporary folders in memory: tests wait for a disk thousands of times, since what they test flushes what it writes.
+//! Temporary folders in memory: the tested code flushes its files, and tests would wait for a disk thousands
+//! of times.
 
 use std::fs;
 use std::path::Path;
@@ -7,32 +8,31 @@ use std::process::Command;
 use tempfile::TempDir;
 use xtask::workspace;
 
-/// Linux has it nearly everywhere; containers often with little room, or closed to programs.
+/// Nearly every Linux has it; in containers it is often small, or mounted `noexec`.
 const MEMORY: &str = "/dev/shm";
 
-/// What all tests at once need, several times over.
+/// Several times what all tests need at once.
 const ROOM_KIB: u64 = 4 << 20;
 
-/// Then the id of the process that uses it.
+/// Followed by the process id.
 const PREFIX: &str = "tidegate-test-";
 
-/// A folder for the temporary folders of tests, or none, and they are where they always were. It goes with this.
+/// `None` leaves the tests in the default folder. Removed when dropped.
 pub(crate) struct Scratch(Option<TempDir>);
 
 impl Scratch {
-    /// Who sets `TMPDIR` has chosen.
+    /// A `TMPDIR` of the user takes precedence.
     pub(crate) fn new() -> Scratch {
-        remove_left();
+        remove_stale_folders();
         let chosen = std::env::var_os("TMPDIR").is_some();
         let prefix = format!("{PREFIX}{}-", std::process::id());
-        let folder = (!chosen && room(MEMORY).is_some_and(|room| room >= ROOM_KIB))
+        let folder = (!chosen && free_kib(MEMORY).is_some_and(|room| room >= ROOM_KIB))
             .then(|| tempfile::Builder::new().prefix(&prefix).tempdir_in(MEMORY).ok())
             .flatten();
         Scratch(folder.filter(|folder| runs_programs(folder.path())))
     }
 
-    /// The command, with it.
-    pub(crate) fn given(&self, mut command: Command) -> Command {
+    pub(crate) fn with_folder(&self, mut command: Command) -> Command {
         if let Some(folder) = &self.0 {
             command.env("TMPDIR", folder.path());
         }
@@ -40,30 +40,29 @@ impl Scratch {
     }
 }
 
-/// What a run that was killed left would take memory until the next start of the machine.
-fn remove_left() {
+/// Folders of killed runs would take memory until the next restart.
+fn remove_stale_folders() {
     for entry in fs::read_dir(MEMORY).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let Some(process) = name.to_str().and_then(made_by) else { continue };
+        let Some(process) = name.to_str().and_then(owner_process) else { continue };
         if !Path::new("/proc").join(process).exists() {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
 }
 
-/// The process that made a folder of this name.
-fn made_by(name: &str) -> Option<&str> {
+fn owner_process(name: &str) -> Option<&str> {
     let (process, _) = name.strip_prefix(PREFIX)?.split_once('-')?;
     process.parse::<u32>().is_ok().then_some(process)
 }
 
-/// In KiB, as `df` tells it.
-fn room(folder: &str) -> Option<u64> {
-    let told = workspace::output(Command::new("df").args(["-k", "--output=avail", folder])).ok()?;
+/// In KiB, from `df`.
+fn free_kib(folder: &str) -> Option<u64> {
+    let told = workspace::read_output(Command::new("df").args(["-k", "--output=avail", folder])).ok()?;
     told.lines().nth(1)?.trim().parse().ok()
 }
 
-/// Also opens the folder to others, as `/tmp` is: a database's server runs as another user, and removes its own.
+/// Also opens the folder to other users, like `/tmp`: a database server runs as another user.
 fn runs_programs(folder: &Path) -> bool {
     let script = "printf '#!/bin/sh\\n' > program && chmod 755 program && chmod 1777 . && ./program";
     let mut shell = Command::new("sh");
@@ -76,9 +75,9 @@ mod tests {
 
     #[test]
     fn only_folders_of_this_kind_have_a_maker() {
-        assert_eq!(made_by("tidegate-test-4711-aB3"), Some("4711"));
+        assert_eq!(owner_process("tidegate-test-4711-aB3"), Some("4711"));
         for other in ["tidegate-test-x-aB3", "tidegate-4711-aB3", "tidegate-test-4711", "PostgreSQL.1-2"] {
-            assert_eq!(made_by(other), None, "{other}");
+            assert_eq!(owner_process(other), None, "{other}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `cargo xtask supply`: licences, sources and known vulnerabilities of every locked package, against `deny.toml`.
 //!
-//! It reads what cargo already has, which takes a second or two; building `cargo-deny` would take minutes on every new machine.
+//! Uses only what cargo already has, which takes a second or two; building `cargo-deny` would take minutes on
+//! every new machine.
 
 mod advisories;
 mod licence;
@@ -18,36 +19,33 @@ use xtask::failure::{Done, Failure, While};
 use xtask::print;
 use xtask::workspace::{self, cargo};
 
-/// The workspace's lock and that of the fuzz targets, which are built on their own.
+/// The fuzz targets have a lock of their own.
 const LOCKS: [&str; 2] = ["Cargo.lock", "fuzz/Cargo.lock"];
 
-/// A package that cargo has on this machine.
 #[derive(Debug)]
 pub(crate) struct Package {
     pub(crate) name: String,
     pub(crate) version: String,
     pub(crate) licence: String,
     pub(crate) repository: Option<String>,
-    /// Its folder.
     pub(crate) folder: PathBuf,
 }
 
-/// A package as a lock names it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Locked {
     name: String,
     version: String,
-    /// `None` is a folder of this repository.
+    /// `None` for a folder of this repository.
     source: Option<String>,
     has_checksum: bool,
 }
 
-/// Checks, and returns why advisories could not be.
+/// Returns why advisories could not be checked, if so.
 pub(crate) fn check() -> Done<Option<String>> {
     let accepted = Accepted::read()?;
     let packages = packages()?;
     let faults = licence_faults(&packages, &accepted.licences);
-    fail(
+    fail_with_faults(
         &faults,
         "licences that deny.toml does not accept",
         "choose another package, or accept the licence",
@@ -59,7 +57,11 @@ pub(crate) fn check() -> Done<Option<String>> {
         locked.extend(locked_in(&text).while_(path.display())?);
     }
     let faults = source_faults(&locked, &accepted.registries);
-    fail(&faults, "packages from elsewhere than deny.toml accepts", "use a release from crates.io")?;
+    fail_with_faults(
+        &faults,
+        "packages from elsewhere than deny.toml accepts",
+        "use a release from crates.io",
+    )?;
     print::line(&format!("    {} packages, licences and sources as accepted", locked.len()));
     let versions: Vec<(&str, &str)> = locked
         .iter()
@@ -71,7 +73,11 @@ pub(crate) fn check() -> Done<Option<String>> {
             for remark in remarks {
                 print::line(&format!("    remark: {remark}"));
             }
-            fail(&vulnerable, "known vulnerabilities", "update the package (`cargo update -p NAME`)")?;
+            fail_with_faults(
+                &vulnerable,
+                "known vulnerabilities",
+                "update the package (`cargo update -p NAME`)",
+            )?;
             print::line(&format!("    no known vulnerability; RustSec's advisories as of {date}"));
             Ok(None)
         }
@@ -82,14 +88,14 @@ pub(crate) fn check() -> Done<Option<String>> {
     }
 }
 
-fn fail(faults: &[String], what: &str, next: &str) -> Done {
+fn fail_with_faults(faults: &[String], what: &str, next: &str) -> Done {
     if faults.is_empty() {
         return Ok(());
     }
     Err(Failure::new(format!("{what}:\n  {}", faults.join("\n  "))).next(next))
 }
 
-/// What `deny.toml` accepts.
+/// From `deny.toml`.
 struct Accepted {
     licences: Vec<String>,
     registries: Vec<String>,
@@ -115,9 +121,9 @@ impl Accepted {
     }
 }
 
-/// Every package of the workspace's lock, for all platforms.
+/// Of the workspace's lock, for all platforms.
 pub(crate) fn packages() -> Done<Vec<Package>> {
-    let text = workspace::output(&mut cargo(&["metadata", "--format-version", "1", "--locked"]))?;
+    let text = workspace::read_output(&mut cargo(&["metadata", "--format-version", "1", "--locked"]))?;
     let metadata: Value = serde_json::from_str(&text).while_("reading what cargo metadata prints")?;
     let packages = metadata["packages"].as_array().into_iter().flatten();
     let text = |package: &Value, key: &str| package[key].as_str().map(str::to_owned);
@@ -133,7 +139,6 @@ pub(crate) fn packages() -> Done<Vec<Package>> {
     Ok(packages.collect())
 }
 
-/// Whether a package may be used under MIT alone.
 pub(crate) fn is_met_by_mit(licence: &str) -> bool {
     Expression::parse(licence).is_ok_and(|expression| expression.is_met_by(&|name| name == "MIT"))
 }
@@ -227,7 +232,7 @@ mod tests {
         assert_eq!(faults, ["both 1.0.0: GPL-3.0-only AND MIT", "none 1.0.0: no licence is named"]);
     }
 
-    /// An exception that was forgotten here would hide the next vulnerability.
+    /// A typo in an exception would hide the next vulnerability.
     #[test]
     fn deny_toml_can_be_read() {
         let accepted = Accepted::read().unwrap();

@@ -1,26 +1,26 @@
-//! `cargo xtask test`: everything that CI checks, in the order of how soon it fails; what only computes runs next to what waits.
+//! `cargo xtask test`: everything that CI checks, quick failures first; steps that only compute run next to
+//! those that wait.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::beside::Beside;
+use crate::background::BackgroundStep;
 use crate::built::Built;
 use crate::client;
-use crate::passed::Passed;
+use crate::passed::PassedStep;
 use crate::scratch::Scratch;
 use crate::{deps, docs, e2e, hosts, notices, postgres, supply, tools};
 use xtask::failure::{Done, Failure};
 use xtask::print;
 use xtask::workspace::{self, cargo, step};
 
-/// The command.
 pub(crate) fn run() -> Done {
     let start = std::time::Instant::now();
     let mut left_out = Vec::new();
     step("format", || workspace::run(&mut cargo(&["fmt", "--all", "--check"])))?;
-    // Minutes of linking on one core.
+    // Takes minutes of linking on one core.
     let ship = ["build", "--profile", "dist", "--package", "tidegate", "--bin", "tidegate", "--locked"];
-    let shipped = Beside::start("binary as shipped", &cargo(&ship));
+    let shipped = BackgroundStep::start("binary as shipped", &cargo(&ship));
     step("dependencies of the hook", deps::check)?;
     step("third-party notices", notices::check)?;
     let missing = step("programs that the rest needs", || Ok(needed_programs()))?;
@@ -29,9 +29,9 @@ pub(crate) fn run() -> Done {
         without("curl").map(|missing| format!("endpoints that are asked about prompts: no {missing}")),
     );
     left_out.extend(without("strace").map(|missing| format!("kills at every system call: no {missing}")));
-    // Git may just have been installed for it.
+    // Needs git, which may just have been installed.
     let no_advisories = step("licences, sources and advisories of packages", supply::check)?;
-    let no_server = step("a PostgreSQL server", || Ok(postgres::ensure().err()))?;
+    let no_server = step("a PostgreSQL server", || Ok(postgres::ensure_server().err()))?;
     left_out.extend(no_server.iter().map(|failure| format!("the team store: no server: {}", failure.what())));
     let built = step("everything compiled, without a lint", Built::make)?;
     let (scenarios, tests) = built.tests()?;
@@ -46,34 +46,36 @@ pub(crate) fn run() -> Done {
         ("parameters of the phase classifier", "train-phase"),
         ("accuracy of the phase classifier", "eval-phase"),
     ] {
-        if let Some(passed) = changed(name, &[measuring])? {
-            beside.push(Beside::start(name, &measure(task)).remembered(passed));
+        if let Some(passed) = unless_passed(name, &[measuring])? {
+            beside.push(BackgroundStep::start(name, &measure(task)).remembered(passed));
         }
     }
     beside.push(shipped);
-    step("generated references", || docs::check_of(program))?;
+    step("generated references", || docs::check_with(program))?;
     for test in tests {
         step(&format!("tests of {}", test.name), || {
-            let mut command = scratch.given(test.command());
+            let mut command = scratch.with_folder(test.command());
             if no_server.is_some() {
                 command.env(postgres::WITHOUT, "1");
             }
             workspace::run(&mut command)
         })?;
     }
-    if let Some(why) = no_scenarios(&missing) {
+    if let Some(why) = scenarios_unavailable(&missing) {
         left_out.push(format!("end-to-end scenarios: {why}"));
-    } else if let Some(passed) = changed("end-to-end scenarios", &[program, &scenarios.executable])? {
-        step("end-to-end scenarios", || e2e::run_built(program, || scratch.given(scenarios.command())))?;
+    } else if let Some(passed) = unless_passed("end-to-end scenarios", &[program, &scenarios.executable])? {
+        step("end-to-end scenarios", || {
+            e2e::run_built(program, || scratch.with_folder(scenarios.command()))
+        })?;
         passed.remember()?;
     }
     for step in beside {
         step.end()?;
     }
-    // Last and alone: a hook that is late does less.
+    // Last and alone: on a busy machine a hook runs out of time and does less.
     if let Some(missing) = without("valgrind") {
         left_out.push(format!("instruction budgets: no {missing}"));
-    } else if let Some(passed) = changed("instruction budgets", &[measuring, &shipped_binary()?])? {
+    } else if let Some(passed) = unless_passed("instruction budgets", &[measuring, &shipped_binary()?])? {
         step("instruction budgets", || workspace::run(&mut measure("budget")))?;
         passed.remember()?;
     }
@@ -84,7 +86,7 @@ pub(crate) fn run() -> Done {
         return Err(Failure::new(format!("in CI nothing may be left out:\n  {}", left_out.join("\n  ")))
             .next("make what is missing available to the runner"));
     }
-    // Not every runner reaches the database; its absence is said and does not fail.
+    // Some runners cannot reach the database; that is reported and does not fail.
     if let Some(why) = &no_advisories {
         print::line(&format!("LEFT OUT: advisories of packages: {why}"));
     }
@@ -97,23 +99,22 @@ pub(crate) fn run() -> Done {
     Ok(())
 }
 
-/// What to remember when this long step passes; `None` where it has passed with the same programs and files.
-fn changed(name: &str, programs: &[&Path]) -> Done<Option<Passed>> {
-    let passed = Passed::of(name, programs)?;
-    if passed.holds() {
+/// `None` if the step already passed with the same programs and files.
+fn unless_passed(name: &str, programs: &[&Path]) -> Done<Option<PassedStep>> {
+    let passed = PassedStep::of(name, programs)?;
+    if passed.is_current() {
         print::line(&format!("==> {name}: unchanged since the last pass, not run again"));
         return Ok(None);
     }
     Ok(Some(passed))
 }
 
-/// Where cargo puts what ships.
 fn shipped_binary() -> Done<PathBuf> {
-    Ok(workspace::target()?.join("dist").join(format!("tidegate{}", std::env::consts::EXE_SUFFIX)))
+    Ok(workspace::target_folder()?.join("dist").join(format!("tidegate{}", std::env::consts::EXE_SUFFIX)))
 }
 
-/// Why there are no scenarios, if so. Fetches what they need.
-fn no_scenarios(missing: &[String]) -> Option<String> {
+/// Returns why the scenarios cannot run, after trying to fetch what they need.
+fn scenarios_unavailable(missing: &[String]) -> Option<String> {
     let without = |program| missing.iter().find(|missing| missing.starts_with(program));
     if let Some(missing) = without("git").or_else(|| without("tmux")) {
         return Some(format!("no {missing}"));
@@ -123,12 +124,12 @@ fn no_scenarios(missing: &[String]) -> Option<String> {
     fetched.err().map(|failure| format!("no client: {}", failure.what()))
 }
 
-/// Installs what is missing; what cannot be had is returned, with the reason.
+/// Returns the programs that could not be installed, with the reason.
 fn needed_programs() -> Vec<String> {
     let mut programs = vec!["git", "curl", "strace", "tmux", "valgrind", "time"];
-    // Only to fetch the client and other hosts, and large: not where they are in the cache.
+    // Large, and needed only to fetch the client and other hosts.
     if client::pinned().is_ok_and(|version| !client::in_cache(&version)) || !hosts::in_cache() {
         programs.push("npm");
     }
-    tools::ensure(&programs)
+    tools::ensure_programs(&programs)
 }

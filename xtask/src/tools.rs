@@ -1,4 +1,4 @@
-//! Programs that the checks need beside the Rust toolchain.
+//! External programs that the checks need.
 
 use std::process::{Command, Stdio};
 
@@ -6,43 +6,41 @@ use crate::failure::Done;
 use crate::print;
 use crate::workspace;
 
-/// Whether a program is on the path.
-pub fn present(program: &str) -> bool {
+pub fn is_on_path(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
-/// Installs what is missing, where there is an `apt-get`. Returns what is missing even so, with the reason.
-/// The Debian packages have the names of the programs.
-pub fn ensure(programs: &[&str]) -> Vec<String> {
-    let missing: Vec<&str> = programs.iter().copied().filter(|program| !present(program)).collect();
+/// Installs missing programs with `apt-get`, and returns those still missing with the reason. Program and
+/// Debian package must have the same name.
+pub fn ensure_programs(programs: &[&str]) -> Vec<String> {
+    let missing: Vec<&str> = programs.iter().copied().filter(|program| !is_on_path(program)).collect();
     if missing.is_empty() {
         return Vec::new();
     }
     print::line(&format!("    missing: {}; installing", missing.join(", ")));
-    let why = match install(&missing) {
+    let why = match install_packages(&missing) {
         Ok(()) => "installed, but not on the path".to_owned(),
         Err(failure) => failure.what().to_owned(),
     };
     missing
         .into_iter()
-        .filter(|program| !present(program))
+        .filter(|program| !is_on_path(program))
         .map(|program| format!("{program} ({why})"))
         .collect()
 }
 
-/// Installs Debian packages.
-pub fn install(packages: &[&str]) -> Done {
+pub fn install_packages(packages: &[&str]) -> Done {
     workspace::run(apt_get().args(["-qq", "update"]))?;
     workspace::run(apt_get().args(["-qq", "install", "-y", "--no-install-recommends"]).args(packages))
 }
 
 fn apt_get() -> Command {
     let root = Command::new("id").arg("-u").output().is_ok_and(|id| id.stdout.trim_ascii() == b"0");
-    let mut command = if root || !present("sudo") {
+    let mut command = if root || !is_on_path("sudo") {
         Command::new("apt-get")
     } else {
-        // Without asking for a password: there may be nobody to type it.
+        // Without a password prompt: no one may be there to answer it.
         let mut sudo = Command::new("sudo");
         sudo.args(["-n", "apt-get"]);
         sudo

@@ -1,4 +1,4 @@
-//! The workspace: where it is, and cargo in it.
+//! The workspace and its cargo.
 
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader};
@@ -11,17 +11,16 @@ use serde_json::Value;
 use crate::failure::{Done, Failure, While};
 use crate::print;
 
-/// The root of the checkout.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a folder of the workspace")
 }
 
-/// The cargo that started us, in the root.
+/// The cargo that started this program.
 pub fn cargo(arguments: &[&str]) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(arguments).current_dir(root());
-    // Build scripts look at these. With those of this program they would run again, and much behind them, whenever a person
-    // and a task build in turns.
+    // Build scripts read these. With the values of this program they, and much that depends on them, would
+    // run again whenever a person and a task build in turns.
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("CARGO_PKG_")
             || name.to_string_lossy().starts_with("CARGO_MANIFEST_")
@@ -33,25 +32,23 @@ pub fn cargo(arguments: &[&str]) -> Command {
 }
 
 /// Cargo's output directory.
-pub fn target() -> Done<PathBuf> {
-    let metadata = output(&mut cargo(&["metadata", "--no-deps", "--format-version", "1", "--locked"]))?;
+pub fn target_folder() -> Done<PathBuf> {
+    let metadata = read_output(&mut cargo(&["metadata", "--no-deps", "--format-version", "1", "--locked"]))?;
     let metadata: Value = serde_json::from_str(&metadata).while_("reading what cargo metadata prints")?;
     let target = metadata["target_directory"].as_str();
     target.map(PathBuf::from).ok_or_else(|| Failure::new("cargo metadata names no target_directory"))
 }
 
-/// Runs a command with its output on the screen.
 pub fn run(command: &mut Command) -> Done {
-    let status = command.status().while_(shown(command))?;
+    let status = command.status().while_(command_line(command))?;
     if status.success() {
         return Ok(());
     }
-    Err(Failure::new(format!("`{}` ended with {status}", shown(command))))
+    Err(Failure::new(format!("`{}` ended with {status}", command_line(command))))
 }
 
-/// Runs a command with its output on the screen, and keeps its standard output.
 pub fn run_and_read(command: &mut Command, printed: &mut String) -> Done {
-    let name = shown(command);
+    let name = command_line(command);
     let mut child = command.stdout(Stdio::piped()).spawn().while_(&name)?;
     let stdout = child.stdout.take().expect("it is piped");
     for line in BufReader::new(stdout).split(b'\n') {
@@ -68,27 +65,27 @@ pub fn run_and_read(command: &mut Command, printed: &mut String) -> Done {
     Err(Failure::new(format!("`{name}` ended with {status}")))
 }
 
-/// Runs a command for its standard output; what it says on the other one is on the screen.
-pub fn said(command: &mut Command) -> Done<String> {
-    let ran = command.stderr(Stdio::inherit()).output().while_(shown(command))?;
+/// Returns stdout; stderr goes to the screen.
+pub fn read_stdout(command: &mut Command) -> Done<String> {
+    let ran = command.stderr(Stdio::inherit()).output().while_(command_line(command))?;
     if ran.status.success() {
         return Ok(String::from_utf8_lossy(&ran.stdout).into_owned());
     }
-    Err(Failure::new(format!("`{}` ended with {}", shown(command), ran.status)))
+    Err(Failure::new(format!("`{}` ended with {}", command_line(command), ran.status)))
 }
 
-/// Runs a command for what it prints.
-pub fn output(command: &mut Command) -> Done<String> {
-    let Output { status, stdout, stderr } = command.output().while_(shown(command))?;
+/// Fails with the stderr of the command.
+pub fn read_output(command: &mut Command) -> Done<String> {
+    let Output { status, stdout, stderr } = command.output().while_(command_line(command))?;
     if status.success() {
         return Ok(String::from_utf8_lossy(&stdout).into_owned());
     }
     let stderr = String::from_utf8_lossy(&stderr);
-    Err(Failure::new(format!("`{}` ended with {status}:\n{}", shown(command), stderr.trim_end())))
+    Err(Failure::new(format!("`{}` ended with {status}:\n{}", command_line(command), stderr.trim_end())))
 }
 
-/// A command as a person would type it.
-pub fn shown(command: &Command) -> String {
+/// As a person would type it.
+pub fn command_line(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
     let mut text = program.to_string_lossy().into_owned();
     for argument in command.get_args() {
@@ -97,7 +94,7 @@ pub fn shown(command: &Command) -> String {
     text
 }
 
-/// Runs a step, with its name before and its time behind it.
+/// Prints the name before and the time after the step.
 pub fn step<T>(name: &str, work: impl FnOnce() -> Done<T>) -> Done<T> {
     print::line(&format!("==> {name}"));
     let start = Instant::now();

@@ -1,8 +1,8 @@
-//! The place of the clients and hosts that `cargo xtask` fetched.
+//! The clients and hosts that `cargo xtask` fetched.
 
 use std::path::PathBuf;
 
-/// The folder in the user's cache.
+/// In the user's cache.
 pub(crate) fn clients() -> PathBuf {
     let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));

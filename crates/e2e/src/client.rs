@@ -1,4 +1,4 @@
-//! The real client, headless: found, started with a cleared environment, fed turn by turn, and listened to.
+//! The real client, headless: started with a cleared environment and driven turn by turn.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
@@ -17,18 +17,18 @@ use crate::slots::Slot;
 pub const OPUS_5_5: &str = "claude-opus-5-5";
 /// A 200K window, compacted proactively at 167K.
 pub const SONNET_4_6: &str = "claude-sonnet-4-6";
-/// A 200K window, compacted only when the API refuses the prompt.
+/// A 200K window, compacted only when the API rejects the prompt.
 pub const SONNET_4_5: &str = "claude-sonnet-4-5";
 
-/// No run of the client takes longer; a healthy one needs a few seconds.
+/// A healthy run needs a few seconds.
 const LIMIT: Duration = Duration::from_secs(90);
 
-/// The client version that the bench is pinned to. The file beside the manifest is its only home.
+/// The only place of this version is the file next to the manifest.
 pub fn version() -> &'static str {
     include_str!("../client-version").trim()
 }
 
-/// The client's executable: `TIDEGATE_CLIENT`, or the pinned version in the cache.
+/// `TIDEGATE_CLIENT`, or the pinned version in the cache.
 pub fn binary() -> PathBuf {
     if let Some(path) = std::env::var_os("TIDEGATE_CLIENT") {
         return PathBuf::from(path);
@@ -38,7 +38,7 @@ pub fn binary() -> PathBuf {
     path
 }
 
-/// How to start the client.
+/// The command line of the client.
 pub struct Launch<'a> {
     home: &'a Home,
     model: &'a Model,
@@ -54,7 +54,7 @@ impl<'a> Launch<'a> {
         Self::asking(home, model).argument("--allowedTools").argument("Bash,Read,Write,Edit,Agent")
     }
 
-    /// The same with no tool allowed beforehand.
+    /// Allows no tool in advance.
     pub fn asking(home: &'a Home, model: &'a Model) -> Self {
         Self {
             home,
@@ -66,47 +66,42 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// Another version of the client than the pinned one.
     #[must_use]
     pub fn program(mut self, executable: PathBuf) -> Self {
         self.program = Some(executable);
         self
     }
 
-    /// Runs this model.
     #[must_use]
     pub fn on(mut self, model: &str) -> Self {
         model.clone_into(&mut self.id);
         self
     }
 
-    /// One more argument.
     #[must_use]
     pub fn argument(mut self, argument: impl Into<String>) -> Self {
         self.arguments.push(argument.into());
         self
     }
 
-    /// One more variable in the client's environment.
     #[must_use]
     pub fn environment(mut self, name: &str, value: impl Into<String>) -> Self {
         self.environment.push((name.to_owned(), value.into()));
         self
     }
 
-    /// Settings given on the command line; hooks in them are added to those of the project.
+    /// Given on the command line; hooks in them are added to those of the project.
     #[must_use]
     pub fn settings(self, settings: &Value) -> Self {
         self.argument("--settings").argument(settings.to_string())
     }
 
-    /// Goes on with an earlier session.
     #[must_use]
     pub fn resume(self, session: &str) -> Self {
         self.argument("--resume").argument(session)
     }
 
-    /// The command as a terminal runs it; headless runs add to it.
+    /// For a terminal; headless runs add arguments.
     pub(crate) fn command(&self) -> Command {
         let mut command = self.home.command(self.program.clone().unwrap_or_else(binary));
         command
@@ -117,13 +112,11 @@ impl<'a> Launch<'a> {
         command
     }
 
-    /// The home it runs in.
     pub(crate) fn home(&self) -> &'a Home {
         self.home
     }
 
-    /// Starts a session that takes turn after turn.
-    pub fn start(self) -> Session {
+    pub fn start(self) -> ClientSession {
         let slot = Slot::take();
         let mut command = self.command();
         command
@@ -140,7 +133,7 @@ impl<'a> Launch<'a> {
         std::thread::spawn(move || {
             for line in BufReader::new(stdout).lines() {
                 let Ok(line) = line else { return };
-                // What is not JSON is not part of the stream's protocol; it is kept for the failure report.
+                // Lines that are not JSON are not part of the protocol; they are kept for the failure report.
                 let event = serde_json::from_str(&line).unwrap_or(Value::String(line));
                 if send.send(event).is_err() {
                     return;
@@ -153,7 +146,7 @@ impl<'a> Launch<'a> {
             let _ = stderr.read_to_string(&mut text);
             let _ = tell.send(text);
         });
-        Session {
+        ClientSession {
             child,
             stdin,
             lines,
@@ -172,8 +165,7 @@ impl<'a> Launch<'a> {
     }
 }
 
-/// A running headless session.
-pub struct Session {
+pub struct ClientSession {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<Value>,
@@ -183,8 +175,8 @@ pub struct Session {
     _slot: Slot,
 }
 
-impl Session {
-    /// Sends a prompt (or a slash command) and waits for the turn's result; returns what the stream said meanwhile.
+impl ClientSession {
+    /// Sends a prompt or a slash command and returns the events up to the turn's result.
     pub fn ask(&mut self, prompt: &str) -> Stream {
         let line = json!({ "type": "user", "message": { "role": "user", "content": prompt } });
         let stdin = self.stdin.as_mut().expect("the session is open");
@@ -201,7 +193,7 @@ impl Session {
         }
     }
 
-    /// Closes the input and waits for the client's end.
+    /// Closes the input and waits for the client to exit.
     pub fn finish(mut self) -> Run {
         self.stdin = None;
         while let Some(event) = self.next() {
@@ -218,12 +210,12 @@ impl Session {
         Run { stream: Stream { events: std::mem::take(&mut self.events) }, exit: status.code(), stderr }
     }
 
-    /// The next event, or nothing when the stream or the time has ended.
+    /// `None` when the stream or the time has ended.
     fn next(&mut self) -> Option<Value> {
         self.lines.recv_timeout(self.end.saturating_duration_since(Instant::now())).ok()
     }
 
-    /// What it complained about. The wait is bounded: a process that the client left behind can hold the pipe open.
+    /// With a time limit: a process that the client left behind can hold the pipe open.
     fn stderr(&self) -> String {
         self.complaints.recv_timeout(Duration::from_secs(2)).unwrap_or_default()
     }
@@ -235,7 +227,7 @@ impl Session {
     }
 }
 
-impl Drop for Session {
+impl Drop for ClientSession {
     fn drop(&mut self) {
         self.stdin = None;
         let _ = self.child.kill();
@@ -243,21 +235,17 @@ impl Drop for Session {
     }
 }
 
-/// What a session or a turn printed.
+/// The events of a session or a turn.
 #[derive(Clone, Debug)]
 pub struct Stream {
-    /// The events as they came.
     pub events: Vec<Value>,
 }
 
-/// A finished session.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Everything it printed.
     pub stream: Stream,
-    /// Its exit code, unless a signal ended it.
+    /// `None` if a signal ended it.
     pub exit: Option<i32>,
-    /// What it complained about.
     pub stderr: String,
 }
 
@@ -269,30 +257,27 @@ impl std::ops::Deref for Run {
     }
 }
 
-/// How one hook run ended, in the client's own view.
+/// A hook run as the client reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookResponse {
-    /// The event.
     pub event: String,
     /// The event with its matcher value, as in `PreToolUse:Write`.
     pub name: String,
     /// `success`, `error`, …
     pub outcome: String,
-    /// The exit code, where the process had one.
+    /// `None` if the process had none.
     pub exit_code: Option<i64>,
-    /// What it printed.
     pub stdout: String,
-    /// What it complained about.
     pub stderr: String,
 }
 
 impl Stream {
-    /// The events of one `type` and `subtype`.
+    /// By `type` and `subtype`.
     pub fn of<'a>(&'a self, kind: &'a str, subtype: &'a str) -> impl Iterator<Item = &'a Value> {
         self.events.iter().filter(move |event| event["type"] == kind && event["subtype"] == subtype)
     }
 
-    /// What the user was shown beside the answers: messages of hooks, notices of the client.
+    /// Texts for the user other than answers: messages of hooks and notices of the client.
     pub fn shown(&self) -> Vec<String> {
         let shown = self.events.iter().filter(|event| event["type"] == "system");
         let texts = shown.filter_map(|event| match event["subtype"].as_str()? {
@@ -303,8 +288,8 @@ impl Stream {
         texts.map(str::to_owned).collect()
     }
 
-    /// Every finished hook run. The client reports none for `PreCompact`, `PostCompact` and `SessionEnd`, and gives
-    /// exit code 1 to a hook that could not be started or that a signal ended.
+    /// The client reports no `PreCompact`, `PostCompact` or `SessionEnd`, and gives exit code 1 to a hook
+    /// that could not be started or that a signal ended.
     pub fn hook_responses(&self) -> Vec<HookResponse> {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         self.of("system", "hook_response")
@@ -319,24 +304,24 @@ impl Stream {
             .collect()
     }
 
-    /// The names of the hooks in the order in which they were started.
+    /// In the order of their start.
     pub fn hooks_started(&self) -> Vec<String> {
         let name = |event: &Value| event["hook_name"].as_str().map(str::to_owned);
         self.of("system", "hook_started").filter_map(name).collect()
     }
 
-    /// The result of the last turn.
+    /// Of the last turn.
     pub fn result(&self) -> &Value {
         let result = self.events.iter().rev().find(|event| event["type"] == "result");
         result.expect("a turn ends with a result")
     }
 
-    /// The last turn's final answer.
+    /// Of the last turn.
     pub fn answer(&self) -> &str {
         self.result()["result"].as_str().unwrap_or_default()
     }
 
-    /// The names of the tools whose calls were denied in the last turn.
+    /// Names of the tools whose calls were denied in the last turn.
     pub fn denials(&self) -> Vec<&str> {
         let denials = self.result()["permission_denials"].as_array().map_or(&[][..], Vec::as_slice);
         denials.iter().filter_map(|denial| denial["tool_name"].as_str()).collect()
@@ -347,13 +332,12 @@ impl Stream {
         self.result()["modelUsage"][model]["contextWindow"].as_u64()
     }
 
-    /// The session's id.
     pub fn session_id(&self) -> &str {
         let id = self.events.iter().find_map(|event| event["session_id"].as_str());
         id.expect("events name their session")
     }
 
-    /// The triggers of the compactions that happened.
+    /// The triggers of the compactions.
     pub fn compactions(&self) -> Vec<&str> {
         self.of("system", "compact_boundary")
             .filter_map(|event| event["compact_metadata"]["trigger"].as_str())

@@ -1,4 +1,4 @@
-//! A home and a project of one test: temporary, clean, and the only thing the client under test can see.
+//! A temporary home and project for one test: the only files that the client under test can see.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,25 +9,25 @@ use tempfile::TempDir;
 
 use crate::model::Model;
 
-/// The key that the client sends to the scripted model. It opens nothing.
+/// A dummy for the scripted model.
 pub const DUMMY_KEY: &str = "sk-ant-dummy-0000000000000000000000000000";
 
-/// Where tools are looked for; fixed, so that a run does not depend on the caller's path.
+/// Fixed, so that a run does not depend on the caller's path.
 const PATH: &str = "/usr/local/bin:/opt/homebrew/bin:/usr/bin:/bin";
 
-/// A temporary home with an empty git project in it.
+/// Contains an empty git project.
 pub struct Home {
     _dir: TempDir,
     root: PathBuf,
 }
 
 impl Home {
-    /// Creates it. With `TIDEGATE_E2E_KEEP` in the environment it stays after the test, for a look at it.
+    /// With `TIDEGATE_E2E_KEEP` in the environment it stays after the test.
     pub fn new() -> Self {
         Self::named("tg-")
     }
 
-    /// The same with a space in every path.
+    /// With a space in every path.
     pub fn with_a_space() -> Self {
         Self::named("tg a space-")
     }
@@ -36,7 +36,7 @@ impl Home {
         let keep = std::env::var_os("TIDEGATE_E2E_KEEP").is_some();
         let dir = tempfile::Builder::new().prefix(prefix).disable_cleanup(keep).tempdir();
         let dir = dir.expect("a temporary directory");
-        // The client compares canonical paths; on some systems the temporary directory is behind a link.
+        // The client compares canonical paths, and the temporary directory may be behind a link.
         let root = dir.path().canonicalize().expect("the temporary directory's real path");
         let home = Self { _dir: dir, root };
         for part in ["claude", "project/.claude", "tmp", "state", "home"] {
@@ -47,32 +47,28 @@ impl Home {
         home
     }
 
-    /// The folder of everything that a test starts or writes.
+    /// Contains everything that a test starts or writes.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The user's home folder.
     pub fn user_home(&self) -> PathBuf {
         self.root.join("home")
     }
 
-    /// The project the client works in.
     pub fn project(&self) -> PathBuf {
         self.root.join("project")
     }
 
-    /// A path in the project.
     pub fn in_project(&self, path: impl AsRef<Path>) -> PathBuf {
         self.project().join(path)
     }
 
-    /// Tidegate's private state.
     pub fn state(&self) -> PathBuf {
         self.root.join("state")
     }
 
-    /// A place for a test's own files, outside the project.
+    /// For a test's own files, outside the project.
     pub fn scratch(&self, name: &str) -> PathBuf {
         self.root.join("tmp").join(name)
     }
@@ -82,27 +78,25 @@ impl Home {
         self.root.join("claude")
     }
 
-    /// The user's data directory.
     pub fn data(&self) -> PathBuf {
         self.root.join("home/.local/share")
     }
 
-    /// The user's config folder.
     pub fn config(&self) -> PathBuf {
         self.root.join("home/.config")
     }
 
-    /// The file into which `tidegate init --project` writes.
+    /// Written by `tidegate init --project`.
     pub fn local_settings(&self) -> PathBuf {
         self.in_project(".claude/settings.local.json")
     }
 
-    /// The link by which `tidegate init` has the program called.
+    /// The link through which registrations find the program.
     pub fn link(&self) -> PathBuf {
         self.root.join("home/.local/share/tidegate/bin/tidegate")
     }
 
-    /// The whole environment of everything that a test starts. Only a terminal adds to it what it is.
+    /// The whole environment of everything that a test starts; a terminal adds its own variables.
     pub fn environment(&self) -> Vec<(&'static str, String)> {
         let at = |part: &str| self.root.join(part).display().to_string();
         vec![
@@ -116,24 +110,25 @@ impl Home {
             ("XDG_CACHE_HOME", at("home/.cache")),
             ("XDG_DATA_HOME", at("home/.local/share")),
             ("TIDEGATE_STATE_DIR", at("state")),
-            // The account's home, and the process above which no agent is looked for: tests may run below one.
+            // The account's home, and the process where the search for an agent ends: the tests may run
+            // inside one.
             ("TEST_TIDEGATE_HOME", at("home")),
             ("TEST_TIDEGATE_TOP", std::process::id().to_string()),
             ("LANG", "C.UTF-8".to_owned()),
             ("TZ", "UTC".to_owned()),
             ("SHELL", "/bin/sh".to_owned()),
             ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
-            // An interactive client fetches its plugin marketplace all the same, unless told not to.
+            // Otherwise an interactive client fetches its plugin marketplace.
             ("CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL", "1".to_owned()),
             ("DISABLE_AUTOUPDATER", "1".to_owned()),
             ("DISABLE_TELEMETRY", "1".to_owned()),
             ("DISABLE_ERROR_REPORTING", "1".to_owned()),
-            // A scripted error is meant: a retry would only eat the next answer of the script.
+            // Scripted errors are intended: a retry would consume the next answer of the script.
             ("CLAUDE_CODE_MAX_RETRIES", "0".to_owned()),
         ]
     }
 
-    /// What the client needs on top, to talk to the scripted model and to nobody else.
+    /// Lets the client talk to the scripted model and to no one else.
     pub fn client_environment(&self, model: &Model) -> Vec<(&'static str, String)> {
         let mut table = self.environment();
         table.push(("ANTHROPIC_BASE_URL", model.url()));
@@ -142,21 +137,20 @@ impl Home {
         table
     }
 
-    /// A command with exactly the environment of this home, started in the project.
+    /// With exactly the environment of this home, in the project.
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command.env_clear().envs(self.environment()).current_dir(self.project()).stdin(Stdio::null());
         command
     }
 
-    /// Runs git in the project.
     pub fn git(&self, arguments: &[&str]) {
         let identity = ["-c", "user.name=Bench", "-c", "user.email=bench@example.invalid"];
         let output = self.command("git").args(identity).args(arguments).output().expect("git on the path");
         assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// Writes a file of the project, with its directories.
+    /// Creates missing directories.
     pub fn write(&self, path: impl AsRef<Path>, text: &str) -> PathBuf {
         let path = self.in_project(path);
         fs::create_dir_all(path.parent().expect("a file has a directory")).expect("the file's directory");
@@ -164,27 +158,26 @@ impl Home {
         path
     }
 
-    /// Adds to the user's own config of Tidegate.
+    /// Adds to the user's config of Tidegate.
     pub fn write_config(&self, text: &str) {
         let path = self.config().join("tidegate/config.toml");
         fs::create_dir_all(path.parent().expect("a file has a directory")).expect("the config's directory");
         let before = fs::read_to_string(&path).unwrap_or_default();
-        // What `init` wrote are sections of its own: ours may stand before them.
+        // `init` wrote sections, so top-level text has to come first.
         fs::write(&path, format!("{text}\n{before}")).expect("the user's config");
     }
 
-    /// Reads the settings that `tidegate init` or a test wrote into the project.
+    /// The project's local settings, by `tidegate init` or a test.
     pub fn read_settings(&self) -> Value {
         let text = fs::read_to_string(self.local_settings()).expect("the project's local settings");
         serde_json::from_str(&text).expect("settings are JSON")
     }
 
-    /// Writes the project's local settings.
     pub fn write_settings(&self, settings: &Value) {
         fs::write(self.local_settings(), settings.to_string()).expect("the project's local settings");
     }
 
-    /// Interactive sessions ask about theme, key and trust first, unless this file says they did.
+    /// Interactive sessions first ask about theme, key and trust, unless this file says they did.
     fn seed_for_terminal(&self) {
         let tail = &DUMMY_KEY[DUMMY_KEY.len() - 20..];
         let seed = json!({

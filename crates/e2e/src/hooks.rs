@@ -1,4 +1,4 @@
-//! Small hooks of a test's own: they record what the client sends, or answer with fixed bytes.
+//! Hooks of a test: they record what the client sends, or answer with fixed bytes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,19 +8,18 @@ use tidegate_core::host::answer::Reply;
 
 use crate::home::Home;
 
-/// Settings that register a test's hooks; given to the client on its command line, beside the project's own.
+/// Settings for the client's command line, in addition to those of the project.
 #[derive(Default)]
 pub struct Hooks {
     events: serde_json::Map<String, Value>,
 }
 
 impl Hooks {
-    /// No hooks.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Registers a program in exec form.
+    /// In exec form.
     #[must_use]
     pub fn program(mut self, event: &str, matcher: Option<&str>, command: &[&str], closed: bool) -> Self {
         let mut handler = json!({ "type": "command", "command": command[0], "args": command[1..] });
@@ -36,7 +35,7 @@ impl Hooks {
         self
     }
 
-    /// Registers a hook that reads its payload and gives this answer.
+    /// Reads its payload and gives this answer.
     #[must_use]
     pub fn answering(self, home: &Home, event: &str, matcher: Option<&str>, answer: &Reply) -> Self {
         let base = home.scratch(&format!("answer-{event}-{}", self.events.len()));
@@ -49,7 +48,7 @@ impl Hooks {
         self.program(event, matcher, &["/bin/sh", "-c", script, "answer", &out, &err, &exit], false)
     }
 
-    /// Registers, for each of these events, a hook that only writes its payload down.
+    /// Only records its payload.
     #[must_use]
     pub fn recording(mut self, recorder: &Recorder, events: &[&str]) -> Self {
         let script = r#"payload=$(cat); printf '%s\n' "$payload" >> "$1""#;
@@ -60,7 +59,6 @@ impl Hooks {
         self
     }
 
-    /// The settings.
     pub fn settings(self) -> Value {
         json!({ "hooks": self.events })
     }
@@ -72,18 +70,18 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// An empty record in the home's scratch space.
+    /// In the home's scratch space.
     pub fn new(home: &Home) -> Self {
         Self { file: home.scratch("payloads.jsonl") }
     }
 
-    /// The payloads so far, in the order of writing.
+    /// In the order of writing.
     pub fn payloads(&self) -> Vec<Value> {
         read_lines(&self.file)
     }
 }
 
-/// The JSON values in a file of lines; a file that is not there has none.
+/// One JSON value per line; empty if the file is missing.
 pub(crate) fn read_lines(path: &Path) -> Vec<Value> {
     let text = fs::read_to_string(path).unwrap_or_default();
     text.lines().map(|line| serde_json::from_str(line).expect("one JSON value on each line")).collect()

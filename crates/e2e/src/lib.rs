@@ -1,9 +1,15 @@
-//! The end-to-end bench: the real client and other hosts, in a home of their own, against a scripted model on loopback.
+//! The end-to-end bench: the real client and other hosts, in their own home, against a scripted model on
+//! loopback.
 //!
-//! A test says what the model answers ([`model`]), starts the client ([`client`], [`terminal`]) in a fresh home
-//! ([`home`]), and then asserts on three things only: what the model was sent, what the user was shown, and what is
-//! on disk afterwards. Nothing here reaches beyond the loopback interface, nothing of the caller's environment is
-//! passed on, and every wait has an end.
+//! A test scripts the model's answers ([`model`]), starts the client ([`client`], [`terminal`]) in a fresh
+//! home ([`home`]), and then asserts only on the requests to the model, the texts for the user, and the files
+//! on disk. Nothing reaches beyond the loopback interface, no variable of the caller's environment is passed
+//! on, and every wait has a limit.
+
+#![expect(
+    missing_docs,
+    reason = "only this workspace uses the crate: a comment has to say more than the name"
+)]
 
 mod cache;
 pub mod client;

@@ -1,9 +1,9 @@
-//! A scripted Messages API on loopback: it answers by the book and writes down every request.
+//! A scripted Messages API on loopback that records every request.
 //!
-//! A [`Script`] is data: a queue of [`Reply`]s for the main thread, one for each subagent (found by its prompt), and
-//! the summaries for compactions. The [`Model`] routes a request by its content, so a test need not know how many
-//! side requests the client makes. Whatever the script did not expect is answered politely, so that the client ends
-//! its run, and reported by [`Model::finish`].
+//! A [`Script`] is data: a queue of [`Reply`]s for the main thread, one for each subagent (identified by its
+//! prompt), and the summaries for compactions. The [`Model`] routes a request by its content, so a test need
+//! not know how many side requests the client makes. Unexpected requests get a polite answer, so that the
+//! client ends its run, and [`Model::finish`] reports them.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
@@ -18,39 +18,36 @@ use crate::server::Server;
 
 mod http;
 
-/// How the client's compaction request begins; nothing else tells it from a turn.
+/// The start of the client's compaction request; it has no other mark.
 const COMPACTION_MARK: &str = "CRITICAL: Respond with TEXT ONLY";
 
-/// The client writes its transcript in batches of about 100 ms; this bounds the wait for one.
+/// The client writes its transcript in batches of about 100 ms.
 const WRITE_LAG: Duration = Duration::from_secs(2);
 
-/// What the client writes before and after instructions of a person or a hook in that request.
+/// The client puts these around instructions of a person or a hook in that request.
 const INSTRUCTIONS: (&str, &str) = ("\n\nAdditional Instructions:\n", "\n\nREMINDER: ");
 
-/// What the client writes before a hook's context, behind the event's name.
+/// The client puts this before a hook's context, after the event's name.
 const CONTEXT_MARK: &str = " hook additional context: ";
 
-/// What a reply that says nothing about its size claims to have used.
+/// The prompt size of a reply that sets none.
 const USUAL_PROMPT: u64 = 12_000;
 
 /// The token counters of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// Prompt tokens that were neither read from nor written to the cache.
+    /// Prompt tokens neither read from nor written to the cache.
     pub input: u64,
-    /// Prompt tokens written to the cache.
     pub cache_creation: u64,
-    /// Prompt tokens read from the cache.
     pub cache_read: u64,
-    /// Tokens of the answer.
     pub output: u64,
-    /// Prompt tokens of an earlier round in the same answer, as the server's own tools make them: they are in the totals, and
-    /// not in the context.
+    /// Prompt tokens of an earlier round in the same answer, by a server-side tool: they are in the totals,
+    /// but not in the context.
     pub earlier_round: Option<u64>,
 }
 
 impl Usage {
-    /// A prompt of `tokens`, spread over all three counters so that a reader who forgets one is wrong.
+    /// Spread over all three counters, so that a reader that forgets one is wrong.
     pub fn prompt(tokens: u64) -> Self {
         let input = tokens.min(7);
         let cache_creation = (tokens - input) / 10;
@@ -63,26 +60,24 @@ impl Usage {
         }
     }
 
-    /// The same after a round of that many prompt tokens.
+    /// After an earlier round of that many prompt tokens.
     #[must_use]
     pub fn after_round(self, tokens: u64) -> Self {
         Self { earlier_round: Some(tokens), ..self }
     }
 
-    /// The prompt's size: what the client's status line takes as its numerator.
+    /// The numerator of the client's status line.
     pub fn prompt_tokens(self) -> u64 {
         self.input + self.cache_creation + self.cache_read
     }
 }
 
-/// One content block of an answer.
 #[derive(Clone, Debug)]
 enum Block {
     Text(String),
     Tool { name: String, input: Value },
 }
 
-/// One answer of the model.
 #[derive(Clone, Debug)]
 pub struct Reply(Answer);
 
@@ -93,27 +88,24 @@ enum Answer {
 }
 
 impl Reply {
-    /// Plain text, which ends the turn.
+    /// Plain text ends the turn.
     pub fn text(text: impl Into<String>) -> Self {
         Self::message(Block::Text(text.into()))
     }
 
-    /// A call of one tool.
     pub fn tool(name: impl Into<String>, input: Value) -> Self {
         Self::message(Block::Tool { name: name.into(), input })
     }
 
-    /// A call of the shell tool.
     pub fn bash(command: impl Into<String>) -> Self {
         Self::tool("Bash", json!({ "command": command.into(), "description": "a step of the script" }))
     }
 
-    /// A call that writes a file.
     pub fn write(path: impl AsRef<Path>, content: &str) -> Self {
         Self::tool("Write", json!({ "file_path": path.as_ref(), "content": content }))
     }
 
-    /// A subagent in the foreground, so that its end is part of the turn.
+    /// In the foreground, so that its end is part of the turn.
     pub fn agent(prompt: impl Into<String>) -> Self {
         Self::tool(
             "Agent",
@@ -131,7 +123,7 @@ impl Reply {
         Self(Answer::Error { status, kind: kind.into(), message: message.into() })
     }
 
-    /// The error that makes the client compact when it did not do so by itself.
+    /// Makes the client compact if it did not do so by itself.
     pub fn prompt_too_long(tokens: u64, limit: u64) -> Self {
         Self::error(
             400,
@@ -140,7 +132,7 @@ impl Reply {
         )
     }
 
-    /// The same answer with one more tool call, to be run beside the others.
+    /// Adds a parallel tool call.
     #[must_use]
     pub fn and_tool(mut self, name: impl Into<String>, input: Value) -> Self {
         if let Answer::Message { blocks, .. } = &mut self.0 {
@@ -149,13 +141,13 @@ impl Reply {
         self
     }
 
-    /// The same answer for a prompt of `tokens`.
+    /// For a prompt of `tokens`.
     #[must_use]
     pub fn used(self, tokens: u64) -> Self {
         self.usage(Usage::prompt(tokens))
     }
 
-    /// The same answer with exactly these counters.
+    /// With exactly these counters.
     #[must_use]
     pub fn usage(mut self, counters: Usage) -> Self {
         if let Answer::Message { usage, .. } = &mut self.0 {
@@ -185,50 +177,44 @@ impl Step {
     }
 }
 
-/// Which part of the client a request came from, told from its content.
+/// The origin of a request, derived from its content.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Route {
-    /// The main thread.
     Main,
-    /// A subagent, named by its scripted prompt.
+    /// Named by its scripted prompt.
     Subagent(String),
-    /// The summary that replaces a conversation.
     Compaction,
     /// Requests without tools: titles, classifiers, prompt hooks.
     Side,
 }
 
-/// One request as the model received it.
+/// As received.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Where it came from.
     pub route: Route,
-    /// The session that the client named in its header.
+    /// From the client's header.
     pub session: String,
-    /// Counts the compactions of that session: requests of one conversation extend each other.
+    /// The number of earlier compactions in the session: requests of one conversation extend each other.
     pub conversation: usize,
-    /// Whether it was answered, and not refused with an error.
+    /// False if it was answered with an error.
     pub answered: bool,
-    /// The parsed body.
     pub body: Value,
 }
 
-/// The result of a tool call, as the model gets it.
+/// The result of a tool call, as the model receives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolResult {
-    /// Whether the call failed or was denied.
+    /// The call failed or was denied.
     pub is_error: bool,
-    /// Its text.
     pub text: String,
 }
 
 impl Request {
-    /// The messages of the request.
     pub fn messages(&self) -> &[Value] {
         self.body["messages"].as_array().map_or(&[], Vec::as_slice)
     }
 
-    /// Every text in the messages, of whatever role: hook context comes as `system` or as `user`, by model.
+    /// Of any role: hook context is `system` or `user`, depending on the model.
     pub fn texts(&self) -> Vec<&str> {
         let mut texts = Vec::new();
         for message in self.messages() {
@@ -237,20 +223,20 @@ impl Request {
         texts
     }
 
-    /// How often `needle` stands in the messages.
+    /// Occurrences in the messages.
     pub fn count(&self, needle: &str) -> usize {
         self.texts().iter().map(|text| text.matches(needle).count()).sum()
     }
 
-    /// Whether `needle` stands anywhere in what was sent, system prompt and tools included.
+    /// In the whole request, including system prompt and tools.
     pub fn mentions(&self, needle: &str) -> bool {
         let mut texts = Vec::new();
         every_string(&self.body, &mut texts);
         texts.iter().any(|text| text.contains(needle))
     }
 
-    /// Every context that hooks gave, oldest first, as `Event: text`; of each its first paragraph, because the
-    /// client joins several of them with blank lines.
+    /// All context from hooks, oldest first, as `Event: text`. Of each only the first paragraph, because the
+    /// client joins several with blank lines.
     pub fn hook_contexts(&self) -> Vec<String> {
         let paragraphs = self.texts().into_iter().flat_map(|text| text.split("\n\n"));
         paragraphs
@@ -263,14 +249,14 @@ impl Request {
             .collect()
     }
 
-    /// What a person or a hook wants in the summary that this request asks for.
+    /// Instructions of a person or a hook for the summary that this request asks for.
     pub fn summary_instructions(&self) -> Option<&str> {
         let asked = self.last_user_text().filter(|_| self.route == Route::Compaction)?;
         let (_, after) = asked.split_once(INSTRUCTIONS.0)?;
         Some(after.rsplit_once(INSTRUCTIONS.1).map_or(after, |(instructions, _)| instructions))
     }
 
-    /// All tool results in the request, oldest first.
+    /// Oldest first.
     pub fn tool_results(&self) -> Vec<ToolResult> {
         let blocks = self.messages().iter().filter_map(|message| message["content"].as_array()).flatten();
         blocks
@@ -283,12 +269,10 @@ impl Request {
             .collect()
     }
 
-    /// The newest tool result.
     pub fn last_tool_result(&self) -> ToolResult {
         self.tool_results().pop().expect("the request should hold a tool result")
     }
 
-    /// The text of the last user message.
     fn last_user_text(&self) -> Option<&str> {
         let message = self.messages().iter().rev().find(|message| message["role"] == "user")?;
         let mut texts = Vec::new();
@@ -331,7 +315,7 @@ fn every_string<'a>(value: &'a Value, into: &mut Vec<&'a str>) {
     }
 }
 
-/// What the model will say, by route.
+/// The model's answers by route.
 #[derive(Default)]
 pub struct Script {
     main: VecDeque<Step>,
@@ -341,47 +325,45 @@ pub struct Script {
 }
 
 impl Script {
-    /// An empty script.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The next answer on the main thread.
     #[must_use]
     pub fn main(mut self, reply: Reply) -> Self {
         self.main.push_back(Step::Fixed(reply));
         self
     }
 
-    /// The next answer on the main thread, made from the request.
+    /// Made from the request.
     #[must_use]
     pub fn main_with(mut self, reply: impl FnOnce(&Request) -> Reply + Send + 'static) -> Self {
         self.main.push_back(Step::Computed(Box::new(reply)));
         self
     }
 
-    /// The next answer to the subagent that was started with `prompt`.
+    /// For the subagent that was started with `prompt`.
     #[must_use]
     pub fn subagent(mut self, prompt: &str, reply: Reply) -> Self {
         self.subagents.entry(prompt.to_owned()).or_default().push_back(Step::Fixed(reply));
         self
     }
 
-    /// The next answer to a compaction request; without one the summary is a stock sentence.
+    /// Without one, the summary is a fixed sentence.
     #[must_use]
     pub fn summary(mut self, reply: Reply) -> Self {
         self.summaries.push_back(Step::Fixed(reply));
         self
     }
 
-    /// The next answer to a compaction request, made from the request.
+    /// Made from the request.
     #[must_use]
     pub fn summary_with(mut self, reply: impl FnOnce(&Request) -> Reply + Send + 'static) -> Self {
         self.summaries.push_back(Step::Computed(Box::new(reply)));
         self
     }
 
-    /// The next answer to a request without tools; without one it is an empty object.
+    /// Answers a request without tools; without one the answer is an empty object.
     #[must_use]
     pub fn side(mut self, reply: Reply) -> Self {
         self.sides.push_back(Step::Fixed(reply));
@@ -409,7 +391,7 @@ impl Shared {
         self.state.lock().expect("a panic in a computed reply; see its message above")
     }
 
-    /// A courtesy, not a check: where nothing is written (errors, sessions without a file), the wait just ends.
+    /// A courtesy, not a check: if nothing is written (errors, sessions without a file), the wait just ends.
     fn await_transcript(&self, session: &str) {
         let (projects, answer) = {
             let state = self.lock();
@@ -423,14 +405,13 @@ impl Shared {
     }
 }
 
-/// The running server.
 pub struct Model {
     server: Server,
     shared: Arc<Shared>,
 }
 
 impl Model {
-    /// Starts to serve `script` on a free port of the loopback interface.
+    /// On a free port of the loopback interface.
     pub fn start(script: Script) -> Self {
         let shared = Arc::new(Shared { state: Mutex::new(State { script, ..State::default() }) });
         let served = Arc::clone(&shared);
@@ -438,50 +419,47 @@ impl Model {
         Self { server, shared }
     }
 
-    /// The base URL for the client.
+    /// For the client.
     pub fn url(&self) -> String {
         self.server.url()
     }
 
-    /// Makes the main thread's answers wait until the client has written the one before into its transcript, as it
-    /// long has when a real model answers. Without this a fast script outruns the client's batched writes.
+    /// Delays answers on the main thread until the client has written the previous one into its transcript,
+    /// as with a real model. Otherwise a fast script outruns the client's batched writes.
     #[must_use]
     pub fn paced(self, home: &Home) -> Self {
         self.shared.lock().paced_by = Some(home.client_config().join("projects"));
         self
     }
 
-    /// Waits until the session's newest answer stands in the client's transcript.
+    /// Waits until the session's newest answer is in the client's transcript.
     pub fn await_transcript(&self, session: &str) {
         self.shared.await_transcript(session);
     }
 
-    /// Adds an answer for the main thread while the model is running.
+    /// For the main thread, while the model is running.
     pub fn then(&self, reply: Reply) {
         self.shared.lock().script.main.push_back(Step::Fixed(reply));
     }
 
-    /// Everything received so far, in order of arrival.
+    /// In order of arrival.
     pub fn requests(&self) -> Vec<Request> {
         self.shared.lock().requests.clone()
     }
 
-    /// What was received on one route.
     pub fn requests_on(&self, route: &Route) -> Vec<Request> {
         self.requests().into_iter().filter(|request| request.route == *route).collect()
     }
 
-    /// What the main thread sent.
     pub fn main_requests(&self) -> Vec<Request> {
         self.requests_on(&Route::Main)
     }
 
-    /// The newest request of the main thread.
     pub fn last_main(&self) -> Request {
         self.main_requests().pop().expect("the main thread should have sent a request")
     }
 
-    /// Asserts that the script was followed to its end and that nothing else was asked.
+    /// Fails if answers are left over, or if anything else was asked.
     pub fn finish(&self) {
         let state = self.shared.lock();
         assert!(state.unexpected.is_empty(), "not in the script: {:#?}", state.unexpected);
@@ -494,7 +472,7 @@ impl Model {
     }
 }
 
-/// The text of a session's transcript, whatever the client calls the project's directory.
+/// Whatever the client calls the project's directory.
 fn transcript(projects: &Path, session: &str) -> String {
     let Ok(entries) = fs::read_dir(projects) else { return String::new() };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path().join(format!("{session}.jsonl"))));

@@ -1,4 +1,4 @@
-//! The plugin of this checkout, put into a home by the client's own commands.
+//! The plugin of this checkout, installed into a home by the client's own commands.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,13 +10,13 @@ use crate::model::Model;
 use crate::slots::Slot;
 use crate::tidegate;
 
-/// This checkout: the marketplace that offers the plugin.
+/// The marketplace that offers the plugin.
 pub fn checkout() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     root.canonicalize().expect("the checkout's real path")
 }
 
-/// Runs one of the client's own commands, which must succeed; returns what it printed.
+/// Runs one of the client's own commands, which must succeed, and returns its output.
 pub fn client(home: &Home, model: &Model, arguments: &[&str]) -> String {
     let _slot = Slot::take();
     let mut command = home.command(client::binary());
@@ -28,12 +28,12 @@ pub fn client(home: &Home, model: &Model, arguments: &[&str]) -> String {
     out
 }
 
-/// Makes this checkout known as a marketplace and installs the plugin from it.
+/// Adds this checkout as a marketplace and installs the plugin from it.
 pub fn install(home: &Home, model: &Model) {
     install_from(home, model, &checkout());
 }
 
-/// A copy of what the marketplace is made of.
+/// Copies the files of the marketplace.
 pub fn copy(home: &Home, to: &Path) {
     fs::create_dir_all(to).expect("a folder in the temporary home");
     let parts = ["plugin", ".claude-plugin"].map(|part| checkout().join(part));
@@ -41,13 +41,13 @@ pub fn copy(home: &Home, to: &Path) {
     assert!(copied.success(), "cp: {copied}");
 }
 
-/// The same with another folder as the marketplace.
+/// From another folder.
 pub fn install_from(home: &Home, model: &Model, marketplace: &Path) {
     client(home, model, &["plugin", "marketplace", "add", &marketplace.display().to_string()]);
     client(home, model, &["plugin", "install", "tidegate@tidegate"]);
 }
 
-/// Makes the link to the binary where the plugin looks for one.
+/// Links the binary where the plugin looks for one.
 pub fn link_binary(home: &Home) {
     let folder = home.data().join("tidegate/bin");
     fs::create_dir_all(&folder).expect("a folder in the temporary home");

@@ -1,46 +1,43 @@
-//! Whether one request extends another: the condition under which the provider's prompt cache keeps working.
+//! Whether one request extends another, so that the provider's prompt cache keeps working.
 //!
-//! Two things differ between requests of one conversation although the cached prefix is the same: where the
-//! `cache_control` markers sit (they move to the newest message), and whether a single text is written as a string
-//! or as a list of one block. Both are normalised away. Everything else must be equal: the messages of the earlier
+//! Two things may differ between requests of one conversation although the cached prefix is the same: the
+//! places of the `cache_control` markers (they move to the newest message), and whether a single text is a
+//! string or a list of one block. Both are normalised. All else must be equal: the messages of the earlier
 //! request are a prefix of the later one's, and model, system prompt and tools are the same.
 //!
-//! Without any hook the client keeps all of that itself, message by message, through turns, tool calls, subagents and a
-//! resume (`tests/scenario/prefix.rs`). It does not after a request that the API refused, whose prompt it joins with
-//! the next one, nor across a compaction or a change of the model.
+//! Without any hook the client maintains all of that, message by message, through turns, tool calls,
+//! subagents and a resume (`tests/scenario/prefix.rs`). It does not after a request that the API rejected,
+//! whose prompt it joins with the next one, nor across a compaction or a change of the model.
 
 use serde_json::{Value, json};
 
 use crate::model::{Request, Route};
 
-/// Why a request does not extend the one before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken(pub String);
 
-/// Checks that `next` extends `previous`.
 pub fn extends(previous: &Request, next: &Request) -> Result<(), Broken> {
     for member in ["model", "system", "tools"] {
-        let (before, after) = (normal(&previous.body[member]), normal(&next.body[member]));
+        let (before, after) = (normalise(&previous.body[member]), normalise(&next.body[member]));
         if before != after {
-            return Err(Broken(format!("`{member}` changed: {}", difference(&before, &after))));
+            return Err(Broken(format!("`{member}` changed: {}", first_difference(&before, &after))));
         }
     }
-    let before: Vec<Value> = previous.messages().iter().map(normal).collect();
-    let after: Vec<Value> = next.messages().iter().map(normal).collect();
+    let before: Vec<Value> = previous.messages().iter().map(normalise).collect();
+    let after: Vec<Value> = next.messages().iter().map(normalise).collect();
     if after.len() < before.len() {
         return Err(Broken(format!("{} messages became {}", before.len(), after.len())));
     }
     for (index, (old, new)) in before.iter().zip(&after).enumerate() {
         if old != new {
-            return Err(Broken(format!("message {index} changed: {}", difference(old, new))));
+            return Err(Broken(format!("message {index} changed: {}", first_difference(old, new))));
         }
     }
     Ok(())
 }
 
-/// Asserts that, route by route and conversation by conversation, every request extends the last answered one.
-/// Compaction begins a new conversation; side requests have none; a refused request left nothing in any cache, and
-/// the client joins its prompt with the next one.
+/// Checks, per route and conversation, that every request extends the last answered one. A compaction starts
+/// a new conversation, side requests have none, and a rejected request left nothing in a cache.
 pub fn assert_extending(requests: &[Request]) {
     let mut newest: Vec<&Request> = Vec::new();
     for request in requests.iter().filter(|request| matches!(request.route, Route::Main | Route::Subagent(_)))
@@ -65,16 +62,16 @@ pub fn assert_extending(requests: &[Request]) {
     }
 }
 
-/// The value without cache markers and with every text content as a list of blocks.
-fn normal(value: &Value) -> Value {
+/// Without cache markers, and with every text content as a list of blocks.
+fn normalise(value: &Value) -> Value {
     match value {
-        Value::Array(items) => Value::Array(items.iter().map(normal).collect()),
+        Value::Array(items) => Value::Array(items.iter().map(normalise).collect()),
         Value::Object(members) => {
             let kept = members.iter().filter(|(name, _)| *name != "cache_control");
             kept.map(|(name, member)| {
                 let member = match member {
                     Value::String(text) if name == "content" => json!([{ "type": "text", "text": text }]),
-                    other => normal(other),
+                    other => normalise(other),
                 };
                 (name.clone(), member)
             })
@@ -84,8 +81,8 @@ fn normal(value: &Value) -> Value {
     }
 }
 
-/// The first place at which two values differ, short enough to read in a failure.
-fn difference(before: &Value, after: &Value) -> String {
+/// The first difference, short enough for a failure message.
+fn first_difference(before: &Value, after: &Value) -> String {
     let (before, after) = (before.to_string(), after.to_string());
     let common = before.chars().zip(after.chars()).take_while(|(old, new)| old == new).count();
     let around = |text: &str| text.chars().skip(common.saturating_sub(60)).take(200).collect::<String>();

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// One request. Bodies come with a length: no host of the bench sends them in chunks or compressed (2026-11).
+/// Bodies have a length: no host sends them chunked or compressed (2026-11).
 pub(crate) struct Incoming {
     pub(crate) method: String,
     pub(crate) target: String,
@@ -16,18 +16,18 @@ pub(crate) struct Incoming {
 }
 
 impl Incoming {
-    /// The target without its query.
+    /// Without the query.
     pub(crate) fn path(&self) -> &str {
         self.target.split('?').next().unwrap_or_default()
     }
 
-    /// A header by its name in lower case; empty where there is none.
+    /// By its lower-case name; empty if missing.
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
     }
 }
 
-/// A running server on a free port of the loopback interface; it ends when dropped.
+/// On a free port of the loopback interface, until dropped.
 pub(crate) struct Server {
     address: SocketAddr,
     stop: Arc<AtomicBool>,
@@ -35,7 +35,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts to answer every request by `respond`, connections side by side.
+    /// Handles connections in parallel.
     pub(crate) fn start(respond: impl Fn(&Incoming) -> String + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free loopback port");
         let address = listener.local_addr().expect("the listener's address");
@@ -48,13 +48,12 @@ impl Server {
                 }
                 let Ok(stream) = stream else { continue };
                 let respond = Arc::clone(&respond);
-                std::thread::spawn(move || serve(stream, &*respond));
+                std::thread::spawn(move || serve_connection(stream, &*respond));
             }
         });
         Self { address, stop, acceptor: Some(acceptor) }
     }
 
-    /// Its base URL.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -71,18 +70,18 @@ impl Drop for Server {
     }
 }
 
-/// Serves one connection until the client closes it.
-fn serve(stream: TcpStream, respond: &dyn Fn(&Incoming) -> String) {
+/// Until the client closes the connection.
+fn serve_connection(stream: TcpStream, respond: &dyn Fn(&Incoming) -> String) {
     let Ok(mut writer) = stream.try_clone() else { return };
     let mut reader = BufReader::new(stream);
-    while let Some(request) = read(&mut reader) {
+    while let Some(request) = read_request(&mut reader) {
         if writer.write_all(respond(&request).as_bytes()).is_err() {
             return;
         }
     }
 }
 
-fn read(reader: &mut impl BufRead) -> Option<Incoming> {
+fn read_request(reader: &mut impl BufRead) -> Option<Incoming> {
     let mut line = String::new();
     if reader.read_line(&mut line).ok()? == 0 {
         return None;
@@ -109,7 +108,6 @@ fn read(reader: &mut impl BufRead) -> Option<Incoming> {
     Some(request)
 }
 
-/// An answer as it goes over the wire.
 pub(crate) fn answer(status: u16, content_type: &str, body: &str) -> String {
     format!(
         "HTTP/1.1 {status} {}\r\ncontent-type: {content_type}\r\nrequest-id: req_scripted\r\ncontent-length: {}\r\n\r\n{body}",

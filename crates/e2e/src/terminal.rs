@@ -1,6 +1,6 @@
-//! The real client in a terminal: a tmux server of the test's own, screens to look at and keys to press.
+//! The real client in a terminal: its own tmux server, screens to read and keys to press.
 //!
-//! Headless runs have no status line and no screen, so a few things can only be seen here.
+//! Headless runs have no status line and no screen, so some behaviour shows only here.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,14 +10,12 @@ use crate::client::Launch;
 use crate::home::Home;
 use crate::slots::Slot;
 
-/// How long a screen may take to show something, and after which time the client in it ends itself.
+/// Also the time after which the client in a terminal ends itself, doubled.
 const LIMIT: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_millis(50);
 
-/// Terminals so far.
 static STARTED: AtomicUsize = AtomicUsize::new(0);
 
-/// A client running in a terminal.
 pub struct Terminal<'a> {
     home: &'a Home,
     socket: String,
@@ -25,11 +23,11 @@ pub struct Terminal<'a> {
 }
 
 impl<'a> Terminal<'a> {
-    /// Starts the client and waits for its prompt.
+    /// Waits for the client's prompt.
     pub fn start(launch: &Launch<'a>) -> Self {
         let home = launch.home();
         let name = home.project().parent().and_then(|root| Some(root.file_name()?.to_str()?.to_owned()));
-        // A home can have one terminal after another, and a server takes a moment to leave its socket.
+        // A home can have several terminals in turn, and a tmux server takes a moment to release its socket.
         let socket = format!(
             "{}-{}",
             name.expect("a temporary home has a plain name"),
@@ -49,28 +47,27 @@ impl<'a> Terminal<'a> {
             .args(["/bin/sh", "-c", &bounded, "client"])
             .arg(client.get_program())
             .args(client.get_args());
-        run(&mut tmux);
+        run_command(&mut tmux);
         terminal.wait_for("❯");
         terminal
     }
 
-    /// What is on the screen.
     pub fn screen(&self) -> String {
-        run(self.tmux().args(["capture-pane", "-p", "-J"]))
+        run_command(self.tmux().args(["capture-pane", "-p", "-J"]))
     }
 
-    /// Waits until the screen contains `text`; returns the screen.
+    /// Returns the screen.
     pub fn wait_for(&self, text: &str) -> String {
         self.wait_until(&format!("{text:?} on the screen"), |screen| screen.contains(text))
     }
 
-    /// Waits until the screen contains `sentence`, wherever the client broke its lines; returns the screen as one line.
+    /// Ignores line breaks; returns the screen as one line.
     pub fn wait_for_sentence(&self, sentence: &str) -> String {
         let what = format!("{sentence:?} on the screen, in one line or in several");
-        unbroken(&self.wait_until(&what, |screen| unbroken(screen).contains(sentence)))
+        join_lines(&self.wait_until(&what, |screen| join_lines(screen).contains(sentence)))
     }
 
-    /// Waits until the screen satisfies a condition; returns the screen.
+    /// Returns the screen.
     pub fn wait_until(&self, what: &str, condition: impl Fn(&str) -> bool) -> String {
         let end = Instant::now() + LIMIT;
         loop {
@@ -83,19 +80,19 @@ impl<'a> Terminal<'a> {
         }
     }
 
-    /// Types a line, waits until it stands on the screen, and presses Enter.
+    /// Types a line, waits until it is on the screen, and presses Enter.
     pub fn enter(&self, line: &str) {
-        run(self.tmux().args(["send-keys", "-l", "--", line]));
+        run_command(self.tmux().args(["send-keys", "-l", "--", line]));
         self.wait_for(line);
         self.press("Enter");
     }
 
-    /// Presses a key, named as tmux names it.
+    /// As tmux names it.
     pub fn press(&self, key: &str) {
-        run(self.tmux().args(["send-keys", key]));
+        run_command(self.tmux().args(["send-keys", key]));
     }
 
-    /// Presses a key until `text` has gone: a dialog takes no key in the moment in which it appears.
+    /// Repeats a key until `text` is gone: a dialog ignores keys in its first moment.
     pub fn dismiss(&self, key: &str, text: &str) {
         let end = Instant::now() + LIMIT;
         while self.screen().contains(text) {
@@ -118,8 +115,8 @@ impl<'a> Terminal<'a> {
 
 impl Drop for Terminal<'_> {
     fn drop(&mut self) {
-        // Left to itself, the client goes on writing for two seconds after its terminal is gone, into a home that is
-        // being removed.
+        // A client keeps writing for two seconds after its terminal is gone, into a home that is being
+        // removed.
         let client = self.tmux().args(["display-message", "-p", "#{pane_pid}"]).output();
         let client = client.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
         if let Ok(client) = client
@@ -131,11 +128,11 @@ impl Drop for Terminal<'_> {
     }
 }
 
-fn unbroken(screen: &str) -> String {
+fn join_lines(screen: &str) -> String {
     screen.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn run(command: &mut Command) -> String {
+fn run_command(command: &mut Command) -> String {
     let output = command.output().expect("tmux on the path");
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {complaint}");

@@ -1,4 +1,4 @@
-//! The binary under test: where it is, how it is installed into a home, and what it wrote.
+//! The binary under test: its installation into a home, and its journal.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::home::Home;
 use crate::hooks::read_lines;
 
-/// The binary: `TIDEGATE_BIN`, or the one that cargo built beside the tests.
+/// `TIDEGATE_BIN`, or the one that cargo built next to the tests.
 pub fn binary() -> PathBuf {
     if let Some(path) = std::env::var_os("TIDEGATE_BIN") {
         return PathBuf::from(path);
@@ -21,18 +21,17 @@ pub fn binary() -> PathBuf {
     path
 }
 
-/// The binary as installed in a home.
 pub struct Tidegate<'a> {
     home: &'a Home,
 }
 
 impl<'a> Tidegate<'a> {
-    /// Installs it into the home's project.
+    /// Into the home's project.
     pub fn init(home: &'a Home) -> Self {
         Self::init_with(home, &[])
     }
 
-    /// Installs it into the home's project in another way.
+    /// Into the home's project, with these flags of `init`.
     pub fn init_with(home: &'a Home, flags: &[&str]) -> Self {
         let tidegate = Self::of(home);
         let project = home.project().display().to_string();
@@ -40,12 +39,12 @@ impl<'a> Tidegate<'a> {
         tidegate
     }
 
-    /// Whatever installed it, or nothing did: what it wrote, and its commands.
+    /// For a home where it was installed by other means, or not at all.
     pub fn of(home: &'a Home) -> Self {
         Self { home }
     }
 
-    /// Changes what `init` registered: called with the event and each of its handlers.
+    /// Edits the registrations of `init`: `change` receives the event and each of its handlers.
     pub fn rewire(&self, change: impl Fn(&str, &mut Value)) {
         let mut settings = self.home.read_settings();
         let events = settings["hooks"].as_object_mut().expect("init registers hooks");
@@ -58,14 +57,14 @@ impl<'a> Tidegate<'a> {
         self.home.write_settings(&settings);
     }
 
-    /// A call of the binary in the environment of the home.
+    /// In the environment of the home.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.home.command(binary());
         command.args(arguments);
         command
     }
 
-    /// Runs it; it must succeed.
+    /// Must succeed; returns its output.
     pub fn run(&self, arguments: &[&str]) -> String {
         let output = self.command(arguments).output().expect("the binary starts");
         let complaint = String::from_utf8_lossy(&output.stderr);
@@ -73,13 +72,12 @@ impl<'a> Tidegate<'a> {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// One reading of the meter for a session.
     pub fn meter(&self, session: &str) -> Value {
         let text = self.run(&["meter", "--session", session, "--json"]);
         serde_json::from_str(&text).expect("the meter prints JSON")
     }
 
-    /// The journal's records, oldest first.
+    /// Oldest first.
     pub fn journal(&self) -> Vec<Value> {
         let Ok(entries) = fs::read_dir(self.home.state().join("journal")) else { return Vec::new() };
         let mut days: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
@@ -87,21 +85,20 @@ impl<'a> Tidegate<'a> {
         days.iter().flat_map(|day| read_lines(day)).collect()
     }
 
-    /// Asserts that no hook failed by itself, be it that the machine was too slow for its deadline.
+    /// Also fails if a hook missed its deadline.
     pub fn assert_unfailing(&self) {
         for record in self.journal() {
             assert!(record["failure"].is_null(), "a hook failed: {record:#}");
         }
     }
 
-    /// The journal's records of one event.
     pub fn records_of(&self, event: &str) -> Vec<Value> {
         self.journal().into_iter().filter(|record| record["event"] == event).collect()
     }
 }
 
-/// Says for a scenario that fails whether hooks ran out of time in it. `cargo xtask e2e` runs such a scenario once more,
-/// alone: a machine that stands still for 200 ms says nothing about the product.
+/// Marks a failed scenario in which hooks ran out of time. `cargo xtask e2e` repeats such a scenario alone: a
+/// machine that stalls for 200 ms says nothing about the product.
 impl Drop for Tidegate<'_> {
     #[expect(clippy::print_stdout, reason = "the test harness keeps it with the scenario's output")]
     fn drop(&mut self) {
@@ -112,5 +109,5 @@ impl Drop for Tidegate<'_> {
     }
 }
 
-/// How `cargo xtask e2e` recognises such a scenario in its output.
+/// `cargo xtask e2e` looks for this text.
 const OUT_OF_TIME: &str = "a hook ran out of time in this scenario";

@@ -1,7 +1,7 @@
-//! The forms in which a hook answers the client: not copies, but what the binary's own reply table produces.
+//! Answers of a hook to the client, produced by the binary's own reply table.
 //!
-//! A scenario gives these bytes to the client through a hook of its own, and so proves a row of the table before any
-//! policy uses it.
+//! A scenario sends these bytes to the client through its own hook, and so verifies a row of the table before
+//! any policy uses it.
 
 use tidegate_core::event::{EventKind, FailedStep};
 use tidegate_core::feature::verdict::Call;
@@ -10,17 +10,14 @@ use tidegate_core::host::answer::{Answer, Reply};
 use tidegate_core::pipeline::gate::Closed;
 use tidegate_core::text::lang::Lang;
 
-/// Context for the model.
 pub fn context(event: EventKind, text: &str) -> Reply {
     Host::ClaudeCode.reply(event, &Answer { context: text, ..Answer::default() })
 }
 
-/// Context for the model and a message for the user.
 pub fn texts(event: EventKind, model: &str, user: &str) -> Reply {
     Host::ClaudeCode.reply(event, &Answer { context: model, user, ..Answer::default() })
 }
 
-/// A ruling with its reason, and a message for the user.
 pub fn ruling(event: EventKind, call: Call, reason: &str, user: &str) -> Reply {
     Host::ClaudeCode.reply(event, &Answer { call, reason, user, ..Answer::default() })
 }

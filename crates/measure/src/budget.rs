@@ -1,6 +1,6 @@
 //! `cargo xtask budget [--write]`: instructions per hook run against the committed counts.
 //!
-//! Counts are compared instead of times because a shared machine does not change them.
+//! Counts, unlike times, do not depend on the load of the machine.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,13 +15,12 @@ use xtask::print;
 use xtask::tools;
 use xtask::workspace::{self, step};
 
-/// Another processor or C library picks other string routines, which is well below this.
+/// Larger than the difference between processors and C libraries, which choose other string routines.
 const TOLERANCE: f64 = 0.05;
 
-/// So far below, the file no longer guards anything.
+/// With this much room, the file no longer guards anything.
 const SLACK: f64 = 0.15;
 
-/// What the counts in the file were made for.
 const ARCHITECTURE: &str = "x86_64";
 
 const HEADER: &str = "\
@@ -29,12 +28,11 @@ const HEADER: &str = "\
 # `cargo xtask budget` fails when a case needs 5% more; `cargo xtask budget --write` accepts.
 ";
 
-/// Compares with the file.
 pub(crate) fn check() -> Done {
-    let path = file();
+    let path = counts_file();
     let text = fs::read_to_string(&path).while_(path.display())?;
-    let wanted = parse(&text)?;
-    let found = measure()?;
+    let wanted = parse_counts(&text)?;
+    let found = count_all_cases()?;
     if std::env::consts::ARCH != ARCHITECTURE {
         print::line(&format!("    not compared: the committed counts are for {ARCHITECTURE}"));
         return Ok(());
@@ -62,25 +60,24 @@ pub(crate) fn check() -> Done {
         .next("make it cheaper, or accept the counts with `cargo xtask budget --write` and say why"))
 }
 
-/// Accepts what is there.
 pub(crate) fn write() -> Done {
     if std::env::consts::ARCH != ARCHITECTURE {
         return Err(Failure::new(format!("the committed counts are for {ARCHITECTURE}, this is another")));
     }
     let mut text = HEADER.to_owned();
-    for (name, count) in measure()? {
+    for (name, count) in count_all_cases()? {
         let _ = writeln!(text, "{name} {count}");
     }
-    let path = file();
+    let path = counts_file();
     fs::write(&path, text).while_(path.display())
 }
 
-fn file() -> PathBuf {
+fn counts_file() -> PathBuf {
     workspace::root().join("crates/hook/instructions.txt")
 }
 
-fn measure() -> Done<Vec<(&'static str, u64)>> {
-    if !tools::present("valgrind") {
+fn count_all_cases() -> Done<Vec<(&'static str, u64)>> {
+    if !tools::is_on_path("valgrind") {
         return Err(
             Failure::new("valgrind is missing").next("install it (Debian: `apt-get install valgrind`)")
         );
@@ -88,20 +85,20 @@ fn measure() -> Done<Vec<(&'static str, u64)>> {
     let binary = step("binary as shipped", || binary::build(Link::Shipped))?;
     let mut counts = Vec::new();
     for case in CASES {
-        let count = callgrind::count(&binary, &case)?;
+        let count = callgrind::count_instructions(&binary, &case)?;
         print::line(&format!("    {:<18}{count:>12}", case.name));
         counts.push((case.name, count));
     }
     Ok(counts)
 }
 
-fn parse(text: &str) -> Done<BTreeMap<&str, u64>> {
+fn parse_counts(text: &str) -> Done<BTreeMap<&str, u64>> {
     let lines = text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
     lines
         .map(|line| {
             let parsed =
                 line.split_once(' ').and_then(|(name, count)| Some((name, count.trim().parse().ok()?)));
-            parsed.ok_or_else(|| Failure::new(format!("{}: cannot read {line:?}", file().display())))
+            parsed.ok_or_else(|| Failure::new(format!("{}: cannot read {line:?}", counts_file().display())))
         })
         .collect()
 }
@@ -112,9 +109,9 @@ mod tests {
 
     #[test]
     fn the_file_is_read() {
-        let counts = parse("# words\nStop 12\n\nstatusline 7\n").unwrap();
+        let counts = parse_counts("# words\nStop 12\n\nstatusline 7\n").unwrap();
         assert_eq!((counts["Stop"], counts["statusline"], counts.len()), (12, 7, 2));
-        assert!(parse("Stop\n").is_err());
-        assert!(parse("Stop many\n").is_err());
+        assert!(parse_counts("Stop\n").is_err());
+        assert!(parse_counts("Stop many\n").is_err());
     }
 }

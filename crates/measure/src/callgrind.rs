@@ -1,4 +1,4 @@
-//! One run under callgrind: how many instructions it took, and which functions they belong to.
+//! One run under callgrind: its instructions, and the functions it ran.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -7,27 +7,27 @@ use std::path::Path;
 use crate::stage::{self, Case, Stage};
 use xtask::failure::{Done, Failure, While};
 
-/// A run under valgrind can be slow enough to meet its own deadline; then it is repeated.
+/// Valgrind can make a run miss its own deadline; that run did less work and does not count.
 const TRIES: usize = 8;
 
-/// What is done in a home before the run, and what is held until that is over.
+/// Prepares the home; the returned lock is held until the run is over.
 pub(crate) type Before = fn(&Stage) -> Done<Option<File>>;
 
-/// Counts the instructions of a case, in a fresh home.
-pub(crate) fn count(binary: &Path, case: &Case) -> Done<u64> {
-    let profile = profile(binary, case, |_| Ok(None))?;
+/// In a fresh home.
+pub(crate) fn count_instructions(binary: &Path, case: &Case) -> Done<u64> {
+    let profile = run_profile(binary, case, |_| Ok(None))?;
     let total = profile.lines().find_map(|line| line.strip_prefix("totals: "));
     let total = total.and_then(|total| total.trim().parse().ok());
     total.ok_or_else(|| Failure::new("callgrind wrote no total"))
 }
 
-/// The functions that a case runs, as the linker knows them.
-pub(crate) fn functions(binary: &Path, case: &Case, before: Before) -> Done<BTreeSet<String>> {
-    Ok(names(&profile(binary, case, before)?))
+/// Mangled names.
+pub(crate) fn list_functions(binary: &Path, case: &Case, before: Before) -> Done<BTreeSet<String>> {
+    Ok(function_names(&run_profile(binary, case, before)?))
 }
 
-/// A function has its name where it is first mentioned, and a number afterwards.
-fn names(profile: &str) -> BTreeSet<String> {
+/// Callgrind names a function once and then refers to it by number.
+fn function_names(profile: &str) -> BTreeSet<String> {
     let named = profile.lines().filter_map(|line| {
         let (_, name) = line.strip_prefix("fn=(").or(line.strip_prefix("cfn=("))?.split_once(") ")?;
         Some(name.to_owned())
@@ -35,7 +35,7 @@ fn names(profile: &str) -> BTreeSet<String> {
     named.collect()
 }
 
-fn profile(binary: &Path, case: &Case, before: Before) -> Done<String> {
+fn run_profile(binary: &Path, case: &Case, before: Before) -> Done<String> {
     for _ in 0..TRIES {
         if let Some(profile) = try_profile(binary, case, before)? {
             return Ok(profile);
@@ -45,13 +45,13 @@ fn profile(binary: &Path, case: &Case, before: Before) -> Done<String> {
         .next("try again when the machine is less busy"))
 }
 
-/// `None` when the run was too slow to do its work.
+/// `None` if the run missed its deadline.
 fn try_profile(binary: &Path, case: &Case, before: Before) -> Done<Option<String>> {
     let stage = Stage::new()?;
     let binary = stage.install(binary)?;
     let session = stage.session(&binary, 1)?;
     let _held = before(&stage)?;
-    // The call is in the transcript already: the longer way.
+    // The call is already in the transcript: the more expensive case.
     let number = 1000;
     stage.begin_turn(&session, case, number)?;
     let (profile, log) = (stage.at("callgrind.out"), stage.at("valgrind.log"));
@@ -66,7 +66,8 @@ fn try_profile(binary: &Path, case: &Case, before: Before) -> Done<Option<String
         .args(call.get_args())
         .env("CLAUDE_CODE_SESSION_ID", &session.id);
     let before = stage.journal()?.records.len();
-    let (_, output) = stage::feed(&mut valgrind, stage.payload(case, &session, number, "").as_bytes())?;
+    let (_, output) =
+        stage::run_with_input(&mut valgrind, stage.payload(case, &session, number, "").as_bytes())?;
     let records = stage.journal()?.records;
     let late = records[before..].iter().any(|record| {
         record["failure"]["class"] == "deadline" || record["meter"]["unknown"].as_str().is_some()
@@ -89,6 +90,6 @@ mod tests {
     fn functions_are_named_once() {
         let profile =
             "fl=(1) ???\nfn=(2) main\n0 5\ncfn=(7) _RNvC1a1b\ncalls=1 0\n0 3\n\nfn=(7)\n0 3\ntotals: 8\n";
-        assert_eq!(names(profile), BTreeSet::from(["_RNvC1a1b".to_owned(), "main".to_owned()]));
+        assert_eq!(function_names(profile), BTreeSet::from(["_RNvC1a1b".to_owned(), "main".to_owned()]));
     }
 }

@@ -1,6 +1,6 @@
-//! `cargo xtask hook-path --write`: the functions that hooks run, for the linker to put beside each other.
+//! `cargo xtask hook-path --write`: the functions that hooks run, for the linker to place together.
 //!
-//! `crates/cli/build.rs` says what for. Nothing compares the list with the code: an old one does no harm.
+//! `crates/cli/build.rs` explains why. The list is not compared with the code: an outdated one does no harm.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,36 +20,36 @@ const HEADER: &str = "\
 # `cargo xtask hook-path --write` makes this file. `*` stands for what depends on the compiler and on versions.
 ";
 
-/// Every case with and without a memory: what one run passes by, the other does.
+/// Each case with and without a memory, because they run different functions.
 const HOMES: [Before; 2] = [|_| Ok(None), bench::with_a_large_memory];
 
-/// Makes the list anew.
 pub(crate) fn write() -> Done {
     for (program, package) in [("valgrind", "valgrind"), ("nm", "binutils")] {
-        if !tools::present(program) {
+        if !tools::is_on_path(program) {
             let next = format!("install it (Debian: `apt-get install {package}`)");
             return Err(Failure::new(format!("{program} is missing")).next(next));
         }
     }
     let binary = step("binary as shipped, with names", binary::build_with_names)?;
-    let sizes = workspace::output(Command::new("nm").args(["--print-size", "--defined-only"]).arg(&binary))?;
-    let sizes = functions(&sizes);
-    // In which of the runs a function is, a bit each.
+    let sizes =
+        workspace::read_output(Command::new("nm").args(["--print-size", "--defined-only"]).arg(&binary))?;
+    let sizes = function_sizes(&sizes);
+    // A bit per run that used the function.
     let mut ran: BTreeMap<String, u32> = BTreeMap::new();
     for (number, case) in CASES.iter().enumerate() {
         for before in HOMES {
-            for name in callgrind::functions(&binary, case, before)? {
+            for name in callgrind::list_functions(&binary, case, before)? {
                 *ran.entry(name).or_default() |= 1 << number;
             }
         }
         print::line(&format!("    {:<18}{:>6} functions so far", case.name, ran.len()));
     }
     let path = workspace::root().join("crates/cli/hook-path.txt");
-    fs::write(&path, HEADER.to_owned() + &list(&ran, &sizes)).while_(path.display())
+    fs::write(&path, HEADER.to_owned() + &ordered_list(&ran, &sizes)).while_(path.display())
 }
 
-/// The size of every function, from what `nm` prints.
-fn functions(symbols: &str) -> BTreeMap<&str, u64> {
+/// From the output of `nm`.
+fn function_sizes(symbols: &str) -> BTreeMap<&str, u64> {
     let function = |line| {
         let mut words = str::split_whitespace(line).skip(1);
         let (size, kind, name) = (words.next()?, words.next()?, words.next()?);
@@ -59,22 +59,22 @@ fn functions(symbols: &str) -> BTreeMap<&str, u64> {
     symbols.lines().filter_map(function).collect()
 }
 
-/// One name a line: what most cases run first, and together what the same cases run.
+/// One name per line: first what most cases run, and functions of the same cases together.
 ///
-/// A name is written without its hashes, so that it outlives them, unless others have it then that are much larger than what
-/// ran: the instances of a generic function differ in nothing but their hash.
-fn list(ran: &BTreeMap<String, u32>, sizes: &BTreeMap<&str, u64>) -> String {
+/// Names are written without hashes, so that they survive a rebuild, unless that would also match much larger
+/// functions: instances of a generic function differ only in their hash.
+fn ordered_list(ran: &BTreeMap<String, u32>, sizes: &BTreeMap<&str, u64>) -> String {
     let (mut all, mut used) = (BTreeMap::<String, u64>::new(), BTreeMap::<String, u64>::new());
     for (name, size) in sizes {
-        *all.entry(lasting(name)).or_default() += size;
+        *all.entry(stable_name(name)).or_default() += size;
         if ran.contains_key(*name) {
-            *used.entry(lasting(name)).or_default() += size;
+            *used.entry(stable_name(name)).or_default() += size;
         }
     }
     let mut listed: BTreeMap<String, u32> = BTreeMap::new();
     let ours = |name: &str| is_rust(name) && sizes.contains_key(name);
     for (name, cases) in ran.iter().filter(|(name, _)| ours(name)) {
-        let short = lasting(name);
+        let short = stable_name(name);
         let entry = if all[&short] <= used[&short] * 3 / 2 + 256 { short } else { name.clone() };
         *listed.entry(entry).or_default() |= cases;
     }
@@ -83,15 +83,15 @@ fn list(ran: &BTreeMap<String, u32>, sizes: &BTreeMap<&str, u64>) -> String {
     lines.iter().flat_map(|(name, _)| [name, "\n"]).collect()
 }
 
-/// A function that has a section of its own, by a name that can stand in a linker's script. What is written in C lies close
-/// together already.
+/// Only Rust functions have sections of their own, and their names are valid in a linker script. C functions
+/// are already close together.
 fn is_rust(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'$');
     (name == "main" || name.starts_with("_ZN") || name.starts_with("_R")) && name.bytes().all(plain)
 }
 
-/// The name with `*` for what depends on the compiler, on versions or, in a reference to an earlier part, on both.
-fn lasting(name: &str) -> String {
+/// Replaces with `*` what depends on the compiler or on versions.
+fn stable_name(name: &str) -> String {
     const HASH: usize = 16;
     if let Some((before, hash)) = name.rsplit_once("17h") {
         let (hash, rest) = hash.split_at_checked(HASH).unwrap_or_default();
@@ -104,7 +104,7 @@ fn lasting(name: &str) -> String {
     }
     let mut lasting = String::new();
     let mut rest = name;
-    // `Cs<disambiguator>_` is a crate, `B<place>_` a reference.
+    // `Cs<disambiguator>_` is a crate, `B<place>_` a back reference.
     while let Some(at) = rest.find(['C', 'B']) {
         let tag = if rest[at..].starts_with("Cs") { 2 } else { 1 };
         let number = rest[at + tag..].find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or_default();
@@ -137,7 +137,7 @@ mod tests {
                 "_RNvMs4_NtCs*_5allocNtB*_5Inner4growCs*_3std",
             ),
         ] {
-            assert_eq!(lasting(name), wanted);
+            assert_eq!(stable_name(name), wanted);
         }
     }
 
@@ -163,13 +163,13 @@ mod tests {
             (name("4gone", 7), 0b111),
         ];
         let wanted = format!("_ZN1a17h*E\n_ZN3cut17h*E\n{}\n_ZN1b17h*E\n", name("4next", 3));
-        assert_eq!(list(&ran.into(), &sizes), wanted);
+        assert_eq!(ordered_list(&ran.into(), &sizes), wanted);
     }
 
     #[test]
     fn functions_have_sizes() {
         let symbols = "0000000000401000 0000000000000010 T main\n0000000000601000 0000000000000008 D environ\n\
                        0000000000401010 T _start\n";
-        assert_eq!(functions(symbols), BTreeMap::from([("main", 16)]));
+        assert_eq!(function_sizes(symbols), BTreeMap::from([("main", 16)]));
     }
 }

@@ -1,4 +1,4 @@
-//! What a hook costs, and the phase classifier: the tasks of `cargo xtask` that need Tidegate's own code.
+//! Measurements of hooks, and the phase classifier: tasks of `cargo xtask` that need Tidegate's own code.
 
 mod bench;
 mod binary;

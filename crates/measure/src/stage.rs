@@ -1,8 +1,8 @@
-//! A throw-away home in which hooks run as they do in the middle of a real session: with a config, marks,
-//! a bridge and a transcript.
+//! A temporary home in which hooks run as in the middle of a real session: with a config, marks, a bridge and
+//! a transcript.
 //!
-//! Its path is always of the same length and the environment is fixed, so that instruction counts depend
-//! neither on the checkout nor on the caller.
+//! Its path has a fixed length and the environment is fixed, so that instruction counts depend neither on the
+//! checkout nor on the caller.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -18,7 +18,7 @@ use tidegate_state::place::{PlaceEnv, StateDir};
 
 use xtask::failure::{Done, Failure, While};
 
-/// What a run has to answer.
+/// The expected answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// Exit code 0; nothing, or one JSON object.
@@ -27,11 +27,10 @@ pub(crate) enum Answer {
     Text,
     /// Exit code 0; one line.
     Line,
-    /// Exit code 2, the failed step on stderr, and for the user one JSON object: a gate that could not check.
+    /// A gate that could not check: exit code 2, the failed step on stderr, and one JSON object for the user.
     Closed,
 }
 
-/// One way to be called.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Case {
     pub(crate) name: &'static str,
@@ -40,12 +39,12 @@ pub(crate) struct Case {
     answer: Answer,
 }
 
-/// The payloads are those of a real client (2.1.325) with longer texts; `@NAME@` is filled in.
+/// Payloads of a real client (2.1.325) with longer texts; `@NAME@` is a placeholder.
 macro_rules! hook {
     ($name:literal, $answer:ident) => {
         Case {
             name: $name,
-            // Several programs answer here: one name for all, or the second would take itself for a second install.
+            // One name for all programs, or the second one would count as a second install.
             arguments: &["hook", "--event", $name, "--via", "bench"],
             payload: include_str!(concat!("../payloads/", $name, ".json")),
             answer: Answer::$answer,
@@ -71,7 +70,6 @@ const GARBAGE: Case = Case {
     answer: Answer::Closed,
 };
 
-/// All of them.
 pub(crate) const CASES: [Case; 10] = [
     SESSION_START,
     USER_PROMPT_SUBMIT,
@@ -86,13 +84,12 @@ pub(crate) const CASES: [Case; 10] = [
 ];
 
 impl Case {
-    /// Whether a run leaves a record in the journal.
     pub(crate) fn is_recorded(&self) -> bool {
         self.answer != Answer::Line
     }
 
-    /// The arguments without the event's name where only advice is given: then the run has the time of a gate,
-    /// which it needs under valgrind, and does the same.
+    /// Without the event's name, a run gets the longer deadline of a gate, which it needs under valgrind, and
+    /// does the same work.
     pub(crate) fn patient_arguments(&self) -> &'static [&'static str] {
         match self.arguments {
             ["hook", "--event", "PreToolUse", ..] | ["statusline"] => self.arguments,
@@ -100,7 +97,6 @@ impl Case {
         }
     }
 
-    /// Compares an answer with what it has to be.
     pub(crate) fn check(&self, output: &Output) -> Done {
         let stdout = String::from_utf8_lossy(&output.stdout);
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -124,39 +120,37 @@ impl Case {
     }
 }
 
-/// A session of the stage.
 #[derive(Clone, Debug)]
-pub(crate) struct Session {
+pub(crate) struct StagedSession {
     pub(crate) id: String,
     pub(crate) transcript: PathBuf,
 }
 
-impl Session {
+impl StagedSession {
     fn append(&self, lines: &str) -> Done {
         let file = File::options().append(true).open(&self.transcript);
         file.and_then(|mut file| file.write_all(lines.as_bytes())).while_(self.transcript.display())
     }
 }
 
-/// The home.
 pub(crate) struct Stage {
     dir: TempDir,
 }
 
-/// The size of the transcripts that sessions begin with.
+/// The size of the transcripts at the start of a session.
 const MEGABYTE: usize = 1_000_000;
 
-/// A real transcript's lines of one turn: prompt, call, result, answer, and the client's bookkeeping.
+/// One turn of a real transcript: prompt, call, result, answer, and the client's bookkeeping.
 const TURN: &str = include_str!("../payloads/turn.jsonl");
 
-/// The line of a turn that holds the call's result: where a transcript ends while a tool's hooks run.
+/// The line with the result of the call: the end of the transcript while hooks of a tool run.
 const RESULT_LINE: usize = 8;
 
 /// Enough for a forecast.
 const WARM_TURNS: u64 = 6;
 
 impl Stage {
-    /// Makes an empty one. Not in `TMPDIR`, whose length differs between machines.
+    /// Not in `TMPDIR`, whose length differs between machines.
     pub(crate) fn new() -> Done<Stage> {
         let dir = tempfile::Builder::new().prefix("tidegate-stage-").rand_bytes(8).tempdir_in("/tmp");
         let stage = Stage { dir: dir.while_("making a folder in /tmp")? };
@@ -169,7 +163,6 @@ impl Stage {
         Ok(stage)
     }
 
-    /// A path in it.
     pub(crate) fn at(&self, path: &str) -> PathBuf {
         self.dir.path().join(path)
     }
@@ -179,31 +172,28 @@ impl Stage {
         fs::write(&path, text).while_(path.display())
     }
 
-    /// The private state that the hooks keep.
     pub(crate) fn state(&self) -> PathBuf {
         self.at("home/.local/state/tidegate")
     }
 
-    /// The same, opened.
     pub(crate) fn opened(&self) -> Done<StateDir> {
         let place = PlaceEnv { state_dir: Some(self.state()), ..PlaceEnv::default() };
         StateDir::open(&place).map_err(Failure::new)
     }
 
-    /// No hook starts a worker as long as what this gives is held. What starting one costs is not a hook's own time, and one that
-    /// works beside the hooks that are timed would count as theirs.
+    /// Keep the returned lock: it keeps hooks from starting a worker, whose time would count as theirs.
     pub(crate) fn hold_workers_off(&self) -> Done<File> {
         spool::wait_to_work(&self.opened()?, lock::PATIENCE).while_("holding workers off")
     }
 
-    /// A copy of an executable under a path of fixed length.
+    /// A copy under a path of fixed length.
     pub(crate) fn install(&self, executable: &Path) -> Done<PathBuf> {
         let copy = self.at("bin/tidegate");
         fs::copy(executable, &copy).while_(executable.display())?;
         Ok(copy)
     }
 
-    /// A command in the environment of the stage, and in no other.
+    /// With no other environment.
     pub(crate) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command
@@ -217,18 +207,18 @@ impl Stage {
         command
     }
 
-    /// A call as a client makes it in a session.
-    pub(crate) fn call(&self, program: &Path, case: &Case, session: &Session) -> Command {
+    /// As a client makes it.
+    pub(crate) fn call(&self, program: &Path, case: &Case, session: &StagedSession) -> Command {
         let mut command = self.command(program);
         command.args(case.arguments).env("CLAUDE_CODE_SESSION_ID", &session.id);
         command
     }
 
-    /// A session in the middle of its work: `program` has seen it begin and go on for a few turns.
-    pub(crate) fn session(&self, program: &Path, number: u64) -> Done<Session> {
+    /// A session in the middle of its work: `program` has seen its start and a few turns.
+    pub(crate) fn session(&self, program: &Path, number: u64) -> Done<StagedSession> {
         let id = format!("00000000-0000-4000-8000-{number:012}");
         let transcript = self.at("transcripts").join(format!("{id}.jsonl"));
-        let session = Session { id, transcript };
+        let session = StagedSession { id, transcript };
         let turns = (MEGABYTE / TURN.len()) as u64;
         let mut text = String::new();
         for turn in 0..turns - WARM_TURNS {
@@ -249,21 +239,21 @@ impl Stage {
         Ok(session)
     }
 
-    /// Lets the transcript end where it ends when this event comes: tool events come in the middle of a turn.
-    pub(crate) fn begin_turn(&self, session: &Session, case: &Case, number: u64) -> Done {
+    /// Ends the transcript where it ends at this event: tool events come in the middle of a turn.
+    pub(crate) fn begin_turn(&self, session: &StagedSession, case: &Case, number: u64) -> Done {
         let lines = self.fill(TURN, session, number).replace("@READ@", "122000");
         let in_turn = matches!(case.name, "PreToolUse" | "PostToolUse");
         let count = if in_turn { RESULT_LINE } else { usize::MAX };
         session.append(&lines.split_inclusive('\n').take(count).collect::<String>())
     }
 
-    /// A payload. `number` makes the ids of prompt and call; `padding` goes into its longest text.
-    pub(crate) fn payload(&self, case: &Case, session: &Session, number: u64, padding: &str) -> String {
+    /// `number` makes the ids of prompt and call; `padding` goes into the longest text.
+    pub(crate) fn payload(&self, case: &Case, session: &StagedSession, number: u64, padding: &str) -> String {
         let one_line: String = case.payload.lines().map(str::trim_start).collect();
         self.fill(&one_line, session, number).replace("@PADDING@", padding)
     }
 
-    fn fill(&self, text: &str, session: &Session, number: u64) -> String {
+    fn fill(&self, text: &str, session: &StagedSession, number: u64) -> String {
         text.replace("@SESSION@", &session.id)
             .replace("@TRANSCRIPT@", &session.transcript.display().to_string())
             .replace("@PROJECT@", &self.at("project").display().to_string())
@@ -272,20 +262,20 @@ impl Stage {
             .replace("@N@", &format!("{number:08}"))
     }
 
-    /// Runs a case and checks its answer. Returns the wall time from before the start to after the end.
+    /// Checks the answer and returns the wall time of the whole process.
     pub(crate) fn run(
         &self,
         program: &Path,
         case: &Case,
-        session: &Session,
+        session: &StagedSession,
         payload: &str,
     ) -> Done<Duration> {
-        let (time, output) = feed(&mut self.call(program, case, session), payload.as_bytes())?;
+        let (time, output) = run_with_input(&mut self.call(program, case, session), payload.as_bytes())?;
         case.check(&output)?;
         Ok(time)
     }
 
-    /// All records of the journal, and how many lines are none.
+    /// All records, and the number of unreadable lines.
     pub(crate) fn journal(&self) -> Done<Journal> {
         let folder = self.state().join("journal");
         let mut journal = Journal::default();
@@ -308,7 +298,6 @@ impl Stage {
     }
 }
 
-/// What was read back.
 #[derive(Default)]
 pub(crate) struct Journal {
     pub(crate) records: Vec<Value>,
@@ -317,13 +306,13 @@ pub(crate) struct Journal {
     pub(crate) misplaced: usize,
 }
 
-/// Runs a command with a payload on its stdin, as a client does: pipes on all three.
-pub(crate) fn feed(command: &mut Command, payload: &[u8]) -> Done<(Duration, Output)> {
+/// As a client does it: with pipes for stdin, stdout and stderr.
+pub(crate) fn run_with_input(command: &mut Command, payload: &[u8]) -> Done<(Duration, Output)> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let name = command.get_program().display().to_string();
     let start = Instant::now();
     let mut child = command.spawn().while_(&name)?;
-    // A child that has seen enough closes its end early.
+    // A child may close its stdin early.
     let _ = child.stdin.take().map(|mut stdin| stdin.write_all(payload));
     let output = child.wait_with_output().while_(&name)?;
     Ok((start.elapsed(), output))

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-/// Also the reason that cargo builds the program together with the tests, for `cargo xtask test` to run.
+/// Also makes cargo build the program together with the tests, for `cargo xtask test` to run.
 #[test]
 fn a_command_that_it_does_not_know_is_named_with_what_to_do() {
     for words in [&["budgets"][..], &["bench", "--runs"], &["hook-path"]] {

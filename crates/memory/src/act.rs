@@ -1,6 +1,6 @@
-//! What people and models do with topics, decisions and logs: once, for commands and tools alike.
+//! Actions on topics, decisions and logs, shared by the commands and the MCP tools.
 //!
-//! Everything that is written is redacted first. An error says what to do.
+//! All text is redacted before it is stored.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,27 +17,24 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::record::{self, Record, Source, Status, Summary, new_uid};
 use crate::store::{Put, Store};
 use crate::text::one_line;
-use crate::view::{Decision, Filter, Hit, Kind, Log, Page, Project, Topic};
+use crate::view::{Decision, Filter, Hit, HitKind, Log, MemoryProject, Page, Topic};
 
-/// How long a title may be, in characters.
+/// In characters.
 pub const LONGEST_TITLE: usize = 200;
 
-/// How long a text may be, in bytes.
+/// In bytes.
 pub const LONGEST_TEXT: usize = 64 * 1024;
 
-/// Who acts, where and when.
 #[derive(Clone, Copy, Debug)]
 pub struct Acting<'a> {
-    /// Now.
     pub now: Millis,
-    /// The project of the folder it is done in.
+    /// The project of the current folder.
     pub own: Option<&'a ProjectOf>,
-    /// The session it is done in, where there is one.
     pub session: Option<&'a str>,
 }
 
-/// A project as somebody names it: by its id, its name, or a path in it.
-pub fn project(store: &mut dyn Store, named: &str) -> Result<Project> {
+/// By id, name, or a path inside it.
+pub fn find_project(store: &mut dyn Store, named: &str) -> Result<MemoryProject> {
     if let Ok(id) = named.parse::<i64>()
         && let Some(found) = store.project(id)?
     {
@@ -68,9 +65,10 @@ pub fn project(store: &mut dyn Store, named: &str) -> Result<Project> {
     Err(Error::new(ErrorKind::Missing, format!("there is no project `{}`", one_line(named, 80))).hint(hint))
 }
 
-/// The same, but no guess: a name that several projects have is refused.
-pub fn the_project(store: &mut dyn Store, named: &str) -> Result<Project> {
-    let found = project(store, named)?;
+/// Like [`find_project`], but refuses a name that several projects share instead of taking the last active
+/// one.
+pub fn find_project_exactly(store: &mut dyn Store, named: &str) -> Result<MemoryProject> {
+    let found = find_project(store, named)?;
     if found.row.name != named || found.id.to_string() == named {
         return Ok(found);
     }
@@ -98,20 +96,19 @@ pub fn the_project(store: &mut dyn Store, named: &str) -> Result<Project> {
     Err(Error::new(ErrorKind::Refused, what).hint(format!("name one by its id: {}", each.join(", "))))
 }
 
-/// The project of a folder, if something has been recorded of it.
-pub fn own_project(store: &mut dyn Store, own: Option<&ProjectOf>) -> Result<Option<Project>> {
+pub fn find_own_project(store: &mut dyn Store, own: Option<&ProjectOf>) -> Result<Option<MemoryProject>> {
     match own {
         Some(own) => store.project_by_key(&own.key),
         None => Ok(None),
     }
 }
 
-/// The project of a folder, made where it is not known yet.
-pub fn make_project(store: &mut dyn Store, own: &ProjectOf, now: Millis) -> Result<Project> {
+/// Creates the project of a folder if the store does not know it yet.
+pub fn make_project(store: &mut dyn Store, own: &ProjectOf, now: Millis) -> Result<MemoryProject> {
     if let Some(found) = store.project_by_key(&own.key)? {
         return Ok(found);
     }
-    let row = record::Project {
+    let row = record::ProjectRow {
         uid: new_uid(),
         id: None,
         key: Some(own.key.clone()),
@@ -120,30 +117,30 @@ pub fn make_project(store: &mut dyn Store, own: &ProjectOf, now: Millis) -> Resu
         updated: now,
     };
     store.put(&[Record::Project(row)])?;
-    // Whoever was faster has the key.
+    // Another process may have stored the key first.
     store.project_by_key(&own.key)?.ok_or_else(|| Error::new(ErrorKind::Other, "the project was not stored"))
 }
 
-/// Separates the name of a project within a repository from the repository's key. No resolved path has it.
+/// Separates the key of a repository from the name of a project within it. No resolved path contains it.
 const WITHIN: &str = "//";
 
-/// One of several projects that a repository holds. Its key says whose it is.
+/// One of several projects in a repository: its key starts with the key of the repository.
 pub fn project_within(own: &ProjectOf, name: &str) -> ProjectOf {
     ProjectOf { key: format!("{}{WITHIN}{name}", own.key), name: name.to_owned(), ..own.clone() }
 }
 
-/// Whether a key is that of a project itself, or of one within it.
-pub fn is_own(own: &ProjectOf, key: &str) -> bool {
+/// True for the key of the project itself and of any project within it.
+pub fn is_own_key(own: &ProjectOf, key: &str) -> bool {
     key.strip_prefix(own.key.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(WITHIN))
 }
 
-/// Refuses a project that is not the one of this folder, nor within it: an agent that reads hostile text in one project must
-/// not write into another one's memory.
-pub fn check_own(store: &mut dyn Store, own: Option<&ProjectOf>, project: i64) -> Result<()> {
+/// Refuses a project other than that of the current folder: an agent that reads hostile text in one project
+/// must not write into the memory of another.
+pub fn check_own_project(store: &mut dyn Store, own: Option<&ProjectOf>, project: i64) -> Result<()> {
     let found = store
         .project(project)?
         .ok_or_else(|| Error::new(ErrorKind::Missing, format!("there is no project {project}")))?;
-    if own.zip(found.row.key.as_deref()).is_some_and(|(own, key)| is_own(own, key)) {
+    if own.zip(found.row.key.as_deref()).is_some_and(|(own, key)| is_own_key(own, key)) {
         return Ok(());
     }
     let (theirs, ours) = (one_line(&found.row.name, 40), own.map_or("no project", |own| own.name.as_str()));
@@ -158,80 +155,74 @@ pub fn check_own(store: &mut dyn Store, own: Option<&ProjectOf>, project: i64) -
     )))
 }
 
-/// Who recorded something, as far as that is known: agents act in a session, a person at a terminal does not.
+/// Agents act in a session, a person at a terminal does not.
 pub fn author(session: Option<&str>) -> String {
     match session {
-        Some(session) => format!("agent, session {}", short(session)),
+        Some(session) => format!("agent, session {}", short_session(session)),
         None => "author not recorded".to_owned(),
     }
 }
 
-/// Who recorded a log. That of a relay holds what both sides said.
-pub fn author_of_log(row: &record::Log) -> String {
+/// The log of a relay holds what both sides said.
+pub fn author_of_log(row: &record::LogRow) -> String {
     match (row.source, row.session.as_deref()) {
-        (Source::Relay, Some(session)) => format!("conversation, session {}", short(session)),
+        (Source::Relay, Some(session)) => format!("conversation, session {}", short_session(session)),
         (_, session) => author(session),
     }
 }
 
-fn short(session: &str) -> String {
+fn short_session(session: &str) -> String {
     session.chars().filter(|c| is_plain(*c)).take(8).collect()
 }
 
-/// A hit with who recorded it, where the local store knows that.
+/// A hit with its author, if the local store knows one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Authored {
-    /// What was found.
     #[serde(flatten)]
     pub hit: Hit,
-    /// Who recorded it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
 }
 
-/// Adds who recorded each.
-pub fn authored(store: &mut dyn Store, hits: Vec<Hit>) -> Result<Vec<Authored>> {
+pub fn with_authors(store: &mut dyn Store, hits: Vec<Hit>) -> Result<Vec<Authored>> {
     hits.into_iter().map(|hit| Ok(Authored { by: author_of(store, &hit)?, hit })).collect()
 }
 
 fn author_of(store: &mut dyn Store, hit: &Hit) -> Result<Option<String>> {
     Ok(match hit.kind {
-        Kind::Decision => {
+        HitKind::Decision => {
             let id = hit.id.parse().unwrap_or_default();
             let found = store.decision(id)?.filter(|found| found.row.uid == hit.uid);
             found.map(|found| author(found.row.session.as_deref()))
         }
-        Kind::Log => store.log(&hit.id)?.map(|found| author_of_log(&found.row)),
-        Kind::Stock | Kind::Progress => Some("a file of the project".to_owned()),
-        Kind::Topic => None,
+        HitKind::Log => store.log(&hit.id)?.map(|found| author_of_log(&found.row)),
+        HitKind::Stock | HitKind::Progress => Some("a file of the project".to_owned()),
+        HitKind::Topic => None,
     })
 }
 
-/// A topic by its id.
-pub fn topic(store: &mut dyn Store, id: i64) -> Result<Topic> {
+pub fn find_topic(store: &mut dyn Store, id: i64) -> Result<Topic> {
     store.topic(id)?.ok_or_else(|| {
         Error::new(ErrorKind::Missing, format!("there is no topic {id}"))
             .hint("a list of topics gives their ids; adding one begins a new topic")
     })
 }
 
-/// A decision by its id.
-pub fn decision(store: &mut dyn Store, id: i64) -> Result<Decision> {
+pub fn find_decision(store: &mut dyn Store, id: i64) -> Result<Decision> {
     store.decision(id)?.ok_or_else(|| {
         Error::new(ErrorKind::Missing, format!("there is no decision {id}"))
             .hint("a list of decisions gives their ids")
     })
 }
 
-/// A log by its uid, or the beginning of it.
-pub fn log(store: &mut dyn Store, uid: &str) -> Result<Log> {
+/// By its uid or a unique prefix of it.
+pub fn find_log(store: &mut dyn Store, uid: &str) -> Result<Log> {
     store.log(uid)?.ok_or_else(|| {
         Error::new(ErrorKind::Missing, format!("there is no log `{}`", one_line(uid, 80)))
             .hint("a list of logs, or a search, gives their ids")
     })
 }
 
-/// Begins a topic.
 pub fn add_topic(
     store: &mut dyn Store,
     acting: &Acting<'_>,
@@ -240,7 +231,7 @@ pub fn add_topic(
     parent: Option<i64>,
 ) -> Result<Topic> {
     let title = clean_title("the title", title)?;
-    let parent = parent.map(|id| topic(store, id)).transpose()?;
+    let parent = parent.map(|id| find_topic(store, id)).transpose()?;
     let project = match (of, &parent, acting.own) {
         (Some(id), ..) => store
             .project(id)?
@@ -260,7 +251,7 @@ pub fn add_topic(
         return Err(Error::new(ErrorKind::Refused, format!("topic {} is in another project", parent.id))
             .hint("a topic is part of one in its own project"));
     }
-    let row = record::Topic {
+    let row = record::TopicRow {
         uid: new_uid(),
         id: None,
         project: project.row.uid,
@@ -275,25 +266,22 @@ pub fn add_topic(
     };
     let uid = row.uid.clone();
     store.put(&[Record::Topic(row)])?;
-    store.topic_by_uid(&uid)?.ok_or_else(lost)
+    store.topic_by_uid(&uid)?.ok_or_else(lost_row)
 }
 
-/// What is to be different about a topic. What is unset stays.
+/// Changes to a topic; unset fields stay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TopicEdit {
-    /// Its title.
     pub title: Option<String>,
-    /// Its project.
     pub project: Option<i64>,
-    /// The topic that it is a part of; `Some(None)` for none.
+    /// `Some(None)` makes it a topic of its own.
     pub parent: Option<Option<i64>>,
-    /// Whether somebody works on it.
     pub status: Option<Status>,
 }
 
-/// Changes a topic. An automatic one that gets a title is a topic like others from then on.
+/// An automatic topic that gets a title becomes an ordinary one.
 pub fn edit_topic(store: &mut dyn Store, now: Millis, id: i64, edit: &TopicEdit) -> Result<Topic> {
-    let old = topic(store, id)?;
+    let old = find_topic(store, id)?;
     let mut row = old.row.clone();
     if let Some(title) = &edit.title {
         row.title = clean_title("the title", title)?;
@@ -312,7 +300,7 @@ pub fn edit_topic(store: &mut dyn Store, now: Millis, id: i64, edit: &TopicEdit)
         row.parent = match parent {
             None => None,
             Some(parent) => {
-                let parent = topic(store, parent)?;
+                let parent = find_topic(store, parent)?;
                 if parent.row.project != row.project {
                     return Err(Error::new(
                         ErrorKind::Refused,
@@ -332,12 +320,11 @@ pub fn edit_topic(store: &mut dyn Store, now: Millis, id: i64, edit: &TopicEdit)
     }
     row.offered = 0;
     row.offered_at = None;
-    row.updated = after(now, old.row.updated);
-    changed(&store.put(&[Record::Topic(row)])?)?;
-    topic(store, id)
+    row.updated = next_version(now, old.row.updated);
+    check_changed(&store.put(&[Record::Topic(row)])?)?;
+    find_topic(store, id)
 }
 
-/// Writes a log down by hand.
 pub fn add_log(
     store: &mut dyn Store,
     acting: &Acting<'_>,
@@ -345,15 +332,15 @@ pub fn add_log(
     title: Option<&str>,
     text: &str,
 ) -> Result<Log> {
-    let topic = topic(store, to)?;
+    let topic = find_topic(store, to)?;
     let mut redacted = BTreeMap::new();
-    let text = clean("the text", text, &mut redacted)?;
+    let text = clean_text("the text", text, &mut redacted)?;
     let title = match title {
         Some(title) => clean_title("the title", title)?,
         None => one_line(text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default(), 100),
     };
-    let session = session(store, acting)?;
-    let row = record::Log {
+    let session = ensure_session(store, acting)?;
+    let row = record::LogRow {
         uid: new_uid(),
         topic: topic.row.uid,
         session,
@@ -371,11 +358,11 @@ pub fn add_log(
         updated: acting.now,
     };
     let uid = row.uid.clone();
-    stored(&store.put(&[Record::Log(row)])?)?;
-    store.log(&uid)?.ok_or_else(lost)
+    check_stored(&store.put(&[Record::Log(row)])?)?;
+    store.log(&uid)?.ok_or_else(lost_row)
 }
 
-/// Writes a decision down. It closes nothing.
+/// The topic stays open.
 pub fn add_decision(
     store: &mut dyn Store,
     acting: &Acting<'_>,
@@ -383,19 +370,19 @@ pub fn add_decision(
     text: &str,
     reason: Option<&str>,
 ) -> Result<Decision> {
-    let topic = topic(store, to)?;
+    let topic = find_topic(store, to)?;
     put_decision(store, acting, topic.row.uid, text, reason, None)
 }
 
-/// Puts a decision in the place of another.
-pub fn supersede(
+/// Records a decision that replaces another.
+pub fn supersede_decision(
     store: &mut dyn Store,
     acting: &Acting<'_>,
     id: i64,
     text: &str,
     reason: Option<&str>,
 ) -> Result<Decision> {
-    let old = decision(store, id)?;
+    let old = find_decision(store, id)?;
     if let Some(by) = old.superseded_by {
         return Err(Error::new(ErrorKind::Refused, format!("decision {id} has been superseded by {by}"))
             .hint(format!("supersede decision {by}")));
@@ -417,12 +404,12 @@ fn put_decision(
     supersedes: Option<String>,
 ) -> Result<Decision> {
     let mut redacted = BTreeMap::new();
-    let session = session(store, acting)?;
-    let row = record::Decision {
+    let session = ensure_session(store, acting)?;
+    let row = record::DecisionRow {
         uid: new_uid(),
         id: None,
         topic,
-        text: clean("the decision", text, &mut redacted)?,
+        text: clean_text("the decision", text, &mut redacted)?,
         reason: reason.map(|reason| clean_reason(reason, &mut redacted)).transpose()?.unwrap_or_default(),
         supersedes,
         retracted: None,
@@ -431,81 +418,77 @@ fn put_decision(
         updated: acting.now,
     };
     let uid = row.uid.clone();
-    stored(&store.put(&[Record::Decision(row)])?)?;
-    by_uid(store, &uid)
+    check_stored(&store.put(&[Record::Decision(row)])?)?;
+    find_decision_by_uid(store, &uid)
 }
 
-/// Takes a decision back. What it took the place of stands again.
-pub fn retract(store: &mut dyn Store, now: Millis, id: i64) -> Result<Decision> {
-    let old = decision(store, id)?;
+/// Retracts a decision; the one it replaced is in force again.
+pub fn retract_decision(store: &mut dyn Store, now: Millis, id: i64) -> Result<Decision> {
+    let old = find_decision(store, id)?;
     if old.row.retracted.is_some() {
         return Ok(old);
     }
-    let updated = after(now, old.row.updated);
-    let row = record::Decision { retracted: Some(now), updated, ..old.row };
-    changed(&store.put(&[Record::Decision(row)])?)?;
-    decision(store, id)
+    let updated = next_version(now, old.row.updated);
+    let row = record::DecisionRow { retracted: Some(now), updated, ..old.row };
+    check_changed(&store.put(&[Record::Decision(row)])?)?;
+    find_decision(store, id)
 }
 
-/// What is to be different about a decision. What is unset stays.
+/// Changes to a decision; unset fields stay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DecisionEdit {
-    /// What was decided.
     pub text: Option<String>,
-    /// Why.
     pub reason: Option<String>,
-    /// Its topic.
     pub topic: Option<i64>,
 }
 
-/// Mends how a decision is written down. Another decision is made by [`supersede`].
+/// Corrects the wording of a decision. A different decision is recorded with [`supersede_decision`].
 pub fn edit_decision(store: &mut dyn Store, now: Millis, id: i64, edit: &DecisionEdit) -> Result<Decision> {
-    let old = decision(store, id)?;
+    let old = find_decision(store, id)?;
     let mut redacted = BTreeMap::new();
     let mut row = old.row.clone();
     if let Some(text) = &edit.text {
-        row.text = clean("the decision", text, &mut redacted)?;
+        row.text = clean_text("the decision", text, &mut redacted)?;
     }
     if let Some(reason) = &edit.reason {
         row.reason = clean_reason(reason, &mut redacted)?;
     }
     if let Some(to) = edit.topic {
-        row.topic = topic(store, to)?.row.uid;
+        row.topic = find_topic(store, to)?.row.uid;
     }
     if row == old.row {
         return Ok(old);
     }
-    row.updated = after(now, old.row.updated);
-    changed(&store.put(&[Record::Decision(row)])?)?;
-    decision(store, id)
+    row.updated = next_version(now, old.row.updated);
+    check_changed(&store.put(&[Record::Decision(row)])?)?;
+    find_decision(store, id)
 }
 
-/// What a session begins with.
+/// The memory's part of a session's start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Startup {
-    /// The project of this folder, if something has been recorded of it.
-    pub own: Option<Project>,
-    /// Topics that wait for a decision, the last active one first.
+    pub own: Option<MemoryProject>,
+    /// Last active first.
     pub undecided: Vec<Topic>,
-    /// Decisions of the project's open topics, newest first.
+    /// Of open topics, newest first.
     pub decisions: Vec<Decision>,
 }
 
-/// What a session begins with: the same that hooks say at its start.
+/// The same topics and decisions that hooks show at the start of a session.
 pub fn startup(
     store: &mut dyn Store,
     settings: &MemorySettings,
     own: Option<&ProjectOf>,
     limit: Option<usize>,
 ) -> Result<Startup> {
-    let own = own_project(store, own)?;
+    let own = find_own_project(store, own)?;
     let limit = limit.unwrap_or_else(|| settings.startup_topics.get() as usize);
     let of = match settings.startup_projects {
         StartupProjects::All => None,
-        // Of a project that nothing is known of nothing waits.
+        // No id matches: a project without records has no topics.
         StartupProjects::This => Some(own.as_ref().map_or(-1, |project| project.id)),
     };
-    let undecided = store.undecided(of, limit)?;
+    let undecided = store.undecided_topics(of, limit)?;
     let decisions = match &own {
         None => Vec::new(),
         Some(project) => {
@@ -516,36 +499,36 @@ pub fn startup(
     Ok(Startup { own, undecided, decisions })
 }
 
-/// The session that something is done in, made where the recorder has not seen it yet.
-fn session(store: &mut dyn Store, acting: &Acting<'_>) -> Result<Option<String>> {
+/// Creates the session if the recorder has not stored it yet.
+fn ensure_session(store: &mut dyn Store, acting: &Acting<'_>) -> Result<Option<String>> {
     let (Some(uid), Some(own)) = (acting.session, acting.own) else { return Ok(None) };
     let project = make_project(store, own, acting.now)?;
-    let row = record::Session {
+    let row = record::SessionRow {
         uid: uid.to_owned(),
         project: project.row.uid,
         root: own.root.clone(),
         branch: own.branch.clone(),
         created: acting.now,
-        // The recorder knows better when it began.
+        // Older than anything: the recorder's version will replace this one.
         updated: Millis(0),
     };
     match store.put(&[Record::Session(row)])?.as_slice() {
-        // What is written down by hand is written down, whatever became of the session.
+        // A forgotten session does not keep a person from writing into the memory.
         [Put::Forgotten] => Ok(None),
         _ => Ok(Some(uid.to_owned())),
     }
 }
 
-fn stored(puts: &[Put]) -> Result<()> {
+fn check_stored(puts: &[Put]) -> Result<()> {
     if puts.contains(&Put::Forgotten) {
         return Err(Error::new(ErrorKind::Refused, "it belongs to something that was forgotten"));
     }
     Ok(())
 }
 
-/// Another version may have come meanwhile, or the one that is there says that it is of the end of time.
-fn changed(puts: &[Put]) -> Result<()> {
-    stored(puts)?;
+/// A concurrent change may have stored a newer version, or the stored one carries a time in the far future.
+fn check_changed(puts: &[Put]) -> Result<()> {
+    check_stored(puts)?;
     if puts.contains(&Put::Kept) {
         return Err(Error::new(ErrorKind::Refused, "a newer version is there; nothing was changed")
             .hint("look at it and try again"));
@@ -553,7 +536,7 @@ fn changed(puts: &[Put]) -> Result<()> {
     Ok(())
 }
 
-fn by_uid(store: &mut dyn Store, uid: &str) -> Result<Decision> {
+fn find_decision_by_uid(store: &mut dyn Store, uid: &str) -> Result<Decision> {
     let all = Filter { all: true, ..Filter::default() };
     let mut page = Page { limit: 50, after: None };
     loop {
@@ -561,17 +544,17 @@ fn by_uid(store: &mut dyn Store, uid: &str) -> Result<Decision> {
         if let Some(one) = found.rows.into_iter().find(|one| one.row.uid == uid) {
             return Ok(one);
         }
-        page.after = Some(found.next.ok_or_else(lost)?);
+        page.after = Some(found.next.ok_or_else(lost_row)?);
     }
 }
 
-fn lost() -> Error {
+fn lost_row() -> Error {
     Error::new(ErrorKind::Other, "what was stored is not there")
         .hint("`tidegate memory check` looks at the store")
 }
 
-/// A version that stands against an older one, even if the clock was set back.
-fn after(now: Millis, old: Millis) -> Millis {
+/// Newer than the old version even after the clock moved back.
+fn next_version(now: Millis, old: Millis) -> Millis {
     Millis(now.0.max(old.0 + 1))
 }
 
@@ -583,20 +566,20 @@ fn clean_title(what: &str, text: &str) -> Result<String> {
     Ok(title)
 }
 
-fn clean(what: &str, text: &str, redacted: &mut BTreeMap<String, u32>) -> Result<String> {
-    let clean = cleaned(text, redacted);
+fn clean_text(what: &str, text: &str, redacted: &mut BTreeMap<String, u32>) -> Result<String> {
+    let clean = redact_text(text, redacted);
     if clean.is_empty() {
         return Err(Error::new(ErrorKind::Refused, format!("{what} is empty")));
     }
-    short_enough(what, clean)
+    check_length(what, clean)
 }
 
-/// A reason may be empty.
+/// Unlike a text, a reason may be empty.
 fn clean_reason(text: &str, redacted: &mut BTreeMap<String, u32>) -> Result<String> {
-    short_enough("the reason", cleaned(text, redacted))
+    check_length("the reason", redact_text(text, redacted))
 }
 
-fn short_enough(what: &str, text: String) -> Result<String> {
+fn check_length(what: &str, text: String) -> Result<String> {
     if text.len() > LONGEST_TEXT {
         return Err(Error::new(ErrorKind::Refused, format!("{what} is longer than {LONGEST_TEXT} bytes"))
             .hint("say what matters, and name the file that holds the rest"));
@@ -604,7 +587,7 @@ fn short_enough(what: &str, text: String) -> Result<String> {
     Ok(text)
 }
 
-fn cleaned(text: &str, redacted: &mut BTreeMap<String, u32>) -> String {
+fn redact_text(text: &str, redacted: &mut BTreeMap<String, u32>) -> String {
     let clean = redact(text);
     for (kind, count) in clean.found.iter() {
         *redacted.entry(kind.name().to_owned()).or_default() += count;

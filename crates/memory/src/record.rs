@@ -1,7 +1,7 @@
-//! Records: rows as they travel. Imported, exported, delivered to a team and put into a store in the same form.
+//! Records: rows in the form that import, export, team delivery and stores share.
 //!
-//! Rows refer to each other by `uid`, which is the same in every store; `id` is a small number that each store gives
-//! for itself. A record that comes twice changes nothing; of two versions of one row the newer stands.
+//! Rows refer to each other by `uid`, which is the same in every store; each store assigns its own small
+//! numeric `id`. Storing a record twice changes nothing, and of two versions of a row the newer one wins.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -9,10 +9,11 @@ use std::hash::{BuildHasher, RandomState};
 use serde::{Deserialize, Serialize};
 use tidegate_core::time::Millis;
 
-/// What names a row everywhere: of a relay's log the uuid of its prompt, else a random uuid.
+/// Identifies a row in every store: the uuid of the prompt for the log of a relay, else a random uuid.
 pub type Uid = String;
 
-/// A new name: random by the seeds that the standard library takes from the system for its hash tables.
+/// Random through the seeds that the standard library takes from the system for its hash tables: no extra
+/// dependency.
 pub fn new_uid() -> Uid {
     let random = || RandomState::new().hash_one(std::process::id());
     let (high, low) = (random(), random());
@@ -26,218 +27,175 @@ pub fn new_uid() -> Uid {
     )
 }
 
-/// One row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Record {
-    /// A project.
-    Project(Project),
-    /// A topic.
-    Topic(Topic),
-    /// A session.
-    Session(Session),
-    /// A log.
-    Log(Log),
-    /// A decision.
-    Decision(Decision),
+    Project(ProjectRow),
+    Topic(TopicRow),
+    Session(SessionRow),
+    Log(LogRow),
+    Decision(DecisionRow),
 }
 
-/// A project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Project {
-    /// Its name everywhere.
+pub struct ProjectRow {
     pub uid: Uid,
-    /// The number it had where it comes from, taken again where it is free.
+    /// The id in the store it comes from; reused if it is free here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<i64>,
-    /// What this machine knows it by: the git common directory, else its path. Not sent to a team.
+    /// The git common directory, else the path. Stays on this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// What people call it. Unique in a team.
+    /// Unique within a team.
     pub name: String,
-    /// When it was first seen.
     pub created: Millis,
-    /// When it was last changed.
     pub updated: Millis,
 }
 
-/// A topic.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Topic {
-    /// Its name everywhere.
+pub struct TopicRow {
     pub uid: Uid,
-    /// As in [`Project::id`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<i64>,
-    /// Its project.
     pub project: Uid,
-    /// The topic that it is a part of.
+    /// The topic it is a part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Uid>,
-    /// What it is about, one line.
+    /// One line.
     pub title: String,
-    /// Whether somebody works on it.
     pub status: Status,
-    /// It was made for this session, which named none.
+    /// The session this topic was created for because the session named none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub automatic: Option<String>,
-    /// In how many sessions it was offered and left alone.
+    /// The number of sessions that were offered this topic without any activity since.
     #[serde(default)]
     pub offered: u32,
-    /// When it was last offered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered_at: Option<Millis>,
-    /// When it began.
     pub created: Millis,
-    /// When it was last changed.
     pub updated: Millis,
 }
 
-/// Whether somebody works on a topic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// Yes.
     #[default]
     Open,
-    /// No more.
     Closed,
 }
 
-/// A session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Session {
+pub struct SessionRow {
     /// The host's session id.
     pub uid: Uid,
-    /// Its default project.
+    /// The project of its folder.
     pub project: Uid,
-    /// The folder it ran in.
     pub root: String,
-    /// The branch it began on.
+    /// The branch at the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// When its first relay began.
+    /// The start of its first relay.
     pub created: Millis,
     /// When its last relay was stored.
     pub updated: Millis,
 }
 
-/// A relay, or what somebody wrote down by hand.
+/// A relay, or an entry that a person or model wrote directly.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Log {
-    /// Of a relay: the uuid of its prompt.
+pub struct LogRow {
+    /// For a relay, the uuid of its prompt.
     pub uid: Uid,
-    /// Its topic.
     pub topic: Uid,
-    /// The session, where there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<Uid>,
     /// One line.
     pub title: String,
-    /// The summary; of a log by hand its text.
+    /// The summary; the text itself for a hand-written log.
     pub text: String,
-    /// What was asked, redacted and cut.
+    /// Redacted and cut.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prompt: String,
-    /// What was answered last, redacted and cut.
+    /// The last answer, redacted and cut.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub answer: String,
-    /// How often each tool was used.
+    /// Uses per tool.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, u32>,
     /// Files that were written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// Where it comes from.
     pub source: Source,
-    /// How many secrets of which kind were taken out.
+    /// Removed secrets by kind.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub redacted: BTreeMap<String, u32>,
-    /// What was noted about it: an id in its tag that does not exist, say.
+    /// Remarks of the recorder, such as an unknown id in the tag.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Who summed it up: `local`, or the name of a model; and whether that is to be tried again.
     #[serde(default)]
     pub summary: Summary,
-    /// When the relay began, or the log was written.
+    /// The start of the relay, or the time of writing.
     pub at: Millis,
-    /// When the relay ended, as far as is known.
+    /// The end of the relay as far as known.
     pub updated: Millis,
 }
 
-/// Where a log comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
-    /// The recorder.
     Relay,
-    /// Somebody wrote it down.
+    /// Written directly.
     Hand,
 }
 
-/// Who summed a log up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
-    /// `local`, or the model; empty for a log by hand.
+    /// `local` or the name of the model; empty for a hand-written log.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub by: String,
-    /// A summariser failed, and is to be asked again.
+    /// A language model is still to replace the summary.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
 }
 
-/// A decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Decision {
-    /// Its name everywhere.
+pub struct DecisionRow {
     pub uid: Uid,
-    /// As in [`Project::id`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<i64>,
-    /// Its topic.
     pub topic: Uid,
-    /// What was decided.
     pub text: String,
-    /// Why.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
-    /// The decision that it takes the place of.
+    /// The decision that this one replaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<Uid>,
-    /// When it was taken back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retracted: Option<Millis>,
-    /// The session that it was recorded in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<Uid>,
-    /// When it was recorded.
     pub created: Millis,
-    /// When it was last changed.
     pub updated: Millis,
 }
 
-/// A row as the team's store tells of it.
+/// A row as the team's store reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Foreign {
-    /// A topic or a decision.
+    /// Always a topic or a decision.
     pub record: Record,
-    /// The machine that brought it there, by what the store says; empty where it says nothing.
+    /// The machine that delivered the row; empty if the store does not say. Anyone in the team can write it.
     pub origin: Uid,
 }
 
-/// A row that its origin took back, by what the team's store says.
+/// A row that its origin deleted, as the team's store reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Withdrawn {
-    /// As in [`Record::kind`].
     pub kind: String,
-    /// What names it everywhere.
     pub uid: Uid,
-    /// As in [`Foreign::origin`].
     pub origin: Uid,
 }
 
 impl Record {
-    /// Its kind, as it stands in an export.
+    /// As in an export.
     pub fn kind(&self) -> &'static str {
         match self {
             Record::Project(_) => "project",
@@ -248,7 +206,6 @@ impl Record {
         }
     }
 
-    /// What names it everywhere.
     pub fn uid(&self) -> &str {
         match self {
             Record::Project(row) => &row.uid,

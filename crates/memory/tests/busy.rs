@@ -1,4 +1,4 @@
-//! Somebody else keeps the store busy.
+//! Another process keeps the store busy.
 
 #![expect(clippy::unwrap_used, reason = "whatever cannot be had ends a test")]
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tidegate_memory::error::ErrorKind;
 use tidegate_memory::record::Record;
-use tidegate_memory::sqlite::{How, SqliteStore};
+use tidegate_memory::sqlite::{OpenOutcome, SqliteStore};
 use tidegate_memory::store::Store;
 use tidegate_memory::view::{Filter, Page, Query};
 
@@ -31,7 +31,7 @@ fn readers_read_and_a_writer_gives_up_in_time() {
     other.execute_batch("BEGIN IMMEDIATE; UPDATE topic SET title = 'half'").unwrap();
     assert_eq!(logs(&mut store), 8);
     assert_eq!(store.search(&Query { text: "設計".to_owned(), ..Query::default() }).unwrap().len(), 1);
-    assert_eq!(SqliteStore::open_with(&path, Duration::from_millis(50)).unwrap().how, How::Found);
+    assert_eq!(SqliteStore::open_with(&path, Duration::from_millis(50)).unwrap().outcome, OpenOutcome::Found);
     let error = store.put(&[Record::Log(log("new", "t1", 99))]).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Busy);
     assert!(error.passes() && error.hint.is_some());
@@ -42,24 +42,27 @@ fn readers_read_and_a_writer_gives_up_in_time() {
 
 #[test]
 fn a_writer_waits_for_another() {
+    /// Long enough that a writer without patience has failed.
+    const HELD: Duration = Duration::from_millis(500);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory.db");
-    SqliteStore::open(&path).unwrap().store.put(&world()).unwrap();
+    let mut store = SqliteStore::open(&path).unwrap().store;
+    store.put(&world()).unwrap();
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let (began, waits) = mpsc::channel();
+    let (sender, stored) = mpsc::channel();
     let writer = thread::spawn(move || {
-        let mut store = SqliteStore::open(&path).unwrap().store;
-        began.send(()).unwrap();
-        store.put(&[Record::Log(log("new", "t1", 99))]).unwrap();
+        sender.send(store.put(&[Record::Log(log("new", "t1", 99))])).unwrap();
         logs(&mut store)
     });
-    waits.recv().unwrap();
+    let early = stored.recv_timeout(HELD);
+    assert!(early.is_err(), "the writer did not wait: {early:?}");
     other.execute_batch("COMMIT").unwrap();
+    stored.recv().unwrap().unwrap();
     assert_eq!(writer.join().unwrap(), 9);
 }
 
-/// Sixteen at once, each of many transactions: all rows are there, once.
+/// Sixteen writers with many transactions each: every row is stored once.
 #[test]
 fn many_write_the_same_and_their_own() {
     let folder = tempfile::tempdir().unwrap();

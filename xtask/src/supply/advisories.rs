@@ -1,4 +1,4 @@
-//! RustSec's database of vulnerabilities in packages, where it can be had: a clone in the user's cache, renewed once a day.
+//! The RustSec database of vulnerabilities, as a clone in the user's cache that is updated once a day.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,34 +14,34 @@ use xtask::workspace;
 
 const DATABASE: &str = "https://github.com/rustsec/advisory-db";
 
-/// A clone that could not be renewed for longer says little about today.
+/// An older clone says little about today.
 const OLDEST: Duration = Duration::from_hours(14 * 24);
 
 const DAY: Duration = Duration::from_hours(24);
 
-/// What a check came to.
 pub(super) enum Checked {
     With {
         vulnerable: Vec<String>,
         remarks: Vec<String>,
         date: String,
     },
-    /// There is no database, for this reason.
+    /// No database, for this reason.
     Not(String),
 }
 
 pub(super) fn check(packages: &[(&str, &str)], ignored: &[String]) -> Done<Checked> {
-    let database = match database()? {
+    let database = match update_database()? {
         Ok(database) => database,
         Err(why) => return Ok(Checked::Not(why)),
     };
-    let (vulnerable, remarks) = findings(&database, packages, ignored)?;
-    let date = workspace::output(git(&database).args(["log", "-1", "--format=%cs"]))?.trim().to_owned();
+    let (vulnerable, remarks) = find_vulnerabilities(&database, packages, ignored)?;
+    let date =
+        workspace::read_output(git_command(&database).args(["log", "-1", "--format=%cs"]))?.trim().to_owned();
     Ok(Checked::With { vulnerable, remarks, date })
 }
 
-/// Vulnerabilities of these packages, and remarks about them.
-fn findings(
+/// Vulnerabilities of these packages, and remarks.
+fn find_vulnerabilities(
     database: &Path,
     packages: &[(&str, &str)],
     ignored: &[String],
@@ -70,9 +70,9 @@ fn findings(
     Ok((vulnerable, remarks))
 }
 
-/// The clone, or why there is none. An old one is better than none.
-fn database() -> Done<Result<PathBuf, String>> {
-    let clients = package::cache()?;
+/// The clone or, if there is none, the reason. An old one is better than none.
+fn update_database() -> Done<Result<PathBuf, String>> {
+    let clients = package::cache_folder()?;
     let folder = clients.with_file_name("advisory-db");
     let looked_at =
         fs::metadata(folder.join(".git/FETCH_HEAD")).or_else(|_| fs::metadata(folder.join(".git")));
@@ -84,12 +84,18 @@ fn database() -> Done<Result<PathBuf, String>> {
         return Ok(Ok(folder));
     }
     let renewed = if folder.join(".git").is_dir() {
-        workspace::output(git(&folder).args(["fetch", "--quiet", "--depth", "1", "origin", "HEAD"]))
-            .and_then(|_| workspace::output(git(&folder).args(["reset", "--quiet", "--hard", "FETCH_HEAD"])))
+        workspace::read_output(
+            git_command(&folder).args(["fetch", "--quiet", "--depth", "1", "origin", "HEAD"]),
+        )
+        .and_then(|_| {
+            workspace::read_output(git_command(&folder).args(["reset", "--quiet", "--hard", "FETCH_HEAD"]))
+        })
     } else {
         let parent = folder.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(parent).while_(parent.display())?;
-        workspace::output(git(parent).args(["clone", "--quiet", "--depth", "1", DATABASE]).arg(&folder))
+        workspace::read_output(
+            git_command(parent).args(["clone", "--quiet", "--depth", "1", DATABASE]).arg(&folder),
+        )
     };
     Ok(match renewed {
         Err(failure) if age.is_none_or(|age| age > OLDEST) => Err(failure.what().replace('\n', " ")),
@@ -97,30 +103,29 @@ fn database() -> Done<Result<PathBuf, String>> {
     })
 }
 
-/// Gives up soon where the network leads nowhere, and asks for no password.
-fn git(folder: &Path) -> Command {
+/// With short timeouts and without password prompts.
+fn git_command(folder: &Path) -> Command {
     let mut git = Command::new("git");
     git.arg("-C").arg(folder).args(["-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=10"]);
     git.env("GIT_TERMINAL_PROMPT", "0");
-    // A clone that was cut off is no repository: git would take the one around it.
+    // An interrupted clone is not a repository, and git would use the one around it.
     git.env("GIT_CEILING_DIRECTORIES", folder.parent().unwrap_or(folder));
     git
 }
 
-/// The part of an advisory that decides.
 #[derive(Debug, Default)]
 struct Advisory {
     id: String,
     title: String,
-    /// Unmaintained, for example: worth knowing, and not a hole.
+    /// For example unmaintained: worth knowing, but not a vulnerability.
     is_remark: bool,
     is_withdrawn: bool,
-    /// Versions without the fault.
+    /// Versions without the problem.
     sound: Vec<String>,
 }
 
 impl Advisory {
-    /// Markdown that begins with a block of TOML.
+    /// Markdown that starts with a block of TOML.
     fn parse(text: &str) -> Result<Advisory, String> {
         let rest = text.trim_start().strip_prefix("```toml").ok_or("no block of TOML")?;
         let (head, body) = rest.split_once("```").ok_or("its block of TOML has no end")?;
@@ -139,7 +144,7 @@ impl Advisory {
         Ok(Advisory {
             id: text("id").ok_or("it has no `id`")?.to_owned(),
             title: title.unwrap_or_default().trim().to_owned(),
-            // Code that is unsound is a hole for those who call it.
+            // Unsound code is a vulnerability for its callers.
             is_remark: text("informational").is_some_and(|kind| kind != "unsound"),
             is_withdrawn: advisory.get("withdrawn").is_some(),
             sound: [ranges("patched"), ranges("unaffected")].concat(),
@@ -213,8 +218,11 @@ mod tests {
         fs::write(folder.join("RUSTSEC-2020-0001.md"), text("", "patched = [\">= 1.2.0\"]")).unwrap();
         let hole = "p 1.1.9: RUSTSEC-2020-0001 A hole".to_owned();
         let packages = [("p", "1.1.9"), ("p", "1.2.0"), ("other", "1.0.0")];
-        assert_eq!(findings(database.path(), &packages, &[]).unwrap(), (vec![hole], Vec::new()));
+        assert_eq!(find_vulnerabilities(database.path(), &packages, &[]).unwrap(), (vec![hole], Vec::new()));
         let ignored = ["RUSTSEC-2020-0001".to_owned()];
-        assert_eq!(findings(database.path(), &packages, &ignored).unwrap(), (Vec::new(), Vec::new()));
+        assert_eq!(
+            find_vulnerabilities(database.path(), &packages, &ignored).unwrap(),
+            (Vec::new(), Vec::new())
+        );
     }
 }

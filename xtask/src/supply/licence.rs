@@ -1,9 +1,8 @@
-//! Licences as packages name them: SPDX expressions of names, `OR`, `AND`, `WITH` and parentheses.
+//! SPDX licence expressions of names, `OR`, `AND`, `WITH` and parentheses.
 
-/// A parsed expression.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Expression {
-    /// A licence, with its exception if it has one.
+    /// A licence, with its exception if any.
     Name(String),
     All(Vec<Expression>),
     Any(Vec<Expression>),
@@ -17,7 +16,7 @@ impl Expression {
         if words.peek().is_none() {
             return Err("no licence is named".to_owned());
         }
-        let parsed = any(&mut words)?;
+        let parsed = parse_any(&mut words)?;
         match words.next() {
             None => Ok(parsed),
             Some(word) => Err(format!("`{word}` is not expected in the licence")),
@@ -35,31 +34,31 @@ impl Expression {
 
 type Words<'a> = std::iter::Peekable<std::str::SplitWhitespace<'a>>;
 
-fn any(words: &mut Words<'_>) -> Result<Expression, String> {
-    let first = all(words)?;
+fn parse_any(words: &mut Words<'_>) -> Result<Expression, String> {
+    let first = parse_all(words)?;
     let mut alternatives = vec![first];
     while words.next_if(|word| *word == "OR").is_some() {
-        alternatives.push(all(words)?);
+        alternatives.push(parse_all(words)?);
     }
-    Ok(one_or(alternatives, Expression::Any))
+    Ok(unwrap_single(alternatives, Expression::Any))
 }
 
-fn all(words: &mut Words<'_>) -> Result<Expression, String> {
-    let mut parts = vec![name(words)?];
+fn parse_all(words: &mut Words<'_>) -> Result<Expression, String> {
+    let mut parts = vec![parse_name(words)?];
     while words.next_if(|word| *word == "AND").is_some() {
-        parts.push(name(words)?);
+        parts.push(parse_name(words)?);
     }
-    Ok(one_or(parts, Expression::All))
+    Ok(unwrap_single(parts, Expression::All))
 }
 
-fn one_or(mut parts: Vec<Expression>, several: fn(Vec<Expression>) -> Expression) -> Expression {
+fn unwrap_single(mut parts: Vec<Expression>, several: fn(Vec<Expression>) -> Expression) -> Expression {
     if parts.len() == 1 { parts.remove(0) } else { several(parts) }
 }
 
-fn name(words: &mut Words<'_>) -> Result<Expression, String> {
+fn parse_name(words: &mut Words<'_>) -> Result<Expression, String> {
     match words.next() {
         Some("(") => {
-            let inner = any(words)?;
+            let inner = parse_any(words)?;
             match words.next() {
                 Some(")") => Ok(inner),
                 _ => Err("a parenthesis is open in the licence".to_owned()),
@@ -87,7 +86,7 @@ mod tests {
             ("MIT AND GPL-3.0", &["MIT"], false),
             ("(MIT OR Apache-2.0) AND Unicode-3.0", &["MIT"], false),
             ("(MIT OR Apache-2.0) AND Unicode-3.0", &["MIT", "Unicode-3.0"], true),
-            // `AND` binds closer.
+            // `AND` binds tighter.
             ("MIT OR Apache-2.0 AND GPL-3.0", &["MIT"], true),
             ("MIT OR Apache-2.0 AND GPL-3.0", &["Apache-2.0"], false),
             ("Apache-2.0 WITH LLVM-exception", &["Apache-2.0"], false),

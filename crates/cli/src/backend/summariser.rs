@@ -12,7 +12,7 @@ use tidegate_core::language_model::backend::Way;
 use tidegate_core::pipeline::record::{BackendCall, BackendOutcome, Record};
 use tidegate_core::redact::redact;
 use tidegate_core::text::lang::Lang;
-use tidegate_memory::worker::{NotTold, Summarise};
+use tidegate_memory::worker::{NoSummary, Summarise};
 use tidegate_state::language_model as calls;
 use tidegate_state::language_model::Cap;
 use tidegate_state::place::StateDir;
@@ -101,7 +101,7 @@ impl Summarise for Summariser<'_> {
         self.way.model.clone()
     }
 
-    fn sum_up(&mut self, relay: &Relay, lang: Lang) -> Result<Told, NotTold> {
+    fn sum_up(&mut self, relay: &Relay, lang: Lang) -> Result<Told, NoSummary> {
         let question = Question {
             instruction: summary::instruction(lang),
             message: summary::message(relay),
@@ -117,10 +117,10 @@ impl Summarise for Summariser<'_> {
         self.record(outcome, &asked, start.elapsed().as_millis() as u64);
         match (told, outcome) {
             (Some(told), _) => Ok(told),
-            (None, BackendOutcome::Capped) => Err(NotTold::Enough),
+            (None, BackendOutcome::Capped) => Err(NoSummary::LimitReached),
             (None, outcome) => {
                 let why = asked.why.map(|why| format!(": {why}")).unwrap_or_default();
-                Err(NotTold::Failed(format!("{}{why}", outcome.name())))
+                Err(NoSummary::Failed(format!("{}{why}", outcome.name())))
             }
         }
     }

@@ -14,7 +14,7 @@ use tidegate_core::time::Millis;
 use tidegate_memory::memory::Memory;
 use tidegate_memory::postgres::Address;
 use tidegate_memory::team;
-use tidegate_memory::worker::{Progress, Report, Summarise, Worker, pick_up};
+use tidegate_memory::worker::{Summarise, Worker, WorkerEvent, WorkerReport, queue_abandoned_sessions};
 use tidegate_state::config::off;
 use tidegate_state::feature::memory::{retries, spool};
 use tidegate_state::{clock, config, journal};
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &args::Worker) -> Outcome {
         CliError::new(format!("the spool cannot be used: {error}"))
             .hint("its folder `spool` in the state directory has to be yours to write, with room on the disk")
     };
-    let mut total = Report::default();
+    let mut total = WorkerReport::default();
     let mut troubles = Vec::new();
     for _ in 0..ROUNDS {
         let alone = match spool::try_work(&here.state).map_err(spool_failed)? {
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &args::Worker) -> Outcome {
 }
 
 /// Everything there is to do, alone.
-fn work(here: &Here, args: &args::Worker, troubles: &mut Vec<String>) -> Result<Report, CliError> {
+fn work(here: &Here, args: &args::Worker, troubles: &mut Vec<String>) -> Result<WorkerReport, CliError> {
     let start = Instant::now();
     look_for_left(here, args.once);
     let _ = spool::clear_half_written(&here.state, here.now);
@@ -94,7 +94,7 @@ fn work(here: &Here, args: &args::Worker, troubles: &mut Vec<String>) -> Result<
     } else {
         Some(Memory::open(place, state, settings, here.now)?)
     };
-    let Some(memory) = &mut memory else { return Ok(Report::default()) };
+    let Some(memory) = &mut memory else { return Ok(WorkerReport::default()) };
     let was_healed = memory.healed.is_some();
     if let Some(healed) = &memory.healed {
         note(here, "memory", &healed.line());
@@ -123,7 +123,7 @@ fn work(here: &Here, args: &args::Worker, troubles: &mut Vec<String>) -> Result<
             shown.see(&progress);
             if let Some((class, what)) = trouble(&progress) {
                 // Of who was asked to sum up the journal tells already.
-                if !matches!(progress, Progress::NotToldYet(_)) {
+                if !matches!(progress, WorkerEvent::SummaryFailed(_)) {
                     note(here, class, &what);
                 }
                 troubles.push(what);
@@ -186,7 +186,7 @@ fn look_for_left(here: &Here, once: bool) {
         relay_log::is_on(&config) && (attended || config.memory.headless)
     };
     // What cannot be looked at now is looked at later.
-    if pick_up(&here.state, here.now, &records).is_ok() {
+    if queue_abandoned_sessions(&here.state, here.now, &records).is_ok() {
         waits.looked = here.now;
         let _ = retries::write(&here.state, &waits);
     }
@@ -202,14 +202,15 @@ struct Shown {
 }
 
 impl Shown {
-    fn see(&self, progress: &Progress<'_>) {
+    fn see(&self, progress: &WorkerEvent<'_>) {
         let (done, there) = self.jobs.get();
         match progress {
-            Progress::Jobs(count) => self.jobs.set((done, done + count)),
-            Progress::Done(_) | Progress::Lost { .. } | Progress::SetAside { .. } => {
+            WorkerEvent::JobsFound(count) => self.jobs.set((done, done + count)),
+            WorkerEvent::Done(_) | WorkerEvent::Lost { .. } | WorkerEvent::SetAside { .. } => {
                 self.jobs.set((done + 1, there));
             }
-            Progress::NotToldYet(_) | Progress::NotRead { .. } | Progress::Later { .. } => {}
+            WorkerEvent::SummaryFailed(_) | WorkerEvent::Unreadable { .. } | WorkerEvent::Retrying { .. } => {
+            }
         }
         if self.once && self.start.elapsed() > QUIET && self.last.get().elapsed() > QUIET {
             self.last.set(Instant::now());
@@ -220,20 +221,20 @@ impl Shown {
 }
 
 /// What somebody should know of.
-fn trouble(progress: &Progress<'_>) -> Option<(&'static str, String)> {
+fn trouble(progress: &WorkerEvent<'_>) -> Option<(&'static str, String)> {
     match progress {
-        Progress::Jobs(_) | Progress::Done(_) => None,
-        Progress::Lost { job, why } => Some(("transcript", format!("session {}: {why}", job.session))),
-        Progress::Later { job, why } => {
+        WorkerEvent::JobsFound(_) | WorkerEvent::Done(_) => None,
+        WorkerEvent::Lost { job, why } => Some(("transcript", format!("session {}: {why}", job.session))),
+        WorkerEvent::Retrying { job, why } => {
             Some(("store", format!("session {}: {why}; it will be tried again", job.session)))
         }
-        Progress::SetAside { path, why } => {
+        WorkerEvent::SetAside { path, why } => {
             Some(("spool", format!("{} is no job ({why}); it was put aside", path.display())))
         }
-        Progress::NotRead { path, why } => {
+        WorkerEvent::Unreadable { path, why } => {
             Some(("spool", format!("{} cannot be read ({why}); it will be tried again", path.display())))
         }
-        Progress::NotToldYet(why) => Some(("summary", format!("no summary yet: {why}"))),
+        WorkerEvent::SummaryFailed(why) => Some(("summary", format!("no summary yet: {why}"))),
     }
 }
 
@@ -250,7 +251,7 @@ fn note(here: &Here, class: &str, what: &str) {
     let _ = journal::append(&here.state.journal(), now, &mut record);
 }
 
-fn add(total: &mut Report, one: &Report) {
+fn add(total: &mut WorkerReport, one: &WorkerReport) {
     total.jobs += one.jobs;
     total.new += one.new;
     total.changed += one.changed;
@@ -260,7 +261,7 @@ fn add(total: &mut Report, one: &Report) {
     total.left = one.left;
 }
 
-fn tell(args: &args::Worker, total: &Report, troubles: &[String]) {
+fn tell(args: &args::Worker, total: &WorkerReport, troubles: &[String]) {
     if args.json {
         print::json(&json!({
             "jobs": total.jobs,

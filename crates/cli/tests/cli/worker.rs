@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tidegate_core::feature::memory::job::{Answer, Because, Job, Part, ProjectOf, VERSION, Work};
 use tidegate_core::text::fnv;
 use tidegate_core::time::Millis;
-use tidegate_memory::record::Log;
+use tidegate_memory::record::LogRow;
 use tidegate_memory::sqlite::SqliteStore;
 use tidegate_memory::store::Store;
 use tidegate_memory::view::{Filter, Page};
@@ -83,7 +83,7 @@ impl Machine {
     }
 
     /// All logs.
-    fn logs(&self) -> Vec<Log> {
+    fn logs(&self) -> Vec<LogRow> {
         let mut store = SqliteStore::open(&self.file()).expect("a store").store;
         let page = Page { limit: 10_000, after: None };
         store.logs(&Filter::default(), &page).expect("logs").rows.into_iter().map(|log| log.row).collect()

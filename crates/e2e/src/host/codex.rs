@@ -12,16 +12,15 @@ use crate::openai::{OpenAi, Step};
 
 const KEY: &str = "SCRIPTED_KEY";
 
-/// Codex in a home.
 pub struct Codex<'a> {
     home: &'a Home,
     model: &'a OpenAi,
 }
 
 impl<'a> Codex<'a> {
-    /// Configures it for the scripted model, in a project that it trusts.
+    /// Configures it for the scripted model, in a trusted project.
     pub fn new(home: &'a Home, model: &'a OpenAi) -> Self {
-        // TOML's basic strings are written as JSON's.
+        // JSON strings are valid TOML basic strings.
         let config = format!(
             "model = \"gpt-5.5\"\nmodel_provider = \"scripted\"\ncheck_for_update_on_startup = false\n\
              [analytics]\nenabled = false\n\
@@ -37,13 +36,13 @@ impl<'a> Codex<'a> {
         Self { home, model }
     }
 
-    /// Installs the plugin that a folder offers as a marketplace.
+    /// From a folder that acts as a marketplace.
     pub fn install_plugin(&self, marketplace: &Path) {
         succeed(self.command().args(["plugin", "marketplace", "add"]).arg(marketplace));
         succeed(self.command().args(["plugin", "add", "tidegate@tidegate"]));
     }
 
-    /// Runs one turn. Hooks run without a person's review, and tools without a sandbox.
+    /// One turn, with hooks that need no review and tools without a sandbox.
     pub fn ask(&self, prompt: &str) -> Output {
         let bypass = ["--dangerously-bypass-hook-trust", "--dangerously-bypass-approvals-and-sandbox"];
         run(self.command().arg("exec").args(bypass).arg(prompt))
@@ -62,7 +61,7 @@ pub fn hook_runs(output: &Output) -> Vec<&str> {
     lines.filter(|line| line.contains(' ')).collect()
 }
 
-/// A shell command; Codex has no other tool that reads a file.
+/// Codex has no other tool that reads a file.
 pub fn shell(line: &str) -> Step {
     Step::call("exec_command", json!({ "cmd": line }))
 }

@@ -11,12 +11,11 @@ use super::{DUMMY_KEY, command, executable};
 use crate::home::Home;
 use crate::openai::{OpenAi, Step};
 
-/// A model that it does not know: it edits by `edit` and writes by `create`.
+/// An unknown model edits with `edit` and writes with `create`.
 const UNKNOWN_MODEL: &str = "scripted";
-/// A model that patches files by `apply_patch`.
+/// This model patches files with `apply_patch`.
 const PATCHING_MODEL: &str = "gpt-5.5";
 
-/// Copilot CLI in a home.
 pub struct Copilot<'a> {
     home: &'a Home,
     model: &'a OpenAi,
@@ -35,19 +34,18 @@ impl<'a> Copilot<'a> {
         Self { trusting: true, ..Self::new(home, model) }
     }
 
-    /// The same with a model that patches files.
+    /// With a model that patches files.
     #[must_use]
     pub fn patching(self) -> Self {
         Self { id: PATCHING_MODEL, ..self }
     }
 
-    /// Installs the plugin that a folder offers as a marketplace.
+    /// From a folder that acts as a marketplace.
     pub fn install_plugin(&self, marketplace: &Path) {
         succeed(self.command().args(["plugin", "marketplace", "add"]).arg(marketplace));
         succeed(self.command().args(["plugin", "install", "tidegate@tidegate"]));
     }
 
-    /// Runs one turn.
     pub fn ask(&self, prompt: &str) -> Output {
         let mut command = self.command();
         command.args(["-p", prompt, "--allow-all-tools", "--allow-all-paths"]);
@@ -58,7 +56,7 @@ impl<'a> Copilot<'a> {
         run(&mut command)
     }
 
-    /// The lines of its log about hooks that failed. Most of these failures are not shown to the person.
+    /// Lines of its log about failed hooks. The user does not see most of these failures.
     pub fn hook_failures(&self) -> Vec<String> {
         let Ok(entries) = fs::read_dir(self.home.scratch("copilot-log")) else { return Vec::new() };
         let texts = entries.filter_map(|entry| fs::read_to_string(entry.ok()?.path()).ok());
@@ -78,17 +76,14 @@ impl<'a> Copilot<'a> {
     }
 }
 
-/// Reads a file.
 pub fn view(path: &Path) -> Step {
     Step::call("view", json!({ "path": path }))
 }
 
-/// A shell command.
 pub fn shell(line: &str) -> Step {
     Step::call("bash", json!({ "command": line, "description": "a step of the script" }))
 }
 
-/// An edit of a file.
 pub fn edit(path: &Path, old: &str, new: &str) -> Step {
     Step::call("edit", json!({ "path": path, "old_str": old, "new_str": new }))
 }

@@ -1,4 +1,4 @@
-//! One run of a host: bounded in time, and ended with everything that it started.
+//! One run of a host, with a time limit; everything that it started is ended with it.
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;
@@ -10,21 +10,18 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::slots::Slot;
 
-/// No run of a host takes longer; a healthy one needs a few seconds, and the first one unpacks itself.
+/// A healthy run needs a few seconds; the first one unpacks itself.
 const LIMIT: Duration = Duration::from_mins(2);
 
-/// A finished run.
 #[derive(Clone, Debug)]
 pub struct Output {
-    /// What it printed.
     pub stdout: String,
-    /// What it complained about.
     pub stderr: String,
-    /// Its exit code, unless a signal ended it.
+    /// `None` if a signal ended it.
     pub exit: Option<i32>,
 }
 
-/// Ends the whole group of a process when dropped: hosts leave servers and shells behind.
+/// Kills the whole process group when dropped: hosts leave servers and shells behind.
 struct Group(Child);
 
 impl Drop for Group {
@@ -37,14 +34,13 @@ impl Drop for Group {
     }
 }
 
-/// Runs it to its end.
 pub(super) fn run(command: &mut Command) -> Output {
     let _slot = Slot::take();
     let shown = format!("{command:?}");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let mut host = Group(command.spawn().expect("the host starts"));
-    let stdout = collect(host.0.stdout.take());
-    let stderr = collect(host.0.stderr.take());
+    let stdout = collect_output(host.0.stdout.take());
+    let stderr = collect_output(host.0.stderr.take());
     let end = Instant::now() + LIMIT;
     let status = loop {
         if let Some(status) = host.0.try_wait().expect("the host's exit status") {
@@ -63,14 +59,13 @@ pub(super) fn run(command: &mut Command) -> Output {
     Output { stdout, stderr, exit: status.code() }
 }
 
-/// Runs a command that must succeed.
 pub(super) fn succeed(command: &mut Command) -> Output {
     let output = run(command);
     assert_eq!(output.exit, Some(0), "{command:?}: {}\n{}", output.stdout, output.stderr);
     output
 }
 
-fn collect(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
+fn collect_output(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
     let (send, text) = channel();
     std::thread::spawn(move || {
         let mut bytes = Vec::new();

@@ -1,4 +1,5 @@
-//! Qwen Code: hooks of its own settings and of plugins, which it converts into extensions without a step of trust.
+//! Qwen Code: hooks of its own settings and of plugins, which it converts into extensions without asking for
+//! trust.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +12,6 @@ use super::{DUMMY_KEY, command, executable};
 use crate::home::Home;
 use crate::openai::{OpenAi, Step};
 
-/// Qwen Code in a home.
 pub struct Qwen<'a> {
     home: &'a Home,
     model: &'a OpenAi,
@@ -30,18 +30,17 @@ impl<'a> Qwen<'a> {
         Self { home, model }
     }
 
-    /// Puts hooks into the project's settings, as a person does who copies them from `.claude`.
+    /// Into the project's settings, like a person who copies them from `.claude`.
     pub fn write_hooks(&self, hooks: &Value) {
         write(&self.home.in_project(".qwen/settings.json"), &json!({ "hooks": hooks }));
     }
 
-    /// Installs the plugin that a folder offers as a marketplace.
+    /// From a folder that acts as a marketplace.
     pub fn install_plugin(&self, marketplace: &Path) {
         let source = format!("{}:tidegate", marketplace.display());
         succeed(self.command().args(["extensions", "install", &source, "--consent"]));
     }
 
-    /// Runs one turn.
     pub fn ask(&self, prompt: &str) -> Output {
         run(self.command().args(["-p", prompt, "--yolo"]))
     }
@@ -63,23 +62,21 @@ fn write(path: &Path, settings: &Value) {
     fs::write(path, settings.to_string()).expect("the host's settings");
 }
 
-/// Warnings that Qwen printed about hooks: it shows the complaints of those that failed at the end of a turn.
+/// Qwen shows the stderr of failed hooks at the end of a turn.
 pub fn warnings(output: &Output) -> Vec<&str> {
     output.stderr.lines().filter(|line| line.starts_with("Warning:")).collect()
 }
 
-/// Reads a file.
 pub fn read(path: &Path) -> Step {
     Step::call("read_file", json!({ "file_path": path }))
 }
 
-/// A shell command.
 pub fn shell(line: &str) -> Step {
     let arguments = json!({ "command": line, "description": "a step of the script", "is_background": false });
     Step::call("run_shell_command", arguments)
 }
 
-/// An edit of a file, which Qwen lets pass only after a reading of it.
+/// Qwen allows an edit only after it has read the file.
 pub fn edit(path: &Path, old: &str, new: &str) -> Step {
     Step::call("edit", json!({ "file_path": path, "old_string": old, "new_string": new }))
 }

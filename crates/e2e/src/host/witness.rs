@@ -1,7 +1,7 @@
-//! A program in Tidegate's place that writes down every hook call, with Tidegate's answer to it.
+//! A program in Tidegate's place that records every hook call and Tidegate's answer.
 //!
-//! Hosts say little about hooks. Without a witness a scenario that asserts that nothing went wrong also passes where no
-//! hook was called at all.
+//! Hosts say little about hooks. Without a witness, a scenario that asserts that nothing went wrong would
+//! also pass if no hook was called.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use crate::home::Home;
 use crate::tidegate;
 
-/// Reads the payload to its end, so that it is known even where the program does not read it. Calls other than those of
-/// hooks, such as the server's, pass.
+/// Reads the whole payload, even if the program does not. Calls that are not hooks, such as the MCP server's,
+/// are not recorded.
 const SCRIPT: &str = r#"#!/bin/sh
 case ${1-hook} in
 hook) ;;
@@ -28,28 +28,22 @@ cat "$call/stderr" >&2
 exit "$code"
 "#;
 
-/// One call of a hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Its arguments.
     pub arguments: Vec<String>,
-    /// The payload.
     pub stdin: String,
-    /// The answer.
     pub stdout: String,
-    /// The complaint.
     pub stderr: String,
-    /// The exit code; empty while it runs.
+    /// Empty while it runs.
     pub exit: String,
 }
 
-/// The calls of hooks in a home.
 pub struct Witness {
     records: PathBuf,
 }
 
 impl Witness {
-    /// Takes the place of the link by which every registration finds the program.
+    /// Replaces the link through which every registration finds the program.
     pub fn install(home: &Home) -> Self {
         let records = home.scratch("calls");
         fs::create_dir_all(&records).expect("a folder in the temporary home");
@@ -64,7 +58,7 @@ impl Witness {
         Self { records }
     }
 
-    /// The calls so far, in no order.
+    /// In no particular order.
     pub fn calls(&self) -> Vec<Call> {
         let entries = fs::read_dir(&self.records).expect("the folder of the records");
         let folders = entries.filter_map(|entry| Some(entry.ok()?.path()));

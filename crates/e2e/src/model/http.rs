@@ -1,4 +1,4 @@
-//! The protocol's side of the scripted model: the answers as the API writes them.
+//! The wire format of the scripted model's answers.
 
 use std::fmt::Write as _;
 
@@ -22,16 +22,16 @@ pub(super) fn respond(request: &Incoming, shared: &Shared) -> String {
     }
     let session = request.header("x-claude-code-session-id");
     let requested = body["model"].as_str().unwrap_or_default().to_owned();
-    // A model that the user switches to is tried with a request that wants its answer in one piece.
+    // When the user switches models, the client tries the new one with a request that does not stream.
     let streams = body["stream"] == true;
     shared.await_transcript(session);
     let (reply, id) = shared.lock().answer(session, body);
     match reply.0 {
         Answer::Message { blocks, usage } if streams => {
-            answer(200, "text/event-stream", &sse(id, &requested, &blocks, usage))
+            answer(200, "text/event-stream", &streamed_answer(id, &requested, &blocks, usage))
         }
         Answer::Message { blocks, usage } => {
-            answer(200, "application/json", &whole(id, &requested, &blocks, usage))
+            answer(200, "application/json", &whole_answer(id, &requested, &blocks, usage))
         }
         Answer::Error { status, kind, message } => {
             answer(status, "application/json", &error_body(&kind, &message))
@@ -62,7 +62,7 @@ fn counters(usage: Usage, output: u64) -> Value {
     totals
 }
 
-/// A content block; in a stream its content follows, so it starts out empty.
+/// In a stream the block starts empty and its content follows.
 fn block_json(block: &Block, id: usize, index: usize, empty: bool) -> Value {
     match block {
         Block::Text(text) => json!({ "type": "text", "text": if empty { "" } else { text } }),
@@ -80,8 +80,8 @@ fn stop_reason(blocks: &[Block]) -> &'static str {
     if uses_tools { "tool_use" } else { "end_turn" }
 }
 
-/// An answer in one piece.
-fn whole(id: usize, model: &str, blocks: &[Block], usage: Usage) -> String {
+/// Without streaming.
+fn whole_answer(id: usize, model: &str, blocks: &[Block], usage: Usage) -> String {
     let content = blocks.iter().enumerate().map(|(index, block)| block_json(block, id, index, false));
     json!({
         "id": message_id(id), "type": "message", "role": "assistant", "model": model,
@@ -91,8 +91,8 @@ fn whole(id: usize, model: &str, blocks: &[Block], usage: Usage) -> String {
     .to_string()
 }
 
-/// The event stream of one answer. The client takes the prompt's counters from `message_start`.
-fn sse(id: usize, model: &str, blocks: &[Block], usage: Usage) -> String {
+/// The client takes the prompt's counters from `message_start`.
+fn streamed_answer(id: usize, model: &str, blocks: &[Block], usage: Usage) -> String {
     let mut out = String::new();
     let mut event = |value: Value| {
         let name = value["type"].as_str().unwrap_or_default().to_owned();

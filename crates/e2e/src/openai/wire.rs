@@ -1,4 +1,4 @@
-//! The answers as OpenAI's APIs write them: responses as a stream, chat completions as a stream or in one piece.
+//! The wire format of OpenAI's APIs: responses as a stream, chat completions as a stream or in one piece.
 
 use std::fmt::Write as _;
 

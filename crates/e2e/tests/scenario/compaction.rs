@@ -1,7 +1,8 @@
-//! Compaction fires its events in the measured order, whoever asked for it, and the instructions reach the summary.
+//! Compaction fires its events in the measured order, whoever started it, and the instructions reach the
+//! summary.
 
 use serde_json::Value;
-use tidegate_e2e::client::{Launch, OPUS_5_5, SONNET_4_5, SONNET_4_6, Session};
+use tidegate_e2e::client::{ClientSession, Launch, OPUS_5_5, SONNET_4_5, SONNET_4_6};
 use tidegate_e2e::home::Home;
 use tidegate_e2e::hooks::{Hooks, Recorder};
 use tidegate_e2e::model::{Model, Reply, Route, Script};
@@ -13,15 +14,15 @@ use super::filler;
 const EVENTS: [&str; 6] =
     ["UserPromptSubmit", "SubagentStop", "SessionStart", "PreCompact", "PostCompact", "Stop"];
 
-/// A session whose hooks write their payloads down and ask for something in the summary.
-fn start(home: &Home, model: &Model, id: &str) -> (Session, Recorder) {
+/// A session whose hooks record their payloads and add instructions for the summary.
+fn start(home: &Home, model: &Model, id: &str) -> (ClientSession, Recorder) {
     let recorder = Recorder::new(home);
     let keep = ["/bin/sh", "-c", "cat >/dev/null; echo keep-this-fact"];
     let hooks = Hooks::new().recording(&recorder, &EVENTS).program("PreCompact", None, &keep, false);
     (Launch::new(home, model).on(id).settings(&hooks.settings()).start(), recorder)
 }
 
-/// The events from the compaction on, each with what tells it from its likes.
+/// The events since the compaction, each with its distinguishing field.
 fn chain(recorder: &Recorder) -> Vec<String> {
     let named = |payload: &Value| {
         let event = payload["hook_event_name"].as_str().unwrap_or_default();
@@ -33,7 +34,7 @@ fn chain(recorder: &Recorder) -> Vec<String> {
     all[from..].to_vec()
 }
 
-/// What holds for every compaction.
+/// True for every compaction.
 fn check(model: &Model) {
     let asked = model.requests_on(&Route::Compaction);
     assert_eq!(asked.len(), 1, "one summary was asked for");

@@ -1,4 +1,4 @@
-//! A broken binary or a garbage payload: the gate stays closed, and nothing else is in the way of the work.
+//! With a broken binary or a garbage payload the gate stays closed, and nothing else blocks the work.
 
 use serde_json::{Value, json};
 use tidegate_e2e::client::{Launch, OPUS_5_5, Run};
@@ -45,7 +45,7 @@ impl Attempt {
         assert!(result.is_error, "the model was refused: {result:?}");
     }
 
-    /// The gate answered for itself: the step to the model, the way out only to the user.
+    /// The gate explained itself: the step to the model, the way out only to the user.
     fn assert_explained(&self) {
         let result = self.model.last_main().last_tool_result();
         assert!(result.text.contains("tidegate could not check: "), "{result:?}");
@@ -55,12 +55,12 @@ impl Attempt {
     }
 }
 
-/// Installed, then every handler's command replaced.
+/// Replaces the command of every handler after the installation.
 fn with_binary(home: &Home, binary: &str) {
     Tidegate::init(home).rewire(|_, handler| handler["command"] = json!(binary));
 }
 
-/// Installed, then what the handlers of some events read is spoilt by `spoil`, a shell command.
+/// Pipes the payload of these events through `spoil`, a shell command.
 fn with_input(home: &Home, spoil: &str, events: &[&str]) {
     Tidegate::init(home).rewire(|event, handler| {
         if events.contains(&event) {
@@ -160,7 +160,8 @@ fn garbage_at_other_events_is_harmless() {
     assert_eq!(attempt.run.shown(), Vec::<String>::new());
 }
 
-/// The client hands the variables of a project's settings to its hooks. Ours count only when a person set them.
+/// The client passes variables of a project's settings to its hooks. Tidegate's own count only if a person
+/// set them.
 #[test]
 fn a_repository_cannot_open_the_gate() {
     let home = Home::new();

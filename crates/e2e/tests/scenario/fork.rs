@@ -1,4 +1,4 @@
-//! A fork knows what was said in the session it copied.
+//! A fork knows what was said in the session it was copied from.
 
 use tidegate_e2e::client::{Launch, SONNET_4_6};
 use tidegate_e2e::home::Home;
@@ -32,7 +32,7 @@ fn takes_the_marks_of_what_it_copied() {
     let prompts = tidegate.records_of("UserPromptSubmit");
     let of_fork =
         prompts.iter().rfind(|record| record["session"] == fork.session_id()).expect("a record of the fork");
-    // Its own transcript is not written yet, so there is no reading; the marks are what carries over.
+    // Its own transcript is not written yet, so there is no reading; only the marks carry over.
     assert!(of_fork["said"].is_null(), "{of_fork:#}");
     let marks = std::fs::read_to_string(home.state().join("sessions").join(fork.session_id()).join("marks"));
     assert!(

@@ -1,4 +1,4 @@
-//! Rows of the reply table on the real client: a wrong form would silently be no answer at all.
+//! Rows of the reply table on the real client: a wrong form would silently count as no answer.
 
 use tidegate_core::event::EventKind;
 use tidegate_core::feature::verdict::Call;
@@ -77,7 +77,7 @@ fn texts_at_every_event_that_a_session_passes() {
         let channels = Host::ClaudeCode.channels(event);
         assert_eq!(sent(&context), channels.context, "{event:?}: context for the model");
         assert!(!sent(&message), "{event:?}: what is for the user is not for the model");
-        // A subagent's events have no place of their own in the stream.
+        // The stream does not show a subagent's events.
         let expected = channels.user && !matches!(event, E::SubagentStart | E::SubagentStop);
         assert_eq!(shown.iter().any(|text| text.contains(&message)), expected, "{event:?}: {shown:#?}");
     }
@@ -90,7 +90,7 @@ fn a_denied_prompt_never_reaches_the_model() {
     let event = EventKind::UserPromptSubmit;
     let (model, run) = turn(event, &denying(event, Call::Deny), Script::new(), &home);
     assert_eq!(model.requests().len(), 0);
-    // Here the reason is for the user, and the client drops a message beside it.
+    // Here the reason is for the user, and the client drops a message in addition to it.
     assert!(run.shown().iter().any(|text| text.contains("reason-for-it")), "{:?}", run.shown());
 }
 

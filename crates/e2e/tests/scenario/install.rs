@@ -1,4 +1,4 @@
-//! What `init` registers is what the client runs, and `uninstall` ends it.
+//! The client runs what `init` registers, and `uninstall` ends it.
 
 use tidegate_e2e::client::{Launch, OPUS_5_5};
 use tidegate_e2e::home::Home;
@@ -29,7 +29,7 @@ fn hooks_run_until_uninstalled() {
     model.finish();
 }
 
-/// One turn, and how often it was recorded.
+/// The number of records of one turn.
 fn turns_recorded(home: &Home, tidegate: &Tidegate<'_>) -> (usize, usize) {
     let model = Model::start(Script::new().main(Reply::text("done")));
     Launch::new(home, &model).on(OPUS_5_5).ask("begin");
@@ -70,7 +70,7 @@ fn installed_for_the_user_and_for_the_project_it_answers_once() {
     assert_eq!(turns_recorded(&home, &tidegate), (1, 1));
 }
 
-/// The program is removed under a running session, and comes back elsewhere.
+/// The program is removed during a session, and comes back elsewhere.
 #[test]
 fn a_program_that_is_gone_is_seen_and_one_that_moved_is_found() {
     let home = Home::new();
@@ -124,7 +124,7 @@ fn a_program_that_is_gone_is_seen_and_one_that_moved_is_found() {
     model.finish();
 }
 
-/// Why `init` refuses such a file.
+/// The reason why `init` refuses such a file.
 #[test]
 fn the_client_ignores_settings_with_a_comment() {
     for odd in ["// a comment\n", ""] {

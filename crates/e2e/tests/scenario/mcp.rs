@@ -1,4 +1,4 @@
-//! The MCP server in the real client: how they speak with each other, and what the model gets.
+//! The MCP server in the real client: the protocol, and the results for the model.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -13,7 +13,7 @@ use tidegate_e2e::tidegate::{self, Tidegate};
 
 const PREFIX: &str = "mcp__plugin_tidegate_tidegate__";
 
-/// Settings that let the model call every tool of ours.
+/// Allows every tool of Tidegate.
 fn permissions() -> Value {
     json!({ "permissions": { "allow": [format!("{PREFIX}*")] } })
 }
@@ -22,7 +22,7 @@ fn call(tool: &str, arguments: Value) -> Reply {
     Reply::tool(format!("{PREFIX}{tool}"), arguments)
 }
 
-/// Both sides of the conversation, written down on its way.
+/// Records both sides of the conversation.
 struct Tapped(PathBuf);
 
 impl Tapped {
@@ -49,7 +49,7 @@ impl Tapped {
     }
 }
 
-/// The client asks first, and then speaks the newest revision without a handshake.
+/// The client probes first, and then speaks the newest revision without a handshake.
 #[test]
 fn the_clients_conversation_is_understood() {
     let home = Home::new();
@@ -75,7 +75,7 @@ fn the_clients_conversation_is_understood() {
     model.finish();
 }
 
-/// From a topic to a search, in one session; what the model is given back leads from one call to the next.
+/// From a topic to a search in one session: each result leads to the next call.
 #[test]
 fn the_model_remembers_and_finds() {
     let home = Home::new();
@@ -114,7 +114,7 @@ fn the_model_remembers_and_finds() {
     assert!(hit["snippet"].as_str().is_some_and(|snippet| snippet.contains("**設計**")), "{found}");
     assert_eq!(given(6)["topic"]["id"], 2);
 
-    // The hook saw both choices, in the session that they were made in.
+    // The hook saw both choices, in the right session.
     let marks = fs::read_to_string(home.state().join("sessions").join(run.session_id()).join("marks"));
     let marks = marks.expect("the session's marks");
     let (first, second) = (marks.find("How the index is kept"), marks.find("Which weights"));

@@ -1,4 +1,5 @@
-//! Memory: what was said in the real client is recorded without anybody's doing, under the right topic, and found again.
+//! Memory: conversations in the real client are recorded automatically, under the right topic, and found
+//! again.
 
 use serde_json::{Value, json};
 use tidegate_e2e::client::Launch;
@@ -7,12 +8,12 @@ use tidegate_e2e::model::{Model, Reply, Request, Script};
 use tidegate_e2e::prefix::assert_extending;
 use tidegate_e2e::tidegate::{Tidegate, binary};
 
-/// A tool of ours, as the client calls it.
+/// As the client calls it.
 fn tool(name: &str, input: Value) -> Reply {
     Reply::tool(format!("mcp__tidegate__{name}"), input)
 }
 
-/// The client with our server and its tools.
+/// With Tidegate's MCP server and its tools.
 fn launch<'a>(home: &'a Home, model: &'a Model) -> Launch<'a> {
     let server = json!({ "mcpServers": { "tidegate": { "command": binary(), "args": ["mcp"] } } });
     Launch::new(home, model)
@@ -24,12 +25,12 @@ fn launch<'a>(home: &'a Home, model: &'a Model) -> Launch<'a> {
         .environment("TIDEGATE_ATTENDED", "1")
 }
 
-/// The queue is emptied, whoever works on it.
+/// Waits until the queue is empty.
 fn settle(tidegate: &Tidegate<'_>) {
     tidegate.run(&["worker", "--once"]);
 }
 
-/// Logs, oldest first: the prompt of each and its topic's title.
+/// Prompt and topic of each log, oldest first.
 fn logs(tidegate: &Tidegate<'_>) -> Vec<(String, String)> {
     let printed = tidegate.run(&["memory", "list", "logs", "--json"]);
     let list: Value = serde_json::from_str(&printed).expect("a list is JSON");
@@ -47,7 +48,7 @@ fn search(tidegate: &Tidegate<'_>, query: &str) -> Vec<Value> {
     found["results"].as_array().cloned().expect("results")
 }
 
-/// The id that an answer of ours gives to a topic.
+/// The id of the topic in a tool's result.
 fn topic_of(request: &Request) -> i64 {
     let said = request.last_tool_result().text;
     let after = said.split("\"topic\":").nth(1).unwrap_or_else(|| panic!("{said}"));
@@ -60,7 +61,7 @@ fn tag(topic: &str, id: i64) -> String {
     format!("<!-- [meta] project: project (id: 0) | topic: {topic} (id: {id}) -->")
 }
 
-/// What the model was told when its stop was held.
+/// Reasons of held stops.
 fn feedback(request: &Request) -> Vec<String> {
     let held = |text: &&str| text.contains("Stop hook feedback");
     request.texts().into_iter().filter(held).map(str::to_owned).collect()

@@ -31,7 +31,7 @@ mod windows;
 mod work;
 mod workflow;
 
-/// Enough text that the client finds something to compact.
+/// Enough text for the client to compact.
 fn filler() -> String {
     "a line of the work so far\n".repeat(4_000)
 }

@@ -1,4 +1,4 @@
-//! Two sessions of one project at the same time keep their readings, their advice and their records apart.
+//! Two sessions of one project at the same time keep their readings, advice and records apart.
 
 use tidegate_e2e::client::{Launch, SONNET_4_6};
 use tidegate_e2e::home::Home;
@@ -8,7 +8,7 @@ use tidegate_e2e::tidegate::Tidegate;
 
 const TURNS: usize = 4;
 
-/// A session whose use climbs from turn to turn; every turn runs two tools at once.
+/// A session that grows from turn to turn; every turn runs two tools at once.
 fn script(from: u64, step: u64) -> Script {
     (0..TURNS as u64).fold(Script::new(), |script, turn| {
         let size = from + turn * step;

@@ -1,4 +1,5 @@
-//! People decide: a command that loosens something runs after a person's yes, and the model cannot give it to itself.
+//! People decide: a command that loosens something runs after a person's yes, and the model cannot give it
+//! itself.
 
 use std::time::{Duration, Instant};
 
@@ -13,14 +14,14 @@ fn call(arguments: &str) -> String {
     format!("{} {arguments}", tidegate::binary().display())
 }
 
-/// The code that the last command printed to the model.
+/// As the last command printed it to the model.
 fn code(request: &Request) -> String {
     let text = request.last_tool_result().text;
     let (_, after) = text.split_once("Code ").unwrap_or_else(|| panic!("a code: {text}"));
     after[..6].to_owned()
 }
 
-/// The model asks the question that the last command gave it.
+/// The model asks the question from the last command's output.
 pub(super) fn ask(request: &Request) -> Reply {
     let text = request.last_tool_result().text;
     let line = text.lines().find(|line| line.trim_start().starts_with("{\"questions\""));
@@ -35,7 +36,7 @@ fn switched_off(tidegate: &Tidegate<'_>) -> Vec<Value> {
     serde_json::from_str(&tidegate.run(&["off", "--json"])).expect("JSON")
 }
 
-/// The client in a terminal, with its shell tool and the question tool allowed.
+/// In a terminal, with the shell tool and the question tool allowed.
 fn launch<'a>(home: &'a Home, model: &'a Model) -> Terminal<'a> {
     let launch = Launch::new(home, model).on(OPUS_5_5);
     Terminal::start(&launch.argument("--permission-mode").argument("default"))
@@ -48,7 +49,7 @@ fn a_typed_approval_works_once() {
     let approved = call("off pressure --for 1h --approved");
     let script = Script::new()
         .main(Reply::bash(call("off pressure --for 1h")))
-        // The model's own attempt, before anybody said yes.
+        // The model's own attempt before the approval.
         .main(Reply::bash(approved.clone()))
         .main(Reply::text("it needs your yes"))
         .main(Reply::bash(approved.clone()))
@@ -106,13 +107,14 @@ fn an_answered_question_works() {
     model.finish();
 }
 
-/// The ways in which a model could have its code come back as a prompt.
+/// Ways in which a model could have its code come back as a prompt.
 #[test]
 fn a_model_cannot_approve_by_itself() {
     let home = Home::new();
     let tidegate = Tidegate::init(&home);
     let approved = call("off pressure --approved");
-    // A second client on the same session; the code is not in the command, only in what the shell makes of it.
+    // A second client in the same session; the code is not in the command, only in what the shell makes of
+    // it.
     let marks = format!("{}/sessions/$CLAUDE_CODE_SESSION_ID/marks", home.state().display());
     let second = format!(
         "code=$(sed -n 's/.*\"code\":\"\\([A-Z0-9]*\\)\".*/\\1/p' \"{marks}\" | tail -1); \
@@ -124,7 +126,7 @@ fn a_model_cannot_approve_by_itself() {
         .main(Reply::text("the second client has nothing to say"))
         .main(Reply::bash(approved.clone()))
         .main(Reply::text("it did not work"))
-        // Asked anew, and put into a prompt of its own for the next full minute.
+        // Requested again, and put into a scheduled prompt for the next full minute.
         .main(Reply::bash(call("off pressure --for 2h")))
         .main_with(|request| {
             let prompt = format!("approve {}", code(request));
@@ -141,7 +143,7 @@ fn a_model_cannot_approve_by_itself() {
     assert!(screen.contains("so the code is void"), "the person is told:\n{screen}");
     model.then(Reply::bash(call("off pressure --for 2h --approved")));
     model.then(Reply::text("no way past it"));
-    // The scheduled prompt comes like one that was typed.
+    // The scheduled prompt arrives like a typed one.
     let end = Instant::now() + Duration::from_secs(100);
     while !model.last_main().mentions("there is no approval of `tidegate off pressure --for 2h ") {
         assert!(Instant::now() < end, "the scheduled prompt did not come:\n{}", terminal.screen());
@@ -152,8 +154,8 @@ fn a_model_cannot_approve_by_itself() {
     assert!(became("nobody is there to approve it") && became("no request waits with this code"));
 }
 
-/// One shell command takes the code, writes a payload of its own into the hook, and uses the approval; another asks something
-/// harmless and holds the code.
+/// One shell command takes the code, sends its own payload to the hook, and uses the approval; another asks
+/// something harmless and contains the code.
 #[test]
 fn a_model_cannot_forge_an_approval() {
     let home = Home::new();
@@ -194,7 +196,7 @@ fn a_model_cannot_forge_an_approval() {
     model.finish();
 }
 
-/// A hook in a skill that the model wrote answers the question, before the person sees it or instead of them.
+/// A hook in a skill that the model wrote answers the question before the person sees it, or instead of them.
 #[test]
 fn a_hook_that_answers_the_question_approves_nothing() {
     for (event, decision) in [
@@ -243,7 +245,7 @@ fn a_hook_that_answers_the_question_approves_nothing() {
     }
 }
 
-/// The model starts a client of its own and asks in that; with and without the variables that give it away.
+/// The model starts its own client and asks there, with and without the variables that reveal it.
 #[test]
 fn a_client_that_an_agent_started_is_not_a_persons() {
     let home = Home::new();
@@ -303,8 +305,8 @@ fn a_person_is_asked_before_settings_change() {
     assert_eq!(rulings(&tidegate), ["pass", "ask"]);
 }
 
-/// A mode in which the client asks for nothing by itself. What leads out of the project by a link it takes for a file of the
-/// project.
+/// In a mode in which the client does not ask by itself. It treats a path that leaves the project through a
+/// link as a file of the project.
 #[test]
 fn own_files_are_closed_where_the_client_asks_nobody() {
     let home = Home::new();
@@ -368,8 +370,8 @@ fn nobody_there_is_a_no() {
     model.finish();
 }
 
-/// The client hands variables of a project's settings to its hooks, but not those that say where our files are. Should a
-/// client begin to, this has to be answered in the hook.
+/// The client passes variables of a project's settings to its hooks, but not those that locate Tidegate's
+/// files. Should a client start to, the hook has to handle that.
 #[test]
 fn a_repository_cannot_move_our_files() {
     let home = Home::new();

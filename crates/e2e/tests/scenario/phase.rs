@@ -1,4 +1,4 @@
-//! Phase advice: once per entry into a phase, names only, and nothing where nobody is there.
+//! Phase advice: once per change of phase, names only, and none without a person.
 
 use tidegate_e2e::home::Home;
 use tidegate_e2e::model::{Model, Reply, Script};

@@ -1,5 +1,5 @@
-//! A prompt of which the classifier is not sure: a language model is asked while the turn goes on, and its answer comes with the
-//! next tool result, once.
+//! For a prompt of which the classifier is not sure, a language model is asked during the turn, and its
+//! answer comes with the next tool result, once.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -70,7 +70,7 @@ fn an_endpoint_answers_in_the_middle_of_the_turn() {
     backend.finish();
 }
 
-/// The client's own program takes every argument, and runs without hooks, tools, memory and transcript.
+/// The client's own program accepts every argument, and runs without hooks, tools, memory and transcript.
 #[test]
 fn the_client_itself_is_asked() {
     let home = Home::new();
@@ -111,7 +111,7 @@ fn the_client_itself_is_asked() {
     backend.finish();
 }
 
-/// Every text below a folder.
+/// All text files in a folder.
 fn walk(folder: &std::path::Path) -> String {
     let mut text = String::new();
     for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {

@@ -1,4 +1,5 @@
-//! The plugin in the real client: accepted, installed, at work, beside `init`, without a binary, and gone again.
+//! The plugin in the real client: accepted, installed, at work, next to `init`, without a binary, and removed
+//! again.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -12,12 +13,12 @@ use tidegate_e2e::tidegate::Tidegate;
 
 const TOOL: &str = "mcp__plugin_tidegate_tidegate__get_context_status";
 
-/// Hooks of ours that the client ran, whatever they answered.
+/// Tidegate's hooks that the client ran, whatever they answered.
 fn ran(stream: &Stream, event: &str) -> usize {
     stream.hooks_started().iter().filter(|name| name.split(':').next() == Some(event)).count()
 }
 
-/// Settings that let the model call the plugin's tool and commands.
+/// Allows the plugin's tool and commands.
 fn permissions() -> Value {
     json!({ "permissions": { "allow": [TOOL, "Skill"] } })
 }
@@ -72,7 +73,7 @@ fn hooks_skills_commands_and_the_tool_work_in_a_fresh_home() {
     assert!(!requests[0].mentions("tidegate:off"), "a way past a gate is not offered to the model");
     assert!(requests[1].mentions("When a phase ends"), "the skill's text came with its call");
 
-    // A command that the model types finds the same binary, through the plugin's folder on its path.
+    // A command of the model finds the same binary, through the plugin's folder on its path.
     let typed = requests[2].last_tool_result();
     assert!(typed.text.starts_with("{\"used\":"), "{typed:?}");
 
@@ -133,7 +134,7 @@ fn beside_init_every_event_is_answered_and_recorded_once() {
     model.finish();
 }
 
-/// A payload larger than a pipe holds, which nobody reads, is no error either.
+/// Larger than a pipe holds: a payload that is never read must not be an error.
 fn large() -> String {
     "a line of a large file\n".repeat(20_000)
 }
@@ -181,7 +182,7 @@ fn without_a_binary_the_person_reads_it_on_the_screen() {
     model.finish();
 }
 
-/// A program for another machine, say, behind the link: it was meant to gate, so the gate stays closed.
+/// For example a program for another machine behind the link: it was meant to gate, so the gate stays closed.
 #[test]
 fn a_binary_that_cannot_run_closes_the_gate_and_nothing_else() {
     let home = Home::new();
@@ -229,7 +230,7 @@ fn uninstalling_leaves_nothing_firing() {
     model.finish();
 }
 
-/// The client keeps the server when it clears the conversation; the session in the server's environment is the old one.
+/// The client keeps the server when it clears the conversation; the server's environment has the old session.
 #[test]
 fn after_a_clear_the_tool_reads_the_new_session() {
     let home = Home::new();
@@ -257,8 +258,9 @@ fn after_a_clear_the_tool_reads_the_new_session() {
     model.finish();
 }
 
-/// The client reads a plugin of a local marketplace from its folder, which can go away under a running session: with
-/// another branch, say. No prompt and no turn may be lost by that; `denied` are the calls that the client holds back.
+/// The client reads a plugin of a local marketplace from its folder, which can disappear during a session,
+/// for example with a change of branch. That must not lose a prompt or a turn; `denied` are the calls that
+/// the client holds back.
 fn goes_away(part: &str, denied: &[&str]) {
     let home = Home::new();
     let file = home.in_project("made.txt");
@@ -291,7 +293,7 @@ fn a_plugin_that_goes_away_closes_the_gate_and_nothing_else() {
     goes_away("", &["Write"]);
 }
 
-/// Half a plugin is none: its line ends with 0, since some hosts take every failure for a denial.
+/// The line ends with status 0 if the plugin is incomplete, since some hosts treat every failure as a denial.
 #[test]
 fn a_selector_that_goes_away_gates_nothing() {
     goes_away("plugin/bin", &[]);

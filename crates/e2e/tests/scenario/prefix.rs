@@ -1,5 +1,4 @@
-//! What the client itself keeps equal from request to request, without any hook: the ground the other scenarios'
-//! prefix checks stand on.
+//! Requests of the client without any hook: the baseline for the prefix checks of the other scenarios.
 
 use serde_json::json;
 use tidegate_e2e::client::{Launch, OPUS_5_5, SONNET_4_5, SONNET_4_6};

@@ -1,4 +1,4 @@
-//! Pressure advice: once per level, at the right number of tokens for the window, to the main thread.
+//! Context warnings: once per level, at the right number of tokens for the window, to the main thread.
 
 use serde_json::json;
 use tidegate_e2e::client::{Launch, OPUS_5_5, SONNET_4_5, SONNET_4_6};
@@ -9,18 +9,18 @@ use tidegate_e2e::tidegate::Tidegate;
 
 use super::filler;
 
-/// What the numbers are on one model.
+/// The numbers of one model.
 struct Window {
     model: &'static str,
     /// Below every level, although more than 60 % of a large window.
     quiet: u64,
     /// Past the first level, with the percentage and the tokens left that the advice must name.
     info: (u64, &'static str, &'static str),
-    /// Past the second.
+    /// Past the second level.
     urgent: (u64, &'static str, &'static str),
 }
 
-/// The client compacts at 167,000 by itself: 47,000 and 17,000 before that.
+/// The client compacts at 167,000 by itself: levels are 47,000 and 17,000 tokens before that.
 const SMALL: Window = Window {
     model: SONNET_4_6,
     quiet: 118_000,
@@ -28,7 +28,8 @@ const SMALL: Window = Window {
     urgent: (154_000, "77%", "13k tokens"),
 };
 
-/// The client compacts when the API refuses: 80,000 and 50,000 before the window's end.
+/// The client compacts when the API rejects the prompt: levels are 80,000 and 50,000 tokens before the end of
+/// the window.
 const SMALL_REACTIVE: Window = Window {
     model: SONNET_4_5,
     quiet: 118_000,
@@ -44,7 +45,7 @@ const LARGE: Window = Window {
     urgent: (950_000, "95%", "17k tokens"),
 };
 
-/// What the request says about pressure; around a compaction others have something to say, too.
+/// Only context warnings: around a compaction there are other texts too.
 fn advice(request: &Request) -> Vec<String> {
     let of_pressure = |context: &String| context.contains(": Context ");
     request.hook_contexts().into_iter().filter(of_pressure).collect()
@@ -56,7 +57,7 @@ fn assert_says(advice: &str, event: &str, (_, percentage, left): (u64, &str, &st
     assert!(advice.contains(left), "names {left}: {advice}");
 }
 
-/// A prompt for each size: the advice stands in the request of the prompt after it was reached.
+/// One prompt per size: the advice is in the request of the prompt after the level was reached.
 fn at_prompts(window: &Window) {
     let home = Home::new();
     let tidegate = Tidegate::init(&home);
@@ -70,7 +71,7 @@ fn at_prompts(window: &Window) {
     let mut said = Vec::new();
     for _ in 0..=sizes.len() {
         let turn = session.ask("go on");
-        // A person takes longer than the client's writes.
+        // A person is slower than the client's writes.
         model.await_transcript(turn.session_id());
         said.push(model.last_main().hook_contexts().len());
     }
@@ -107,8 +108,8 @@ fn in_one_turn(window: &Window) {
     tidegate.assert_unfailing();
     let said: Vec<usize> =
         model.main_requests().iter().map(|request| request.hook_contexts().len()).collect();
-    // The transcript may lag by one request behind the event, so the advice comes at the tool call that reached
-    // the level or at the one after it.
+    // The transcript may lag one request behind the event, so the advice comes at the tool call that reached
+    // the level or at the next one.
     assert_eq!(said[..2], [0, 0], "nothing below the level");
     assert_eq!(said[3..5], [1, 1], "the first level, once");
     assert_eq!(said[6..], [2, 2], "the second level, once");
@@ -158,7 +159,7 @@ fn once_although_tools_end_at_once() {
     let home = Home::new();
     let file = home.write("read-me.txt", "text\n");
     let tidegate = Tidegate::init(&home);
-    // Reading is what the client does at the same time, and with it the hooks.
+    // The client runs reads, and their hooks, in parallel.
     let read = || json!({ "file_path": file });
     let batch = |used| {
         let four = Reply::tool("Read", read()).and_tool("Read", read()).and_tool("Read", read());
@@ -184,7 +185,7 @@ fn is_not_swallowed_by_a_subagent() {
     let task = "look around";
     let script = Script::new()
         .main(Reply::bash("true").used(SMALL.quiet))
-        // The level is reached by the request that starts the agent, so the agent's events are the first to see it.
+        // The request that starts the agent reaches the level, so the agent's events are the first to see it.
         .main(Reply::agent(task).used(SMALL.info.0))
         .subagent(task, Reply::bash("true").used(9_000))
         .subagent(task, Reply::bash("true").used(9_100))
@@ -216,7 +217,7 @@ fn is_armed_again_by_a_compaction() {
     let home = Home::new();
     let tidegate = Tidegate::init(&home);
     let (info, urgent) = (SMALL.info.0, SMALL.urgent.0);
-    // The client compacts at 168,000, inside the turn, and keeps the last call and its result.
+    // The client compacts at 168,000, within the turn, and keeps the last call and its result.
     let climb = [info, info + 100, urgent, urgent + 100, 168_000, 30_000, info, info];
     let begin = Script::new().main(Reply::text("first").used(40_000));
     let script = climb.iter().fold(begin, |script, size| script.main(Reply::bash("true").used(*size)));
@@ -247,8 +248,8 @@ fn says_nothing_of_the_time_before_a_compaction() {
     let home = Home::new();
     let tidegate = Tidegate::init(&home);
     let begin = Script::new().main(Reply::text("first").used(40_000));
-    // The client compacts at 168,000. Its batched writes lag, so the first events after that can still find the old
-    // number at the end of the transcript.
+    // The client compacts at 168,000. Its batched writes lag, so the first events after that can still find
+    // the old number at the end of the transcript.
     let sizes = [SMALL.quiet, 168_000, 30_000, 30_000, 30_000];
     let script = sizes.iter().fold(begin, |script, size| script.main(Reply::bash("true").used(*size)));
     let model = Model::start(script.main(Reply::text("done").used(30_000)));
@@ -261,7 +262,8 @@ fn says_nothing_of_the_time_before_a_compaction() {
     tidegate.assert_unfailing();
     let requests = model.main_requests();
     let after: Vec<_> = requests.iter().filter(|request| request.conversation == 1).collect();
-    // The client keeps the last call before a compaction, and with it what was rightly said there.
+    // The client keeps the last call before a compaction, and with it the advice that was rightly given
+    // there.
     assert_eq!(advice(&model.last_main()), advice(after[0]), "nothing new");
     assert_extending(&model.requests());
     model.finish();

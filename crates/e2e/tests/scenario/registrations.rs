@@ -1,4 +1,4 @@
-//! Two registrations of one event, as with a plugin beside `init`, answer once.
+//! Two registrations of one event, as with the plugin next to `init`, answer once.
 
 use serde_json::{Value, json};
 use tidegate_e2e::client::{Launch, SONNET_4_6};

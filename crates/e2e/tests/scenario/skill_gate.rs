@@ -9,7 +9,7 @@ use tidegate_e2e::tidegate::Tidegate;
 
 use super::work::{CODE_RULES, launch, skill};
 
-/// What a verdict of the gate says; a check that could not be made says something else.
+/// Only in a verdict of the gate, not in the text of a check that could not be made.
 const DENIED: &str = "must be invoked before";
 
 #[test]
@@ -86,7 +86,7 @@ fn documents_and_other_places_are_not_asked_about() {
 
     tidegate.assert_unfailing();
     let results = model.last_main().tool_results();
-    // The client itself holds back what is in its own folder; ours has nothing against it.
+    // The client itself protects its own folder; the gate does not.
     assert!(!results.iter().any(|result| result.text.contains(DENIED)), "{results:?}");
     assert!(note.exists() && outside.exists());
     assert!(tidegate.records_of("Stop").iter().all(|record| record["ruling"] == "pass"));
@@ -190,7 +190,7 @@ fn a_reminder_lets_the_edit_through() {
     model.finish();
 }
 
-/// Whatever keeps the gate from checking, it stays closed, and what it says then is not a verdict.
+/// If the gate cannot check, it stays closed, and its text is not a verdict.
 #[test]
 fn marks_that_cannot_be_read_close_it() {
     let home = Home::new();

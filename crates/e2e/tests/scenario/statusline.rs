@@ -7,13 +7,13 @@ use tidegate_e2e::model::{Model, Reply, Script};
 use tidegate_e2e::terminal::Terminal;
 use tidegate_e2e::tidegate::Tidegate;
 
-/// Installed, with a copy of every status-line payload kept on the way to the binary.
+/// Keeps a copy of every status line payload.
 fn install(home: &Home) -> Tidegate<'_> {
     let tidegate = Tidegate::init(home);
     let mut settings = home.read_settings();
     let ours = settings["statusLine"]["command"].as_str().expect("init registers a status line").to_owned();
     let copy = home.scratch("status.json").display().to_string();
-    // The client kills a status line at will: the copy is complete before it gets its name.
+    // The client may kill a status line at any time: the copy is complete before it gets its name.
     settings["statusLine"]["command"] =
         json!(format!("cat > {copy}.$$ && mv {copy}.$$ {copy}; {ours} < {copy}"));
     home.write_settings(&settings);
@@ -25,7 +25,7 @@ fn payload(home: &Home) -> Value {
     serde_json::from_str(&text).expect("the payload is JSON")
 }
 
-/// One turn in a terminal; what the meter reads afterwards is what the client's own payload says.
+/// After one turn in a terminal the meter reads the same as the client's own payload.
 fn agrees(id: &str, used: u64, percentage: &str, compacts_at: u64) {
     let home = Home::new();
     let tidegate = install(&home);

@@ -1,4 +1,4 @@
-//! Verify before stop: it holds on fact, once, and what was run settles it.
+//! Verify before stop: it holds only on facts, once, and a passing check settles it.
 
 use serde_json::{Value, json};
 use tidegate_e2e::client::SONNET_4_6;
@@ -17,13 +17,13 @@ fn edit(home: &Home) -> Reply {
     Reply::write(home.in_project("src/B.java"), "class B {}\n")
 }
 
-/// How often a stop was held, over the whole conversation. The client gives the reason a second time, as the error of a
-/// command (seen with 2.1.325).
+/// Held stops in the whole conversation. The client repeats the reason as the error of a command (seen with
+/// 2.1.325).
 fn held(request: &Request) -> usize {
     request.texts().iter().filter(|text| text.contains("Stop hook feedback") && text.contains(HELD)).count()
 }
 
-/// What the Stop records say the policy found, oldest first.
+/// The policy's findings in the Stop records, oldest first.
 fn stops(tidegate: &Tidegate<'_>) -> Vec<String> {
     let because = |record: Value| {
         let verdicts = record["verdicts"].as_array().cloned().unwrap_or_default();
@@ -84,7 +84,8 @@ fn a_model_that_does_not_listen_is_let_go_and_the_person_told_once() {
     model.finish();
 }
 
-/// A model that writes events into the hook: a new start of the session, a check that never ran, an end of the turn.
+/// A model that sends events to the hook: a new start of the session, a check that never ran, an end of the
+/// turn.
 #[test]
 fn events_that_the_model_makes_up_change_nothing() {
     let home = Home::new();
@@ -123,7 +124,7 @@ fn events_that_the_model_makes_up_change_nothing() {
     model.finish();
 }
 
-/// As on a full disk. The turn ends all the same, and the person is told.
+/// As on a full disk. The turn ends anyway, and the person is told.
 #[test]
 fn a_turn_whose_state_cannot_be_written_is_held_once() {
     let home = Home::new();
@@ -245,7 +246,7 @@ fn edits_through_the_shell_count() {
     }
 }
 
-/// Reading, asking, writing documents: nothing of that is held, whatever else changes meanwhile.
+/// Reading, asking and writing documents are never held, whatever else changes meanwhile.
 #[test]
 fn research_and_somebody_elses_edits_are_never_held() {
     let home = Home::new();
@@ -285,7 +286,7 @@ fn a_dev_server_in_the_background_changes_nothing_and_a_check_there_does() {
         .main(edit(&home))
         .main(background("for second in 1 2 3 4 5 6 7 8; do sleep 1; done"))
         .main(Reply::text("done, the server runs"))
-        // Held: a server is no evidence. A check in the background is awaited instead.
+        // Held: a server is not evidence. A check in the background is awaited instead.
         .main(background("sleep 1; ./gradlew test"))
         .main(Reply::text("the tests run"))
         .main_with(|request| {
@@ -365,7 +366,7 @@ fn what_a_subagent_edits_is_its_sessions() {
     model.finish();
 }
 
-/// Another hook blocked the stop first: that alone is no reason to let ours pass.
+/// Another hook blocked the stop first: that alone does not let the turn end.
 #[test]
 fn another_hooks_block_does_not_disarm_it() {
     let home = Home::new();

@@ -8,10 +8,10 @@ use tidegate_e2e::model::{Model, Reply, Route, Script};
 
 use super::filler;
 
-/// The client's margin between its effective window, which it logs, and the point at which it compacts.
+/// The client logs its effective window; this is the margin to the point at which it compacts.
 const MARGIN: u64 = 13_000;
 
-/// What the client says about a model: its window, and the compaction point if it watches one.
+/// The client's window for a model, and its compaction point if it has one.
 fn client_says(id: &str) -> (Option<u64>, Option<u64>) {
     let home = Home::new();
     let log = home.scratch("debug.log");
@@ -62,7 +62,7 @@ fn of_models_asked_for_with_a_large_window() {
     agree(&["claude-opus-4-6[1m]", "claude-sonnet-4-6[1m]", "claude-sonnet-4-5[1m]"]);
 }
 
-/// Lets the client compact: not a little below the point, and at once above it.
+/// The client compacts at once above the point, and not a little below it.
 fn compacts_at(id: &str, environment: &[(&str, &str)], host: &HostSettings) {
     let point = window(id, host).compact_at.expect("a model with a compaction point");
     let home = Home::new();

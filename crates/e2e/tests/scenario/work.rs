@@ -1,4 +1,4 @@
-//! A project that can be edited and tested without any toolchain, and what a model does in it.
+//! A project that can be edited and tested without any toolchain, and a model's actions in it.
 
 use serde_json::json;
 use tidegate_e2e::client::Launch;
@@ -7,19 +7,18 @@ use tidegate_e2e::model::{Model, Reply};
 
 pub(crate) const CODE_RULES: &str = "code-quality-rules";
 
-/// The model invokes a skill.
 pub(crate) fn skill(name: &str) -> Reply {
     Reply::tool("Skill", json!({ "skill": name }))
 }
 
-/// The client with the tools that the gates are about.
+/// With the tools that the gates are about.
 pub(crate) fn launch<'a>(home: &'a Home, model: &'a Model) -> Launch<'a> {
     Launch::new(home, model)
         .argument("--allowedTools")
         .argument("Bash,Read,Write,Edit,Agent,Skill,NotebookEdit,TaskCreate,TaskUpdate,TaskStop")
 }
 
-/// A Gradle project whose wrapper is a script: its test fails while a source says `broken`.
+/// A Gradle project whose wrapper is a script: its test fails while a source contains `broken`.
 pub(crate) fn gradle(home: &Home) {
     home.write("build.gradle", "plugins { id 'java' }\n");
     home.write("src/A.java", "class A {}\n");

@@ -1,4 +1,5 @@
-//! Gates between phases: agents that are not spawned, what the model and the person are told, and what opens the way.
+//! Gates between phases: agents that are not spawned, the texts to the model and the person, and the ways
+//! past a gate.
 
 use serde_json::{Value, json};
 use tidegate_e2e::client::{Launch, OPUS_5_5, SONNET_4_5};
@@ -17,12 +18,12 @@ fn gate(arguments: &str) -> Reply {
     Reply::bash(format!("{} gate {arguments}", binary().display()))
 }
 
-/// The model moves the manifest on to a phase. The host refuses its own tools there.
+/// The model moves the manifest to a phase with a shell command: the host refuses its own tools there.
 fn phase(to: usize) -> Reply {
     gate(&format!("phase {to}"))
 }
 
-/// What the policy found before each agent, oldest first.
+/// The policy's findings before each agent, oldest first.
 fn spawns(tidegate: &Tidegate<'_>) -> Vec<String> {
     let of_agents = tidegate.records_of("PreToolUse").into_iter().filter(|record| record["tool"] == "Agent");
     of_agents.filter_map(|record| because(&record)).collect()
@@ -34,7 +35,7 @@ fn because(record: &Value) -> Option<String> {
     Some(ours["because"].as_str().unwrap_or_default().to_owned())
 }
 
-/// What the request says that we said beside an agent.
+/// Tidegate's texts next to agents in the request.
 fn advice(request: &Request) -> Vec<String> {
     request.hook_contexts().into_iter().filter(|text| text.starts_with("PreToolUse:Agent")).collect()
 }
@@ -48,13 +49,14 @@ const LEVELS: [&str; 6] = [
     "the context is full: a handoff is written",
 ];
 
-/// An agent at each size of the context.
+/// One agent per size of the context.
 fn agents_at(model: &str, sizes: [u64; 6], shown_use: &str) {
     let home = Home::new();
     let tidegate = Tidegate::init(&home);
     let mut script = Script::new().main(gate("start x").used(20_000));
     for (at, size) in sizes.iter().enumerate() {
-        // On a busy machine the client writes its transcript later than the hook waits for it: the reading before says the same.
+        // On a busy machine the client writes its transcript later than the hook waits for it: the previous
+        // reading must lead to the same finding.
         script = script.main(Reply::bash("true").used(*size));
         script = script.main(Reply::agent(format!("AGENT {at}")).used(*size));
         if at < 4 {
@@ -101,13 +103,13 @@ fn agents_on_a_small_window() {
     agents_at(SONNET_4_5, [148_000, 152_000, 153_000, 162_000, 172_000, 192_000], "86% in use");
 }
 
-/// This one compacts at 967K: 47K, 17K, 12K, 7K and 2K before that.
+/// This one compacts at 967K: the levels are 47K, 17K, 12K, 7K and 2K before that.
 #[test]
 fn agents_on_a_large_window() {
     agents_at(OPUS_5_5, [930_000, 951_000, 952_000, 956_000, 961_000, 966_000], "6.0k tokens left");
 }
 
-/// Rounds of the server's own tools are counted in the totals; in the context is only the last.
+/// Rounds of server-side tools are in the totals; only the last one is in the context.
 #[test]
 fn rounds_of_server_tools_do_not_fill_the_context() {
     let home = Home::new();
@@ -135,7 +137,6 @@ fn rounds_of_server_tools_do_not_fill_the_context() {
     model.finish();
 }
 
-/// The model writes what the gate wants.
 fn persist() -> Reply {
     let program = binary();
     let program = program.display();
@@ -218,7 +219,7 @@ fn a_compaction_in_between_makes_the_check_green() {
     model.finish();
 }
 
-/// The code that the last command printed to the model.
+/// As the last command printed it to the model.
 fn code(request: &Request) -> String {
     let text = request.last_tool_result().text;
     let (_, after) = text.split_once("Code ").unwrap_or_else(|| panic!("a code: {text}"));
@@ -269,7 +270,7 @@ fn only_a_person_skips_a_gate() {
     model.finish();
 }
 
-/// The session that wrote a manifest last is the one that it holds back.
+/// A manifest holds back only the session that wrote it last.
 #[test]
 fn a_manifest_belongs_to_the_session_that_wrote_it() {
     let home = Home::new();
@@ -290,7 +291,7 @@ fn a_manifest_belongs_to_the_session_that_wrote_it() {
     model.finish();
 }
 
-/// In a terminal the model asks with the client's own dialog, and the person answers there.
+/// In a terminal the model asks through the client's own dialog, and the person answers there.
 #[test]
 fn a_person_skips_a_gate_in_a_dialog() {
     let home = Home::new();
@@ -323,7 +324,7 @@ fn a_person_skips_a_gate_in_a_dialog() {
     model.finish();
 }
 
-/// An agent that failed, in the foreground and in the background: the same work is spawned again.
+/// After an agent failed, in the foreground or in the background, the same work is spawned again.
 #[test]
 fn the_same_work_again_after_a_failure() {
     for background in [false, true] {

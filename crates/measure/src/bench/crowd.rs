@@ -1,4 +1,4 @@
-//! 32 hooks at once in one session, 10,000 records; then what so long a session costs.
+//! 32 hooks at once in one session, 10,000 records; then the cost of such a long session.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,17 +10,17 @@ use serde_json::Value;
 
 use super::programs::Programs;
 use super::{Problems, growth};
-use crate::stage::{Case, POST_TOOL_USE, PRE_TOOL_USE, STOP, Session, Stage, USER_PROMPT_SUBMIT};
+use crate::stage::{Case, POST_TOOL_USE, PRE_TOOL_USE, STOP, Stage, StagedSession, USER_PROMPT_SUBMIT};
 use xtask::failure::{Done, Failure, While};
 use xtask::print;
 
 const AT_ONCE: usize = 32;
 const RECORDS: u64 = 10_000;
 
-/// In turns. Prompts leave marks, so that the marks are shortened while others append to them.
+/// In turns. Prompts leave marks, so the marks are compacted while other hooks append.
 const EVENTS: [Case; 4] = [USER_PROMPT_SUBMIT, PRE_TOOL_USE, POST_TOOL_USE, STOP];
 
-/// Ids behind those of the warm-up.
+/// Beyond the ids of the warm-up.
 const FIRST: u64 = 100_000;
 
 pub(crate) fn measure(programs: &Programs, runs: usize, problems: &mut Problems) -> Done {
@@ -28,10 +28,10 @@ pub(crate) fn measure(programs: &Programs, runs: usize, problems: &mut Problems)
     // Each has seen about ten events.
     let (short, long) = (stage.session(&programs.shipped, 1)?, stage.session(&programs.shipped, 2)?);
     let before = stage.journal()?.records.len();
-    drive(&stage, programs, &long)?;
-    check(&stage, &long, before, problems)?;
+    run_crowd(&stage, programs, &long)?;
+    check_records(&stage, &long, before, problems)?;
     for case in [USER_PROMPT_SUBMIT, POST_TOOL_USE] {
-        growth::compare(
+        growth::compare_sessions(
             programs,
             &case,
             [(&stage, &short), (&stage, &long)],
@@ -42,7 +42,7 @@ pub(crate) fn measure(programs: &Programs, runs: usize, problems: &mut Problems)
     Ok(())
 }
 
-fn drive(stage: &Stage, programs: &Programs, session: &Session) -> Done {
+fn run_crowd(stage: &Stage, programs: &Programs, session: &StagedSession) -> Done {
     let next = AtomicU64::new(0);
     let failed: Mutex<Option<Failure>> = Mutex::new(None);
     let start = Instant::now();
@@ -74,14 +74,14 @@ fn drive(stage: &Stage, programs: &Programs, session: &Session) -> Done {
     }
 }
 
-fn check(stage: &Stage, session: &Session, before: usize, problems: &mut Problems) -> Done {
+fn check_records(stage: &Stage, session: &StagedSession, before: usize, problems: &mut Problems) -> Done {
     let journal = stage.journal()?;
     let records = &journal.records[before..];
     let text = |record: &Value, member: &str| record[member].as_str().unwrap_or_default().to_owned();
     let ids: BTreeSet<String> = records.iter().map(|record| text(record, "id")).collect();
     let late = records.iter().filter(|record| record["failure"]["class"] == "deadline").count();
     let foreign = records.iter().filter(|record| {
-        // A run that met its deadline may not have known its session yet.
+        // A run that missed its deadline may not have read its session yet.
         record["session"] != session.id.as_str() && record["failure"].is_null()
     });
     let foreign = foreign.count();

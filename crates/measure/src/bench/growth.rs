@@ -1,5 +1,5 @@
-//! What a long transcript and a large memory cost. (What a long session costs is measured where one is made:
-//! [`super::crowd`].)
+//! The cost of a long transcript and of a large memory. ([`super::crowd`] measures a long session, because it
+//! creates one.)
 
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
@@ -14,8 +14,8 @@ use tidegate_state::place::StateDir;
 use super::Problems;
 use super::programs::Programs;
 use super::samples::Samples;
-use super::table::ratio;
-use crate::stage::{Case, POST_TOOL_USE, SESSION_START, STOP, Session, Stage, USER_PROMPT_SUBMIT};
+use super::table::format_ratio;
+use crate::stage::{Case, POST_TOOL_USE, SESSION_START, STOP, Stage, StagedSession, USER_PROMPT_SUBMIT};
 use xtask::failure::{Done, While};
 use xtask::print;
 
@@ -23,29 +23,30 @@ pub(crate) const GOAL: f64 = 1.2;
 
 const GIGABYTE: u64 = 1_000_000_000;
 
-/// Topics of a million logs, automatic ones included.
+/// Of a million logs, including automatic topics.
 const TOPICS: i64 = 100_000;
 
 pub(crate) fn measure(programs: &Programs, runs: usize, problems: &mut Problems) -> Done {
     let stage = Stage::new()?;
     let (short, long) = (stage.session(&programs.shipped, 1)?, stage.session(&programs.shipped, 2)?);
-    lengthen(&long)?;
+    lengthen_transcript(&long)?;
     for case in [USER_PROMPT_SUBMIT, POST_TOOL_USE] {
         stage.begin_turn(&short, &case, 1000)?;
         stage.begin_turn(&long, &case, 1000)?;
         let what = "transcript 1 MB to 1 GB (sparse, real lines in its first and last MB)";
-        compare(programs, &case, [(&stage, &short), (&stage, &long)], runs, what)?;
+        compare_sessions(programs, &case, [(&stage, &short), (&stage, &long)], runs, what)?;
     }
     let used: Vec<_> =
         stage.journal()?.records.iter().rev().take(2).map(|r| r["meter"]["used"].clone()).collect();
     if used.len() < 2 || used[0] != used[1] || used[0].is_null() {
         problems.push(format!("a long transcript is read as another one than a short one: {used:?}"));
     }
-    memory(programs, runs)
+    compare_memory(programs, runs)
 }
 
-/// A memory of a million logs beside none: hooks read a record and two short lists of its catalogue, and never the store.
-fn memory(programs: &Programs, runs: usize) -> Done {
+/// Compares a memory of a million logs with none: hooks read one record and two short lists of its catalogue,
+/// never the store.
+fn compare_memory(programs: &Programs, runs: usize) -> Done {
     let (none, large) = (Stage::new()?, Stage::new()?);
     let (without, with) = (none.session(&programs.shipped, 1)?, large.session(&programs.shipped, 1)?);
     let _held = (none.hold_workers_off()?, with_a_large_memory(&large)?);
@@ -53,20 +54,20 @@ fn memory(programs: &Programs, runs: usize) -> Done {
         none.begin_turn(&without, &case, 1000)?;
         large.begin_turn(&with, &case, 1000)?;
         let what = "memory 0 to 1,000,000 logs, 100,000 topics";
-        compare(programs, &case, [(&none, &without), (&large, &with)], runs, what)?;
+        compare_sessions(programs, &case, [(&none, &without), (&large, &with)], runs, what)?;
     }
     Ok(())
 }
 
-/// Gives the stage a memory of a million logs. No worker touches it as long as what this gives is held.
+/// Keep the returned lock: it keeps workers away from this fake store.
 pub(crate) fn with_a_large_memory(stage: &Stage) -> Done<Option<File>> {
     let held = stage.hold_workers_off()?;
-    remember(stage, &stage.opened()?).while_("writing a catalogue")?;
+    fill_memory(stage, &stage.opened()?).while_("writing a catalogue")?;
     Ok(Some(held))
 }
 
-/// The catalogue of a large memory, and in the place of its store a file of that size that none could be read from.
-fn remember(stage: &Stage, state: &StateDir) -> std::io::Result<()> {
+/// Writes a real catalogue, and in place of the store a file of that size that cannot be read.
+fn fill_memory(stage: &Stage, state: &StateDir) -> std::io::Result<()> {
     let topic = |id| TopicRecord {
         id,
         project: id % 300 + 1,
@@ -90,8 +91,8 @@ fn remember(stage: &Stage, state: &StateDir) -> std::io::Result<()> {
     store.set_len(3 * GIGABYTE)
 }
 
-/// Moves the lines to the end of a file of a gigabyte, with a copy of them at its start and a hole between.
-fn lengthen(session: &Session) -> Done {
+/// Moves the lines to the end of a one-gigabyte file, with a copy at its start and a hole between.
+fn lengthen_transcript(session: &StagedSession) -> Done {
     let path = &session.transcript;
     let lines = fs::read(path).while_(path.display())?;
     let extend = || {
@@ -103,12 +104,12 @@ fn lengthen(session: &Session) -> Done {
     extend().while_(path.display())
 }
 
-/// Times one event in two sessions, in turns, and prints the ratio. Each run finds the marks as they were at first,
-/// else the short session would grow by being measured.
-pub(crate) fn compare(
+/// Times one event in two sessions alternately and prints the ratio. Restores the marks before each run,
+/// because runs would make the short session grow.
+pub(crate) fn compare_sessions(
     programs: &Programs,
     case: &Case,
-    sessions: [(&Stage, &Session); 2],
+    sessions: [(&Stage, &StagedSession); 2],
     runs: usize,
     what: &str,
 ) -> Done {
@@ -135,7 +136,7 @@ pub(crate) fn compare(
         "    {what}, {}: p50 {p50:.0} to {long_p50:.0} µs, × {} (goal ≤ {GOAL}); p99 {:.0} to {:.0} µs; \
          marks {} to {} bytes",
         case.name,
-        ratio(long_p50 / p50, GOAL),
+        format_ratio(long_p50 / p50, GOAL),
         times[0].percentile(99),
         times[1].percentile(99),
         saved[0].len(),

@@ -1,8 +1,8 @@
-//! Peak memory of a hook run, by the size of its payload.
+//! Peak memory of a hook run, by payload size.
 
 use super::Problems;
 use super::programs::Programs;
-use super::table::{thousands, verdict};
+use super::table::{goal_verdict, with_thousands};
 use super::usage::{self, Count};
 use crate::stage::{Case, POST_TOOL_USE, PRE_TOOL_USE, STOP, Stage, USER_PROMPT_SUBMIT};
 use xtask::failure::{Done, Failure};
@@ -23,7 +23,7 @@ const RUNS: [(Case, usize); 8] = [
     (USER_PROMPT_SUBMIT, 32 * MIB),
 ];
 
-/// Text as tools print it, in JSON: with escapes, which a parser cannot borrow.
+/// JSON-escaped tool output: a parser cannot borrow text with escapes.
 const TEXT: &str = "test listener::takes_a_port ... \\\"ok\\\"\\n";
 
 pub(crate) fn measure(programs: &Programs, problems: &mut Problems) -> Done {
@@ -31,7 +31,7 @@ pub(crate) fn measure(programs: &Programs, problems: &mut Problems) -> Done {
         print::line("    left out: only GNU time tells the peak");
         return Ok(());
     }
-    if !tools::present("time") {
+    if !tools::is_on_path("time") {
         return Err(Failure::new("time is missing").next("install it (Debian: `apt-get install time`)"));
     }
     let stage = Stage::new()?;
@@ -43,7 +43,7 @@ pub(crate) fn measure(programs: &Programs, problems: &mut Problems) -> Done {
         let padding = TEXT.repeat(room / TEXT.len()) + &"x".repeat(room % TEXT.len());
         let payload = stage.payload(case, &session, 2000 + number as u64, &padding);
         let call = stage.call(&programs.shipped, case, &session);
-        let (peak, output) = usage::count(&stage, &call, &payload, Count::Peak)?;
+        let (peak, output) = usage::count_usage(&stage, &call, &payload, Count::Peak)?;
         let goal = if *size <= MIB { 8 * KIB } else { size / KIB + 8 * KIB };
         let records = stage.journal()?.records;
         if records.last().is_none_or(|record| record["event"] != case.name) {
@@ -54,12 +54,12 @@ pub(crate) fn measure(programs: &Programs, problems: &mut Problems) -> Done {
             "    {:<18}{:>8} KiB payload: peak {:>7} KiB (goal ≤ {}) {}{}",
             case.name,
             payload.len() / KIB,
-            thousands(peak as u64),
-            thousands(goal as u64),
-            verdict(peak <= goal),
+            with_thousands(peak as u64),
+            with_thousands(goal as u64),
+            goal_verdict(peak <= goal),
             if late { ", met its own deadline" } else { "" },
         ));
-        // Unless the gate ran out of time; `time` passes its exit code on.
+        // Unless the gate ran out of time; `time` passes on the exit code.
         if !late {
             case.check(&output)?;
         }

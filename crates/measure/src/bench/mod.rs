@@ -1,7 +1,8 @@
-//! `cargo xtask bench [--runs N]`: what a hook costs, beside the goals. `cargo xtask bench store`: what the store does.
+//! `cargo xtask bench [--runs N]`: the cost of a hook against its goals. `cargo xtask bench store`: the speed
+//! of the store.
 //!
-//! Times are printed and never judged: a shared machine would decide. What does not depend on the machine is
-//! checked: answers, records, memory.
+//! Times are printed and not asserted, because they depend on the machine. Answers, records and memory are
+//! asserted.
 
 mod crowd;
 mod growth;
@@ -21,13 +22,11 @@ use xtask::failure::{Done, Failure};
 use xtask::print;
 use xtask::workspace::step;
 
-/// Rounds unless told otherwise.
 pub(crate) const RUNS: usize = 500;
 
-/// What was found wrong, beside the tables.
+/// Printed after the tables.
 pub(crate) type Problems = Vec<String>;
 
-/// The command.
 pub(crate) fn run(runs: usize) -> Done {
     let stage = Stage::new()?;
     let programs = step("programs", || programs::build(&stage))?;

@@ -1,5 +1,4 @@
-//! What it costs to say which phase a prompt asks for: in a process that has done it before, and in a fresh one, whose
-//! weights are not mapped yet.
+//! The cost of classifying a prompt: in a warm process, and in a new one whose weights are not mapped yet.
 
 use std::process::Output;
 use std::time::Duration;
@@ -8,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::programs::Programs;
 use super::samples::Samples;
-use super::table::verdict;
+use super::table::goal_verdict;
 use crate::phase;
 use crate::stage::{self, Stage};
 use xtask::failure::{Done, Failure, While};
@@ -17,35 +16,37 @@ use xtask::print;
 /// In microseconds.
 const GOAL: f64 = 200.0;
 
-/// Prompts with much around them: the longest that is looked at, and one beyond it.
+/// The longest text that the classifier reads, and a longer one.
 const LONG: [(&str, usize); 2] = [("2 KiB of text", 2 * 1024), ("1 MiB of text", 1024 * 1024)];
 
 pub(crate) fn measure(stage: &Stage, programs: &Programs, runs: usize) -> Done {
     let prompts = phase::held_out()?;
-    // The first call of a process is a cold one.
-    let warm = times(stage, programs, prompts.iter().map(String::as_str))?.split_off(1);
-    show("held-out prompts, one after the other", &warm.into());
+    // The first call of a process is cold.
+    let warm = classify_times(stage, programs, prompts.iter().map(String::as_str))?.split_off(1);
+    print_times("held-out prompts, one after the other", &warm.into());
     let mut cold = Samples::default();
     for prompt in prompts.iter().cycle().step_by(7).take(runs) {
-        times(stage, programs, [prompt.as_str()].into_iter())?.into_iter().for_each(|time| cold.push(time));
+        classify_times(stage, programs, [prompt.as_str()].into_iter())?
+            .into_iter()
+            .for_each(|time| cold.push(time));
     }
-    show("held-out prompts, each the first of its process", &cold);
+    print_times("held-out prompts, each the first of its process", &cold);
     for (what, size) in LONG {
         let sentence = "we looked at the importer and it keeps every row in memory. ";
         let text = "why is it slow? ".to_owned() + &sentence.repeat(size / sentence.len());
-        show(what, &times(stage, programs, std::iter::repeat_n(text.as_str(), 20))?.into());
+        print_times(what, &classify_times(stage, programs, std::iter::repeat_n(text.as_str(), 20))?.into());
     }
     Ok(())
 }
 
-fn show(what: &str, times: &Samples) {
+fn print_times(what: &str, times: &Samples) {
     let (p50, p99) = (times.percentile(50), times.percentile(99));
-    let verdict = verdict(p50 <= GOAL);
+    let verdict = goal_verdict(p50 <= GOAL);
     print::line(&format!("    {what}: p50 {p50:.0} µs, p99 {p99:.0} µs (goal < {GOAL:.0} µs) {verdict}"));
 }
 
-/// What the binary says that each prompt took.
-fn times<'a>(
+/// As measured by the binary itself.
+fn classify_times<'a>(
     stage: &Stage,
     programs: &Programs,
     prompts: impl Iterator<Item = &'a str>,
@@ -53,7 +54,7 @@ fn times<'a>(
     let input: String = prompts.map(|prompt| json!({ "prompt": prompt }).to_string() + "\n").collect();
     let mut command = stage.command(&programs.shipped);
     let (_, Output { stdout, .. }) =
-        stage::feed(command.args(["phase", "classify", "--time"]), input.as_bytes())?;
+        stage::run_with_input(command.args(["phase", "classify", "--time"]), input.as_bytes())?;
     let time = |line: &str| {
         let answer: Value = serde_json::from_str(line).while_("reading what `phase classify` prints")?;
         let us = answer["us"].as_f64().ok_or_else(|| Failure::new(format!("no time in {answer}")))?;

@@ -1,4 +1,4 @@
-//! The floor and the ways to link the binary.
+//! The floor program and the binary, linked in several ways.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use xtask::failure::{Done, While};
 use xtask::print;
 use xtask::workspace;
 
-/// Everything that is timed. A way of linking that this platform does not have is `None`.
+/// `None` for a way of linking that this platform does not support.
 pub(crate) struct Programs {
     pub(crate) floor: PathBuf,
     pub(crate) floor_static: Option<PathBuf>,
@@ -19,7 +19,7 @@ pub(crate) struct Programs {
     pub(crate) static_pie: Option<PathBuf>,
 }
 
-/// Compiles them into the stage. The binary as shipped comes last and so is what stays in cargo's directory.
+/// The binary as shipped comes last, so that it remains in cargo's directory.
 pub(crate) fn build(stage: &Stage) -> Done<Programs> {
     let at = |name: &str| stage.at("bin").join(name);
     let others = [(Link::Dynamic, "dynamic"), (Link::StaticPie, "static-pie")]
@@ -44,6 +44,6 @@ fn compile_floor(executable: &Path, flags: &[&str]) -> Done<PathBuf> {
     let mut command = Command::new(rustc);
     command.args(["-O", "--edition=2024", "--crate-name=floor"]).args(flags);
     command.arg("-o").arg(executable).arg(&source).current_dir(workspace::root());
-    workspace::output(&mut command)?;
+    workspace::read_output(&mut command)?;
     Ok(executable.to_owned())
 }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-/// Collected in any order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Samples(Vec<Duration>);
 

@@ -1,13 +1,13 @@
-//! `cargo xtask bench store`: searches, lists and writing in a store of up to a million logs.
+//! `cargo xtask bench store`: searches, lists and writes in a store of up to a million logs.
 //!
-//! The measuring program is an example of `crates/memory`, built with optimisation: linked into this one it would be measured
-//! as `cargo xtask` is built, and every other task would wait for SQLite to be compiled.
+//! Runs an optimised example of `crates/memory`. Linked into this program it would be measured without
+//! optimisation, and every other task would wait for SQLite to compile.
 
 use crate::binary::{self, Link};
 use xtask::failure::Done;
 use xtask::workspace::{self, cargo, step};
 
-/// The command. What it is given goes to the program; `--processes` also asks the binary as shipped.
+/// Passes its arguments on; `--processes` also measures the binary as shipped.
 pub(crate) fn run(arguments: &[&str]) -> Done {
     let mut rest = arguments.to_vec();
     let processes =

@@ -1,17 +1,16 @@
-//! Numbers for people.
+//! Number formats.
 
-/// A ratio with its goal: `1.08 ok`.
-pub(crate) fn ratio(value: f64, goal: f64) -> String {
-    format!("{value:.2} {}", verdict(value <= goal))
+/// With its goal: `1.08 ok`.
+pub(crate) fn format_ratio(value: f64, goal: f64) -> String {
+    format!("{value:.2} {}", goal_verdict(value <= goal))
 }
 
-/// Whether a goal is met.
-pub(crate) fn verdict(met: bool) -> &'static str {
+pub(crate) fn goal_verdict(met: bool) -> &'static str {
     if met { "ok" } else { "OVER" }
 }
 
 /// `1234567` as `1,234,567`.
-pub(crate) fn thousands(number: u64) -> String {
+pub(crate) fn with_thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
@@ -29,10 +28,10 @@ mod tests {
 
     #[test]
     fn numbers() {
-        assert_eq!(thousands(0), "0");
-        assert_eq!(thousands(1000), "1,000");
-        assert_eq!(thousands(1_234_567), "1,234,567");
-        assert_eq!(ratio(1.2, 1.2), "1.20 ok");
-        assert_eq!(ratio(1.3, 1.2), "1.30 OVER");
+        assert_eq!(with_thousands(0), "0");
+        assert_eq!(with_thousands(1000), "1,000");
+        assert_eq!(with_thousands(1_234_567), "1,234,567");
+        assert_eq!(format_ratio(1.2, 1.2), "1.20 ok");
+        assert_eq!(format_ratio(1.3, 1.2), "1.30 OVER");
     }
 }

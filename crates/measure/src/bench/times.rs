@@ -1,4 +1,4 @@
-//! Each event beside the floor, in one interleaved run.
+//! Each event against the floor, in one interleaved run.
 
 use std::fs;
 use std::path::Path;
@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use super::Problems;
 use super::programs::Programs;
 use super::samples::Samples;
-use super::table::{ratio, thousands};
+use super::table::{format_ratio, with_thousands};
 use super::usage::{self, Count};
 use crate::callgrind;
-use crate::stage::{self, CASES, Session, Stage};
+use crate::stage::{self, CASES, Stage, StagedSession};
 use xtask::failure::{Done, Failure, While};
 use xtask::print;
 use xtask::tools;
@@ -19,11 +19,11 @@ use xtask::tools;
 const GOAL_P50: f64 = 1.2;
 const GOAL_P99: f64 = 3.0;
 
-/// Ids of prompts and calls that no warm-up used: a new one each run, as in a session.
+/// Not used by a warm-up: a new id for each run, as in a session.
 const FIRST: u64 = 100_000;
 
 pub(crate) fn measure(stage: &Stage, programs: &Programs, runs: usize, problems: &mut Problems) -> Done {
-    // Floors first; what follows are hooks.
+    // Floors first, then hooks.
     let variants: [Option<&Path>; 5] = [
         Some(&programs.floor),
         programs.floor_static.as_deref(),
@@ -39,12 +39,12 @@ pub(crate) fn measure(stage: &Stage, programs: &Programs, runs: usize, problems:
         stage.begin_turn(&session, case, 1000)?;
         sessions.push(session);
     }
-    let (before, load_before) = (stage.journal()?.records.len(), load());
+    let (before, load_before) = (stage.journal()?.records.len(), machine_load());
     let (mut id, mut recorded) = (FIRST, 0);
     let mut files = Samples::default();
     for round in 0..runs {
-        files.push(new_file(stage, round)?);
-        // Nobody is always the one that runs behind the same other.
+        files.push(time_new_file(stage, round)?);
+        // Rotates the order, so that no variant always follows the same other one.
         for place in 0..CASES.len() {
             let number = (place * 7 + round * 3) % CASES.len();
             let case = &CASES[number];
@@ -54,7 +54,7 @@ pub(crate) fn measure(stage: &Stage, programs: &Programs, runs: usize, problems:
                 id += 1;
                 let payload = stage.payload(case, &sessions[number], id, "");
                 let time = if variant < 2 {
-                    stage::feed(&mut stage.command(program), payload.as_bytes())?.0
+                    stage::run_with_input(&mut stage.command(program), payload.as_bytes())?.0
                 } else {
                     recorded += usize::from(case.is_recorded());
                     stage.run(program, case, &sessions[number], &payload)?
@@ -66,26 +66,26 @@ pub(crate) fn measure(stage: &Stage, programs: &Programs, runs: usize, problems:
     let journal = stage.journal()?;
     let late = journal.records[before..].iter().filter(|record| record["failure"]["class"] == "deadline");
     print::line(&format!("    met their own deadline: {}", late.count()));
-    print::line(&format!("    load average of this machine: {load_before} before, {} after", load()));
+    print::line(&format!("    load average of this machine: {load_before} before, {} after", machine_load()));
     print::line(&format!("    a new file beside the jobs: p50 {:.0} µs", files.percentile(50)));
     if journal.records.len() - before != recorded || journal.torn > 0 {
         let found = journal.records.len() - before;
         problems.push(format!("{recorded} runs left {found} records and {} torn lines", journal.torn));
     }
-    let faults = faults(stage, programs, &sessions)?;
-    show(programs, &times, &faults)
+    let faults = count_faults(stage, programs, &sessions)?;
+    print_times(programs, &times, &faults)
 }
 
-/// Page faults of the floor and of each case, where they can be counted: the median of a few runs.
-fn faults(stage: &Stage, programs: &Programs, sessions: &[Session]) -> Done<Vec<String>> {
+/// The median of a few runs, if page faults can be counted.
+fn count_faults(stage: &Stage, programs: &Programs, sessions: &[StagedSession]) -> Done<Vec<String>> {
     const RUNS: u64 = 9;
-    if !cfg!(target_os = "linux") || !tools::present("time") {
+    if !cfg!(target_os = "linux") || !tools::is_on_path("time") {
         return Ok(vec!["-".to_owned(); CASES.len() + 1]);
     }
     let median = |call: &Command, payload: &dyn Fn(u64) -> String| -> Done<String> {
         let mut counts = Vec::new();
         for run in 0..RUNS {
-            counts.push(usage::count(stage, call, &payload(FIRST - 1 - run), Count::Faults)?.0);
+            counts.push(usage::count_usage(stage, call, &payload(FIRST - 1 - run), Count::Faults)?.0);
         }
         counts.sort_unstable();
         Ok(counts[counts.len() / 2].to_string())
@@ -98,9 +98,9 @@ fn faults(stage: &Stage, programs: &Programs, sessions: &[Session]) -> Done<Vec<
     Ok(all)
 }
 
-/// What the file system takes for a file such as a hook leaves at the end of a turn. Where many were deleted in the last minutes
-/// that can be most of a hook's time (ext4 takes no inode again so soon, and looks at each of them).
-fn new_file(stage: &Stage, number: usize) -> Done<Duration> {
+/// The time to create a file such as a hook leaves at the end of a turn. After many deletions it can be most
+/// of a hook's time: ext4 does not reuse fresh inodes and inspects each of them.
+fn time_new_file(stage: &Stage, number: usize) -> Done<Duration> {
     let folder = stage.state().join("spool");
     let (half, whole) = (folder.join(format!(".{number}.half")), folder.join(format!(".{number}.whole")));
     let start = Instant::now();
@@ -108,13 +108,13 @@ fn new_file(stage: &Stage, number: usize) -> Done<Duration> {
     Ok(start.elapsed())
 }
 
-/// How busy the machine is, where it says so.
-fn load() -> String {
+/// The load of the machine, if known.
+fn machine_load() -> String {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split_whitespace().next().unwrap_or("unknown").to_owned()
 }
 
-fn show(programs: &Programs, times: &[[Samples; 5]; CASES.len()], faults: &[String]) -> Done {
+fn print_times(programs: &Programs, times: &[[Samples; 5]; CASES.len()], faults: &[String]) -> Done {
     let pooled = |variant: usize| {
         let mut all = Samples::default();
         for case in times {
@@ -136,8 +136,8 @@ fn show(programs: &Programs, times: &[[Samples; 5]; CASES.len()], faults: &[Stri
     ));
     for ((case, samples), faults) in CASES.iter().zip(times).zip(&faults[1..]) {
         let ours = &samples[2];
-        let instructions = if tools::present("valgrind") {
-            thousands(callgrind::count(&programs.shipped, case)?)
+        let instructions = if tools::is_on_path("valgrind") {
+            with_thousands(callgrind::count_instructions(&programs.shipped, case)?)
         } else {
             "no valgrind".to_owned()
         };
@@ -145,9 +145,9 @@ fn show(programs: &Programs, times: &[[Samples; 5]; CASES.len()], faults: &[Stri
             "{:<18}{:>8.0}{:>12}{:>10.0}{:>12}{instructions:>16}{faults:>13}",
             case.name,
             ours.percentile(50),
-            ratio(ours.percentile(50) / p50, GOAL_P50),
+            format_ratio(ours.percentile(50) / p50, GOAL_P50),
             ours.percentile(99),
-            ratio(ours.percentile(99) / p99, GOAL_P99),
+            format_ratio(ours.percentile(99) / p99, GOAL_P99),
         ));
     }
     print::line("");

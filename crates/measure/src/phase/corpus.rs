@@ -1,4 +1,4 @@
-//! What the classifier learns from and is measured on: `corpus/phase`.
+//! The classifier's training and test data: `corpus/phase`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,44 +9,42 @@ use tidegate_core::feature::activity::classifier::Phase;
 use xtask::failure::{Done, Failure, While};
 use xtask::workspace;
 
-/// The languages, as the files are named, in the order of the parameter file.
+/// As in the file names, and in the order of the parameter file.
 pub(crate) const LANGUAGES: [&str; 2] = ["en", "ja"];
 
-/// How often each frame is filled.
+/// Prompts per frame.
 const FILLED: usize = 6;
 
-/// What a filled frame counts beside a prompt that somebody wrote.
+/// The weight of a filled frame against a prompt written by a person.
 const FRAME_WEIGHT: f64 = 0.3;
 
-/// A prompt and the phase that it asks for.
 #[derive(Clone, Debug)]
 pub(crate) struct Example {
     pub(crate) phase: Phase,
     pub(crate) hard: bool,
     pub(crate) prompt: String,
-    /// How much it counts in training.
+    /// In training.
     pub(crate) weight: f64,
 }
 
-/// A file of the corpus and its text.
-pub(crate) fn file(name: &str) -> Done<(PathBuf, String)> {
+pub(crate) fn read_file(name: &str) -> Done<(PathBuf, String)> {
     let path = workspace::root().join("corpus/phase").join(name);
     let text = fs::read_to_string(&path).while_(path.display())?;
     Ok((path, text))
 }
 
-/// Reads a part (`train`, `held-out`) in a language.
-pub(crate) fn read(part: &str, language: &str) -> Done<Vec<Example>> {
-    let (path, text) = file(&format!("{part}.{language}.jsonl"))?;
+/// `part` is `train` or `held-out`.
+pub(crate) fn read_examples(part: &str, language: &str) -> Done<Vec<Example>> {
+    let (path, text) = read_file(&format!("{part}.{language}.jsonl"))?;
     let example = |(number, line): (usize, &str)| {
-        parse(line, language).ok_or_else(|| {
+        parse_example(line, language).ok_or_else(|| {
             Failure::new(format!("{}:{}: not as the README says: {line}", path.display(), number + 1))
         })
     };
     text.lines().enumerate().map(example).collect()
 }
 
-fn parse(line: &str, language: &str) -> Option<Example> {
+fn parse_example(line: &str, language: &str) -> Option<Example> {
     let entry: Value = serde_json::from_str(line).ok()?;
     let known = entry.as_object()?.len() == 4 && entry["lang"] == language;
     known.then_some(())?;
@@ -58,9 +56,9 @@ fn parse(line: &str, language: &str) -> Option<Example> {
     })
 }
 
-/// The frames of a language, filled: only ever learned from.
-pub(crate) fn frames(language: &str) -> Done<Vec<Example>> {
-    let (path, text) = file(&format!("frames.{language}.txt"))?;
+/// For training only.
+pub(crate) fn filled_frames(language: &str) -> Done<Vec<Example>> {
+    let (path, text) = read_file(&format!("frames.{language}.txt"))?;
     let mut holes: [(&str, Vec<&str>); 2] = [("{x}", Vec::new()), ("{f}", Vec::new())];
     let mut examples = Vec::new();
     let mut next = 0;
@@ -76,7 +74,7 @@ pub(crate) fn frames(language: &str) -> Done<Vec<Example>> {
             let mut prompt = frame.to_owned();
             for (hole, words) in &holes {
                 while let Some(at) = prompt.find(hole) {
-                    // A step without a common divisor comes by every word before it repeats one.
+                    // A step without a common divisor visits every word before it repeats one.
                     next += 17;
                     let word = words.get(next % words.len().max(1)).ok_or_else(wrong)?;
                     prompt.replace_range(at..at + hole.len(), word);
@@ -103,14 +101,14 @@ mod tests {
         prompt.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// A prompt in both parts would be measured on what was learned by heart.
+    /// A prompt in both parts would be measured after having been learned.
     #[test]
     fn every_prompt_is_whole_and_stands_once() {
         let mut seen = BTreeSet::new();
         for (part, least) in [("train", 200), ("held-out", 20)] {
             for language in LANGUAGES {
                 let mut counts: BTreeMap<Phase, usize> = BTreeMap::new();
-                for example in expect(read(part, language)) {
+                for example in expect(read_examples(part, language)) {
                     *counts.entry(example.phase).or_default() += 1;
                     let prompt = plain(&example.prompt);
                     assert!(!prompt.is_empty() && seen.insert(prompt), "twice, or empty: {}", example.prompt);
@@ -124,9 +122,11 @@ mod tests {
     #[test]
     fn no_frame_makes_a_prompt_that_is_measured_on() {
         for language in LANGUAGES {
-            let held_out: BTreeSet<String> =
-                expect(read("held-out", language)).iter().map(|example| plain(&example.prompt)).collect();
-            let frames = expect(frames(language));
+            let held_out: BTreeSet<String> = expect(read_examples("held-out", language))
+                .iter()
+                .map(|example| plain(&example.prompt))
+                .collect();
+            let frames = expect(filled_frames(language));
             assert!(frames.len() > 500, "{}", frames.len());
             for example in frames {
                 assert!(!example.prompt.contains('{'), "a hole is left: {}", example.prompt);

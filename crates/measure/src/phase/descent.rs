@@ -1,10 +1,9 @@
-//! Finds the least point of a smooth convex function: L-BFGS, in a fixed order, so that every run ends in the same
-//! bits.
+//! Minimises a smooth convex function: L-BFGS in a fixed order, so that every run gives the same bits.
 
-/// How many steps back the curvature is remembered.
+/// The number of steps that estimate the curvature.
 const MEMORY: usize = 8;
 
-/// Goes down from `point`; `function` gives the value and writes the slope.
+/// `function` returns the value and writes the gradient.
 pub(crate) fn minimise(
     point: &mut [f64],
     most: usize,
@@ -23,7 +22,7 @@ pub(crate) fn minimise(
         let mut weights = Vec::with_capacity(pairs.len());
         for (step, change, inverse) in pairs.iter().rev() {
             let weight = inverse * dot(step, &direction);
-            add(&mut direction, -weight, change);
+            add_scaled(&mut direction, -weight, change);
             weights.push(weight);
         }
         let scale = pairs.last().map_or_else(
@@ -35,14 +34,14 @@ pub(crate) fn minimise(
         }
         for ((step, change, inverse), weight) in pairs.iter().zip(weights.iter().rev()) {
             let correction = weight - inverse * dot(change, &direction);
-            add(&mut direction, correction, step);
+            add_scaled(&mut direction, correction, step);
         }
-        // Downhill, and by halves until it is lower by enough.
+        // Backtracking line search: halves the step until the value drops enough.
         let steepness = dot(&slope, &direction);
         let mut length = 1.0;
         let next_value = loop {
             next.copy_from_slice(point);
-            add(&mut next, -length, &direction);
+            add_scaled(&mut next, -length, &direction);
             let found = function(&next, &mut next_slope);
             if found <= value - 1e-4 * length * steepness {
                 break found;
@@ -67,7 +66,7 @@ pub(crate) fn minimise(
     }
 }
 
-/// Four sums side by side: the processor need not wait for the last addition.
+/// Four parallel sums, so that the processor does not wait for each addition.
 fn dot(one: &[f64], other: &[f64]) -> f64 {
     let mut sums = [0.0; 4];
     let (ones, others) = (one.chunks_exact(4), other.chunks_exact(4));
@@ -80,7 +79,7 @@ fn dot(one: &[f64], other: &[f64]) -> f64 {
     rest + (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
-fn add(to: &mut [f64], times: f64, what: &[f64]) {
+fn add_scaled(to: &mut [f64], times: f64, what: &[f64]) {
     for (to, what) in to.iter_mut().zip(what) {
         *to += times * what;
     }

@@ -1,4 +1,4 @@
-//! `cargo xtask eval-phase`: what the checked-in parameters make of the prompts that nothing was learned from.
+//! `cargo xtask eval-phase`: accuracy of the committed parameters on the held-out prompts.
 
 use std::fmt::Write as _;
 
@@ -13,14 +13,13 @@ const PHASES: usize = Phase::ALL.len();
 const GOAL: f64 = 90.0;
 const GOAL_HARD: f64 = 85.0;
 
-/// Confidence from here on, and how often it is right.
+/// Lower bounds of the confidence groups.
 const STEPS: [f64; 5] = [0.9, 0.7, 0.5, 0.3, 0.0];
 
-/// The command.
 pub(crate) fn run() -> Done {
     let mut missed = Vec::new();
     for language in LANGUAGES {
-        let judged = Judged::of(&corpus::read("held-out", language)?);
+        let judged = JudgedPrompts::of(&corpus::read_examples("held-out", language)?);
         let (all, hard) = (judged.percent(|_| true), judged.percent(|one| one.hard));
         print::line(&format!(
             "{language}: {all:.1}% of {} (goal ≥ {GOAL}%), hard {hard:.1}% of {} (goal ≥ {GOAL_HARD}%)",
@@ -42,31 +41,30 @@ pub(crate) fn run() -> Done {
         .next("better features or more training prompts; what is held out stays as it is"))
 }
 
-/// A prompt's own phase and what the classifier says.
-struct One {
+struct JudgedPrompt {
     label: usize,
     guess: usize,
     confidence: f64,
     hard: bool,
 }
 
-struct Judged(Vec<One>);
+struct JudgedPrompts(Vec<JudgedPrompt>);
 
-impl Judged {
-    fn of(examples: &[Example]) -> Judged {
+impl JudgedPrompts {
+    fn of(examples: &[Example]) -> JudgedPrompts {
         let one = |example: &Example| {
             let guess = phase::classify(&example.prompt);
-            One {
+            JudgedPrompt {
                 label: example.phase as usize,
                 guess: guess.phase as usize,
                 confidence: guess.confidence,
                 hard: example.hard,
             }
         };
-        Judged(examples.iter().map(one).collect())
+        JudgedPrompts(examples.iter().map(one).collect())
     }
 
-    fn percent(&self, which: impl Fn(&One) -> bool) -> f64 {
+    fn percent(&self, which: impl Fn(&JudgedPrompt) -> bool) -> f64 {
         let (mut right, mut all) = (0_u32, 0_u32);
         for one in self.0.iter().filter(|one| which(one)) {
             right += u32::from(one.label == one.guess);
@@ -75,7 +73,7 @@ impl Judged {
         if all == 0 { f64::NAN } else { 100.0 * f64::from(right) / f64::from(all) }
     }
 
-    /// The confusion matrix: a row is what was meant, a column what was said.
+    /// The confusion matrix: a row per true phase, a column per answer.
     fn table(&self) -> Vec<String> {
         let mut counts = [[0_u32; PHASES]; PHASES];
         for one in &self.0 {
@@ -99,12 +97,12 @@ impl Judged {
         lines
     }
 
-    /// How often the classifier is right when it says that it is sure.
+    /// Accuracy by confidence.
     fn by_confidence(&self) -> Vec<String> {
         let mut below = f64::INFINITY;
         let mut lines = Vec::new();
         for from in STEPS {
-            let inside = |one: &One| (from..below).contains(&one.confidence);
+            let inside = |one: &JudgedPrompt| (from..below).contains(&one.confidence);
             let count = self.0.iter().filter(|one| inside(one)).count();
             if count > 0 {
                 lines.push(format!(

@@ -1,4 +1,4 @@
-//! The phrases of `corpus/phase/lexicon.*.txt` as the classifier reads them.
+//! Encodes the phrases of `corpus/phase/lexicon.*.txt` for the classifier.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,8 @@ use tidegate_core::feature::activity::classifier::lexicon::BEGINNING;
 use super::corpus;
 use xtask::failure::{Done, Failure};
 
-/// A language's lexicon, encoded.
 pub(crate) fn encode(language: &str) -> Done<Vec<u8>> {
-    let (path, text) = corpus::file(&format!("lexicon.{language}.txt"))?;
+    let (path, text) = corpus::read_file(&format!("lexicon.{language}.txt"))?;
     encode_text(&text).map_err(|what| Failure::new(format!("{}: {what}", path.display())))
 }
 

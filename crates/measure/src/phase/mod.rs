@@ -1,8 +1,8 @@
-//! `cargo xtask train-phase` and `cargo xtask eval-phase`: the phase classifier's parameters and what they are worth.
+//! `cargo xtask train-phase` and `cargo xtask eval-phase`: trains and measures the phase classifier.
 //!
-//! Training is the same to the bit wherever it runs: one thread per language, a fixed order, and nothing but additions,
-//! multiplications, divisions, square roots and an exponential function of our own, none of which Rust leaves to
-//! the platform. So the checked-in file is compared without tolerance.
+//! Training gives the same bits on every machine: one thread per language, a fixed order, and only additions,
+//! multiplications, divisions, square roots and an exponential function in Rust, none of which depend on the
+//! platform. So the committed file is compared without tolerance.
 
 mod corpus;
 mod cross_validation;
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use tidegate_core::feature::activity::classifier::lexicon::Lexicon;
 
 use corpus::LANGUAGES;
-use model::{Document, Settings};
+use model::{LabelledPrompt, Settings};
 use xtask::failure::{Done, Failure, While};
 use xtask::print;
 use xtask::workspace;
@@ -25,16 +25,15 @@ use xtask::workspace;
 pub(crate) use cross_validation::run as cross_validate;
 pub(crate) use evaluation::run as evaluate;
 
-/// Chosen by `cargo xtask train-phase --cross-validate`, which never sees what is held out.
+/// Chosen by `cargo xtask train-phase --cross-validate`, which does not use the held-out prompts.
 const SETTINGS: [Settings; LANGUAGES.len()] = [
     Settings { decay: 8e-6, rows: 28_000, temperature: 0.65 },
     Settings { decay: 8e-6, rows: 20_000, temperature: 0.72 },
 ];
 
-/// Trains and compares with the file.
 pub(crate) fn check() -> Done {
-    let path = file();
-    let (written, trained) = (fs::read(&path).while_(path.display())?, train()?);
+    let path = parameter_file();
+    let (written, trained) = (fs::read(&path).while_(path.display())?, train_parameters()?);
     if written == trained {
         print::line(&format!("    {} KiB, as the corpus says", trained.len() / 1024));
         return Ok(());
@@ -49,27 +48,26 @@ pub(crate) fn check() -> Done {
     Err(Failure::new(what).next("`cargo xtask train-phase --write`, then `cargo xtask eval-phase`"))
 }
 
-/// Trains and writes the file.
 pub(crate) fn write() -> Done {
-    let (path, trained) = (file(), train()?);
+    let (path, trained) = (parameter_file(), train_parameters()?);
     fs::write(&path, &trained).while_(path.display())?;
     print::line(&format!("    {} KiB written to {}", trained.len() / 1024, path.display()));
     Ok(())
 }
 
-fn file() -> PathBuf {
+fn parameter_file() -> PathBuf {
     workspace::root().join("crates/core/src/feature/activity/classifier/parameters.bin")
 }
 
-/// The whole file.
-fn train() -> Done<Vec<u8>> {
+/// The content of the parameter file.
+fn train_parameters() -> Done<Vec<u8>> {
     let mut file = Vec::new();
     for section in each_language(|number, language| {
         let examples = Examples::read(language)?;
-        let documents: Vec<&Document> = examples.written.iter().chain(&examples.framed).collect();
+        let documents: Vec<&LabelledPrompt> = examples.written.iter().chain(&examples.framed).collect();
         let settings = &SETTINGS[number];
         let mut section = examples.lexicon;
-        section.extend(model::train(&documents, settings).encode(settings.temperature));
+        section.extend(model::train_model(&documents, settings).encode(settings.temperature));
         Ok(section)
     }) {
         file.extend(section?);
@@ -77,16 +75,17 @@ fn train() -> Done<Vec<u8>> {
     Ok(file)
 }
 
-/// The prompts that nothing was learned from, to be timed on.
+/// For timing.
 pub(crate) fn held_out() -> Done<Vec<String>> {
     let mut prompts = Vec::new();
     for language in LANGUAGES {
-        prompts.extend(corpus::read("held-out", language)?.into_iter().map(|example| example.prompt));
+        prompts
+            .extend(corpus::read_examples("held-out", language)?.into_iter().map(|example| example.prompt));
     }
     Ok(prompts)
 }
 
-/// Does the same for each language, side by side.
+/// In parallel.
 fn each_language<T: Send>(work: impl Fn(usize, &'static str) -> T + Sync) -> Vec<T> {
     std::thread::scope(|scope| {
         let work = &work;
@@ -99,13 +98,12 @@ fn each_language<T: Send>(work: impl Fn(usize, &'static str) -> T + Sync) -> Vec
     })
 }
 
-/// All that a language is learned from.
 struct Examples {
     lexicon: Vec<u8>,
-    /// By people, in the order of the file.
-    written: Vec<Document>,
+    /// Written by people, in the order of the file.
+    written: Vec<LabelledPrompt>,
     hard: Vec<bool>,
-    framed: Vec<Document>,
+    framed: Vec<LabelledPrompt>,
 }
 
 impl Examples {
@@ -113,14 +111,14 @@ impl Examples {
         let bytes = lexicon::encode(language)?;
         let (lexicon, _) =
             Lexicon::read(&bytes).ok_or_else(|| Failure::new("a lexicon that cannot be read"))?;
-        let examples = corpus::read("train", language)?;
+        let examples = corpus::read_examples("train", language)?;
         let documents = |examples: &[corpus::Example]| {
-            examples.iter().map(|example| Document::of(example, lexicon)).collect()
+            examples.iter().map(|example| LabelledPrompt::of(example, lexicon)).collect()
         };
         Ok(Examples {
             written: documents(&examples),
             hard: examples.iter().map(|example| example.hard).collect(),
-            framed: documents(&corpus::frames(language)?),
+            framed: documents(&corpus::filled_frames(language)?),
             lexicon: bytes,
         })
     }

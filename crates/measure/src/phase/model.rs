@@ -1,5 +1,5 @@
-//! Multinomial logistic regression over the features of labelled prompts, cut down to the features that matter and
-//! written as the table that the classifier reads.
+//! Multinomial logistic regression over the features of labelled prompts, reduced to the features that matter
+//! and written as the table that the classifier reads.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,58 +13,58 @@ use tidegate_core::feature::activity::classifier::table::{BUCKETS, PHASES, RARIT
 use super::corpus::Example;
 use super::descent::minimise;
 
-/// What cross-validation on the training part chose for a language.
+/// Chosen by cross-validation on the training part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
-    /// How strongly weights are held near zero.
+    /// The L2 penalty.
     pub(crate) decay: f64,
-    /// So many features are kept.
+    /// The number of features to keep.
     pub(crate) rows: usize,
-    /// Scores are divided by this, so that confidence is how often the classifier is right.
+    /// Scores are divided by it, so that the confidence equals the accuracy.
     pub(crate) temperature: f64,
 }
 
-/// A feature is learned if it is in so many prompts.
+/// A feature must be in this many prompts.
 const LEAST: u32 = 2;
 
-/// Steps to find out which features matter, then to weigh those.
+/// Iterations to select features, then to fit their weights.
 const STEPS: [usize; 2] = [40, 150];
 
-/// A slope that is as good as level.
+/// Where the gradient counts as zero.
 const LEVEL: f64 = 1e-4;
 
-/// A prompt taken apart, with its phase.
-pub(crate) struct Document {
+/// The features of a prompt, with its phase.
+pub(crate) struct LabelledPrompt {
     pub(crate) phase: Phase,
     pub(crate) features: Features,
     weight: f64,
 }
 
-impl Document {
-    pub(crate) fn of(example: &Example, lexicon: Lexicon<'_>) -> Document {
+impl LabelledPrompt {
+    pub(crate) fn of(example: &Example, lexicon: Lexicon<'_>) -> LabelledPrompt {
         let features = Features::of(&example.prompt, |_| lexicon);
-        Document { phase: example.phase, features, weight: example.weight }
+        LabelledPrompt { phase: example.phase, features, weight: example.weight }
     }
 }
 
-/// What the classifier knows two features apart by.
-fn key(hash: u32) -> u32 {
+/// The classifier identifies a feature by these bits.
+fn feature_key(hash: u32) -> u32 {
     let [bucket, lower] = table::split(hash);
     ((bucket << 16) | lower) as u32
 }
 
-/// The features that have a row, by ascending key.
+/// By ascending key.
 struct Vocabulary {
     keys: Vec<u32>,
     rarity: Vec<u8>,
 }
 
 impl Vocabulary {
-    fn of(documents: &[&Document]) -> Vocabulary {
+    fn of(documents: &[&LabelledPrompt]) -> Vocabulary {
         let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
         for document in documents {
             let mut keys: Vec<u32> =
-                document.features.groups.iter().flatten().map(|hash| key(*hash)).collect();
+                document.features.groups.iter().flatten().map(|hash| feature_key(*hash)).collect();
             keys.sort_unstable();
             keys.dedup();
             for key in keys {
@@ -81,15 +81,15 @@ impl Vocabulary {
         Vocabulary { keys, rarity }
     }
 
-    /// Documents as numbers: which row, how much.
-    fn rows(&self, documents: &[&Document]) -> Vec<Vec<(u32, f64)>> {
+    /// As pairs of row and value.
+    fn rows(&self, documents: &[&LabelledPrompt]) -> Vec<Vec<(u32, f64)>> {
         let index: HashMap<u32, u32> = self.keys.iter().copied().zip(0..).collect();
-        let row = |document: &&Document| {
+        let row = |document: &&LabelledPrompt| {
             let mut row = Vec::new();
             for group in 0..GROUPS {
                 let hashes = &document.features.groups[group];
                 let mut found: Vec<u32> =
-                    hashes.iter().filter_map(|hash| index.get(&key(*hash)).copied()).collect();
+                    hashes.iter().filter_map(|hash| index.get(&feature_key(*hash)).copied()).collect();
                 let weight = table::group_weight(document.features.language, group);
                 let rarity = |row: u32| f64::from(self.rarity[row as usize]) / RARITY_UNIT;
                 table::values(&mut found, weight, rarity, |feature, value| row.push((feature, value)));
@@ -99,7 +99,6 @@ impl Vocabulary {
         documents.iter().map(row).collect()
     }
 
-    /// Only these rows.
     fn keep(&self, mut rows: Vec<usize>) -> Vocabulary {
         rows.sort_unstable();
         let keys = rows.iter().map(|row| self.keys[*row]).collect();
@@ -107,7 +106,8 @@ impl Vocabulary {
     }
 }
 
-/// Newton's way over our own exponential function: the C library's logarithm differs between platforms.
+/// Newton's method on the portable exponential function: the logarithm of the C library differs between
+/// platforms.
 fn ln(x: f64) -> f64 {
     let exponent = (x.to_bits() >> 52) as f64 - 1023.0;
     let mut y = (exponent + 0.5) * std::f64::consts::LN_2;
@@ -118,20 +118,18 @@ fn ln(x: f64) -> f64 {
     y
 }
 
-/// What was learned.
 pub(crate) struct Model {
     vocabulary: Vocabulary,
     bias: [f64; PHASES],
     weights: Vec<f64>,
 }
 
-/// A row of weights, padded so that it fills whole vector registers.
+/// Padded to fill whole vector registers.
 const WIDTH: usize = 12;
 
-/// Learns from these documents.
-pub(crate) fn train(documents: &[&Document], settings: &Settings) -> Model {
-    let first = fit(Vocabulary::of(documents), documents, settings, STEPS[0]);
-    // By how far a feature can move one phase against another.
+pub(crate) fn train_model(documents: &[&LabelledPrompt], settings: &Settings) -> Model {
+    let first = fit_weights(Vocabulary::of(documents), documents, settings, STEPS[0]);
+    // By the largest difference between the weights of two phases.
     let mut order: Vec<(f64, usize)> = Vec::new();
     for (row, weights) in first.weights.chunks_exact(WIDTH).enumerate() {
         let rarity = f64::from(first.vocabulary.rarity[row]);
@@ -140,14 +138,19 @@ pub(crate) fn train(documents: &[&Document], settings: &Settings) -> Model {
     }
     order.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
     let kept = order.iter().take(settings.rows).map(|(_, row)| *row).collect();
-    fit(first.vocabulary.keep(kept), documents, settings, STEPS[1])
+    fit_weights(first.vocabulary.keep(kept), documents, settings, STEPS[1])
 }
 
-fn fit(vocabulary: Vocabulary, documents: &[&Document], settings: &Settings, steps: usize) -> Model {
+fn fit_weights(
+    vocabulary: Vocabulary,
+    documents: &[&LabelledPrompt],
+    settings: &Settings,
+    steps: usize,
+) -> Model {
     let rows = vocabulary.rows(documents);
     let total: f64 = documents.iter().map(|document| document.weight).sum();
     let count = vocabulary.keys.len();
-    // The last row is the bias, which is not held near zero.
+    // The last row is the bias, which has no penalty.
     let mut point = vec![0.0; (count + 1) * WIDTH];
     minimise(&mut point, steps, LEVEL, |point, slope| {
         let mut loss = 0.0;
@@ -159,9 +162,9 @@ fn fit(vocabulary: Vocabulary, documents: &[&Document], settings: &Settings, ste
             loss += settings.decay * weight * weight / 2.0;
         }
         for (document, row) in documents.iter().zip(&rows) {
-            let mut scores = *chunk(bias, 0);
+            let mut scores = *weights_of_row(bias, 0);
             for (feature, value) in row {
-                let weights = chunk(weights, *feature);
+                let weights = weights_of_row(weights, *feature);
                 for (score, weight) in scores.iter_mut().zip(weights) {
                     *score += value * weight;
                 }
@@ -195,12 +198,11 @@ fn fit(vocabulary: Vocabulary, documents: &[&Document], settings: &Settings, ste
     Model { vocabulary, bias, weights: point }
 }
 
-fn chunk(numbers: &[f64], row: u32) -> &[f64; WIDTH] {
+fn weights_of_row(numbers: &[f64], row: u32) -> &[f64; WIDTH] {
     numbers[row as usize * WIDTH..].first_chunk().expect("every feature has a row")
 }
 
 impl Model {
-    /// As the classifier reads it.
     pub(crate) fn encode(&self, temperature: f64) -> Vec<u8> {
         let largest = self.weights.iter().fold(1e-9_f64, |largest, weight| largest.max(weight.abs()));
         let unit = largest / 127.0;
@@ -245,7 +247,7 @@ mod tests {
         }
     }
 
-    /// What is written is what was learned, as exactly as eight bits can say it.
+    /// The table contains the learned weights, up to rounding to eight bits.
     #[test]
     fn the_table_says_what_was_learned() {
         let examples = [
@@ -260,9 +262,9 @@ mod tests {
             prompt: prompt.to_owned(),
             weight: 1.0,
         });
-        let documents = examples.each_ref().map(|example| Document::of(example, Lexicon::default()));
+        let documents = examples.each_ref().map(|example| LabelledPrompt::of(example, Lexicon::default()));
         let settings = Settings { decay: 1e-3, rows: 1000, temperature: 1.0 };
-        let model = train(&documents.each_ref(), &settings);
+        let model = train_model(&documents.each_ref(), &settings);
         let mut file = 0_u32.to_le_bytes().to_vec();
         file.extend(model.encode(1.0));
         let table = Table::read(&file, Language::English).expect("a table");

@@ -1,18 +1,20 @@
-//! A memory of any size, the same on every machine: what people could have asked and been answered, in words that nobody
-//! wrote but that are as common and as rare as words are.
+//! A memory of any size, the same on every machine: invented prompts and answers in invented words with a
+//! natural frequency distribution.
 //!
-//! A few words are planted: some in half of all texts, some that never meet except in *needles*, the few texts that a search has
-//! to find.
+//! Some words are planted: a few in half of all texts, a few that meet only in *needles*, the few texts that
+//! a search has to find.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use tidegate_core::time::Millis;
-use tidegate_memory::record::{Decision, Log, Project, Record, Session, Source, Status, Summary, Topic, Uid};
+use tidegate_memory::record::{
+    DecisionRow, LogRow, ProjectRow, Record, SessionRow, Source, Status, Summary, TopicRow, Uid,
+};
 
-/// Words of each language.
+/// Per language.
 const WORDS: usize = 30_000;
 
-/// The first log's time, and how far apart logs are: a million in two years.
+/// The time of the first log; logs are as far apart as a million in two years.
 const BEGINNING: u64 = 1_750_000_000_000;
 const STEP: u64 = 63_000;
 
@@ -20,7 +22,7 @@ const PROJECTS: usize = 300;
 const LOGS_OF_A_SESSION: usize = 10;
 const SESSIONS_OF_A_TOPIC: usize = 2;
 
-/// The logs that hold what is looked for: some among the first thousand, some later.
+/// The logs to find: some among the first thousand, some later.
 pub(crate) const NEEDLES: [usize; 15] = [
     3, 211, 498, 702, 977, 1_500, 20_000, 50_000, 77_777, 99_998, 150_000, 333_333, 500_000, 800_000, 999_990,
 ];
@@ -28,14 +30,14 @@ pub(crate) const NEEDLES: [usize; 15] = [
 /// In every needle, and nowhere else.
 pub(crate) const RARE: [&str; 2] = ["quillfern", "朧月夜"];
 pub(crate) const RARE_PAIR: &str = "麒麟";
-/// Each in half of all texts of both languages.
+/// Each in half of all texts.
 pub(crate) const COMMON: [[&str; 2]; 2] = [["deploy", "review"], ["設計", "変更"]];
 /// Each in a quarter of all texts; together only in needles.
 pub(crate) const APART: [[&str; 2]; 2] = [["harbour", "lantern"], ["港湾", "灯籠"]];
-/// Each word in a tenth of all texts; one after the other only in needles.
+/// Each word in a tenth of all texts; in sequence only in needles.
 pub(crate) const PHRASE: [[&str; 3]; 2] = [["crimson", "ledger", "rebuild"], ["分散", "合意", "形成"]];
 
-/// Numbers that look random and are not.
+/// Pseudo-random numbers.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -60,7 +62,7 @@ impl Random {
     }
 }
 
-/// Ranks as often as Zipf says.
+/// Ranks with Zipf's distribution.
 struct Zipf(Vec<f64>);
 
 impl Zipf {
@@ -81,9 +83,8 @@ impl Zipf {
     }
 }
 
-/// Where words of a language come from.
 pub(crate) struct Corpus {
-    /// English, Japanese; the commonest first.
+    /// English and Japanese, the most common first.
     pub(crate) words: [Vec<String>; 2],
     of_words: Zipf,
     of_projects: Zipf,
@@ -98,7 +99,7 @@ impl Corpus {
         }
     }
 
-    /// The records that come with a log: itself, and what it belongs to where it is the first.
+    /// A log, and the rows it belongs to if it is their first one.
     pub(crate) fn records(&self, number: usize, known: &mut BTreeSet<Uid>, into: &mut Vec<Record>) {
         let at = at(number);
         let session = number / LOGS_OF_A_SESSION;
@@ -106,7 +107,7 @@ impl Corpus {
         let project = self.project_of(topic);
         let mut first = |uid: &str| known.insert(uid.to_owned());
         if first(&uid("project", project)) {
-            into.push(Record::Project(Project {
+            into.push(Record::Project(ProjectRow {
                 uid: uid("project", project),
                 id: Some(project.cast_signed() as i64 + 1),
                 key: Some(format!("/code/project-{project}/.git")),
@@ -119,7 +120,7 @@ impl Corpus {
             let mut random = Random::new(topic as u64 ^ 0x7001);
             let language = topic % 2;
             let automatic = topic % 4 >= 2;
-            into.push(Record::Topic(Topic {
+            into.push(Record::Topic(TopicRow {
                 uid: uid("topic", topic),
                 id: Some(topic.cast_signed() as i64 + 1),
                 project: uid("project", project),
@@ -134,7 +135,7 @@ impl Corpus {
             }));
         }
         if first(&uid("session", session)) {
-            into.push(Record::Session(Session {
+            into.push(Record::Session(SessionRow {
                 uid: uid("session", session),
                 project: uid("project", project),
                 root: format!("/code/project-{project}"),
@@ -146,7 +147,7 @@ impl Corpus {
         into.push(Record::Log(self.log(number)));
         if number % 60 == 59 {
             let mut random = Random::new(number as u64 ^ 0xdec1);
-            into.push(Record::Decision(Decision {
+            into.push(Record::Decision(DecisionRow {
                 uid: uid("decision", number),
                 id: None,
                 topic: uid("topic", topic),
@@ -161,8 +162,8 @@ impl Corpus {
         }
     }
 
-    /// A relay: half of them English, half Japanese.
-    pub(crate) fn log(&self, number: usize) -> Log {
+    /// Half of them English, half Japanese.
+    pub(crate) fn log(&self, number: usize) -> LogRow {
         let mut random = Random::new(number as u64);
         let session = number / LOGS_OF_A_SESSION;
         let language = (session + number / 3) % 2;
@@ -177,7 +178,7 @@ impl Corpus {
             .map(|_| format!("src/{}/{}.rs", word(&mut random), word(&mut random)))
             .collect();
         let tools = BTreeMap::from([("Edit".to_owned(), 2), ("Bash".to_owned(), random.below(9) as u32 + 1)]);
-        Log {
+        LogRow {
             uid: log_uid(number),
             topic: uid("topic", session / SESSIONS_OF_A_TOPIC),
             session: Some(uid("session", session)),
@@ -196,7 +197,7 @@ impl Corpus {
         }
     }
 
-    /// Projects are of very different size.
+    /// Projects have very different sizes.
     pub(crate) fn project_of(&self, topic: usize) -> usize {
         self.of_projects.draw(&mut Random::new(topic as u64 ^ 0x9407))
     }
@@ -232,7 +233,6 @@ impl Corpus {
     }
 }
 
-/// When a log was.
 pub(crate) fn at(number: usize) -> Millis {
     Millis(BEGINNING + number as u64 * STEP)
 }
@@ -241,7 +241,7 @@ fn uid(kind: &str, number: usize) -> Uid {
     format!("{kind}-{number}")
 }
 
-/// As of a relay: in no order.
+/// Like the uid of a relay, in no order.
 pub(crate) fn log_uid(number: usize) -> Uid {
     let mut random = Random::new(number as u64 ^ 0x5eed);
     let (high, low) = (random.next(), random.next());
@@ -259,17 +259,17 @@ pub(crate) fn session_of(number: usize) -> Uid {
     uid("session", number / LOGS_OF_A_SESSION)
 }
 
-/// A topic's id in the store.
+/// The topic's id in the store.
 pub(crate) fn topic_of(number: usize) -> usize {
     number / LOGS_OF_A_SESSION / SESSIONS_OF_A_TOPIC
 }
 
-/// At most so many characters.
+/// In characters.
 fn cut(text: &str, most: usize) -> String {
     text.chars().take(most).collect()
 }
 
-/// Puts in what is known to be there.
+/// Adds the planted words.
 fn plant(number: usize, prompt: &mut String, answer: &mut String, random: &mut Random) {
     let is_needle = NEEDLES.contains(&number);
     for language in 0..2 {
@@ -299,13 +299,13 @@ fn plant(number: usize, prompt: &mut String, answer: &mut String, random: &mut R
     }
 }
 
-/// With a word between, so that what is planted twice is no phrase.
+/// With a word in between, so that planted words do not form a phrase.
 fn add(text: &mut String, word: &str) {
     text.push_str(" also ");
     text.push_str(word);
 }
 
-/// A word for each rank: the commoner the shorter, no two with one stem.
+/// Common words are short, and no two have the same stem.
 fn english(rank: usize) -> String {
     const FIRST: &[u8] = b"bcdfghjklmnprtvwz";
     const SECOND: &[u8] = b"aiou";

@@ -1,6 +1,7 @@
-//! What searching, writing and listing cost in a store that grows to a million logs. `cargo xtask bench store` runs it.
+//! The cost of searches, writes and lists in a store that grows to a million logs. `cargo xtask bench store`
+//! runs it.
 //!
-//! Times are printed and never judged: a shared machine would decide. What has to be found is checked.
+//! Times are printed and not asserted, because they depend on the machine. The found texts are asserted.
 
 mod corpus;
 mod question;
@@ -23,20 +24,20 @@ use samples::Samples;
 
 type Done<T = ()> = Result<T, String>;
 
-/// The goal of a search, in milliseconds.
+/// For a search, in milliseconds.
 const GOAL: f64 = 50.0;
 
-/// Logs in one transaction.
+/// Per transaction.
 const AT_ONCE: usize = 10_000;
 
 struct Options {
     sizes: Vec<usize>,
     runs: usize,
-    /// Only kinds of questions whose name has this in it.
+    /// A filter on the names of the kinds of questions.
     only: String,
-    /// Where the store is made and stays; a throw-away folder unless told.
+    /// Keeps the store in this folder; otherwise it is temporary.
     folder: Option<PathBuf>,
-    /// A `tidegate` that is asked, too.
+    /// A `tidegate` to measure as well.
     program: Option<PathBuf>,
 }
 
@@ -125,7 +126,7 @@ fn open(path: &Path) -> Done<SqliteStore> {
     Ok(SqliteStore::open(path).map_err(|error| error.to_string())?.store)
 }
 
-/// Brings the store to its size. What is there already stays.
+/// Grows the store to this size.
 fn write(store: &mut SqliteStore, corpus: &Corpus, size: usize) -> Done {
     let there = store.sizes().map_err(|error| error.to_string())?.logs as usize;
     let (mut samples, mut known, mut records) = (Samples::default(), BTreeSet::new(), Vec::new());
@@ -135,7 +136,7 @@ fn write(store: &mut SqliteStore, corpus: &Corpus, size: usize) -> Done {
         for one in number..end {
             corpus.records(one, &mut known, &mut records);
         }
-        // As an import has them: what is referred to first, then everything in the order of time.
+        // As in an import: referenced rows first, then by time.
         records.sort_by_key(|record| match record {
             Record::Project(_) => 0,
             Record::Topic(_) => 1,
@@ -179,7 +180,7 @@ fn show_size(store: &mut SqliteStore, path: &Path) -> Done {
     Ok(())
 }
 
-/// Writing one relay, lists.
+/// Writing one relay, and lists.
 fn rest(store: &mut SqliteStore, corpus: &Corpus, size: usize, runs: usize) -> Done {
     let page = Page { limit: 50, after: None };
     let all = Filter::default();
@@ -198,7 +199,7 @@ fn rest(store: &mut SqliteStore, corpus: &Corpus, size: usize, runs: usize) -> D
             line(&format!("    {name:<44}{}", samples.line()));
             Ok(())
         };
-    // New ones beside those of the corpus, and those again as a later job of theirs would have them.
+    // New ones in addition to the corpus, and then newer versions of the same.
     let begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
     let relay = |number: usize, more: &str| {
         let mut log = corpus.log(size - 1 - number);
@@ -215,8 +216,10 @@ fn rest(store: &mut SqliteStore, corpus: &Corpus, size: usize, runs: usize) -> D
     time("forget: it", &mut |store, number| {
         store.forget(&Forget::Log(format!("relay-{begun}-{number}"))).map(|_| ())
     })?;
-    time("undecided, of all projects", &mut |store, _| store.undecided(None, 50).map(|_| ()))?;
-    time("undecided, of the largest project", &mut |store, _| store.undecided(Some(1), 50).map(|_| ()))?;
+    time("undecided, of all projects", &mut |store, _| store.undecided_topics(None, 50).map(|_| ()))?;
+    time("undecided, of the largest project", &mut |store, _| {
+        store.undecided_topics(Some(1), 50).map(|_| ())
+    })?;
     time("projects, a page", &mut |store, _| store.projects(&page).map(|_| ()))?;
     for (name, filter) in [("all", &all), ("the largest project", &project)] {
         time(&format!("topics of {name}, a page"), &mut |store, _| store.topics(filter, &page).map(|_| ()))?;
@@ -249,7 +252,6 @@ fn show(sizes: &[usize], columns: &[Vec<(String, Samples)>]) {
     line(&format!("goal: p99 at most {GOAL} ms"));
 }
 
-/// What a command prints, and how long it took to.
 fn output(command: &mut Command) -> Done<String> {
     let output = command.output().map_err(|error| error.to_string())?;
     if !output.status.success() {

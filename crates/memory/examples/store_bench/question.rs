@@ -1,4 +1,4 @@
-//! What is looked for, and what has to be found.
+//! The questions and their expected hits.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use tidegate_memory::sqlite::SqliteStore;
 use tidegate_memory::store::Store;
-use tidegate_memory::view::{Filter, Hit, Kind, Query};
+use tidegate_memory::view::{Filter, Hit, HitKind, Query};
 
 use super::corpus::{self, APART, COMMON, Corpus, NEEDLES, PHRASE, RARE, RARE_PAIR, Random};
 use super::samples::Samples;
@@ -14,23 +14,21 @@ use super::{Done, open, output};
 
 const LIMIT: usize = 20;
 
-/// What has to be found.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Found {
-    /// All needles, and nothing else.
+    /// Exactly the needles.
     Needles,
-    /// As many as were asked for.
+    /// As many as the limit.
     Full,
-    /// Something.
+    /// At least one.
     Some,
-    /// That depends.
+    /// Not checked.
     Any,
 }
 
-/// One kind of question.
 pub(crate) struct Question {
     pub(crate) name: String,
-    /// They take turns.
+    /// In turns.
     queries: Vec<Query>,
     found: Found,
     size: usize,
@@ -156,7 +154,7 @@ impl Questions {
             add(format!("{name}: common, an early tenth"), Found::Full, with(span(size / 10)));
             let needle = Query { filter: span(0), ..query(format!("{} {}", RARE[language], one)) };
             add(format!("{name}: needle and common, a tenth"), Found::Any, vec![needle]);
-            let decisions = |word: &str| Query { kinds: vec![Kind::Decision], ..query(word) };
+            let decisions = |word: &str| Query { kinds: vec![HitKind::Decision], ..query(word) };
             add(
                 format!("{name}: common, decisions"),
                 Found::Any,
@@ -166,7 +164,7 @@ impl Questions {
         Questions { all }
     }
 
-    /// Every question, each in a store that was just opened.
+    /// Each question in a newly opened store.
     pub(crate) fn fresh(&self, path: &Path, runs: usize) -> Done<Samples> {
         let mut samples = Samples::default();
         for query in self.turns(runs) {
@@ -176,7 +174,7 @@ impl Questions {
         Ok(samples)
     }
 
-    /// Every question without a filter, each to a process of its own.
+    /// Each question without a filter, in its own process.
     pub(crate) fn processes(
         &self,
         program: &Path,
@@ -207,7 +205,7 @@ impl Questions {
 }
 
 impl Question {
-    /// Asks, and checks what was found.
+    /// Checks the hits.
     pub(crate) fn ask(
         &self,
         store: &mut SqliteStore,

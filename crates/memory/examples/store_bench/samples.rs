@@ -1,4 +1,4 @@
-//! Times of many runs: on the clock, and on the processor, where nobody else's work is in them.
+//! Times of many runs, by the clock and by processor time, which excludes the work of others.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,6 @@ fn processor() -> Duration {
 }
 
 impl Samples {
-    /// Does something and takes its time.
     pub(crate) fn time<T>(&mut self, act: impl FnOnce() -> T) -> T {
         let (clock, on_processor) = (Instant::now(), processor());
         let done = act();
@@ -25,24 +24,23 @@ impl Samples {
         done
     }
 
-    /// Takes those of another kind, too.
     pub(crate) fn extend(&mut self, other: &Samples) {
         self.clock.extend(&other.clock);
         self.processor.extend(&other.processor);
     }
 
-    /// All of it in seconds, on the clock and on the processor.
+    /// In seconds, by the clock and by processor time.
     pub(crate) fn sums(&self) -> (f64, f64) {
         let sum = |times: &[Duration]| times.iter().sum::<Duration>().as_secs_f64();
         (sum(&self.clock), sum(&self.processor))
     }
 
-    /// In milliseconds on the clock, by nearest rank.
+    /// In milliseconds by the clock, by nearest rank.
     pub(crate) fn percentile(&self, percent: usize) -> f64 {
         percentile(&self.clock, percent)
     }
 
-    /// `0.8 / 3.1 / 4.0, 2.9`: p50, p99, the longest; p99 on the processor.
+    /// `0.8 / 3.1 / 4.0, 2.9`: p50, p99 and maximum by the clock; p99 of processor time.
     pub(crate) fn line(&self) -> String {
         let at = |percent| percentile(&self.clock, percent);
         format!("{:.1} / {:.1} / {:.1}, {:.1}", at(50), at(99), at(100), percentile(&self.processor, 99))

@@ -1,4 +1,4 @@
-//! Copies of the store: one a day, the last few kept.
+//! Backups of the store: one per day, of which the last few are kept.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 use tidegate_core::time::Millis;
 use tidegate_state::place;
 
-use super::{Home, Memory};
+use super::{Memory, MemoryHome};
 use crate::error::{Error, ErrorKind, Result};
 use crate::sqlite::{is_sound, lock_copies};
 
-/// How many are kept; of a large store only the last.
+/// Of a large store, only the newest one is kept.
 const KEPT: usize = 3;
 const LARGE: u64 = 256 * 1024 * 1024;
 
-/// How the names of our files begin, half made ones included.
+/// File name prefixes of backups, finished or not.
 const OURS: [&str; 3] = ["new.", "memory-", "before-version-"];
 
-impl Home {
-    /// The copies that are there, newest first.
+impl MemoryHome {
+    /// Newest first.
     pub fn copies(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.backups()).into_iter().flatten().flatten();
         let mut copies: Vec<(Option<std::time::SystemTime>, PathBuf)> = entries
@@ -29,14 +29,16 @@ impl Home {
         copies.into_iter().map(|(_, path)| path).collect()
     }
 
-    /// Deletes what was left by whoever was killed while they made a copy. Only for who makes copies alone.
+    /// Deletes backups that a killed process left unfinished. Requires the lock on copies.
     fn clear_half_made(&self) -> Result<()> {
-        for entry in fs::read_dir(self.backups()).map_err(|error| self.failed(&error))?.flatten() {
+        for entry in fs::read_dir(self.backups()).map_err(|error| self.io_error(&error))?.flatten() {
             let name = entry.file_name();
             let is_ours = OURS.iter().any(|begins| name.to_string_lossy().starts_with(begins));
             let is_copy = Path::new(&name).extension().is_some_and(|extension| extension == "db");
             if is_ours && !is_copy && entry.file_type().is_ok_and(|kind| kind.is_file()) {
-                fs::remove_file(entry.path()).or_else(gone).map_err(|error| self.failed(&error))?;
+                fs::remove_file(entry.path())
+                    .or_else(ignore_missing)
+                    .map_err(|error| self.io_error(&error))?;
             }
         }
         Ok(())
@@ -44,27 +46,27 @@ impl Home {
 }
 
 impl Memory {
-    /// Makes a copy if there is none of today. Gives it.
+    /// Creates today's backup unless it exists; returns the new file.
     pub fn backup_if_due(&mut self) -> Result<Option<PathBuf>> {
         let of_today = self.home.backups().join(format!("memory-{}.db", self.now.day()));
         if of_today.exists() { Ok(None) } else { self.backup().map(Some) }
     }
 
-    /// Makes a copy now, in place of today's. It is checked before it counts.
+    /// Creates or replaces today's backup. It is checked before it replaces anything.
     pub fn backup(&mut self) -> Result<PathBuf> {
         let folder = self.home.backups();
-        place::make_private(&folder).map_err(|error| self.home.failed(&error))?;
+        place::make_private(&folder).map_err(|error| self.home.io_error(&error))?;
         let _alone = lock_copies(&self.home.file())?;
         self.home.clear_half_made()?;
         let new = folder.join("new.tmp");
         let copy = folder.join(format!("memory-{}.db", self.now.day()));
-        self.with(|store| store.backup(&new))?;
+        self.with_store(|store| store.backup(&new))?;
         if !is_sound(&new) {
             let _ = fs::remove_file(&new);
             return Err(Error::new(ErrorKind::Damaged, "a copy of the memory is not sound")
                 .hint("`tidegate memory check` says what is wrong"));
         }
-        fs::rename(&new, &copy).map_err(|error| self.home.failed(&error))?;
+        fs::rename(&new, &copy).map_err(|error| self.home.io_error(&error))?;
         let large = fs::metadata(&copy).is_ok_and(|found| found.len() > LARGE);
         for old in self.home.copies().into_iter().skip(if large { 1 } else { KEPT }) {
             let _ = fs::remove_file(old);
@@ -72,13 +74,12 @@ impl Memory {
         Ok(copy)
     }
 
-    /// Makes a copy in a file of somebody's own.
-    pub fn backup_to(&mut self, to: &Path) -> Result<()> {
-        self.with(|store| store.backup(to))
+    pub fn backup_to_file(&mut self, to: &Path) -> Result<()> {
+        self.with_store(|store| store.backup(to))
     }
 
-    /// After something was forgotten: one new copy, and no other.
-    pub(super) fn copies_anew(&mut self) -> Result<()> {
+    /// Replaces all backups with a new one, from which forgotten text is absent.
+    pub(super) fn replace_backups(&mut self) -> Result<()> {
         let old = self.home.copies();
         if self.home.backups().exists() {
             let _alone = lock_copies(&self.home.file())?;
@@ -87,18 +88,20 @@ impl Memory {
         if !old.is_empty() {
             let new = self.backup()?;
             for copy in old.into_iter().filter(|copy| *copy != new) {
-                fs::remove_file(&copy).or_else(gone).map_err(|error| self.home.failed(&error))?;
+                fs::remove_file(&copy).or_else(ignore_missing).map_err(|error| self.home.io_error(&error))?;
             }
         }
-        fs::remove_dir_all(self.home.damaged()).or_else(gone).map_err(|error| self.home.failed(&error))
+        fs::remove_dir_all(self.home.damaged())
+            .or_else(ignore_missing)
+            .map_err(|error| self.home.io_error(&error))
     }
 
-    /// The time that this takes as now.
+    /// The current time as given to [`Memory::open`].
     pub fn now(&self) -> Millis {
         self.now
     }
 }
 
-fn gone(error: std::io::Error) -> std::io::Result<()> {
+fn ignore_missing(error: std::io::Error) -> std::io::Result<()> {
     if error.kind() == std::io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
 }

@@ -1,4 +1,5 @@
-//! A damaged store: set aside, and rebuilt from the newest sound copy and from what can still be read of it.
+//! Repairs a damaged store: sets it aside and rebuilds it from the newest sound backup and from what can
+//! still be read.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,25 +12,22 @@ use tidegate_state::file::replace;
 use tidegate_state::journal;
 use tidegate_state::place::{self, StateDir};
 
-use super::Home;
+use super::MemoryHome;
 use crate::error::{Error, ErrorKind, Result};
 use crate::sqlite::{SqliteStore, is_sound, salvage};
 
-/// What became of a damaged file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Healed {
-    /// What was wrong.
     pub why: String,
-    /// Where the damaged file is now.
+    /// The folder that holds the damaged file.
     pub aside: PathBuf,
-    /// The copy that took its place.
+    /// The backup it was rebuilt from.
     pub copy: Option<PathBuf>,
-    /// How many rows were read from the damaged file that the copy did not have.
+    /// Rows in the damaged file that the backup did not have.
     pub saved: u64,
 }
 
 impl Healed {
-    /// In one line, for whoever opened it.
     pub fn line(&self) -> String {
         let from = match &self.copy {
             Some(copy) => format!("rebuilt from {}", copy.display()),
@@ -44,14 +42,15 @@ impl Healed {
     }
 }
 
-/// Whether the file has lost everything: new ones are empty, too, but then there are no copies.
-pub(super) fn was_emptied(home: &Home) -> bool {
+/// A new file is empty too, but then there are no backups.
+pub(super) fn was_emptied(home: &MemoryHome) -> bool {
     fs::metadata(home.file()).is_ok_and(|found| found.len() == 0) && !home.copies().is_empty()
 }
 
-/// Rebuilds the store, alone. `None` where somebody else did so just before, unless it is known that nobody did.
-pub(super) fn heal(
-    home: &Home,
+/// Rebuilds the store under an exclusive lock. Returns `None` if another process repaired it first; `surely`
+/// skips that check.
+pub(super) fn repair_store(
+    home: &MemoryHome,
     state: &StateDir,
     now: Millis,
     error: &Error,
@@ -65,27 +64,27 @@ pub(super) fn heal(
     {
         return Ok((opened.store, None));
     }
-    let aside = set_aside(home, now)?;
+    let aside = move_aside(home, now)?;
     let copy = home.copies().into_iter().find(|copy| is_sound(copy));
     if let Some(copy) = &copy {
         let half = home.file().with_extension("half");
         fs::copy(copy, &half)
             .and_then(|_| fs::rename(&half, home.file()))
-            .map_err(|error| home.failed(&error))?;
+            .map_err(|error| home.io_error(&error))?;
     }
     let mut store = SqliteStore::open(&home.file())?.store;
-    // A copy that was made after something was forgotten holds nothing of it, only the mark.
-    if let Some(left) = store.left()? {
-        store.nothing_left(&left)?;
+    // A backup made after a forget holds the mark, but no forgotten text.
+    if let Some(left) = store.pending_purge()? {
+        store.purged_all(&left)?;
     }
     let saved = salvage(&aside.join("memory.db"), &mut store);
     let healed = Healed { why: error.what.clone(), aside, copy, saved };
-    write_down(state, now, &healed);
+    record_repair(state, now, &healed);
     Ok((store, Some(healed)))
 }
 
-/// Moves the file and what belongs to it into a folder of their own.
-fn set_aside(home: &Home, now: Millis) -> Result<PathBuf> {
+/// Moves the file and its write-ahead log into a folder of their own.
+fn move_aside(home: &MemoryHome, now: Millis) -> Result<PathBuf> {
     let stamp = now.iso().replace(':', "-");
     let free = |number: u32| {
         let name = if number == 0 { stamp.clone() } else { format!("{stamp}-{number}") };
@@ -95,18 +94,18 @@ fn set_aside(home: &Home, now: Millis) -> Result<PathBuf> {
         .map(free)
         .find(|folder| !folder.exists())
         .ok_or_else(|| Error::new(ErrorKind::Io, "too many damaged files are kept"))?;
-    place::make_private(&aside).map_err(|error| home.failed(&error))?;
+    place::make_private(&aside).map_err(|error| home.io_error(&error))?;
     for name in ["memory.db", "memory.db-wal", "memory.db-shm"] {
         let file = home.folder().join(name);
         if file.exists() {
-            fs::rename(&file, aside.join(name)).map_err(|error| home.failed(&error))?;
+            fs::rename(&file, aside.join(name)).map_err(|error| home.io_error(&error))?;
         }
     }
     Ok(aside)
 }
 
-/// So that it can be read later, by a person and by `doctor`.
-fn write_down(state: &StateDir, now: Millis, healed: &Healed) {
+/// For the user and `doctor`.
+fn record_repair(state: &StateDir, now: Millis, healed: &Healed) {
     if let Ok(text) = serde_json::to_vec_pretty(healed) {
         let _ = replace::copy(&healed.aside.join("what-happened.json"), &text);
     }
@@ -119,9 +118,9 @@ fn write_down(state: &StateDir, now: Millis, healed: &Healed) {
     let _ = journal::append(&state.journal(), now, &mut record);
 }
 
-impl Home {
-    /// Damaged files that are kept, newest first.
-    pub fn set_aside(&self) -> Vec<PathBuf> {
+impl MemoryHome {
+    /// Newest first.
+    pub fn damaged_files(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.damaged()).into_iter().flatten().flatten();
         let mut folders: Vec<PathBuf> =
             entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();

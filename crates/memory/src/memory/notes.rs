@@ -1,4 +1,4 @@
-//! Stock and progress of a project, so that a search finds them beside what was said.
+//! Learnings and progress notes of a project, searchable together with its logs.
 
 use std::path::Path;
 
@@ -12,19 +12,19 @@ use super::Memory;
 use crate::error::Result;
 use crate::sqlite::Note;
 use crate::store::Store;
-use crate::view::Kind;
+use crate::view::HitKind;
 
 impl Memory {
-    /// Brings what can be found of a project's files up to date. `key` is what the project is known by.
+    /// Updates the searchable notes of the project with this key from its files.
     pub fn refresh_notes(&mut self, root: &Path, key: &str) -> Result<()> {
         let Some(project) = self.project_by_key(key)? else { return Ok(()) };
-        let notes = notes(root);
-        self.with(|store| store.refresh_notes(project.id, &notes))
+        let notes = read_notes(root);
+        self.with_store(|store| store.refresh_notes(project.id, &notes))
     }
 }
 
-/// All that is there. What cannot be read is left out: `doctor` tells of it.
-fn notes(root: &Path) -> Vec<Note> {
+/// Unreadable files are left out: `doctor` reports them.
+fn read_notes(root: &Path) -> Vec<Note> {
     let Some(folder) = Folder::of(root) else { return Vec::new() };
     let mut notes: Vec<Note> = Vec::new();
     for name in [flow::FILE, flow::ARCHIVE] {
@@ -33,13 +33,13 @@ fn notes(root: &Path) -> Vec<Note> {
         let written = folder.modified(name).unwrap_or_default();
         for entry in &Progress::parse(text).entries {
             let id = entry.id.to_string();
-            // What was moved to the archive may still stand in both.
+            // An entry that was just archived may be in both files.
             if notes.iter().any(|note| note.id == id) {
                 continue;
             }
             let at = entry.at.unwrap_or(written);
             let (title, text) = (entry.what.to_owned(), entry.body.trim().to_owned());
-            notes.push(Note { kind: Kind::Progress, id, title, text, at });
+            notes.push(Note { kind: HitKind::Progress, id, title, text, at });
         }
     }
     for file in StockFile::ALL {
@@ -49,9 +49,9 @@ fn notes(root: &Path) -> Vec<Note> {
         for learning in &Stock::parse(text).entries {
             let parts = [learning.learning, learning.context, learning.implication];
             let text: Vec<&str> = parts.into_iter().flatten().collect();
-            let day = learning.confirmed.as_ref().and_then(|confirmed| day(&confirmed.date));
+            let day = learning.confirmed.as_ref().and_then(|confirmed| parse_day(&confirmed.date));
             notes.push(Note {
-                kind: Kind::Stock,
+                kind: HitKind::Stock,
                 id: learning.id.to_string(),
                 title: learning.title.to_owned(),
                 text: text.join("\n"),
@@ -62,8 +62,7 @@ fn notes(root: &Path) -> Vec<Note> {
     notes
 }
 
-/// `2026-02-18`.
-fn day(text: &str) -> Option<Millis> {
+fn parse_day(text: &str) -> Option<Millis> {
     let mut numbers = text.split('-').map(|number| number.parse().ok());
     Millis::of_day(numbers.next()??, numbers.next()??, numbers.next()??)
 }

@@ -1,4 +1,4 @@
-//! Telling the hooks: the catalogue says what the store does, as far as hooks need it.
+//! Updates the catalogue: the part of the store that hooks need.
 
 use std::collections::BTreeSet;
 
@@ -16,20 +16,19 @@ use crate::record::{Record, Status};
 use crate::store::Store;
 use crate::view::{Filter, Page, Topic};
 
-/// After more changed topics than this all are written anew.
+/// With more changed topics than this, all are written.
 const ONE_BY_ONE: usize = 200;
 
-/// Whether there is a catalogue.
-pub(super) fn is_there(state: &StateDir) -> bool {
+pub(super) fn catalogue_exists(state: &StateDir) -> bool {
     !matches!(catalogue::topic(state, 1), tidegate_core::feature::facts::Known::Absent)
 }
 
-fn failed(error: &std::io::Error) -> Error {
+fn publish_error(error: &std::io::Error) -> Error {
     Error::new(ErrorKind::Io, format!("the catalogue for the hooks was not written: {error}"))
         .hint("what was stored is stored; the next change writes it")
 }
 
-fn record(topic: &Topic) -> TopicRecord {
+fn topic_record(topic: &Topic) -> TopicRecord {
     TopicRecord {
         id: topic.id,
         project: topic.in_project.id,
@@ -40,7 +39,7 @@ fn record(topic: &Topic) -> TopicRecord {
 }
 
 impl Memory {
-    /// After these rows were put in.
+    /// Updates the catalogue for these stored rows.
     pub(super) fn publish(&mut self, records: &[Record]) -> Result<()> {
         let mut topics: BTreeSet<&str> = BTreeSet::new();
         for record in records {
@@ -57,7 +56,8 @@ impl Memory {
         let mut projects = BTreeSet::new();
         for uid in topics {
             let Some(topic) = self.store.topic_by_uid(uid)? else { continue };
-            catalogue::write_topic(&self.state, &record(&topic)).map_err(|error| failed(&error))?;
+            catalogue::write_topic(&self.state, &topic_record(&topic))
+                .map_err(|error| publish_error(&error))?;
             projects.insert(topic.in_project.id);
         }
         for row in records {
@@ -74,22 +74,21 @@ impl Memory {
         self.publish_undecided()
     }
 
-    /// Everything.
     pub fn publish_all(&mut self) -> Result<()> {
         let filter = Filter { all: true, ..Filter::default() };
         let mut page = Page { limit: 1000, after: None };
         let mut records = Vec::new();
         loop {
             let topics = self.store.topics(&filter, &page)?;
-            records.extend(topics.rows.iter().map(record));
+            records.extend(topics.rows.iter().map(topic_record));
             page.after = topics.next;
             if page.after.is_none() {
                 break;
             }
         }
-        catalogue::write_topics(&self.state, records).map_err(|error| failed(&error))?;
+        catalogue::write_topics(&self.state, records).map_err(|error| publish_error(&error))?;
         let mut page = Page { limit: 1000, after: None };
-        catalogue::clear_projects(&self.state).map_err(|error| failed(&error))?;
+        catalogue::clear_projects(&self.state).map_err(|error| publish_error(&error))?;
         loop {
             let projects = self.store.projects(&page)?;
             for project in projects.rows {
@@ -103,10 +102,9 @@ impl Memory {
         self.publish_undecided()
     }
 
-    /// What a session may be offered.
     pub(super) fn publish_undecided(&mut self) -> Result<()> {
         let named = |id, name: &str| Named { id, name: shown(name) };
-        let topics = self.store.undecided(None, MOST)?;
+        let topics = self.store.undecided_topics(None, MOST)?;
         let topics = topics.iter().map(|topic| UndecidedTopic {
             topic: named(topic.id, &topic.row.title),
             project: named(topic.in_project.id, &topic.in_project.name),
@@ -115,7 +113,7 @@ impl Memory {
         if catalogue::undecided(&self.state).value() == Some(&undecided) {
             return Ok(());
         }
-        catalogue::write_undecided(&self.state, &undecided).map_err(|error| failed(&error))
+        catalogue::write_undecided(&self.state, &undecided).map_err(|error| publish_error(&error))
     }
 
     fn publish_project(&mut self, id: i64) -> Result<()> {
@@ -133,6 +131,6 @@ impl Memory {
         if catalogue::project(&self.state, &page.key).value() == Some(&page) {
             return Ok(());
         }
-        catalogue::write_project(&self.state, &page).map_err(|error| failed(&error))
+        catalogue::write_project(&self.state, &page).map_err(|error| publish_error(&error))
     }
 }

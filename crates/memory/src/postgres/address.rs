@@ -1,4 +1,4 @@
-//! Where a team's server is and how it is reached. Nothing here says the password.
+//! The address of a team's server. No output contains the password.
 
 use std::fmt::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr};
@@ -9,16 +9,14 @@ use tidegate_core::feature::memory::settings::{Team, TeamUrl, Tls};
 use tokio_postgres::Config;
 use tokio_postgres::config::SslMode;
 
-use super::resolve::resolve;
+use super::resolve::resolve_name;
 use crate::error::{Error, ErrorKind, Result};
 
-/// Where a password is looked for when neither the address nor the config names a place.
+/// The default variable for the password.
 pub const PASSWORD_VARIABLE: &str = "PGPASSWORD";
 
-/// The port that is meant where none is named.
 const PORT: u16 = 5432;
 
-/// A password.
 #[derive(Clone, PartialEq, Eq)]
 struct Password(String);
 
@@ -28,41 +26,39 @@ impl fmt::Debug for Password {
     }
 }
 
-/// A database on a server, and how the connection is protected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
-    hosts: Vec<Host>,
+    hosts: Vec<ServerHost>,
     user: Option<String>,
     password: Option<Password>,
     database: Option<String>,
-    /// For the server, as some that are shared by many want it.
+    /// Some shared servers require these.
     options: Option<String>,
-    /// Encrypted or not.
     pub(super) tls: Tls,
-    /// Certificates beside those of the system.
+    /// In addition to the certificates of the system.
     pub(super) ca_file: Option<PathBuf>,
-    /// What people may see of it.
+    /// Without the password.
     shown: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Host {
+enum ServerHost {
     Tcp(String, u16),
     Socket(String, u16),
 }
 
-impl Host {
-    fn is_here(&self) -> bool {
+impl ServerHost {
+    fn is_local(&self) -> bool {
         match self {
-            Host::Socket(..) => true,
-            Host::Tcp(name, _) if name.eq_ignore_ascii_case("localhost") => true,
-            Host::Tcp(name, _) => name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback()),
+            ServerHost::Socket(..) => true,
+            ServerHost::Tcp(name, _) if name.eq_ignore_ascii_case("localhost") => true,
+            ServerHost::Tcp(name, _) => name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback()),
         }
     }
 }
 
 impl Address {
-    /// What the config says; `None` where it names no server.
+    /// `None` if the config names no server.
     pub fn of(
         team: &Team,
         variable: &dyn Fn(&str) -> Option<String>,
@@ -78,40 +74,42 @@ impl Address {
         Address::read(url, password, team.tls, ca_file).map(Some)
     }
 
-    /// Reads an address. A password that stands in it counts more than the one that is given beside it.
+    /// A password in the URL takes precedence over `password`.
     pub fn read(
         url: &TeamUrl,
         password: Option<String>,
         tls: Tls,
         ca_file: Option<PathBuf>,
     ) -> Result<Address> {
-        let mut address = parse(url.secret())?;
+        let mut address = parse_url(url.secret())?;
         address.tls = tls;
         address.ca_file = ca_file;
         address.password = address.password.or(password.filter(|text| !text.is_empty()).map(Password));
         if tls == Tls::Off
-            && let Some(host) = address.hosts.iter().find(|host| !host.is_here())
+            && let Some(host) = address.hosts.iter().find(|host| !host.is_local())
         {
-            let (Host::Tcp(name, _) | Host::Socket(name, _)) = host;
-            return Err(refused(format!("without TLS only a server on this machine is reached, not {name}"))
-                .hint("set `[memory.team] tls = \"verify\"`, and `ca_file` if the server's certificate is your own"));
+            let (ServerHost::Tcp(name, _) | ServerHost::Socket(name, _)) = host;
+            return Err(refused_address(format!(
+                "without TLS only a server on this machine is reached, not {name}"
+            ))
+            .hint(
+                "set `[memory.team] tls = \"verify\"`, and `ca_file` if the server's certificate is your own",
+            ));
         }
         Ok(address)
     }
 
-    /// The same database with another password.
     #[must_use]
     pub fn with_password(self, password: String) -> Address {
         Address { password: Some(Password(password)), ..self }
     }
 
-    /// Whether a password is known.
     pub fn has_password(&self) -> bool {
         self.password.is_some()
     }
 
-    /// The same error, should a server have said the password in it.
-    pub(super) fn cleaned(&self, error: Error) -> Error {
+    /// Removes the password, in case the server repeated it.
+    pub(super) fn without_password(&self, error: Error) -> Error {
         match &self.password {
             Some(Password(password)) if error.what.contains(password.as_str()) => {
                 Error { what: error.what.replace(password.as_str(), "…"), ..error }
@@ -120,57 +118,60 @@ impl Address {
         }
     }
 
-    /// What is really connected to, without the password: it can be read as an address again.
+    /// The effective address without the password; it can be parsed again.
     pub fn shown(&self) -> &str {
         &self.shown
     }
 
-    fn show(&self) -> String {
+    fn format_shown(&self) -> String {
         let mut port_of_socket = None;
-        let host = |host: &Host| match host {
-            Host::Socket(path, port) => {
+        let host = |host: &ServerHost| match host {
+            ServerHost::Socket(path, port) => {
                 port_of_socket = Some(*port).filter(|port| *port != PORT);
-                encode(path)
+                percent_encode(path)
             }
-            Host::Tcp(name, port) => {
-                let name = if name.contains(':') { format!("[{name}]") } else { encode(name) };
+            ServerHost::Tcp(name, port) => {
+                let name = if name.contains(':') { format!("[{name}]") } else { percent_encode(name) };
                 if *port == PORT { name } else { format!("{name}:{port}") }
             }
         };
         let hosts: Vec<String> = self.hosts.iter().map(host).collect();
-        let user = self.user.as_ref().map(|user| format!("{}@", encode(user))).unwrap_or_default();
-        let database = self.database.as_ref().map(|name| format!("/{}", encode(name))).unwrap_or_default();
+        let user = self.user.as_ref().map(|user| format!("{}@", percent_encode(user))).unwrap_or_default();
+        let database =
+            self.database.as_ref().map(|name| format!("/{}", percent_encode(name))).unwrap_or_default();
         let port = port_of_socket.map(|port| format!("port={port}"));
-        let options = self.options.as_ref().map(|options| format!("options={}", encode(options)));
+        let options = self.options.as_ref().map(|options| format!("options={}", percent_encode(options)));
         let query: Vec<String> = port.into_iter().chain(options).collect();
         let mark = if query.is_empty() { "" } else { "?" };
         format!("postgres://{user}{}{database}{mark}{}", hosts.join(","), query.join("&"))
     }
 
-    /// For the connection: one for each way to the server; none where no host has an address.
+    /// One per way to the server; empty if no host has an address.
     pub(super) fn configs(&self, limit: Duration) -> Vec<Config> {
         let mut configs = Vec::new();
         for host in &self.hosts {
             match host {
                 #[cfg(unix)]
-                Host::Socket(path, port) => {
-                    let mut config = self.login();
+                ServerHost::Socket(path, port) => {
+                    let mut config = self.login_config();
                     config.host_path(path).port(*port);
                     configs.push(config);
                 }
-                Host::Tcp(name, port) => configs.extend(resolve(name, limit).into_iter().map(|address| {
-                    let mut config = self.login();
-                    config.host(name).hostaddr(address).port(*port);
-                    config
-                })),
+                ServerHost::Tcp(name, port) => {
+                    configs.extend(resolve_name(name, limit).into_iter().map(|address| {
+                        let mut config = self.login_config();
+                        config.host(name).hostaddr(address).port(*port);
+                        config
+                    }))
+                }
                 #[cfg(not(unix))]
-                Host::Socket(..) => {}
+                ServerHost::Socket(..) => {}
             }
         }
         configs
     }
 
-    fn login(&self) -> Config {
+    fn login_config(&self) -> Config {
         let mut config = Config::new();
         if let Some(user) = &self.user {
             config.user(user);
@@ -184,28 +185,29 @@ impl Address {
         if let Some(options) = &self.options {
             config.options(options);
         }
-        config.ssl_mode(if self.encrypted() { SslMode::Require } else { SslMode::Disable });
+        config.ssl_mode(if self.is_encrypted() { SslMode::Require } else { SslMode::Disable });
         config.application_name("tidegate");
         config
     }
 
-    /// A socket needs no encryption: nothing leaves the machine, and its folder says who may use it.
-    pub(super) fn encrypted(&self) -> bool {
-        self.tls == Tls::Verify && self.hosts.iter().any(|host| matches!(host, Host::Tcp(..)))
+    /// A local socket needs no encryption: the permissions of its folder control access.
+    pub(super) fn is_encrypted(&self) -> bool {
+        self.tls == Tls::Verify && self.hosts.iter().any(|host| matches!(host, ServerHost::Tcp(..)))
     }
 }
 
-fn refused(what: impl Into<String>) -> Error {
+fn refused_address(what: impl Into<String>) -> Error {
     Error::new(ErrorKind::Refused, what)
 }
 
-/// Parts are told apart from the end: a password may hold anything. What is wrong is named, never quoted.
-fn parse(url: &str) -> Result<Address> {
+/// Splits from the end, because a password may contain any character. Errors name a problem and never quote
+/// the URL.
+fn parse_url(url: &str) -> Result<Address> {
     let wrong = |what: &str| {
-        refused(format!("the address of the team store cannot be read: {what}"))
+        refused_address(format!("the address of the team store cannot be read: {what}"))
             .hint("it has the form postgres://USER@HOST:PORT/DATABASE; special characters in a part are written as %XX")
     };
-    let decoded = |text: &str| decode(text).ok_or_else(|| wrong("a `%` that no two digits follow"));
+    let decoded = |text: &str| percent_decode(text).ok_or_else(|| wrong("a `%` that no two digits follow"));
     let rest = url.split_once("://").map(|(_, rest)| rest).ok_or_else(|| wrong("no `://`"))?;
     let (login, rest) = rest.rsplit_once('@').map_or((None, rest), |(login, rest)| (Some(login), rest));
     let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -232,7 +234,7 @@ fn parse(url: &str) -> Result<Address> {
                 return Err(wrong("`sslmode=disable`")
                     .hint("`[memory.team] tls = \"off\"` says that, for a server on this machine"));
             }
-            // The server's name is always checked, which is more than any of these.
+            // The server's name is always verified, which is stricter than any of these.
             "sslmode" | "channel_binding" | "application_name" | "connect_timeout" => {}
             _ => {
                 return Err(wrong("an option that is not known")
@@ -241,10 +243,10 @@ fn parse(url: &str) -> Result<Address> {
         }
     }
     let host = |text: &str| {
-        let text = decode(text)?;
+        let text = percent_decode(text)?;
         if text.starts_with('/') {
-            // As the server's own programs write it, a port belongs to a socket, too.
-            return Some(Host::Socket(text, port.unwrap_or(PORT)));
+            // PostgreSQL's own clients also accept a port for a socket.
+            return Some(ServerHost::Socket(text, port.unwrap_or(PORT)));
         }
         let (name, number) = match text.strip_prefix('[').and_then(|text| text.split_once(']')) {
             Some((name, rest)) => (name, rest.strip_prefix(':')),
@@ -252,11 +254,11 @@ fn parse(url: &str) -> Result<Address> {
         };
         let number = number.map_or(Some(port.unwrap_or(PORT)), |number| number.parse().ok())?;
         let name = if name.is_empty() { Ipv4Addr::LOCALHOST.to_string() } else { name.to_owned() };
-        Some(Host::Tcp(name, number))
+        Some(ServerHost::Tcp(name, number))
     };
-    let hosts: Option<Vec<Host>> = hosts.split(',').map(host).collect();
+    let hosts: Option<Vec<ServerHost>> = hosts.split(',').map(host).collect();
     let hosts = hosts.ok_or_else(|| wrong("the host or the port"))?;
-    let sockets = hosts.iter().filter(|host| matches!(host, Host::Socket(..))).count();
+    let sockets = hosts.iter().filter(|host| matches!(host, ServerHost::Socket(..))).count();
     if sockets != 0 && sockets != hosts.len() {
         return Err(wrong("a socket beside a host"));
     }
@@ -270,11 +272,11 @@ fn parse(url: &str) -> Result<Address> {
         ca_file: None,
         shown: String::new(),
     };
-    address.shown = address.show();
+    address.shown = address.format_shown();
     Ok(address)
 }
 
-fn encode(text: &str) -> String {
+fn percent_encode(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
@@ -286,7 +288,7 @@ fn encode(text: &str) -> String {
     encoded
 }
 
-fn decode(text: &str) -> Option<String> {
+fn percent_decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, after)) = rest.split_first() {
@@ -315,7 +317,7 @@ mod tests {
 
     #[test]
     fn parts_of_an_address() {
-        // The address; user, password, hosts, database.
+        // URL; user, password, hosts, database.
         for (url, parts) in [
             ("postgres://db.example.com/memory", "- beside db.example.com:5432 memory"),
             ("postgres://me@db:5433/m", "me beside db:5433 m"),
@@ -333,8 +335,8 @@ mod tests {
                 .hosts
                 .iter()
                 .map(|host| match host {
-                    Host::Tcp(name, port) => format!("{name}:{port}"),
-                    Host::Socket(path, port) => format!("{path}/{port}"),
+                    ServerHost::Tcp(name, port) => format!("{name}:{port}"),
+                    ServerHost::Socket(path, port) => format!("{path}/{port}"),
                 })
                 .collect();
             let or = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
@@ -342,7 +344,7 @@ mod tests {
             let found =
                 format!("{} {password} {} {}", or(&address.user), hosts.join(","), or(&address.database));
             assert_eq!(found, parts, "{url}");
-            // What is shown leads to the same place.
+            // The shown address leads to the same place.
             let again = read(address.shown(), Tls::Verify).unwrap();
             let place =
                 |address: &Address| (address.hosts.clone(), address.user.clone(), address.database.clone());
@@ -390,8 +392,8 @@ mod tests {
             let found = read(&format!("postgres://me@{host}/m"), Tls::Off);
             assert_eq!(found.is_ok(), here, "{host}: {found:?}");
         }
-        assert!(read("postgres://me@db/m", Tls::Verify).unwrap().encrypted());
+        assert!(read("postgres://me@db/m", Tls::Verify).unwrap().is_encrypted());
         assert!(read("postgres://me@%2Frun,db/m", Tls::Verify).is_err());
-        assert!(!read("postgres://me@%2Frun/m", Tls::Verify).unwrap().encrypted());
+        assert!(!read("postgres://me@%2Frun/m", Tls::Verify).unwrap().is_encrypted());
     }
 }

@@ -1,4 +1,4 @@
-//! Deletes for good. What is left of a row is its uid.
+//! Deletes rows for good. Only their uids remain.
 
 use std::collections::BTreeSet;
 
@@ -6,35 +6,41 @@ use serde_json::{Value, json};
 use tidegate_core::feature::memory::automatic;
 use tokio_postgres::Transaction;
 
-use super::ask::Ask;
 use super::counters::Counters;
-use super::link::Failed;
-use super::row::{self, Table, get};
-use super::words;
+use super::link::TransactionError;
+use super::row::{self, Table, get_column};
+use super::search;
+use super::statement::Statement;
 use crate::error::{Error, ErrorKind};
 use crate::record::{Record, Uid};
 use crate::view::Forget;
 
-/// See [`crate::store::Store::forget`].
-pub(super) async fn forget(transaction: &Transaction<'_>, what: &Forget) -> Result<Vec<Uid>, Failed> {
+pub(super) async fn forget_rows(
+    transaction: &Transaction<'_>,
+    what: &Forget,
+) -> Result<Vec<Uid>, TransactionError> {
     let mut counters = Counters::lock(transaction).await?;
-    let missing = |what: String| Failed::from(Error::new(ErrorKind::Missing, what));
+    let missing = |what: String| TransactionError::from(Error::new(ErrorKind::Missing, what));
     let named = match what {
         Forget::Log(uid) => {
-            let found = uids(transaction, "SELECT uid FROM log WHERE uid = ?", uid).await?;
+            let found = select_uids(transaction, "SELECT uid FROM log WHERE uid = ?", uid).await?;
             if found.is_empty() {
                 return Err(missing(format!("no log {uid}")));
             }
             found
         }
         Forget::Session(uid) => {
-            let mut found = uids(transaction, "SELECT uid FROM session WHERE uid = ?", uid).await?;
-            found.append(&mut uids(transaction, "SELECT uid FROM topic WHERE automatic = ?", uid).await?);
+            let mut found = select_uids(transaction, "SELECT uid FROM session WHERE uid = ?", uid).await?;
+            found.append(
+                &mut select_uids(transaction, "SELECT uid FROM topic WHERE automatic = ?", uid).await?,
+            );
             if found.is_empty() {
                 return Err(missing(format!("no session {uid}")));
             }
-            found.append(&mut uids(transaction, "SELECT uid FROM log WHERE session = ?", uid).await?);
-            found.append(&mut uids(transaction, "SELECT uid FROM decision WHERE session = ?", uid).await?);
+            found.append(&mut select_uids(transaction, "SELECT uid FROM log WHERE session = ?", uid).await?);
+            found.append(
+                &mut select_uids(transaction, "SELECT uid FROM decision WHERE session = ?", uid).await?,
+            );
             found.insert(uid.clone());
             found
         }
@@ -45,60 +51,71 @@ pub(super) async fn forget(transaction: &Transaction<'_>, what: &Forget) -> Resu
                 _ => "project",
             };
             let text = format!("SELECT uid FROM {table} WHERE id = ?");
-            let row = Ask::of(&text, [(*id).into()]).row(transaction).await?;
+            let row = Statement::of(&text, [(*id).into()]).row(transaction).await?;
             let row = row.ok_or_else(|| missing(format!("no {table} with the id {id}")))?;
-            BTreeSet::from([get::<Uid>(&row, "uid")?])
+            BTreeSet::from([get_column::<Uid>(&row, "uid")?])
         }
     };
     let gone = with_contents(transaction, named).await?;
-    delete(transaction, &gone, &mut counters).await?;
+    delete_rows(transaction, &gone, &mut counters).await?;
     counters.unlock(transaction).await?;
     Ok(gone)
 }
 
-/// The same by what rows are called everywhere, as a machine tells it; also for what is not there, and never will be then.
-pub(super) async fn forget_uids(transaction: &Transaction<'_>, told: &[Uid]) -> Result<(), Failed> {
+/// By uid, as machines request it. Uids that are not there are remembered too.
+pub(super) async fn forget_uids(transaction: &Transaction<'_>, told: &[Uid]) -> Result<(), TransactionError> {
     let mut counters = Counters::lock(transaction).await?;
-    // Machines have names of their own for a project that others shared before.
-    let rows = Ask::of("SELECT project FROM team_alias WHERE uid = ANY(?)", [told.to_vec().into()])
+    // Machines have their own uids for a project that others shared first.
+    let rows = Statement::of("SELECT project FROM team_alias WHERE uid = ANY(?)", [told.to_vec().into()])
         .rows(transaction)
         .await?;
     let mut named: BTreeSet<Uid> = told.iter().cloned().collect();
     for row in &rows {
-        named.insert(get(row, "project")?);
+        named.insert(get_column(row, "project")?);
     }
     let gone = with_contents(transaction, named).await?;
-    delete(transaction, &gone, &mut counters).await?;
+    delete_rows(transaction, &gone, &mut counters).await?;
     counters.unlock(transaction).await
 }
 
-async fn uids(transaction: &Transaction<'_>, text: &str, of: &str) -> Result<BTreeSet<Uid>, Failed> {
-    let rows = Ask::of(text, [of.into()]).rows(transaction).await?;
-    rows.iter().map(|row| get(row, "uid")).collect()
+async fn select_uids(
+    transaction: &Transaction<'_>,
+    text: &str,
+    of: &str,
+) -> Result<BTreeSet<Uid>, TransactionError> {
+    let rows = Statement::of(text, [of.into()]).rows(transaction).await?;
+    rows.iter().map(|row| get_column(row, "uid")).collect()
 }
 
-/// With everything that is in what is named: topics and sessions of projects, logs and decisions of topics.
-async fn with_contents(transaction: &Transaction<'_>, named: BTreeSet<Uid>) -> Result<Vec<Uid>, Failed> {
+/// Adds the topics and sessions of projects and the logs and decisions of topics.
+async fn with_contents(
+    transaction: &Transaction<'_>,
+    named: BTreeSet<Uid>,
+) -> Result<Vec<Uid>, TransactionError> {
     let mut gone = named;
     for text in [
         "SELECT uid FROM topic WHERE project = ANY(?) UNION SELECT uid FROM session WHERE project = ANY(?)",
         "SELECT uid FROM log WHERE topic = ANY(?) UNION SELECT uid FROM decision WHERE topic = ANY(?)",
     ] {
         let known: Vec<Uid> = gone.iter().cloned().collect();
-        let rows = Ask::of(text, [known.clone().into(), known.into()]).rows(transaction).await?;
+        let rows = Statement::of(text, [known.clone().into(), known.into()]).rows(transaction).await?;
         for row in &rows {
-            gone.insert(get(row, "uid")?);
+            gone.insert(get_column(row, "uid")?);
         }
     }
     Ok(gone.into_iter().collect())
 }
 
-/// Deletes rows of these names, lets go what refers to them from elsewhere, and remembers the names.
-async fn delete(transaction: &Transaction<'_>, gone: &[Uid], counters: &mut Counters) -> Result<(), Failed> {
+/// Deletes the rows, removes references to them from other rows, and remembers their uids.
+async fn delete_rows(
+    transaction: &Transaction<'_>,
+    gone: &[Uid],
+    counters: &mut Counters,
+) -> Result<(), TransactionError> {
     if gone.is_empty() {
         return Ok(());
     }
-    call_otherwise(transaction, gone, counters).await?;
+    remove_prompts_from_titles(transaction, gone, counters).await?;
     let uids = || gone.to_vec().into();
     let remember = "INSERT INTO forgotten (uid, kind, origin, change) SELECT given.uid, \
                     CASE WHEN EXISTS (SELECT 1 FROM decision WHERE decision.uid = given.uid) THEN 'decision' \
@@ -107,7 +124,7 @@ async fn delete(transaction: &Transaction<'_>, gone: &[Uid], counters: &mut Coun
                              (SELECT origin FROM decision WHERE decision.uid = given.uid), \
                              (SELECT origin FROM topic WHERE topic.uid = given.uid)), ? + given.place \
                     FROM unnest(?) WITH ORDINALITY AS given (uid, place) ON CONFLICT DO NOTHING";
-    Ask::of(remember, [counters.changes(gone.len()).into(), uids()]).run(transaction).await?;
+    Statement::of(remember, [counters.changes(gone.len()).into(), uids()]).run(transaction).await?;
     for text in [
         "UPDATE topic SET parent = NULL WHERE parent = ANY(?) AND NOT uid = ANY(?)",
         "UPDATE decision SET supersedes = NULL WHERE supersedes = ANY(?) AND NOT uid = ANY(?)",
@@ -116,29 +133,30 @@ async fn delete(transaction: &Transaction<'_>, gone: &[Uid], counters: &mut Coun
         "UPDATE document SET session = NULL WHERE session = ANY(?) AND NOT uid = ANY(?)",
         "DELETE FROM team_alias WHERE project = ANY(?) OR uid = ANY(?)",
     ] {
-        Ask::of(text, [uids(), uids()]).run(transaction).await?;
+        Statement::of(text, [uids(), uids()]).run(transaction).await?;
     }
     for text in [
         "DELETE FROM offer WHERE topic = ANY(?)",
         "DELETE FROM team_name WHERE project = ANY(?)",
         "DELETE FROM document WHERE uid = ANY(?)",
     ] {
-        Ask::of(text, [uids()]).run(transaction).await?;
+        Statement::of(text, [uids()]).run(transaction).await?;
     }
     for table in Table::ALL.into_iter().rev() {
         let text = format!("DELETE FROM {} WHERE uid = ANY(?)", table.name());
-        Ask::of(&text, [uids()]).run(transaction).await?;
+        Statement::of(&text, [uids()]).run(transaction).await?;
     }
     Ok(())
 }
 
-/// Takes the questions of logs that will be gone out of titles of automatic topics that stay; a log may have gone to another topic
-/// since it gave one. As newer versions, which stand against the old ones wherever those still are.
-async fn call_otherwise(
+/// Removes the prompts of deleted logs from the titles of automatic topics that stay; a log may have moved to
+/// another topic since it gave one its title. Stored as newer versions, which win wherever the old ones still
+/// are.
+async fn remove_prompts_from_titles(
     transaction: &Transaction<'_>,
     gone: &[Uid],
     counters: &mut Counters,
-) -> Result<(), Failed> {
+) -> Result<(), TransactionError> {
     let called = "log.uid = ANY(?) AND topic.automatic IS NOT NULL AND (log.at = topic.created \
                   OR log.title <> '' AND left(topic.title, length(log.title)) = log.title)";
     let text = format!(
@@ -147,11 +165,11 @@ async fn call_otherwise(
           UNION SELECT topic.uid FROM log JOIN topic ON topic.automatic = log.session WHERE {called})"
     );
     let uids = || gone.to_vec().into();
-    let rows = Ask::of(&text, [uids(), uids(), uids()]).rows(transaction).await?;
+    let rows = Statement::of(&text, [uids(), uids(), uids()]).rows(transaction).await?;
     if rows.is_empty() {
         return Ok(());
     }
-    let mut topics = rows.iter().map(row::topic).collect::<Result<Vec<_>, _>>()?;
+    let mut topics = rows.iter().map(row::read_topic).collect::<Result<Vec<_>, _>>()?;
     let mut titles = Vec::new();
     for topic in &mut topics {
         topic.title = automatic::title_without_question(topic.created);
@@ -162,6 +180,6 @@ async fn call_otherwise(
          FROM json_to_recordset(?::json) AS given (uid text, title text, change bigint) WHERE topic.uid = given.uid",
         i64::MAX - 1
     );
-    Ask::of(&change, [Value::from(titles).to_string().as_str().into()]).run(transaction).await?;
-    words::index(transaction, topics.into_iter().map(Record::Topic)).await
+    Statement::of(&change, [Value::from(titles).to_string().as_str().into()]).run(transaction).await?;
+    search::index_records(transaction, topics.into_iter().map(Record::Topic)).await
 }

@@ -1,4 +1,4 @@
-//! The connection: made when it is needed, made anew when it broke, never waited for longer than was said.
+//! The connection to the server: opened on demand, reopened when it breaks, always with a time limit.
 
 use std::error::Error as _;
 use std::future::Future;
@@ -15,35 +15,32 @@ use super::schema;
 use super::tls::Rustls;
 use crate::error::{Error, ErrorKind, Result};
 
-/// How long something may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// A connection, from the name of the server to the login.
+    /// From name resolution to login.
     pub connect: Duration,
-    /// One transaction, whatever is in it.
     pub transaction: Duration,
-    /// Everything together, from when the store is made.
+    /// Everything since the store was opened.
     pub whole: Option<Duration>,
 }
 
 impl Patience {
-    /// For somebody who waits for it.
+    /// For a person who waits.
     pub const SHORT: Patience = Patience {
         connect: Duration::from_secs(1),
         transaction: Duration::from_secs(1),
         whole: Some(Duration::from_millis(1500)),
     };
 
-    /// For a process that nobody waits for.
+    /// For a background process.
     pub const LONG: Patience =
         Patience { connect: Duration::from_secs(10), transaction: Duration::from_mins(1), whole: None };
 }
 
-/// How often a transaction is begun again that another one got in the way of.
+/// Retries of a transaction that conflicts with another one.
 const CONFLICTS: u32 = 8;
 
-/// A connection to a server.
-pub(super) struct Link {
+pub(super) struct ServerLink {
     address: Address,
     patience: Patience,
     until: Option<Instant>,
@@ -52,36 +49,34 @@ pub(super) struct Link {
     client: Option<Client>,
 }
 
-/// What a transaction is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum For {
-    /// Seeing everything as of one moment.
+pub(super) enum Purpose {
+    /// One consistent state.
     Reading,
-    /// Changing something.
     Writing,
 }
 
-impl Link {
-    /// Nothing is connected yet.
-    pub(super) fn new(address: Address, patience: Patience) -> Result<Link> {
-        let tls = if address.encrypted() { Some(Rustls::new(address.ca_file.as_deref())?) } else { None };
+impl ServerLink {
+    /// Does not connect yet.
+    pub(super) fn new(address: Address, patience: Patience) -> Result<ServerLink> {
+        let tls = if address.is_encrypted() { Some(Rustls::new(address.ca_file.as_deref())?) } else { None };
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Error::new(ErrorKind::Io, format!("no runtime: {error}")))?;
         let until = patience.whole.map(|whole| Instant::now() + whole);
-        Ok(Link { address, patience, until, tls, runtime, client: None })
+        Ok(ServerLink { address, patience, until, tls, runtime, client: None })
     }
 
-    /// The server, as people may see it.
+    /// Without the password.
     pub(super) fn shown(&self) -> &str {
         self.address.shown()
     }
 
-    /// Does something in one transaction. It may be begun more than once, so what it does must not depend on that: a
-    /// connection that turns out to be broken is made anew, and a transaction that lost against another is repeated.
+    /// Runs `work` in one transaction. `work` must be repeatable: it runs again on a new connection if the
+    /// old one broke, and after a conflict with another transaction.
     pub(super) fn transaction<T>(
         &mut self,
-        purpose: For,
-        work: &impl AsyncFn(&Transaction<'_>) -> std::result::Result<T, Failed>,
+        purpose: Purpose,
+        work: &impl AsyncFn(&Transaction<'_>) -> std::result::Result<T, TransactionError>,
     ) -> Result<T> {
         let mut conflicts = 0;
         loop {
@@ -89,46 +84,48 @@ impl Link {
                 Some(client) => (client, false),
                 None => (self.connect()?, true),
             };
-            let limit = self.left(self.patience.transaction);
-            let ran = bounded(&self.runtime, limit, run(&mut client, purpose, limit, work));
+            let limit = self.remaining_time(self.patience.transaction);
+            let ran =
+                run_with_limit(&self.runtime, limit, run_transaction(&mut client, purpose, limit, work));
             match ran {
                 Ok(Ok(done)) => {
                     self.client = Some(client);
                     return Ok(done);
                 }
-                Ok(Err(Failed::Ours(error))) => {
+                Ok(Err(TransactionError::Own(error))) => {
                     self.client = Some(client);
                     return Err(error);
                 }
-                Ok(Err(Failed::Theirs(error))) => {
+                Ok(Err(TransactionError::Server(error))) => {
                     let state = error.code();
                     let lost = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
                     if state.is_some_and(|state| lost.contains(state)) && conflicts < CONFLICTS {
                         conflicts += 1;
                         self.client = Some(client);
-                    } else if gone(&error) && !fresh {
-                        // It was there the last time; the server was started anew since, perhaps.
+                    } else if is_connection_lost(&error) && !fresh {
+                        // Reconnects: the server may have restarted since the last call.
                     } else {
-                        return Err(self.address.cleaned(told(&error, self.shown())));
+                        return Err(self.address.without_password(explain_error(&error, self.shown())));
                     }
                 }
-                // What is under way cannot be called back; the connection is given up with it.
-                Err(Late) => return Err(late(self.shown(), limit)),
+                // A running request cannot be cancelled, so the connection is dropped with it.
+                Err(TimedOut) => return Err(timeout_error(self.shown(), limit)),
             }
         }
     }
 
-    /// So long, or as long as is left of the whole.
-    fn left(&self, limit: Duration) -> Duration {
+    /// At most what is left of the overall limit.
+    fn remaining_time(&self, limit: Duration) -> Duration {
         self.until.map_or(limit, |until| limit.min(until.saturating_duration_since(Instant::now())))
     }
 
-    /// By the first way that leads to a server: what that one says counts.
+    /// Tries each address in turn; the first server that answers decides.
     fn connect(&self) -> Result<Client> {
-        let until = Instant::now() + self.left(self.patience.connect);
+        let until = Instant::now() + self.remaining_time(self.patience.connect);
         let mut error = Error::new(ErrorKind::Offline, format!("{}: no such host is known", self.shown()))
             .hint("what is to be delivered is kept and sent later");
-        for (place, config) in self.address.configs(self.left(self.patience.connect)).into_iter().enumerate()
+        for (place, config) in
+            self.address.configs(self.remaining_time(self.patience.connect)).into_iter().enumerate()
         {
             match self.connect_to(&config, until.saturating_duration_since(Instant::now())) {
                 Err(found) if found.kind == ErrorKind::Offline => {
@@ -144,7 +141,7 @@ impl Link {
 
     fn connect_to(&self, config: &Config, limit: Duration) -> Result<Client> {
         let (tls, shown) = (self.tls.clone(), self.shown());
-        let connected = bounded(&self.runtime, limit, async move {
+        let connected = run_with_limit(&self.runtime, limit, async move {
             match tls {
                 Some(tls) => config.connect(tls).await.map(|(client, driver)| {
                     tokio::spawn(driver);
@@ -158,54 +155,55 @@ impl Link {
         });
         let mut client = match connected {
             Ok(Ok(client)) => client,
-            Ok(Err(error)) => return Err(self.address.cleaned(told(&error, shown))),
-            Err(Late) => return Err(late(shown, limit)),
+            Ok(Err(error)) => return Err(self.address.without_password(explain_error(&error, shown))),
+            Err(TimedOut) => return Err(timeout_error(shown, limit)),
         };
-        let limit = self.left(self.patience.transaction);
-        match bounded(&self.runtime, limit, schema::migrate(&mut client)) {
+        let limit = self.remaining_time(self.patience.transaction);
+        match run_with_limit(&self.runtime, limit, schema::migrate(&mut client)) {
             Ok(Ok(())) => Ok(client),
-            Ok(Err(Failed::Ours(error))) => Err(error),
-            Ok(Err(Failed::Theirs(error))) => Err(self.address.cleaned(told(&error, shown))),
-            Err(Late) => Err(late(shown, limit)),
+            Ok(Err(TransactionError::Own(error))) => Err(error),
+            Ok(Err(TransactionError::Server(error))) => {
+                Err(self.address.without_password(explain_error(&error, shown)))
+            }
+            Err(TimedOut) => Err(timeout_error(shown, limit)),
         }
     }
 }
 
-/// Why a transaction was not carried out.
-pub(super) enum Failed {
-    /// The server or the way to it.
-    Theirs(tokio_postgres::Error),
-    /// What was asked for cannot be done.
-    Ours(Error),
+pub(super) enum TransactionError {
+    /// From the server or the network.
+    Server(tokio_postgres::Error),
+    /// From this program.
+    Own(Error),
 }
 
-impl From<tokio_postgres::Error> for Failed {
-    fn from(error: tokio_postgres::Error) -> Failed {
-        Failed::Theirs(error)
+impl From<tokio_postgres::Error> for TransactionError {
+    fn from(error: tokio_postgres::Error) -> TransactionError {
+        TransactionError::Server(error)
     }
 }
 
-impl From<Error> for Failed {
-    fn from(error: Error) -> Failed {
-        Failed::Ours(error)
+impl From<Error> for TransactionError {
+    fn from(error: Error) -> TransactionError {
+        TransactionError::Own(error)
     }
 }
 
-async fn run<T>(
+async fn run_transaction<T>(
     client: &mut Client,
-    purpose: For,
+    purpose: Purpose,
     limit: Duration,
-    work: &impl AsyncFn(&Transaction<'_>) -> std::result::Result<T, Failed>,
-) -> std::result::Result<T, Failed> {
+    work: &impl AsyncFn(&Transaction<'_>) -> std::result::Result<T, TransactionError>,
+) -> std::result::Result<T, TransactionError> {
     let builder = client.build_transaction();
     let transaction = match purpose {
-        For::Reading => {
+        Purpose::Reading => {
             builder.isolation_level(IsolationLevel::RepeatableRead).read_only(true).start().await?
         }
-        // Writers come one after the other: each locks the counters first.
-        For::Writing => builder.start().await?,
+        // Writers run one after the other, because each locks the counters first.
+        Purpose::Writing => builder.start().await?,
     };
-    // The server gives up, too, and holds no locks for somebody who is gone.
+    // The server aborts too, and holds no locks for a client that is gone.
     let limit = limit.as_millis().max(1);
     let limit = format!("SET LOCAL statement_timeout = {limit}; SET LOCAL search_path = tidegate");
     transaction.batch_execute(&limit).await?;
@@ -214,23 +212,23 @@ async fn run<T>(
     Ok(done)
 }
 
-struct Late;
+struct TimedOut;
 
-fn bounded<T>(
+fn run_with_limit<T>(
     runtime: &Runtime,
     limit: Duration,
     work: impl Future<Output = T>,
-) -> std::result::Result<T, Late> {
-    runtime.block_on(async { timeout_at(Instant::now() + limit, work).await.map_err(|_| Late) })
+) -> std::result::Result<T, TimedOut> {
+    runtime.block_on(async { timeout_at(Instant::now() + limit, work).await.map_err(|_| TimedOut) })
 }
 
-fn late(shown: &str, limit: Duration) -> Error {
+fn timeout_error(shown: &str, limit: Duration) -> Error {
     Error::new(ErrorKind::Offline, format!("{shown} did not answer within {} ms", limit.as_millis()))
         .hint("what is to be delivered is kept and sent later")
 }
 
-/// Whether the connection is no more.
-fn gone(error: &tokio_postgres::Error) -> bool {
+/// Whether the connection is lost.
+fn is_connection_lost(error: &tokio_postgres::Error) -> bool {
     let ended = [
         SqlState::ADMIN_SHUTDOWN,
         SqlState::CRASH_SHUTDOWN,
@@ -239,18 +237,18 @@ fn gone(error: &tokio_postgres::Error) -> bool {
         SqlState::IDLE_SESSION_TIMEOUT,
     ];
     error.is_closed()
-        || reason::<io::Error>(error).is_some()
+        || find_cause::<io::Error>(error).is_some()
         || error.code().is_some_and(|state| ended.contains(state))
 }
 
-/// A cause of a certain kind, however deep.
-fn reason<E: std::error::Error + 'static>(error: &tokio_postgres::Error) -> Option<&E> {
+/// Searches the chain of causes.
+fn find_cause<E: std::error::Error + 'static>(error: &tokio_postgres::Error) -> Option<&E> {
     let mut next = error.source();
     while let Some(cause) = next {
         if let Some(found) = cause.downcast_ref() {
             return Some(found);
         }
-        // What an io::Error wraps is not its source but itself.
+        // An `io::Error` does not list its inner error as a source.
         if let Some(found) =
             cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref).and_then(|e| e.downcast_ref())
         {
@@ -261,10 +259,10 @@ fn reason<E: std::error::Error + 'static>(error: &tokio_postgres::Error) -> Opti
     None
 }
 
-/// In our own words where it is known what is wrong, else in the server's.
-fn told(error: &tokio_postgres::Error, shown: &str) -> Error {
+/// Explains known problems, else passes on the server's message.
+fn explain_error(error: &tokio_postgres::Error, shown: &str) -> Error {
     let at = |kind, what: String| Error::new(kind, format!("{shown}: {what}"));
-    if let Some(found) = reason::<rustls::Error>(error) {
+    if let Some(found) = find_cause::<rustls::Error>(error) {
         return at(ErrorKind::Refused, format!("the connection cannot be trusted: {found}")).hint(
             "`[memory.team] ca_file` names the certificate that the server's is signed by; the address has to have the name that is in it",
         );
@@ -286,7 +284,7 @@ fn told(error: &tokio_postgres::Error, shown: &str) -> Error {
         };
         return at(kind, format!("{said} ({})", state.code()));
     }
-    if let Some(found) = reason::<io::Error>(error) {
+    if let Some(found) = find_cause::<io::Error>(error) {
         return at(ErrorKind::Offline, format!("cannot be reached: {found}"))
             .hint("what is to be delivered is kept and sent later");
     }

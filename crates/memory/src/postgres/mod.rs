@@ -1,9 +1,9 @@
-//! The store of a team: PostgreSQL, over TLS, with the same contract as the local one.
+//! The team's store: PostgreSQL over TLS, with the same contract as the embedded store.
 
 mod address;
-mod ask;
+mod statement;
 mod counters;
-mod each;
+mod all_rows;
 mod forget;
 
 mod link;
@@ -14,37 +14,36 @@ mod row;
 mod schema;
 mod team;
 mod tls;
-mod words;
+mod search;
 
 use tidegate_core::time::Millis;
 
 pub use address::{Address, PASSWORD_VARIABLE};
 pub use link::Patience;
 pub use put::Sender;
-pub use team::{Changes, Delivered};
+pub use team::{Delivered, TeamChanges};
 
-use self::link::{For, Link};
+use self::link::{Purpose, ServerLink};
 use self::read::{ProjectBy, TopicBy};
 use crate::error::Result;
 use crate::record::{Record, Uid};
 use crate::store::{Put, Store};
-use crate::view::{Decision, Filter, Forget, Hit, Log, Page, Paged, Project, Query, Topic};
+use crate::view::{Decision, Filter, Forget, Hit, Log, MemoryProject, Page, Paged, Query, Topic};
 
-/// A team's store. Calls of it wait for the network, never longer than was said; it must not be called on a thread of an
-/// asynchronous runtime.
+/// Calls block on the network up to their time limit; do not call them from an async runtime.
 pub struct PostgresStore {
-    link: Link,
+    link: ServerLink,
 }
 
 impl PostgresStore {
-    /// Connects, logs in, and brings the tables up to date.
+    /// Connects, logs in and migrates the tables.
     pub fn connect(address: Address, patience: Patience) -> Result<PostgresStore> {
-        let mut store = PostgresStore { link: Link::new(address, patience)? };
-        store.link.transaction(For::Reading, &async |_| Ok(()))?;
+        let mut store = PostgresStore { link: ServerLink::new(address, patience)? };
+        store.link.transaction(Purpose::Reading, &async |_| Ok(()))?;
         Ok(store)
     }
 
-    /// The server, as people may see it.
+    /// Without the password.
     pub fn shown(&self) -> &str {
         self.link.shown()
     }
@@ -52,75 +51,77 @@ impl PostgresStore {
 
 impl Store for PostgresStore {
     fn put(&mut self, records: &[Record]) -> Result<Vec<Put>> {
-        self.link.transaction(For::Writing, &async |transaction| put::put(transaction, records).await)
+        self.link
+            .transaction(Purpose::Writing, &async |transaction| put::put_strictly(transaction, records).await)
     }
 
-    fn project(&mut self, id: i64) -> Result<Option<Project>> {
-        self.link.transaction(For::Reading, &async |at| read::project(at, &ProjectBy::Id(id)).await)
+    fn project(&mut self, id: i64) -> Result<Option<MemoryProject>> {
+        self.link.transaction(Purpose::Reading, &async |at| read::project(at, &ProjectBy::Id(id)).await)
     }
 
-    fn project_by_key(&mut self, key: &str) -> Result<Option<Project>> {
-        self.link.transaction(For::Reading, &async |at| read::project(at, &ProjectBy::Key(key)).await)
+    fn project_by_key(&mut self, key: &str) -> Result<Option<MemoryProject>> {
+        self.link.transaction(Purpose::Reading, &async |at| read::project(at, &ProjectBy::Key(key)).await)
     }
 
-    fn project_by_name(&mut self, name: &str) -> Result<Option<Project>> {
-        self.link.transaction(For::Reading, &async |at| read::project(at, &ProjectBy::Name(name)).await)
+    fn project_by_name(&mut self, name: &str) -> Result<Option<MemoryProject>> {
+        self.link.transaction(Purpose::Reading, &async |at| read::project(at, &ProjectBy::Name(name)).await)
     }
 
-    fn projects(&mut self, page: &Page) -> Result<Paged<Project>> {
-        self.link.transaction(For::Reading, &async |at| read::projects(at, page).await)
+    fn projects(&mut self, page: &Page) -> Result<Paged<MemoryProject>> {
+        self.link.transaction(Purpose::Reading, &async |at| read::projects(at, page).await)
     }
 
     fn topic(&mut self, id: i64) -> Result<Option<Topic>> {
-        self.link.transaction(For::Reading, &async |at| read::topic(at, &TopicBy::Id(id)).await)
+        self.link.transaction(Purpose::Reading, &async |at| read::topic(at, &TopicBy::Id(id)).await)
     }
 
     fn topic_by_uid(&mut self, uid: &str) -> Result<Option<Topic>> {
-        self.link.transaction(For::Reading, &async |at| read::topic(at, &TopicBy::Uid(uid)).await)
+        self.link.transaction(Purpose::Reading, &async |at| read::topic(at, &TopicBy::Uid(uid)).await)
     }
 
     fn topics(&mut self, filter: &Filter, page: &Page) -> Result<Paged<Topic>> {
-        self.link.transaction(For::Reading, &async |at| read::topics(at, filter, page).await)
+        self.link.transaction(Purpose::Reading, &async |at| read::topics(at, filter, page).await)
     }
 
-    fn undecided(&mut self, project: Option<i64>, limit: usize) -> Result<Vec<Topic>> {
-        self.link.transaction(For::Reading, &async |at| read::undecided(at, project, limit).await)
+    fn undecided_topics(&mut self, project: Option<i64>, limit: usize) -> Result<Vec<Topic>> {
+        self.link.transaction(Purpose::Reading, &async |at| read::undecided_topics(at, project, limit).await)
     }
 
-    fn offered(&mut self, session: &str, topics: &[i64], time: Millis) -> Result<()> {
-        self.link.transaction(For::Writing, &async |at| read::offered(at, session, topics, time).await)
+    fn note_offers(&mut self, session: &str, topics: &[i64], time: Millis) -> Result<()> {
+        self.link
+            .transaction(Purpose::Writing, &async |at| read::note_offers(at, session, topics, time).await)
     }
 
     fn log(&mut self, uid: &str) -> Result<Option<Log>> {
-        self.link.transaction(For::Reading, &async |at| read::log(at, uid).await)
+        self.link.transaction(Purpose::Reading, &async |at| read::log(at, uid).await)
     }
 
     fn logs(&mut self, filter: &Filter, page: &Page) -> Result<Paged<Log>> {
-        self.link.transaction(For::Reading, &async |at| read::logs(at, filter, page).await)
+        self.link.transaction(Purpose::Reading, &async |at| read::logs(at, filter, page).await)
     }
 
-    fn unsummed(&mut self, limit: usize) -> Result<Vec<Uid>> {
-        self.link.transaction(For::Reading, &async |at| read::unsummed(at, limit).await)
+    fn logs_to_summarise(&mut self, limit: usize) -> Result<Vec<Uid>> {
+        self.link.transaction(Purpose::Reading, &async |at| read::logs_to_summarise(at, limit).await)
     }
 
     fn decision(&mut self, id: i64) -> Result<Option<Decision>> {
-        self.link.transaction(For::Reading, &async |at| read::decision(at, id).await)
+        self.link.transaction(Purpose::Reading, &async |at| read::decision(at, id).await)
     }
 
     fn decisions(&mut self, filter: &Filter, page: &Page) -> Result<Paged<Decision>> {
-        self.link.transaction(For::Reading, &async |at| read::decisions(at, filter, page).await)
+        self.link.transaction(Purpose::Reading, &async |at| read::decisions(at, filter, page).await)
     }
 
     fn search(&mut self, query: &Query) -> Result<Vec<Hit>> {
-        self.link.transaction(For::Reading, &async |at| words::search(at, query).await)
+        self.link.transaction(Purpose::Reading, &async |at| search::search_all(at, query).await)
     }
 
     fn forget(&mut self, what: &Forget) -> Result<Vec<Uid>> {
-        self.link.transaction(For::Writing, &async |at| forget::forget(at, what).await)
+        self.link.transaction(Purpose::Writing, &async |at| forget::forget_rows(at, what).await)
     }
 
-    /// Not as of one moment: so many rows at a time, each as it is then. What is put in meanwhile may be left out.
-    fn each(&mut self, take: &mut dyn FnMut(Record) -> Result<()>) -> Result<()> {
-        each::each(&mut self.link, take)
+    /// Not one consistent state: reads in batches, and may miss rows that are stored meanwhile.
+    fn for_each_record(&mut self, take: &mut dyn FnMut(Record) -> Result<()>) -> Result<()> {
+        all_rows::visit_rows(&mut self.link, take)
     }
 }

@@ -1,4 +1,4 @@
-//! Puts records in: looks at what is there in one go, decides here, writes every table in one go.
+//! Stores records: reads all affected rows at once, decides here, and writes each table at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,34 +6,32 @@ use serde_json::{Value, json};
 use tidegate_core::time::Millis;
 use tokio_postgres::Transaction;
 
-use super::ask::Ask;
 use super::counters::Counters;
-use super::link::Failed;
-use super::row::{self, Table, get};
-use super::words;
+use super::link::TransactionError;
+use super::row::{self, Table, get_column};
+use super::search;
+use super::statement::Statement;
 use crate::error::{Error, ErrorKind};
 use crate::record::{Record, Uid};
 use crate::store::Put;
 
-/// Numbers above this are nobody's.
+/// Larger ids are not accepted.
 const LARGEST_ID: i64 = i64::MAX / 2;
 
-/// How records come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Manner<'a> {
-    /// All or none. What they refer to is there or comes before them.
+pub(super) enum PutMode<'a> {
+    /// All or none. Referenced rows are stored or come earlier in the list.
     Strict,
-    /// From a machine, in the order in which things happened to rows there, each as it is now: what one refers to can come
-    /// after it, or not at all yet.
+    /// From a machine, in the order of changes there and each in its current version: a referenced row can
+    /// come later, or not at all yet.
     From(&'a Sender),
 }
 
-/// A machine that delivers rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sender {
-    /// What it calls itself.
+    /// Its id in the team.
     pub machine: Uid,
-    /// Rows that it has from others, with the machine that each came from: on another server they stay theirs.
+    /// Rows that it received from others, with their machine: on another server they remain theirs.
     pub origins: BTreeMap<Uid, Uid>,
 }
 
@@ -43,21 +41,20 @@ impl Sender {
     }
 }
 
-/// What records are or refer to, and what of it is there.
-struct There {
+/// The stored state of the records and of everything they refer to.
+struct KnownRows {
     rows: BTreeMap<(Table, Uid), (Option<i64>, Millis)>,
-    /// Of topics the one that they are part of, of decisions the one whose place they took.
+    /// The parent of a topic, or the decision that a decision replaced.
     above: BTreeMap<(Table, Uid), Uid>,
     forgotten: BTreeSet<Uid>,
     taken: BTreeSet<(Table, i64)>,
     keys: BTreeMap<String, Uid>,
 }
 
-/// What a record refers to.
 struct References<'a> {
-    /// Without these it cannot be, and if they are forgotten it is, too.
+    /// Required; if one is forgotten, so is the record.
     needed: Vec<(Table, &'a Uid)>,
-    /// This it can lose.
+    /// Can be dropped.
     loose: Option<(Table, &'a Uid)>,
 }
 
@@ -87,17 +84,17 @@ impl References<'_> {
         }
     }
 
-    fn all(&self) -> impl Iterator<Item = (Table, &Uid)> {
+    fn iter(&self) -> impl Iterator<Item = (Table, &Uid)> {
         self.needed.iter().copied().chain(self.loose)
     }
 }
 
-impl There {
-    async fn of(transaction: &Transaction<'_>, records: &[Record]) -> Result<There, Failed> {
+impl KnownRows {
+    async fn of(transaction: &Transaction<'_>, records: &[Record]) -> Result<KnownRows, TransactionError> {
         let (mut uids, mut ids, mut keys) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for record in records {
             uids.insert(record.uid().to_owned());
-            uids.extend(References::of(record).all().map(|(_, uid)| uid.clone()));
+            uids.extend(References::of(record).iter().map(|(_, uid)| uid.clone()));
             ids.extend(wanted_id(record));
             match record {
                 Record::Project(row) => keys.extend(row.key.clone()),
@@ -106,47 +103,47 @@ impl There {
             }
         }
         let (uids, ids) = (Vec::from_iter(uids), Vec::from_iter(ids));
-        let mut ask = Ask::default();
+        let mut statement = Statement::default();
         for table in Table::ALL {
             let (name, above) = (table.name(), above_column(table).unwrap_or("NULL::text"));
             let id = if table.has_ids() { "id" } else { "NULL::bigint" };
             let key = if table == Table::Project { "key" } else { "NULL::text" };
-            ask.add(
+            statement.add(
                 &format!("SELECT '{name}' AS kind, uid, {id} AS id, updated, {above} AS above, {key} AS key FROM {name} WHERE uid = ANY(?)"),
                 [uids.clone().into()],
             );
             if table.has_ids() && !ids.is_empty() {
-                ask.add(" OR id = ANY(?)", [ids.clone().into()]);
+                statement.add(" OR id = ANY(?)", [ids.clone().into()]);
             }
             if table == Table::Project && !keys.is_empty() {
-                ask.add(" OR key = ANY(?)", [Vec::from_iter(keys.clone()).into()]);
+                statement.add(" OR key = ANY(?)", [Vec::from_iter(keys.clone()).into()]);
             }
-            ask.add(" UNION ALL ", []);
+            statement.add(" UNION ALL ", []);
         }
-        ask.add(
+        statement.add(
             "SELECT 'forgotten', uid, NULL::bigint, change, NULL::text, NULL::text FROM forgotten WHERE uid = ANY(?)",
             [uids.into()],
         );
-        let mut there = There {
+        let mut there = KnownRows {
             rows: BTreeMap::new(),
             above: BTreeMap::new(),
             forgotten: BTreeSet::new(),
             taken: BTreeSet::new(),
             keys: BTreeMap::new(),
         };
-        for row in ask.rows(transaction).await? {
-            let (kind, uid): (&str, String) = (get(&row, "kind")?, get(&row, "uid")?);
+        for row in statement.rows(transaction).await? {
+            let (kind, uid): (&str, String) = (get_column(&row, "kind")?, get_column(&row, "uid")?);
             let Some(table) = Table::ALL.into_iter().find(|table| table.name() == kind) else {
                 there.forgotten.insert(uid);
                 continue;
             };
-            let id: Option<i64> = get(&row, "id")?;
+            let id: Option<i64> = get_column(&row, "id")?;
             there.taken.extend(id.map(|id| (table, id)));
-            there.keys.extend(get::<Option<String>>(&row, "key")?.map(|key| (key, uid.clone())));
-            there
-                .above
-                .extend(get::<Option<String>>(&row, "above")?.map(|above| ((table, uid.clone()), above)));
-            there.rows.insert((table, uid), (id, row::time(&row, "updated")?));
+            there.keys.extend(get_column::<Option<String>>(&row, "key")?.map(|key| (key, uid.clone())));
+            there.above.extend(
+                get_column::<Option<String>>(&row, "above")?.map(|above| ((table, uid.clone()), above)),
+            );
+            there.rows.insert((table, uid), (id, row::get_time(&row, "updated")?));
         }
         Ok(there)
     }
@@ -155,14 +152,14 @@ impl There {
         self.rows.contains_key(&(table, uid.clone()))
     }
 
-    /// Whether a row would be above itself. What is above in the store is asked for one by one: it is rarely deep.
-    async fn circle(
+    /// Whether a row would be its own ancestor. Reads stored ancestors one by one: chains are short.
+    async fn is_circle(
         &mut self,
         transaction: &Transaction<'_>,
         table: Table,
         uid: &Uid,
         above: &Uid,
-    ) -> Result<bool, Failed> {
+    ) -> Result<bool, TransactionError> {
         let Some(column) = above_column(table) else { return Ok(false) };
         let mut next = Some(above.clone());
         let mut seen = BTreeSet::new();
@@ -173,9 +170,9 @@ impl There {
             let key = (table, one.clone());
             if !self.rows.contains_key(&key) {
                 let text = format!("SELECT {column} AS above FROM {} WHERE uid = ?", table.name());
-                let row = Ask::of(&text, [one.as_str().into()]).row(transaction).await?;
+                let row = Statement::of(&text, [one.as_str().into()]).row(transaction).await?;
                 let found =
-                    row.as_ref().map(|row| get::<Option<String>>(row, "above")).transpose()?.flatten();
+                    row.as_ref().map(|row| get_column::<Option<String>>(row, "above")).transpose()?.flatten();
                 self.above.extend(found.map(|above| (key.clone(), above)));
             }
             next = self.above.get(&key).cloned();
@@ -202,7 +199,7 @@ fn wanted_id(record: &Record) -> Option<i64> {
     id.filter(|id| (1..LARGEST_ID).contains(id))
 }
 
-fn updated(record: &Record) -> Millis {
+fn version_of(record: &Record) -> Millis {
     match record {
         Record::Project(row) => row.updated,
         Record::Topic(row) => row.updated,
@@ -212,8 +209,8 @@ fn updated(record: &Record) -> Millis {
     }
 }
 
-/// Without the reference that it can lose.
-fn loosened(record: &mut Record) {
+/// Drops the reference that is not required.
+fn drop_loose_reference(record: &mut Record) {
     match record {
         Record::Topic(row) => row.parent = None,
         Record::Decision(row) => row.supersedes = None,
@@ -221,8 +218,8 @@ fn loosened(record: &mut Record) {
     }
 }
 
-/// As a version after the one that came.
-fn changed_here(record: &mut Record) {
+/// Makes the machine that sent it pull this version.
+fn raise_version(record: &mut Record) {
     match record {
         Record::Topic(row) => row.updated.0 += 1,
         Record::Decision(row) => row.updated.0 += 1,
@@ -230,19 +227,18 @@ fn changed_here(record: &mut Record) {
     }
 }
 
-/// What is to be written.
 #[derive(Default)]
-struct Writing {
+struct PendingWrites {
     rows: BTreeMap<Table, BTreeMap<Uid, Value>>,
     latest: BTreeMap<(Table, Uid), Record>,
-    /// When something last happened to a topic, and to a project.
+    /// The last activity per topic and per project.
     topics: BTreeMap<Uid, u64>,
     projects: BTreeMap<Uid, u64>,
-    /// What was never there and never will be.
+    /// Uids to remember although no row exists.
     forgotten: Vec<Uid>,
 }
 
-impl Writing {
+impl PendingWrites {
     fn add(&mut self, record: Record, row: Value) {
         let mut happened = |topic: &Uid, at: u64| {
             let last = self.topics.entry(topic.clone()).or_default();
@@ -250,8 +246,8 @@ impl Writing {
         };
         match &record {
             Record::Project(_) => {}
-            Record::Session(row) => active(&mut self.projects, &row.project, row.updated.0),
-            Record::Topic(row) => active(&mut self.projects, &row.project, row.updated.0),
+            Record::Session(row) => note_activity(&mut self.projects, &row.project, row.updated.0),
+            Record::Topic(row) => note_activity(&mut self.projects, &row.project, row.updated.0),
             Record::Log(row) => happened(&row.topic, row.updated.0.max(row.at.0)),
             Record::Decision(row) => happened(&row.topic, row.updated.0),
         }
@@ -263,79 +259,84 @@ impl Writing {
     async fn write(
         self,
         transaction: &Transaction<'_>,
-        manner: Manner<'_>,
+        mode: PutMode<'_>,
         counters: &mut Counters,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), TransactionError> {
         if !self.forgotten.is_empty() {
             let before = counters.changes(self.forgotten.len());
             let remember = "INSERT INTO forgotten (uid, change) SELECT given.uid, ? + given.place \
                             FROM unnest(?) WITH ORDINALITY AS given (uid, place) ON CONFLICT DO NOTHING";
-            Ask::of(remember, [before.into(), self.forgotten.into()]).run(transaction).await?;
+            Statement::of(remember, [before.into(), self.forgotten.into()]).run(transaction).await?;
         }
         for (table, rows) in self.rows {
             let rows = rows.into_values().collect::<Value>().to_string();
-            Ask::of(&table.upsert(manner != Manner::Strict), [rows.as_str().into()]).run(transaction).await?;
+            Statement::of(&table.upsert(mode != PutMode::Strict), [rows.as_str().into()])
+                .run(transaction)
+                .await?;
         }
         if !self.topics.is_empty() {
-            // A topic that was offered before is new again.
-            let given = given(&self.topics);
+            // A topic that was offered before counts as new again.
+            let given = times_as_json(&self.topics);
             let happened = "UPDATE topic SET active = greatest(topic.active, given.at), \
                             offered = CASE WHEN given.at > coalesce(topic.offered_at, given.at) THEN 0 ELSE topic.offered END \
                             FROM json_to_recordset(?::json) AS given (uid text, at bigint) WHERE topic.uid = given.uid";
-            Ask::of(happened, [given.as_str().into()]).run(transaction).await?;
+            Statement::of(happened, [given.as_str().into()]).run(transaction).await?;
             let uids: Vec<Uid> = self.topics.keys().cloned().collect();
             let new = "DELETE FROM offer USING topic WHERE offer.topic = topic.uid AND topic.offered = 0 AND topic.uid = ANY(?)";
-            Ask::of(new, [uids.clone().into()]).run(transaction).await?;
+            Statement::of(new, [uids.clone().into()]).run(transaction).await?;
             let projects = "UPDATE project SET active = greatest(project.active, recent.active) FROM \
                             (SELECT project, max(active) AS active FROM topic WHERE uid = ANY(?) GROUP BY project) AS recent \
                             WHERE project.uid = recent.project";
-            Ask::of(projects, [uids.into()]).run(transaction).await?;
+            Statement::of(projects, [uids.into()]).run(transaction).await?;
         }
         if !self.projects.is_empty() {
-            let given = given(&self.projects);
+            let given = times_as_json(&self.projects);
             let projects = "UPDATE project SET active = greatest(project.active, given.at) \
                             FROM json_to_recordset(?::json) AS given (uid text, at bigint) WHERE project.uid = given.uid";
-            Ask::of(projects, [given.as_str().into()]).run(transaction).await?;
+            Statement::of(projects, [given.as_str().into()]).run(transaction).await?;
         }
-        words::index(transaction, self.latest.into_values()).await
+        search::index_records(transaction, self.latest.into_values()).await
     }
 }
 
-fn active(projects: &mut BTreeMap<Uid, u64>, project: &Uid, at: u64) {
+fn note_activity(projects: &mut BTreeMap<Uid, u64>, project: &Uid, at: u64) {
     let last = projects.entry(project.clone()).or_default();
     *last = at.max(*last);
 }
 
-fn given(times: &BTreeMap<Uid, u64>) -> String {
+fn times_as_json(times: &BTreeMap<Uid, u64>) -> String {
     times.iter().map(|(uid, at)| json!({ "uid": uid, "at": at })).collect::<Value>().to_string()
 }
 
-/// See [`crate::store::Store::put`].
-pub(super) async fn put(transaction: &Transaction<'_>, records: &[Record]) -> Result<Vec<Put>, Failed> {
-    let puts = put_in(transaction, records, Manner::Strict).await?;
+pub(super) async fn put_strictly(
+    transaction: &Transaction<'_>,
+    records: &[Record],
+) -> Result<Vec<Put>, TransactionError> {
+    let puts = put_records(transaction, records, PutMode::Strict).await?;
     Ok(puts.into_iter().flatten().collect())
 }
 
-/// The same in a manner. `None` for what has to wait for something that it refers to.
-pub(super) async fn put_in(
+/// `None` for a record that waits for a row it refers to.
+pub(super) async fn put_records(
     transaction: &Transaction<'_>,
     records: &[Record],
-    manner: Manner<'_>,
-) -> Result<Vec<Option<Put>>, Failed> {
+    mode: PutMode<'_>,
+) -> Result<Vec<Option<Put>>, TransactionError> {
     let mut puts: Vec<Option<Put>> = vec![None; records.len()];
     if records.is_empty() {
         return Ok(puts);
     }
     let mut counters = Counters::lock(transaction).await?;
-    let mut there = There::of(transaction, records).await?;
-    let mut writing = Writing::default();
+    let mut there = KnownRows::of(transaction, records).await?;
+    let mut writing = PendingWrites::default();
     let mut open: Vec<usize> = (0..records.len()).collect();
-    // Again as long as something was put that others may have waited for.
+    // Repeats as long as a round stored rows that others may wait for.
     loop {
         let before = open.len();
         let mut waiting = Vec::new();
         for place in open {
-            match one(transaction, &records[place], manner, &mut there, &mut counters, &mut writing).await? {
+            match put_one(transaction, &records[place], mode, &mut there, &mut counters, &mut writing).await?
+            {
                 Some(put) => puts[place] = Some(put),
                 None => waiting.push(place),
             }
@@ -345,25 +346,25 @@ pub(super) async fn put_in(
             break;
         }
     }
-    writing.write(transaction, manner, &mut counters).await?;
+    writing.write(transaction, mode, &mut counters).await?;
     counters.unlock(transaction).await?;
     Ok(puts)
 }
 
-async fn one(
+async fn put_one(
     transaction: &Transaction<'_>,
     record: &Record,
-    manner: Manner<'_>,
-    there: &mut There,
+    mode: PutMode<'_>,
+    there: &mut KnownRows,
     counters: &mut Counters,
-    writing: &mut Writing,
-) -> Result<Option<Put>, Failed> {
+    writing: &mut PendingWrites,
+) -> Result<Option<Put>, TransactionError> {
     let (table, uid) = (Table::of(record), record.uid().to_owned());
     if there.forgotten.contains(&uid) {
         return Ok(Some(Put::Forgotten));
     }
     let known = there.rows.get(&(table, uid.clone())).copied();
-    // With its session its own topic is forgotten, even if it was never there.
+    // A forgotten session takes its automatic topic along, even one that was never stored.
     if let Record::Topic(row) = record
         && known.is_none()
         && row.automatic.as_ref().is_some_and(|session| there.forgotten.contains(session))
@@ -372,7 +373,7 @@ async fn one(
         writing.forgotten.push(uid);
         return Ok(Some(Put::Forgotten));
     }
-    if known.is_some_and(|(_, before)| updated(record) <= before) {
+    if known.is_some_and(|(_, before)| version_of(record) <= before) {
         return Ok(Some(Put::Kept));
     }
     let mut record = record.clone();
@@ -382,28 +383,28 @@ async fn one(
     }
     let lost = references.loose.is_some_and(|(_, uid)| there.forgotten.contains(uid));
     let missing =
-        references.all().find(|(table, uid)| !there.has(*table, uid) && !there.forgotten.contains(*uid));
+        references.iter().find(|(table, uid)| !there.has(*table, uid) && !there.forgotten.contains(*uid));
     if let Some((of, missing)) = missing {
-        return match manner {
-            Manner::Strict => {
+        return match mode {
+            PutMode::Strict => {
                 Err(Error::new(ErrorKind::Missing, format!("no {} {missing}", of.name())).into())
             }
-            Manner::From(_) => Ok(None),
+            PutMode::From(_) => Ok(None),
         };
     }
     if lost {
-        loosened(&mut record);
+        drop_loose_reference(&mut record);
     }
     let above = References::of(&record).loose.map(|(_, uid)| uid.clone());
     if let Some(above) = &above
         && known.is_some()
-        && there.circle(transaction, table, &uid, above).await?
+        && there.is_circle(transaction, table, &uid, above).await?
     {
-        if manner != Manner::Strict {
-            // Two machines each turned it around; what came last loses its reference and no more, and whoever sent it is to
-            // learn of that.
-            loosened(&mut record);
-            changed_here(&mut record);
+        if mode != PutMode::Strict {
+            // Two machines each reversed the relation. The later version loses its reference, and its sender
+            // has to learn of that.
+            drop_loose_reference(&mut record);
+            raise_version(&mut record);
         } else if table == Table::Topic {
             return Err(Error::new(ErrorKind::Refused, "a topic cannot be a part of itself")
                 .hint("name another topic that it is a part of")
@@ -413,7 +414,7 @@ async fn one(
         }
     }
     if let Record::Project(row) = &mut record {
-        // A folder belongs to one project: the first that said so.
+        // A folder belongs to the first project that claimed it.
         if row.key.as_ref().and_then(|key| there.keys.get(key)).is_some_and(|of| *of != uid) {
             row.key = None;
         }
@@ -425,16 +426,16 @@ async fn one(
         let id = table.has_ids().then(|| counters.id(table, wanted_id(&record), &mut there.taken));
         (id, Put::New)
     };
-    there.rows.insert((table, uid.clone()), (id, updated(&record)));
+    there.rows.insert((table, uid.clone()), (id, version_of(&record)));
     match References::of(&record).loose.map(|(_, uid)| uid.clone()) {
         Some(above) => drop(there.above.insert((table, uid), above)),
         None => drop(there.above.remove(&(table, uid))),
     }
-    let origin = match manner {
-        Manner::Strict => None,
-        Manner::From(sender) => Some(sender.origin(record.uid())),
+    let origin = match mode {
+        PutMode::Strict => None,
+        PutMode::From(sender) => Some(sender.origin(record.uid())),
     };
-    let row = row::columns(&record, id, counters.change(), origin);
+    let row = row::to_json_row(&record, id, counters.change(), origin);
     writing.add(record, row);
     Ok(Some(put))
 }

@@ -1,7 +1,7 @@
-//! Addresses of a server's name.
+//! Resolves server names.
 //!
-//! On Linux the system's own `getent` is asked: this program is linked statically, and the C library then finds names only
-//! where its own version is installed and nothing but files and DNS is configured.
+//! On Linux through the system's `getent`: this program is linked statically, and the C library then resolves
+//! names only where its own version is installed and nothing but files and DNS is configured.
 
 use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs};
@@ -10,32 +10,32 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// More than a name can have.
+/// In bytes; more than any name has.
 const LARGEST: u64 = 64 * 1024;
 
-/// The addresses of a name, the best first; none if there are none in time.
-pub(super) fn resolve(name: &str, limit: Duration) -> Vec<IpAddr> {
+/// Best first; empty if there is no answer in time.
+pub(super) fn resolve_name(name: &str, limit: Duration) -> Vec<IpAddr> {
     if let Ok(address) = name.parse() {
         return vec![address];
     }
-    // By definition, whatever a resolver would say.
+    // By definition, whatever a resolver says.
     if name.eq_ignore_ascii_case("localhost") {
         return vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
     }
-    // It stands on a command line.
+    // The name becomes a command line argument.
     if name.is_empty()
         || !name.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '-' | '_'))
         || name.starts_with('-')
     {
         return Vec::new();
     }
-    match getent(name) {
-        Some(child) => addresses(&within(child, limit)),
-        None => library(name, limit),
+    match spawn_getent(name) {
+        Some(child) => parse_addresses(&read_output(child, limit)),
+        None => resolve_with_library(name, limit),
     }
 }
 
-fn getent(name: &str) -> Option<Child> {
+fn spawn_getent(name: &str) -> Option<Child> {
     if !cfg!(target_os = "linux") {
         return None;
     }
@@ -46,8 +46,8 @@ fn getent(name: &str) -> Option<Child> {
     })
 }
 
-/// What it prints, if it ends in time; otherwise it is ended.
-fn within(mut child: Child, limit: Duration) -> String {
+/// The output if the child ends in time; it is killed either way.
+fn read_output(mut child: Child, limit: Duration) -> String {
     let (sender, receiver) = mpsc::channel();
     if let Some(stdout) = child.stdout.take() {
         thread::spawn(move || {
@@ -62,8 +62,8 @@ fn within(mut child: Child, limit: Duration) -> String {
     text
 }
 
-/// `192.0.2.1       STREAM db.example.com`, and the same for other kinds of sockets.
-fn addresses(text: &str) -> Vec<IpAddr> {
+/// `192.0.2.1       STREAM db.example.com`, repeated per socket type.
+fn parse_addresses(text: &str) -> Vec<IpAddr> {
     let mut all = Vec::new();
     for address in text.lines().filter_map(|line| line.split_whitespace().next()?.parse().ok()) {
         if !all.contains(&address) {
@@ -73,8 +73,8 @@ fn addresses(text: &str) -> Vec<IpAddr> {
     all
 }
 
-/// A thread that may never come back: the library cannot be interrupted.
-fn library(name: &str, limit: Duration) -> Vec<IpAddr> {
+/// The thread may outlive the call: the library cannot be interrupted.
+fn resolve_with_library(name: &str, limit: Duration) -> Vec<IpAddr> {
     let (sender, receiver) = mpsc::channel();
     let name = name.to_owned();
     thread::spawn(move || {
@@ -93,12 +93,12 @@ mod tests {
         let printed =
             "192.0.2.1       STREAM db.example.com\n192.0.2.1       DGRAM  \n2001:db8::1     STREAM\nx\n\n";
         let expected: Vec<IpAddr> = vec!["192.0.2.1".parse().unwrap(), "2001:db8::1".parse().unwrap()];
-        assert_eq!(addresses(printed), expected);
+        assert_eq!(parse_addresses(printed), expected);
         let limit = Duration::from_secs(5);
-        assert_eq!(resolve("192.0.2.7", limit), ["192.0.2.7".parse::<IpAddr>().unwrap()]);
-        assert_eq!(resolve("localhost", limit).len(), 2);
+        assert_eq!(resolve_name("192.0.2.7", limit), ["192.0.2.7".parse::<IpAddr>().unwrap()]);
+        assert_eq!(resolve_name("localhost", limit).len(), 2);
         for name in ["", "-x", "a b", "a;b", "a/b"] {
-            assert_eq!(resolve(name, limit), Vec::<IpAddr>::new(), "{name}");
+            assert_eq!(resolve_name(name, limit), Vec::<IpAddr>::new(), "{name}");
         }
     }
 }

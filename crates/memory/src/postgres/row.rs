@@ -1,16 +1,16 @@
-//! Records as rows: which columns a table has, what goes into them, what comes out.
+//! Maps records to the columns of their tables and back.
 
 use serde_json::{Value, json};
 use tidegate_core::time::Millis;
 use tokio_postgres::Row;
 use tokio_postgres::types::FromSql;
 
-use super::ask::without_nul;
-use super::link::Failed;
+use super::link::TransactionError;
+use super::statement::without_nul;
 use crate::error::{Error, ErrorKind};
-use crate::record::{Decision, Log, Project, Record, Session, Source, Status, Summary, Topic};
+use crate::record::{DecisionRow, LogRow, ProjectRow, Record, SessionRow, Source, Status, Summary, TopicRow};
 
-/// A kind of rows. References lead from later ones to earlier ones.
+/// Ordered: references lead from later tables to earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Table {
     Project,
@@ -44,12 +44,11 @@ impl Table {
         }
     }
 
-    /// Whether its rows have numbers.
     pub(super) fn has_ids(self) -> bool {
         matches!(self, Table::Project | Table::Topic | Table::Decision)
     }
 
-    /// Columns with their types, the `uid` first.
+    /// `uid` comes first.
     fn columns(self) -> &'static [(&'static str, &'static str)] {
         const TEXT: &str = "text";
         const NUMBER: &str = "bigint";
@@ -126,17 +125,18 @@ impl Table {
         }
     }
 
-    /// Puts rows in that are given as one JSON array: one way to the server for any number of them.
-    /// A machine that does not share a session, or has the row from others, does not say which session it was.
+    /// Stores rows given as one JSON array: one round trip for any number. With `keeps_session`, a row
+    /// without a session keeps the stored one: a machine may not share the session, or have the row from
+    /// others.
     pub(super) fn upsert(self, keeps_session: bool) -> String {
         let columns = self.columns();
         let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
         let typed: Vec<String> = columns.iter().map(|(name, kind)| format!("{name} {kind}")).collect();
         let changed = names.iter().filter_map(|name| match *name {
-            // Numbers of rows and who brought them stay what they are.
+            // A row keeps its id and its origin.
             "uid" | "id" | "origin" => None,
             "active" => Some(format!("active = greatest({}.active, excluded.active)", self.name())),
-            // A machine knows where a project is, a team does not.
+            // Only machines know the folder of a project.
             "key" => Some(format!("key = coalesce(excluded.key, {}.key)", self.name())),
             "session" if keeps_session => {
                 Some(format!("session = coalesce(excluded.session, {}.session)", self.name()))
@@ -155,8 +155,7 @@ impl Table {
     }
 }
 
-/// What a record is as a row.
-pub(super) fn columns(record: &Record, id: Option<i64>, change: i64, origin: Option<&str>) -> Value {
+pub(super) fn to_json_row(record: &Record, id: Option<i64>, change: i64, origin: Option<&str>) -> Value {
     let text = |text: &str| Value::from(without_nul(text));
     let maybe =
         |text: &Option<String>| text.as_deref().map_or(Value::Null, |text| Value::from(without_nul(text)));
@@ -164,37 +163,37 @@ pub(super) fn columns(record: &Record, id: Option<i64>, change: i64, origin: Opt
     match record {
         Record::Project(row) => json!({
             "uid": text(&row.uid), "id": id, "key": maybe(&row.key), "name": text(&row.name),
-            "created": number(row.created), "updated": number(row.updated), "active": number(row.updated), "change": change,
+            "created": to_number(row.created), "updated": to_number(row.updated), "active": to_number(row.updated), "change": change,
         }),
         Record::Session(row) => json!({
             "uid": text(&row.uid), "project": text(&row.project), "root": text(&row.root),
-            "branch": maybe(&row.branch), "created": number(row.created), "updated": number(row.updated), "change": change,
+            "branch": maybe(&row.branch), "created": to_number(row.created), "updated": to_number(row.updated), "change": change,
         }),
         Record::Topic(row) => json!({
             "uid": text(&row.uid), "id": id, "project": text(&row.project), "parent": maybe(&row.parent),
-            "title": text(&row.title), "status": status(row.status), "automatic": maybe(&row.automatic),
-            "offered": row.offered, "offered_at": row.offered_at.map(number),
-            "created": number(row.created), "updated": number(row.updated), "active": number(row.updated),
+            "title": text(&row.title), "status": status_name(row.status), "automatic": maybe(&row.automatic),
+            "offered": row.offered, "offered_at": row.offered_at.map(to_number),
+            "created": to_number(row.created), "updated": to_number(row.updated), "active": to_number(row.updated),
             "origin": origin, "change": change,
         }),
         Record::Log(row) => json!({
             "uid": text(&row.uid), "topic": text(&row.topic), "session": maybe(&row.session),
             "title": text(&row.title), "text": text(&row.text), "prompt": text(&row.prompt),
             "answer": text(&row.answer), "tools": list(&row.tools), "files": list(&row.files),
-            "source": source(row.source), "redacted": list(&row.redacted), "notes": list(&row.notes),
+            "source": source_name(row.source), "redacted": list(&row.redacted), "notes": list(&row.notes),
             "summary_by": text(&row.summary.by), "summary_again": row.summary.again,
-            "at": number(row.at), "updated": number(row.updated), "origin": origin, "change": change,
+            "at": to_number(row.at), "updated": to_number(row.updated), "origin": origin, "change": change,
         }),
         Record::Decision(row) => json!({
             "uid": text(&row.uid), "id": id, "topic": text(&row.topic), "text": text(&row.text),
             "reason": text(&row.reason), "supersedes": maybe(&row.supersedes),
-            "retracted": row.retracted.map(number), "session": maybe(&row.session),
-            "created": number(row.created), "updated": number(row.updated), "origin": origin, "change": change,
+            "retracted": row.retracted.map(to_number), "session": maybe(&row.session),
+            "created": to_number(row.created), "updated": to_number(row.updated), "origin": origin, "change": change,
         }),
     }
 }
 
-/// Lists and counts stand in their columns as JSON.
+/// Lists and counts are stored as JSON.
 mod erased {
     pub(super) trait Json {
         fn json(&self) -> String;
@@ -207,132 +206,127 @@ mod erased {
     }
 }
 
-/// The record in a row.
-pub(super) fn record(table: Table, row: &Row) -> Result<Record, Failed> {
+pub(super) fn read_record(table: Table, row: &Row) -> Result<Record, TransactionError> {
     Ok(match table {
-        Table::Project => Record::Project(project(row)?),
-        Table::Session => Record::Session(session(row)?),
-        Table::Topic => Record::Topic(topic(row)?),
-        Table::Log => Record::Log(log(row)?),
-        Table::Decision => Record::Decision(decision(row)?),
+        Table::Project => Record::Project(read_project(row)?),
+        Table::Session => Record::Session(read_session(row)?),
+        Table::Topic => Record::Topic(read_topic(row)?),
+        Table::Log => Record::Log(read_log(row)?),
+        Table::Decision => Record::Decision(read_decision(row)?),
     })
 }
 
-pub(super) fn project(row: &Row) -> Result<Project, Failed> {
-    Ok(Project {
-        uid: get(row, "uid")?,
-        id: Some(get(row, "id")?),
-        key: get(row, "key")?,
-        name: get(row, "name")?,
-        created: time(row, "created")?,
-        updated: time(row, "updated")?,
+pub(super) fn read_project(row: &Row) -> Result<ProjectRow, TransactionError> {
+    Ok(ProjectRow {
+        uid: get_column(row, "uid")?,
+        id: Some(get_column(row, "id")?),
+        key: get_column(row, "key")?,
+        name: get_column(row, "name")?,
+        created: get_time(row, "created")?,
+        updated: get_time(row, "updated")?,
     })
 }
 
-pub(super) fn session(row: &Row) -> Result<Session, Failed> {
-    Ok(Session {
-        uid: get(row, "uid")?,
-        project: get(row, "project")?,
-        root: get(row, "root")?,
-        branch: get(row, "branch")?,
-        created: time(row, "created")?,
-        updated: time(row, "updated")?,
+pub(super) fn read_session(row: &Row) -> Result<SessionRow, TransactionError> {
+    Ok(SessionRow {
+        uid: get_column(row, "uid")?,
+        project: get_column(row, "project")?,
+        root: get_column(row, "root")?,
+        branch: get_column(row, "branch")?,
+        created: get_time(row, "created")?,
+        updated: get_time(row, "updated")?,
     })
 }
 
-pub(super) fn topic(row: &Row) -> Result<Topic, Failed> {
-    let status: String = get(row, "status")?;
-    Ok(Topic {
-        uid: get(row, "uid")?,
-        id: Some(get(row, "id")?),
-        project: get(row, "project")?,
-        parent: get(row, "parent")?,
-        title: get(row, "title")?,
+pub(super) fn read_topic(row: &Row) -> Result<TopicRow, TransactionError> {
+    let status: String = get_column(row, "status")?;
+    Ok(TopicRow {
+        uid: get_column(row, "uid")?,
+        id: Some(get_column(row, "id")?),
+        project: get_column(row, "project")?,
+        parent: get_column(row, "parent")?,
+        title: get_column(row, "title")?,
         status: if status == "closed" { Status::Closed } else { Status::Open },
-        automatic: get(row, "automatic")?,
-        offered: u32::try_from(get::<i64>(row, "offered")?).unwrap_or(u32::MAX),
-        offered_at: maybe_time(row, "offered_at")?,
-        created: time(row, "created")?,
-        updated: time(row, "updated")?,
+        automatic: get_column(row, "automatic")?,
+        offered: u32::try_from(get_column::<i64>(row, "offered")?).unwrap_or(u32::MAX),
+        offered_at: get_optional_time(row, "offered_at")?,
+        created: get_time(row, "created")?,
+        updated: get_time(row, "updated")?,
     })
 }
 
-pub(super) fn log(row: &Row) -> Result<Log, Failed> {
-    let source: String = get(row, "source")?;
-    Ok(Log {
-        uid: get(row, "uid")?,
-        topic: get(row, "topic")?,
-        session: get(row, "session")?,
-        title: get(row, "title")?,
-        text: get(row, "text")?,
-        prompt: get(row, "prompt")?,
-        answer: get(row, "answer")?,
-        tools: list(row, "tools")?,
-        files: list(row, "files")?,
+pub(super) fn read_log(row: &Row) -> Result<LogRow, TransactionError> {
+    let source: String = get_column(row, "source")?;
+    Ok(LogRow {
+        uid: get_column(row, "uid")?,
+        topic: get_column(row, "topic")?,
+        session: get_column(row, "session")?,
+        title: get_column(row, "title")?,
+        text: get_column(row, "text")?,
+        prompt: get_column(row, "prompt")?,
+        answer: get_column(row, "answer")?,
+        tools: get_list(row, "tools")?,
+        files: get_list(row, "files")?,
         source: if source == "hand" { Source::Hand } else { Source::Relay },
-        redacted: list(row, "redacted")?,
-        notes: list(row, "notes")?,
-        summary: Summary { by: get(row, "summary_by")?, again: get(row, "summary_again")? },
-        at: time(row, "at")?,
-        updated: time(row, "updated")?,
+        redacted: get_list(row, "redacted")?,
+        notes: get_list(row, "notes")?,
+        summary: Summary { by: get_column(row, "summary_by")?, again: get_column(row, "summary_again")? },
+        at: get_time(row, "at")?,
+        updated: get_time(row, "updated")?,
     })
 }
 
-pub(super) fn decision(row: &Row) -> Result<Decision, Failed> {
-    Ok(Decision {
-        uid: get(row, "uid")?,
-        id: Some(get(row, "id")?),
-        topic: get(row, "topic")?,
-        text: get(row, "text")?,
-        reason: get(row, "reason")?,
-        supersedes: get(row, "supersedes")?,
-        retracted: maybe_time(row, "retracted")?,
-        session: get(row, "session")?,
-        created: time(row, "created")?,
-        updated: time(row, "updated")?,
+pub(super) fn read_decision(row: &Row) -> Result<DecisionRow, TransactionError> {
+    Ok(DecisionRow {
+        uid: get_column(row, "uid")?,
+        id: Some(get_column(row, "id")?),
+        topic: get_column(row, "topic")?,
+        text: get_column(row, "text")?,
+        reason: get_column(row, "reason")?,
+        supersedes: get_column(row, "supersedes")?,
+        retracted: get_optional_time(row, "retracted")?,
+        session: get_column(row, "session")?,
+        created: get_time(row, "created")?,
+        updated: get_time(row, "updated")?,
     })
 }
 
-fn status(status: Status) -> &'static str {
+fn status_name(status: Status) -> &'static str {
     match status {
         Status::Open => "open",
         Status::Closed => "closed",
     }
 }
 
-fn source(source: Source) -> &'static str {
+fn source_name(source: Source) -> &'static str {
     match source {
         Source::Relay => "relay",
         Source::Hand => "hand",
     }
 }
 
-/// A column.
-pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, column: &str) -> Result<T, Failed> {
+pub(super) fn get_column<'a, T: FromSql<'a>>(row: &'a Row, column: &str) -> Result<T, TransactionError> {
     Ok(row.try_get(column)?)
 }
 
-/// A column that is a time.
-pub(super) fn time(row: &Row, column: &str) -> Result<Millis, Failed> {
-    get(row, column).map(millis)
+pub(super) fn get_time(row: &Row, column: &str) -> Result<Millis, TransactionError> {
+    get_column(row, column).map(to_millis)
 }
 
-/// The same, where there may be none.
-pub(super) fn maybe_time(row: &Row, column: &str) -> Result<Option<Millis>, Failed> {
-    Ok(get::<Option<i64>>(row, column)?.map(millis))
+pub(super) fn get_optional_time(row: &Row, column: &str) -> Result<Option<Millis>, TransactionError> {
+    Ok(get_column::<Option<i64>>(row, column)?.map(to_millis))
 }
 
-/// A time as a number that fits a column.
-pub(super) fn number(time: Millis) -> i64 {
+pub(super) fn to_number(time: Millis) -> i64 {
     i64::try_from(time.0).unwrap_or(i64::MAX)
 }
 
-fn millis(number: i64) -> Millis {
+fn to_millis(number: i64) -> Millis {
     Millis(u64::try_from(number).unwrap_or(0))
 }
 
-fn list<T: serde::de::DeserializeOwned>(row: &Row, column: &str) -> Result<T, Failed> {
-    let text: &str = get(row, column)?;
+fn get_list<T: serde::de::DeserializeOwned>(row: &Row, column: &str) -> Result<T, TransactionError> {
+    let text: &str = get_column(row, column)?;
     let wrong =
         |_| Error::new(ErrorKind::Damaged, format!("the team store has a `{column}` that cannot be read"));
     Ok(serde_json::from_str(text).map_err(wrong)?)

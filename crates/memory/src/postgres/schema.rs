@@ -1,16 +1,16 @@
-//! The tables, and how an older set of them becomes today's. Forward only; a newer set is left alone.
+//! The tables and their migrations. Forward only; a newer schema is left alone.
 //!
-//! Plain tables and indexes in a schema of their own: no extension and no superuser is needed, and what distributed servers
-//! lack is not used. Ids and the order of changes come from one row of counters, which every writer locks first: so writers
-//! come one after the other, and what has the higher `change` was committed later.
+//! Plain tables and indexes in a schema of their own: no extension or superuser is needed, and nothing that
+//! distributed servers lack. Ids and the order of changes come from one row of counters, which every writer
+//! locks first. So writers run one after the other, and a higher `change` was committed later.
 
 use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 
-use super::link::Failed;
+use super::link::TransactionError;
 use crate::error::{Error, ErrorKind};
 
-/// What each version adds to the one before it. Statements can be repeated: without a lock two may run at once.
+/// One entry per version. Statements must be repeatable: without a lock, two clients may run them at once.
 const VERSIONS: &[&str] = &["
 CREATE TABLE IF NOT EXISTS tidegate.counters (
     one smallint PRIMARY KEY CHECK (one = 1),
@@ -138,36 +138,36 @@ CREATE INDEX IF NOT EXISTS document_topic ON tidegate.document (topic, at DESC);
 CREATE INDEX IF NOT EXISTS document_words ON tidegate.document USING gin (words);
 "];
 
-/// What `pg_advisory_lock` is called with: a number that nobody else will have chosen.
+/// The key of the advisory lock: `tidegate` in ASCII.
 const LOCK: i64 = 0x7469_6465_6761_7465;
 
-/// Brings the tables up to date.
-pub(super) async fn migrate(client: &mut Client) -> Result<(), Failed> {
+pub(super) async fn migrate(client: &mut Client) -> Result<(), TransactionError> {
     let known = i64::try_from(VERSIONS.len()).unwrap_or(i64::MAX);
-    let found = version(client).await?;
+    let found = read_version(client).await?;
     if found == Some(known) {
         return Ok(());
     }
     if found.is_some_and(|found| found > known) {
-        return Err(newer(found.unwrap_or_default(), known));
+        return Err(newer_schema(found.unwrap_or_default(), known));
     }
-    let locked = lock(client).await?;
-    let done = upgrade(client, known).await;
+    let locked = lock_schema(client).await?;
+    let done = run_migrations(client, known).await;
     if locked {
         client.batch_execute(&format!("SELECT pg_advisory_unlock({LOCK})")).await?;
     }
     done
 }
 
-async fn upgrade(client: &mut Client, known: i64) -> Result<(), Failed> {
-    // Somebody else may have done it while we waited.
-    let found = version(client).await?.unwrap_or(0);
+async fn run_migrations(client: &mut Client, known: i64) -> Result<(), TransactionError> {
+    // Another client may have migrated while this one waited.
+    let found = read_version(client).await?.unwrap_or(0);
     if found > known {
-        return Err(newer(found, known));
+        return Err(newer_schema(found, known));
     }
     let transaction = client.transaction().await?;
     if found == 0 {
-        // Not `IF NOT EXISTS`: that wants the right to make schemas also where an administrator made this one.
+        // Not `IF NOT EXISTS`: that needs the right to create schemas even if an administrator created this
+        // one.
         let exists = "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = 'tidegate'";
         if transaction.query(exists, &[]).await?.is_empty() {
             transaction.batch_execute("CREATE SCHEMA tidegate").await?;
@@ -185,8 +185,8 @@ async fn upgrade(client: &mut Client, known: i64) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Which set of tables is there; `None` for none.
-async fn version(client: &Client) -> Result<Option<i64>, Failed> {
+/// `None` without tables.
+async fn read_version(client: &Client) -> Result<Option<i64>, TransactionError> {
     let row = client.query_typed("SELECT max(version) FROM tidegate.version", &[]).await;
     match row {
         Ok(rows) => Ok(rows.first().and_then(|row| row.get(0))),
@@ -201,9 +201,9 @@ async fn version(client: &Client) -> Result<Option<i64>, Failed> {
     }
 }
 
-/// Alone to change the tables. A server without such locks has none; then two that begin at once may get in each other's way,
-/// and one of them has to begin again.
-async fn lock(client: &Client) -> Result<bool, Failed> {
+/// Returns `false` on a server without advisory locks. Two clients that start at once may then conflict, and
+/// one has to start over.
+async fn lock_schema(client: &Client) -> Result<bool, TransactionError> {
     match client.batch_execute(&format!("SELECT pg_advisory_lock({LOCK})")).await {
         Ok(()) => Ok(true),
         Err(error)
@@ -217,7 +217,7 @@ async fn lock(client: &Client) -> Result<bool, Failed> {
     }
 }
 
-fn newer(found: i64, known: i64) -> Failed {
+fn newer_schema(found: i64, known: i64) -> TransactionError {
     let what = format!("the team store has tables of version {found}; this program knows version {known}");
-    Failed::Ours(Error::new(ErrorKind::Newer, what).hint("upgrade tidegate on this machine"))
+    TransactionError::Own(Error::new(ErrorKind::Newer, what).hint("upgrade tidegate on this machine"))
 }

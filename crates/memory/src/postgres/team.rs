@@ -1,4 +1,4 @@
-//! What only the store of a team does: takes what machines deliver, and tells them what others did.
+//! Operations that only a team's store has: accepts deliveries and lists changes of others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,157 +6,167 @@ use tidegate_core::time::Millis;
 use tokio_postgres::Transaction;
 
 use super::PostgresStore;
-use super::ask::Ask;
+use super::all_rows::parents_first;
 use super::counters::Counters;
-use super::each::in_order;
-use super::link::{Failed, For};
-use super::put::{self, Manner, Sender};
-use super::row::{self, Table, get};
-use super::words;
+use super::link::{Purpose, TransactionError};
+use super::put::{self, PutMode, Sender};
+use super::row::{self, Table, get_column};
+use super::search;
+use super::statement::Statement;
 use crate::act::{LONGEST_TEXT, LONGEST_TITLE};
 use crate::error::Result;
-use crate::record::{Decision, Foreign, Project, Record, Topic, Uid, Withdrawn, new_uid};
+use crate::record::{DecisionRow, Foreign, ProjectRow, Record, TopicRow, Uid, Withdrawn, new_uid};
 use crate::store::Put;
 use crate::view::{Hit, Query};
 
-/// What became of something that was delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivered {
-    /// It is there, or was, or was forgotten: it need not be sent again.
+    /// Stored, already there, or forgotten: do not send it again.
     Done(Put),
-    /// What it refers to has not come yet.
+    /// A row it refers to has not arrived yet.
     Waits,
 }
 
-/// What others did.
+/// TeamChanges by other machines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Changes {
-    /// Topics and decisions, so that what is referred to comes first. What they refer to beside each other is left out.
+pub struct TeamChanges {
+    /// Topics and decisions, referenced rows first. Their other references are removed.
     pub records: Vec<Foreign>,
-    /// Topics and decisions that are to be forgotten; none that this machine brought.
+    /// Deleted topics and decisions, without those that this machine delivered.
     pub forgotten: Vec<Withdrawn>,
-    /// Where to go on.
+    /// The position for the next call.
     pub next: i64,
-    /// Whether there is more.
     pub more: bool,
 }
 
 impl PostgresStore {
-    /// What this store is called: another one behind the same address has another name.
+    /// The id of the store: another store at the same address has another one.
     pub fn identity(&mut self) -> Result<String> {
-        self.link.transaction(For::Reading, &async |at| {
-            let row = Ask::new("SELECT store FROM counters WHERE one = 1").row(at).await?;
-            Ok(row.as_ref().map(|row| get(row, "store")).transpose()?.unwrap_or_default())
+        self.link.transaction(Purpose::Reading, &async |at| {
+            let row = Statement::new("SELECT store FROM counters WHERE one = 1").row(at).await?;
+            Ok(row.as_ref().map(|row| get_column(row, "store")).transpose()?.unwrap_or_default())
         })
     }
 
-    /// What the team calls these projects, as far as it knows them.
-    pub fn adopted(&mut self, projects: &[Project]) -> Result<BTreeMap<Uid, Uid>> {
-        self.link.transaction(For::Reading, &async |at| adopted(at, projects).await)
+    /// The team's uids of these projects, as far as the team knows them.
+    pub fn find_adopted(&mut self, projects: &[ProjectRow]) -> Result<BTreeMap<Uid, Uid>> {
+        self.link.transaction(Purpose::Reading, &async |at| find_adopted(at, projects).await)
     }
 
-    /// What the team calls projects of these names: the first that was shared under a name is everybody's. Those that nobody
-    /// shared before become the team's.
-    pub fn adopt(&mut self, projects: &[Project]) -> Result<BTreeMap<Uid, Uid>> {
-        let known = self.adopted(projects)?;
+    /// The team's uids of these projects. The first project shared under a name becomes the team's; new names
+    /// are added.
+    pub fn adopt_projects(&mut self, projects: &[ProjectRow]) -> Result<BTreeMap<Uid, Uid>> {
+        let known = self.find_adopted(projects)?;
         if known.len() == projects.len() {
             return Ok(known);
         }
-        self.link.transaction(For::Writing, &async |at| {
+        self.link.transaction(Purpose::Writing, &async |at| {
             let mut counters = Counters::lock(at).await?;
             counters.change();
             counters.unlock(at).await?;
             for project in projects {
-                adopt(at, project).await?;
+                adopt_project(at, project).await?;
             }
-            adopted(at, projects).await
+            find_adopted(at, projects).await
         })
     }
 
-    /// Takes rows from a machine, which name projects as the team does.
+    /// Expects the team's uids of projects.
     pub fn deliver(&mut self, sender: &Sender, records: &[Record]) -> Result<Vec<Delivered>> {
-        let puts = self
-            .link
-            .transaction(For::Writing, &async |at| put::put_in(at, records, Manner::From(sender)).await)?;
+        let puts = self.link.transaction(Purpose::Writing, &async |at| {
+            put::put_records(at, records, PutMode::From(sender)).await
+        })?;
         Ok(puts.into_iter().map(|put| put.map_or(Delivered::Waits, Delivered::Done)).collect())
     }
 
-    /// Forgets by what rows are called everywhere, and with a project or topic what is in it.
+    /// Including the contents of projects and topics.
     pub fn forget_uids(&mut self, uids: &[Uid]) -> Result<()> {
-        self.link.transaction(For::Writing, &async |at| super::forget::forget_uids(at, uids).await)
+        self.link.transaction(Purpose::Writing, &async |at| super::forget::forget_uids(at, uids).await)
     }
 
-    /// What happened in projects of the team after a change, as far as this machine wants to know it.
-    pub fn changes(&mut self, machine: &str, projects: &[Uid], after: i64, limit: usize) -> Result<Changes> {
-        self.link.transaction(For::Reading, &async |at| changes(at, machine, projects, after, limit).await)
+    /// TeamChanges in these projects after a position.
+    pub fn read_changes(
+        &mut self,
+        machine: &str,
+        projects: &[Uid],
+        after: i64,
+        limit: usize,
+    ) -> Result<TeamChanges> {
+        self.link.transaction(Purpose::Reading, &async |at| {
+            read_changes(at, machine, projects, after, limit).await
+        })
     }
 
-    /// Searches logs of these projects.
     pub fn search_in(&mut self, projects: &[Uid], query: &Query) -> Result<Vec<Hit>> {
-        self.link.transaction(For::Reading, &async |at| words::search_in(at, query, Some(projects)).await)
+        self.link
+            .transaction(Purpose::Reading, &async |at| search::search_in(at, query, Some(projects)).await)
     }
 
-    /// How many rows of each kind there are of these names, to compare.
+    /// How many of these rows exist, to verify a migration.
     pub fn count(&mut self, uids: &[Uid]) -> Result<u64> {
-        self.link.transaction(For::Reading, &async |at| {
+        self.link.transaction(Purpose::Reading, &async |at| {
             let mut all = 0;
             for table in Table::ALL {
                 let text = format!("SELECT count(*) AS count FROM {} WHERE uid = ANY(?)", table.name());
-                let row = Ask::of(&text, [uids.to_vec().into()]).row(at).await?;
-                all += row.as_ref().map(|row| get::<i64>(row, "count")).transpose()?.unwrap_or_default();
+                let row = Statement::of(&text, [uids.to_vec().into()]).row(at).await?;
+                all +=
+                    row.as_ref().map(|row| get_column::<i64>(row, "count")).transpose()?.unwrap_or_default();
             }
             Ok(u64::try_from(all).unwrap_or_default())
         })
     }
 }
 
-async fn adopted(
+async fn find_adopted(
     transaction: &Transaction<'_>,
-    projects: &[Project],
-) -> std::result::Result<BTreeMap<Uid, Uid>, Failed> {
+    projects: &[ProjectRow],
+) -> std::result::Result<BTreeMap<Uid, Uid>, TransactionError> {
     let uids: Vec<Uid> = projects.iter().map(|project| project.uid.clone()).collect();
     let text = "SELECT a.uid, a.project, n.name FROM team_alias a JOIN team_name n ON n.project = a.project \
                 WHERE a.uid = ANY(?)";
     let mut known = BTreeMap::new();
-    for row in Ask::of(text, [uids.into()]).rows(transaction).await? {
-        let (uid, name): (Uid, String) = (get(&row, "uid")?, get(&row, "name")?);
-        // One that has another name now is another project in the team.
+    for row in Statement::of(text, [uids.into()]).rows(transaction).await? {
+        let (uid, name): (Uid, String) = (get_column(&row, "uid")?, get_column(&row, "name")?);
+        // After a renaming it is another project in the team.
         if projects.iter().any(|project| project.uid == uid && project.name == name) {
-            known.insert(uid, get(&row, "project")?);
+            known.insert(uid, get_column(&row, "project")?);
         }
     }
     Ok(known)
 }
 
-async fn adopt(transaction: &Transaction<'_>, project: &Project) -> std::result::Result<(), Failed> {
-    let found = Ask::of("SELECT project FROM team_name WHERE name = ?", [project.name.as_str().into()]);
+async fn adopt_project(
+    transaction: &Transaction<'_>,
+    project: &ProjectRow,
+) -> std::result::Result<(), TransactionError> {
+    let found = Statement::of("SELECT project FROM team_name WHERE name = ?", [project.name.as_str().into()]);
     let known: Option<Uid> =
-        found.row(transaction).await?.as_ref().map(|row| get(row, "project")).transpose()?;
+        found.row(transaction).await?.as_ref().map(|row| get_column(row, "project")).transpose()?;
     let of_team = if let Some(uid) = known {
         uid
     } else {
         let used = "SELECT 1 FROM forgotten WHERE uid = ? UNION SELECT 1 FROM project WHERE uid = ?";
         let uid = || project.uid.as_str().into();
-        let is_used = Ask::of(used, [uid(), uid()]).row(transaction).await?.is_some();
+        let is_used = Statement::of(used, [uid(), uid()]).row(transaction).await?.is_some();
         let uid = if is_used { new_uid() } else { project.uid.clone() };
-        let row = Project { uid: uid.clone(), id: None, key: None, ..project.clone() };
-        put::put(transaction, &[Record::Project(row)]).await?;
+        let row = ProjectRow { uid: uid.clone(), id: None, key: None, ..project.clone() };
+        put::put_strictly(transaction, &[Record::Project(row)]).await?;
         let name = "INSERT INTO team_name (name, project) VALUES (?, ?)";
-        Ask::of(name, [project.name.as_str().into(), uid.as_str().into()]).run(transaction).await?;
+        Statement::of(name, [project.name.as_str().into(), uid.as_str().into()]).run(transaction).await?;
         uid
     };
     let alias = "INSERT INTO team_alias (uid, project) VALUES (?, ?) ON CONFLICT (uid) DO UPDATE SET project = excluded.project";
-    Ask::of(alias, [project.uid.as_str().into(), of_team.as_str().into()]).run(transaction).await?;
+    Statement::of(alias, [project.uid.as_str().into(), of_team.as_str().into()]).run(transaction).await?;
     Ok(())
 }
 
-async fn changes(
+async fn read_changes(
     transaction: &Transaction<'_>,
     machine: &str,
     projects: &[Uid],
     after: i64,
     limit: usize,
-) -> std::result::Result<Changes, Failed> {
+) -> std::result::Result<TeamChanges, TransactionError> {
     let limit = limit.max(1);
     let text = format!(
         "SELECT 'topic' AS kind, t.uid, t.change, NULL AS origin FROM topic t WHERE t.change > ? AND t.project = ANY(?) AND t.automatic IS NULL \
@@ -169,78 +179,80 @@ async fn changes(
     );
     let projects = || projects.to_vec().into();
     let values = [after.into(), projects(), after.into(), projects(), after.into(), machine.into()];
-    let rows = Ask::of(&text, values).rows(transaction).await?;
-    let mut found = Changes { more: rows.len() > limit, ..Changes::default() };
+    let rows = Statement::of(&text, values).rows(transaction).await?;
+    let mut found = TeamChanges { more: rows.len() > limit, ..TeamChanges::default() };
     let (mut topics, mut decisions) = (BTreeSet::new(), BTreeSet::new());
     for row in rows.iter().take(limit) {
-        found.next = get(row, "change")?;
-        let uid: Uid = get(row, "uid")?;
-        match get(row, "kind")? {
+        found.next = get_column(row, "change")?;
+        let uid: Uid = get_column(row, "uid")?;
+        match get_column(row, "kind")? {
             "topic" => drop(topics.insert(uid)),
             "decision" => drop(decisions.insert(uid)),
             kind => {
                 let kind = str::strip_prefix(kind, "forgotten ").unwrap_or_default().to_owned();
-                found.forgotten.push(Withdrawn { kind, uid, origin: get(row, "origin")? });
+                found.forgotten.push(Withdrawn { kind, uid, origin: get_column(row, "origin")? });
             }
         }
     }
     found.next = found.next.max(after);
-    let decisions = with_above(transaction, Table::Decision, decisions).await?;
+    let decisions = with_referenced(transaction, Table::Decision, decisions).await?;
     for one in &decisions {
         if let Record::Decision(row) = &one.record {
             topics.insert(row.topic.clone());
         }
     }
-    let topics = with_above(transaction, Table::Topic, topics).await?;
+    let topics = with_referenced(transaction, Table::Topic, topics).await?;
     found.records = topics.into_iter().chain(decisions).collect();
     Ok(found)
 }
 
-/// These rows and what they refer to among their own kind, that first.
-async fn with_above(
+/// Adds the rows of the same kind that they refer to, referenced rows first.
+async fn with_referenced(
     transaction: &Transaction<'_>,
     table: Table,
     wanted: BTreeSet<Uid>,
-) -> std::result::Result<Vec<Foreign>, Failed> {
+) -> std::result::Result<Vec<Foreign>, TransactionError> {
     let mut records: BTreeMap<Uid, Record> = BTreeMap::new();
     let mut origins: BTreeMap<Uid, Uid> = BTreeMap::new();
     let mut next = wanted;
-    // Of a text that is too long no more comes over than is kept; of two columns of one name the first counts.
+    // Transfers no more of a text than is kept. Of two columns with the same name the first one counts.
     let cut = match table {
         Table::Topic => format!("left(title, {}) AS title", LONGEST_TITLE * 4),
         _ => format!("left(text, {LONGEST_TEXT}) AS text, left(reason, {LONGEST_TEXT}) AS reason"),
     };
     while !next.is_empty() {
         let text = format!("SELECT {cut}, * FROM {} WHERE uid = ANY(?)", table.name());
-        let rows =
-            Ask::of(&text, [Vec::from_iter(std::mem::take(&mut next)).into()]).rows(transaction).await?;
+        let rows = Statement::of(&text, [Vec::from_iter(std::mem::take(&mut next)).into()])
+            .rows(transaction)
+            .await?;
         for row in &rows {
-            let record = row::record(table, row)?;
+            let record = row::read_record(table, row)?;
             let above = match &record {
                 Record::Topic(row) => row.parent.clone(),
                 Record::Decision(row) => row.supersedes.clone(),
                 _ => None,
             };
-            origins
-                .extend(get::<Option<Uid>>(row, "origin")?.map(|origin| (record.uid().to_owned(), origin)));
+            origins.extend(
+                get_column::<Option<Uid>>(row, "origin")?.map(|origin| (record.uid().to_owned(), origin)),
+            );
             records.insert(record.uid().to_owned(), record);
             next.extend(above.filter(|uid| !records.contains_key(uid)));
         }
     }
     let foreign = |record: Record| {
         let origin = origins.get(record.uid()).cloned().unwrap_or_default();
-        Foreign { record: for_others(record), origin }
+        Foreign { record: without_local_fields(record), origin }
     };
-    Ok(in_order(records.into_values().collect()).into_iter().map(foreign).collect())
+    Ok(parents_first(records.into_values().collect()).into_iter().map(foreign).collect())
 }
 
-/// Without what only the server and the machine that brought it know.
-fn for_others(record: Record) -> Record {
+/// Removes fields that only the server and the delivering machine know.
+fn without_local_fields(record: Record) -> Record {
     match record {
         Record::Topic(row) => {
-            Record::Topic(Topic { id: None, offered: 0, offered_at: None::<Millis>, ..row })
+            Record::Topic(TopicRow { id: None, offered: 0, offered_at: None::<Millis>, ..row })
         }
-        Record::Decision(row) => Record::Decision(Decision { id: None, session: None, ..row }),
+        Record::Decision(row) => Record::Decision(DecisionRow { id: None, session: None, ..row }),
         other => other,
     }
 }

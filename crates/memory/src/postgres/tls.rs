@@ -54,26 +54,26 @@ impl Rustls {
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for Rustls {
     type Stream = Encrypted<S>;
-    type TlsConnect = ToHost;
+    type TlsConnect = TlsHandshake;
     type Error = io::Error;
 
-    fn make_tls_connect(&mut self, host: &str) -> io::Result<ToHost> {
+    fn make_tls_connect(&mut self, host: &str) -> io::Result<TlsHandshake> {
         let name = ServerName::try_from(host.to_owned());
         let name = name.map_err(|_| io::Error::other("this is no name that a certificate could have"))?;
-        Ok(ToHost(self.0.clone(), name))
+        Ok(TlsHandshake(self.0.clone(), name))
     }
 }
 
 /// The way to one server.
-pub(super) struct ToHost(TlsConnector, ServerName<'static>);
+pub(super) struct TlsHandshake(TlsConnector, ServerName<'static>);
 
-impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for ToHost {
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for TlsHandshake {
     type Stream = Encrypted<S>;
     type Error = io::Error;
     type Future = Pin<Box<dyn Future<Output = io::Result<Encrypted<S>>> + Send>>;
 
     fn connect(self, stream: S) -> Self::Future {
-        let ToHost(connector, name) = self;
+        let TlsHandshake(connector, name) = self;
         Box::pin(async move { connector.connect(name, stream).await.map(Encrypted) })
     }
 }
@@ -84,7 +84,7 @@ pub(super) struct Encrypted<S>(client::TlsStream<S>);
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Encrypted<S> {
     fn channel_binding(&self) -> ChannelBinding {
         let certificates = self.0.get_ref().1.peer_certificates();
-        let hash = certificates.and_then(|certificates| binding(certificates.first()?));
+        let hash = certificates.and_then(|certificates| channel_binding_hash(certificates.first()?));
         hash.map_or_else(ChannelBinding::none, ChannelBinding::tls_server_end_point)
     }
 }
@@ -119,11 +119,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Encrypted<S> {
 
 /// The certificate's hash by its own signature's algorithm (RFC 5929, `tls-server-end-point`); `None` for algorithms that
 /// name no hash.
-fn binding(certificate: &[u8]) -> Option<Vec<u8>> {
+fn channel_binding_hash(certificate: &[u8]) -> Option<Vec<u8>> {
     // Certificate ::= SEQUENCE { tbsCertificate, SEQUENCE { OBJECT IDENTIFIER, … }, … }
-    let inner = element(certificate)?.1;
-    let after = element(inner)?.2;
-    let oid = element(element(after)?.1)?.1;
+    let inner = read_der_element(certificate)?.1;
+    let after = read_der_element(inner)?.2;
+    let oid = read_der_element(read_der_element(after)?.1)?.1;
     match oid {
         // RSA (1.2.840.113549.1.1.x) and ECDSA (1.2.840.10045.4.3.x); MD5 and SHA-1 are replaced by SHA-256.
         [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 4 | 5 | 11]
@@ -137,7 +137,7 @@ fn binding(certificate: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The first element of DER: its tag, what is in it, what comes after it.
-fn element(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+fn read_der_element(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (&tag, rest) = der.split_first()?;
     let (&first, rest) = rest.split_first()?;
     let (length, rest) = if first < 0x80 {
@@ -158,14 +158,14 @@ mod tests {
     fn elements_that_are_cut_short_are_none() {
         let whole = [0x30, 0x81, 0x80].into_iter().chain([7; 0x80]).collect::<Vec<u8>>();
         assert_eq!(
-            element(&whole).map(|(tag, inner, after)| (tag, inner.len(), after.len())),
+            read_der_element(&whole).map(|(tag, inner, after)| (tag, inner.len(), after.len())),
             Some((0x30, 0x80, 0))
         );
         for end in 0..whole.len() {
-            assert_eq!(element(&whole[..end]), None, "{end}");
+            assert_eq!(read_der_element(&whole[..end]), None, "{end}");
         }
-        assert_eq!(element(&[0x30, 0x80]), None, "no length at all");
-        assert_eq!(element(&[0x30, 0x85, 1, 1, 1, 1, 1]), None, "a length that nothing has");
-        assert_eq!(binding(&whole), None);
+        assert_eq!(read_der_element(&[0x30, 0x80]), None, "no length at all");
+        assert_eq!(read_der_element(&[0x30, 0x85, 1, 1, 1, 1, 1]), None, "a length that nothing has");
+        assert_eq!(channel_binding_hash(&whole), None);
     }
 }

@@ -1,5 +1,5 @@
-//! Every connection to a store's file. The file may come from elsewhere (a backup, a synchronised folder, another account), so
-//! nothing in its schema may run code and no statement may write behind the tables.
+//! Opens connections to a store's file. The file may come from elsewhere (a backup, a synchronised folder,
+//! another account), so nothing in its schema may run code, and no statement may bypass the tables.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,24 +9,24 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::error::Result;
 
-/// Opens a file that is there; waits so long for others.
+/// `patience` is the time to wait for other processes.
 pub(super) fn open(path: &Path, patience: Duration) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(patience)?;
-    // Neither the schema nor the index's own tables can be written by a statement; FTS5 itself still can.
+    // No statement can write the schema or the index's internal tables; only FTS5 itself can.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-    // Functions with effects cannot be called from the schema.
+    // The schema cannot call functions with side effects.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    // Our tables have neither; `added_code` sees only those that are there when a store is opened.
+    // The schema has neither; `added_code` sees only those that exist when the store is opened.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
-    // Damaged pages are noticed when they are read, before anything relies on them.
+    // Finds damaged pages when they are read, before anything relies on them.
     connection.pragma_update(None, "cell_size_check", true)?;
     Ok(connection)
 }
 
-/// A trigger or view in the schema, named for people.
+/// The first trigger or view in the schema, described for people.
 pub(super) fn added_code(connection: &Connection) -> Result<Option<String>> {
     let mut added = connection.prepare(
         "SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'view') ORDER BY name LIMIT 1",
@@ -39,10 +39,10 @@ pub(super) fn added_code(connection: &Connection) -> Result<Option<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{SqliteStore, is_sound, look, salvage};
+    use super::super::{SqliteStore, is_sound, quick_check, salvage};
     use super::*;
     use crate::error::ErrorKind;
-    use crate::record::{Project, Record};
+    use crate::record::{ProjectRow, Record};
     use crate::store::Store;
     use crate::view::Page;
     use std::fs;
@@ -70,7 +70,7 @@ mod tests {
             SqliteStore::open(&self.file()).unwrap().store
         }
 
-        /// What another program can do to the file.
+        /// Writes to the file as another program could.
         fn attack(&self, sql: &str) {
             let other = Connection::open(self.file()).unwrap();
             other.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).unwrap();
@@ -79,7 +79,7 @@ mod tests {
     }
 
     fn project(uid: &str) -> Record {
-        Record::Project(Project {
+        Record::Project(ProjectRow {
             uid: uid.to_owned(),
             key: None,
             name: uid.to_owned(),
@@ -111,7 +111,8 @@ mod tests {
             let scene = Scene::new();
             scene.attack(attack);
             let bytes = fs::read(scene.file()).unwrap();
-            for refused in [SqliteStore::open(&scene.file()).map(drop), look(&scene.file()).map(drop)] {
+            for refused in [SqliteStore::open(&scene.file()).map(drop), quick_check(&scene.file()).map(drop)]
+            {
                 let error = refused.unwrap_err();
                 assert_eq!(error.kind, ErrorKind::Refused, "{error}");
                 assert!(error.what.contains(named), "{error}");
@@ -122,7 +123,7 @@ mod tests {
         }
     }
 
-    /// The schema is looked at when a store is opened, and a worker keeps it open.
+    /// The schema is inspected only on opening, and a worker keeps the store open.
     #[test]
     fn a_trigger_that_comes_later_does_not_run() {
         let scene = Scene::new();
@@ -165,7 +166,7 @@ mod tests {
         connection.execute_batch("PRAGMA journal_mode = DELETE").unwrap();
     }
 
-    /// Each page in turn: whatever a file holds, the answer is rows or a clear error.
+    /// Overwrites each page in turn: the result must be rows or a clear error.
     #[test]
     fn a_page_of_rubbish_is_damage_and_nothing_worse() {
         const PAGE: usize = 4096;
@@ -177,7 +178,7 @@ mod tests {
         let mut noticed = 0;
         for page in 0..sound.len() / PAGE {
             for (from, to, with) in [(8, 64, 0xff), (8, 64, 0x00), (0, 8, 0x0d), (PAGE / 2, PAGE, 0xa5)] {
-                // The header of the file is at the beginning of the first page.
+                // The first page starts with the file header.
                 let skipped = if page == 0 { 100 } else { 0 };
                 let mut bytes = sound.clone();
                 bytes[page * PAGE..][skipped + from..(skipped + to).min(PAGE)].fill(with);
@@ -186,7 +187,7 @@ mod tests {
                 fs::write(scene.file(), bytes).unwrap();
                 let used = SqliteStore::open(&scene.file()).and_then(|opened| {
                     let mut store = opened.store;
-                    store.each(&mut |_| Ok(()))?;
+                    store.for_each_record(&mut |_| Ok(()))?;
                     store.put(&[project("new")])
                 });
                 if let Err(error) = used {

@@ -1,4 +1,5 @@
-//! Forgetting: rows are deleted and their bytes overwritten; what is left is that these uids are not to come back.
+//! Forgetting: deletes rows and overwrites their bytes. Only their uids remain, so that they cannot come
+//! back.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -6,179 +7,183 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension, params};
 use tidegate_core::feature::memory::automatic;
 
-use super::row::of_ms;
+use super::row::from_ms;
 use super::{SqliteStore, index, outbox, pulled, put};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::Uid;
 use crate::view::Forget;
 
-/// More texts than this are not taken out of the index one by one.
+/// With more texts than this, the index is rewritten instead of cleaned text by text.
 const MANY: i64 = 500;
 
-/// The mark that copies, and bytes outside of the tables, still hold what is forgotten.
+/// Marks that copies and unused bytes of the file still contain forgotten text.
 const LEFT: &str = "forgotten";
 
-/// What the mark ends with once it is not about copies any more.
+/// The suffix of the mark once all copies are clean.
 const BUT_LOG: &str = " log";
 
-/// What is left to do about what was forgotten.
+/// The clean-up that is left after a forget.
 #[derive(Debug)]
-pub(crate) struct Left {
+pub(crate) struct PendingPurge {
     mark: String,
-    /// Copies hold it, too.
+    /// Backups still contain forgotten text.
     pub(crate) copies: bool,
 }
 
-pub(super) fn forget(store: &Connection, what: &Forget) -> Result<Vec<Uid>> {
+pub(super) fn delete_and_mark(store: &Connection, what: &Forget) -> Result<Vec<Uid>> {
     let many = match what {
         Forget::Log(_) | Forget::Decision(_) => 0,
         Forget::Topic(id) => {
-            count(store, "SELECT coalesce(sum(logs + decisions), 0) FROM topic WHERE id = ?1", id)?
+            read_count(store, "SELECT coalesce(sum(logs + decisions), 0) FROM topic WHERE id = ?1", id)?
         }
-        Forget::Session(uid) => count(
+        Forget::Session(uid) => read_count(
             store,
             "SELECT count(*) FROM log WHERE session = (SELECT id FROM session WHERE uid = ?1)",
             uid,
         )?,
-        Forget::Project(id) => {
-            count(store, "SELECT coalesce(sum(logs + decisions + 1), 0) FROM topic WHERE project = ?1", id)?
-        }
+        Forget::Project(id) => read_count(
+            store,
+            "SELECT coalesce(sum(logs + decisions + 1), 0) FROM topic WHERE project = ?1",
+            id,
+        )?,
     };
     let gone = if many > MANY {
-        index::without_many(store, || forget_each(store, what))?
+        index::remove_in_bulk(store, || delete_named(store, what))?
     } else {
-        forget_each(store, what)?
+        delete_named(store, what)?
     };
-    mark(store)?;
+    mark_pending(store)?;
     Ok(gone)
 }
 
-/// Each time another one: whoever has dealt with what was forgotten before takes away only the mark of that.
-pub(super) fn mark(store: &Connection) -> Result<()> {
+/// The value changes with each forget: finishing an earlier clean-up removes only its own mark.
+pub(super) fn mark_pending(store: &Connection) -> Result<()> {
     store.execute("INSERT OR REPLACE INTO about SELECT ?1, count(*) FROM forgotten", [LEFT])?;
     Ok(())
 }
 
-fn count(store: &Connection, sql: &str, of: impl rusqlite::ToSql) -> Result<i64> {
+fn read_count(store: &Connection, sql: &str, of: impl rusqlite::ToSql) -> Result<i64> {
     Ok(store.query_row(sql, [of], |row| row.get(0))?)
 }
 
-fn forget_each(store: &Connection, what: &Forget) -> Result<Vec<Uid>> {
-    let mut gone = Gone::new(store);
+fn delete_named(store: &Connection, what: &Forget) -> Result<Vec<Uid>> {
+    let mut gone = Deletion::new(store);
     match what {
         Forget::Log(uid) => {
-            let docs = numbers(store, "SELECT doc FROM log WHERE uid = ?1", uid)?;
+            let docs = read_numbers(store, "SELECT doc FROM log WHERE uid = ?1", uid)?;
             if docs.is_empty() {
                 return Err(Error::new(ErrorKind::Missing, format!("no log {uid}")));
             }
-            gone.logs(&docs)?;
+            gone.delete_logs(&docs)?;
         }
         Forget::Decision(id) => {
-            if numbers(store, "SELECT id FROM decision WHERE id = ?1", id)?.is_empty() {
+            if read_numbers(store, "SELECT id FROM decision WHERE id = ?1", id)?.is_empty() {
                 return Err(Error::new(ErrorKind::Missing, format!("no decision with the id {id}")));
             }
-            gone.decisions(&[*id])?;
+            gone.delete_decisions(&[*id])?;
         }
         Forget::Topic(id) => {
-            if numbers(store, "SELECT id FROM topic WHERE id = ?1", id)?.is_empty() {
+            if read_numbers(store, "SELECT id FROM topic WHERE id = ?1", id)?.is_empty() {
                 return Err(Error::new(ErrorKind::Missing, format!("no topic with the id {id}")));
             }
-            gone.whole_topic(*id)?;
+            gone.delete_topic(*id)?;
         }
         Forget::Session(uid) => {
-            let sessions = numbers(store, "SELECT id FROM session WHERE uid = ?1", uid)?;
-            let topics = numbers(store, "SELECT id FROM topic WHERE automatic = ?1", uid)?;
+            let sessions = read_numbers(store, "SELECT id FROM session WHERE uid = ?1", uid)?;
+            let topics = read_numbers(store, "SELECT id FROM topic WHERE automatic = ?1", uid)?;
             if sessions.is_empty() && topics.is_empty() {
                 return Err(Error::new(ErrorKind::Missing, format!("no session {uid}")));
             }
             for session in sessions {
-                gone.logs(&numbers(store, "SELECT doc FROM log WHERE session = ?1", session)?)?;
-                gone.decisions(&numbers(store, "SELECT id FROM decision WHERE session = ?1", session)?)?;
+                gone.delete_logs(&read_numbers(store, "SELECT doc FROM log WHERE session = ?1", session)?)?;
+                gone.delete_decisions(&read_numbers(
+                    store,
+                    "SELECT id FROM decision WHERE session = ?1",
+                    session,
+                )?)?;
             }
             for topic in topics {
-                gone.whole_topic(topic)?;
+                gone.delete_topic(topic)?;
             }
-            gone.row("session", uid)?;
+            gone.delete_row("session", uid)?;
         }
         Forget::Project(id) => {
-            let Some(uid) = text(store, "SELECT uid FROM project WHERE id = ?1", *id)? else {
+            let Some(uid) = read_text(store, "SELECT uid FROM project WHERE id = ?1", *id)? else {
                 return Err(Error::new(ErrorKind::Missing, format!("no project with the id {id}")));
             };
-            for topic in numbers(store, "SELECT id FROM topic WHERE project = ?1", id)? {
-                gone.whole_topic(topic)?;
+            for topic in read_numbers(store, "SELECT id FROM topic WHERE project = ?1", id)? {
+                gone.delete_topic(topic)?;
             }
-            for doc in numbers(store, "SELECT doc FROM note WHERE project = ?1", id)? {
-                index::remove(store, doc)?;
+            for doc in read_numbers(store, "SELECT doc FROM note WHERE project = ?1", id)? {
+                index::remove_text(store, doc)?;
                 store.prepare_cached("DELETE FROM note WHERE doc = ?1")?.execute([doc])?;
             }
-            // What was recorded in its sessions for other projects is theirs.
-            let sessions = numbers(store, "SELECT id FROM session WHERE project = ?1", id)?;
+            // Rows that its sessions recorded for other projects stay.
+            let sessions = read_numbers(store, "SELECT id FROM session WHERE project = ?1", id)?;
             for session in sessions {
-                for doc in numbers(store, "SELECT doc FROM log WHERE session = ?1", session)? {
-                    index::change(store, &[doc], || {
+                for doc in read_numbers(store, "SELECT doc FROM log WHERE session = ?1", session)? {
+                    index::update_texts(store, &[doc], || {
                         store
                             .prepare_cached("UPDATE log SET session = NULL WHERE doc = ?1")?
                             .execute([doc])?;
                         Ok(())
                     })?;
                 }
-                for doc in numbers(store, "SELECT doc FROM decision WHERE session = ?1", session)? {
-                    index::change(store, &[doc], || {
+                for doc in read_numbers(store, "SELECT doc FROM decision WHERE session = ?1", session)? {
+                    index::update_texts(store, &[doc], || {
                         store
                             .prepare_cached("UPDATE decision SET session = NULL WHERE doc = ?1")?
                             .execute([doc])?;
                         Ok(())
                     })?;
                 }
-                if let Some(uid) = text(store, "SELECT uid FROM session WHERE id = ?1", session)? {
-                    gone.row("session", &uid)?;
+                if let Some(uid) = read_text(store, "SELECT uid FROM session WHERE id = ?1", session)? {
+                    gone.delete_row("session", &uid)?;
                 }
             }
-            gone.row("project", &uid)?;
-            put::forget_same_projects(store, &uid)?;
+            gone.delete_row("project", &uid)?;
+            put::forget_duplicates(store, &uid)?;
         }
     }
     gone.finish()
 }
 
-fn numbers(store: &Connection, sql: &str, of: impl rusqlite::ToSql) -> Result<Vec<i64>> {
+fn read_numbers(store: &Connection, sql: &str, of: impl rusqlite::ToSql) -> Result<Vec<i64>> {
     let mut found = store.prepare_cached(sql)?;
     Ok(found.query_map([of], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?)
 }
 
-fn text(store: &Connection, sql: &str, of: i64) -> Result<Option<String>> {
+fn read_text(store: &Connection, sql: &str, of: i64) -> Result<Option<String>> {
     Ok(store.prepare_cached(sql)?.query_row([of], |row| row.get(0)).optional()?)
 }
 
-/// What is gone so far.
-pub(super) struct Gone<'a> {
+pub(super) struct Deletion<'a> {
     store: &'a Connection,
-    /// Whether a team is to hear of it.
+    /// Whether the team has to be told.
     tells: bool,
     uids: Vec<Uid>,
-    /// Topics that have less now.
+    /// Topics whose counts have to be updated.
     topics: Vec<i64>,
-    logs: Vec<GoneLog>,
+    logs: Vec<DeletedLog>,
 }
 
-/// What of a log that is gone tells which topic was called by it.
-struct GoneLog {
+/// Identifies the automatic topic that has its title from this log.
+struct DeletedLog {
     topic: i64,
     at: i64,
     title: String,
     session: Option<String>,
 }
 
-impl GoneLog {
-    /// Whether an automatic topic has its title from this log, which may have gone to another topic since.
-    fn gave_title(&self, topic: &Automatic) -> bool {
+impl DeletedLog {
+    /// The log may have moved to another topic since.
+    fn gave_title(&self, topic: &AutomaticTopic) -> bool {
         (self.topic == topic.id || self.session.as_deref() == Some(&topic.session))
             && (self.at == topic.created || (!self.title.is_empty() && topic.title.starts_with(&self.title)))
     }
 }
 
-/// An automatic topic.
-struct Automatic {
+struct AutomaticTopic {
     id: i64,
     uid: Uid,
     doc: i64,
@@ -187,68 +192,73 @@ struct Automatic {
     created: i64,
 }
 
-impl<'a> Gone<'a> {
-    fn new(store: &'a Connection) -> Gone<'a> {
-        Gone { store, tells: true, uids: Vec::new(), topics: Vec::new(), logs: Vec::new() }
+impl<'a> Deletion<'a> {
+    fn new(store: &'a Connection) -> Deletion<'a> {
+        Deletion { store, tells: true, uids: Vec::new(), topics: Vec::new(), logs: Vec::new() }
     }
 
-    /// The team said so, and is not told in turn: with its role this machine may delete more there than whoever said it.
-    pub(super) fn told_by_the_team(store: &'a Connection) -> Gone<'a> {
-        Gone { tells: false, ..Gone::new(store) }
+    /// For deletions that come from the team. They are not reported back: this machine's role may delete more
+    /// there than the sender's.
+    pub(super) fn from_team(store: &'a Connection) -> Deletion<'a> {
+        Deletion { tells: false, ..Deletion::new(store) }
     }
 
-    fn logs(&mut self, docs: &[i64]) -> Result<()> {
+    fn delete_logs(&mut self, docs: &[i64]) -> Result<()> {
         for doc in docs {
             let mut found = self.store.prepare_cached(
                 "SELECT log.uid, topic, at, title, session.uid FROM log LEFT JOIN session ON session.id = log.session
                 WHERE doc = ?1",
             )?;
-            let (uid, log): (String, GoneLog) = found.query_row([doc], |row| {
-                let log =
-                    GoneLog { topic: row.get(1)?, at: row.get(2)?, title: row.get(3)?, session: row.get(4)? };
+            let (uid, log): (String, DeletedLog) = found.query_row([doc], |row| {
+                let log = DeletedLog {
+                    topic: row.get(1)?,
+                    at: row.get(2)?,
+                    title: row.get(3)?,
+                    session: row.get(4)?,
+                };
                 Ok((row.get(0)?, log))
             })?;
-            index::remove(self.store, *doc)?;
+            index::remove_text(self.store, *doc)?;
             self.topics.push(log.topic);
             self.logs.push(log);
-            self.row("log", &uid)?;
+            self.delete_row("log", &uid)?;
         }
         Ok(())
     }
 
-    pub(super) fn decisions(&mut self, ids: &[i64]) -> Result<()> {
+    pub(super) fn delete_decisions(&mut self, ids: &[i64]) -> Result<()> {
         for id in ids {
             let mut found =
                 self.store.prepare_cached("SELECT uid, topic, doc FROM decision WHERE id = ?1")?;
             let (uid, topic, doc): (String, i64, i64) =
                 found.query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-            // What it took the place of stands again, maybe in another topic.
+            // The decision it replaced is in force again, possibly in another topic.
             let older =
                 "SELECT older.topic FROM decision JOIN decision AS older ON older.id = decision.supersedes
                 WHERE decision.id = ?1";
-            self.topics.extend(numbers(self.store, older, id)?);
-            index::remove(self.store, doc)?;
+            self.topics.extend(read_numbers(self.store, older, id)?);
+            index::remove_text(self.store, doc)?;
             self.topics.push(topic);
-            self.row("decision", &uid)?;
+            self.delete_row("decision", &uid)?;
         }
         Ok(())
     }
 
-    pub(super) fn whole_topic(&mut self, id: i64) -> Result<()> {
-        self.logs(&numbers(self.store, "SELECT doc FROM log WHERE topic = ?1", id)?)?;
-        self.decisions(&numbers(self.store, "SELECT id FROM decision WHERE topic = ?1", id)?)?;
+    pub(super) fn delete_topic(&mut self, id: i64) -> Result<()> {
+        self.delete_logs(&read_numbers(self.store, "SELECT doc FROM log WHERE topic = ?1", id)?)?;
+        self.delete_decisions(&read_numbers(self.store, "SELECT id FROM decision WHERE topic = ?1", id)?)?;
         let mut found = self.store.prepare_cached("SELECT uid, doc FROM topic WHERE id = ?1")?;
         let (uid, doc): (String, i64) = found.query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        index::remove(self.store, doc)?;
-        self.row("topic", &uid)
+        index::remove_text(self.store, doc)?;
+        self.delete_row("topic", &uid)
     }
 
-    /// Deletes a row that nothing refers to any more.
-    fn row(&mut self, table: &str, uid: &str) -> Result<()> {
+    /// Requires that nothing refers to the row any more.
+    fn delete_row(&mut self, table: &str, uid: &str) -> Result<()> {
         if self.tells {
-            outbox::forget(self.store, table, uid)?;
+            outbox::queue_deletion(self.store, table, uid)?;
         }
-        pulled::remove(self.store, table, uid)?;
+        pulled::remove_origin(self.store, table, uid)?;
         self.store
             .prepare_cached("DELETE FROM outbox WHERE uid = ?1 AND kind <> 'forgotten'")?
             .execute([uid])?;
@@ -265,17 +275,17 @@ impl<'a> Gone<'a> {
             put::recount(self.store, *topic)?;
         }
         if !self.logs.is_empty() {
-            for topic in self.automatic()? {
+            for topic in self.automatic_topics()? {
                 if self.logs.iter().any(|log| log.gave_title(&topic)) {
-                    self.call_otherwise(&topic)?;
+                    self.remove_prompt_from_title(&topic)?;
                 }
             }
         }
         Ok(self.uids)
     }
 
-    /// Automatic topics of sessions that logs are gone from, or that had one of them.
-    fn automatic(&self) -> Result<Vec<Automatic>> {
+    /// AutomaticTopic topics of the affected sessions and topics.
+    fn automatic_topics(&self) -> Result<Vec<AutomaticTopic>> {
         let sessions: BTreeSet<&str> = self.logs.iter().filter_map(|log| log.session.as_deref()).collect();
         let mut found = self.store.prepare_cached(
             "SELECT id, doc, automatic, title, created, uid FROM topic WHERE automatic IS NOT NULL",
@@ -285,7 +295,7 @@ impl<'a> Gone<'a> {
         while let Some(row) = rows.next()? {
             let (id, session): (i64, String) = (row.get(0)?, row.get(2)?);
             if self.topics.binary_search(&id).is_ok() || sessions.contains(session.as_str()) {
-                topics.push(Automatic {
+                topics.push(AutomaticTopic {
                     id,
                     doc: row.get(1)?,
                     session,
@@ -298,49 +308,50 @@ impl<'a> Gone<'a> {
         Ok(topics)
     }
 
-    /// Takes a question out of a topic's title. As a newer version, which stands against the old one wherever that still is.
-    fn call_otherwise(&self, topic: &Automatic) -> Result<()> {
-        let (id, title) = (topic.id, automatic::title_without_question(of_ms(topic.created)));
-        index::change(self.store, &[topic.doc], || {
+    /// Removes the prompt from a topic's title. Stored as a newer version, which wins wherever the old one
+    /// still is.
+    fn remove_prompt_from_title(&self, topic: &AutomaticTopic) -> Result<()> {
+        let (id, title) = (topic.id, automatic::title_without_question(from_ms(topic.created)));
+        index::update_texts(self.store, &[topic.doc], || {
             let mut change = self.store.prepare_cached(
                 "UPDATE topic SET title = ?2, updated = min(updated, ?3 - 1) + 1 WHERE id = ?1",
             )?;
             change.execute(params![id, title, i64::MAX])?;
             Ok(())
         })?;
-        outbox::add(self.store, "topic", &topic.uid)
+        outbox::queue_row(self.store, "topic", &topic.uid)
     }
 }
 
 impl SqliteStore {
-    /// Remembers that these are not to come back, here or from elsewhere; what is there of them is deleted.
+    /// Keeps these rows from ever being stored again, and deletes those that are there.
     pub fn forget_uids(&mut self, uids: &[Uid]) -> Result<()> {
         self.write(|store| {
-            let mut gone = Gone::new(store);
+            let mut gone = Deletion::new(store);
             for uid in uids {
-                gone.logs(&numbers(store, "SELECT doc FROM log WHERE uid = ?1", uid)?)?;
-                gone.decisions(&numbers(store, "SELECT id FROM decision WHERE uid = ?1", uid)?)?;
+                gone.delete_logs(&read_numbers(store, "SELECT doc FROM log WHERE uid = ?1", uid)?)?;
+                gone.delete_decisions(&read_numbers(store, "SELECT id FROM decision WHERE uid = ?1", uid)?)?;
                 store.prepare_cached("INSERT OR IGNORE INTO forgotten (uid) VALUES (?1)")?.execute([uid])?;
             }
-            if gone.finish()?.is_empty() { Ok(()) } else { mark(store) }
+            if gone.finish()?.is_empty() { Ok(()) } else { mark_pending(store) }
         })?;
         self.clear_log().map(|_| ())
     }
 
-    /// Deletes rows; their bytes may still be in the write-ahead log, and in copies.
+    /// The bytes may remain in the write-ahead log and in copies.
     pub(crate) fn forget_rows(&mut self, what: &Forget) -> Result<Vec<Uid>> {
-        self.write(|store| forget(store, what))
+        self.write(|store| delete_and_mark(store, what))
     }
 
-    /// Writes what the write-ahead log holds into the file and empties it: old bytes of what was deleted may be in it. `false`
-    /// while somebody reads: then it has to wait for the next time.
+    /// Moves the write-ahead log into the file and empties it: it may contain bytes of deleted rows. Returns
+    /// `false` while another process reads.
     pub(crate) fn clear_log(&mut self) -> Result<bool> {
         let busy: bool =
             self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
         Ok(!busy)
     }
 
-    /// The same, without waiting for anybody.
+    /// Does not wait for other processes.
     pub(crate) fn clear_log_now(&mut self) -> Result<bool> {
         let patience = self.patience;
         self.set_patience(Duration::ZERO)?;
@@ -349,25 +360,25 @@ impl SqliteStore {
         cleared
     }
 
-    /// What is left to do about what was forgotten; `None` where all of it is gone.
-    pub(crate) fn left(&mut self) -> Result<Option<Left>> {
+    /// `None` if nothing is left to clean.
+    pub(crate) fn pending_purge(&mut self) -> Result<Option<PendingPurge>> {
         let mut found = self.connection.prepare_cached("SELECT value FROM about WHERE name = ?1")?;
         let mark: Option<String> = found.query_row([LEFT], |row| row.get(0)).optional()?;
-        Ok(mark.map(|mark| Left { copies: !mark.ends_with(BUT_LOG), mark }))
+        Ok(mark.map(|mark| PendingPurge { copies: !mark.ends_with(BUT_LOG), mark }))
     }
 
-    /// Copies have been dealt with, unless something else has been forgotten since.
-    pub(crate) fn without_copies(&mut self, left: &Left) -> Result<Left> {
+    /// Notes that copies are clean, unless something else was forgotten since.
+    pub(crate) fn purged_copies(&mut self, left: &PendingPurge) -> Result<PendingPurge> {
         let mark = format!("{}{BUT_LOG}", left.mark);
         self.connection.execute(
             "UPDATE about SET value = ?3 WHERE name = ?1 AND value = ?2",
             [LEFT, &left.mark, &mark],
         )?;
-        Ok(Left { mark, copies: false })
+        Ok(PendingPurge { mark, copies: false })
     }
 
-    /// All has been dealt with, unless something else has been forgotten since.
-    pub(crate) fn nothing_left(&mut self, left: &Left) -> Result<()> {
+    /// Removes the mark, unless something else was forgotten since.
+    pub(crate) fn purged_all(&mut self, left: &PendingPurge) -> Result<()> {
         self.connection.execute("DELETE FROM about WHERE name = ?1 AND value = ?2", [LEFT, &left.mark])?;
         Ok(())
     }

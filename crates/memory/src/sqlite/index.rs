@@ -1,4 +1,4 @@
-//! The index: which tokens each text has, under a number that holds its time.
+//! The search index: the tokens of each text, under a number that contains its time.
 
 use std::collections::BTreeSet;
 
@@ -7,63 +7,62 @@ use tidegate_core::text::fnv;
 use tidegate_core::time::Millis;
 
 use super::SqliteStore;
-use super::row::{self, More, of_ms};
+use super::row::{self, LogExtras, from_ms};
 use crate::error::{Error, ErrorKind, Result};
 use crate::text;
 
-/// The version of what is in which index. One of another version, or with tokens of another, is made anew.
+/// The version of the assignment of texts to indexes. An index with another version, or with tokens of
+/// another version, is rebuilt.
 const LAYOUT: u32 = 2;
 
-/// The tables that hold texts; the last two bits of a number.
+/// The table is in the last two bits of a doc number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Table {
+pub(super) enum TextTable {
     Log = 0,
     Decision = 1,
     Topic = 2,
     Note = 3,
 }
 
-impl Table {
-    pub(super) fn of(doc: i64) -> Table {
+impl TextTable {
+    pub(super) fn of(doc: i64) -> TextTable {
         match doc & 3 {
-            0 => Table::Log,
-            1 => Table::Decision,
-            2 => Table::Topic,
-            _ => Table::Note,
+            0 => TextTable::Log,
+            1 => TextTable::Decision,
+            2 => TextTable::Topic,
+            _ => TextTable::Note,
         }
     }
 
     fn name(self) -> &'static str {
         match self {
-            Table::Log => "log",
-            Table::Decision => "decision",
-            Table::Topic => "topic",
-            Table::Note => "note",
+            TextTable::Log => "log",
+            TextTable::Decision => "decision",
+            TextTable::Topic => "topic",
+            TextTable::Note => "note",
         }
     }
 }
 
-/// Bits of a number below the milliseconds: ten for a counter, two for the table.
+/// Bits below the milliseconds: ten for a counter, two for the table.
 const BELOW: u32 = 12;
 
-/// How far beyond its millisecond a number can lie, where more texts came at one time than it has numbers for: ten seconds.
+/// The most that a doc number can run ahead of its millisecond when many texts share one: ten seconds.
 pub(super) const SLACK: i64 = 10_000 << BELOW;
 
-/// The first number of a millisecond. Never 0, which the index could not tell from a mark of its own.
-pub(super) fn first(at: Millis) -> i64 {
+/// Never 0, which FTS5 could not tell from its own markers.
+pub(super) fn first_doc_at(at: Millis) -> i64 {
     (at.0.min(1 << 48).cast_signed() + 1) << BELOW
 }
 
-/// The time in a number.
-pub(super) fn time(doc: i64) -> Millis {
-    of_ms((doc >> BELOW) - 1)
+pub(super) fn doc_time(doc: i64) -> Millis {
+    from_ms((doc >> BELOW) - 1)
 }
 
-/// A number that is free.
-pub(super) fn free(store: &Connection, table: Table, at: Millis) -> Result<i64> {
+pub(super) fn free_doc(store: &Connection, table: TextTable, at: Millis) -> Result<i64> {
     let sql = format!("SELECT max(doc) FROM {} WHERE doc >= ?1 AND doc < ?2", table.name());
     let mut last = store.prepare_cached(&sql)?;
-    let (mut from, step) = (first(at), 1_i64 << BELOW);
+    let (mut from, step) = (first_doc_at(at), 1_i64 << BELOW);
     let end = from.saturating_add(SLACK);
     while from < end {
         let found: Option<i64> = last.query_row([from, from + step], |row| row.get(0))?;
@@ -76,8 +75,7 @@ pub(super) fn free(store: &Connection, table: Table, at: Millis) -> Result<i64> 
     Err(Error::new(ErrorKind::Refused, "millions of texts have the same time"))
 }
 
-/// A text as the index takes it.
-pub(super) struct Text<'a> {
+pub(super) struct IndexedText<'a> {
     pub(super) project: i64,
     pub(super) topic: Option<i64>,
     pub(super) session: Option<&'a str>,
@@ -86,50 +84,46 @@ pub(super) struct Text<'a> {
     pub(super) texts: Vec<&'a str>,
 }
 
-/// What a filter is looked for by.
-pub(super) fn of_project(id: i64) -> String {
+pub(super) fn project_token(id: i64) -> String {
     format!("p:{id}")
 }
 
-pub(super) fn of_topic(id: i64) -> String {
+pub(super) fn topic_token(id: i64) -> String {
     format!("o:{id}")
 }
 
-pub(super) fn of_session(uid: &str) -> String {
+pub(super) fn session_token(uid: &str) -> String {
     format!("s:{:016x}", fnv::hash(uid.bytes()))
 }
 
-pub(super) fn of_kind(kind: &str) -> String {
+pub(super) fn kind_token(kind: &str) -> String {
     format!("k:{kind}")
 }
 
-/// A word of a title.
-pub(super) fn of_title(token: &str) -> String {
+pub(super) fn title_token(token: &str) -> String {
     format!("t:{token}")
 }
 
-impl Text<'_> {
-    /// All tokens.
+impl IndexedText<'_> {
     fn tokens(&self) -> BTreeSet<String> {
         let mut words = BTreeSet::new();
-        text::tokens(self.title, &mut words);
-        let mut all: BTreeSet<String> = words.iter().map(|word| of_title(word)).collect();
+        text::collect_tokens(self.title, &mut words);
+        let mut all: BTreeSet<String> = words.iter().map(|word| title_token(word)).collect();
         for text in &self.texts {
-            text::tokens(text, &mut words);
+            text::collect_tokens(text, &mut words);
         }
         all.append(&mut words);
-        all.insert(of_project(self.project));
-        all.extend(self.topic.map(of_topic));
-        all.extend(self.session.map(of_session));
+        all.insert(project_token(self.project));
+        all.extend(self.topic.map(topic_token));
+        all.extend(self.session.map(session_token));
         if self.kind != "log" {
-            all.insert(of_kind(self.kind));
+            all.insert(kind_token(self.kind));
         }
         all
     }
 }
 
-/// Tokens as the index takes them.
-fn line<'a>(tokens: impl Iterator<Item = &'a String>) -> String {
+fn join_tokens<'a>(tokens: impl Iterator<Item = &'a String>) -> String {
     let mut line = String::new();
     for token in tokens {
         line.push_str(token);
@@ -138,22 +132,31 @@ fn line<'a>(tokens: impl Iterator<Item = &'a String>) -> String {
     line
 }
 
-/// The two indexes: of logs, and of what there is less of.
-pub(super) const INDEXES: [&str; 2] = ["find", "few"];
+/// The full-text table of all logs. The tables keep their first names: renaming them takes a new version of
+/// the store, for which every store is copied as a whole and which older versions of this program refuse.
+pub(super) const LOG_INDEX: &str = "find";
+/// The full-text table of all texts other than logs.
+pub(super) const OTHERS_INDEX: &str = "few";
+/// The words in [`LOG_INDEX`].
+pub(super) const LOG_TERMS: &str = "term";
+/// The words in [`OTHERS_INDEX`].
+pub(super) const OTHERS_TERMS: &str = "few_term";
+
+const INDEXES: [&str; 2] = [LOG_INDEX, OTHERS_INDEX];
 
 fn index_of(doc: i64) -> &'static str {
-    INDEXES[usize::from(Table::of(doc) != Table::Log)]
+    if TextTable::of(doc) == TextTable::Log { LOG_INDEX } else { OTHERS_INDEX }
 }
 
-fn insert(store: &Connection, doc: i64, tokens: &str) -> Result<()> {
+fn insert_tokens(store: &Connection, doc: i64, tokens: &str) -> Result<()> {
     let mut insert =
         store.prepare_cached(&format!("INSERT INTO {} (rowid, tokens) VALUES (?1, ?2)", index_of(doc)))?;
     insert.execute(params![doc, tokens])?;
     Ok(())
 }
 
-/// Takes tokens out. They have to be what was put in, to the letter: the index keeps no copy of a text.
-fn delete(store: &Connection, doc: i64, tokens: &str) -> Result<()> {
+/// The tokens must equal the stored ones exactly: the index keeps no copy of a text.
+fn delete_tokens(store: &Connection, doc: i64, tokens: &str) -> Result<()> {
     let index = index_of(doc);
     let sql = format!("INSERT INTO {index} ({index}, rowid, tokens) VALUES ('delete', ?1, ?2)");
     let mut delete = store.prepare_cached(&sql)?;
@@ -161,20 +164,19 @@ fn delete(store: &Connection, doc: i64, tokens: &str) -> Result<()> {
     Ok(())
 }
 
-/// The tokens of a text as it stands in its table.
-fn tokens(store: &Connection, doc: i64) -> Result<Option<BTreeSet<String>>> {
+fn tokens_of(store: &Connection, doc: i64) -> Result<Option<BTreeSet<String>>> {
     let mut tokens = None;
-    with(store, doc, |text| {
+    with_text(store, doc, |text| {
         tokens = Some(text.tokens());
         Ok(())
     })?;
     Ok(tokens)
 }
 
-/// Does something with a text as it stands in its table.
-fn with(store: &Connection, doc: i64, act: impl FnOnce(&Text<'_>) -> Result<()>) -> Result<()> {
-    match Table::of(doc) {
-        Table::Log => {
+/// Loads a text from its table; does nothing if it is gone.
+fn with_text(store: &Connection, doc: i64, act: impl FnOnce(&IndexedText<'_>) -> Result<()>) -> Result<()> {
+    match TextTable::of(doc) {
+        TextTable::Log => {
             let mut found = store.prepare_cached(
                 "SELECT topic.project, log.topic, session.uid, log.title, log.text, log.prompt, log.answer, log.more
                 FROM log JOIN topic ON topic.id = log.topic LEFT JOIN session ON session.id = log.session
@@ -182,7 +184,7 @@ fn with(store: &Connection, doc: i64, act: impl FnOnce(&Text<'_>) -> Result<()>)
             )?;
             let mut rows = found.query([doc])?;
             let Some(row) = rows.next()? else { return Ok(()) };
-            let more: More =
+            let more: LogExtras =
                 serde_json::from_str(row.get_ref(7)?.as_str().unwrap_or_default()).unwrap_or_default();
             let files = more.files.join(" ");
             let texts = vec![
@@ -191,7 +193,7 @@ fn with(store: &Connection, doc: i64, act: impl FnOnce(&Text<'_>) -> Result<()>)
                 row.get_ref(6)?.as_str().unwrap_or_default(),
                 &files,
             ];
-            act(&Text {
+            act(&IndexedText {
                 project: row.get(0)?,
                 topic: row.get(1)?,
                 session: row.get_ref(2)?.as_str_or_null().unwrap_or_default(),
@@ -200,9 +202,9 @@ fn with(store: &Connection, doc: i64, act: impl FnOnce(&Text<'_>) -> Result<()>)
                 texts,
             })
         }
-        Table::Decision => {
-            let Some(found) = row::decision(store, "decision.doc = ?1", [doc])? else { return Ok(()) };
-            act(&Text {
+        TextTable::Decision => {
+            let Some(found) = row::find_decision(store, "decision.doc = ?1", [doc])? else { return Ok(()) };
+            act(&IndexedText {
                 project: found.in_project.id,
                 topic: Some(found.in_topic.id),
                 session: found.row.session.as_deref(),
@@ -211,9 +213,9 @@ fn with(store: &Connection, doc: i64, act: impl FnOnce(&Text<'_>) -> Result<()>)
                 texts: vec![&found.row.text, &found.row.reason],
             })
         }
-        Table::Topic => {
-            let Some(found) = row::topic(store, "topic.doc = ?1", [doc])? else { return Ok(()) };
-            act(&Text {
+        TextTable::Topic => {
+            let Some(found) = row::find_topic(store, "topic.doc = ?1", [doc])? else { return Ok(()) };
+            act(&IndexedText {
                 project: found.in_project.id,
                 topic: Some(found.id),
                 session: found.row.automatic.as_deref(),
@@ -222,12 +224,12 @@ fn with(store: &Connection, doc: i64, act: impl FnOnce(&Text<'_>) -> Result<()>)
                 texts: Vec::new(),
             })
         }
-        Table::Note => {
+        TextTable::Note => {
             let mut found =
                 store.prepare_cached("SELECT project, kind, title, text FROM note WHERE doc = ?1")?;
             let mut rows = found.query([doc])?;
             let Some(row) = rows.next()? else { return Ok(()) };
-            act(&Text {
+            act(&IndexedText {
                 project: row.get(0)?,
                 topic: None,
                 session: None,
@@ -243,58 +245,57 @@ fn with(store: &Connection, doc: i64, act: impl FnOnce(&Text<'_>) -> Result<()>)
     }
 }
 
-/// Adds a text as it stands in its table.
-pub(super) fn add(store: &Connection, doc: i64) -> Result<()> {
-    with(store, doc, |text| insert(store, doc, &line(text.tokens().iter())))
+/// Requires that the text is in its table.
+pub(super) fn add_text(store: &Connection, doc: i64) -> Result<()> {
+    with_text(store, doc, |text| insert_tokens(store, doc, &join_tokens(text.tokens().iter())))
 }
 
-/// Takes a text out, as long as it still stands in its table.
-pub(super) fn remove(store: &Connection, doc: i64) -> Result<()> {
-    with(store, doc, |text| delete(store, doc, &line(text.tokens().iter())))
+/// Requires that the text is still in its table.
+pub(super) fn remove_text(store: &Connection, doc: i64) -> Result<()> {
+    with_text(store, doc, |text| delete_tokens(store, doc, &join_tokens(text.tokens().iter())))
 }
 
-/// Does what changes these texts in their tables, where they stay under their numbers. Only tokens that are gone are taken out:
-/// each costs as much as adding a whole text does.
-pub(super) fn change(store: &Connection, docs: &[i64], act: impl FnOnce() -> Result<()>) -> Result<()> {
-    let before: Vec<_> = docs.iter().map(|doc| tokens(store, *doc)).collect::<Result<_>>()?;
+/// Runs `act`, which changes these texts under the same numbers, and updates the index. Removes only the
+/// tokens that are gone: removing one costs as much as adding a whole text.
+pub(super) fn update_texts(store: &Connection, docs: &[i64], act: impl FnOnce() -> Result<()>) -> Result<()> {
+    let before: Vec<_> = docs.iter().map(|doc| tokens_of(store, *doc)).collect::<Result<_>>()?;
     act()?;
     for (doc, before) in docs.iter().zip(before) {
-        let (Some(before), Some(after)) = (before, tokens(store, *doc)?) else { continue };
+        let (Some(before), Some(after)) = (before, tokens_of(store, *doc)?) else { continue };
         if before != after {
-            // Both, even of nothing: the index counts its texts.
-            delete(store, *doc, &line(before.difference(&after)))?;
-            insert(store, *doc, &line(after.difference(&before)))?;
+            // Both statements even if one is empty: FTS5 counts its texts.
+            delete_tokens(store, *doc, &join_tokens(before.difference(&after)))?;
+            insert_tokens(store, *doc, &join_tokens(after.difference(&before)))?;
         }
     }
     Ok(())
 }
 
-/// So many rows at once are worth it.
+/// From this many rows on, a bulk insert pays.
 pub(super) const BULK: usize = 1000;
 
-/// How much the index gathers before it writes, usually and in bulk: the more, the fewer parts it has to put together later.
+/// Bytes that FTS5 collects before it writes: larger blocks leave less to merge later.
 const GATHERS: i64 = 1 << 20;
 const GATHERS_IN_BULK: i64 = 64 << 20;
 
-/// Does what puts very many texts in.
-pub(super) fn in_bulk<T>(store: &Connection, act: impl FnOnce() -> Result<T>) -> Result<T> {
-    set(store, "hashsize", GATHERS_IN_BULK)?;
+/// For inserting very many texts.
+pub(super) fn insert_in_bulk<T>(store: &Connection, act: impl FnOnce() -> Result<T>) -> Result<T> {
+    set_option(store, "hashsize", GATHERS_IN_BULK)?;
     let done = act()?;
-    set(store, "hashsize", GATHERS)?;
+    set_option(store, "hashsize", GATHERS)?;
     Ok(done)
 }
 
-/// Does what takes very many texts out. One by one that would take hours; to write all that is left anew takes minutes.
-pub(super) fn without_many<T>(store: &Connection, act: impl FnOnce() -> Result<T>) -> Result<T> {
-    set(store, "secure-delete", 0)?;
+/// For removing very many texts. One by one takes hours; rewriting the rest of the index takes minutes.
+pub(super) fn remove_in_bulk<T>(store: &Connection, act: impl FnOnce() -> Result<T>) -> Result<T> {
+    set_option(store, "secure-delete", 0)?;
     let done = act()?;
-    tell(store, "optimize")?;
-    set(store, "secure-delete", 1)?;
+    run_command(store, "optimize")?;
+    set_option(store, "secure-delete", 1)?;
     Ok(done)
 }
 
-/// Changes a setting of the indexes.
-fn set(store: &Connection, what: &str, value: i64) -> Result<()> {
+fn set_option(store: &Connection, what: &str, value: i64) -> Result<()> {
     for index in INDEXES {
         store
             .execute(&format!("INSERT INTO {index} ({index}, rank) VALUES (?1, ?2)"), params![what, value])?;
@@ -302,20 +303,19 @@ fn set(store: &Connection, what: &str, value: i64) -> Result<()> {
     Ok(())
 }
 
-/// Has the indexes do something.
-pub(super) fn tell(store: &Connection, what: &str) -> Result<()> {
+pub(super) fn run_command(store: &Connection, what: &str) -> Result<()> {
     for index in INDEXES {
         store.execute(&format!("INSERT INTO {index} ({index}) VALUES (?1)"), [what])?;
     }
     Ok(())
 }
 
-/// How many logs there are. The index counts its texts; a table would have to be gone through.
-pub(super) fn logs(store: &Connection) -> Result<u64> {
-    let mut averages = store.prepare_cached("SELECT block FROM find_data WHERE id = 1")?;
+/// FTS5 keeps this count; counting the table would read all of it.
+pub(super) fn count_logs(store: &Connection) -> Result<u64> {
+    let mut averages = store.prepare_cached(&format!("SELECT block FROM {LOG_INDEX}_data WHERE id = 1"))?;
     let mut rows = averages.query([])?;
     let Some(row) = rows.next()? else { return Ok(0) };
-    // The first number of that record: seven bits a byte, and one that says whether it goes on.
+    // The first number of the record as a varint: seven bits per byte, the high bit marks continuation.
     let mut count = 0_u64;
     for byte in row.get_ref(0)?.as_blob().unwrap_or_default().iter().take(8) {
         count = count << 7 | u64::from(byte & 0x7f);
@@ -326,8 +326,8 @@ pub(super) fn logs(store: &Connection) -> Result<u64> {
     Ok(count)
 }
 
-/// Every text of a topic, itself first.
-pub(super) fn of_whole_topic(store: &Connection, topic: i64) -> Result<Vec<i64>> {
+/// The topic itself first.
+pub(super) fn docs_of_topic(store: &Connection, topic: i64) -> Result<Vec<i64>> {
     let mut docs = store.prepare_cached(
         "SELECT doc FROM topic WHERE id = ?1 UNION ALL SELECT doc FROM log WHERE topic = ?1
         UNION ALL SELECT doc FROM decision WHERE topic = ?1",
@@ -336,8 +336,8 @@ pub(super) fn of_whole_topic(store: &Connection, topic: i64) -> Result<Vec<i64>>
 }
 
 impl SqliteStore {
-    /// Makes the index anew where it is not what this version would make.
-    pub(super) fn index_anew_if_needed(&mut self) -> Result<()> {
+    /// Rebuilds the index if another version of this program made it.
+    pub(super) fn rebuild_index_if_outdated(&mut self) -> Result<()> {
         let wanted = format!("{}.{LAYOUT}", text::VERSION);
         let is_wanted = |store: &Connection| -> Result<bool> {
             let mut found = store.prepare("SELECT value FROM about WHERE name = 'tokens'")?;
@@ -353,25 +353,24 @@ impl SqliteStore {
             if is_wanted(store)? {
                 return Ok(());
             }
-            index_anew(store)?;
+            rebuild_index(store)?;
             store.execute("INSERT OR REPLACE INTO about VALUES ('tokens', ?1)", [&wanted])?;
             Ok(())
         })
     }
 }
 
-/// Makes the whole index anew.
-pub(super) fn index_anew(store: &Connection) -> Result<()> {
-    tell(store, "delete-all")?;
-    in_bulk(store, || each_anew(store))
+pub(super) fn rebuild_index(store: &Connection) -> Result<()> {
+    run_command(store, "delete-all")?;
+    insert_in_bulk(store, || index_all_texts(store))
 }
 
-fn each_anew(store: &Connection) -> Result<()> {
-    for table in [Table::Topic, Table::Decision, Table::Note, Table::Log] {
+fn index_all_texts(store: &Connection) -> Result<()> {
+    for table in [TextTable::Topic, TextTable::Decision, TextTable::Note, TextTable::Log] {
         let mut docs = store.prepare(&format!("SELECT doc FROM {} ORDER BY doc", table.name()))?;
         let mut rows = docs.query([])?;
         while let Some(row) = rows.next()? {
-            add(store, row.get(0)?)?;
+            add_text(store, row.get(0)?)?;
         }
     }
     Ok(())
@@ -385,21 +384,25 @@ mod tests {
     fn the_index_counts_its_logs() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = SqliteStore::open(&folder.path().join("memory.db")).unwrap().store;
-        let counted = |store: &mut SqliteStore| logs(&store.connection).unwrap();
+        let counted = |store: &mut SqliteStore| count_logs(&store.connection).unwrap();
         assert_eq!(counted(&mut store), 0);
-        store.write(|store| (1..=300).try_for_each(|number| insert(store, number << 2, "word"))).unwrap();
+        store
+            .write(|store| (1..=300).try_for_each(|number| insert_tokens(store, number << 2, "word")))
+            .unwrap();
         assert_eq!(counted(&mut store), 300);
-        store.write(|store| (1..=9).try_for_each(|number| delete(store, number << 2, "word"))).unwrap();
-        store.write(|store| insert(store, 1 << 2 | 1, "decided")).unwrap();
+        store
+            .write(|store| (1..=9).try_for_each(|number| delete_tokens(store, number << 2, "word")))
+            .unwrap();
+        store.write(|store| insert_tokens(store, 1 << 2 | 1, "decided")).unwrap();
         assert_eq!(counted(&mut store), 291);
     }
 
     #[test]
     fn a_number_holds_its_time() {
         for at in [0, 1, 1_800_000_000_000] {
-            let doc = first(Millis(at)) | 5 << 2 | 1;
-            assert_eq!((time(doc), Table::of(doc)), (Millis(at), Table::Decision));
+            let doc = first_doc_at(Millis(at)) | 5 << 2 | 1;
+            assert_eq!((doc_time(doc), TextTable::of(doc)), (Millis(at), TextTable::Decision));
         }
-        assert!(first(Millis(u64::MAX)) > 0 && first(Millis(0)) > 0);
+        assert!(first_doc_at(Millis(u64::MAX)) > 0 && first_doc_at(Millis(0)) > 0);
     }
 }

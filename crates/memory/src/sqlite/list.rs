@@ -1,29 +1,28 @@
-//! Lists, a page at a time. A page ends with the place of its last row, and the next one goes on behind it.
+//! Lists in pages. A page ends with the position of its last row, and the next page starts after it.
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 
-use super::index;
-use super::row::{self, ms};
+use super::index::{self, LOG_INDEX};
+use super::row::{self, to_ms};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::Uid;
-use crate::view::{Decision, Filter, Log, Page, Paged, Project, Topic};
+use crate::view::{Decision, Filter, Log, MemoryProject, Page, Paged, Topic};
 
-/// How many rows a page has at most.
+/// Rows per page.
 const MOST: usize = 1000;
 
-/// How often a topic is offered before it is left alone.
+/// After this many offers without activity, a topic is not offered again.
 pub(super) const OFFERS: u32 = 5;
 
-/// Conditions and what they are about.
 #[derive(Default)]
-struct Which {
+struct Conditions {
     conditions: Vec<String>,
     values: Vec<Value>,
 }
 
-impl Which {
-    /// `condition` has one `?` for each value.
+impl Conditions {
+    /// `condition` has one `?` per value.
     fn add(&mut self, condition: impl Into<String>, values: impl IntoIterator<Item = Value>) {
         self.conditions.push(condition.into());
         self.values.extend(values);
@@ -45,22 +44,22 @@ fn no_such_page() -> Error {
 }
 
 /// `1700000000000-7`.
-fn two_numbers(text: &str) -> Result<(i64, i64)> {
+fn parse_position(text: &str) -> Result<(i64, i64)> {
     let (first, second) = text.split_once('-').ok_or_else(no_such_page)?;
     Ok((first.parse().map_err(|_| no_such_page())?, second.parse().map_err(|_| no_such_page())?))
 }
 
-fn page<T>(
+fn read_page<T>(
     store: &Connection,
-    which: &Which,
+    conditions: &Conditions,
     (select, order): (&str, &str),
     limit: usize,
     read: impl Fn(&Row<'_>) -> rusqlite::Result<(T, String)>,
 ) -> Result<Paged<T>> {
     let limit = limit.clamp(1, MOST);
-    let mut found = store.prepare_cached(&which.sql(select, order, limit))?;
+    let mut found = store.prepare_cached(&conditions.sql(select, order, limit))?;
     let mut rows = found
-        .query_map(params_from_iter(&which.values), |row| read(row))?
+        .query_map(params_from_iter(&conditions.values), |row| read(row))?
         .collect::<rusqlite::Result<Vec<(T, String)>>>()?;
     let more = rows.len() > limit;
     rows.truncate(limit);
@@ -68,141 +67,152 @@ fn page<T>(
     Ok(Paged { rows: rows.into_iter().map(|(row, _)| row).collect(), next })
 }
 
-pub(super) fn projects(store: &Connection, at: &Page) -> Result<Paged<Project>> {
-    let mut which = Which::default();
+pub(super) fn projects(store: &Connection, at: &Page) -> Result<Paged<MemoryProject>> {
+    let mut conditions = Conditions::default();
     if let Some(after) = &at.after {
-        let (active, id) = two_numbers(after)?;
-        which.add("(project.active, project.id) < (?, ?)", [active.into(), id.into()]);
+        let (active, id) = parse_position(after)?;
+        conditions.add("(project.active, project.id) < (?, ?)", [active.into(), id.into()]);
     }
-    page(store, &which, (row::PROJECT, "project.active DESC, project.id DESC"), at.limit, |row| {
-        let project = row::read_project(row)?;
-        let place = format!("{}-{}", row.get::<_, i64>(9)?, project.id);
-        Ok((project, place))
-    })
+    read_page(
+        store,
+        &conditions,
+        (row::SELECT_PROJECT, "project.active DESC, project.id DESC"),
+        at.limit,
+        |row| {
+            let project = row::read_project(row)?;
+            let place = format!("{}-{}", row.get::<_, i64>(9)?, project.id);
+            Ok((project, place))
+        },
+    )
 }
 
 pub(super) fn topics(store: &Connection, filter: &Filter, at: &Page) -> Result<Paged<Topic>> {
-    let mut which = Which::default();
+    let mut conditions = Conditions::default();
     if let Some(project) = filter.project {
-        which.add("topic.project = ?", [project.into()]);
+        conditions.add("topic.project = ?", [project.into()]);
     }
     if let Some(topic) = filter.topic {
-        which.add("(topic.id = ? OR topic.parent = ?)", [topic.into(), topic.into()]);
+        conditions.add("(topic.id = ? OR topic.parent = ?)", [topic.into(), topic.into()]);
     }
     if let Some(session) = &filter.session {
         let of = "topic.id IN (SELECT log.topic FROM log JOIN session ON session.id = log.session WHERE session.uid = ?)";
-        which.add(of, [session.clone().into()]);
+        conditions.add(of, [session.clone().into()]);
     }
     if let Some(since) = filter.since {
-        which.add("topic.active >= ?", [ms(since).into()]);
+        conditions.add("topic.active >= ?", [to_ms(since).into()]);
     }
     if let Some(until) = filter.until {
-        which.add("topic.active < ?", [ms(until).into()]);
+        conditions.add("topic.active < ?", [to_ms(until).into()]);
     }
     if let Some(open) = filter.open {
-        which.add("topic.closed = ?", [i64::from(!open).into()]);
+        conditions.add("topic.closed = ?", [i64::from(!open).into()]);
     }
     if !filter.all {
-        which.add("topic.automatic IS NULL", []);
+        conditions.add("topic.automatic IS NULL", []);
     }
     if let Some(after) = &at.after {
-        let (active, id) = two_numbers(after)?;
-        which.add("(topic.active, topic.id) < (?, ?)", [active.into(), id.into()]);
+        let (active, id) = parse_position(after)?;
+        conditions.add("(topic.active, topic.id) < (?, ?)", [active.into(), id.into()]);
     }
-    page(store, &which, (row::TOPIC, "topic.active DESC, topic.id DESC"), at.limit, |row| {
+    read_page(store, &conditions, (row::SELECT_TOPIC, "topic.active DESC, topic.id DESC"), at.limit, |row| {
         let topic = row::read_topic(row)?;
-        let place = format!("{}-{}", ms(topic.active), topic.id);
+        let place = format!("{}-{}", to_ms(topic.active), topic.id);
         Ok((topic, place))
     })
 }
 
-pub(super) fn undecided(store: &Connection, project: Option<i64>, limit: usize) -> Result<Vec<Topic>> {
-    let mut which = Which::default();
-    which.add("topic.closed = 0 AND topic.automatic IS NULL AND topic.decisions = 0", []);
-    which.add("topic.offered < ?", [i64::from(OFFERS).into()]);
+pub(super) fn undecided_topics(store: &Connection, project: Option<i64>, limit: usize) -> Result<Vec<Topic>> {
+    let mut conditions = Conditions::default();
+    conditions.add("topic.closed = 0 AND topic.automatic IS NULL AND topic.decisions = 0", []);
+    conditions.add("topic.offered < ?", [i64::from(OFFERS).into()]);
     if let Some(project) = project {
-        which.add("topic.project = ?", [project.into()]);
+        conditions.add("topic.project = ?", [project.into()]);
     }
     if limit == 0 {
         return Ok(Vec::new());
     }
     let read = |row: &Row<'_>| Ok((row::read_topic(row)?, String::new()));
-    Ok(page(store, &which, (row::TOPIC, "topic.active DESC, topic.id DESC"), limit, read)?.rows)
+    Ok(read_page(store, &conditions, (row::SELECT_TOPIC, "topic.active DESC, topic.id DESC"), limit, read)?
+        .rows)
 }
 
 pub(super) fn logs(store: &Connection, filter: &Filter, at: &Page) -> Result<Paged<Log>> {
-    let mut which = Which::default();
+    let mut conditions = Conditions::default();
     let narrow = filter.topic.is_some() || filter.session.is_some();
-    // A project is no column of a log; the index has its logs in order.
+    // Logs have no project column; the index lists the logs of a project in order.
     let (select, doc) = match filter.project {
         Some(project) if !narrow => {
-            which.add("find MATCH ?", [format!("\"{}\"", index::of_project(project)).into()]);
-            (
-                row::LOG.replace("FROM log JOIN", "FROM find CROSS JOIN log ON log.doc = find.rowid JOIN"),
-                "find.rowid",
-            )
+            let token = format!("\"{}\"", index::project_token(project));
+            conditions.add(format!("{LOG_INDEX} MATCH ?"), [token.into()]);
+            let doc = format!("{LOG_INDEX}.rowid");
+            let source = format!("FROM {LOG_INDEX} CROSS JOIN log ON log.doc = {doc} JOIN");
+            (row::SELECT_LOG.replace("FROM log JOIN", &source), doc)
         }
-        _ => (row::LOG.to_owned(), "log.doc"),
+        _ => (row::SELECT_LOG.to_owned(), "log.doc".to_owned()),
     };
     if let Some(project) = filter.project {
-        which.add("topic.project = ?", [project.into()]);
+        conditions.add("topic.project = ?", [project.into()]);
     }
     if let Some(topic) = filter.topic {
-        which.add("log.topic = ?", [topic.into()]);
+        conditions.add("log.topic = ?", [topic.into()]);
     }
     if let Some(session) = &filter.session {
-        which.add("log.session = (SELECT id FROM session WHERE uid = ?)", [session.clone().into()]);
+        conditions.add("log.session = (SELECT id FROM session WHERE uid = ?)", [session.clone().into()]);
     }
-    // By the number what is out of the range is not even read.
+    // The range of numbers spares reading rows outside the time span.
     if let Some(since) = filter.since {
-        which.add(format!("{doc} >= ? AND log.at >= ?"), [index::first(since).into(), ms(since).into()]);
+        conditions.add(
+            format!("{doc} >= ? AND log.at >= ?"),
+            [index::first_doc_at(since).into(), to_ms(since).into()],
+        );
     }
     if let Some(until) = filter.until {
-        which.add("log.at < ?", [ms(until).into()]);
+        conditions.add("log.at < ?", [to_ms(until).into()]);
     }
     if let Some(after) = &at.after {
-        which.add(format!("{doc} < ?"), [after.parse::<i64>().map_err(|_| no_such_page())?.into()]);
+        conditions.add(format!("{doc} < ?"), [after.parse::<i64>().map_err(|_| no_such_page())?.into()]);
     } else if let Some(until) = filter.until {
-        which.add(format!("{doc} < ?"), [index::first(until).saturating_add(index::SLACK).into()]);
+        conditions
+            .add(format!("{doc} < ?"), [index::first_doc_at(until).saturating_add(index::SLACK).into()]);
     }
-    page(store, &which, (&select, &format!("{doc} DESC")), at.limit, |row| {
+    read_page(store, &conditions, (&select, &format!("{doc} DESC")), at.limit, |row| {
         Ok((row::read_log(row)?, row.get::<_, i64>(0)?.to_string()))
     })
 }
 
-pub(super) fn unsummed(store: &Connection, limit: usize) -> Result<Vec<Uid>> {
+pub(super) fn logs_to_summarise(store: &Connection, limit: usize) -> Result<Vec<Uid>> {
     let mut found = store.prepare_cached("SELECT uid FROM log WHERE again = 1 ORDER BY doc DESC LIMIT ?1")?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     Ok(found.query_map([limit], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?)
 }
 
 pub(super) fn decisions(store: &Connection, filter: &Filter, at: &Page) -> Result<Paged<Decision>> {
-    let mut which = Which::default();
+    let mut conditions = Conditions::default();
     if let Some(project) = filter.project {
-        which.add("topic.project = ?", [project.into()]);
+        conditions.add("topic.project = ?", [project.into()]);
     }
     if let Some(topic) = filter.topic {
-        which.add("decision.topic = ?", [topic.into()]);
+        conditions.add("decision.topic = ?", [topic.into()]);
     }
     if let Some(session) = &filter.session {
-        which.add("session.uid = ?", [session.clone().into()]);
+        conditions.add("session.uid = ?", [session.clone().into()]);
     }
     if let Some(since) = filter.since {
-        which.add("decision.created >= ?", [ms(since).into()]);
+        conditions.add("decision.created >= ?", [to_ms(since).into()]);
     }
     if let Some(until) = filter.until {
-        which.add("decision.created < ?", [ms(until).into()]);
+        conditions.add("decision.created < ?", [to_ms(until).into()]);
     }
     if let Some(open) = filter.open {
-        which.add("topic.closed = ?", [i64::from(!open).into()]);
+        conditions.add("topic.closed = ?", [i64::from(!open).into()]);
     }
     if !filter.all {
-        which.add(row::STANDS, []);
+        conditions.add(row::IN_FORCE, []);
     }
     if let Some(after) = &at.after {
-        which.add("decision.doc < ?", [after.parse::<i64>().map_err(|_| no_such_page())?.into()]);
+        conditions.add("decision.doc < ?", [after.parse::<i64>().map_err(|_| no_such_page())?.into()]);
     }
-    page(store, &which, (row::DECISION, "decision.doc DESC"), at.limit, |row| {
+    read_page(store, &conditions, (row::SELECT_DECISION, "decision.doc DESC"), at.limit, |row| {
         Ok((row::read_decision(row)?, row.get::<_, i64>(15)?.to_string()))
     })
 }

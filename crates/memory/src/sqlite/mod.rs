@@ -1,22 +1,23 @@
 //! The embedded store: one SQLite file.
 //!
-//! Many processes use it at once: readers never wait (WAL), writers take turns (`BEGIN IMMEDIATE`, waiting a while for
-//! each other). A commit is on disk before it is said to be done (`synchronous = FULL`): the worker removes a job after it.
+//! Many processes use it at once: readers never wait (WAL), writers take turns (`BEGIN IMMEDIATE` with a time
+//! limit). A commit is on disk before it returns (`synchronous = FULL`), because the worker then removes the
+//! job.
 
 mod connection;
-mod each;
-mod failed;
+mod all_rows;
+mod errors;
 mod forget;
 mod index;
 mod list;
-mod note;
+mod notes;
 mod outbox;
 mod pulled;
 mod put;
 mod row;
 mod schema;
 mod search;
-mod upkeep;
+mod maintenance;
 
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -27,18 +28,17 @@ use tidegate_core::time::Millis;
 use tidegate_state::place;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{Record, Session, Uid};
+use crate::record::{Record, SessionRow, Uid};
 use crate::store::{Put, Store};
-use crate::view::{Decision, Filter, Forget, Hit, Log, Page, Paged, Project, Query, Topic};
+use crate::view::{Decision, Filter, Forget, Hit, Log, MemoryProject, Page, Paged, Query, Topic};
 
-pub use note::Note;
-pub use outbox::{Outgoing, Sent};
-pub use upkeep::{Looked, Sizes, backup_to, is_sound, lock_copies, look, salvage};
+pub use maintenance::{QuickCheck, StoreSizes, backup_to, is_sound, lock_copies, quick_check, salvage};
+pub use notes::Note;
+pub use outbox::{Outgoing, OutgoingContent};
 
-/// How long a writer waits for others.
+/// A writer's time limit.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// An open store.
 #[derive(Debug)]
 pub struct SqliteStore {
     connection: Connection,
@@ -46,43 +46,36 @@ pub struct SqliteStore {
     patience: Duration,
 }
 
-/// A store, and what opening it took.
 #[derive(Debug)]
 pub struct Opened {
-    /// The store.
     pub store: SqliteStore,
-    /// What was done.
-    pub how: How,
+    pub outcome: OpenOutcome,
 }
 
-/// What opening a store took.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum How {
-    /// It was there.
+pub enum OpenOutcome {
     Found,
-    /// It is new.
     Made,
-    /// It was brought to this version.
+    /// Brought to the current version.
     Migrated {
-        /// The version it had.
         from: u32,
-        /// What it was before.
+        /// A copy of the file before the migration.
         backup: PathBuf,
     },
 }
 
 impl SqliteStore {
-    /// Opens the store of this file, makes it where it is missing, and brings it to this version.
+    /// Creates the file if it is missing and migrates it if it is older.
     pub fn open(path: &Path) -> Result<Opened> {
         SqliteStore::open_with(path, PATIENCE)
     }
 
-    /// The same; a writer waits as long as told for others.
+    /// `patience` is a writer's time limit.
     pub fn open_with(path: &Path, patience: Duration) -> Result<Opened> {
         make_file(path)?;
         let connection = connection::open(path, patience)?;
         let mut store = SqliteStore { connection, path: path.to_owned(), patience };
-        // While somebody else makes the file, SQLite does not wait by itself.
+        // SQLite itself does not wait while another process creates the file.
         let start = Instant::now();
         loop {
             match store.check_version().and_then(|()| store.set_up()) {
@@ -92,26 +85,23 @@ impl SqliteStore {
                 done => break done?,
             }
         }
-        let how = store.migrate()?;
-        store.index_anew_if_needed()?;
-        Ok(Opened { store, how })
+        let outcome = store.migrate()?;
+        store.rebuild_index_if_outdated()?;
+        Ok(Opened { store, outcome })
     }
 
-    /// Waits so long for others from now on.
     pub fn set_patience(&mut self, patience: Duration) -> Result<()> {
         self.connection.busy_timeout(patience)?;
         self.patience = patience;
         Ok(())
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A session by its id.
-    pub fn session(&mut self, uid: &str) -> Result<Option<Session>> {
-        row::session(&self.connection, "session.uid = ?1", [uid])
+    pub fn session(&mut self, uid: &str) -> Result<Option<SessionRow>> {
+        row::find_session(&self.connection, "session.uid = ?1", [uid])
     }
 
     fn set_up(&self) -> Result<()> {
@@ -127,8 +117,8 @@ impl SqliteStore {
              PRAGMA cache_size = -32768;
              PRAGMA journal_size_limit = 16777216;",
         )?;
-        // Else what is bound may matter for how a statement is carried out, beside a partial index: each would be compiled anew each
-        // time, which takes longer than most of them do.
+        // Otherwise SQLite compiles a statement again for each binding if a partial index is involved, which
+        // takes longer than most statements run.
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         self.connection.set_prepared_statement_cache_capacity(64);
         Ok(())
@@ -138,10 +128,10 @@ impl SqliteStore {
         Ok(self.connection.query_row("PRAGMA user_version", [], |row| row.get(0))?)
     }
 
-    /// Before anything is changed: whether the file is ours, and not of a later version.
+    /// Checks, before any change, that the file is a store and not of a later version.
     fn check_version(&self) -> Result<()> {
         let shown = self.path.display();
-        // As of one moment: somebody else may be making it.
+        // One consistent read: another process may be creating the store.
         let moment = self.connection.unchecked_transaction()?;
         let version = self.version()?;
         let application: i32 = self.connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
@@ -171,17 +161,17 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Brings the tables to this version, in one transaction. Whoever is killed in the middle has changed nothing.
-    fn migrate(&mut self) -> Result<How> {
+    /// One transaction: a crash in the middle changes nothing.
+    fn migrate(&mut self) -> Result<OpenOutcome> {
         let from = self.version()?;
         if from == schema::VERSION {
-            return Ok(How::Found);
+            return Ok(OpenOutcome::Found);
         }
         let backup = match from {
             0 => None,
             from => {
                 let folder = self.path.with_file_name("backups");
-                place::make_private(&folder).map_err(|error| failed::io(&folder, &error))?;
+                place::make_private(&folder).map_err(|error| errors::io_error(&folder, &error))?;
                 let _alone = lock_copies(&self.path)?;
                 let backup = folder.join(format!("before-version-{}-{from}.db", schema::VERSION));
                 backup_to(&self.connection, &backup)?;
@@ -189,7 +179,7 @@ impl SqliteStore {
             }
         };
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        // Another process may have been faster.
+        // Another process may have migrated it meanwhile.
         let from: u32 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         for step in schema::STEPS.iter().skip(from as usize) {
             transaction.execute_batch(step)?;
@@ -198,13 +188,12 @@ impl SqliteStore {
         transaction.pragma_update(None, "user_version", schema::VERSION)?;
         transaction.commit()?;
         Ok(match backup {
-            None if from == 0 => How::Made,
-            Some(backup) if from < schema::VERSION => How::Migrated { from, backup },
-            _ => How::Found,
+            None if from == 0 => OpenOutcome::Made,
+            Some(backup) if from < schema::VERSION => OpenOutcome::Migrated { from, backup },
+            _ => OpenOutcome::Found,
         })
     }
 
-    /// Does something in one transaction that may write.
     fn write<T>(&mut self, act: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let done = act(&transaction)?;
@@ -212,29 +201,28 @@ impl SqliteStore {
         Ok(done)
     }
 
-    /// Reads several things as of one moment.
     fn read<T>(&mut self, act: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
         let transaction = self.connection.transaction()?;
         act(&transaction)
     }
 }
 
-/// The file, private to the user from its first moment on.
+/// Private to the user from the start.
 fn make_file(path: &Path) -> Result<()> {
     let folder = path.parent().unwrap_or(Path::new("/"));
-    place::make_private(folder).map_err(|error| failed::io(folder, &error))?;
+    place::make_private(folder).map_err(|error| errors::io_error(folder, &error))?;
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(path).map_err(|error| failed::io(path, &error))?;
+    let file = options.open(path).map_err(|error| errors::io_error(path, &error))?;
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        let found = file.metadata().map_err(|error| failed::io(path, &error))?;
+        let found = file.metadata().map_err(|error| errors::io_error(path, &error))?;
         if found.permissions().mode() & 0o077 != 0 {
             fs::set_permissions(path, fs::Permissions::from_mode(0o600))
-                .map_err(|error| failed::io(path, &error))?;
+                .map_err(|error| errors::io_error(path, &error))?;
         }
     }
     #[cfg(not(unix))]
@@ -244,20 +232,20 @@ fn make_file(path: &Path) -> Result<()> {
 
 impl Store for SqliteStore {
     fn put(&mut self, records: &[Record]) -> Result<Vec<Put>> {
-        self.write(|store| put::put(store, records, put::Outbox::Yes))
+        self.write(|store| put::put_records(store, records, put::WrittenBy::ThisMachine))
     }
 
-    fn project(&mut self, id: i64) -> Result<Option<Project>> {
-        self.read(|store| row::project(store, "project.id = ?1", [id]))
+    fn project(&mut self, id: i64) -> Result<Option<MemoryProject>> {
+        self.read(|store| row::find_project(store, "project.id = ?1", [id]))
     }
 
-    fn project_by_key(&mut self, key: &str) -> Result<Option<Project>> {
-        self.read(|store| row::project(store, "project.key = ?1", [key]))
+    fn project_by_key(&mut self, key: &str) -> Result<Option<MemoryProject>> {
+        self.read(|store| row::find_project(store, "project.key = ?1", [key]))
     }
 
-    fn project_by_name(&mut self, name: &str) -> Result<Option<Project>> {
+    fn project_by_name(&mut self, name: &str) -> Result<Option<MemoryProject>> {
         self.read(|store| {
-            row::project(
+            row::find_project(
                 store,
                 "project.name = ?1 ORDER BY project.active DESC, project.id DESC LIMIT 1",
                 [name],
@@ -265,44 +253,44 @@ impl Store for SqliteStore {
         })
     }
 
-    fn projects(&mut self, page: &Page) -> Result<Paged<Project>> {
+    fn projects(&mut self, page: &Page) -> Result<Paged<MemoryProject>> {
         self.read(|store| list::projects(store, page))
     }
 
     fn topic(&mut self, id: i64) -> Result<Option<Topic>> {
-        self.read(|store| row::topic(store, "topic.id = ?1", [id]))
+        self.read(|store| row::find_topic(store, "topic.id = ?1", [id]))
     }
 
     fn topic_by_uid(&mut self, uid: &str) -> Result<Option<Topic>> {
-        self.read(|store| row::topic(store, "topic.uid = ?1", [uid]))
+        self.read(|store| row::find_topic(store, "topic.uid = ?1", [uid]))
     }
 
     fn topics(&mut self, filter: &Filter, page: &Page) -> Result<Paged<Topic>> {
         self.read(|store| list::topics(store, filter, page))
     }
 
-    fn undecided(&mut self, project: Option<i64>, limit: usize) -> Result<Vec<Topic>> {
-        self.read(|store| list::undecided(store, project, limit))
+    fn undecided_topics(&mut self, project: Option<i64>, limit: usize) -> Result<Vec<Topic>> {
+        self.read(|store| list::undecided_topics(store, project, limit))
     }
 
-    fn offered(&mut self, session: &str, topics: &[i64], at: Millis) -> Result<()> {
-        self.write(|store| put::offered(store, session, topics, at))
+    fn note_offers(&mut self, session: &str, topics: &[i64], at: Millis) -> Result<()> {
+        self.write(|store| put::note_offers(store, session, topics, at))
     }
 
     fn log(&mut self, uid: &str) -> Result<Option<Log>> {
-        self.read(|store| row::log_by_beginning(store, uid))
+        self.read(|store| row::find_log_by_prefix(store, uid))
     }
 
     fn logs(&mut self, filter: &Filter, page: &Page) -> Result<Paged<Log>> {
         self.read(|store| list::logs(store, filter, page))
     }
 
-    fn unsummed(&mut self, limit: usize) -> Result<Vec<Uid>> {
-        self.read(|store| list::unsummed(store, limit))
+    fn logs_to_summarise(&mut self, limit: usize) -> Result<Vec<Uid>> {
+        self.read(|store| list::logs_to_summarise(store, limit))
     }
 
     fn decision(&mut self, id: i64) -> Result<Option<Decision>> {
-        self.read(|store| row::decision(store, "decision.id = ?1", [id]))
+        self.read(|store| row::find_decision(store, "decision.id = ?1", [id]))
     }
 
     fn decisions(&mut self, filter: &Filter, page: &Page) -> Result<Paged<Decision>> {
@@ -310,7 +298,7 @@ impl Store for SqliteStore {
     }
 
     fn search(&mut self, query: &Query) -> Result<Vec<Hit>> {
-        self.read(|store| search::search(store, query))
+        self.read(|store| search::search_store(store, query))
     }
 
     fn forget(&mut self, what: &Forget) -> Result<Vec<Uid>> {
@@ -319,7 +307,7 @@ impl Store for SqliteStore {
         Ok(gone)
     }
 
-    fn each(&mut self, take: &mut dyn FnMut(Record) -> Result<()>) -> Result<()> {
-        self.read(|store| each::each(store, take))
+    fn for_each_record(&mut self, take: &mut dyn FnMut(Record) -> Result<()>) -> Result<()> {
+        self.read(|store| all_rows::visit_rows(store, take))
     }
 }

@@ -1,7 +1,8 @@
-//! The outbox: what a team has yet to be told of projects that are shared with it. Written together with what it is about.
+//! The outbox: rows of shared projects that the team has not received yet. Written in the same transaction as
+//! the rows.
 //!
-//! It holds names only; what is sent is the row as it is then. What of a row leads to a project that is not shared is
-//! not sent.
+//! It contains only uids; a delivery sends the current row, without references into projects that are not
+//! shared.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -10,44 +11,40 @@ use super::row;
 use crate::error::Result;
 use crate::record::{Record, Uid};
 
-/// One thing to be told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outgoing {
-    /// Its place in line.
+    /// The position in the outbox.
     pub seq: i64,
-    /// What it is.
-    pub what: Sent,
+    pub what: OutgoingContent,
 }
 
-/// What a team is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "nearly all of them are rows")]
-pub enum Sent {
-    /// A row as it is now.
+pub enum OutgoingContent {
+    /// The current version.
     Row(Record),
-    /// It is to be forgotten.
+    /// To be deleted in the team's store.
     Forgotten(Uid),
-    /// Nothing any more: the row is gone, or its project is shared no longer.
+    /// Nothing: the row is gone or its project is no longer shared.
     Nothing,
 }
 
-/// The mark of what is forgotten, where others have their kind.
+/// Used in place of a kind.
 const FORGOTTEN: &str = "forgotten";
 
-/// Puts a row in line, if its project is shared.
-pub(super) fn add(store: &Connection, kind: &str, uid: &str) -> Result<()> {
+/// Only if its project is shared.
+pub(super) fn queue_row(store: &Connection, kind: &str, uid: &str) -> Result<()> {
     if is_shared(store, kind, uid)? {
-        line_up(store, kind, uid)?;
+        insert_entry(store, kind, uid)?;
     }
     Ok(())
 }
 
-fn line_up(store: &Connection, kind: &str, uid: &str) -> Result<()> {
+fn insert_entry(store: &Connection, kind: &str, uid: &str) -> Result<()> {
     store.prepare_cached("INSERT INTO outbox (kind, uid) VALUES (?1, ?2)")?.execute([kind, uid])?;
     Ok(())
 }
 
-/// Whether the project that a row belongs to is shared.
 pub(super) fn is_shared(store: &Connection, kind: &str, uid: &str) -> Result<bool> {
     let sql = match kind {
         "project" => "SELECT shared FROM project WHERE uid = ?1",
@@ -65,18 +62,18 @@ pub(super) fn is_shared(store: &Connection, kind: &str, uid: &str) -> Result<boo
     Ok(store.prepare_cached(sql)?.query_row([uid], |row| row.get(0)).optional()?.unwrap_or(false))
 }
 
-/// What was forgotten is forgotten there, too: what may have been told, and what may be on its way. As long as the row is
-/// still here.
-pub(super) fn forget(store: &Connection, kind: &str, uid: &str) -> Result<()> {
+/// Queues the deletion of a row that the team has, or may be about to receive. Requires that the row is still
+/// here.
+pub(super) fn queue_deletion(store: &Connection, kind: &str, uid: &str) -> Result<()> {
     let was_told = store.prepare_cached("DELETE FROM told WHERE uid = ?1")?.execute([uid])? == 1;
     if was_told || is_shared(store, kind, uid)? {
-        line_up(store, FORGOTTEN, uid)?;
+        insert_entry(store, FORGOTTEN, uid)?;
     }
     Ok(())
 }
 
-/// A topic went into another project: what belongs to it has not been told there.
-pub(super) fn moved(store: &Connection, topic: i64) -> Result<()> {
+/// A topic that moved to another project takes its rows along; that project's team does not have them yet.
+pub(super) fn queue_moved_topic(store: &Connection, topic: i64) -> Result<()> {
     let mut all = store.prepare_cached(
         "INSERT INTO outbox (kind, uid)
         SELECT kind, uid FROM (
@@ -90,8 +87,7 @@ pub(super) fn moved(store: &Connection, topic: i64) -> Result<()> {
     Ok(())
 }
 
-/// Puts all in line that a project has.
-fn whole(store: &Connection, project: i64) -> Result<()> {
+fn queue_project(store: &Connection, project: i64) -> Result<()> {
     let mut all = store.prepare_cached(
         "WITH RECURSIVE depth (id, deep) AS (
             SELECT id, 0 FROM topic WHERE project = ?1 AND parent IS NULL
@@ -113,7 +109,7 @@ fn whole(store: &Connection, project: i64) -> Result<()> {
 }
 
 impl SqliteStore {
-    /// Says whether a project is shared. When it begins to be, all that it has is put in line.
+    /// A project that becomes shared is queued as a whole.
     pub fn set_shared(&mut self, project: i64, shared: bool) -> Result<()> {
         let is: Option<bool> = self
             .connection
@@ -129,34 +125,34 @@ impl SqliteStore {
             if set.execute(params![project, shared])? == 0 || !shared {
                 return Ok(());
             }
-            whole(store, project)
+            queue_project(store, project)
         })
     }
 
-    /// Puts everything in line that is shared, as if nothing had been told yet.
-    pub fn line_up_anew(&mut self) -> Result<()> {
-        let shared = self.shared()?;
+    /// Queues everything shared, as if nothing had been delivered.
+    pub fn queue_all_shared(&mut self) -> Result<()> {
+        let shared = self.shared_projects()?;
         self.write(|store| {
             store.execute("DELETE FROM outbox WHERE kind <> 'forgotten'", [])?;
-            shared.iter().try_for_each(|(project, _)| whole(store, *project))
+            shared.iter().try_for_each(|(project, _)| queue_project(store, *project))
         })
     }
 
-    /// Projects that are shared: ids and names.
-    pub fn shared(&mut self) -> Result<Vec<(i64, String)>> {
+    /// Ids and names.
+    pub fn shared_projects(&mut self) -> Result<Vec<(i64, String)>> {
         let mut found =
             self.connection.prepare_cached("SELECT id, name FROM project WHERE shared ORDER BY id")?;
         Ok(found.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Every project: its id, its name, what this machine knows it by. Without counting anything, since it is asked at every start.
-    pub(crate) fn names(&mut self) -> Result<Vec<(i64, String, Option<String>)>> {
+    /// Id, name and key. Without counts, because every start reads it.
+    pub(crate) fn project_names(&mut self) -> Result<Vec<(i64, String, Option<String>)>> {
         let mut found = self.connection.prepare_cached("SELECT id, name, key FROM project ORDER BY id")?;
         let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
         Ok(found.query_map([], read)?.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// The first things in line.
+    /// The oldest entries.
     pub fn outbox(&mut self, limit: usize) -> Result<Vec<Outgoing>> {
         self.read(|store| {
             let mut found =
@@ -167,12 +163,12 @@ impl SqliteStore {
                 })?
                 .collect::<rusqlite::Result<Vec<(i64, String, String)>>>()?;
             line.into_iter()
-                .map(|(seq, kind, uid)| Ok(Outgoing { seq, what: sent(store, &kind, &uid)? }))
+                .map(|(seq, kind, uid)| Ok(Outgoing { seq, what: outgoing_content(store, &kind, &uid)? }))
                 .collect()
         })
     }
 
-    /// The first that are to be forgotten, wherever they are in line.
+    /// The oldest deletions, wherever they are in the outbox.
     pub fn outbox_forgotten(&mut self, limit: usize) -> Result<Vec<(i64, Uid)>> {
         let mut found = self
             .connection
@@ -183,8 +179,9 @@ impl SqliteStore {
             .collect::<rusqlite::Result<_>>()?)
     }
 
-    /// A team is about to be told of these. Written down before it is: who is stopped in between does not know how far it got.
-    pub fn will_tell<'a>(&mut self, uids: impl IntoIterator<Item = &'a str>) -> Result<()> {
+    /// Notes that these rows are about to be sent. Stored before sending: after a crash it is unknown how
+    /// many arrived.
+    pub fn note_sent<'a>(&mut self, uids: impl IntoIterator<Item = &'a str>) -> Result<()> {
         self.write(|store| {
             let mut told = store.prepare_cached("INSERT OR IGNORE INTO told (uid) VALUES (?1)")?;
             for uid in uids {
@@ -194,8 +191,7 @@ impl SqliteStore {
         })
     }
 
-    /// The same of all there is.
-    pub fn will_tell_all(&mut self) -> Result<()> {
+    pub fn note_all_sent(&mut self) -> Result<()> {
         self.write(|store| {
             store.execute(
                 "INSERT OR IGNORE INTO told SELECT uid FROM project UNION ALL SELECT uid FROM session
@@ -206,14 +202,12 @@ impl SqliteStore {
         })
     }
 
-    /// How much is in line.
     pub fn outbox_length(&mut self) -> Result<u64> {
         let count: i64 = self.connection.query_row("SELECT count(*) FROM outbox", [], |row| row.get(0))?;
         Ok(count as u64)
     }
 
-    /// These have been told.
-    pub fn delivered(&mut self, told: &[i64]) -> Result<()> {
+    pub fn remove_delivered(&mut self, told: &[i64]) -> Result<()> {
         self.write(|store| {
             let mut done = store.prepare_cached("DELETE FROM outbox WHERE seq = ?1")?;
             for seq in told {
@@ -223,23 +217,23 @@ impl SqliteStore {
         })
     }
 
-    /// A row as the team is told of it; `None` where it is not.
-    pub fn as_told(&mut self, kind: &str, uid: &str) -> Result<Option<Record>> {
+    /// The version of a row that the team receives; `None` if it is not shared.
+    pub fn as_delivered(&mut self, kind: &str, uid: &str) -> Result<Option<Record>> {
         self.read(|store| {
-            Ok(match sent(store, kind, uid)? {
-                Sent::Row(record) => Some(record),
-                Sent::Forgotten(_) | Sent::Nothing => None,
+            Ok(match outgoing_content(store, kind, uid)? {
+                OutgoingContent::Row(record) => Some(record),
+                OutgoingContent::Forgotten(_) | OutgoingContent::Nothing => None,
             })
         })
     }
 }
 
-fn sent(store: &Connection, kind: &str, uid: &str) -> Result<Sent> {
+fn outgoing_content(store: &Connection, kind: &str, uid: &str) -> Result<OutgoingContent> {
     if kind == FORGOTTEN {
-        return Ok(Sent::Forgotten(uid.to_owned()));
+        return Ok(OutgoingContent::Forgotten(uid.to_owned()));
     }
     if !is_shared(store, kind, uid)? {
-        return Ok(Sent::Nothing);
+        return Ok(OutgoingContent::Nothing);
     }
     let shared = |kind: &str, uid: &Option<Uid>| -> Result<Option<Uid>> {
         match uid {
@@ -248,26 +242,26 @@ fn sent(store: &Connection, kind: &str, uid: &str) -> Result<Sent> {
         }
     };
     let record = match kind {
-        "project" => row::project(store, "project.uid = ?1", [uid])?.map(|mut found| {
+        "project" => row::find_project(store, "project.uid = ?1", [uid])?.map(|mut found| {
             found.row.key = None;
             Record::Project(found.row)
         }),
-        "topic" => match row::topic(store, "topic.uid = ?1", [uid])? {
+        "topic" => match row::find_topic(store, "topic.uid = ?1", [uid])? {
             None => None,
             Some(mut found) => {
                 found.row.parent = shared("topic", &found.row.parent)?;
                 Some(Record::Topic(found.row))
             }
         },
-        "session" => row::session(store, "session.uid = ?1", [uid])?.map(Record::Session),
-        "log" => match row::log(store, "log.uid = ?1", [uid])? {
+        "session" => row::find_session(store, "session.uid = ?1", [uid])?.map(Record::Session),
+        "log" => match row::find_log(store, "log.uid = ?1", [uid])? {
             None => None,
             Some(mut found) => {
                 found.row.session = shared("session", &found.row.session)?;
                 Some(Record::Log(found.row))
             }
         },
-        _ => match row::decision(store, "decision.uid = ?1", [uid])? {
+        _ => match row::find_decision(store, "decision.uid = ?1", [uid])? {
             None => None,
             Some(mut found) => {
                 found.row.session = shared("session", &found.row.session)?;
@@ -276,5 +270,5 @@ fn sent(store: &Connection, kind: &str, uid: &str) -> Result<Sent> {
             }
         },
     };
-    Ok(record.map_or(Sent::Nothing, Sent::Row))
+    Ok(record.map_or(OutgoingContent::Nothing, OutgoingContent::Row))
 }

@@ -1,68 +1,67 @@
-//! Which rows came from the team, and which machine brought them there. A pull changes and deletes these and no others.
+//! Rows that came from the team, with the machine that delivered each. A pull changes and deletes only these.
 //!
-//! A row that is not in this list was written here, or came in before the list was kept. The server's own columns
-//! (`origin`, `updated`, `project`) say nothing about such a row: everybody in the team can write them.
+//! A row outside this list was written here, or came before the list existed. For such a row the server's
+//! columns (`origin`, `updated`, `project`) prove nothing: everyone in the team can write them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{Connection, OptionalExtension};
 use tidegate_core::feature::memory::automatic;
 
-use super::forget::Gone;
+use super::forget::Deletion;
 use super::outbox::is_shared;
 use super::{SqliteStore, forget, put};
 use crate::error::Result;
-use crate::record::{Decision, Foreign, Record, Topic, Uid, Withdrawn};
+use crate::record::{DecisionRow, Foreign, Record, TopicRow, Uid, Withdrawn};
 use crate::store::Put;
 
-/// The tables whose rows travel to other machines.
+/// Tables whose rows are pulled.
 const KINDS: [&str; 2] = ["topic", "decision"];
 
-/// The row was written here, or is gone.
-pub(super) fn remove(store: &Connection, kind: &str, uid: &str) -> Result<()> {
+/// Called when the row was rewritten here or deleted.
+pub(super) fn remove_origin(store: &Connection, kind: &str, uid: &str) -> Result<()> {
     if KINDS.contains(&kind) {
         store.prepare_cached("DELETE FROM pulled WHERE kind = ?1 AND uid = ?2")?.execute([kind, uid])?;
     }
     Ok(())
 }
 
-fn add(store: &Connection, kind: &str, uid: &str, origin: &str) -> Result<()> {
+fn set_origin(store: &Connection, kind: &str, uid: &str, origin: &str) -> Result<()> {
     let mut new =
         store.prepare_cached("INSERT OR REPLACE INTO pulled (kind, uid, origin) VALUES (?1, ?2, ?3)")?;
     new.execute([kind, uid, origin])?;
     Ok(())
 }
 
-/// The machine that a row came from; `None` for one that was written here.
-fn origin(store: &Connection, kind: &str, uid: &str) -> Result<Option<Uid>> {
+/// `None` for a row that was written here.
+fn find_origin(store: &Connection, kind: &str, uid: &str) -> Result<Option<Uid>> {
     let mut found = store.prepare_cached("SELECT origin FROM pulled WHERE kind = ?1 AND uid = ?2")?;
     Ok(found.query_row([kind, uid], |row| row.get(0)).optional()?)
 }
 
-/// Whether a machine may change a row through the team: only one that it brought itself, and only while the row's project is
-/// shared. From a project that is private by now nothing is moved, or others would get what was added to it since.
-fn is_theirs(store: &Connection, kind: &str, uid: &str, from: &str) -> Result<bool> {
-    Ok(origin(store, kind, uid)?.as_deref() == Some(from) && is_shared(store, kind, uid)?)
+/// A machine may change only rows that it delivered itself, and only while their project is shared here. A
+/// row of a project that is private now must not move, or others would receive what was added to it since.
+fn may_change(store: &Connection, kind: &str, uid: &str, from: &str) -> Result<bool> {
+    Ok(find_origin(store, kind, uid)?.as_deref() == Some(from) && is_shared(store, kind, uid)?)
 }
 
-fn exists(store: &Connection, kind: &str, uid: &str) -> Result<bool> {
+fn row_exists(store: &Connection, kind: &str, uid: &str) -> Result<bool> {
     Ok(store.prepare_cached(&format!("SELECT 1 FROM {kind} WHERE uid = ?1"))?.exists([uid])?)
 }
 
-/// Whether a new row would have the name of something else here. Forgetting goes by names, so a withdrawal of that row would
-/// reach the other one.
-fn is_name_taken(store: &Connection, uid: &str) -> Result<bool> {
+/// Deletions go by uid alone, so withdrawing a row with the uid of another one would delete both.
+fn is_uid_taken(store: &Connection, uid: &str) -> Result<bool> {
     for kind in ["project", "topic", "session", "log", "decision"] {
-        if exists(store, kind, uid)? {
+        if row_exists(store, kind, uid)? {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-/// Names that topics of this machine's sessions have, or will have: what the recorder finds under such a name it takes for
-/// the session's own, and stores what was said there.
-fn of_sessions(store: &Connection) -> Result<BTreeSet<Uid>> {
+/// Uids of topics that sessions of this machine have or will have. A foreign topic under such a uid would
+/// receive the logs of the session.
+fn session_topic_uids(store: &Connection) -> Result<BTreeSet<Uid>> {
     let uids = |sql: &str| -> Result<Vec<Uid>> {
         let mut found = store.prepare_cached(sql)?;
         Ok(found.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?)
@@ -76,50 +75,49 @@ fn of_sessions(store: &Connection) -> Result<BTreeSet<Uid>> {
     Ok(names)
 }
 
-/// Rows of the team on their way in.
-struct Pulling<'a> {
+struct PullWriter<'a> {
     store: &'a Connection,
-    /// Looked up once it is needed.
-    of_sessions: Option<BTreeSet<Uid>>,
+    /// Loaded on first use.
+    session_topics: Option<BTreeSet<Uid>>,
 }
 
-impl Pulling<'_> {
+impl PullWriter<'_> {
     fn put(&mut self, foreign: &Foreign) -> Result<Put> {
         let (kind, uid) = (foreign.record.kind(), foreign.record.uid());
-        let may = if exists(self.store, kind, uid)? {
-            is_theirs(self.store, kind, uid, &foreign.origin)?
+        let may = if row_exists(self.store, kind, uid)? {
+            may_change(self.store, kind, uid, &foreign.origin)?
         } else {
-            !is_name_taken(self.store, uid)?
+            !is_uid_taken(self.store, uid)?
         };
         let record = match &foreign.record {
             _ if !may => None,
-            Record::Topic(row) => self.topic(row)?.map(Record::Topic),
-            Record::Decision(row) => self.decision(row)?.map(Record::Decision),
+            Record::Topic(row) => self.accept_topic(row)?.map(Record::Topic),
+            Record::Decision(row) => self.accept_decision(row)?.map(Record::Decision),
             Record::Project(_) | Record::Session(_) | Record::Log(_) => None,
         };
         let Some(record) = record else { return Ok(Put::Kept) };
-        let put = put::put(self.store, &[record], put::Outbox::No)?.pop().unwrap_or(Put::Kept);
+        let put = put::put_records(self.store, &[record], put::WrittenBy::Team)?.pop().unwrap_or(Put::Kept);
         if put == Put::New {
-            add(self.store, kind, uid, &foreign.origin)?;
+            set_origin(self.store, kind, uid, &foreign.origin)?;
         }
         Ok(put)
     }
 
-    /// Not one that claims to be the topic of a session of this machine.
-    fn topic(&mut self, row: &Topic) -> Result<Option<Topic>> {
+    /// Refuses a topic that claims to belong to a session of this machine.
+    fn accept_topic(&mut self, row: &TopicRow) -> Result<Option<TopicRow>> {
         let store = self.store;
         if let Some(session) = &row.automatic
-            && (exists(store, "session", session)? || exists(store, "forgotten", session)?)
+            && (row_exists(store, "session", session)? || row_exists(store, "forgotten", session)?)
         {
             return Ok(None);
         }
-        // Hashed names have version 8, random ones 4.
+        // Derived uids have version 8, random ones 4.
         if row.uid.as_bytes().get(14) == Some(&b'8') {
-            let known = match self.of_sessions.take() {
+            let known = match self.session_topics.take() {
                 Some(known) => known,
-                None => of_sessions(store)?,
+                None => session_topic_uids(store)?,
             };
-            if self.of_sessions.insert(known).contains(&row.uid) {
+            if self.session_topics.insert(known).contains(&row.uid) {
                 return Ok(None);
             }
         }
@@ -132,15 +130,15 @@ impl Pulling<'_> {
         Ok(Some(row))
     }
 
-    /// Not into a topic that is private here. What it takes the place of came from outside, too: a decision that was made here
-    /// stands until it is taken back here.
-    fn decision(&self, row: &Decision) -> Result<Option<Decision>> {
+    /// Refuses a decision in a topic that is private here. It may replace only a decision that was pulled:
+    /// one made here stays in force until it is retracted here.
+    fn accept_decision(&self, row: &DecisionRow) -> Result<Option<DecisionRow>> {
         if !is_shared(self.store, "topic", &row.topic)? {
             return Ok(None);
         }
-        let mut row = Decision { session: None, ..row.clone() };
+        let mut row = DecisionRow { session: None, ..row.clone() };
         if let Some(older) = &row.supersedes
-            && origin(self.store, "decision", older)?.is_none()
+            && find_origin(self.store, "decision", older)?.is_none()
         {
             row.supersedes = None;
         }
@@ -149,30 +147,31 @@ impl Pulling<'_> {
 }
 
 impl SqliteStore {
-    /// Puts in what comes from the team, as far as it may: it does not go back there.
+    /// Stores rows from the team as far as allowed. They are not delivered back.
     pub fn put_from_team(&mut self, rows: &[Foreign]) -> Result<Vec<Put>> {
         self.write(|store| {
-            let mut pulling = Pulling { store, of_sessions: None };
+            let mut pulling = PullWriter { store, session_topics: None };
             rows.iter().map(|row| pulling.put(row)).collect()
         })
     }
 
-    /// What its origin took back goes from here, too: decisions, and topics in which nothing is left and that no topic of this
-    /// machine is a part of. Other names are not noted as forgotten: the server could keep a session from being stored.
-    pub fn withdraw(&mut self, rows: &[Withdrawn]) -> Result<()> {
+    /// Deletes rows that their origin deleted: decisions, and topics that are empty and not the parent of a
+    /// local topic. Other uids are not remembered as forgotten: the server could keep a session from being
+    /// stored.
+    pub fn delete_withdrawn(&mut self, rows: &[Withdrawn]) -> Result<()> {
         let is_gone = self.write(|store| {
-            let mut gone = Gone::told_by_the_team(store);
-            // What is in topics first.
+            let mut gone = Deletion::from_team(store);
+            // Decisions before topics.
             for kind in KINDS.iter().rev() {
                 for row in rows.iter().filter(|row| row.kind == *kind) {
-                    if is_theirs(store, kind, &row.uid, &row.origin)? {
-                        withdraw(store, kind, &row.uid, &mut gone)?;
+                    if may_change(store, kind, &row.uid, &row.origin)? {
+                        delete_withdrawn(store, kind, &row.uid, &mut gone)?;
                     }
                 }
             }
             let is_gone = !gone.finish()?.is_empty();
             if is_gone {
-                forget::mark(store)?;
+                forget::mark_pending(store)?;
             }
             Ok(is_gone)
         })?;
@@ -182,18 +181,18 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Rows that came from outside, by their names, with the machine that each came from.
+    /// Row uid to the machine that delivered it.
     pub fn origins(&mut self) -> Result<BTreeMap<Uid, Uid>> {
         let mut found = self.connection.prepare_cached("SELECT uid, origin FROM pulled")?;
         Ok(found.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Takes over what another file knew of rows that are here.
-    pub(super) fn came_from(&mut self, rows: &[(String, Uid, Uid)]) -> Result<()> {
+    /// Takes over the origins that another file has for rows that are here.
+    pub(super) fn take_over_origins(&mut self, rows: &[(String, Uid, Uid)]) -> Result<()> {
         self.write(|store| {
             for (kind, uid, from) in rows {
-                if KINDS.contains(&kind.as_str()) && exists(store, kind, uid)? {
-                    add(store, kind, uid, from)?;
+                if KINDS.contains(&kind.as_str()) && row_exists(store, kind, uid)? {
+                    set_origin(store, kind, uid, from)?;
                 }
             }
             Ok(())
@@ -201,11 +200,11 @@ impl SqliteStore {
     }
 }
 
-fn withdraw(store: &Connection, kind: &str, uid: &str, gone: &mut Gone<'_>) -> Result<()> {
+fn delete_withdrawn(store: &Connection, kind: &str, uid: &str, gone: &mut Deletion<'_>) -> Result<()> {
     let mut find = store.prepare_cached(&format!("SELECT id FROM {kind} WHERE uid = ?1"))?;
     let id: i64 = find.query_row([uid], |row| row.get(0))?;
     if kind == "decision" {
-        return gone.decisions(&[id]);
+        return gone.delete_decisions(&[id]);
     }
     let used = "SELECT 1 FROM log WHERE topic = ?1 UNION ALL SELECT 1 FROM decision WHERE topic = ?1
         UNION ALL SELECT 1 FROM topic WHERE parent = ?1
@@ -213,5 +212,5 @@ fn withdraw(store: &Connection, kind: &str, uid: &str, gone: &mut Gone<'_>) -> R
     if store.prepare_cached(used)?.exists([id])? {
         return Ok(());
     }
-    gone.whole_topic(id)
+    gone.delete_topic(id)
 }

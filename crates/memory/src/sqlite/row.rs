@@ -1,4 +1,4 @@
-//! Rows as they are read.
+//! Reads rows into records and views.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,19 @@ use tidegate_core::time::Millis;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::record;
-use crate::view::{Decision, Log, Named, Project, Topic};
+use crate::view::{Decision, Log, MemoryProject, Named, Topic};
 
-pub(super) fn ms(at: Millis) -> i64 {
+pub(super) fn to_ms(at: Millis) -> i64 {
     i64::try_from(at.0).unwrap_or(i64::MAX)
 }
 
-pub(super) fn of_ms(at: i64) -> Millis {
+pub(super) fn from_ms(at: i64) -> Millis {
     Millis(u64::try_from(at).unwrap_or(0))
 }
 
-/// What of a log is neither looked for nor compared, in one column.
+/// Fields of a log that no query needs, as JSON in one column.
 #[derive(Default, Serialize, Deserialize)]
-pub(super) struct More {
+pub(super) struct LogExtras {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) tools: BTreeMap<String, u32>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -33,7 +33,7 @@ pub(super) struct More {
     pub(super) by: String,
 }
 
-pub(super) const PROJECT: &str = "
+pub(super) const SELECT_PROJECT: &str = "
     SELECT project.id, project.uid, project.key, project.name, project.created, project.updated,
         (SELECT count(*) FROM topic WHERE topic.project = project.id AND topic.automatic IS NULL),
         (SELECT coalesce(sum(topic.logs), 0) FROM topic WHERE topic.project = project.id),
@@ -41,17 +41,17 @@ pub(super) const PROJECT: &str = "
         project.active
     FROM project";
 
-pub(super) fn read_project(row: &Row<'_>) -> rusqlite::Result<Project> {
+pub(super) fn read_project(row: &Row<'_>) -> rusqlite::Result<MemoryProject> {
     let id = row.get(0)?;
-    Ok(Project {
+    Ok(MemoryProject {
         id,
-        row: record::Project {
+        row: record::ProjectRow {
             uid: row.get(1)?,
             id: Some(id),
             key: row.get(2)?,
             name: row.get(3)?,
-            created: of_ms(row.get(4)?),
-            updated: of_ms(row.get(5)?),
+            created: from_ms(row.get(4)?),
+            updated: from_ms(row.get(5)?),
         },
         topics: row.get::<_, i64>(6)? as u64,
         logs: row.get::<_, i64>(7)? as u64,
@@ -59,11 +59,15 @@ pub(super) fn read_project(row: &Row<'_>) -> rusqlite::Result<Project> {
     })
 }
 
-pub(super) fn project(store: &Connection, which: &str, of: impl Params) -> Result<Option<Project>> {
-    one(store, PROJECT, which, of, read_project)
+pub(super) fn find_project(
+    store: &Connection,
+    which: &str,
+    of: impl Params,
+) -> Result<Option<MemoryProject>> {
+    find_one(store, SELECT_PROJECT, which, of, read_project)
 }
 
-pub(super) const TOPIC: &str = "
+pub(super) const SELECT_TOPIC: &str = "
     SELECT topic.id, topic.uid, project.uid, parent.uid, topic.title, topic.closed, topic.automatic, topic.offered,
         topic.offered_at, topic.created, topic.updated, project.id, project.name, parent.id, parent.title, topic.logs,
         topic.decisions, topic.recorded, topic.active
@@ -75,7 +79,7 @@ pub(super) fn read_topic(row: &Row<'_>) -> rusqlite::Result<Topic> {
     let parent_title: Option<String> = row.get(14)?;
     Ok(Topic {
         id,
-        row: record::Topic {
+        row: record::TopicRow {
             uid: row.get(1)?,
             id: Some(id),
             project: row.get(2)?,
@@ -84,33 +88,33 @@ pub(super) fn read_topic(row: &Row<'_>) -> rusqlite::Result<Topic> {
             status: if row.get(5)? { record::Status::Closed } else { record::Status::Open },
             automatic: row.get(6)?,
             offered: row.get(7)?,
-            offered_at: row.get::<_, Option<i64>>(8)?.map(of_ms),
-            created: of_ms(row.get(9)?),
-            updated: of_ms(row.get(10)?),
+            offered_at: row.get::<_, Option<i64>>(8)?.map(from_ms),
+            created: from_ms(row.get(9)?),
+            updated: from_ms(row.get(10)?),
         },
         in_project: Named { id: row.get(11)?, name: row.get(12)? },
         part_of: parent.zip(parent_title).map(|(id, name)| Named { id, name }),
         logs: row.get::<_, i64>(15)? as u64,
         decisions: row.get::<_, i64>(16)? as u64,
-        recorded: row.get::<_, Option<i64>>(17)?.map(of_ms),
-        active: of_ms(row.get(18)?),
+        recorded: row.get::<_, Option<i64>>(17)?.map(from_ms),
+        active: from_ms(row.get(18)?),
     })
 }
 
-pub(super) fn topic(store: &Connection, which: &str, of: impl Params) -> Result<Option<Topic>> {
-    one(store, TOPIC, which, of, read_topic)
+pub(super) fn find_topic(store: &Connection, which: &str, of: impl Params) -> Result<Option<Topic>> {
+    find_one(store, SELECT_TOPIC, which, of, read_topic)
 }
 
-pub(super) const LOG: &str = "
+pub(super) const SELECT_LOG: &str = "
     SELECT log.doc, log.uid, topic.uid, session.uid, log.title, log.text, log.prompt, log.answer, log.more, log.source,
         log.again, log.at, log.updated, topic.id, topic.title, project.id, project.name
     FROM log JOIN topic ON topic.id = log.topic JOIN project ON project.id = topic.project
         LEFT JOIN session ON session.id = log.session";
 
 pub(super) fn read_log(row: &Row<'_>) -> rusqlite::Result<Log> {
-    let more: More = serde_json::from_str(row.get_ref(8)?.as_str()?).unwrap_or_default();
+    let more: LogExtras = serde_json::from_str(row.get_ref(8)?.as_str()?).unwrap_or_default();
     Ok(Log {
-        row: record::Log {
+        row: record::LogRow {
             uid: row.get(1)?,
             topic: row.get(2)?,
             session: row.get(3)?,
@@ -120,25 +124,25 @@ pub(super) fn read_log(row: &Row<'_>) -> rusqlite::Result<Log> {
             answer: row.get(7)?,
             tools: more.tools,
             files: more.files,
-            source: source(row.get_ref(9)?.as_str()?),
+            source: parse_source(row.get_ref(9)?.as_str()?),
             redacted: more.redacted,
             notes: more.notes,
             summary: record::Summary { by: more.by, again: row.get(10)? },
-            at: of_ms(row.get(11)?),
-            updated: of_ms(row.get(12)?),
+            at: from_ms(row.get(11)?),
+            updated: from_ms(row.get(12)?),
         },
         in_topic: Named { id: row.get(13)?, name: row.get(14)? },
         in_project: Named { id: row.get(15)?, name: row.get(16)? },
     })
 }
 
-pub(super) fn log(store: &Connection, which: &str, of: impl Params) -> Result<Option<Log>> {
-    one(store, LOG, which, of, read_log)
+pub(super) fn find_log(store: &Connection, which: &str, of: impl Params) -> Result<Option<Log>> {
+    find_one(store, SELECT_LOG, which, of, read_log)
 }
 
-/// A log by its uid, or by the beginning of it where only one begins so.
-pub(super) fn log_by_beginning(store: &Connection, beginning: &str) -> Result<Option<Log>> {
-    if let Some(exact) = log(store, "log.uid = ?1", [beginning])? {
+/// By its uid or a unique prefix of it.
+pub(super) fn find_log_by_prefix(store: &Connection, beginning: &str) -> Result<Option<Log>> {
+    if let Some(exact) = find_log(store, "log.uid = ?1", [beginning])? {
         return Ok(Some(exact));
     }
     if beginning.is_empty() {
@@ -150,14 +154,14 @@ pub(super) fn log_by_beginning(store: &Connection, beginning: &str) -> Result<Op
     let uids =
         found.query_map([beginning, &after], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
     match uids.as_slice() {
-        [only] => log(store, "log.uid = ?1", [only]),
+        [only] => find_log(store, "log.uid = ?1", [only]),
         [] => Ok(None),
         _ => Err(Error::new(ErrorKind::Refused, format!("several logs begin with {beginning}"))
             .hint("give more of its id")),
     }
 }
 
-pub(super) fn source(text: &str) -> record::Source {
+pub(super) fn parse_source(text: &str) -> record::Source {
     if text == "hand" { record::Source::Hand } else { record::Source::Relay }
 }
 
@@ -168,8 +172,8 @@ pub(super) fn source_name(source: record::Source) -> &'static str {
     }
 }
 
-/// `superseded_by` is the first that took its place and was not taken back itself.
-pub(super) const DECISION: &str = "
+/// `superseded_by` is the first replacement that was not retracted.
+pub(super) const SELECT_DECISION: &str = "
     SELECT decision.id, decision.uid, topic.uid, decision.text, decision.reason, older.uid, decision.retracted,
         session.uid, decision.created, decision.updated, topic.id, topic.title, project.id, project.name,
         (SELECT min(newer.id) FROM decision AS newer WHERE newer.supersedes = decision.id AND newer.retracted IS NULL),
@@ -178,25 +182,25 @@ pub(super) const DECISION: &str = "
         LEFT JOIN decision AS older ON older.id = decision.supersedes
         LEFT JOIN session ON session.id = decision.session";
 
-/// That a decision stands, as a condition.
-pub(super) const STANDS: &str = "decision.retracted IS NULL AND NOT EXISTS
+/// The condition that a decision is in force.
+pub(super) const IN_FORCE: &str = "decision.retracted IS NULL AND NOT EXISTS
     (SELECT 1 FROM decision AS newer WHERE newer.supersedes = decision.id AND newer.retracted IS NULL)";
 
 pub(super) fn read_decision(row: &Row<'_>) -> rusqlite::Result<Decision> {
     let id = row.get(0)?;
     Ok(Decision {
         id,
-        row: record::Decision {
+        row: record::DecisionRow {
             uid: row.get(1)?,
             id: Some(id),
             topic: row.get(2)?,
             text: row.get(3)?,
             reason: row.get(4)?,
             supersedes: row.get(5)?,
-            retracted: row.get::<_, Option<i64>>(6)?.map(of_ms),
+            retracted: row.get::<_, Option<i64>>(6)?.map(from_ms),
             session: row.get(7)?,
-            created: of_ms(row.get(8)?),
-            updated: of_ms(row.get(9)?),
+            created: from_ms(row.get(8)?),
+            updated: from_ms(row.get(9)?),
         },
         in_topic: Named { id: row.get(10)?, name: row.get(11)? },
         in_project: Named { id: row.get(12)?, name: row.get(13)? },
@@ -204,34 +208,38 @@ pub(super) fn read_decision(row: &Row<'_>) -> rusqlite::Result<Decision> {
     })
 }
 
-pub(super) fn decision(store: &Connection, which: &str, of: impl Params) -> Result<Option<Decision>> {
-    one(store, DECISION, which, of, read_decision)
+pub(super) fn find_decision(store: &Connection, which: &str, of: impl Params) -> Result<Option<Decision>> {
+    find_one(store, SELECT_DECISION, which, of, read_decision)
 }
 
-pub(super) const SESSION: &str = "
+pub(super) const SELECT_SESSION: &str = "
     SELECT session.uid, project.uid, session.root, session.branch, session.created, session.updated
     FROM session JOIN project ON project.id = session.project";
 
-pub(super) fn read_session(row: &Row<'_>) -> rusqlite::Result<record::Session> {
-    Ok(record::Session {
+pub(super) fn read_session(row: &Row<'_>) -> rusqlite::Result<record::SessionRow> {
+    Ok(record::SessionRow {
         uid: row.get(0)?,
         project: row.get(1)?,
         root: row.get(2)?,
         branch: row.get(3)?,
-        created: of_ms(row.get(4)?),
-        updated: of_ms(row.get(5)?),
+        created: from_ms(row.get(4)?),
+        updated: from_ms(row.get(5)?),
     })
 }
 
-pub(super) fn session(store: &Connection, which: &str, of: impl Params) -> Result<Option<record::Session>> {
-    one(store, SESSION, which, of, read_session)
+pub(super) fn find_session(
+    store: &Connection,
+    which: &str,
+    of: impl Params,
+) -> Result<Option<record::SessionRow>> {
+    find_one(store, SELECT_SESSION, which, of, read_session)
 }
 
-pub(super) fn sessions_sql(which: &str) -> String {
-    format!("{SESSION} {which}")
+pub(super) fn select_sessions(which: &str) -> String {
+    format!("{SELECT_SESSION} {which}")
 }
 
-fn one<T>(
+fn find_one<T>(
     store: &Connection,
     select: &str,
     which: &str,

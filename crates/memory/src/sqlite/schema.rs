@@ -1,20 +1,20 @@
-//! The tables, and the way from one version of them to the next. Forward only.
+//! The tables and their migrations. Forward only.
 
-/// `TIDE` in the header of the file: that it is ours.
+/// `TIDE` in the file header marks a store of Tidegate.
 pub(super) const APPLICATION: i32 = 0x5449_4445;
 
-/// Each step leads from the version that is its place in the list to the next one.
-pub(super) const STEPS: &[&str] = &[FIRST, TOLD, FEW, PULLED];
+/// Step N migrates from version N to version N + 1.
+pub(super) const STEPS: &[&str] = &[FIRST_TABLES, SENT_ROWS, OTHERS_INDEX, PULLED_ROWS];
 
-/// The version that this program writes.
 pub(super) const VERSION: u32 = STEPS.len() as u32;
 
 /// The first version.
 ///
-/// `doc` is what a text is called in the index: its time, a counter, and two bits for the table. Newest first is the order
-/// of `doc`, and a span of time is a range of it. `active`, `recorded`, `logs` and `decisions` could be counted, but not for
-/// a million logs at every look.
-const FIRST: &str = r#"
+/// `doc` is the row id of a text in the index: its time, a counter, and two bits for the table. So the order
+/// of `doc` is the order of time, and a time span is a range of `doc`. The columns `active`, `recorded`,
+/// `logs` and `decisions` are derived, because counting a million logs on every read would be too slow.
+/// `find` is the search index of logs, and at first of all other texts too.
+const FIRST_TABLES: &str = r#"
 CREATE TABLE project (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     uid TEXT NOT NULL UNIQUE,
@@ -138,9 +138,9 @@ INSERT INTO find (find, rank) VALUES ('secure-delete', 1);
 CREATE VIRTUAL TABLE term USING fts5vocab ('find', 'row');
 "#;
 
-/// What a team may have been told, whether its project is still shared or not: it is to be told of its end, too. Of what was
-/// shared until now nobody knows how far the telling got.
-const TOLD: &str = "
+/// Rows that a team may have received, whether or not their project is still shared: their deletion has to be
+/// delivered too. For projects shared so far it is unknown how much was delivered, so all their rows count.
+const SENT_ROWS: &str = "
 CREATE TABLE told (
     uid TEXT PRIMARY KEY
 ) WITHOUT ROWID;
@@ -154,9 +154,9 @@ INSERT OR IGNORE INTO told
         JOIN project ON project.id = topic.project WHERE shared;
 ";
 
-/// What is no log has an index of its own: a common word stands in a million logs, and what is decided about it in a few
-/// decisions. The texts come when the index is made anew.
-const FEW: &str = r#"
+/// `few` is the search index of everything except logs: a common word is in a million logs, but in few
+/// decisions. The next rebuild of the index fills it.
+const OTHERS_INDEX: &str = r#"
 CREATE VIRTUAL TABLE few USING fts5 (
     tokens, content = '', columnsize = 0, detail = none, tokenize = "ascii tokenchars ':'"
 );
@@ -164,9 +164,10 @@ INSERT INTO few (few, rank) VALUES ('secure-delete', 1);
 CREATE VIRTUAL TABLE few_term USING fts5vocab ('few', 'row');
 "#;
 
-/// Topics and decisions that came from a team's store, and the machine that brought each there. Of what came in before,
-/// no list was kept: it counts as written here, which no pull changes. A guess could hand over a row of this machine.
-const PULLED: &str = "
+/// Topics and decisions that came from a team's store, with the machine that delivered each. For rows from
+/// before this list the origin is unknown: they count as local, and no pull changes them. A wrong guess would
+/// give others control over a row of this machine.
+const PULLED_ROWS: &str = "
 CREATE TABLE pulled (
     kind TEXT NOT NULL,
     uid TEXT NOT NULL,

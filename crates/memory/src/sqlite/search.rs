@@ -1,11 +1,11 @@
-//! Search: the newest texts that hold what is asked for, the best of them first.
+//! StoreSearch: the best among the newest matching texts.
 //!
-//! The index gives texts in the order of their time, so what is looked at is bounded however common a word is: of logs the
-//! newest with the words in their title, and the newest with them anywhere; of each other sort the newest by themselves, so that
-//! none hides behind another.
+//! The index returns texts in the order of time, so the work is bounded however common a word is. Looked at
+//! are the newest logs with the words in the title, the newest logs with them anywhere, and the newest texts
+//! of each other sort separately, so that none crowds out another.
 //!
-//! What the index is asked costs what its words are common. So where the rarest of them leave only few texts, these are looked at,
-//! and about the others nothing is asked: whether a text has them is seen in it.
+//! The cost of an index query grows with the frequency of its words. If the rarest words leave only few
+//! texts, the search reads those texts and checks the other words there.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -13,38 +13,35 @@ use std::fmt::Write as _;
 use rusqlite::{Connection, params_from_iter, types::Value};
 use tidegate_core::time::Millis;
 
-use super::index::{self, Table};
-use super::note;
-use super::row::{self, More, of_ms};
+use super::index::{self, LOG_INDEX, LOG_TERMS, OTHERS_INDEX, OTHERS_TERMS, TextTable};
+use super::notes;
+use super::row::{self, LogExtras, from_ms};
 use crate::error::Result;
-use crate::text::{self, Atom, Document, Fit, Part, Question, Weights};
-use crate::view::{Hit, Kind, Query};
+use crate::text::{self, Atom, Document, Fit, Question, QuestionPart, Weights};
+use crate::view::{Hit, HitKind, Query};
 
-const LOG_INDEX: &str = index::INDEXES[0];
-const FEW_INDEX: &str = index::INDEXES[1];
-
-/// How many texts are looked at: of each sort but logs, logs by their title, and logs.
-const FEW: usize = 60;
+/// Limits on the texts to read: per sort other than logs, for logs by title, and for logs.
+const OTHERS: usize = 60;
 const BY_TITLE: usize = 60;
 const LOGS: usize = 120;
 
-/// How much of the index may be gone through for more logs than twice as many as are asked for, in entries.
+/// The index entries that may be read to find more logs than twice the limit.
 const ENTRIES: f64 = 100_000.0;
 
-/// How many are looked at where most of them hold the words elsewhere than asked.
+/// The limit if most logs contain the words, but not in the required order.
 const MOST_LOGS: usize = 3 * LOGS;
 
-/// How many texts tell how common a word is.
+/// The sample that estimates the frequency of a word.
 const SAMPLE: usize = 64;
 
-pub(super) fn search(store: &Connection, query: &Query) -> Result<Vec<Hit>> {
+pub(super) fn search_store(store: &Connection, query: &Query) -> Result<Vec<Hit>> {
     let question = Question::parse(&query.text);
     let limit = query.limit();
     let Some(scope) = Scope::of(query) else { return Ok(Vec::new()) };
     if question.is_empty() {
         return Ok(Vec::new());
     }
-    let mut search = Search {
+    let mut search = StoreSearch {
         store,
         question,
         scope,
@@ -57,16 +54,14 @@ pub(super) fn search(store: &Connection, query: &Query) -> Result<Vec<Hit>> {
         room: Vec::new(),
     };
     search.run()?;
-    search.hits()
+    search.into_hits()
 }
 
-/// What a filter leaves.
 struct Scope {
     tokens: Vec<String>,
-    /// Logs, too.
     logs: bool,
-    /// Which others, by sorts.
-    few: Vec<Vec<Kind>>,
+    /// The wanted kinds other than logs, by sort.
+    others: Vec<Vec<HitKind>>,
     since: Option<Millis>,
     until: Option<Millis>,
 }
@@ -75,152 +70,148 @@ impl Scope {
     fn of(query: &Query) -> Option<Scope> {
         let filter = &query.filter;
         let mut tokens: Vec<String> = Vec::new();
-        tokens.extend(filter.project.map(index::of_project));
-        tokens.extend(filter.topic.map(index::of_topic));
-        tokens.extend(filter.session.as_deref().map(index::of_session));
-        let is_wanted = |kind: &Kind| query.kinds.is_empty() || query.kinds.contains(kind);
-        let few = SORTS
+        tokens.extend(filter.project.map(index::project_token));
+        tokens.extend(filter.topic.map(index::topic_token));
+        tokens.extend(filter.session.as_deref().map(index::session_token));
+        let is_wanted = |kind: &HitKind| query.kinds.is_empty() || query.kinds.contains(kind);
+        let others = SORTS
             .iter()
-            .map(|sort| sort.iter().copied().filter(is_wanted).collect::<Vec<Kind>>())
+            .map(|sort| sort.iter().copied().filter(is_wanted).collect::<Vec<HitKind>>())
             .filter(|sort| !sort.is_empty())
             .collect();
-        let logs = is_wanted(&Kind::Log);
+        let logs = is_wanted(&HitKind::Log);
         let is_possible = filter.since.zip(filter.until).is_none_or(|(since, until)| since < until);
-        is_possible.then_some(Scope { tokens, logs, few, since: filter.since, until: filter.until })
+        is_possible.then_some(Scope { tokens, logs, others, since: filter.since, until: filter.until })
     }
 
-    /// Whether everything is asked for that is no log.
-    fn has_all_few(&self) -> bool {
+    /// Whether all kinds other than logs are wanted.
+    fn wants_all_others(&self) -> bool {
         let all: usize = SORTS.iter().map(|sort| sort.len()).sum();
-        self.few.iter().map(Vec::len).sum::<usize>() == all
+        self.others.iter().map(Vec::len).sum::<usize>() == all
     }
 }
 
-/// What is looked for together: every session has a topic, while decisions are few.
-const SORTS: [&[Kind]; 3] = [&[Kind::Decision], &[Kind::Stock, Kind::Progress], &[Kind::Topic]];
+/// Kinds that share a limit: there is a topic per session, but decisions are few.
+const SORTS: [&[HitKind]; 3] =
+    [&[HitKind::Decision], &[HitKind::Stock, HitKind::Progress], &[HitKind::Topic]];
 
-fn kind_name(kind: Kind) -> &'static str {
+fn kind_name(kind: HitKind) -> &'static str {
     match kind {
-        Kind::Log => "log",
-        Kind::Decision => "decision",
-        Kind::Topic => "topic",
-        Kind::Stock => "stock",
-        Kind::Progress => "progress",
+        HitKind::Log => "log",
+        HitKind::Decision => "decision",
+        HitKind::Topic => "topic",
+        HitKind::Stock => "stock",
+        HitKind::Progress => "progress",
     }
 }
 
-/// Tokens hold neither quotes nor spaces.
-fn quoted(token: &str) -> String {
+/// Tokens contain neither quotes nor spaces.
+fn quote_token(token: &str) -> String {
     format!("\"{token}\"")
 }
 
-/// What the index is asked for these parts.
-fn wanted(parts: &[Part], in_title: bool) -> Vec<String> {
-    parts.iter().map(|part| expression(part, in_title)).collect()
+fn part_expressions(parts: &[QuestionPart], in_title: bool) -> Vec<String> {
+    parts.iter().map(|part| part_expression(part, in_title)).collect()
 }
 
-fn expression(part: &Part, in_title: bool) -> String {
+fn part_expression(part: &QuestionPart, in_title: bool) -> String {
     let tokens: Vec<String> = part
         .tokens
         .iter()
-        .map(|token| if in_title { quoted(&index::of_title(token)) } else { quoted(token) })
+        .map(|token| if in_title { quote_token(&index::title_token(token)) } else { quote_token(token) })
         .collect();
     if part.any { format!("({})", tokens.join(" OR ")) } else { tokens.join(" AND ") }
 }
 
-/// One search.
-struct Search<'a> {
+struct StoreSearch<'a> {
     store: &'a Connection,
     question: Question,
     scope: Scope,
     limit: usize,
-    /// How many texts hold each part, about.
+    /// Estimates per part.
     counts: Vec<f64>,
-    /// How many texts there are, about.
+    /// An estimate.
     all: f64,
     seen: BTreeSet<i64>,
     found: Vec<(f64, i64)>,
-    /// Of each index, all texts with some parts of the question, where they are few.
-    narrow: [Option<Narrow>; 2],
-    /// Where atoms of texts were and will be.
+    /// Per index, all texts with some parts of the question, if there are few.
+    narrow: [Option<NarrowSet>; 2],
+    /// A buffer for the atoms of one text.
     room: Vec<Atom>,
 }
 
-/// What is gone through by itself.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Among {
-    /// All that is no log.
-    Few,
+enum SearchedIndex {
+    Others,
     Logs,
 }
 
-impl Among {
+impl SearchedIndex {
     fn index(self) -> &'static str {
         match self {
-            Among::Few => FEW_INDEX,
-            Among::Logs => LOG_INDEX,
+            SearchedIndex::Others => OTHERS_INDEX,
+            SearchedIndex::Logs => LOG_INDEX,
         }
     }
 
-    /// How many texts are looked at.
     fn most(self) -> usize {
         match self {
-            Among::Few => FEW,
-            Among::Logs => LOGS,
+            SearchedIndex::Others => OTHERS,
+            SearchedIndex::Logs => LOGS,
         }
     }
 }
 
-/// All texts of an index with these parts of a question, each with what it has of all its parts.
-struct Narrow {
+/// All texts with these parts of the question, and how well each fits the whole question.
+struct NarrowSet {
     parts: Vec<usize>,
     texts: Vec<(i64, Fit)>,
 }
 
-/// How to come by texts with several parts of a question.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
-    /// All parts at once, but the rarest first where they are likely to leave few texts.
+enum NarrowingPlan {
+    /// All parts at once, unless the rarest ones alone are likely to leave few texts.
     Likely,
-    /// It is known that all at once gives nothing: the two rarest, then one more, until few are left.
+    /// Known: all parts at once find nothing. Starts with the rarest parts and adds one at a time until few
+    /// texts are left.
     StepByStep,
 }
 
-impl Search<'_> {
+impl StoreSearch<'_> {
     fn run(&mut self) -> Result<()> {
-        self.count()?;
+        self.estimate_counts()?;
         if !self.question.strict.is_empty() {
             let strict = self.question.strict.clone();
             let weights = Weights::of(&self.counts, self.all);
-            self.gather_few(&strict, &weights)?;
+            self.gather_others(&strict, &weights)?;
             self.gather_logs(&strict, &weights, LOGS)?;
         }
         if self.found.len() < self.limit {
-            self.gather(&self.by_rarity(), Way::Likely)?;
+            self.gather(&self.by_rarity(), NarrowingPlan::Likely)?;
         }
         if self.found.is_empty() {
-            self.with_less()?;
+            self.relax_question()?;
         }
         Ok(())
     }
 
-    /// The places of the parts, of the rarest first.
+    /// The rarest part first.
     fn by_rarity(&self) -> Vec<usize> {
         let mut places: Vec<usize> = (0..self.question.parts.len()).collect();
         places.sort_by(|one, other| self.counts[*one].total_cmp(&self.counts[*other]));
         places
     }
 
-    /// Nothing has all of it. A last word that no text has may go on, and a name may be within a longer one; then what says least
-    /// is left out, step by step.
-    fn with_less(&mut self) -> Result<()> {
+    /// No text has all parts. Tries a last word without matches as a prefix, and a name as part of a longer
+    /// one; then drops the most common parts one by one.
+    fn relax_question(&mut self) -> Result<()> {
         let last = self.question.parts.len() - 1;
         let mut changed = false;
         if self.counts[last] == 0.0
-            && let Some(going_on) = self.going_on(last)?
+            && let Some(completions) = self.completions(last)?
         {
-            self.question.parts[last] = going_on;
-            self.counts[last] = self.count_of(last)?;
+            self.question.parts[last] = completions;
+            self.counts[last] = self.estimate_count(last)?;
             changed = true;
         }
         for at in 0..self.question.parts.len() {
@@ -228,7 +219,7 @@ impl Search<'_> {
                 && let Some(pieces) = self.question.parts[at].in_pieces()
             {
                 self.question.parts[at] = pieces;
-                self.counts[at] = self.count_of(at)?;
+                self.counts[at] = self.estimate_count(at)?;
                 changed = true;
             }
         }
@@ -237,53 +228,53 @@ impl Search<'_> {
         if changed {
             self.narrow = [None, None];
         } else if known.len() == self.question.parts.len() {
-            // All of them, as they were asked for, stand together nowhere: that is known.
+            // The exact question is known to find nothing.
             known.pop();
         }
         while !known.is_empty() && self.found.is_empty() {
-            self.gather(&known, Way::StepByStep)?;
+            self.gather(&known, NarrowingPlan::StepByStep)?;
             known.pop();
         }
         Ok(())
     }
 
-    /// Words of the index that begin like this part, or whose forms do.
-    fn going_on(&self, at: usize) -> Result<Option<Part>> {
+    /// Index words with this prefix, also as an inflected form.
+    fn completions(&self, at: usize) -> Result<Option<QuestionPart>> {
         let Some(prefix) = self.question.parts[at].prefix.as_deref().filter(|word| word.chars().count() >= 3)
         else {
             return Ok(None);
         };
-        let mut terms = self.store.prepare_cached(
-            "SELECT term FROM (SELECT term FROM term WHERE term >= ?1 AND term < ?2 ORDER BY term LIMIT ?3)
-            UNION SELECT term FROM (SELECT term FROM few_term WHERE term >= ?1 AND term < ?2 ORDER BY term LIMIT ?3)
+        let mut terms = self.store.prepare_cached(&format!(
+            "SELECT term FROM (SELECT term FROM {LOG_TERMS} WHERE term >= ?1 AND term < ?2 ORDER BY term LIMIT ?3)
+            UNION SELECT term FROM (SELECT term FROM {OTHERS_TERMS} WHERE term >= ?1 AND term < ?2 ORDER BY term LIMIT ?3)
             ORDER BY term LIMIT ?3",
-        )?;
+        ))?;
         let after = format!("{prefix}\u{10ffff}");
         let mut tokens = terms
-            .query_map(rusqlite::params![prefix, after, text::GOING_ON], |row| row.get(0))?
+            .query_map(rusqlite::params![prefix, after, text::MOST_COMPLETIONS], |row| row.get(0))?
             .collect::<rusqlite::Result<Vec<String>>>()?;
-        for stem in text::begun(prefix) {
+        for stem in text::unfinished_stems(prefix) {
             let mut found = terms.query(rusqlite::params![stem, format!("{stem}\u{1}"), 1])?;
             if found.next()?.is_some() {
                 tokens.push(stem);
             }
         }
-        Ok((!tokens.is_empty()).then(|| Part::any_of(tokens)))
+        Ok((!tokens.is_empty()).then(|| QuestionPart::any_of(tokens)))
     }
 
-    /// Finds out how common each part is.
-    fn count(&mut self) -> Result<()> {
-        self.all = (index::logs(self.store)? as f64).max(1.0);
-        self.counts = (0..self.question.parts.len()).map(|at| self.count_of(at)).collect::<Result<_>>()?;
+    fn estimate_counts(&mut self) -> Result<()> {
+        self.all = (index::count_logs(self.store)? as f64).max(1.0);
+        self.counts =
+            (0..self.question.parts.len()).map(|at| self.estimate_count(at)).collect::<Result<_>>()?;
         Ok(())
     }
 
-    /// From the newest texts with it: if they are many, then from how far back they reach.
-    fn count_of(&self, at: usize) -> Result<f64> {
-        let expression = expression(&self.question.parts[at], false);
-        let docs = self.docs(LOG_INDEX, &expression, SAMPLE)?;
+    /// Estimates the frequency from the age of the newest matches.
+    fn estimate_count(&self, at: usize) -> Result<f64> {
+        let expression = part_expression(&self.question.parts[at], false);
+        let docs = self.newest_docs(LOG_INDEX, &expression, SAMPLE)?;
         if docs.is_empty() {
-            return Ok(self.docs(FEW_INDEX, &expression, SAMPLE)?.len() as f64);
+            return Ok(self.newest_docs(OTHERS_INDEX, &expression, SAMPLE)?.len() as f64);
         }
         if docs.len() < SAMPLE {
             return Ok(docs.len() as f64);
@@ -299,174 +290,190 @@ impl Search<'_> {
         Ok((SAMPLE as f64 / reach.clamp(1e-9, 1.0)).min(self.all))
     }
 
-    /// The newest texts that hold what an expression says.
-    fn docs(&self, index: &str, expression: &str, limit: usize) -> Result<Vec<i64>> {
-        let (sql, values) = self.ask(index, expression, limit, "DESC");
-        self.docs_of(&sql, &values)
+    /// Newest first.
+    fn newest_docs(&self, index: &str, expression: &str, limit: usize) -> Result<Vec<i64>> {
+        let (sql, values) = self.index_query(index, expression, limit, "DESC");
+        self.query_docs(&sql, &values)
     }
 
-    fn docs_of(&self, sql: &str, values: &[Value]) -> Result<Vec<i64>> {
+    fn query_docs(&self, sql: &str, values: &[Value]) -> Result<Vec<i64>> {
         let mut found = self.store.prepare_cached(sql)?;
         Ok(found
             .query_map(params_from_iter(values), |row| row.get(0))?
             .collect::<rusqlite::Result<Vec<i64>>>()?)
     }
 
-    /// How an index is asked for texts, in the order of their time or the other way round.
-    fn ask(&self, index: &str, expression: &str, limit: usize, order: &str) -> (String, Vec<Value>) {
+    fn index_query(&self, index: &str, expression: &str, limit: usize, order: &str) -> (String, Vec<Value>) {
         let mut sql = format!("SELECT rowid FROM {index} WHERE {index} MATCH ?");
         let mut values: Vec<Value> = vec![expression.to_owned().into()];
         if let Some(since) = self.scope.since {
             sql.push_str(" AND rowid >= ?");
-            values.push(index::first(since).into());
+            values.push(index::first_doc_at(since).into());
         }
         if let Some(until) = self.scope.until {
             sql.push_str(" AND rowid < ?");
-            values.push(index::first(until).saturating_add(index::SLACK).into());
+            values.push(index::first_doc_at(until).saturating_add(index::SLACK).into());
         }
         let _ = write!(sql, " ORDER BY rowid {order} LIMIT ?");
         values.push(i64::try_from(limit).unwrap_or(i64::MAX).into());
         (sql, values)
     }
 
-    /// Looks at texts that hold these parts of the question, of which the rarest comes first.
-    fn gather(&mut self, places: &[usize], way: Way) -> Result<()> {
+    /// Expects the rarest part first.
+    fn gather(&mut self, places: &[usize], way: NarrowingPlan) -> Result<()> {
         let (parts, weights) = (self.parts(places), Weights::of(&self.counts, self.all));
-        if !self.gather_narrow(Among::Few, places, way, &weights)? {
-            self.gather_few(&parts, &weights)?;
+        if !self.gather_narrow(SearchedIndex::Others, places, way, &weights)? {
+            self.gather_others(&parts, &weights)?;
         }
-        if !self.gather_narrow(Among::Logs, places, way, &weights)? {
-            self.gather_logs(&parts, &weights, self.worth_looking_at(places))?;
+        if !self.gather_narrow(SearchedIndex::Logs, places, way, &weights)? {
+            self.gather_logs(&parts, &weights, self.logs_to_read(places))?;
         }
         Ok(())
     }
 
-    fn parts(&self, places: &[usize]) -> Vec<Part> {
+    fn parts(&self, places: &[usize]) -> Vec<QuestionPart> {
         places.iter().map(|place| self.question.parts[*place].clone()).collect()
     }
 
-    /// How many logs with these parts to look at. Where they are far between, the index takes long to find each.
-    fn worth_looking_at(&self, places: &[usize]) -> usize {
+    /// Fewer if matches are rare, because the index takes long to find each.
+    fn logs_to_read(&self, places: &[usize]) -> usize {
         let parts = || places.iter().map(|place| (&self.question.parts[*place], self.counts[*place]));
         let likely = parts().fold(self.all, |likely, (_, count)| likely * count / self.all);
         let entries: f64 = parts().map(|(part, count)| part.tokens.len() as f64 * count).sum();
         ((likely * ENTRIES / entries.max(1.0)) as usize).clamp((2 * self.limit).min(LOGS), LOGS)
     }
 
-    /// Does it by what the rarest parts leave, if that is little. Tells whether it did.
-    fn gather_narrow(&mut self, among: Among, places: &[usize], way: Way, weights: &Weights) -> Result<bool> {
+    /// Uses only the rarest parts if they leave few texts. Returns whether it did.
+    fn gather_narrow(
+        &mut self,
+        among: SearchedIndex,
+        places: &[usize],
+        way: NarrowingPlan,
+        weights: &Weights,
+    ) -> Result<bool> {
         let is_wanted = match among {
-            Among::Few => self.scope.has_all_few(),
-            Among::Logs => self.scope.logs,
+            SearchedIndex::Others => self.scope.wants_all_others(),
+            SearchedIndex::Logs => self.scope.logs,
         };
         if !is_wanted {
             return Ok(false);
         }
         let which = among as usize;
-        let is_within = |narrow: &Narrow| narrow.parts.iter().all(|part| places.contains(part));
+        let is_within = |narrow: &NarrowSet| narrow.parts.iter().all(|part| places.contains(part));
         if !self.narrow[which].as_ref().is_some_and(is_within) {
-            self.narrow[which] = self.narrow(among, places, way, weights)?;
+            self.narrow[which] = self.find_narrow_set(among, places, way, weights)?;
         }
         let Some(narrow) = &self.narrow[which] else { return Ok(false) };
-        let newest = self.newest()?;
+        let newest = self.newest_time()?;
         let is_known = |place: &usize| {
             narrow.parts.contains(place) && self.question.parts[*place].is_where_its_tokens_are()
         };
         for (doc, fit) in &narrow.texts {
             let holds = places.iter().all(|place| fit.holds(*place) || is_known(place));
             if holds && self.seen.insert(*doc) {
-                self.found.push((fit.score * text::freshness(index::time(*doc), newest), *doc));
+                self.found.push((fit.score * text::freshness(index::doc_time(*doc), newest), *doc));
             }
         }
         Ok(true)
     }
 
-    /// Asks for the rarest parts, one more each time, until there are few enough texts.
-    fn narrow(
+    /// Adds one of the rarest parts at a time until few texts are left.
+    fn find_narrow_set(
         &mut self,
-        among: Among,
+        among: SearchedIndex,
         places: &[usize],
-        way: Way,
+        way: NarrowingPlan,
         weights: &Weights,
-    ) -> Result<Option<Narrow>> {
+    ) -> Result<Option<NarrowSet>> {
         let most = among.most();
         let mut likely = self.all;
-        // All of them are asked for in any case; but of two it is soon seen whether they meet.
+        // The full set is queried anyway; a pair quickly shows whether the words meet.
         for some in 1..=(places.len() - 1).max(2).min(places.len()) {
             likely *= self.counts[places[some - 1]] / self.all;
             let is_worth_it = match way {
-                // Between the two the answer could be long in coming and of no use. Where very many are likely it comes at once, but
-                // for parts that never meet.
-                Way::Likely => likely < most as f64 / 2.0 || some > 1 && likely > most as f64 * 20.0,
-                Way::StepByStep => some > 1 || likely < most as f64,
+                // In between, the query could take long and not help. Where very many matches are likely it
+                // returns at once, unless the parts never meet.
+                NarrowingPlan::Likely => {
+                    likely < most as f64 / 2.0 || some > 1 && likely > most as f64 * 20.0
+                }
+                NarrowingPlan::StepByStep => some > 1 || likely < most as f64,
             };
             if !is_worth_it {
                 continue;
             }
             let parts = self.parts(&places[..some]);
-            // All or none of them are of use, so they may come as the index has them; backwards it takes longer.
-            let (sql, values) =
-                self.ask(among.index(), &self.with_filters(wanted(&parts, false)), most, "ASC");
-            let docs = self.docs_of(&sql, &values)?;
+            // All or none are used, so the order does not matter; ascending is faster.
+            let (sql, values) = self.index_query(
+                among.index(),
+                &self.with_filters(part_expressions(&parts, false)),
+                most,
+                "ASC",
+            );
+            let docs = self.query_docs(&sql, &values)?;
             if docs.len() == most {
                 continue;
             }
             let all = self.question.parts.clone();
             let mut texts = Vec::with_capacity(docs.len());
             for doc in docs {
-                texts.extend(self.look_at(doc, &all, weights)?.map(|fit| (doc, fit)));
+                texts.extend(self.fit_doc(doc, &all, weights)?.map(|fit| (doc, fit)));
             }
-            return Ok(Some(Narrow { parts: places[..some].to_vec(), texts }));
+            return Ok(Some(NarrowSet { parts: places[..some].to_vec(), texts }));
         }
         Ok(None)
     }
 
     fn with_filters(&self, mut wanted: Vec<String>) -> String {
-        wanted.extend(self.scope.tokens.iter().map(|token| quoted(token)));
+        wanted.extend(self.scope.tokens.iter().map(|token| quote_token(token)));
         wanted.join(" AND ")
     }
 
-    /// The newest of what is no log.
-    fn gather_few(&mut self, parts: &[Part], weights: &Weights) -> Result<()> {
-        // Where there are not many of all sorts together, that is one question instead of one for each.
-        if self.scope.has_all_few() {
-            let docs = self.docs(FEW_INDEX, &self.with_filters(wanted(parts, false)), FEW)?;
-            if docs.len() < FEW {
-                return self.look(&docs, parts, weights);
+    fn gather_others(&mut self, parts: &[QuestionPart], weights: &Weights) -> Result<()> {
+        // One query if there are few in total, else one per sort.
+        if self.scope.wants_all_others() {
+            let docs =
+                self.newest_docs(OTHERS_INDEX, &self.with_filters(part_expressions(parts, false)), OTHERS)?;
+            if docs.len() < OTHERS {
+                return self.rank_docs(&docs, parts, weights);
             }
         }
-        for sort in self.scope.few.clone() {
+        for sort in self.scope.others.clone() {
             let kinds: Vec<String> =
-                sort.iter().map(|kind| quoted(&index::of_kind(kind_name(*kind)))).collect();
-            let mut all = wanted(parts, false);
+                sort.iter().map(|kind| quote_token(&index::kind_token(kind_name(*kind)))).collect();
+            let mut all = part_expressions(parts, false);
             all.push(format!("({})", kinds.join(" OR ")));
-            let docs = self.docs(FEW_INDEX, &self.with_filters(all), FEW)?;
-            self.look(&docs, parts, weights)?;
+            let docs = self.newest_docs(OTHERS_INDEX, &self.with_filters(all), OTHERS)?;
+            self.rank_docs(&docs, parts, weights)?;
         }
         Ok(())
     }
 
-    /// The newest logs, by their title and by anything in them.
-    fn gather_logs(&mut self, parts: &[Part], weights: &Weights, at_once: usize) -> Result<()> {
+    /// By title and by any text.
+    fn gather_logs(&mut self, parts: &[QuestionPart], weights: &Weights, at_once: usize) -> Result<()> {
         if !self.scope.logs {
             return Ok(());
         }
         let store = self.store;
-        let (sql, values) = self.ask(LOG_INDEX, &self.with_filters(wanted(parts, false)), MOST_LOGS, "DESC");
+        let (sql, values) = self.index_query(
+            LOG_INDEX,
+            &self.with_filters(part_expressions(parts, false)),
+            MOST_LOGS,
+            "DESC",
+        );
         let mut asked = store.prepare_cached(&sql)?;
-        // The index looks for more only when it is asked for more.
+        // The query is lazy: rows are computed as they are taken.
         let mut more = asked.query_map(params_from_iter(&values), |row| row.get(0))?;
         let mut looked_at = 0;
         while looked_at < MOST_LOGS {
             let docs: Vec<i64> = more.by_ref().take(at_once).collect::<rusqlite::Result<_>>()?;
-            self.look(&docs, parts, weights)?;
-            // All are looked at.
+            self.rank_docs(&docs, parts, weights)?;
             if docs.len() < at_once {
                 break;
             }
             if looked_at == 0 {
-                let docs = self.docs(LOG_INDEX, &self.with_filters(wanted(parts, true)), BY_TITLE)?;
-                self.look(&docs, parts, weights)?;
+                let docs =
+                    self.newest_docs(LOG_INDEX, &self.with_filters(part_expressions(parts, true)), BY_TITLE)?;
+                self.rank_docs(&docs, parts, weights)?;
             }
             if self.found.len() >= self.limit {
                 break;
@@ -476,31 +483,32 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Looks at texts in which the index has all tokens of what is required.
-    fn look(&mut self, docs: &[i64], required: &[Part], weights: &Weights) -> Result<()> {
-        let newest = self.newest()?;
+    /// Expects texts that contain all tokens of the required parts.
+    fn rank_docs(&mut self, docs: &[i64], required: &[QuestionPart], weights: &Weights) -> Result<()> {
+        let newest = self.newest_time()?;
         for doc in docs {
             if self.seen.contains(doc) {
                 continue;
             }
-            if let Some(fit) = self.look_at(*doc, required, weights)?
+            if let Some(fit) = self.fit_doc(*doc, required, weights)?
                 && fit.holds_together(required)
             {
                 self.seen.insert(*doc);
-                self.found.push((fit.score * text::freshness(index::time(*doc), newest), *doc));
+                self.found.push((fit.score * text::freshness(index::doc_time(*doc), newest), *doc));
             }
         }
         Ok(())
     }
 
-    /// What a text has of the question; nothing of one that is not there or of another time.
-    fn look_at(&mut self, doc: i64, required: &[Part], weights: &Weights) -> Result<Option<Fit>> {
+    /// `None` if the text is gone or outside the time span.
+    fn fit_doc(&mut self, doc: i64, required: &[QuestionPart], weights: &Weights) -> Result<Option<Fit>> {
         let mut room = std::mem::take(&mut self.room);
-        let fit = if Table::of(doc) == Table::Log {
-            self.look_at_log(doc, required, weights, &mut room)?
+        let fit = if TextTable::of(doc) == TextTable::Log {
+            self.fit_log(doc, required, weights, &mut room)?
         } else {
-            load(self.store, doc)?.and_then(|text| {
-                let fit = text.with(|document| self.fit(text.at, required, weights, document, &mut room))?;
+            load_text(self.store, doc)?.and_then(|text| {
+                let fit =
+                    text.with(|document| self.fit_in_time(text.at, required, weights, document, &mut room))?;
                 Some(fit.worth(text.worth))
             })
         };
@@ -508,11 +516,11 @@ impl Search<'_> {
         Ok(fit)
     }
 
-    /// The same of a log. Most of what is looked at are logs, and most of them are not shown: nothing is copied.
-    fn look_at_log(
+    /// Copies nothing: most texts are logs, and most logs are not shown.
+    fn fit_log(
         &self,
         doc: i64,
-        required: &[Part],
+        required: &[QuestionPart],
         weights: &Weights,
         room: &mut Vec<Atom>,
     ) -> Result<Option<Fit>> {
@@ -521,40 +529,40 @@ impl Search<'_> {
             .prepare_cached("SELECT title, text, prompt, answer, more, at FROM log WHERE doc = ?1")?;
         let mut rows = found.query([doc])?;
         let Some(row) = rows.next()? else { return Ok(None) };
-        let at = of_ms(row.get(5)?);
+        let at = from_ms(row.get(5)?);
         let text = |column: usize| -> Result<&str> { Ok(row.get_ref(column)?.as_str().unwrap_or_default()) };
-        let more: More = serde_json::from_str(text(4)?).unwrap_or_default();
+        let more: LogExtras = serde_json::from_str(text(4)?).unwrap_or_default();
         let files = more.files.join(" ");
         let document = Document { title: text(0)?, texts: &[text(1)?, text(2)?, text(3)?, &files] };
-        Ok(self.fit(at, required, weights, &document, room))
+        Ok(self.fit_in_time(at, required, weights, &document, room))
     }
 
-    fn fit(
+    fn fit_in_time(
         &self,
         at: Millis,
-        required: &[Part],
+        required: &[QuestionPart],
         weights: &Weights,
         document: &Document<'_>,
         room: &mut Vec<Atom>,
     ) -> Option<Fit> {
         let in_time = self.scope.since.is_none_or(|since| at >= since)
             && self.scope.until.is_none_or(|until| at < until);
-        in_time.then(|| text::fit(&self.question, weights, required, document, room))
+        in_time.then(|| text::fit_document(&self.question, weights, required, document, room))
     }
 
-    fn newest(&self) -> Result<Millis> {
+    fn newest_time(&self) -> Result<Millis> {
         let mut newest = self.store.prepare_cached("SELECT max(doc) FROM log")?;
         let doc: Option<i64> = newest.query_row([], |row| row.get(0))?;
-        Ok(doc.map_or(Millis(0), index::time))
+        Ok(doc.map_or(Millis(0), index::doc_time))
     }
 
-    fn hits(mut self) -> Result<Vec<Hit>> {
+    fn into_hits(mut self) -> Result<Vec<Hit>> {
         self.found.sort_by(|one, other| other.0.total_cmp(&one.0).then(other.1.cmp(&one.1)));
         self.found.truncate(self.limit);
         let mut hits = Vec::with_capacity(self.found.len());
         for (score, doc) in &self.found {
-            let Some(text) = load(self.store, *doc)? else { continue };
-            let snippet = text.with(|document| text::snippet(&self.question, document));
+            let Some(text) = load_text(self.store, *doc)? else { continue };
+            let snippet = text.with(|document| text::make_snippet(&self.question, document));
             hits.push(Hit {
                 kind: text.kind,
                 id: text.id,
@@ -571,9 +579,8 @@ impl Search<'_> {
     }
 }
 
-/// A text as it is looked at and shown.
-struct Loaded {
-    kind: Kind,
+struct LoadedText {
+    kind: HitKind,
     id: String,
     uid: String,
     title: String,
@@ -581,20 +588,20 @@ struct Loaded {
     project: Option<String>,
     topic: Option<String>,
     at: Millis,
-    /// What its kind, or what became of it, makes of its score.
+    /// A factor for its kind and state.
     worth: f64,
 }
 
-impl Loaded {
+impl LoadedText {
     fn with<T>(&self, act: impl FnOnce(&Document<'_>) -> T) -> T {
         let texts: Vec<&str> = self.texts.iter().map(String::as_str).collect();
         act(&Document { title: &self.title, texts: &texts })
     }
 }
 
-fn load(store: &Connection, doc: i64) -> Result<Option<Loaded>> {
-    Ok(match Table::of(doc) {
-        Table::Log => {
+fn load_text(store: &Connection, doc: i64) -> Result<Option<LoadedText>> {
+    Ok(match TextTable::of(doc) {
+        TextTable::Log => {
             let mut found = store.prepare_cached(
                 "SELECT log.uid, log.title, log.text, log.prompt, log.answer, log.more, log.at, topic.title, project.name
                 FROM log JOIN topic ON topic.id = log.topic JOIN project ON project.id = topic.project
@@ -602,34 +609,36 @@ fn load(store: &Connection, doc: i64) -> Result<Option<Loaded>> {
             )?;
             let mut rows = found.query([doc])?;
             let Some(row) = rows.next()? else { return Ok(None) };
-            let more: More =
+            let more: LogExtras =
                 serde_json::from_str(row.get_ref(5)?.as_str().unwrap_or_default()).unwrap_or_default();
             let uid: String = row.get(0)?;
-            Some(Loaded {
-                kind: Kind::Log,
+            Some(LoadedText {
+                kind: HitKind::Log,
                 id: uid.clone(),
                 uid,
                 title: row.get(1)?,
                 texts: vec![row.get(2)?, row.get(3)?, row.get(4)?, more.files.join(" ")],
                 project: row.get(8)?,
                 topic: row.get(7)?,
-                at: of_ms(row.get(6)?),
+                at: from_ms(row.get(6)?),
                 worth: 1.0,
             })
         }
-        Table::Decision => row::decision(store, "decision.doc = ?1", [doc])?.map(|found| Loaded {
-            kind: Kind::Decision,
-            id: found.id.to_string(),
-            uid: found.row.uid,
-            title: found.row.text.lines().next().unwrap_or_default().to_owned(),
-            texts: vec![found.row.text, found.row.reason],
-            project: Some(found.in_project.name),
-            topic: Some(found.in_topic.name),
-            at: found.row.created,
-            worth: if found.row.retracted.is_some() || found.superseded_by.is_some() { 0.5 } else { 1.3 },
-        }),
-        Table::Topic => row::topic(store, "topic.doc = ?1", [doc])?.map(|found| Loaded {
-            kind: Kind::Topic,
+        TextTable::Decision => {
+            row::find_decision(store, "decision.doc = ?1", [doc])?.map(|found| LoadedText {
+                kind: HitKind::Decision,
+                id: found.id.to_string(),
+                uid: found.row.uid,
+                title: found.row.text.lines().next().unwrap_or_default().to_owned(),
+                texts: vec![found.row.text, found.row.reason],
+                project: Some(found.in_project.name),
+                topic: Some(found.in_topic.name),
+                at: found.row.created,
+                worth: if found.row.retracted.is_some() || found.superseded_by.is_some() { 0.5 } else { 1.3 },
+            })
+        }
+        TextTable::Topic => row::find_topic(store, "topic.doc = ?1", [doc])?.map(|found| LoadedText {
+            kind: HitKind::Topic,
             id: found.id.to_string(),
             uid: found.row.uid,
             title: found.row.title.clone(),
@@ -639,7 +648,7 @@ fn load(store: &Connection, doc: i64) -> Result<Option<Loaded>> {
             at: found.row.created,
             worth: if found.row.automatic.is_some() { 0.5 } else { 1.0 },
         }),
-        Table::Note => {
+        TextTable::Note => {
             let mut found = store.prepare_cached(
                 "SELECT note.kind, note.id, note.title, note.text, note.at, project.name
                 FROM note JOIN project ON project.id = note.project WHERE note.doc = ?1",
@@ -647,15 +656,15 @@ fn load(store: &Connection, doc: i64) -> Result<Option<Loaded>> {
             let mut rows = found.query([doc])?;
             let Some(row) = rows.next()? else { return Ok(None) };
             let id: String = row.get(1)?;
-            Some(Loaded {
-                kind: note::kind(row.get_ref(0)?.as_str().unwrap_or_default()),
+            Some(LoadedText {
+                kind: notes::parse_kind(row.get_ref(0)?.as_str().unwrap_or_default()),
                 uid: id.clone(),
                 id,
                 title: row.get(2)?,
                 texts: vec![row.get(3)?],
                 project: row.get(5)?,
                 topic: None,
-                at: of_ms(row.get(4)?),
+                at: from_ms(row.get(4)?),
                 worth: 1.1,
             })
         }

@@ -1,63 +1,61 @@
-//! Moves a whole store to a server. Whoever is stopped begins again: what is there already stays as it is.
+//! Copies a whole store to a server. An interrupted run can be repeated: rows that are there stay as they
+//! are.
 
 use std::collections::BTreeMap;
 
-use super::deliver::for_team;
-use super::{Standing, renamed};
+use super::deliver::without_private_fields;
+use super::{TeamState, with_project_uid};
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Memory;
 use crate::postgres::{Address, Delivered, Patience, PostgresStore, Sender};
-use crate::record::{Project, Record, Uid};
+use crate::record::{ProjectRow, Record, Uid};
 use crate::store::{Put, Store};
 
-/// How many rows go in one transaction.
+/// Rows per transaction.
 const BATCH: usize = 200;
 
-/// What was done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Moved {
-    /// How many rows of which kind there are here.
+pub struct Migrated {
+    /// Local rows by kind.
     pub rows: BTreeMap<&'static str, usize>,
-    /// How many of them the server did not have.
+    /// Rows that the server did not have.
     pub new: usize,
-    /// How many it had forgotten, which stays so.
+    /// Rows that the server had forgotten, and that stay so.
     pub forgotten: usize,
-    /// The names of the projects.
     pub projects: Vec<String>,
 }
 
-impl Moved {
-    /// How many rows there are.
+impl Migrated {
     pub fn all(&self) -> usize {
         self.rows.values().sum()
     }
 }
 
-/// Moves everything, and looks afterwards whether all of it is there. `progress` is told how many rows are done.
-pub fn migrate(memory: &mut Memory, address: &Address, progress: &mut dyn FnMut(usize)) -> Result<Moved> {
+/// Copies every row and verifies that the server has it. `progress` receives the number of rows so far.
+pub fn migrate(memory: &mut Memory, address: &Address, progress: &mut dyn FnMut(usize)) -> Result<Migrated> {
     let mut team = PostgresStore::connect(address.clone(), Patience::LONG)?;
-    let standing = Standing::read(memory.home());
-    standing.write(memory.home())?;
-    let mut projects: Vec<Project> = Vec::new();
-    memory.each(&mut |record| {
+    let state = TeamState::read(memory.home());
+    state.write(memory.home())?;
+    let mut projects: Vec<ProjectRow> = Vec::new();
+    memory.for_each_record(&mut |record| {
         if let Record::Project(row) = record {
             projects.push(row);
         }
         Ok(())
     })?;
-    memory.store().will_tell_all()?;
-    let names = team.adopt(&projects)?;
+    memory.store().note_all_sent()?;
+    let names = team.adopt_projects(&projects)?;
     let origins = memory.store().origins()?;
     let mut moving = Moving {
         team,
         names,
         roots: BTreeMap::new(),
-        sender: Sender { machine: standing.machine, origins },
+        sender: Sender { machine: state.machine, origins },
         batch: Vec::new(),
-        moved: Moved::default(),
+        moved: Migrated::default(),
     };
     moving.moved.projects = projects.iter().map(|project| project.name.clone()).collect();
-    memory.each(&mut |record| moving.take(record, progress))?;
+    memory.for_each_record(&mut |record| moving.take(record, progress))?;
     moving.send(progress)?;
     Ok(moving.moved)
 }
@@ -65,11 +63,11 @@ pub fn migrate(memory: &mut Memory, address: &Address, progress: &mut dyn FnMut(
 struct Moving {
     team: PostgresStore,
     names: BTreeMap<Uid, Uid>,
-    /// The folders of sessions.
+    /// By session.
     roots: BTreeMap<Uid, String>,
     sender: Sender,
     batch: Vec<Record>,
-    moved: Moved,
+    moved: Migrated,
 }
 
 impl Moving {
@@ -84,7 +82,10 @@ impl Moving {
             _ => None,
         };
         if !matches!(record, Record::Project(_)) {
-            self.batch.extend(renamed(for_team(record, root.map(String::as_str)), &self.names));
+            self.batch.extend(with_project_uid(
+                without_private_fields(record, root.map(String::as_str)),
+                &self.names,
+            ));
         }
         if self.batch.len() >= BATCH { self.send(progress) } else { Ok(()) }
     }
@@ -111,7 +112,7 @@ impl Moving {
                 }
             }
         }
-        // Asked again, not believed.
+        // Counts the rows on the server instead of trusting the reply.
         let count = self.team.count(&there)?;
         if count != there.len() as u64 {
             let what = format!("{} rows were sent and {count} of them are there", there.len());

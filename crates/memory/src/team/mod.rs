@@ -1,24 +1,24 @@
-//! What a machine and its team tell each other.
+//! The exchange with the team's store.
 //!
 //! ```text
 //! local store ─ outbox ─ deliver ─► team store ─ changes ─► pull ─► local store
 //!                                       └─ search ─► hits of others' logs
 //! ```
 //!
-//! Everything is written here first and delivered later, in the order in which it happened. What comes twice changes nothing
-//! there, so whoever is stopped in the middle sends it again. A project has one name in a team, and machines call it what
-//! they like: uids of projects are exchanged at the border.
+//! Rows are written locally first and delivered later, in order. Repeated delivery changes nothing, so an
+//! interrupted one starts over. A project has one name in the team but a uid per machine, so the uids of
+//! projects are translated in both directions.
 
-mod bounds;
+mod limits;
 mod deliver;
 mod migrate;
 mod pull;
 mod search;
-mod standing;
+mod state;
 
-pub use migrate::{Moved, migrate};
-pub use search::{Found, log, search};
-pub use standing::{Failure, Standing};
+pub use migrate::{Migrated, migrate};
+pub use search::{TeamSearch, find_log, search_with_team};
+pub use state::{TeamFailure, TeamState};
 
 use std::collections::BTreeMap;
 
@@ -27,103 +27,98 @@ use tidegate_core::time::Millis;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Memory;
 use crate::postgres::{Address, Patience, PostgresStore, Sender};
-use crate::record::{Project, Record, Uid};
+use crate::record::{ProjectRow, Record, Uid};
 use crate::sqlite::SqliteStore;
 use crate::store::Store;
 
-/// How many things a worker tells in one run; the rest is for the next one.
+/// For one run of a worker.
 pub const MOST: usize = 5000;
 
-/// What was told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Told {
-    /// How many things the team knows now.
+pub struct Exchanged {
     pub delivered: usize,
-    /// How many belong to what somebody had the team forget: they stay on this machine.
+    /// Rows of something the team has forgotten: they stay on this machine.
     pub forgotten: usize,
-    /// How many wait: for something that they refer to, or because the server does not take them.
+    /// Rows that wait for a row they refer to, or that the server rejects.
     pub waiting: usize,
-    /// What the server said about the last one that it does not take.
+    /// The server's reason for the last rejected row.
     pub refused: Option<String>,
-    /// How many topics and decisions of others are new here.
+    /// New or changed topics and decisions of others.
     pub pulled: usize,
 }
 
-/// What is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Tell the team.
     Push,
-    /// Be told.
     Pull,
-    /// First the one, then the other.
+    /// Push, then pull.
     Both,
 }
 
-/// Talks with the team, and remembers how it went.
+/// Exchanges rows with the team and records the outcome.
 pub fn exchange(
     memory: &mut Memory,
     address: &Address,
     direction: Direction,
     most: usize,
     patience: Patience,
-) -> Result<Told> {
+) -> Result<Exchanged> {
     let now = memory.now();
-    let mut standing = Standing::read(memory.home());
-    let done = talk(memory, address, direction, most, patience, &mut standing);
+    let mut state = TeamState::read(memory.home());
+    let done = exchange_rows(memory, address, direction, most, patience, &mut state);
     match &done {
         Ok(told) => {
-            standing.succeeded(now);
+            state.succeeded(now);
             if direction != Direction::Pull {
-                standing.refused.clone_from(&told.refused);
-                standing.forgotten += told.forgotten;
+                state.refused.clone_from(&told.refused);
+                state.forgotten += told.forgotten;
             }
         }
-        Err(error) => standing.failed(address.shown(), error, now),
+        Err(error) => state.failed(address.shown(), error, now),
     }
-    standing.write(memory.home())?;
+    state.write(memory.home())?;
     done
 }
 
-/// The same for a worker: only if there is a reason and, after failures, not before its time, unless somebody wants it at once.
-pub fn exchange_if_due(memory: &mut Memory, address: &Address, at_once: bool) -> Result<Option<Told>> {
-    if memory.store().shared()?.is_empty() && memory.store().outbox_length()? == 0 {
+/// For the worker: only if a project is shared or rows are queued and, after a failure, if the next try is
+/// due.
+pub fn exchange_if_due(memory: &mut Memory, address: &Address, at_once: bool) -> Result<Option<Exchanged>> {
+    if memory.store().shared_projects()?.is_empty() && memory.store().outbox_length()? == 0 {
         return Ok(None);
     }
-    if !at_once && !Standing::read(memory.home()).is_due(address.shown(), memory.now()) {
+    if !at_once && !TeamState::read(memory.home()).is_due(address.shown(), memory.now()) {
         return Ok(None);
     }
     exchange(memory, address, Direction::Both, MOST, Patience::LONG).map(Some)
 }
 
-fn talk(
+fn exchange_rows(
     memory: &mut Memory,
     address: &Address,
     direction: Direction,
     most: usize,
     patience: Patience,
-    standing: &mut Standing,
-) -> Result<Told> {
+    state: &mut TeamState,
+) -> Result<Exchanged> {
     let mut team = PostgresStore::connect(address.clone(), patience)?;
     let store = team.identity()?;
-    if standing.is_another(&store) {
-        memory.store().line_up_anew()?;
-        standing.talks_to(store);
+    if state.is_another(&store) {
+        memory.store().queue_all_shared()?;
+        state.talks_to(store);
     }
-    let mut told = Told::default();
+    let mut told = Exchanged::default();
     if direction != Direction::Pull {
         let origins = memory.store().origins()?;
-        let sender = Sender { machine: standing.machine.clone(), origins };
-        deliver::deliver(memory.store(), &mut team, &sender, most, &mut told)?;
+        let sender = Sender { machine: state.machine.clone(), origins };
+        deliver::deliver_outbox(memory.store(), &mut team, &sender, most, &mut told)?;
     }
     if direction != Direction::Push {
-        told.pulled = pull::pull(memory, &mut team, standing)?;
+        told.pulled = pull::pull_changes(memory, &mut team, state)?;
     }
     Ok(told)
 }
 
-/// The projects that are shared, as this machine knows them.
-fn shared(store: &mut dyn Store, shared: &[(i64, String)]) -> Result<Vec<Project>> {
+fn shared_projects(store: &mut dyn Store, shared: &[(i64, String)]) -> Result<Vec<ProjectRow>> {
     let mut projects = Vec::new();
     for (id, _) in shared {
         projects.extend(store.project(*id)?.map(|found| found.row));
@@ -131,17 +126,20 @@ fn shared(store: &mut dyn Store, shared: &[(i64, String)]) -> Result<Vec<Project
     Ok(projects)
 }
 
-/// The same, and what the team calls them.
-fn adopt(store: &mut SqliteStore, team: &mut PostgresStore) -> Result<(Vec<Project>, BTreeMap<Uid, Uid>)> {
-    let ids = store.shared()?;
-    let projects = shared(store, &ids)?;
-    store.will_tell(projects.iter().map(|project| project.uid.as_str()))?;
-    let names = team.adopt(&projects)?;
+/// The shared projects, and their uids in the team.
+fn adopt_projects(
+    store: &mut SqliteStore,
+    team: &mut PostgresStore,
+) -> Result<(Vec<ProjectRow>, BTreeMap<Uid, Uid>)> {
+    let ids = store.shared_projects()?;
+    let projects = shared_projects(store, &ids)?;
+    store.note_sent(projects.iter().map(|project| project.uid.as_str()))?;
+    let names = team.adopt_projects(&projects)?;
     Ok((projects, names))
 }
 
-/// A record with its project's other name. `None` if it has none.
-fn renamed(record: Record, names: &BTreeMap<Uid, Uid>) -> Option<Record> {
+/// Replaces the project's uid. `None` if the project is unknown on the other side.
+fn with_project_uid(record: Record, names: &BTreeMap<Uid, Uid>) -> Option<Record> {
     Some(match record {
         Record::Topic(mut row) => {
             row.project = names.get(&row.project)?.clone();
@@ -159,18 +157,16 @@ fn renamed(record: Record, names: &BTreeMap<Uid, Uid>) -> Option<Record> {
     })
 }
 
-/// What a team is said to be without.
 pub fn no_team() -> Error {
     Error::new(ErrorKind::Missing, "no team store is configured")
         .hint("set `[memory.team] url` and `projects` in your own config file")
 }
 
-/// How long until the next try after so many failures: 30 s, twice as long each time, at most an hour.
-fn pause(failures: u32) -> u64 {
+/// The pause before the next try: 30 s, doubled after each failure, at most an hour.
+fn retry_pause_ms(failures: u32) -> u64 {
     (30_000_u64 << failures.saturating_sub(1).min(10)).min(3_600_000)
 }
 
-/// A time as people read it.
-fn later(now: Millis, ms: u64) -> Millis {
+fn after_ms(now: Millis, ms: u64) -> Millis {
     Millis(now.0.saturating_add(ms))
 }

@@ -1,26 +1,26 @@
-//! Finds what others wrote down. Their logs are only there, so the server is asked, too; nobody waits for it for long.
+//! Searches the logs of others. They are only on the server, which gets a short time limit.
 
 use std::collections::BTreeSet;
 
-use super::{Standing, bounds, shared};
+use super::{TeamState, limits, shared_projects};
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::postgres::{Address, Patience, PostgresStore};
 use crate::record::Uid;
 use crate::store::Store;
-use crate::view::{Filter, Hit, Kind, Log, Query};
+use crate::view::{Filter, Hit, HitKind, Log, Query};
 
-/// What was found, here and there.
+/// Hits of this machine and of the team.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct TeamSearch {
     /// Best first.
     pub hits: Vec<Hit>,
-    /// Why there is nothing of the team among them, where it was to be asked.
+    /// Set if the server was asked and did not answer.
     pub unreachable: Option<String>,
 }
 
-impl Found {
-    /// The sentence for whoever reads the hits.
+impl TeamSearch {
+    /// The remark next to the hits.
     pub fn note(&self) -> Option<String> {
         self.unreachable
             .as_ref()
@@ -28,86 +28,93 @@ impl Found {
     }
 }
 
-/// Searches both. `address` is the team's, where there is one.
-pub fn search(memory: &mut Memory, address: Option<&Address>, query: &Query) -> Result<Found> {
+/// `address` is `None` without a team.
+pub fn search_with_team(memory: &mut Memory, address: Option<&Address>, query: &Query) -> Result<TeamSearch> {
     let hits = memory.search(query)?;
-    let Some(address) = address else { return Ok(Found { hits, unreachable: None }) };
-    let Some(projects) = asked(memory, query)? else { return Ok(Found { hits, unreachable: None }) };
-    match ask(memory, address, |team| there(team, &projects, query)) {
-        Ok(of_team) => Ok(Found { hits: merged(hits, of_team, query.limit()), unreachable: None }),
-        Err(why) => Ok(Found { hits, unreachable: Some(why) }),
+    let Some(address) = address else { return Ok(TeamSearch { hits, unreachable: None }) };
+    let Some(projects) = projects_to_ask(memory, query)? else {
+        return Ok(TeamSearch { hits, unreachable: None });
+    };
+    match ask_team(memory, address, |team| search_team(team, &projects, query)) {
+        Ok(of_team) => Ok(TeamSearch { hits: merge_hits(hits, of_team, query.limit()), unreachable: None }),
+        Err(why) => Ok(TeamSearch { hits, unreachable: Some(why) }),
     }
 }
 
-/// A log that is not here, by its uid or the beginning of it; `None` also where the team cannot be asked.
-pub fn log(memory: &mut Memory, address: Option<&Address>, uid: &str) -> Result<Option<Log>> {
+/// Also looks in the team's store. `None` if the log is in neither, or the team cannot be reached.
+pub fn find_log(memory: &mut Memory, address: Option<&Address>, uid: &str) -> Result<Option<Log>> {
     if let Some(found) = memory.log(uid)? {
         return Ok(Some(found));
     }
     let Some(address) = address else { return Ok(None) };
-    let ids = memory.store().shared()?;
+    let ids = memory.store().shared_projects()?;
     let names: BTreeSet<String> = ids.into_iter().map(|(_, name)| name).collect();
-    let found = ask(memory, address, |team| team.log(uid)).ok().flatten();
+    let found = ask_team(memory, address, |team| team.log(uid)).ok().flatten();
     let mut found = found.filter(|log| names.contains(&log.in_project.name));
     if let Some(found) = &mut found {
-        bounds::log(&mut found.row);
+        limits::limit_log(&mut found.row);
     }
     Ok(found)
 }
 
-/// In which projects the team is to be asked. Topics and decisions of others are here anyway.
-fn asked(memory: &mut Memory, query: &Query) -> Result<Option<Vec<crate::record::Project>>> {
-    if !query.kinds.is_empty() && !query.kinds.contains(&Kind::Log) {
+/// The shared projects to ask about; `None` if the query is not about logs. Topics and decisions of others
+/// are already here.
+fn projects_to_ask(memory: &mut Memory, query: &Query) -> Result<Option<Vec<crate::record::ProjectRow>>> {
+    if !query.kinds.is_empty() && !query.kinds.contains(&HitKind::Log) {
         return Ok(None);
     }
-    let mut ids = memory.store().shared()?;
+    let mut ids = memory.store().shared_projects()?;
     ids.retain(|(id, _)| query.filter.project.is_none_or(|wanted| wanted == *id));
-    let projects = shared(memory.store(), &ids)?;
-    // A topic has another number there; its logs are found by its name everywhere.
+    let projects = shared_projects(memory.store(), &ids)?;
+    // Ids of topics differ on the server.
     Ok((!projects.is_empty() && query.filter.topic.is_none()).then_some(projects))
 }
 
-/// Asks, unless it failed a moment ago: whoever searches again does not wait again.
-fn ask<T>(
+/// Asks unless a request failed a moment ago: repeated searches should not each wait for a timeout.
+fn ask_team<T>(
     memory: &mut Memory,
     address: &Address,
     question: impl FnOnce(&mut PostgresStore) -> Result<T>,
 ) -> std::result::Result<T, String> {
     let now = memory.now();
-    let mut standing = Standing::read(memory.home());
-    if let Some(failure) = standing.just_failed(address.shown(), now) {
+    let mut state = TeamState::read(memory.home());
+    if let Some(failure) = state.just_failed(address.shown(), now) {
         return Err(failure.what.clone());
     }
     let answer =
         PostgresStore::connect(address.clone(), Patience::SHORT).and_then(|mut team| question(&mut team));
     let is_news = match &answer {
-        Ok(_) => standing.search_succeeded(now),
+        Ok(_) => state.search_succeeded(now),
         Err(error) => {
-            standing.search_failed(address.shown(), error, now);
+            state.search_failed(address.shown(), error, now);
             true
         }
     };
     if is_news {
-        // What cannot be kept is found out again.
-        let _ = standing.write(memory.home());
+        // Losing this only costs another timeout.
+        let _ = state.write(memory.home());
     }
     answer.map_err(|error| error.what)
 }
 
-fn there(team: &mut PostgresStore, projects: &[crate::record::Project], query: &Query) -> Result<Vec<Hit>> {
-    let names = team.adopted(projects)?;
+fn search_team(
+    team: &mut PostgresStore,
+    projects: &[crate::record::ProjectRow],
+    query: &Query,
+) -> Result<Vec<Hit>> {
+    let names = team.find_adopted(projects)?;
     let of_team: Vec<Uid> = names.into_values().collect();
     if of_team.is_empty() {
         return Ok(Vec::new());
     }
     let filter = Filter { project: None, topic: None, ..query.filter.clone() };
-    let mut hits = team.search_in(&of_team, &Query { kinds: vec![Kind::Log], filter, ..query.clone() })?;
-    hits.iter_mut().for_each(bounds::hit);
+    let mut hits = team.search_in(&of_team, &Query { kinds: vec![HitKind::Log], filter, ..query.clone() })?;
+    hits.iter_mut().for_each(limits::limit_hit);
     Ok(hits)
 }
 
-/// Each once. Scores of two stores say little about each other, so the best of both come first, then the second ones.
-fn merged(here: Vec<Hit>, there: Vec<Hit>, limit: usize) -> Vec<Hit> {
+/// Scores of two stores are not comparable, so the lists are interleaved; duplicates are dropped.
+fn merge_hits(here: Vec<Hit>, there: Vec<Hit>, limit: usize) -> Vec<Hit> {
     let mut seen = BTreeSet::new();
     let known: BTreeSet<Uid> = here.iter().map(|hit| hit.uid.clone()).collect();
     let mut there = there.into_iter().filter(|hit| !known.contains(&hit.uid));

@@ -1,19 +1,17 @@
-//! Characters: which belong together, and which mean the same.
+//! Character classes and folding: which characters belong together, and which compare as equal.
 
-/// What a character is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
-    /// A word that ends where a character of another class begins.
+pub(crate) enum CharClass {
+    /// Ends where a character of another class begins.
     Word,
-    /// A script without spaces; which one, for telling content from endings.
+    /// A script without spaces. The script tells content words from endings.
     Run(Script),
-    /// A mark that belongs to the character before it.
+    /// Belongs to the character before it.
     Mark,
-    /// Neither.
     Between,
 }
 
-/// Scripts whose words are not set apart.
+/// Scripts without spaces between words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Script {
     Han,
@@ -22,14 +20,14 @@ pub(crate) enum Script {
     Other,
 }
 
-pub(crate) fn class(c: char) -> Class {
+pub(crate) fn class_of(c: char) -> CharClass {
     match c {
-        'a'..='z' | 'A'..='Z' | '0'..='9' | '_' => Class::Word,
-        '\0'..='\u{7f}' => Class::Between,
-        '\u{300}'..='\u{36f}' | '\u{3099}' | '\u{309a}' | 'ﾞ' | 'ﾟ' => Class::Mark,
-        '\u{3041}'..='\u{3096}' | 'ゝ' | 'ゞ' => Class::Run(Script::Hiragana),
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '_' => CharClass::Word,
+        '\0'..='\u{7f}' => CharClass::Between,
+        '\u{300}'..='\u{36f}' | '\u{3099}' | '\u{309a}' | 'ﾞ' | 'ﾟ' => CharClass::Mark,
+        '\u{3041}'..='\u{3096}' | 'ゝ' | 'ゞ' => CharClass::Run(Script::Hiragana),
         '\u{30a1}'..='\u{30fa}' | 'ー' | 'ヽ' | 'ヾ' | '\u{31f0}'..='\u{31ff}' | '\u{ff66}'..='\u{ff9d}' => {
-            Class::Run(Script::Katakana)
+            CharClass::Run(Script::Katakana)
         }
         '々'
         | '〆'
@@ -37,19 +35,19 @@ pub(crate) fn class(c: char) -> Class {
         | '\u{3400}'..='\u{4dbf}'
         | '\u{4e00}'..='\u{9fff}'
         | '\u{f900}'..='\u{faff}'
-        | '\u{20000}'..='\u{3ffff}' => Class::Run(Script::Han),
+        | '\u{20000}'..='\u{3ffff}' => CharClass::Run(Script::Han),
         '\u{e00}'..='\u{eff}'
         | '\u{1000}'..='\u{109f}'
         | '\u{1100}'..='\u{11ff}'
         | '\u{1780}'..='\u{17ff}'
-        | '\u{ac00}'..='\u{d7af}' => Class::Run(Script::Other),
-        c if c.is_alphanumeric() => Class::Word,
-        _ => Class::Between,
+        | '\u{ac00}'..='\u{d7af}' => CharClass::Run(Script::Other),
+        c if c.is_alphanumeric() => CharClass::Word,
+        _ => CharClass::Between,
     }
 }
 
-/// A character of a word as it is compared: small, of ordinary width, without an accent where it has a common one.
-pub(crate) fn of_word(c: char) -> char {
+/// Folds case, full width and common accents.
+pub(crate) fn fold_word_char(c: char) -> char {
     if c.is_ascii() {
         return c.to_ascii_lowercase();
     }
@@ -76,8 +74,8 @@ pub(crate) fn of_word(c: char) -> char {
     }
 }
 
-/// A character of a run as it is compared: kana of half width are the same as the others.
-pub(crate) fn of_run(c: char) -> char {
+/// Half-width kana become ordinary ones.
+pub(crate) fn fold_run_char(c: char) -> char {
     const WIDE: &str = "ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン";
     match c {
         '\u{ff66}'..='\u{ff9d}' => WIDE.chars().nth(c as usize - 0xff66).unwrap_or(c),
@@ -85,8 +83,8 @@ pub(crate) fn of_run(c: char) -> char {
     }
 }
 
-/// A kana with the mark that follows it.
-pub(crate) fn with_mark(c: char, mark: char) -> char {
+/// Combines a kana with the voicing mark after it.
+pub(crate) fn add_mark(c: char, mark: char) -> char {
     let step = match mark {
         '\u{3099}' | 'ﾞ' => 1,
         '\u{309a}' | 'ﾟ' => 2,
@@ -107,23 +105,23 @@ mod tests {
 
     #[test]
     fn widths_cases_and_marks_are_one() {
-        let word = |text: &str| text.chars().map(of_word).collect::<String>();
+        let word = |text: &str| text.chars().map(fold_word_char).collect::<String>();
         assert_eq!(word("ＳＱＬite Größe Ångström"), "sqlite große angstrom");
-        assert_eq!("ｶﾀﾅ".chars().map(of_run).collect::<String>(), "カタナ");
-        assert_eq!(with_mark('カ', 'ﾞ'), 'ガ');
-        assert_eq!(with_mark('は', '\u{309a}'), 'ぱ');
-        assert_eq!(with_mark('設', 'ﾞ'), '設');
+        assert_eq!("ｶﾀﾅ".chars().map(fold_run_char).collect::<String>(), "カタナ");
+        assert_eq!(add_mark('カ', 'ﾞ'), 'ガ');
+        assert_eq!(add_mark('は', '\u{309a}'), 'ぱ');
+        assert_eq!(add_mark('設', 'ﾞ'), '設');
     }
 
     #[test]
     fn classes() {
-        assert_eq!("a1_é１Ж".chars().map(class).collect::<Vec<_>>(), [Class::Word; 6]);
-        assert_eq!(class('設'), Class::Run(Script::Han));
-        assert_eq!(class('ー'), Class::Run(Script::Katakana));
-        assert_eq!(class('の'), Class::Run(Script::Hiragana));
-        assert_eq!(class('한'), Class::Run(Script::Other));
+        assert_eq!("a1_é１Ж".chars().map(class_of).collect::<Vec<_>>(), [CharClass::Word; 6]);
+        assert_eq!(class_of('設'), CharClass::Run(Script::Han));
+        assert_eq!(class_of('ー'), CharClass::Run(Script::Katakana));
+        assert_eq!(class_of('の'), CharClass::Run(Script::Hiragana));
+        assert_eq!(class_of('한'), CharClass::Run(Script::Other));
         for c in ['・', '。', ' ', '-', '"', '\u{1b}', '★'] {
-            assert_eq!(class(c), Class::Between, "{c}");
+            assert_eq!(class_of(c), CharClass::Between, "{c}");
         }
     }
 }

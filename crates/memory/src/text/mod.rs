@@ -1,12 +1,12 @@
-//! Words: how texts of any language become what is looked for. One way for both stores.
+//! From text to search tokens, for any language and for both stores.
 //!
 //! ```text
 //! text ─ scan ─► atoms ─► tokens ─► index of a store
 //! question ─► parts ─► tokens ─► candidates ─ rank ─► hits with snippets
 //! ```
 //!
-//! An *atom* is a word, or one character of a script that is written without spaces. A *token* is what the index holds:
-//! words by their stems, characters alone and in pairs.
+//! An *atom* is a word, or one character of a script without spaces. *Tokens* are the contents of the index:
+//! stems of words, and characters alone and in pairs.
 
 mod fold;
 mod question;
@@ -16,18 +16,18 @@ mod stem;
 
 use tidegate_core::text::characters;
 
-pub use question::{Part, Question};
-pub use rank::{Document, Fit, Weights, fit, freshness, score, snippet};
-pub use scan::{Atom, atoms, tokens};
-pub use stem::begun;
+pub use question::{Question, QuestionPart};
+pub use rank::{Document, Fit, Weights, fit_document, freshness, make_snippet, score_document};
+pub use scan::{Atom, collect_tokens, split_atoms};
+pub use stem::unfinished_stems;
 
-/// The version of the way from text to tokens.
+/// Changes when the same text gives other tokens: stores rebuild their index then.
 pub const VERSION: u32 = 1;
 
-/// How many words that begin as typed stand for one that is not there.
-pub const GOING_ON: u16 = 24;
+/// The number of words with a given prefix that stand for a word that no text has.
+pub const MOST_COMPLETIONS: u16 = 24;
 
-/// One line without control characters, at most so many characters.
+/// Removes control and hidden characters and cuts at `most` characters.
 pub fn one_line(text: &str, most: usize) -> String {
     let mut line = String::new();
     let mut length = 0;

@@ -1,71 +1,69 @@
-//! Questions: what somebody types, as parts that a text has to hold.
+//! Search questions, parsed into parts that a text must contain.
 
-use super::fold::{Class, Script, class};
-use super::scan::{Found, RunChar, hash, hash_of, scan};
+use super::fold::{CharClass, Script, class_of};
+use super::scan::{RunChar, Scanned, hash_char, hash_word, scan};
 
-/// Parts beyond these are left out: nobody asks for so much.
+/// More parts are ignored.
 pub(super) const MOST_PARTS: usize = 24;
 
-/// Bytes beyond these are left out.
+/// More bytes are ignored.
 const MOST_BYTES: usize = 4096;
 
-/// A word that says little, unless it is all there is.
+/// Ignored unless the question has no other words.
 const SMALL_WORDS: &str = "a an and are as at be by did do does for from had has have how i in is it its of on or \
     that the their then there this to was we were what when where which who why will with you";
 
-/// Something that a text has to hold: a word, a run of characters, or a phrase.
+/// A word, a run of characters or a phrase that a text must contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// What the index has to hold for it: all of them, or any.
+pub struct QuestionPart {
+    /// The index must contain all of them, or any if `any` is set.
     pub tokens: Vec<String>,
-    /// Atoms that stand one after another in a text with it; or any of them.
+    /// Must follow each other in the text, or any of them if `any` is set.
     pub(crate) atoms: Vec<u64>,
-    /// The word as it was typed, where it is one that could go on.
+    /// The word as typed, if it may be the start of a longer one.
     pub prefix: Option<String>,
-    /// Of a name that consists of several words: these, by their stems.
+    /// The stems of the words within a name such as `fooBar`.
     pieces: Vec<String>,
-    /// Whether any token does, and not only all.
     pub any: bool,
 }
 
-impl Part {
-    pub(crate) fn of(tokens: Vec<String>, atoms: Vec<u64>) -> Part {
-        Part { tokens, atoms, prefix: None, pieces: Vec::new(), any: false }
+impl QuestionPart {
+    pub(crate) fn of(tokens: Vec<String>, atoms: Vec<u64>) -> QuestionPart {
+        QuestionPart { tokens, atoms, prefix: None, pieces: Vec::new(), any: false }
     }
 
-    /// Whether a text with its tokens holds it, and nothing has to stand together for that.
+    /// Whether the tokens suffice as proof, without looking at their order in the text.
     pub(crate) fn is_where_its_tokens_are(&self) -> bool {
         self.any || self.atoms.len() < 2
     }
 
-    /// The words of a name, one after another: what a longer name may hold of it.
+    /// The words of a name in order: a longer name may contain them.
     #[must_use]
-    pub fn in_pieces(&self) -> Option<Part> {
-        let atoms = self.pieces.iter().map(|piece| hash(piece)).collect();
-        (!self.pieces.is_empty()).then(|| Part::of(self.pieces.clone(), atoms))
+    pub fn in_pieces(&self) -> Option<QuestionPart> {
+        let atoms = self.pieces.iter().map(|piece| hash_word(piece)).collect();
+        (!self.pieces.is_empty()).then(|| QuestionPart::of(self.pieces.clone(), atoms))
     }
 
-    /// Any of these words of the index, in place of one that it does not have.
+    /// Any of these index words in place of a word that the index does not have.
     #[must_use]
-    pub fn any_of(tokens: Vec<String>) -> Part {
-        let atoms = tokens.iter().map(|token| hash(token)).collect();
-        Part { any: true, ..Part::of(tokens, atoms) }
+    pub fn any_of(tokens: Vec<String>) -> QuestionPart {
+        let atoms = tokens.iter().map(|token| hash_word(token)).collect();
+        QuestionPart { any: true, ..QuestionPart::of(tokens, atoms) }
     }
 }
 
-/// What somebody looks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Question {
-    /// What every text that is found holds.
-    pub parts: Vec<Part>,
-    /// The same, taken to the letter: runs of several scripts as a whole. Where that is nothing else it is empty.
-    pub strict: Vec<Part>,
-    /// Sequences that speak for a text.
+    /// Every hit contains all of these.
+    pub parts: Vec<QuestionPart>,
+    /// The literal reading, with runs of several scripts kept whole. Empty if it equals `parts`.
+    pub strict: Vec<QuestionPart>,
+    /// Sequences that raise the score of a text.
     pub(crate) phrases: Vec<Vec<u64>>,
 }
 
 impl Question {
-    /// Reads what somebody typed. Whatever it is: at worst there is nothing to look for.
+    /// Accepts any text; the result may be empty.
     pub fn parse(text: &str) -> Question {
         let mut end = text.len().min(MOST_BYTES);
         while !text.is_char_boundary(end) {
@@ -74,31 +72,31 @@ impl Question {
         let mut question = Question::default();
         let mut strict = Vec::new();
         let mut all: Vec<u64> = Vec::new();
-        // What stands in quotes belongs together; a quote that is never closed is none.
+        // Quotes keep words together; an unclosed quote is ignored.
         let pieces: Vec<&str> = text[..end].split(['"', '“', '”']).collect();
         let quotes = pieces.len() - 1;
         for (place, piece) in pieces.into_iter().enumerate() {
             let quoted = place % 2 == 1 && place < quotes + usize::from(quotes.is_multiple_of(2));
             if quoted {
-                let phrase = phrase(piece);
+                let phrase = parse_phrase(piece);
                 all.extend(&phrase.atoms);
                 if !phrase.atoms.is_empty() {
                     question.parts.push(phrase.clone());
                     strict.push(phrase);
                 }
             } else {
-                loose(piece, &mut question, &mut strict, &mut all);
+                parse_words(piece, &mut question, &mut strict, &mut all);
             }
         }
         let small: Vec<&str> = SMALL_WORDS.split_whitespace().collect();
-        let says_little = |part: &Part| {
+        let says_little = |part: &QuestionPart| {
             part.pieces.is_empty() && part.prefix.as_deref().is_some_and(|word| small.contains(&word))
         };
         for parts in [&mut question.parts, &mut strict] {
             if parts.iter().any(|part| !says_little(part)) {
                 parts.retain(|part| !says_little(part));
             }
-            unique(parts);
+            drop_duplicates(parts);
         }
         if all.len() > 1 && question.parts.len() > 1 {
             question.phrases.push(all);
@@ -109,13 +107,12 @@ impl Question {
         question
     }
 
-    /// Whether there is anything to look for.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 }
 
-fn unique(parts: &mut Vec<Part>) {
+fn drop_duplicates(parts: &mut Vec<QuestionPart>) {
     let mut seen: Vec<Vec<u64>> = Vec::new();
     parts.retain(|part| {
         let new = !seen.contains(&part.atoms);
@@ -127,14 +124,14 @@ fn unique(parts: &mut Vec<Part>) {
     parts.truncate(MOST_PARTS);
 }
 
-/// Everything in quotes, as one part.
-fn phrase(text: &str) -> Part {
-    let mut part = Part::of(Vec::new(), Vec::new());
+/// Everything within quotes becomes one part.
+fn parse_phrase(text: &str) -> QuestionPart {
+    let mut part = QuestionPart::of(Vec::new(), Vec::new());
     scan(text, |found| match found {
-        Found::Run(run) => add_run(run, &mut part),
-        Found::Word { whole, .. } => {
+        Scanned::Run(run) => add_run(run, &mut part),
+        Scanned::Word { whole, .. } => {
             part.tokens.push(whole.to_owned());
-            part.atoms.push(hash(whole));
+            part.atoms.push(hash_word(whole));
         }
     });
     part.tokens.sort_unstable();
@@ -143,41 +140,45 @@ fn phrase(text: &str) -> Part {
     part
 }
 
-fn loose(text: &str, question: &mut Question, strict: &mut Vec<Part>, all: &mut Vec<u64>) {
+fn parse_words(text: &str, question: &mut Question, strict: &mut Vec<QuestionPart>, all: &mut Vec<u64>) {
     scan(text, |found| match found {
-        Found::Run(run) => {
+        Scanned::Run(run) => {
             let whole = run_part(run);
             all.extend(&whole.atoms);
             let segments: Vec<&[RunChar]> = run.chunk_by(|one, next| one.script == next.script).collect();
             if segments.len() == 1 {
                 question.parts.push(whole.clone());
             } else {
-                // Between what is written with Chinese characters, hiragana are endings and particles.
+                // Between Chinese characters, hiragana are endings and particles.
                 let says = segments.iter().filter(|segment| segment[0].script != Script::Hiragana);
                 question.parts.extend(says.map(|segment| run_part(segment)));
                 question.phrases.push(whole.atoms.clone());
             }
             strict.push(whole);
         }
-        Found::Word { parts, whole } => {
-            all.push(hash(whole));
+        Scanned::Word { parts, whole } => {
+            all.push(hash_word(whole));
             let typed = parts.first().zip(parts.last()).and_then(|(first, last)| text.get(first.1..last.2));
-            let is_of_word = |c: &char| *c != '_' && class(*c) != Class::Mark;
+            let is_of_word = |c: &char| *c != '_' && class_of(*c) != CharClass::Mark;
             let prefix =
-                typed.map(|word| word.chars().filter(is_of_word).map(super::fold::of_word).collect());
+                typed.map(|word| word.chars().filter(is_of_word).map(super::fold::fold_word_char).collect());
             let pieces = match parts {
                 [_] => Vec::new(),
                 parts => parts.iter().map(|(piece, ..)| piece.clone()).collect(),
             };
-            let part = Part { prefix, pieces, ..Part::of(vec![whole.to_owned()], vec![hash(whole)]) };
+            let part = QuestionPart {
+                prefix,
+                pieces,
+                ..QuestionPart::of(vec![whole.to_owned()], vec![hash_word(whole)])
+            };
             question.parts.push(part.clone());
             strict.push(part);
         }
     });
 }
 
-fn run_part(run: &[RunChar]) -> Part {
-    let mut part = Part::of(Vec::new(), Vec::new());
+fn run_part(run: &[RunChar]) -> QuestionPart {
+    let mut part = QuestionPart::of(Vec::new(), Vec::new());
     add_run(run, &mut part);
     part.tokens.sort_unstable();
     part.tokens.dedup();
@@ -185,13 +186,14 @@ fn run_part(run: &[RunChar]) -> Part {
     part
 }
 
-fn add_run(run: &[RunChar], part: &mut Part) {
-    part.atoms.extend(run.iter().map(|one| hash_of(one.folded)));
+fn add_run(run: &[RunChar], part: &mut QuestionPart) {
+    part.atoms.extend(run.iter().map(|one| hash_char(one.folded)));
     if let [one] = run {
         part.tokens.push(one.folded.to_string());
     }
-    // In a long run not every pair is asked for: each costs time, and that they stand together is seen in the text. The second and
-    // every other is: two characters each are often words by themselves, and what says most is how they meet.
+    // A long run asks for only some of its pairs: each costs time, and the order is checked in the text. It
+    // asks for the first, the last, and every second pair from the second one on: those cross the border
+    // between two-character words, which is the most specific.
     let last = run.len().saturating_sub(2);
     let is_asked = |place: usize| last < 3 || place % 2 == 1 || place == 0 || place == last;
     let asked = run.windows(2).enumerate().filter(|(place, _)| is_asked(*place));

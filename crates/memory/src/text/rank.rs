@@ -1,107 +1,102 @@
-//! How well a text fits a question, and the place in it that shows so.
+//! Scores how well a text fits a question, and picks the passage to show.
 
 use tidegate_core::time::Millis;
 
-use super::question::{MOST_PARTS, Part, Question};
-use super::scan::{Atom, atoms, atoms_into};
+use super::question::{MOST_PARTS, Question, QuestionPart};
+use super::scan::{Atom, atoms_into, split_atoms};
 
-/// A word in the title counts as many in the text.
+/// The weight of a word in the title against one in the text.
 const TITLE: f64 = 4.0;
 
-/// How soon more of the same word stop to count.
+/// The higher, the longer repetitions keep raising the score.
 const SATURATION: f64 = 1.2;
 
-/// A text of so many atoms is neither long nor short.
+/// In atoms.
 const USUAL_LENGTH: f64 = 250.0;
 
-/// A text loses half of what its time is worth in so many milliseconds: thirty days.
+/// The half-life of freshness: thirty days in milliseconds.
 const FADES: f64 = 30.0 * 86_400_000.0;
 
-/// How much of a text is looked at, in bytes: whoever writes more said what it is about before.
+/// In bytes; the subject of a longer text shows before that.
 const LOOKED_AT: usize = 256 * 1024;
 
-/// How many characters a snippet has.
+/// In characters.
 const SNIPPET: usize = 160;
 
-/// What is compared with a question.
 #[derive(Clone, Copy, Debug)]
 pub struct Document<'a> {
     /// One line.
     pub title: &'a str,
-    /// Texts, what says most first.
+    /// Most important first.
     pub texts: &'a [&'a str],
 }
 
-/// How much each part of a question says: the rarer, the more.
+/// The weight of each part of a question: rare parts weigh more.
 #[derive(Clone, Debug)]
 pub struct Weights(Vec<f64>);
 
 impl Weights {
-    /// From how many of all texts hold each part, about.
+    /// `counts` estimates how many of `all` texts contain each part.
     pub fn of(counts: &[f64], all: f64) -> Weights {
         let weight = |count: &f64| (1.0 + (all - count + 0.5).max(0.5) / (count + 0.5)).ln().max(0.05);
         Weights(counts.iter().map(weight).collect())
     }
 }
 
-/// What the time of a text is worth beside the newest one.
+/// A factor for the age of a text, relative to the newest one.
 pub fn freshness(at: Millis, newest: Millis) -> f64 {
     1.0 + 0.4 * (-(newest.since(at) as f64) / FADES).exp2()
 }
 
-/// What a document has of a question.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fit {
-    /// How well it fits.
     pub score: f64,
-    /// Which of the required parts stand in it, a bit for each.
+    /// A bit per required part that the document contains.
     holds: u32,
 }
 
 impl Fit {
-    /// Whether the required part at this place stands in it.
     pub fn holds(self, place: usize) -> bool {
         self.holds & 1 << place != 0
     }
 
-    /// The same of a document that is worth more or less than others.
     #[must_use]
     pub fn worth(self, worth: f64) -> Fit {
         Fit { score: self.score * worth, ..self }
     }
 
-    /// Whether it holds what is required, if all tokens of that are known to be in it: what is left to see is whether they stand
-    /// together.
-    pub fn holds_together(self, required: &[Part]) -> bool {
+    /// Whether the required parts are there, given that all of their tokens are: checks only that the tokens
+    /// follow each other.
+    pub fn holds_together(self, required: &[QuestionPart]) -> bool {
         required.iter().enumerate().all(|(place, part)| part.is_where_its_tokens_are() || self.holds(place))
     }
 }
 
-/// Compares a document with a question, with the weight of each of its parts. `room` is what the atoms of the last document were in.
-pub fn fit(
+/// `room` is a buffer that the calls share.
+pub fn fit_document(
     question: &Question,
     weights: &Weights,
-    required: &[Part],
+    required: &[QuestionPart],
     document: &Document<'_>,
     room: &mut Vec<Atom>,
 ) -> Fit {
     let parts = &question.parts[..question.parts.len().min(MOST_PARTS)];
     let (mut often, mut holds, mut length) = ([0.0; MOST_PARTS], 0_u32, 0);
     let mut phrases = vec![0.0_f64; question.phrases.len()];
-    let texts = document.texts.iter().map(|text| (cut(text), 1.0, 0.4));
+    let texts = document.texts.iter().map(|text| (cut_text(text), 1.0, 0.4));
     for (text, worth, of_phrase) in std::iter::once((document.title, TITLE, 0.6)).chain(texts) {
         atoms_into(text, room);
         length += room.len();
         for (place, part) in parts.iter().enumerate() {
-            often[place] += worth * places(part, room).count() as f64;
+            often[place] += worth * positions(part, room).count() as f64;
         }
         for (place, part) in required.iter().enumerate().take(MOST_PARTS) {
-            if holds & 1 << place == 0 && places(part, room).next().is_some() {
+            if holds & 1 << place == 0 && positions(part, room).next().is_some() {
                 holds |= 1 << place;
             }
         }
         for (phrase, best) in question.phrases.iter().zip(&mut phrases) {
-            if *best < of_phrase && (0..room.len()).any(|at| follows(phrase, &room[at..]).is_some()) {
+            if *best < of_phrase && (0..room.len()).any(|at| match_sequence(phrase, &room[at..]).is_some()) {
                 *best = of_phrase;
             }
         }
@@ -116,19 +111,18 @@ pub fn fit(
     Fit { score, holds }
 }
 
-/// How well a document fits a question; `None` if it does not hold what is required. That it holds the tokens of what is required
-/// is known.
-pub fn score(
+/// `None` if a required part is missing. Assumes that all tokens of the required parts are there.
+pub fn score_document(
     question: &Question,
     weights: &Weights,
-    required: &[Part],
+    required: &[QuestionPart],
     document: &Document<'_>,
 ) -> Option<f64> {
-    let fit = fit(question, weights, required, document, &mut Vec::new());
+    let fit = fit_document(question, weights, required, document, &mut Vec::new());
     fit.holds_together(required).then_some(fit.score)
 }
 
-fn cut(text: &str) -> &str {
+fn cut_text(text: &str) -> &str {
     let mut end = text.len().min(LOOKED_AT);
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -136,21 +130,20 @@ fn cut(text: &str) -> &str {
     &text[..end]
 }
 
-/// Where a part stands in a text.
-fn places<'a>(part: &'a Part, text: &'a [Atom]) -> impl Iterator<Item = usize> + 'a {
-    (0..text.len()).filter(|at| stands(part, &text[*at..]).is_some())
+fn positions<'a>(part: &'a QuestionPart, text: &'a [Atom]) -> impl Iterator<Item = usize> + 'a {
+    (0..text.len()).filter(|at| match_part(part, &text[*at..]).is_some())
 }
 
-/// How many atoms at the beginning of a text are this part.
-fn stands(part: &Part, text: &[Atom]) -> Option<usize> {
+/// The number of atoms that `part` covers at the start of `text`.
+fn match_part(part: &QuestionPart, text: &[Atom]) -> Option<usize> {
     if part.any {
-        return part.atoms.iter().find_map(|wanted| follows(&[*wanted], text));
+        return part.atoms.iter().find_map(|wanted| match_sequence(&[*wanted], text));
     }
-    follows(&part.atoms, text)
+    match_sequence(&part.atoms, text)
 }
 
-/// How many atoms at the beginning of a text are these, one after another.
-fn follows(wanted: &[u64], text: &[Atom]) -> Option<usize> {
+/// The number of atoms that this sequence covers at the start of `text`.
+fn match_sequence(wanted: &[u64], text: &[Atom]) -> Option<usize> {
     let mut length = 0;
     for wanted in wanted {
         let atom = text.get(length)?;
@@ -165,38 +158,37 @@ fn follows(wanted: &[u64], text: &[Atom]) -> Option<usize> {
     (length > 0).then_some(length)
 }
 
-/// One line of the document in which most parts of the question stand, with `**` around them.
-pub fn snippet(question: &Question, document: &Document<'_>) -> String {
+/// One line from the passage with most parts of the question, with `**` around them.
+pub fn make_snippet(question: &Question, document: &Document<'_>) -> String {
     let best = document
         .texts
         .iter()
         .filter(|text| !text.trim().is_empty())
-        .map(|text| Best::of(question, cut(text)))
-        // Of equals the first: it says most.
+        .map(|text| BestPassage::of(question, cut_text(text)))
+        // The first of equals: it is the most important text.
         .reduce(|best, next| if next.covered > best.covered { next } else { best });
     best.map_or_else(|| super::one_line(document.title, SNIPPET), |best| best.line())
 }
 
-/// The best place of a text.
-struct Best<'a> {
+struct BestPassage<'a> {
     text: &'a str,
-    /// How many parts stand in it.
+    /// The number of different parts in it.
     covered: usize,
-    /// Its bytes.
+    /// Byte range.
     from: usize,
     to: usize,
-    /// What is to be seen in it.
+    /// Byte ranges to emphasise.
     marks: Vec<(usize, usize)>,
 }
 
-impl<'a> Best<'a> {
-    fn of(question: &Question, text: &'a str) -> Best<'a> {
-        let atoms = atoms(text);
-        // Where which part stands.
+impl<'a> BestPassage<'a> {
+    fn of(question: &Question, text: &'a str) -> BestPassage<'a> {
+        let atoms = split_atoms(text);
+        // Start, end and part.
         let mut spots: Vec<(usize, usize, usize)> = Vec::new();
         for at in 0..atoms.len() {
             for (number, part) in question.parts.iter().enumerate() {
-                if let Some(length) = stands(part, &atoms[at..]) {
+                if let Some(length) = match_part(part, &atoms[at..]) {
                     spots.push((atoms[at].start, atoms[at + length - 1].end, number));
                 }
             }
@@ -211,12 +203,12 @@ impl<'a> Best<'a> {
                 best = (seen.len(), *start);
             }
         }
-        let (from, to) = around(text, best.1);
+        let (from, to) = passage_around(text, best.1);
         let marks = spots
             .iter()
             .map(|(start, end, _)| (*start, *end))
             .filter(|(start, end)| *start >= from && *end <= to);
-        Best { text, covered: best.0, from, to, marks: joined(marks.collect()) }
+        BestPassage { text, covered: best.0, from, to, marks: merge_ranges(marks.collect()) }
     }
 
     fn line(&self) -> String {
@@ -240,8 +232,8 @@ impl<'a> Best<'a> {
     }
 }
 
-/// The part of a text around a place: a little before it, more after it, and no word cut in two where there are spaces.
-fn around(text: &str, place: usize) -> (usize, usize) {
+/// A little before the place and more after it, cut at spaces where there are any.
+fn passage_around(text: &str, place: usize) -> (usize, usize) {
     let before = text[..place].char_indices().rev().take(SNIPPET / 4).last().map_or(place, |(at, _)| at);
     let from = if before == 0 {
         0
@@ -257,18 +249,18 @@ fn around(text: &str, place: usize) -> (usize, usize) {
             .filter(|space| *space > 0)
             .map_or(after, |space| place + space)
     };
-    (floor(text, from), floor(text, to))
+    (char_floor(text, from), char_floor(text, to))
 }
 
-fn floor(text: &str, mut at: usize) -> usize {
+fn char_floor(text: &str, mut at: usize) -> usize {
     while !text.is_char_boundary(at) {
         at -= 1;
     }
     at
 }
 
-/// Places that overlap or touch are one.
-fn joined(mut marks: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
+/// Merges ranges that overlap or touch.
+fn merge_ranges(mut marks: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
     marks.sort_unstable();
     let mut all: Vec<(usize, usize)> = Vec::new();
     for (start, end) in marks {
@@ -289,7 +281,7 @@ mod tests {
         let question = Question::parse(question);
         let weights = Weights::of(&vec![10.0; question.parts.len()], 1000.0);
         let document = Document { title, texts: &[text] };
-        score(&question, &weights, &question.parts, &document).filter(|score| *score > 0.0)
+        score_document(&question, &weights, &question.parts, &document).filter(|score| *score > 0.0)
     }
 
     #[test]
@@ -313,7 +305,7 @@ mod tests {
     #[test]
     fn a_snippet_shows_where() {
         let shown = |question: &str, text: &str| {
-            snippet(&Question::parse(question), &Document { title: "The title", texts: &[text] })
+            make_snippet(&Question::parse(question), &Document { title: "The title", texts: &[text] })
         };
         assert_eq!(shown("timeouts", "Set the busy\ntimeout to 5 s"), "Set the busy **timeout** to 5 s");
         assert_eq!(shown("設計", "新しい設計です"), "新しい**設計**です");
@@ -327,7 +319,7 @@ mod tests {
     }
 
     proptest! {
-        /// Any word of a text finds it, and whatever is asked of whatever text, nothing breaks.
+        /// Every word of a text finds it, and no combination of question and text panics.
         #[test]
         fn a_word_finds_its_text(text in "[a-zA-Z_ 設計のデータ変更ｶﾞ\u{301}.,é0-9]{0,80}", other in "\\PC{0,40}") {
             for word in text.split_whitespace() {
@@ -338,7 +330,7 @@ mod tests {
             }
             let question = Question::parse(&other);
             let _ = scored(&other, &text, &other);
-            let line = snippet(&question, &Document { title: &text, texts: &[&other, &text] });
+            let line = make_snippet(&question, &Document { title: &text, texts: &[&other, &text] });
             prop_assert!(!line.chars().any(char::is_control));
         }
     }

@@ -1,39 +1,34 @@
-//! From text to atoms, and from atoms to the tokens of an index.
+//! Splits text into atoms, and turns atoms into index tokens.
 
 use std::collections::BTreeSet;
 
 use tidegate_core::text::fnv;
 
-use super::fold::{self, Class, Script};
+use super::fold::{self, CharClass, Script};
 use super::stem::stem;
 
-/// More of one word is not looked at: it is no word.
+/// In bytes; longer sequences are not words.
 const LONGEST: usize = 64;
 
-/// A word, or one character of a run, and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Atom {
-    /// What it is, for comparing.
+    /// A hash.
     pub(crate) what: u64,
-    /// Of the first part of a word with several: the whole word. Else the same as `what`.
+    /// For the first part of a compound word the hash of the whole word, else the same as `what`.
     pub(crate) whole: u64,
-    /// How many atoms the whole word has.
+    /// The number of atoms of the whole word.
     pub(crate) parts: usize,
-    /// The byte where it begins.
     pub(crate) start: usize,
-    /// The byte after it.
     pub(crate) end: usize,
 }
 
-/// What a scan comes across.
-pub(super) enum Found<'a> {
-    /// A word: the stems of its parts, each with its bytes, and the stem of the whole.
+pub(super) enum Scanned<'a> {
+    /// The stems of its parts with their byte ranges, and the stem of the whole word.
     Word { parts: &'a [(String, usize, usize)], whole: &'a str },
-    /// A run: folded characters with their bytes.
+    /// Folded characters with their byte ranges.
     Run(&'a [RunChar]),
 }
 
-/// A character of a run.
 #[derive(Clone, Copy)]
 pub(super) struct RunChar {
     pub(super) folded: char,
@@ -42,10 +37,9 @@ pub(super) struct RunChar {
     pub(super) end: usize,
 }
 
-/// Goes through a text.
-pub(super) fn scan(text: &str, mut take: impl FnMut(Found<'_>)) {
+pub(super) fn scan(text: &str, mut take: impl FnMut(Scanned<'_>)) {
     let mut run: Vec<RunChar> = Vec::new();
-    let mut word = Word::default();
+    let mut word = WordReader::default();
     let mut at = 0;
     while let Some((c, end)) = char_at(text, at) {
         if c.is_ascii() && !is_of_word(c as u8) {
@@ -53,52 +47,52 @@ pub(super) fn scan(text: &str, mut take: impl FnMut(Found<'_>)) {
             continue;
         }
         let start = std::mem::replace(&mut at, end);
-        match fold::class(c) {
-            Class::Between | Class::Mark => {}
-            Class::Run(script) => {
+        match fold::class_of(c) {
+            CharClass::Between | CharClass::Mark => {}
+            CharClass::Run(script) => {
                 run.clear();
-                run.push(RunChar { folded: fold::of_run(c), script, start, end });
+                run.push(RunChar { folded: fold::fold_run_char(c), script, start, end });
                 while let Some((c, end)) = char_at(text, at) {
-                    match fold::class(c) {
-                        Class::Run(script) => {
-                            run.push(RunChar { folded: fold::of_run(c), script, start: at, end });
+                    match fold::class_of(c) {
+                        CharClass::Run(script) => {
+                            run.push(RunChar { folded: fold::fold_run_char(c), script, start: at, end });
                         }
-                        Class::Mark => {
+                        CharClass::Mark => {
                             if let Some(last) = run.last_mut() {
-                                last.folded = fold::with_mark(last.folded, c);
+                                last.folded = fold::add_mark(last.folded, c);
                                 last.end = end;
                             }
                         }
-                        Class::Word | Class::Between => break,
+                        CharClass::Word | CharClass::Between => break,
                     }
                     at = end;
                 }
-                take(Found::Run(&run));
+                take(Scanned::Run(&run));
             }
-            Class::Word => {
+            CharClass::Word => {
                 let plain = text.as_bytes()[at..].iter().take_while(|byte| is_of_word(**byte));
                 at += plain.count();
                 while let Some((c, end)) = char_at(text, at) {
-                    if !matches!(fold::class(c), Class::Word | Class::Mark) {
+                    if !matches!(fold::class_of(c), CharClass::Word | CharClass::Mark) {
                         break;
                     }
                     at = end;
                 }
                 word.read(&text[start..at], start);
                 if word.count > 0 {
-                    take(Found::Word { parts: &word.parts[..word.count], whole: word.whole() });
+                    take(Scanned::Word { parts: &word.parts[..word.count], whole: word.whole() });
                 }
             }
         }
     }
 }
 
-/// Whether a character of one byte is part of a word: what [`fold::class`] says, only sooner.
+/// The same as [`fold::class_of`] for ASCII, only faster.
 fn is_of_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// The character that begins at a byte, and where the next one does. Most are of one byte.
+/// Fast for ASCII, which most text is.
 fn char_at(text: &str, at: usize) -> Option<(char, usize)> {
     let byte = *text.as_bytes().get(at)?;
     if byte.is_ascii() {
@@ -108,22 +102,21 @@ fn char_at(text: &str, at: usize) -> Option<(char, usize)> {
     Some((c, at + c.len_utf8()))
 }
 
-/// A word such as `snake_case`, `camelCase` and `HTTPServer`: its parts, and the whole of it. What one word needed room for the
-/// next one uses again.
+/// Splits words such as `snake_case`, `camelCase` and `HTTPServer`. The buffers are reused from word to word.
 #[derive(Default)]
-struct Word {
+struct WordReader {
     parts: Vec<(String, usize, usize)>,
-    /// So many of them are this word's.
+    /// The number of `parts` in use.
     count: usize,
-    /// Empty where the only part is the whole.
+    /// Empty if the only part is the whole word.
     whole: String,
 }
 
-impl Word {
+impl WordReader {
     fn read(&mut self, text: &str, offset: usize) {
         self.count = 0;
         self.whole.clear();
-        // Most words: nothing to fold but a capital at the beginning.
+        // Fast path for most words: only a capital at the start to fold.
         let bytes = text.as_bytes();
         let plain = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
         if bytes.len() <= LONGEST && bytes[0].is_ascii_alphanumeric() && bytes[1..].iter().all(plain) {
@@ -143,7 +136,7 @@ impl Word {
                 before = None;
                 continue;
             }
-            if fold::class(c) == Class::Mark {
+            if fold::class_of(c) == CharClass::Mark {
                 continue;
             }
             let next_is_small = chars.peek().is_some_and(|(_, next)| next.is_lowercase());
@@ -157,7 +150,7 @@ impl Word {
                 self.next_part(at, at);
                 open = true;
             }
-            let folded = fold::of_word(c);
+            let folded = fold::fold_word_char(c);
             let part = &mut self.parts[self.count - 1].0;
             if part.len() < LONGEST {
                 part.push(folded);
@@ -195,38 +188,37 @@ impl Word {
     }
 }
 
-pub(super) fn hash(text: &str) -> u64 {
+pub(super) fn hash_word(text: &str) -> u64 {
     fnv::hash(text.bytes())
 }
 
-pub(super) fn hash_of(c: char) -> u64 {
-    // Not what `hash` gives for the same character: a word of one letter is something else.
+pub(super) fn hash_char(c: char) -> u64 {
+    // Differs from `hash` of the same character: a one-letter word is something else.
     u64::from(u32::from(c)) | 1 << 63
 }
 
-/// What a text consists of, in order.
-pub fn atoms(text: &str) -> Vec<Atom> {
+pub fn split_atoms(text: &str) -> Vec<Atom> {
     let mut atoms = Vec::with_capacity(text.len() / 6);
     atoms_into(text, &mut atoms);
     atoms
 }
 
-/// The same, in the room of another text's.
+/// Reuses the buffer of another text.
 pub(super) fn atoms_into(text: &str, atoms: &mut Vec<Atom>) {
     atoms.clear();
     scan(text, |found| match found {
-        Found::Run(run) => atoms.extend(run.iter().map(|one| {
-            let what = hash_of(one.folded);
+        Scanned::Run(run) => atoms.extend(run.iter().map(|one| {
+            let what = hash_char(one.folded);
             Atom { what, whole: what, parts: 1, start: one.start, end: one.end }
         })),
-        Found::Word { parts: [(word, start, end)], .. } => {
-            let what = hash(word);
+        Scanned::Word { parts: [(word, start, end)], .. } => {
+            let what = hash_word(word);
             atoms.push(Atom { what, whole: what, parts: 1, start: *start, end: *end });
         }
-        Found::Word { parts, whole } => {
-            let whole = hash(whole);
+        Scanned::Word { parts, whole } => {
+            let whole = hash_word(whole);
             atoms.extend(parts.iter().enumerate().map(|(place, (part, start, end))| {
-                let what = hash(part);
+                let what = hash_word(part);
                 let (whole, parts) = if place == 0 { (whole, parts.len()) } else { (what, 1) };
                 Atom { what, whole, parts, start: *start, end: *end }
             }));
@@ -234,33 +226,33 @@ pub(super) fn atoms_into(text: &str, atoms: &mut Vec<Atom>) {
     });
 }
 
-/// The tokens of a text, each once. None holds a space, a quote or a colon.
-pub fn tokens(text: &str, into: &mut BTreeSet<String>) {
+/// Without duplicates. No token contains a space, a quote or a colon.
+pub fn collect_tokens(text: &str, into: &mut BTreeSet<String>) {
     scan(text, |found| match found {
-        Found::Run(run) => {
+        Scanned::Run(run) => {
             let mut bytes = [0; 8];
             for at in 0..run.len() {
                 let first = run[at].folded.encode_utf8(&mut bytes).len();
-                add(std::str::from_utf8(&bytes[..first]).unwrap_or_default(), into);
+                add_token(std::str::from_utf8(&bytes[..first]).unwrap_or_default(), into);
                 if let Some(next) = run.get(at + 1) {
                     let second = next.folded.encode_utf8(&mut bytes[first..]).len();
-                    add(std::str::from_utf8(&bytes[..first + second]).unwrap_or_default(), into);
+                    add_token(std::str::from_utf8(&bytes[..first + second]).unwrap_or_default(), into);
                 }
             }
         }
-        Found::Word { parts, whole } => {
+        Scanned::Word { parts, whole } => {
             if parts.len() > 1 {
-                add(whole, into);
+                add_token(whole, into);
             }
             for (part, ..) in parts {
-                add(part, into);
+                add_token(part, into);
             }
         }
     });
 }
 
-/// Most words of a text were in it before.
-fn add(token: &str, into: &mut BTreeSet<String>) {
+/// Checks before allocating: most words of a text are repeated.
+fn add_token(token: &str, into: &mut BTreeSet<String>) {
     if !token.is_empty() && !into.contains(token) {
         into.insert(token.to_owned());
     }
@@ -272,7 +264,7 @@ mod tests {
 
     fn of(text: &str) -> Vec<String> {
         let mut set = BTreeSet::new();
-        tokens(text, &mut set);
+        collect_tokens(text, &mut set);
         set.into_iter().collect()
     }
 
@@ -302,15 +294,15 @@ mod tests {
     #[test]
     fn atoms_say_where_they_stand() {
         let text = "use fooBar で設計";
-        let at: Vec<&str> = atoms(text).iter().map(|atom| &text[atom.start..atom.end]).collect();
+        let at: Vec<&str> = split_atoms(text).iter().map(|atom| &text[atom.start..atom.end]).collect();
         assert_eq!(at, ["use", "foo", "Bar", "で", "設", "計"]);
-        assert_eq!(atoms("fooBar")[0].whole, atoms("foobar")[0].what);
+        assert_eq!(split_atoms("fooBar")[0].whole, split_atoms("foobar")[0].what);
     }
 
     #[test]
     fn bytes_are_classed_as_characters_are() {
         for byte in 0..128 {
-            assert_eq!(is_of_word(byte), fold::class(char::from(byte)) == Class::Word, "{byte}");
+            assert_eq!(is_of_word(byte), fold::class_of(char::from(byte)) == CharClass::Word, "{byte}");
         }
     }
 

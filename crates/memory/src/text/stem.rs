@@ -1,21 +1,21 @@
-//! Stems of English words: what is left of plurals and of `-ed` and `-ing`, so that one form finds the others.
+//! Stems of English words: removes plurals, `-ed` and `-ing`, so that one form finds the others.
 //!
-//! A stem need be no word; it need only be the same for forms of one word. Other languages are left alone, and so is
-//! whatever holds a digit.
+//! A stem need not be a word, only the same for all forms of a word. Words of other languages and words with
+//! digits are left as they are.
 
-/// The stem of a folded word.
+/// Expects a folded word.
 pub(crate) fn stem(word: &mut String) {
     if word.len() < 4 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return;
     }
-    // By the last letter: most words end in none of these.
-    if last(word) == b's' {
-        plural(word);
+    // The last letter rules most words out.
+    if last_letter(word) == b's' {
+        strip_plural(word);
     }
-    if matches!(last(word), b'd' | b'g') {
-        past_or_going_on(word);
+    if matches!(last_letter(word), b'd' | b'g') {
+        strip_ed_or_ing(word);
     }
-    if word.len() > 3 && last(word) == b'e' {
+    if word.len() > 3 && last_letter(word) == b'e' {
         word.pop();
     }
     let bytes = word.as_bytes();
@@ -28,9 +28,9 @@ pub(crate) fn stem(word: &mut String) {
     }
 }
 
-/// Stems of words that begin like this and end as forms of words do. What is typed of such an ending is longer than what is
-/// left of the word.
-pub fn begun(word: &str) -> Vec<String> {
+/// Stems of words of which an unfinished ending such as `runni` was typed: what is typed may be longer than
+/// the stem.
+pub fn unfinished_stems(word: &str) -> Vec<String> {
     let mut stems = Vec::new();
     for end in ["ing", "ed", "ies", "ied", "es"] {
         for typed in 1..end.len() {
@@ -46,11 +46,11 @@ pub fn begun(word: &str) -> Vec<String> {
     stems
 }
 
-fn last(word: &str) -> u8 {
+fn last_letter(word: &str) -> u8 {
     word.as_bytes().last().copied().unwrap_or_default()
 }
 
-fn plural(word: &mut String) {
+fn strip_plural(word: &mut String) {
     match word.as_bytes() {
         [.., b'i', b'e', b's'] if word.len() > 4 => {
             word.truncate(word.len() - 3);
@@ -66,7 +66,7 @@ fn plural(word: &mut String) {
     }
 }
 
-fn past_or_going_on(word: &mut String) {
+fn strip_ed_or_ing(word: &mut String) {
     let end = match word.as_bytes() {
         [.., b'i', b'e', b'd'] if word.len() > 4 => {
             word.truncate(word.len() - 3);
@@ -130,9 +130,9 @@ mod tests {
             ("stoppe", "stop"),
             ("matche", "matches"),
         ] {
-            assert!(begun(typed).contains(&of(whole)), "{typed}: {:?}", begun(typed));
+            assert!(unfinished_stems(typed).contains(&of(whole)), "{typed}: {:?}", unfinished_stems(typed));
         }
-        assert_eq!(begun("tidal"), Vec::<String>::new());
+        assert_eq!(unfinished_stems("tidal"), Vec::<String>::new());
     }
 
     #[test]

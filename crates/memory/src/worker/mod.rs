@@ -1,14 +1,14 @@
-//! The worker: takes jobs that hooks left, and stores what they are about.
+//! The worker: stores the relays of the jobs that hooks left.
 //!
-//! A job is taken away after what it is about is stored, in one transaction, and everything in it has a name of its own. So it
-//! may be killed at any point: a job that is done twice changes nothing, and none is lost. What a language model is to sum up
-//! is stored first with a summary of our own, and asked about afterwards ([`again`]): whatever becomes of that, the relay is
-//! there.
+//! A job is removed only after its rows are stored in one transaction, and every row has a stable uid. So the
+//! worker may be killed at any point: a repeated job changes nothing, and none is lost. A relay is first
+//! stored with a local summary; a language model is asked afterwards ([`summaries`]), and whatever it does,
+//! the relay is there.
 
-mod again;
-mod keep;
-mod left;
-mod order;
+mod abandoned;
+mod job_order;
+mod relay_rows;
+mod summaries;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -30,18 +30,18 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::store::{Put, Store};
 use crate::view::Log;
 
-pub use left::{Records, pick_up};
+pub use abandoned::{IsRecorded, queue_abandoned_sessions};
 
-/// How long after a turn its answer is waited for. It usually comes within a tenth of a second.
+/// The answer usually reaches the transcript within a tenth of a second.
 const ANSWER_MS: u64 = 10_000;
 
-/// How long after any other job the file is waited for.
+/// For jobs that expect no answer.
 const SETTLED_MS: u64 = 500;
 
-/// How often it is looked whether something came.
 const LOOK: Duration = Duration::from_millis(25);
 
-/// How long is waited before a store is tried again that somebody else holds; then the job stays for the next worker.
+/// Pauses between tries while another process holds the store. After the last one the job stays for the next
+/// worker.
 const STORE_DELAYS: [Duration; 5] = [
     Duration::from_millis(50),
     Duration::from_millis(250),
@@ -50,166 +50,152 @@ const STORE_DELAYS: [Duration; 5] = [
     Duration::from_secs(6),
 ];
 
-/// How long after each try a job waits whose transcript cannot be read. After the last it is given up.
+/// Pauses between tries of a job whose transcript cannot be read. After the last one the job is given up.
 const JOB_DELAYS_MS: [u64; 3] = [60_000, 600_000, 3_600_000];
 
-/// A language model that sums up.
+/// A language model that summarises relays.
 pub trait Summarise {
-    /// As it stands in records.
+    /// As shown in records.
     fn name(&self) -> String;
-    /// Sums up. Takes as long as it takes; what it is given holds no secrets any more.
-    fn sum_up(&mut self, relay: &Relay, lang: Lang) -> std::result::Result<Told, NotTold>;
+    /// Blocks until the summary is there. The relay is already redacted.
+    fn sum_up(&mut self, relay: &Relay, lang: Lang) -> std::result::Result<Told, NoSummary>;
 }
 
-/// Why there is no summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NotTold {
-    /// It was asked often enough in this hour.
-    Enough,
-    /// It failed, and may not fail another time.
+pub enum NoSummary {
+    /// The hourly limit of requests is reached.
+    LimitReached,
+    /// May succeed another time.
     Failed(String),
 }
 
-/// Everything a worker works with. Time is told by whoever starts it.
+/// Time is an argument: tests set it.
 pub struct Worker<'a> {
-    /// Private state.
     pub state: &'a StateDir,
-    /// Where everything goes.
     pub store: &'a mut dyn Store,
-    /// Who sums up, if not we ourselves.
+    /// `None` if only local summaries are wanted.
     pub summarise: Option<&'a mut dyn Summarise>,
-    /// What time it is.
     pub now: &'a dyn Fn() -> Millis,
-    /// Lets time pass.
     pub pause: &'a dyn Fn(Duration),
-    /// Is told what happens.
-    pub tell: &'a mut dyn FnMut(Progress<'_>),
-    /// Nothing is begun after this time.
+    pub tell: &'a mut dyn FnMut(WorkerEvent<'_>),
+    /// No new job is started after this time.
     pub until: Millis,
-    /// What failed is tried again at once, not when its time has come.
+    /// Retries failed jobs and summaries now instead of when they are due.
     pub at_once: bool,
 }
 
-/// What happens while a worker works.
+/// For the log and the terminal.
 #[derive(Debug)]
-pub enum Progress<'a> {
-    /// So many jobs lie there.
-    Jobs(usize),
-    /// One more is done.
+pub enum WorkerEvent<'a> {
+    JobsFound(usize),
     Done(&'a Job),
-    /// What a job is about is gone; the job is given up.
+    /// The transcript is gone; the job is given up.
     Lost {
-        /// The job.
         job: &'a Job,
-        /// What happened.
         why: &'a str,
     },
-    /// A job could not be done, and will be tried again.
-    Later {
-        /// The job.
+    /// The job failed and will be retried.
+    Retrying {
         job: &'a Job,
-        /// What happened.
         why: &'a str,
     },
-    /// A file could not be read, and stays where it is.
-    NotRead {
-        /// Where it is.
+    /// A spool file could not be read and stays.
+    Unreadable {
         path: &'a std::path::Path,
-        /// What happened.
         why: &'a str,
     },
-    /// A file is no job. It was put aside.
+    /// A spool file is not a job; it was moved away.
     SetAside {
-        /// Where it is now.
         path: &'a std::path::Path,
-        /// What is wrong with it.
         why: &'a str,
     },
-    /// Nobody summed a relay up.
-    NotToldYet(&'a str),
+    SummaryFailed(&'a str),
 }
 
-/// What a worker did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
-    /// Jobs that are done.
+pub struct WorkerReport {
     pub jobs: usize,
-    /// Relays that were new.
     pub new: usize,
-    /// Relays of which there was more than before.
+    /// Known relays that have grown.
     pub changed: usize,
-    /// Relays that a language model summed up.
+    /// By a language model.
     pub summed_up: usize,
-    /// Jobs that were given up.
+    /// Given up.
     pub lost: usize,
-    /// Files that were no jobs.
+    /// Spool files that are not jobs.
     pub set_aside: usize,
-    /// Jobs that lie there still: a newer program left them, they are to be tried later, or time was up.
+    /// Jobs that remain: written by a newer version, to be retried, or out of time.
     pub left: usize,
-    /// The projects in which something was added.
+    /// Projects with new rows.
     pub projects: Vec<ProjectOf>,
 }
 
-/// What became of a job.
-enum Done {
+enum JobOutcome {
     Stored,
     Lost(String),
-    Later(String),
+    Retry(String),
 }
 
 impl Worker<'_> {
-    /// Does everything there is to do. An error of the store leaves its job, and those after it, where they are.
-    pub fn run(&mut self) -> Result<Report> {
-        let mut report = Report::default();
+    /// Works until the spool is empty or time is up. An error of the store leaves its job and all later ones
+    /// in the spool.
+    pub fn run(&mut self) -> Result<WorkerReport> {
+        let mut report = WorkerReport::default();
         let mut retries = retries::read(self.state);
-        self.forget_old(&mut retries)?;
+        self.drop_stale_retries(&mut retries)?;
         let mut passed: Vec<std::path::PathBuf> = Vec::new();
         let mut waiting: BTreeSet<String> = BTreeSet::new();
         loop {
-            // Jobs come while others are done.
-            let queue = spool::list(self.state).map_err(|error| failed("the spool", &error))?;
+            // Hooks may add jobs meanwhile.
+            let queue = spool::list(self.state).map_err(|error| io_error("the spool", &error))?;
             let queue: Vec<Queued> =
                 queue.into_iter().filter(|queued| !passed.contains(&queued.path)).collect();
             if queue.is_empty() || (self.now)() >= self.until {
                 break;
             }
-            (self.tell)(Progress::Jobs(queue.len()));
-            for queued in order::of_parts(queue) {
+            (self.tell)(WorkerEvent::JobsFound(queue.len()));
+            for queued in job_order::sort_jobs(queue) {
                 if (self.now)() >= self.until {
                     break;
                 }
-                // A relay may go on in the next job of its session, which would not know it before this one is done.
-                let session = order::part(&queued).map(|(session, _)| session.to_owned());
+                // A relay can continue in the next job of its session, which finds it only once this job is
+                // stored.
+                let session = job_order::transcript_part(&queued).map(|(session, _)| session.to_owned());
                 let waits = session.as_ref().is_some_and(|session| waiting.contains(session));
-                if waits || self.one(&queued, &mut retries, &mut report)? {
+                if waits || self.process_file(&queued, &mut retries, &mut report)? {
                     waiting.extend(session);
                     passed.push(queued.path);
                 }
             }
         }
-        self.find_unsummed(&mut retries)?;
-        self.sum_up_again(&mut retries, &mut report)?;
-        let there = spool::list(self.state).map_err(|error| failed("the spool", &error))?;
+        self.schedule_missing_summaries(&mut retries)?;
+        self.write_due_summaries(&mut retries, &mut report)?;
+        let there = spool::list(self.state).map_err(|error| io_error("the spool", &error))?;
         let over = (self.now)() >= self.until;
-        // What came while others were summed up is not left: nobody looked at it.
+        // Jobs that arrived during the summaries are not counted: no one tried them.
         report.left = there.iter().filter(|queued| over || passed.contains(&queued.path)).count();
         Ok(report)
     }
 
-    /// One file of the spool. Tells whether it stays there.
-    fn one(&mut self, queued: &Queued, retries: &mut Retries, report: &mut Report) -> Result<bool> {
+    /// Returns whether the file stays in the spool.
+    fn process_file(
+        &mut self,
+        queued: &Queued,
+        retries: &mut Retries,
+        report: &mut WorkerReport,
+    ) -> Result<bool> {
         let job = match &queued.job {
             Ok(job) => job,
             Err(Unread::Newer(_)) => return Ok(true),
             Err(Unread::NotNow(why)) => {
-                (self.tell)(Progress::NotRead { path: &queued.path, why });
+                (self.tell)(WorkerEvent::Unreadable { path: &queued.path, why });
                 return Ok(true);
             }
             Err(Unread::Damaged(why)) => {
                 let path =
-                    spool::set_aside(self.state, queued).map_err(|error| failed("the spool", &error))?;
+                    spool::set_aside(self.state, queued).map_err(|error| io_error("the spool", &error))?;
                 report.set_aside += 1;
-                (self.tell)(Progress::SetAside { path: &path, why });
+                (self.tell)(WorkerEvent::SetAside { path: &path, why });
                 return Ok(false);
             }
         };
@@ -219,89 +205,89 @@ impl Worker<'_> {
         }
         let done = match &job.work {
             Work::Offered { topics } => {
-                self.with_store(|store| store.offered(&job.session, topics, job.at))?;
-                Done::Stored
+                self.with_store(|store| store.note_offers(&job.session, topics, job.at))?;
+                JobOutcome::Stored
             }
-            Work::Relays(part) => match self.relays(job, part, retries, report) {
-                Ok(None) => Done::Stored,
-                // Nor was it there when the turn ended: a host that keeps none.
-                Ok(Some(Gone::Deleted)) if part.to == 0 => Done::Stored,
-                Ok(Some(gone @ Gone::Unreadable(_))) => self.later(&name, gone.to_string(), retries)?,
-                Ok(Some(gone)) => Done::Lost(gone.to_string()),
-                // Something is wrong with this one job; those after it are not to wait for that.
-                Err(error) if of_one_job(&error) => self.later(&name, error.to_string(), retries)?,
+            Work::Relays(part) => match self.store_part(job, part, retries, report) {
+                Ok(None) => JobOutcome::Stored,
+                // It was missing at the end of the turn too: this host keeps no transcript.
+                Ok(Some(Gone::Deleted)) if part.to == 0 => JobOutcome::Stored,
+                Ok(Some(gone @ Gone::Unreadable(_))) => self.retry_later(&name, gone.to_string(), retries)?,
+                Ok(Some(gone)) => JobOutcome::Lost(gone.to_string()),
+                // Only this job is wrong; later ones need not wait.
+                Err(error) if is_job_error(&error) => self.retry_later(&name, error.to_string(), retries)?,
                 Err(error) => return Err(error),
             },
         };
         match done {
-            Done::Later(why) => {
-                (self.tell)(Progress::Later { job, why: &why });
+            JobOutcome::Retry(why) => {
+                (self.tell)(WorkerEvent::Retrying { job, why: &why });
                 return Ok(true);
             }
-            Done::Stored => {
+            JobOutcome::Stored => {
                 report.jobs += 1;
-                (self.tell)(Progress::Done(job));
+                (self.tell)(WorkerEvent::Done(job));
             }
-            Done::Lost(why) => {
+            JobOutcome::Lost(why) => {
                 report.lost += 1;
-                (self.tell)(Progress::Lost { job, why: &why });
+                (self.tell)(WorkerEvent::Lost { job, why: &why });
             }
         }
-        spool::remove(queued).map_err(|error| failed("the spool", &error))?;
+        spool::remove(queued).map_err(|error| io_error("the spool", &error))?;
         if retries.jobs.remove(&name).is_some() {
-            self.write(retries)?;
+            self.write_retries(retries)?;
         }
         Ok(false)
     }
 
-    /// Stores the relays of a part; gives what is gone of it.
-    fn relays(
+    /// Returns why part of it is lost, if it is.
+    fn store_part(
         &mut self,
         job: &Job,
         part: &Part,
         retries: &mut Retries,
-        report: &mut Report,
+        report: &mut WorkerReport,
     ) -> Result<Option<Gone>> {
-        let gone = match self.read(job, part, retries, report)? {
+        let gone = match self.read_part(job, part, retries, report)? {
             Ok(()) => return Ok(None),
             Err(gone) => gone,
         };
-        // What is left of the part is stored. Begun anew, the file may hold what was said since; whatever that is, it has names.
+        // Stores what remains. A file that was started over may hold newer relays; their uids tell them
+        // apart.
         if let Gone::Shorter { length, .. } = gone {
             let from = if length < part.from { 0 } else { part.from };
             let anew = Part { from, to: length, answer: None, ..part.clone() };
-            let read = self.read(job, &anew, retries, report)?;
+            let read = self.read_part(job, &anew, retries, report)?;
             return Ok(Some(read.err().unwrap_or(gone)));
         }
         Ok(Some(gone))
     }
 
-    /// A job that could not be done waits for its next try, if there is one.
-    fn later(&self, name: &str, why: String, retries: &mut Retries) -> Result<Done> {
+    /// Schedules the next try, or gives the job up after the last one.
+    fn retry_later(&self, name: &str, why: String, retries: &mut Retries) -> Result<JobOutcome> {
         let new = Retry { tries: 0, next: Millis(0), lang: None };
         let retry = retries.jobs.entry(name.to_owned()).or_insert(new);
-        let Some(delay) = JOB_DELAYS_MS.get(retry.tries as usize) else { return Ok(Done::Lost(why)) };
+        let Some(delay) = JOB_DELAYS_MS.get(retry.tries as usize) else { return Ok(JobOutcome::Lost(why)) };
         retry.tries += 1;
         retry.next = Millis((self.now)().0 + delay);
-        self.write(retries)?;
-        Ok(Done::Later(why))
+        self.write_retries(retries)?;
+        Ok(JobOutcome::Retry(why))
     }
 
-    /// Reads a part and stores its relays.
-    fn read(
+    fn read_part(
         &mut self,
         job: &Job,
         part: &Part,
         retries: &mut Retries,
-        report: &mut Report,
+        report: &mut WorkerReport,
     ) -> Result<std::result::Result<(), Gone>> {
         let age = (self.now)().since(job.at);
         let wait = if part.answer.is_some() { ANSWER_MS } else { SETTLED_MS };
-        // Counted, not timed: a clock that is set back does not make it wait longer.
+        // Counts looks instead of time: a clock that moves back does not prolong the wait.
         let mut looks = wait.saturating_sub(age) / LOOK.as_millis() as u64;
         let mut reader = loop {
             match Reader::open(part, job.at) {
-                // The first lines of a session may still be on their way.
+                // The first lines of a session may not be written yet.
                 Err(Gone::Deleted) if looks > 0 => {
                     looks -= 1;
                     (self.pause)(LOOK);
@@ -315,7 +301,7 @@ impl Worker<'_> {
             match reader.read_on() {
                 Err(gone) => return Ok(Err(gone)),
                 Ok(Next::Relay(found)) => {
-                    self.keep(job, part, &found, false, retries, report)?;
+                    self.store_relay(job, part, &found, false, retries, report)?;
                     last = Some(found);
                 }
                 Ok(Next::End { answered }) => {
@@ -329,15 +315,19 @@ impl Worker<'_> {
             }
         };
         if let Some(found) = reader.finish() {
-            self.keep(job, part, &found, true, retries, report)?;
+            self.store_relay(job, part, &found, true, retries, report)?;
             last = Some(found);
         }
-        Ok(if answered || self.holds(part, last.as_ref())? { Ok(()) } else { Err(Gone::Replaced) })
+        Ok(if answered || self.is_same_transcript(part, last.as_ref())? {
+            Ok(())
+        } else {
+            Err(Gone::Replaced)
+        })
     }
 
-    /// Whether a file in which the answer never came is still the one that the part is of: it ends in a relay of the part, or in one
-    /// that is stored already. Of a part that was empty nothing can be gone.
-    fn holds(&mut self, part: &Part, last: Option<&Found>) -> Result<bool> {
+    /// Whether a file without the expected answer is still the one the job was about: it ends in a relay of
+    /// the part, or in one that is already stored. An empty part cannot have lost anything.
+    fn is_same_transcript(&mut self, part: &Part, last: Option<&Found>) -> Result<bool> {
         if part.from == part.to {
             return Ok(true);
         }
@@ -351,44 +341,44 @@ impl Worker<'_> {
         })
     }
 
-    /// Stores one relay, which is the `last` of its part or not.
-    fn keep(
+    fn store_relay(
         &mut self,
         job: &Job,
         part: &Part,
         found: &Found,
         last: bool,
         retries: &mut Retries,
-        report: &mut Report,
+        report: &mut WorkerReport,
     ) -> Result<()> {
         let relay = &*found.relay;
         let again = self.summarise.is_some();
-        // Before it is stored: whoever is killed in between has only something too many to look at.
+        // Queued before the relay is stored: a crash in between leaves only a stale queue entry.
         let asks = again && !retries.summaries.contains_key(&relay.uid);
         let put = self.with_store(|store| {
-            // Others that only begin like it say nothing about it.
+            // An ambiguous prefix is not this relay.
             let known = match store.log(&relay.uid) {
                 Err(error) if error.kind == ErrorKind::Refused => None,
                 found => found?.filter(|log| log.row.uid == relay.uid),
             };
-            // What was said before this part belongs to it only if it was recorded then.
+            // A relay from before this part counts only if it was recorded then.
             let of_part = found.began >= part.from;
             if known.as_ref().map_or(!of_part, |log| log.row.updated >= relay.ended) {
                 return Ok(None);
             }
-            // Nor does what was not recorded, or what another session recorded: a fork begins with that.
+            // Skips relays that were not recorded and those that another session recorded: a fork starts with
+            // a copy of them.
             let is_own = |log: &Log| log.row.session.as_ref() == Some(&job.session);
             if part.passed.is_some_and(|until| relay.at <= until) && !known.as_ref().is_some_and(is_own) {
                 return Ok(None);
             }
             let before = known.filter(|_| !last).map(|log| log.row.topic);
-            keep::records(store, job, part, relay, again, before).map(Some)
+            relay_rows::rows_of_relay(store, job, part, relay, again, before).map(Some)
         })?;
         let Some(records) = put else { return Ok(()) };
         if asks {
             let retry = Retry { tries: 0, next: (self.now)(), lang: part.lang };
             retries.summaries.insert(relay.uid.clone(), retry);
-            self.write(retries)?;
+            self.write_retries(retries)?;
         }
         let done = self.with_store(|store| store.put(&records))?;
         match done.last() {
@@ -403,7 +393,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Does something with the store, and again after a while if somebody else holds it.
+    /// Retries while another process holds the store.
     fn with_store<T>(&mut self, mut act: impl FnMut(&mut dyn Store) -> Result<T>) -> Result<T> {
         let mut delays = STORE_DELAYS.iter();
         loop {
@@ -417,28 +407,28 @@ impl Worker<'_> {
         }
     }
 
-    /// Of a job that somebody else took away no try is left.
-    fn forget_old(&self, retries: &mut Retries) -> Result<()> {
+    /// Drops retries of jobs that another worker has finished.
+    fn drop_stale_retries(&self, retries: &mut Retries) -> Result<()> {
         if retries.jobs.is_empty() {
             return Ok(());
         }
-        let queue = spool::list(self.state).map_err(|error| failed("the spool", &error))?;
+        let queue = spool::list(self.state).map_err(|error| io_error("the spool", &error))?;
         let there = |name: &String| queue.iter().any(|queued| queued.path.ends_with(name));
         let before = retries.jobs.len();
         retries.jobs.retain(|name, _| there(name));
-        if retries.jobs.len() < before { self.write(retries) } else { Ok(()) }
+        if retries.jobs.len() < before { self.write_retries(retries) } else { Ok(()) }
     }
 
-    fn write(&self, retries: &Retries) -> Result<()> {
-        retries::write(self.state, retries).map_err(|error| failed("the worker's state", &error))
+    fn write_retries(&self, retries: &Retries) -> Result<()> {
+        retries::write(self.state, retries).map_err(|error| io_error("the worker's state", &error))
     }
 }
 
-/// Whether an error comes from what a job says, and not from the store's own state.
-fn of_one_job(error: &Error) -> bool {
+/// Whether the content of the job is to blame, not the state of the store.
+fn is_job_error(error: &Error) -> bool {
     matches!(error.kind, ErrorKind::Missing | ErrorKind::Refused | ErrorKind::Other)
 }
 
-fn failed(what: &str, error: &io::Error) -> Error {
+fn io_error(what: &str, error: &io::Error) -> Error {
     Error::new(ErrorKind::Io, format!("{what}: {error}"))
 }

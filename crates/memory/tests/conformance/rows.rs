@@ -1,17 +1,19 @@
-//! Rows to try things with.
+//! Sample rows.
 
 use tidegate_core::time::Millis;
-use tidegate_memory::record::{Decision, Log, Project, Record, Session, Source, Status, Summary, Topic};
+use tidegate_memory::record::{
+    DecisionRow, LogRow, ProjectRow, Record, SessionRow, Source, Status, Summary, TopicRow,
+};
 
-/// A day in 2026, so that numbers made of times are as large as in life.
+/// A day in 2026, so that numbers made of times have a realistic size.
 pub(crate) const DAY: u64 = 1_790_000_000_000;
 
 pub(crate) fn at(minutes: u64) -> Millis {
     Millis(DAY + minutes * 60_000)
 }
 
-pub(crate) fn project(uid: &str) -> Project {
-    Project {
+pub(crate) fn project(uid: &str) -> ProjectRow {
+    ProjectRow {
         uid: uid.to_owned(),
         id: None,
         key: Some(format!("/home/me/{uid}/.git")),
@@ -21,8 +23,8 @@ pub(crate) fn project(uid: &str) -> Project {
     }
 }
 
-pub(crate) fn topic(uid: &str, project: &str) -> Topic {
-    Topic {
+pub(crate) fn topic(uid: &str, project: &str) -> TopicRow {
+    TopicRow {
         uid: uid.to_owned(),
         id: None,
         project: project.to_owned(),
@@ -37,8 +39,8 @@ pub(crate) fn topic(uid: &str, project: &str) -> Topic {
     }
 }
 
-pub(crate) fn session(uid: &str, project: &str) -> Session {
-    Session {
+pub(crate) fn session(uid: &str, project: &str) -> SessionRow {
+    SessionRow {
         uid: uid.to_owned(),
         project: project.to_owned(),
         root: format!("/home/me/{project}"),
@@ -48,8 +50,8 @@ pub(crate) fn session(uid: &str, project: &str) -> Session {
     }
 }
 
-pub(crate) fn log(uid: &str, topic: &str, minutes: u64) -> Log {
-    Log {
+pub(crate) fn log(uid: &str, topic: &str, minutes: u64) -> LogRow {
+    LogRow {
         uid: uid.to_owned(),
         topic: topic.to_owned(),
         session: None,
@@ -68,8 +70,8 @@ pub(crate) fn log(uid: &str, topic: &str, minutes: u64) -> Log {
     }
 }
 
-pub(crate) fn decision(uid: &str, topic: &str, minutes: u64) -> Decision {
-    Decision {
+pub(crate) fn decision(uid: &str, topic: &str, minutes: u64) -> DecisionRow {
+    DecisionRow {
         uid: uid.to_owned(),
         id: None,
         topic: topic.to_owned(),
@@ -83,9 +85,9 @@ pub(crate) fn decision(uid: &str, topic: &str, minutes: u64) -> Decision {
     }
 }
 
-/// Two projects, four topics, two sessions, eight logs, five decisions: everything that a row can have.
+/// Two projects, four topics, two sessions, eight logs, five decisions: every field of a row is used.
 pub(crate) fn world() -> Vec<Record> {
-    let full = Log {
+    let full = LogRow {
         session: Some("s1".to_owned()),
         title: "Parser reads CRLF".to_owned(),
         text: "The parser reads files with CRLF.\nTwo lines.".to_owned(),
@@ -99,19 +101,19 @@ pub(crate) fn world() -> Vec<Record> {
         updated: at(12),
         ..log("l1", "t1", 10)
     };
-    let japanese = Log {
+    let japanese = LogRow {
         session: Some("s1".to_owned()),
         title: "検索の設計".to_owned(),
         text: "全文検索の設計を変更した。二文字の単語も見つかる。".to_owned(),
         ..log("l2", "t2", 20)
     };
     vec![
-        Record::Project(Project { id: Some(7), ..project("p1") }),
-        Record::Project(Project { key: None, ..project("p2") }),
-        Record::Topic(Topic { id: Some(40), ..topic("t1", "p1") }),
-        Record::Topic(Topic { parent: Some("t1".to_owned()), ..topic("t2", "p1") }),
-        Record::Topic(Topic { automatic: Some("s1".to_owned()), ..topic("t3", "p1") }),
-        Record::Topic(Topic {
+        Record::Project(ProjectRow { id: Some(7), ..project("p1") }),
+        Record::Project(ProjectRow { key: None, ..project("p2") }),
+        Record::Topic(TopicRow { id: Some(40), ..topic("t1", "p1") }),
+        Record::Topic(TopicRow { parent: Some("t1".to_owned()), ..topic("t2", "p1") }),
+        Record::Topic(TopicRow { automatic: Some("s1".to_owned()), ..topic("t3", "p1") }),
+        Record::Topic(TopicRow {
             status: Status::Closed,
             offered: 2,
             offered_at: Some(at(90)),
@@ -121,20 +123,24 @@ pub(crate) fn world() -> Vec<Record> {
         Record::Session(session("s2", "p2")),
         Record::Log(full),
         Record::Log(japanese),
-        Record::Log(Log { source: Source::Hand, ..log("l3", "t1", 30) }),
-        Record::Log(Log { session: Some("s2".to_owned()), ..log("l4", "t4", 40) }),
-        Record::Log(Log { session: Some("s2".to_owned()), ..log("l5", "t1", 50) }),
+        Record::Log(LogRow { source: Source::Hand, ..log("l3", "t1", 30) }),
+        Record::Log(LogRow { session: Some("s2".to_owned()), ..log("l4", "t4", 40) }),
+        Record::Log(LogRow { session: Some("s2".to_owned()), ..log("l5", "t1", 50) }),
         Record::Log(log("l6", "t2", 60)),
-        Record::Log(Log { session: Some("s1".to_owned()), ..log("l7", "t3", 70) }),
+        Record::Log(LogRow { session: Some("s1".to_owned()), ..log("l7", "t3", 70) }),
         Record::Log(log("l8", "t4", 70)),
         Record::Decision(decision("d1", "t1", 15)),
-        Record::Decision(Decision {
+        Record::Decision(DecisionRow {
             supersedes: Some("d1".to_owned()),
             session: Some("s1".to_owned()),
             ..decision("d2", "t1", 25)
         }),
-        Record::Decision(Decision { retracted: Some(at(36)), updated: at(36), ..decision("d3", "t2", 35) }),
+        Record::Decision(DecisionRow {
+            retracted: Some(at(36)),
+            updated: at(36),
+            ..decision("d3", "t2", 35)
+        }),
         Record::Decision(decision("d4", "t4", 45)),
-        Record::Decision(Decision { reason: String::new(), id: Some(12), ..decision("d5", "t4", 55) }),
+        Record::Decision(DecisionRow { reason: String::new(), id: Some(12), ..decision("d5", "t4", 55) }),
     ]
 }

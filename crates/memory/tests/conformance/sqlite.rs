@@ -25,5 +25,5 @@ impl Stores for Sqlite {
 
 laws!(Sqlite);
 
-// A team's store knows a project by its name and keeps no folder of any machine: uids are exchanged where it is delivered to.
+// Not a law of the team's store, which knows a project by its name and has no folders.
 laws!(Sqlite: one_folder_is_one_project);

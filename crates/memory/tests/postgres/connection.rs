@@ -1,4 +1,4 @@
-//! Who is talked to, how long is waited, and what is said about it.
+//! Which server is accepted, how long a client waits, and how errors are reported.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const PAGE: Page = Page { limit: 10, after: None };
 const BRIEF: Patience =
     Patience { connect: Duration::from_millis(300), transaction: Duration::from_millis(300), whole: None };
 
-/// The error, after looking for the password in it.
+/// Also checks that the error does not contain the password.
 fn refused(address: Address, patience: Patience) -> (ErrorKind, String) {
     let Err(error) = PostgresStore::connect(address, patience) else { panic!("it was let in") };
     let all = format!("{error} {error:?}");

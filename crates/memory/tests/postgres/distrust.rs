@@ -1,4 +1,4 @@
-//! A team store, or a member, that does not mean well: what was written on a machine stays as it is there.
+//! A hostile team store or member: rows written on a machine stay as they are there.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use tidegate_core::feature::memory::automatic;
 use tidegate_core::time::Millis;
 use tidegate_memory::act::{self, TopicEdit};
-use tidegate_memory::record::{self, Decision, Log, Record, Session, Topic};
+use tidegate_memory::record::{self, DecisionRow, LogRow, Record, SessionRow, TopicRow};
 use tidegate_memory::store::{Put, Store};
 use tidegate_memory::view::{Filter, Page};
 
@@ -15,7 +15,8 @@ use crate::rows::{at, decision, log, session, topic};
 use crate::scene::Scene;
 use crate::sharing::work;
 
-/// Ann shares a project, with a topic and two decisions in it, the second in place of the first. Eve has pulled them.
+/// Ann shares a project with a topic and two decisions, of which the second replaces the first. Eve has
+/// pulled them.
 fn ann_and_eve(scene: &Scene<'_>) -> (Machine, Machine) {
     let (ann, eve) =
         (Machine::sharing(&["sea"], scene.address()), Machine::sharing(&["sea"], scene.address()));
@@ -24,7 +25,7 @@ fn ann_and_eve(scene: &Scene<'_>) -> (Machine, Machine) {
     ann.memory()
         .put(&[
             Record::Decision(decision("d1", "ann-sea-t", 5)),
-            Record::Decision(Decision {
+            Record::Decision(DecisionRow {
                 supersedes: Some("d1".to_owned()),
                 ..decision("d2", "ann-sea-t", 6)
             }),
@@ -36,12 +37,12 @@ fn ann_and_eve(scene: &Scene<'_>) -> (Machine, Machine) {
     (ann, eve)
 }
 
-/// Every row of a machine, without what is counted.
+/// Without derived counts.
 fn rows(machine: &Machine) -> Vec<Record> {
     let mut rows = Vec::new();
     machine
         .memory()
-        .each(&mut |record| {
+        .for_each_record(&mut |record| {
             rows.push(record);
             Ok(())
         })
@@ -49,24 +50,23 @@ fn rows(machine: &Machine) -> Vec<Record> {
     rows
 }
 
-/// Those that were written on the machine itself.
 fn own_rows(machine: &Machine, whose: &str) -> Vec<Record> {
     let own = |record: &Record| record.uid().starts_with(whose) || record.uid().starts_with('d');
     rows(machine).into_iter().filter(own).collect()
 }
 
-fn topic_of(machine: &Machine, uid: &str) -> Option<record::Topic> {
+fn topic_of(machine: &Machine, uid: &str) -> Option<record::TopicRow> {
     machine.memory().topic_by_uid(uid).expect("it works").map(|found| found.row)
 }
 
-fn decision_of(machine: &Machine, uid: &str) -> Option<record::Decision> {
+fn decision_of(machine: &Machine, uid: &str) -> Option<record::DecisionRow> {
     rows(machine).into_iter().find_map(|record| match record {
         Record::Decision(row) if row.uid == uid => Some(row),
         _ => None,
     })
 }
 
-/// Everything about these rows on the server is as the attacker wants it, and new to everybody who pulls.
+/// Writes these columns as an attacker could, as a new change for everyone who pulls.
 fn tamper(scene: &Scene<'_>, table: &str, uid: &str, columns: &str) {
     scene.sql(&format!(
         "UPDATE tidegate.{table} SET {columns}, change = (SELECT max(change) + 1 FROM tidegate.counters) WHERE uid = '{uid}';
@@ -74,7 +74,7 @@ fn tamper(scene: &Scene<'_>, table: &str, uid: &str, columns: &str) {
     ));
 }
 
-/// As if a member had told the team to forget a row.
+/// As if a member had asked the team to forget a row.
 fn forge_forgotten(scene: &Scene<'_>, uid: &str, kind: &str, origin: &str) {
     scene.sql(&format!(
         "INSERT INTO tidegate.forgotten (uid, kind, origin, change)
@@ -107,13 +107,13 @@ fn a_forged_withdrawal_deletes_nothing_that_was_written_here() {
     }
     assert_eq!(rows(&ann), before);
     assert_eq!(copies(&ann), backups, "nor from copies");
-    // Nor is a name noted as forgotten: nothing could be stored under it any more.
+    // The uid is not remembered as forgotten either: nothing could be stored under it any more.
     let newer = at(50);
     let rows = [
-        Record::Session(Session { updated: newer, ..session("ann-sea-s", "ann-sea") }),
-        Record::Topic(Topic { updated: newer, ..topic("ann-sea-t", "ann-sea") }),
-        Record::Log(Log { updated: newer, ..log("ann-sea-l0000", "ann-sea-t", 1) }),
-        Record::Decision(Decision { updated: newer, ..decision("d1", "ann-sea-t", 5) }),
+        Record::Session(SessionRow { updated: newer, ..session("ann-sea-s", "ann-sea") }),
+        Record::Topic(TopicRow { updated: newer, ..topic("ann-sea-t", "ann-sea") }),
+        Record::Log(LogRow { updated: newer, ..log("ann-sea-l0000", "ann-sea-t", 1) }),
+        Record::Decision(DecisionRow { updated: newer, ..decision("d1", "ann-sea-t", 5) }),
     ];
     assert_eq!(ann.memory().put(&rows).unwrap(), [Put::Changed; 4]);
 }
@@ -128,8 +128,8 @@ fn a_topic_made_private_stays_private_and_its_logs_stay_here() {
     let edit = TopicEdit { project: Some(id("private")), ..TopicEdit::default() };
     act::edit_topic(&mut ann.memory(), ann.now(), moved, &edit).unwrap();
     ann.memory().put(&[Record::Log(log("ann-confidential", "ann-sea-t", 9))]).unwrap();
-    // Eve adds to it, so that it comes back by way of her rows, too.
-    let part = Topic { parent: Some("ann-sea-t".to_owned()), ..topic("eve-part", "eve-sea") };
+    // Eve adds to it, so that it also comes back with her rows.
+    let part = TopicRow { parent: Some("ann-sea-t".to_owned()), ..topic("eve-part", "eve-sea") };
     eve.memory().put(&[Record::Decision(decision("in-it", "ann-sea-t", 9)), Record::Topic(part)]).unwrap();
     eve.talk().unwrap();
     for origin in ["somebody", &ann.standing().machine, &eve.standing().machine] {
@@ -245,7 +245,7 @@ fn a_withdrawal_needs_the_kind_the_origin_and_a_shared_project() {
     forge_forgotten(&scene, "d2", "decision", "somebody");
     eve.talk().unwrap();
     assert_eq!((rows(&eve), copies(&eve)), (before.clone(), backups.clone()));
-    // What belongs to a project that is not shared any more is this machine's business.
+    // Rows of a project that is no longer shared belong to this machine alone.
     eve.share(&["lake"]);
     forge_forgotten(&scene, "d2", "decision", &anns);
     eve.talk().unwrap();
@@ -268,7 +268,7 @@ fn a_withdrawn_topic_stays_while_something_of_this_machine_is_in_it() {
         .unwrap();
     ann.talk().unwrap();
     eve.talk().unwrap();
-    let part = Topic { parent: Some("with-part".to_owned()), ..topic("eve-part", "eve-sea") };
+    let part = TopicRow { parent: Some("with-part".to_owned()), ..topic("eve-part", "eve-sea") };
     eve.memory().put(&[Record::Log(log("eve-log", "with-log", 9)), Record::Topic(part)]).unwrap();
     let before = own_rows(&eve, "eve");
     for uid in ["with-log", "with-part", "empty"] {
@@ -285,8 +285,8 @@ fn a_row_of_others_that_was_changed_here_is_this_machines_own() {
     let (ann, eve) = ann_and_eve(&scene);
     work(&mut eve.memory(), "eve", "private", 0..0);
     let anns = ann.standing().machine;
-    let named = Topic { title: "Eve's".to_owned(), updated: at(8), ..topic("ann-sea-t", "eve-sea") };
-    let said = Decision { text: "Eve says".to_owned(), updated: at(8), ..decision("d2", "ann-sea-t", 6) };
+    let named = TopicRow { title: "Eve's".to_owned(), updated: at(8), ..topic("ann-sea-t", "eve-sea") };
+    let said = DecisionRow { text: "Eve says".to_owned(), updated: at(8), ..decision("d2", "ann-sea-t", 6) };
     eve.memory().put(&[Record::Topic(named), Record::Decision(said)]).unwrap();
     tamper(&scene, "topic", "ann-sea-t", &format!("updated = {FAR}, title = 'Changed'"));
     tamper(&scene, "decision", "d2", &format!("updated = {FAR}, text = 'Changed'"));
@@ -295,8 +295,8 @@ fn a_row_of_others_that_was_changed_here_is_this_machines_own() {
     eve.talk().unwrap();
     assert_eq!(topic_of(&eve, "ann-sea-t").unwrap().title, "Eve's");
     assert_eq!(decision_of(&eve, "d2").unwrap().text, "Eve says");
-    // Also where it is moved to, and what is added to it there.
-    let moved = Topic { project: "eve-private".to_owned(), updated: at(9), ..topic("ann-sea-t", "x") };
+    // Also after a move, and for what is added afterwards.
+    let moved = TopicRow { project: "eve-private".to_owned(), updated: at(9), ..topic("ann-sea-t", "x") };
     eve.memory().put(&[Record::Topic(moved)]).unwrap();
     eve.memory().put(&[Record::Log(log("eve-confidential", "ann-sea-t", 10))]).unwrap();
     tamper(&scene, "topic", "ann-sea-t", &format!("updated = {FAR}"));
@@ -323,7 +323,7 @@ fn nothing_is_moved_out_of_a_project_that_is_shared_no_longer() {
     eve.talk().unwrap();
     assert_eq!(topic_of(&eve, "ann-sea-t").unwrap().project, "eve-sea");
     assert_eq!(scene.sql("SELECT count(*) FROM tidegate.log WHERE uid = 'eve-confidential'"), "0");
-    // Its origin may move it between two projects that are shared.
+    // Its origin may move it between two shared projects.
     eve.share(&["sea", "lake"]);
     tamper(&scene, "topic", "ann-sea-t", &format!("updated = {FAR}, {lake}"));
     eve.talk().unwrap();
@@ -335,7 +335,7 @@ fn nothing_is_moved_out_of_a_project_that_is_shared_no_longer() {
 fn a_topic_that_passes_for_one_of_an_own_session_does_not_come_in() {
     let Some(scene) = Scene::shared() else { return };
     let (ann, eve) = ann_and_eve(&scene);
-    // The recorder stores what is said in a session of a private project under these names.
+    // The recorder uses these uids for a session of a private project.
     work(&mut ann.memory(), "ann", "private", 0..0);
     let named = [None, Some("ann-private"), Some("ann-sea")]
         .map(|project| automatic::topic_uid("ann-private-s", project));
@@ -343,8 +343,8 @@ fn a_topic_that_passes_for_one_of_an_own_session_does_not_come_in() {
     for uid in named.iter().chain([&others]) {
         eve.memory().put(&[Record::Topic(topic(uid, "eve-sea"))]).unwrap();
     }
-    // One that says whose it is comes in by way of a decision in it.
-    let claims = Topic { automatic: Some("ann-private-s".to_owned()), ..topic("claims", "eve-sea") };
+    // A topic that names its session comes in through a decision in it.
+    let claims = TopicRow { automatic: Some("ann-private-s".to_owned()), ..topic("claims", "eve-sea") };
     eve.memory().put(&[Record::Topic(claims), Record::Decision(decision("in-claims", "claims", 5))]).unwrap();
     eve.talk().unwrap();
     ann.talk().unwrap();
@@ -369,7 +369,7 @@ fn a_decision_made_here_stands_until_it_is_taken_back_here() {
     let (ann, eve) = ann_and_eve(&scene);
     let instead = |uid: &str, of: &str, minutes: u64| {
         let supersedes = Some(of.to_owned());
-        Record::Decision(Decision { supersedes, ..decision(uid, "ann-sea-t", minutes) })
+        Record::Decision(DecisionRow { supersedes, ..decision(uid, "ann-sea-t", minutes) })
     };
     eve.memory().put(&[instead("e1", "d2", 9)]).unwrap();
     eve.memory().put(&[instead("e2", "e1", 10)]).unwrap();
@@ -387,7 +387,7 @@ fn a_decision_made_here_stands_until_it_is_taken_back_here() {
 fn own_topics_stay_parts_of_what_they_are_part_of() {
     let Some(scene) = Scene::shared() else { return };
     let (ann, eve) = ann_and_eve(&scene);
-    let own = Topic { parent: Some("ann-sea-t".to_owned()), ..topic("eve-part", "eve-sea") };
+    let own = TopicRow { parent: Some("ann-sea-t".to_owned()), ..topic("eve-part", "eve-sea") };
     eve.memory().put(&[Record::Topic(own)]).unwrap();
     eve.talk().unwrap();
     let before = own_rows(&eve, "eve");
@@ -414,7 +414,7 @@ fn what_came_in_before_the_list_was_kept_counts_as_own() {
     eve.talk().unwrap();
     assert_eq!(rows(&eve), before);
     assert!(file.with_file_name("backups").join("before-version-4-3.db").is_file());
-    // From now on it is kept.
+    // From now on the list is kept.
     ann.memory().put(&[Record::Decision(decision("d3", "ann-sea-t", 9))]).unwrap();
     ann.talk().unwrap();
     eve.talk().unwrap();
@@ -431,7 +431,7 @@ fn a_rebuilt_store_still_knows_what_came_from_others() {
     broken.execute_batch("PRAGMA foreign_keys = OFF; INSERT INTO offered VALUES (999, 'x')").unwrap();
     drop(broken);
     let mut memory = eve.memory();
-    memory.mend("a topic is not there").unwrap();
+    memory.repair("a topic is not there").unwrap();
     assert!(memory.healed.is_some());
     drop(memory);
     let own = own_rows(&eve, "eve");
@@ -452,7 +452,7 @@ fn on_another_server_a_row_stays_its_origins() {
     eve.talk().unwrap();
     let origin = "SELECT origin FROM tidegate.topic WHERE uid = 'ann-sea-t'";
     assert_eq!(other.sql(origin), ann.standing().machine);
-    let changed = Topic { title: "Changed".to_owned(), updated: at(20), ..topic("ann-sea-t", "ann-sea") };
+    let changed = TopicRow { title: "Changed".to_owned(), updated: at(20), ..topic("ann-sea-t", "ann-sea") };
     ann.memory().put(&[Record::Topic(changed)]).unwrap();
     ann.talk().unwrap();
     eve.talk().unwrap();

@@ -1,4 +1,4 @@
-//! A machine with a memory of its own that shares projects with a team.
+//! A machine with its own memory that shares projects with a team.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use tidegate_memory::error::Result;
 use tidegate_memory::memory::Memory;
 use tidegate_memory::postgres::{Address, Patience};
 use tidegate_memory::store::Store;
-use tidegate_memory::team::{self, Direction, Standing, Told};
+use tidegate_memory::team::{self, Direction, Exchanged, TeamState};
 use tidegate_memory::view::{Filter, Page, Query};
 use tidegate_state::place::{PlaceEnv, StateDir};
 
@@ -43,12 +43,12 @@ impl Machine {
         Machine { folder, place, state, settings, address, now: 10_000 }
     }
 
-    /// From now on these are shared, as after a change of the config.
+    /// Like a change of the config.
     pub(crate) fn share(&mut self, projects: &[&str]) {
         self.settings.team.projects = listed(projects);
     }
 
-    /// The config names no server any more.
+    /// Like a config without a server.
     pub(crate) fn without_server(&mut self) {
         self.settings.team.url = None;
     }
@@ -57,11 +57,11 @@ impl Machine {
         Memory::open(&self.place, &self.state, &self.settings, at(self.now)).expect("it works")
     }
 
-    pub(crate) fn talk(&self) -> Result<Told> {
+    pub(crate) fn talk(&self) -> Result<Exchanged> {
         self.talk_within(Patience::LONG)
     }
 
-    pub(crate) fn talk_within(&self, patience: Patience) -> Result<Told> {
+    pub(crate) fn talk_within(&self, patience: Patience) -> Result<Exchanged> {
         team::exchange(&mut self.memory(), &self.address, Direction::Both, usize::MAX, patience)
     }
 
@@ -69,8 +69,8 @@ impl Machine {
         self.memory().store().outbox_length().expect("it works")
     }
 
-    pub(crate) fn standing(&self) -> Standing {
-        Standing::read(self.memory().home())
+    pub(crate) fn standing(&self) -> TeamState {
+        TeamState::read(self.memory().home())
     }
 
     pub(crate) fn topics(&self) -> Vec<String> {
@@ -88,12 +88,12 @@ impl Machine {
 
     pub(crate) fn found(&self, text: &str) -> (Vec<String>, Option<String>) {
         let query = Query { text: text.to_owned(), limit: 20, ..Query::default() };
-        let found = team::search(&mut self.memory(), Some(&self.address), &query).expect("it works");
+        let found =
+            team::search_with_team(&mut self.memory(), Some(&self.address), &query).expect("it works");
         let note = found.note();
         (found.hits.into_iter().map(|hit| hit.uid).collect(), note)
     }
 
-    /// Every file of the machine that holds these bytes.
     pub(crate) fn holding(&self, needle: &str) -> Vec<PathBuf> {
         fn walk(folder: &Path, needle: &[u8], found: &mut Vec<PathBuf>) {
             for entry in fs::read_dir(folder).expect("it works").flatten() {

@@ -1,4 +1,4 @@
-//! A whole store moves to a server.
+//! Moves a whole store to a server.
 
 use tidegate_memory::record::Record;
 use tidegate_memory::store::Store;
@@ -27,7 +27,7 @@ fn a_store_moves_whole_and_again_and_on_after_a_break() {
     assert_eq!(seen.last(), Some(&moved.all()));
     let again = team::migrate(&mut ann.memory(), &ann.address, &mut |_| ()).unwrap();
     assert_eq!((again.new, again.all()), (0, moved.all()));
-    // Everything is there as it was, but for numbers and folders of this machine.
+    // All rows are there, without the ids and folders of this machine.
     let plain = |records: Vec<Record>| {
         let mut rows: Vec<Record> = records
             .into_iter()
@@ -48,7 +48,7 @@ fn a_store_moves_whole_and_again_and_on_after_a_break() {
     let all = |store: &mut dyn Store| {
         let mut rows = Vec::new();
         store
-            .each(&mut |record| {
+            .for_each_record(&mut |record| {
                 rows.push(record);
                 Ok(())
             })

@@ -1,4 +1,4 @@
-//! A database of one's own, and addresses of it.
+//! A database for one test, and its addresses.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,6 @@ use tidegate_memory::error::Result;
 use tidegate_memory::postgres::{Address, Patience, PostgresStore};
 use tidegate_team_server::Cluster;
 
-/// A database.
 pub(crate) struct Scene<'a> {
     pub(crate) cluster: &'a Cluster,
     pub(crate) database: String,
@@ -20,7 +19,7 @@ impl<'a> Scene<'a> {
         Scene { cluster, database: cluster.database() }
     }
 
-    /// On the cluster that all tests share; `None` where there is no server.
+    /// On the cluster that all tests share; `None` without a server.
     pub(crate) fn shared() -> Option<Scene<'static>> {
         tidegate_team_server::shared().map(Scene::on)
     }
@@ -29,7 +28,7 @@ impl<'a> Scene<'a> {
         read(&self.cluster.url(&self.database), Tls::Verify, Some(self.cluster.ca_file())).expect("it works")
     }
 
-    /// The same database by another port on this machine.
+    /// Through another port on this machine.
     pub(crate) fn address_by(&self, port: u16) -> Address {
         let url = self.cluster.url_on(&format!("localhost:{port}"), &self.database);
         read(&url, Tls::Verify, Some(self.cluster.ca_file())).expect("it works")
@@ -39,7 +38,7 @@ impl<'a> Scene<'a> {
         PostgresStore::connect(self.address(), Patience::LONG).expect("it works")
     }
 
-    /// What the administrator sees.
+    /// As the administrator.
     pub(crate) fn sql(&self, statement: &str) -> String {
         self.cluster.sql(&self.database, statement).expect("it works")
     }

@@ -1,4 +1,4 @@
-//! What machines share through a server, and what becomes of it when that is not there.
+//! Sharing between machines through a server, and what happens without it.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use tidegate_memory::act;
 use tidegate_memory::error::ErrorKind;
 use tidegate_memory::memory::Memory;
 use tidegate_memory::postgres::Patience;
-use tidegate_memory::record::{Decision, Log, Project, Record, Session, Topic};
+use tidegate_memory::record::{DecisionRow, LogRow, ProjectRow, Record, SessionRow, TopicRow};
 use tidegate_memory::store::Store;
 use tidegate_memory::team::{self, Direction};
 use tidegate_memory::view::{Filter, Forget, Page, Query};
@@ -16,22 +16,22 @@ use crate::machine::Machine;
 use crate::rows::{at, decision, log, project, session, topic};
 use crate::scene::Scene;
 
-/// A project with a session, a topic and logs in it, all called after it and the machine.
+/// A project with a session, a topic and logs, named after it and the machine.
 pub(crate) fn work(memory: &mut Memory, machine: &str, name: &str, logs: std::ops::Range<u64>) {
     let uid = format!("{machine}-{name}");
     let mut records = vec![
-        Record::Project(Project { uid: uid.clone(), name: name.to_owned(), ..project(&uid) }),
+        Record::Project(ProjectRow { uid: uid.clone(), name: name.to_owned(), ..project(&uid) }),
         Record::Session(session(&format!("{uid}-s"), &uid)),
         Record::Topic(topic(&format!("{uid}-t"), &uid)),
     ];
     records.extend(logs.map(|n| {
         let session = Some(format!("{uid}-s"));
-        Record::Log(Log { session, ..log(&format!("{uid}-l{n:04}"), &format!("{uid}-t"), n + 1) })
+        Record::Log(LogRow { session, ..log(&format!("{uid}-l{n:04}"), &format!("{uid}-t"), n + 1) })
     }));
     memory.put(&records).expect("they fit");
 }
 
-/// Logs of a session in the order in which the server got them.
+/// In the order in which the server received them.
 fn in_order(scene: &Scene<'_>) -> Vec<String> {
     let told = scene.sql("SELECT uid FROM tidegate.log ORDER BY change");
     told.lines().map(str::to_owned).collect()
@@ -50,7 +50,7 @@ fn two_machines_share_one_project_both_ways() {
     work(&mut bob.memory(), "bob", "sea", 0..3);
     work(&mut bob.memory(), "bob", "secret", 0..3);
     ann.memory()
-        .put(&[Record::Decision(Decision {
+        .put(&[Record::Decision(DecisionRow {
             text: "Tides are tidal".to_owned(),
             ..decision("d1", "ann-sea-t", 5)
         })])
@@ -65,13 +65,14 @@ fn two_machines_share_one_project_both_ways() {
             machine.topics().into_iter().filter(|uid| !uid.contains("secret")).collect();
         assert_eq!(shared, ["ann-sea-t", "bob-sea-t"]);
         assert_eq!(machine.decisions(), ["d1"]);
-        assert_eq!((machine.pending(), machine.talk().unwrap()), (0, team::Told::default()));
+        assert_eq!((machine.pending(), machine.talk().unwrap()), (0, team::Exchanged::default()));
     }
-    // A decision of the other one is taken back: so it is in the team, and for whoever has it from there. Its owner's stands.
+    // A decision of another member is retracted: in the team and for everyone who pulled it. For its owner it
+    // stays in force.
     let eve = Machine::sharing(&["sea"], scene.address());
     work(&mut eve.memory(), "eve", "sea", 0..0);
     eve.talk().unwrap();
-    let taken_back = Decision {
+    let taken_back = DecisionRow {
         retracted: Some(at(20)),
         updated: at(20),
         text: "Tides are tidal".to_owned(),
@@ -87,11 +88,11 @@ fn two_machines_share_one_project_both_ways() {
         all.rows[0].row.retracted
     };
     assert_eq!([&ann, &bob, &eve].map(retracted), [None, Some(at(20)), Some(at(20))]);
-    // Logs stay where they are, and are found there.
+    // Logs stay on the server and are found there.
     assert_eq!(ann.found("\"log bob-sea-l0001\""), (vec!["bob-sea-l0001".to_owned()], None));
     assert_eq!(ann.found("\"log ann-sea-l0001\""), (vec!["ann-sea-l0001".to_owned()], None));
     assert_eq!(ann.found("\"log bob-secret-l0001\"").0, Vec::<String>::new());
-    let log = team::log(&mut ann.memory(), Some(&ann.address), "bob-sea-l0002").unwrap().unwrap();
+    let log = team::find_log(&mut ann.memory(), Some(&ann.address), "bob-sea-l0002").unwrap().unwrap();
     assert_eq!((log.row.text.as_str(), log.in_project.name.as_str()), ("What log bob-sea-l0002 says", "sea"));
 }
 
@@ -101,21 +102,22 @@ fn a_project_that_is_not_listed_is_never_sent() {
     let ann = Machine::sharing(&["sea"], scene.address());
     work(&mut ann.memory(), "ann", "sea", 0..1);
     work(&mut ann.memory(), "ann", "private", 0..5);
-    // A log that went from a shared topic into another project, and a topic of that project above a shared one.
+    // A log that moved from a shared topic to another project, and a topic of that project as the parent of a
+    // shared one.
     ann.memory()
         .put(&[
-            Record::Log(Log {
+            Record::Log(LogRow {
                 session: Some("ann-private-s".to_owned()),
                 ..log("from-elsewhere", "ann-sea-t", 9)
             }),
-            Record::Topic(Topic {
+            Record::Topic(TopicRow {
                 parent: Some("ann-private-t".to_owned()),
                 updated: at(9),
                 ..topic("ann-sea-t", "ann-sea")
             }),
-            Record::Topic(Topic { updated: at(9), ..topic("moved", "ann-sea") }),
+            Record::Topic(TopicRow { updated: at(9), ..topic("moved", "ann-sea") }),
             Record::Log(log("moves", "moved", 9)),
-            Record::Topic(Topic {
+            Record::Topic(TopicRow {
                 project: "ann-private".to_owned(),
                 updated: at(10),
                 ..topic("moved", "ann-private")
@@ -139,7 +141,7 @@ fn forgetting_reaches_the_team() {
     work(&mut ann.memory(), "ann", "sea", 0..3);
     work(&mut bob.memory(), "bob", "sea", 0..3);
     let in_session = |uid: &str, topic: &str, session: &str| {
-        Record::Decision(Decision { session: Some(session.to_owned()), ..decision(uid, topic, 5) })
+        Record::Decision(DecisionRow { session: Some(session.to_owned()), ..decision(uid, topic, 5) })
     };
     ann.memory().put(&[in_session("of-ann", "ann-sea-t", "ann-sea-s")]).unwrap();
     bob.memory().put(&[in_session("of-bob", "bob-sea-t", "bob-sea-s")]).unwrap();
@@ -155,16 +157,17 @@ fn forgetting_reaches_the_team() {
     assert_eq!(in_order(&scene), ["ann-sea-l0000", "ann-sea-l0002"]);
     assert_eq!((ann.decisions(), bob.decisions()), (vec!["of-ann".to_owned()], vec!["of-ann".to_owned()]));
     assert_eq!(scene.sql("SELECT count(*) FROM tidegate.document WHERE kind = 'log'"), "2");
-    // What was forgotten does not come back from whoever still has it in line.
+    // A forgotten row does not come back from a machine that still has it in its outbox.
     bob.memory().put(&[Record::Log(log("ann-sea-l0001", "bob-sea-t", 50))]).unwrap();
     bob.talk().unwrap();
     assert_eq!(in_order(&scene), ["ann-sea-l0000", "ann-sea-l0002"]);
-    // A project goes for everybody, whatever a machine calls it; a new one of that name is a new one.
+    // A project is forgotten for everyone, whatever its uid on a machine; a new one of that name is another
+    // project.
     let id = bob.memory().project_by_name("sea").unwrap().unwrap().id;
     bob.memory().forget(&Forget::Project(id)).unwrap();
     bob.memory()
         .put(&[
-            Record::Project(Project { name: "sea".to_owned(), ..project("again") }),
+            Record::Project(ProjectRow { name: "sea".to_owned(), ..project("again") }),
             Record::Topic(topic("new-topic", "again")),
         ])
         .unwrap();
@@ -237,7 +240,7 @@ fn a_server_that_is_stopped_and_started_in_the_middle_gets_everything_once() {
     for how in [Shutdown::Fast, Shutdown::Immediate, Shutdown::Immediate] {
         std::thread::scope(|scope| {
             let delivery = scope.spawn(|| ann.talk());
-            // Somewhere after the first rows and before the last.
+            // After the first rows and before the last.
             while cluster
                 .sql(&scene.database, "SELECT count(*) FROM tidegate.log")
                 .is_ok_and(|count| count == "0")
@@ -282,11 +285,11 @@ fn rows_that_refer_to_what_comes_later_in_line_are_delivered_with_it() {
     let Some(scene) = Scene::shared() else { return };
     let ann = Machine::sharing(&["sea"], scene.address());
     work(&mut ann.memory(), "ann", "sea", 0..2);
-    // The first log is in line before the topic that it belongs to now, and that topic before the one above it.
+    // The log is queued before its current topic, and that topic before its parent.
     ann.memory().put(&[Record::Topic(topic("later", "ann-sea"))]).unwrap();
-    ann.memory().put(&[Record::Log(Log { updated: at(99), ..log("ann-sea-l0000", "later", 1) })]).unwrap();
+    ann.memory().put(&[Record::Log(LogRow { updated: at(99), ..log("ann-sea-l0000", "later", 1) })]).unwrap();
     ann.memory().put(&[Record::Topic(topic("above", "ann-sea"))]).unwrap();
-    let below = Topic { parent: Some("above".to_owned()), updated: at(99), ..topic("later", "ann-sea") };
+    let below = TopicRow { parent: Some("above".to_owned()), updated: at(99), ..topic("later", "ann-sea") };
     ann.memory().put(&[Record::Topic(below)]).unwrap();
     assert_eq!(ann.talk().unwrap().waiting, 0);
     assert_eq!(ann.pending(), 0);
@@ -312,8 +315,8 @@ fn the_password_is_in_no_file_of_a_machine() {
         assert!(!format!("{:?}", machine.standing()).contains(Cluster::PASSWORD));
     }
     assert_eq!(bob.standing().failure.unwrap().what.matches("does not exist").count(), 1);
-    // Nor does it travel with anything.
-    let session = Session { ..session("x", "ann-sea") };
+    // It is not sent with other rows either.
+    let session = SessionRow { ..session("x", "ann-sea") };
     assert!(!format!("{session:?}").contains(Cluster::PASSWORD));
 }
 
@@ -324,10 +327,10 @@ fn a_row_that_the_server_cannot_take_holds_up_no_other() {
     work(&mut ann.memory(), "ann", "sea", 0..3);
     ann.talk().unwrap();
     scene.sql("ALTER TABLE tidegate.log ADD CHECK (title <> 'Log ann-sea-l0004')");
-    // Beside it what a server might stumble over, and does not.
+    // Also values that a server might reject, but does not.
     let odd =
-        Log { text: "a\0b \u{1b} 'quoted' \\ \u{10ffff} 設計".to_owned(), ..log("odd", "ann-sea-t", 7) };
-    let long = Log {
+        LogRow { text: "a\0b \u{1b} 'quoted' \\ \u{10ffff} 設計".to_owned(), ..log("odd", "ann-sea-t", 7) };
+    let long = LogRow {
         text: (0..200_000).map(|n| n.to_string()).collect::<Vec<_>>().join(" "),
         ..log("long", "ann-sea-t", 8)
     };
@@ -370,7 +373,7 @@ fn what_the_team_was_told_once_it_is_told_to_forget() {
         Forget::Project(machine.memory().project_by_name(name).unwrap().unwrap().id)
     };
     let rows = "SELECT count(*) FROM tidegate.topic";
-    // No longer listed, and then no server at all: it waits until there is one.
+    // No longer shared, then no server: the deletion waits until there is one.
     let mut ann = Machine::sharing(&["sea"], scene.address());
     work(&mut ann.memory(), "ann", "sea", 0..2);
     work(&mut ann.memory(), "ann", "lake", 0..2);
@@ -389,7 +392,7 @@ fn what_the_team_was_told_once_it_is_told_to_forget() {
         "0",
         "never told"
     );
-    // Moved there whole, never listed.
+    // Migrated as a whole, never shared.
     let bob = Machine::sharing(&[], scene.address());
     work(&mut bob.memory(), "bob", "sea", 0..2);
     team::migrate(&mut bob.memory(), &bob.address, &mut |_| ()).unwrap();
@@ -397,13 +400,13 @@ fn what_the_team_was_told_once_it_is_told_to_forget() {
     bob.memory().forget(&project_of(&bob, "sea")).unwrap();
     bob.talk().unwrap();
     assert_eq!((scene.sql(rows).as_str(), in_order(&scene).len()), ("0", 0));
-    // A topic that went into a project that is not shared.
+    // A topic that moved to a project that is not shared.
     let eve = Machine::sharing(&["sea"], scene.address());
     work(&mut eve.memory(), "eve", "sea", 0..2);
     work(&mut eve.memory(), "eve", "private", 0..0);
     eve.talk().unwrap();
     eve.memory()
-        .put(&[Record::Topic(Topic { updated: at(9), ..topic("eve-sea-t", "eve-private") })])
+        .put(&[Record::Topic(TopicRow { updated: at(9), ..topic("eve-sea-t", "eve-private") })])
         .unwrap();
     eve.memory().forget(&project_of(&eve, "private")).unwrap();
     eve.talk().unwrap();
@@ -412,14 +415,15 @@ fn what_the_team_was_told_once_it_is_told_to_forget() {
 
 #[test]
 fn topics_nested_the_other_way_round_make_no_circle() {
-    // Each pushes before the other pulls, one pulls first, and a circle of three with a part of it there already.
+    // Each pushes before the other pulls, one pulls first, and a circle of three of which a part is there
+    // already.
     for way in 0..3 {
         let Some(scene) = Scene::shared() else { return };
         let (ann, bob) =
             (Machine::sharing(&["sea"], scene.address()), Machine::sharing(&["sea"], scene.address()));
         let within = |machine: &Machine, uid: &str, parent: &str, minutes: u64| {
             let old = machine.memory().topic_by_uid(uid).unwrap().unwrap().row;
-            let new = Topic { parent: Some(parent.to_owned()), updated: at(minutes), ..old };
+            let new = TopicRow { parent: Some(parent.to_owned()), updated: at(minutes), ..old };
             machine.memory().put(&[Record::Topic(new)]).unwrap();
         };
         let pull = |machine: &Machine| {
@@ -448,7 +452,7 @@ fn topics_nested_the_other_way_round_make_no_circle() {
         for machine in [&bob, &ann, &bob, &ann] {
             machine.talk().unwrap();
         }
-        // Each keeps the order that it made; whoever made none has the team's, in which what came last gave way.
+        // Each keeps its own hierarchy; the others have the team's, in which the last change gave way.
         let eve = Machine::sharing(&["sea"], scene.address());
         work(&mut eve.memory(), "eve", "sea", 0..0);
         eve.talk().unwrap();
@@ -479,29 +483,29 @@ fn a_row_that_two_changed_is_each_ones_own_and_one_version_for_all_others() {
     work(&mut bob.memory(), "bob", "sea", 0..0);
     work(&mut ann.memory(), "ann", "private", 0..0);
     let said = |who: &str| {
-        Record::Decision(Decision {
+        Record::Decision(DecisionRow {
             text: format!("{who} says"),
             updated: at(9),
             ..decision("d", "ann-sea-t", 5)
         })
     };
     let called = |who: &str| {
-        Record::Topic(Topic { title: format!("{who}'s"), updated: at(9), ..topic("ann-sea-t", "ann-sea") })
+        Record::Topic(TopicRow { title: format!("{who}'s"), updated: at(9), ..topic("ann-sea-t", "ann-sea") })
     };
-    let in_session = Decision { session: Some("ann-sea-s".to_owned()), ..decision("d", "ann-sea-t", 5) };
+    let in_session = DecisionRow { session: Some("ann-sea-s".to_owned()), ..decision("d", "ann-sea-t", 5) };
     ann.memory().put(&[Record::Decision(in_session)]).unwrap();
-    // What is above it here is not shared, and stays here.
+    // Its parent here is not shared, and stays here.
     let above = Some("ann-private-t".to_owned());
-    let own = Topic { parent: above.clone(), ..topic("own", "ann-sea") };
+    let own = TopicRow { parent: above.clone(), ..topic("own", "ann-sea") };
     ann.memory().put(&[Record::Topic(own)]).unwrap();
     ann.talk().unwrap();
     bob.talk().unwrap();
     let Record::Decision(of_ann) = said("ann") else { unreachable!() };
-    let of_ann = Decision { session: Some("ann-sea-s".to_owned()), ..of_ann };
+    let of_ann = DecisionRow { session: Some("ann-sea-s".to_owned()), ..of_ann };
     ann.memory().put(&[Record::Decision(of_ann), called("ann")]).unwrap();
     let theirs = bob.memory().topic_by_uid("ann-sea-t").unwrap().unwrap().row.project;
     let Record::Topic(row) = called("bob") else { unreachable!() };
-    bob.memory().put(&[said("bob"), Record::Topic(Topic { project: theirs, ..row })]).unwrap();
+    bob.memory().put(&[said("bob"), Record::Topic(TopicRow { project: theirs, ..row })]).unwrap();
     let eve = Machine::sharing(&["sea"], scene.address());
     work(&mut eve.memory(), "eve", "sea", 0..0);
     eve.talk().unwrap();
@@ -513,10 +517,10 @@ fn a_row_that_two_changed_is_each_ones_own_and_one_version_for_all_others() {
         assert_eq!(memory.topic_by_uid("ann-sea-t").unwrap().unwrap().row.title, format!("{who}'s"));
         let decisions = memory.decisions(&Filter::default(), &Page { limit: 9, after: None }).unwrap().rows;
         assert_eq!(decisions[0].row.text, format!("{who} says"));
-        assert_eq!(machine.talk().unwrap(), team::Told::default());
+        assert_eq!(machine.talk().unwrap(), team::Exchanged::default());
     }
     assert_eq!(ann.memory().topic_by_uid("own").unwrap().unwrap().row.parent, above);
-    // And it is still known here in which session it was made.
+    // The session of the decision is still known here.
     assert!(ann.memory().forget(&Forget::Session("ann-sea-s".to_owned())).unwrap().contains(&"d".to_owned()));
 }
 
@@ -531,7 +535,7 @@ fn another_server_is_told_everything() {
     let told = ann.talk().unwrap();
     assert_eq!((told.delivered, told.waiting, ann.pending()), (8, 0, 0));
     assert_eq!(in_order(&other), logs_of("ann", "sea", 0..5));
-    // Emptied, and the same address.
+    // Emptied, at the same address.
     other.sql("DROP SCHEMA tidegate CASCADE");
     ann.talk().unwrap();
     assert_eq!((in_order(&other).len(), ann.talk().unwrap().delivered), (5, 0));
@@ -558,11 +562,11 @@ fn what_belongs_to_something_the_team_forgot_is_said_to_stay_here() {
     let told = bob.talk().unwrap();
     assert_eq!((told.delivered, told.forgotten, bob.pending()), (0, 2, 0));
     assert_eq!(bob.standing().forgotten, 2);
-    // What came from the other one is gone here, but for what holds something of this machine's.
+    // Rows of the other machine are gone here, except for a topic with rows of this machine.
     assert_eq!(bob.topics(), ["ann-sea-t", "bob-sea-t"]);
     let own = bob.memory().logs(&Filter::default(), &Page { limit: 9, after: None }).unwrap().rows;
     assert_eq!(own.len(), 4);
-    // A topic that begins now is shared like any other.
+    // A new topic is shared as usual.
     bob.memory().put(&[Record::Topic(topic("anew", "bob-sea"))]).unwrap();
     assert_eq!(bob.talk().unwrap().delivered, 1);
     assert_eq!(scene.sql("SELECT uid FROM tidegate.topic"), "anew");
@@ -587,7 +591,7 @@ fn what_others_wrote_is_bounded_and_redacted() {
     let topic = bob.memory().topic_by_uid("ann-sea-t").unwrap().unwrap().row.title;
     let page = Page { limit: 9, after: None };
     let decision = bob.memory().decisions(&Filter::default(), &page).unwrap().rows.remove(0).row;
-    let log = team::log(&mut bob.memory(), Some(&bob.address), "ann-sea-l0000").unwrap().unwrap().row;
+    let log = team::find_log(&mut bob.memory(), Some(&bob.address), "ann-sea-l0000").unwrap().unwrap().row;
     for (text, most) in [
         (&topic, act::LONGEST_TITLE),
         (&log.title, act::LONGEST_TITLE),
@@ -599,7 +603,7 @@ fn what_others_wrote_is_bounded_and_redacted() {
         assert!(!text.contains(secret));
     }
     assert_eq!(bob.holding(secret), Vec::<std::path::PathBuf>::new());
-    let found = team::search(
+    let found = team::search_with_team(
         &mut bob.memory(),
         Some(&bob.address),
         &Query { text: "says".to_owned(), limit: 9, ..Query::default() },
@@ -610,7 +614,7 @@ fn what_others_wrote_is_bounded_and_redacted() {
 #[test]
 fn where_things_are_on_a_machine_is_nobodys_business() {
     let Some(scene) = Scene::shared() else { return };
-    let full = |machine: &str| Log {
+    let full = |machine: &str| LogRow {
         session: Some(format!("{machine}-sea-s")),
         files: ["/home/me/MACHINE-sea/src/a.rs", "/home/me/.netrc", "/home/me/MACHINE-sea/../b", "docs/c.md"]
             .map(|path| path.replace("MACHINE", machine))

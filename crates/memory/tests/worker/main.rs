@@ -1,5 +1,9 @@
-//! What the worker makes of jobs, on a real store and with a clock of our own.
+//! The worker's handling of jobs, on a real store and with a clock under the test's control.
 
+#[cfg(test)]
+mod summaries;
+#[cfg(test)]
+mod transcripts;
 #[cfg(test)]
 mod world;
 
@@ -14,13 +18,19 @@ use tidegate_core::feature::memory::relay::Relay;
 use tidegate_core::feature::memory::summary::Told;
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
-use tidegate_memory::record::{Record, Topic};
+use tidegate_memory::record::{Record, TopicRow};
 use tidegate_memory::store::Store;
-use tidegate_memory::worker::{NotTold, Summarise, Worker, pick_up};
+use tidegate_memory::worker::{NoSummary, Summarise, Worker, queue_abandoned_sessions};
 use tidegate_state::feature::memory::{retries, spool};
 use world::{NOW, World, append, last_second, said, user};
 
 const HOUR: u64 = 3_600_000;
+
+fn turn(world: &mut World, uid: &str, prompt: &str) {
+    world.say(&user(uid, prompt));
+    world.say(&said(uid, &format!("answer to {uid}")));
+    world.stop("s1", &format!("answer to {uid}"));
+}
 
 #[test]
 fn a_turn_is_a_log_of_the_sessions_own_topic() {
@@ -76,7 +86,7 @@ fn a_job_of_several_relays_stores_each_and_all_in_one_topic() {
     let topics: Vec<i64> = (1..=3).map(|n| world.log(&format!("u{n}")).in_topic.id).collect();
     assert_eq!(topics[0], topics[2]);
     assert_eq!(world.log("u1").in_topic.name, "question 1 (feat/x)");
-    // The same from another session's file, as a fork has it.
+    // The same lines in another session's file, as in a fork.
     world.stop_from("s2", 0, "answer 3");
     let report = world.work();
     assert_eq!((report.jobs, report.new, report.changed, world.logs()), (1, 0, 0, 3));
@@ -93,7 +103,7 @@ fn what_was_said_while_nothing_was_recorded_stays_so() {
     world.stop_from("s1", from, "done");
     assert_eq!(world.work().new, 1);
     assert!(world.store.log("u1").unwrap().is_none());
-    // Interrupted, or written after its end: it stands in the part of the next job.
+    // An interrupted relay, or one written late: it is in the part of the next job.
     world.say(&user("u3", "more secret plans"));
     world.passed = Some(last_second());
     world.say(&said("m3", "half of a"));
@@ -103,7 +113,7 @@ fn what_was_said_while_nothing_was_recorded_stays_so() {
     assert_eq!(world.work().new, 1);
     assert!(world.store.log("u3").unwrap().is_none());
     assert_eq!(world.log("u4").row.answer, "well");
-    // What is known goes on, whenever it began.
+    // A known relay continues, whenever it began.
     world.say(&said("m5", "well then"));
     world.passed = Some(last_second());
     world.stop("s1", "well then");
@@ -118,34 +128,13 @@ fn what_a_session_recorded_stays_its_own_when_it_is_forked() {
     world.stop("s1", "one");
     world.work();
     let before = world.log("u1");
-    // The fork's transcript begins with the same lines, and something happened after the last of them.
+    // The fork's transcript starts with the same lines, and something happened after the last of them.
     world.passed = Some(last_second());
     world.say(&said("m2", "more of it"));
     world.stop_from("fork", 0, "more of it");
     let report = world.work();
     assert_eq!((report.jobs, report.new, report.changed, report.lost), (1, 0, 0, 0));
     assert_eq!(world.log("u1"), before);
-}
-
-#[test]
-fn a_turn_that_ends_before_anything_is_written() {
-    let mut world = World::new();
-    world.stop("s1", "one");
-    let transcript = world.transcript.clone();
-    let looks = Cell::new(0);
-    let come = |_: Duration| {
-        looks.set(looks.get() + 1);
-        if looks.get() == 3 {
-            append(&transcript, &(user("u1", "first") + &said("m1", "one")));
-        }
-    };
-    assert_eq!(world.work_with(None, &come).new, 1);
-    assert_eq!(world.log("u1").row.answer, "one");
-    // A host that keeps no transcripts: nothing was there, and nothing is lost.
-    let mut world = World::new();
-    world.stop("s1", "one");
-    let report = world.work();
-    assert_eq!((report.jobs, report.new, report.lost, report.left), (1, 0, 0, 0));
 }
 
 #[test]
@@ -214,134 +203,6 @@ fn a_tag_or_a_topic_says_which_project_it_is() {
 }
 
 #[test]
-fn an_answer_that_is_on_its_way_is_waited_for() {
-    let mut world = World::new();
-    world.say(&user("u1", "go"));
-    world.stop("s1", "done");
-    let looks = Cell::new(0);
-    let path = world.transcript.clone();
-    world.work_with(None, &|_| {
-        looks.set(looks.get() + 1);
-        if looks.get() == 3 {
-            world::append(&path, &said("m1", "done"));
-        }
-    });
-    assert_eq!((world.log("u1").row.answer.as_str(), looks.get()), ("done", 3));
-    // One that never comes is not waited for for ever, and not at all when it is late already.
-    world.say(&user("u2", "and now?"));
-    world.stop("s1", "never comes");
-    looks.set(0);
-    world.work_with(None, &|_| looks.set(looks.get() + 1));
-    assert_eq!((world.log("u2").row.answer.as_str(), looks.get()), ("", 400));
-    world.say(&user("u3", "well?"));
-    world.stop("s1", "never comes either");
-    world.now.set(Millis(NOW.0 + HOUR));
-    world.work_with(None, &|_| panic!("it is late"));
-    // A later job brings it.
-    world.say(&said("m3", "here"));
-    world.say(&user("u4", "last"));
-    world.stop("s1", "");
-    world.work();
-    assert_eq!(world.log("u3").row.answer, "here");
-}
-
-#[test]
-fn what_is_gone_is_said() {
-    let mut world = World::new();
-    world.say(&user("u1", "go"));
-    world.say(&said("m1", "done"));
-    world.stop("s1", "done");
-    fs::remove_file(&world.transcript).unwrap();
-    assert_eq!((world.work().lost, world.told.concat()), (1, "lost: the transcript is gone".to_owned()));
-    // Begun anew: what is in it now is stored.
-    world.told.clear();
-    world.say(&user("u2", "x"));
-    let length = world.length();
-    world.stop_from("s1", length + 1000, "done");
-    let report = world.work();
-    assert_eq!((report.lost, report.new), (1, 1));
-    assert!(world.told.concat().contains("cut or begun anew"), "{:?}", world.told);
-    assert!(spool::list(&world.state).unwrap().is_empty());
-}
-
-#[test]
-fn what_is_left_of_a_transcript_that_was_cut_is_stored() {
-    let mut world = World::new();
-    world.say(&user("u0", "while nothing was recorded"));
-    let from = world.length();
-    for n in 1..=2 {
-        world.say(&user(&format!("u{n}"), "go"));
-        world.say(&said(&format!("m{n}"), &format!("answer {n}")));
-    }
-    world.stop_from("s1", from, "answer 2");
-    let text = fs::read_to_string(&world.transcript).unwrap();
-    fs::write(&world.transcript, &text[..text.find("u2").unwrap()]).unwrap();
-    let report = world.work();
-    assert_eq!((report.jobs, report.lost, report.new), (0, 1, 1));
-    assert_eq!(world.log("u1").row.answer, "answer 1");
-    assert!(world.told.concat().contains("cut or begun anew"), "{:?}", world.told);
-    // Nothing is left of it.
-    world.told.clear();
-    world.stop_from("s1", 0, "answer 1");
-    fs::write(&world.transcript, "").unwrap();
-    assert_eq!((world.work().lost, world.logs()), (1, 1));
-    assert!(world.told.concat().contains("cut or begun anew (0 bytes"), "{:?}", world.told);
-}
-
-#[test]
-fn a_transcript_that_another_took_the_place_of_is_said() {
-    let mut world = World::new();
-    turn(&mut world, "u1", "go");
-    world.work();
-    turn(&mut world, "u2", "go");
-    let length = world.length();
-    // As rotated: longer, of somebody else, who spoke only before where the part begins.
-    fs::remove_file(&world.transcript).unwrap();
-    world.say(&user("other", "hello"));
-    while world.length() <= length {
-        world.say(&said("m", "something else"));
-    }
-    let report = world.work();
-    assert_eq!((report.jobs, report.lost, world.logs()), (0, 1, 1));
-    assert!(world.told.concat().contains("does not hold what was said"), "{:?}", world.told);
-    assert!(spool::list(&world.state).unwrap().is_empty());
-}
-
-#[test]
-fn what_cannot_be_read_now_is_tried_again_and_not_for_ever() {
-    let mut world = World::new();
-    world.say(&user("u1", "go"));
-    world.stop("s1", "");
-    let text = fs::read(&world.transcript).unwrap();
-    fs::remove_file(&world.transcript).unwrap();
-    fs::create_dir(&world.transcript).unwrap();
-    let mut tries = 0;
-    let start = world.now.get();
-    while world.work().lost == 0 {
-        assert_eq!(world.work().left, 1, "not before its time");
-        tries += 1;
-        let next = retries::read(&world.state).jobs.values().next().unwrap().next;
-        assert!(next > world.now.get());
-        world.now.set(next);
-    }
-    assert_eq!(tries, 3);
-    assert!(world.now.get().since(start) > HOUR);
-    assert_eq!(retries::read(&world.state).jobs.len(), 0);
-    // One that can be read again in time is done.
-    fs::remove_dir(&world.transcript).unwrap();
-    fs::write(&world.transcript, &text).unwrap();
-    world.stop_from("s1", 0, "");
-    fs::remove_file(&world.transcript).unwrap();
-    fs::create_dir(&world.transcript).unwrap();
-    assert_eq!(world.work().left, 1);
-    fs::remove_dir(&world.transcript).unwrap();
-    fs::write(&world.transcript, text).unwrap();
-    world.now.set(Millis(world.now.get().0 + HOUR));
-    assert_eq!((world.work().jobs, world.log("u1").row.prompt.as_str()), (1, "go"));
-    assert_eq!(retries::read(&world.state), retries::Retries::default());
-}
-
-#[test]
 fn files_that_are_no_jobs_hold_nobody_up() {
     let mut world = World::new();
     world.say(&user("u1", "go"));
@@ -359,7 +220,7 @@ fn files_that_are_no_jobs_hold_nobody_up() {
 fn a_job_that_the_system_does_not_give_out_stays() {
     let mut world = World::new();
     turn(&mut world, "u1", "go");
-    // It is opened by nobody as long as it leads back to itself.
+    // The link leads back to itself, so it cannot be opened.
     let job = spool::list(&world.state).unwrap().remove(0).path;
     let aside = job.with_extension("aside");
     fs::rename(&job, &aside).unwrap();
@@ -386,7 +247,7 @@ fn a_relay_across_two_jobs_is_whole_if_the_first_has_to_wait() {
     let due = retries::read(&world.state).jobs.values().next().unwrap().next;
     fs::remove_dir(&world.transcript).unwrap();
     fs::write(&world.transcript, text).unwrap();
-    // A turn that nobody asked for: the same relay goes on.
+    // A turn without a prompt continues the same relay.
     world.say(&said("m2", "going on"));
     world.say(&said("m3", "finished"));
     world.stop("s1", "finished");
@@ -476,191 +337,6 @@ fn time_is_bounded() {
     assert_eq!((world.work().jobs, world.logs()), (5, 5));
 }
 
-/// A language model that does as it is told.
-struct Model<'a>(&'a dyn Fn(&Relay, Lang) -> Result<Told, NotTold>);
-
-impl Summarise for Model<'_> {
-    fn name(&self) -> String {
-        "haiku".to_owned()
-    }
-    fn sum_up(&mut self, relay: &Relay, lang: Lang) -> Result<Told, NotTold> {
-        (self.0)(relay, lang)
-    }
-}
-
-fn turn(world: &mut World, uid: &str, prompt: &str) {
-    world.say(&user(uid, prompt));
-    world.say(&said(uid, &format!("answer to {uid}")));
-    world.stop("s1", &format!("answer to {uid}"));
-}
-
-#[test]
-fn a_language_model_sums_up_once() {
-    let mut world = World::new();
-    let calls = Cell::new(0);
-    let tells = |relay: &Relay, lang: Lang| {
-        calls.set(calls.get() + 1);
-        assert!(!relay.prompt.contains("hunter2"), "{}", relay.prompt);
-        Ok(Told { title: "Told".to_owned(), text: format!("User: {lang:?} / AI: b") })
-    };
-    turn(&mut world, "u1", "use password=hunter2hunter2 please");
-    let report = world.work_with(Some(&mut Model(&tells)), &|_| {});
-    assert_eq!((report.new, report.summed_up), (1, 1));
-    let row = world.log("u1").row;
-    assert_eq!(
-        (row.title.as_str(), row.text.as_str(), row.summary.by.as_str()),
-        ("Told", "User: En / AI: b", "haiku")
-    );
-    assert!(!row.summary.again);
-    // The next turn reads the one before, too, and asks nobody about it.
-    turn(&mut world, "u2", "日本語で");
-    world.work_with(Some(&mut Model(&tells)), &|_| {});
-    assert_eq!((calls.get(), world.log("u2").row.text.as_str()), (2, "User: Ja / AI: b"));
-    assert_eq!(world.log("u1").row.title, "Told");
-    // More of the same relay is summed up anew.
-    world.say(&said("m", "and more"));
-    world.stop("s1", "and more");
-    world.work_with(Some(&mut Model(&tells)), &|_| {});
-    assert_eq!((calls.get(), world.log("u2").row.answer.as_str()), (3, "and more"));
-    assert_eq!(retries::read(&world.state), retries::Retries::default());
-}
-
-#[test]
-fn one_that_fails_costs_nothing_but_time() {
-    let mut world = World::new();
-    let calls = Cell::new(0);
-    let fails = |_: &Relay, _| {
-        calls.set(calls.get() + 1);
-        Err(NotTold::Failed("no such program".to_owned()))
-    };
-    turn(&mut world, "u1", "go");
-    world.work_with(Some(&mut Model(&fails)), &|_| {});
-    let row = world.log("u1").row;
-    assert_eq!((row.text.as_str(), row.summary.by.as_str()), ("User: go / AI: answer to u1", "local"));
-    assert!(row.summary.again);
-    assert_eq!(world.told.concat(), "not told: no such program");
-    let mut delays = Vec::new();
-    for tries in 1..=8 {
-        let retry = retries::read(&world.state).summaries["u1"];
-        world.work_with(Some(&mut Model(&fails)), &|_| {});
-        assert_eq!(calls.get(), tries, "not before its time");
-        delays.push(retry.next.since(world.now.get()));
-        world.now.set(retry.next);
-        world.work_with(Some(&mut Model(&fails)), &|_| {});
-        assert_eq!(calls.get(), tries + 1);
-    }
-    let day = 24 * HOUR;
-    assert!(delays.is_sorted() && delays[0] == 60_000, "{delays:?}");
-    assert_eq!(delays[4..], [day; 4], "once a day for as long as it takes");
-    let row = world.log("u1").row;
-    assert_eq!((row.summary.again, row.text.as_str()), (true, "User: go / AI: answer to u1"));
-    let tells = |_: &Relay, _| Ok(Told { title: "t".to_owned(), text: "User: a / AI: b".to_owned() });
-    // A person who asks for it does not wait for that.
-    world.at_once = true;
-    assert_eq!(world.work_with(Some(&mut Model(&tells)), &|_| {}).summed_up, 1);
-    assert!(!world.log("u1").row.summary.again);
-}
-
-#[test]
-fn one_that_comes_back_is_asked_about_what_waits() {
-    let mut world = World::new();
-    let calls = Cell::new(0);
-    let fails = |_: &Relay, _| {
-        calls.set(calls.get() + 1);
-        Err(NotTold::Failed("hangs".to_owned()))
-    };
-    for n in 1..=9 {
-        turn(&mut world, &format!("u{n}"), "go");
-    }
-    world.work_with(Some(&mut Model(&fails)), &|_| {});
-    assert_eq!((calls.get(), world.logs()), (3, 9), "whoever fails three times is left alone");
-    world.work_with(Some(&mut Model(&fails)), &|_| {});
-    assert_eq!(calls.get(), 3, "about the rest, too");
-    world.now.set(Millis(world.now.get().0 + HOUR));
-    let tells = |_: &Relay, _| Ok(Told { title: "t".to_owned(), text: "User: a / AI: b".to_owned() });
-    assert_eq!(world.work_with(Some(&mut Model(&tells)), &|_| {}).summed_up, 9);
-}
-
-#[test]
-fn beyond_the_limit_the_next_hour_is_waited_for() {
-    let mut world = World::new();
-    let (calls, most) = (Cell::new(0), Cell::new(1));
-    let limited = |_: &Relay, _| {
-        calls.set(calls.get() + 1);
-        if calls.get() > most.get() {
-            return Err(NotTold::Enough);
-        }
-        Ok(Told { title: "t".to_owned(), text: "User: a / AI: b".to_owned() })
-    };
-    for n in 1..=3 {
-        turn(&mut world, &format!("u{n}"), "go");
-    }
-    assert_eq!(world.work_with(Some(&mut Model(&limited)), &|_| {}).summed_up, 1);
-    assert_eq!(calls.get(), 2, "the third would be too many, too");
-    let hour = Millis((NOW.0 / HOUR + 1) * HOUR);
-    for uid in ["u2", "u3"] {
-        assert!(world.log(uid).row.summary.again);
-        let retry = retries::read(&world.state).summaries[uid];
-        assert_eq!((retry.tries, retry.next), (0, hour), "it was not tried");
-    }
-    most.set(100);
-    world.work_with(Some(&mut Model(&limited)), &|_| {});
-    assert_eq!(calls.get(), 2, "not before its time");
-    world.now.set(hour);
-    assert_eq!(world.work_with(Some(&mut Model(&limited)), &|_| {}).summed_up, 2);
-}
-
-#[test]
-fn what_comes_while_somebody_sums_up_is_not_called_left() {
-    let mut world = World::new();
-    turn(&mut world, "u1", "go");
-    let job = spool::list(&world.state).unwrap().remove(0).job.unwrap();
-    let state = world.state.clone();
-    let slow = |_: &Relay, _| {
-        spool::put(&state, &job).unwrap();
-        Err(NotTold::Failed("x".to_owned()))
-    };
-    let report = world.work_with(Some(&mut Model(&slow)), &|_| {});
-    assert_eq!((report.jobs, report.left, spool::list(&world.state).unwrap().len()), (1, 0, 1));
-    world.until = world.now.get();
-    assert_eq!(world.work().left, 1, "there was no time for it");
-}
-
-#[test]
-fn without_anybody_the_summary_is_ours() {
-    let mut world = World::new();
-    let fails = |_: &Relay, _| Err(NotTold::Failed("x".to_owned()));
-    turn(&mut world, "u1", "go");
-    world.work_with(Some(&mut Model(&fails)), &|_| {});
-    world.now.set(Millis(world.now.get().0 + HOUR));
-    world.work();
-    let row = world.log("u1").row;
-    assert_eq!((row.summary.by.as_str(), row.summary.again), ("local", false));
-    assert_eq!(retries::read(&world.state), retries::Retries::default());
-}
-
-#[test]
-fn what_waits_is_known_without_the_list_of_it() {
-    for damage in ["", "{", "\u{0}\u{0}", r#"{"summaries": {}}"#] {
-        let mut world = World::new();
-        let fails = |_: &Relay, _| Err(NotTold::Failed("x".to_owned()));
-        for n in 1..=2 {
-            turn(&mut world, &format!("u{n}"), "go");
-        }
-        world.work_with(Some(&mut Model(&fails)), &|_| {});
-        let list = world.state.root().join("memory/retries.json");
-        if damage.is_empty() {
-            fs::remove_file(list).unwrap();
-        } else {
-            fs::write(list, damage).unwrap();
-        }
-        let tells = |_: &Relay, _| Ok(Told { title: "t".to_owned(), text: "User: a / AI: b".to_owned() });
-        assert_eq!(world.work_with(Some(&mut Model(&tells)), &|_| {}).summed_up, 2, "{damage}");
-        assert_eq!(world.work_with(Some(&mut Model(&tells)), &|_| {}).summed_up, 0, "{damage}");
-        assert_eq!(retries::read(&world.state), retries::Retries::default());
-    }
-}
-
 #[test]
 fn what_crashed_sessions_left_is_picked_up_once() {
     let mut world = World::new();
@@ -671,26 +347,30 @@ fn what_crashed_sessions_left_is_picked_up_once() {
     let later = Millis(tidegate_state::clock::now().0 + 2 * HOUR);
     let always = |_: &std::path::Path, attended: bool| attended;
     assert_eq!(
-        pick_up(&world.state, Millis(later.0 - 2 * HOUR), &always).unwrap(),
+        queue_abandoned_sessions(&world.state, Millis(later.0 - 2 * HOUR), &always).unwrap(),
         0,
         "it may be there still"
     );
-    assert_eq!(pick_up(&world.state, later, &|_, _| false).unwrap(), 0, "nothing is recorded there");
-    assert_eq!(pick_up(&world.state, later, &always).unwrap(), 1);
-    assert_eq!(pick_up(&world.state, later, &always).unwrap(), 0);
+    assert_eq!(
+        queue_abandoned_sessions(&world.state, later, &|_, _| false).unwrap(),
+        0,
+        "nothing is recorded there"
+    );
+    assert_eq!(queue_abandoned_sessions(&world.state, later, &always).unwrap(), 1);
+    assert_eq!(queue_abandoned_sessions(&world.state, later, &always).unwrap(), 0);
     let job = spool::list(&world.state).unwrap().remove(0).job.unwrap();
     let Work::Relays(part) = &job.work else { panic!("{job:?}") };
     assert_eq!((part.because, part.to, part.passed), (Because::Left, world.length(), world.passed));
     assert_eq!(job.session, "crashed");
-    // One that ended may have had no room for its job.
+    // The disk may have been full when it ended.
     world.marks("ended", world.length() / 2);
     let folder = world.state.session(&SessionId::parse("ended").unwrap());
     tidegate_state::session::marks::lock_shared(&folder)
         .unwrap()
         .append(&[SessionMark::Detached.into()])
         .unwrap();
-    assert_eq!(pick_up(&world.state, later, &always).unwrap(), 1);
-    assert_eq!(pick_up(&world.state, later, &always).unwrap(), 0);
+    assert_eq!(queue_abandoned_sessions(&world.state, later, &always).unwrap(), 1);
+    assert_eq!(queue_abandoned_sessions(&world.state, later, &always).unwrap(), 0);
 }
 
 #[test]
@@ -736,7 +416,7 @@ fn the_topic_of_a_session_stays_what_it_became() {
     world.work();
     let topic = world.log("u1").in_topic.id;
     let row = world.store.topic(topic).unwrap().unwrap().row;
-    let renamed = Topic { title: "By hand".to_owned(), updated: Millis(NOW.0 + 10 * HOUR), ..row };
+    let renamed = TopicRow { title: "By hand".to_owned(), updated: Millis(NOW.0 + 10 * HOUR), ..row };
     world.store.put(&[Record::Topic(renamed)]).unwrap();
     turn(&mut world, "u2", "more");
     world.work();

@@ -13,11 +13,11 @@ use tidegate_core::feature::memory::marks::{Mark as MemoryMark, Spooled};
 use tidegate_core::text::fnv;
 use tidegate_core::time::Millis;
 use tidegate_memory::error::{Error, ErrorKind, Result};
-use tidegate_memory::record::{Project, Record, Status, Topic, Uid};
+use tidegate_memory::record::{ProjectRow, Record, Status, TopicRow, Uid};
 use tidegate_memory::sqlite::SqliteStore;
 use tidegate_memory::store::{Put, Store};
 use tidegate_memory::view::{self, Decision, Filter, Forget, Hit, Log, Page, Paged, Query};
-use tidegate_memory::worker::{Progress, Report, Summarise, Worker};
+use tidegate_memory::worker::{Summarise, Worker, WorkerEvent, WorkerReport};
 use tidegate_state::feature::memory::spool;
 use tidegate_state::place::{PlaceEnv, StateDir};
 
@@ -31,13 +31,13 @@ pub(crate) struct World {
     pub(crate) now: Cell<Millis>,
     pub(crate) until: Millis,
     pub(crate) at_once: bool,
-    /// What an MCP call set in the session.
+    /// Set by an MCP call.
     pub(crate) topic: Option<i64>,
-    /// Until when nothing was recorded.
+    /// Recording was off until then.
     pub(crate) passed: Option<Millis>,
-    /// What the worker told of.
+    /// The worker's events.
     pub(crate) told: Vec<String>,
-    /// How far the transcript was left.
+    /// The length of the transcript at the last job.
     spooled: u64,
     jobs: u64,
 }
@@ -63,7 +63,7 @@ impl World {
         }
     }
 
-    /// Appends a line to the transcript, a second after the one before.
+    /// A second after the previous line.
     pub(crate) fn say(&mut self, line: &str) {
         append(&self.transcript, line);
     }
@@ -72,7 +72,7 @@ impl World {
         std::fs::metadata(&self.transcript).unwrap().len()
     }
 
-    /// Leaves the job of a turn that ended with this answer.
+    /// The job of a turn that ended with this answer.
     pub(crate) fn stop(&mut self, session: &str, answer: &str) {
         let from = self.spooled;
         self.stop_from(session, from, answer);
@@ -108,7 +108,7 @@ impl World {
         spool::put(&self.state, &Job { v: VERSION, at, session: session.to_owned(), work }).unwrap();
     }
 
-    pub(crate) fn work(&mut self) -> Report {
+    pub(crate) fn work(&mut self) -> WorkerReport {
         self.work_with(None, &|_| {})
     }
 
@@ -116,7 +116,7 @@ impl World {
         &mut self,
         model: Option<&mut dyn Summarise>,
         pause: &dyn Fn(Duration),
-    ) -> Report {
+    ) -> WorkerReport {
         self.try_work(model, pause).unwrap()
     }
 
@@ -124,7 +124,7 @@ impl World {
         &mut self,
         summarise: Option<&mut dyn Summarise>,
         pause: &dyn Fn(Duration),
-    ) -> Result<Report> {
+    ) -> Result<WorkerReport> {
         let (now, told) = (self.now.get(), &mut self.told);
         let mut worker = Worker {
             state: &self.state,
@@ -136,11 +136,11 @@ impl World {
             now: &|| now,
             pause,
             tell: &mut |progress| match progress {
-                Progress::Lost { why, .. } => told.push(format!("lost: {why}")),
-                Progress::SetAside { why, .. } => told.push(format!("aside: {why}")),
-                Progress::NotRead { why, .. } => told.push(format!("not read: {why}")),
-                Progress::NotToldYet(why) => told.push(format!("not told: {why}")),
-                Progress::Jobs(_) | Progress::Done(_) | Progress::Later { .. } => {}
+                WorkerEvent::Lost { why, .. } => told.push(format!("lost: {why}")),
+                WorkerEvent::SetAside { why, .. } => told.push(format!("aside: {why}")),
+                WorkerEvent::Unreadable { why, .. } => told.push(format!("not read: {why}")),
+                WorkerEvent::SummaryFailed(why) => told.push(format!("not told: {why}")),
+                WorkerEvent::JobsFound(_) | WorkerEvent::Done(_) | WorkerEvent::Retrying { .. } => {}
             },
             until: self.until,
             at_once: self.at_once,
@@ -160,10 +160,10 @@ impl World {
     pub(crate) fn put_topics(&mut self) {
         let project = |uid: &str, key: &str, name: &str| {
             let (uid, key, name) = (uid.to_owned(), Some(key.to_owned()), name.to_owned());
-            Record::Project(Project { uid, id: None, key, name, created: Millis(1), updated: Millis(1) })
+            Record::Project(ProjectRow { uid, id: None, key, name, created: Millis(1), updated: Millis(1) })
         };
         let topic = |uid: &str, project: &str, title: &str| {
-            Record::Topic(Topic {
+            Record::Topic(TopicRow {
                 uid: uid.to_owned(),
                 id: None,
                 project: project.to_owned(),
@@ -186,7 +186,7 @@ impl World {
         self.store.put(&rows).unwrap();
     }
 
-    /// The marks of a session that is not there any more and left its transcript as far as this.
+    /// The marks of an ended session that left its transcript up to this length.
     pub(crate) fn marks(&self, session: &str, spooled: u64) {
         let folder = self.state.session(&SessionId::parse(session).unwrap());
         let marks = [
@@ -214,7 +214,7 @@ fn time() -> String {
     last_second().iso()
 }
 
-/// When the last line of a transcript was made.
+/// The time of the last line of a transcript.
 pub(crate) fn last_second() -> Millis {
     Millis(NOW.0 - 86_400_000 + SECOND.get() * 1000)
 }
@@ -235,7 +235,7 @@ pub(crate) fn said(id: &str, text: &str) -> String {
     format!("{entry}\n")
 }
 
-/// A store that does not take anything of one session.
+/// A store that rejects all rows of one session.
 pub(crate) struct Refuses<'a> {
     pub(crate) store: &'a mut SqliteStore,
     pub(crate) session: &'static str,
@@ -248,16 +248,16 @@ impl Store for Refuses<'_> {
         }
         self.store.put(records)
     }
-    fn project(&mut self, id: i64) -> Result<Option<view::Project>> {
+    fn project(&mut self, id: i64) -> Result<Option<view::MemoryProject>> {
         self.store.project(id)
     }
-    fn project_by_key(&mut self, key: &str) -> Result<Option<view::Project>> {
+    fn project_by_key(&mut self, key: &str) -> Result<Option<view::MemoryProject>> {
         self.store.project_by_key(key)
     }
-    fn project_by_name(&mut self, name: &str) -> Result<Option<view::Project>> {
+    fn project_by_name(&mut self, name: &str) -> Result<Option<view::MemoryProject>> {
         self.store.project_by_name(name)
     }
-    fn projects(&mut self, page: &Page) -> Result<Paged<view::Project>> {
+    fn projects(&mut self, page: &Page) -> Result<Paged<view::MemoryProject>> {
         self.store.projects(page)
     }
     fn topic(&mut self, id: i64) -> Result<Option<view::Topic>> {
@@ -269,11 +269,11 @@ impl Store for Refuses<'_> {
     fn topics(&mut self, filter: &Filter, page: &Page) -> Result<Paged<view::Topic>> {
         self.store.topics(filter, page)
     }
-    fn undecided(&mut self, project: Option<i64>, limit: usize) -> Result<Vec<view::Topic>> {
-        self.store.undecided(project, limit)
+    fn undecided_topics(&mut self, project: Option<i64>, limit: usize) -> Result<Vec<view::Topic>> {
+        self.store.undecided_topics(project, limit)
     }
-    fn offered(&mut self, session: &str, topics: &[i64], at: Millis) -> Result<()> {
-        self.store.offered(session, topics, at)
+    fn note_offers(&mut self, session: &str, topics: &[i64], at: Millis) -> Result<()> {
+        self.store.note_offers(session, topics, at)
     }
     fn log(&mut self, uid: &str) -> Result<Option<Log>> {
         self.store.log(uid)
@@ -281,8 +281,8 @@ impl Store for Refuses<'_> {
     fn logs(&mut self, filter: &Filter, page: &Page) -> Result<Paged<Log>> {
         self.store.logs(filter, page)
     }
-    fn unsummed(&mut self, limit: usize) -> Result<Vec<Uid>> {
-        self.store.unsummed(limit)
+    fn logs_to_summarise(&mut self, limit: usize) -> Result<Vec<Uid>> {
+        self.store.logs_to_summarise(limit)
     }
     fn decision(&mut self, id: i64) -> Result<Option<Decision>> {
         self.store.decision(id)
@@ -296,7 +296,7 @@ impl Store for Refuses<'_> {
     fn forget(&mut self, what: &Forget) -> Result<Vec<Uid>> {
         self.store.forget(what)
     }
-    fn each(&mut self, take: &mut dyn FnMut(Record) -> Result<()>) -> Result<()> {
-        self.store.each(take)
+    fn for_each_record(&mut self, take: &mut dyn FnMut(Record) -> Result<()>) -> Result<()> {
+        self.store.for_each_record(take)
     }
 }

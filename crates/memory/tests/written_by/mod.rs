@@ -10,12 +10,12 @@ use tidegate_core::time::Millis;
 use tidegate_memory::memory::Memory;
 use tidegate_memory::record::Record;
 use tidegate_memory::store::Store as _;
-use tidegate_memory::team::Standing;
+use tidegate_memory::team::TeamState;
 use tidegate_memory::view::{Filter, Page};
 
 use super::{Machine, found};
 
-/// A moment after all of it was written.
+/// Shortly after the files were written.
 const NOW: Millis = Millis(1_794_941_800_000);
 
 fn fixtures() -> PathBuf {
@@ -40,14 +40,14 @@ fn exported(file: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Everything in the store, as `memory export` prints it.
+/// As `memory export` prints it.
 fn all(memory: &mut Memory) -> Vec<Value> {
     let mut records = Vec::new();
     let mut take = |record: Record| {
         records.push(serde_json::to_value(record).unwrap());
         Ok(())
     };
-    memory.each(&mut take).unwrap();
+    memory.for_each_record(&mut take).unwrap();
     records
 }
 
@@ -77,7 +77,7 @@ fn a_store_of_0_1_0_is_opened_and_migrated() {
     let machine = upgraded(&["memory.db"]);
     let mut memory = machine.open_at(NOW).unwrap();
     check(&mut memory);
-    // A topic was begun after the export; all else is in it.
+    // A topic was created after the export; everything else is in it.
     let now = all(&mut memory);
     let before = exported("export.jsonl");
     for record in &before {
@@ -99,7 +99,7 @@ fn a_copy_of_0_1_0_takes_the_place_of_a_damaged_store() {
 
 #[test]
 fn an_export_of_0_1_0_is_taken_in() {
-    // The second one has every member that a row can have.
+    // The second file uses every field of a row.
     for file in ["export.jsonl", "export-members.jsonl"] {
         let written = exported(file);
         let records: Vec<Record> =
@@ -120,10 +120,10 @@ fn the_exchange_with_a_team_goes_on() {
     for file in ["team-members.json", "team.json"] {
         let written = fs::read(fixtures().join(file)).unwrap();
         fs::write(folder.join("team.json"), &written).unwrap();
-        let standing = serde_json::to_value(Standing::read(&machine.home())).unwrap();
+        let standing = serde_json::to_value(TeamState::read(&machine.home())).unwrap();
         assert_eq!(standing, serde_json::from_slice::<Value>(&written).unwrap(), "{file}");
     }
-    let standing = Standing::read(&machine.home());
+    let standing = TeamState::read(&machine.home());
     let server = "postgres://dev@127.0.0.1:1/memory";
     let next = standing.failure.as_ref().unwrap().next;
     assert!(!standing.is_due(server, Millis(next.0 - 1)) && standing.is_due(server, next));

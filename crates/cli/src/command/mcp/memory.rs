@@ -8,7 +8,7 @@ use tidegate_memory::memory;
 use tidegate_memory::record::Status;
 use tidegate_memory::store::Store;
 use tidegate_memory::team;
-use tidegate_memory::view::{Decision, Log, Project, Query, Topic};
+use tidegate_memory::view::{Decision, Log, MemoryProject, Query, Topic};
 use tidegate_state::project::memory_project;
 
 use super::{session, tool};
@@ -70,8 +70,8 @@ impl Memory {
     }
 
     /// The project of this folder, if something has been recorded of it.
-    pub(super) fn own_project(&mut self) -> Result<Option<Project>, CliError> {
-        Ok(act::own_project(&mut self.memory, self.own.as_ref())?)
+    pub(super) fn own_project(&mut self) -> Result<Option<MemoryProject>, CliError> {
+        Ok(act::find_own_project(&mut self.memory, self.own.as_ref())?)
     }
 
     /// What is said where nothing has.
@@ -80,12 +80,12 @@ impl Memory {
         format!("Nothing has been recorded of project {name} yet; `all_projects` looks at the others.")
     }
 
-    pub(super) fn project(&mut self, named: &ProjectName) -> Result<Project, CliError> {
+    pub(super) fn project(&mut self, named: &ProjectName) -> Result<MemoryProject, CliError> {
         let named = match named {
             ProjectName::Id(id) => id.to_string(),
             ProjectName::Name(name) => name.clone(),
         };
-        Ok(act::project(&mut self.memory, &named)?)
+        Ok(act::find_project(&mut self.memory, &named)?)
     }
 
     pub(super) fn topic(&mut self, id: i64) -> Result<Topic, CliError> {
@@ -104,7 +104,7 @@ impl Memory {
 
     pub(super) fn log(&mut self, id: &str) -> Result<Log, CliError> {
         let address = team_of::address(&self.here).ok().flatten();
-        team::log(&mut self.memory, address.as_ref(), id)?.ok_or_else(|| {
+        team::find_log(&mut self.memory, address.as_ref(), id)?.ok_or_else(|| {
             CliError::new(format!("`{}` is no log's id, or the beginning of several", tool::cut(id, 80)))
                 .hint("`get_logs`, `timeline` and `search` give ids")
         })
@@ -121,7 +121,7 @@ impl Memory {
         }
         let found = team_of::search(&self.here, &mut self.memory, query)?;
         self.without_team = found.note();
-        Ok(act::authored(&mut self.memory, found.hits)?)
+        Ok(act::with_authors(&mut self.memory, found.hits)?)
     }
 }
 
@@ -142,7 +142,7 @@ impl Memory {
     /// A topic of this folder's own project: nothing is written elsewhere.
     pub(super) fn own_topic(&mut self, id: i64) -> Result<Topic, CliError> {
         let topic = self.topic(id)?;
-        act::check_own(&mut self.memory, self.own.as_ref(), topic.in_project.id)?;
+        act::check_own_project(&mut self.memory, self.own.as_ref(), topic.in_project.id)?;
         Ok(topic)
     }
 
@@ -156,13 +156,13 @@ impl Memory {
             self.own_topic(parent)?;
         }
         if let Some(project) = project {
-            act::check_own(&mut self.memory, self.own.as_ref(), project)?;
+            act::check_own_project(&mut self.memory, self.own.as_ref(), project)?;
         }
         self.acting(|store, acting| act::add_topic(store, acting, title, project, parent))
     }
 
     /// A project within this folder's: one repository can hold several.
-    pub(super) fn make_project(&mut self, name: &str) -> Result<Project, CliError> {
+    pub(super) fn make_project(&mut self, name: &str) -> Result<MemoryProject, CliError> {
         let name = crate::knowledge::said("the project's name", name)?;
         let Some(own) = &self.own else {
             return Err(CliError::new("it is not known which project this is about")
@@ -199,7 +199,7 @@ impl Memory {
         reason: Option<&str>,
     ) -> Result<Decision, CliError> {
         let old = self.decision(id)?;
-        act::check_own(&mut self.memory, self.own.as_ref(), old.in_project.id)?;
-        self.acting(|store, acting| act::supersede(store, acting, id, text, reason))
+        act::check_own_project(&mut self.memory, self.own.as_ref(), old.in_project.id)?;
+        self.acting(|store, acting| act::supersede_decision(store, acting, id, text, reason))
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use tidegate_core::time::Millis;
-use tidegate_memory::view::Kind;
+use tidegate_memory::view::HitKind;
 
 use crate::args::Span;
 
@@ -239,13 +239,13 @@ pub(crate) enum KindName {
 }
 
 impl KindName {
-    pub(crate) fn kind(self) -> Kind {
+    pub(crate) fn kind(self) -> HitKind {
         match self {
-            KindName::Log => Kind::Log,
-            KindName::Decision => Kind::Decision,
-            KindName::Topic => Kind::Topic,
-            KindName::Stock => Kind::Stock,
-            KindName::Progress => Kind::Progress,
+            KindName::Log => HitKind::Log,
+            KindName::Decision => HitKind::Decision,
+            KindName::Topic => HitKind::Topic,
+            KindName::Stock => HitKind::Stock,
+            KindName::Progress => HitKind::Progress,
         }
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn check(args: &Check) -> Outcome {
     let mut wrong = opened.memory.check()?;
     let mended = args.mend && !wrong.is_empty();
     if mended {
-        opened.memory.mend(&wrong.join("; "))?;
+        opened.memory.repair(&wrong.join("; "))?;
         opened.said.clone_from(&opened.memory.healed);
         wrong = opened.memory.check()?;
     }
@@ -84,7 +84,7 @@ pub(super) fn backup(args: &Backup) -> Outcome {
         }
         Some(to) => {
             let to = std::path::absolute(to).map_err(CliError::new)?;
-            opened.memory.backup_to(&to)?;
+            opened.memory.backup_to_file(&to)?;
             to
         }
     };

@@ -31,12 +31,14 @@ pub(super) fn run(command: &DecisionCommand) -> Outcome {
         DecisionCommand::Supersede(args) => {
             let (text, reason) = (given(&args.text)?, args.reason.as_deref());
             opened.check_decision(args.id)?;
-            let made = opened.act(|memory, acting| act::supersede(memory, acting, args.id, &text, reason))?;
+            let made = opened
+                .act(|memory, acting| act::supersede_decision(memory, acting, args.id, &text, reason))?;
             (made, format!("in the place of {}", args.id), args.json)
         }
         DecisionCommand::Retract(args) => {
             opened.check_decision(args.id)?;
-            let retracted = opened.act(|memory, acting| act::retract(memory, acting.now, args.id))?;
+            let retracted =
+                opened.act(|memory, acting| act::retract_decision(memory, acting.now, args.id))?;
             (retracted, "retracted".to_owned(), args.json)
         }
     };

@@ -19,7 +19,7 @@ pub(super) fn run() -> Outcome {
         gone.set(error.kind() == std::io::ErrorKind::BrokenPipe);
         Error::new(ErrorKind::Io, format!("stdout: {error}"))
     };
-    let done = opened.memory.each(&mut |record| {
+    let done = opened.memory.for_each_record(&mut |record| {
         let line =
             print::json_text(&record).map_err(|error| Error::new(ErrorKind::Other, error.to_string()))?;
         writeln!(out, "{line}").map_err(failed)

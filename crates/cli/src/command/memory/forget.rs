@@ -122,16 +122,16 @@ fn meant(opened: &mut Opened, args: &Forget) -> Result<Meant, CliError> {
     let this = |row: String| vec!["This deletes for good:".to_owned(), format!("  {row}")];
     match args.what {
         ForgetOf::Log => {
-            let log = act::log(&mut opened.memory, &args.id)?;
+            let log = act::find_log(&mut opened.memory, &args.id)?;
             let would = this(list::log(&log));
             Ok(Meant::new(view::Forget::Log(log.row.uid), would))
         }
         ForgetOf::Decision => {
-            let decision = act::decision(&mut opened.memory, shown::number(&args.id)?)?;
+            let decision = act::find_decision(&mut opened.memory, shown::number(&args.id)?)?;
             Ok(Meant::new(view::Forget::Decision(decision.id), this(list::decision(&decision))))
         }
         ForgetOf::Topic => {
-            let topic = act::topic(&mut opened.memory, shown::number(&args.id)?)?;
+            let topic = act::find_topic(&mut opened.memory, shown::number(&args.id)?)?;
             if let Some(session) = &topic.row.automatic {
                 return Err(CliError::new(format!("topic {} was made for a session", topic.id))
                     .hint(format!("forget the session, `{}`, or single logs of it", line(session, 80))));
@@ -140,7 +140,7 @@ fn meant(opened: &mut Opened, args: &Forget) -> Result<Meant, CliError> {
         }
         ForgetOf::Session => session(opened, &args.id),
         ForgetOf::Project => {
-            let project = act::the_project(&mut opened.memory, &args.id)?;
+            let project = act::find_project_exactly(&mut opened.memory, &args.id)?;
             let would = vec![
                 format!(
                     "This deletes project {} ({}) for good, with {} topics, {} decisions and {} logs:",

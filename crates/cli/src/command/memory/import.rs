@@ -125,12 +125,12 @@ fn check_own(opened: &mut Opened, records: &[Record]) -> Result<(), CliError> {
     }
     let own = opened.own.as_ref();
     let own_key =
-        |key: Option<&String>| key.filter(|key| own.is_some_and(|own| act::is_own(own, key))).cloned();
+        |key: Option<&String>| key.filter(|key| own.is_some_and(|own| act::is_own_key(own, key))).cloned();
     let mut named_by_key: BTreeMap<String, String> = BTreeMap::new();
     let mut projects: BTreeSet<Uid> = BTreeSet::new();
     let mut topics: BTreeSet<Uid> = BTreeSet::new();
     let mut here: BTreeSet<Name> = BTreeSet::new();
-    opened.memory.each(&mut |record| {
+    opened.memory.for_each_record(&mut |record| {
         here.insert(name(&record));
         match record {
             Record::Project(row) => {
@@ -205,7 +205,7 @@ fn agreed(opened: &mut Opened, records: Vec<Record>) -> Result<(Vec<Record>, usi
     let mut here: BTreeSet<Name> = BTreeSet::new();
     let mut replaced: Vec<(Name, String)> = Vec::new();
     let mut superseded: Vec<(Name, String)> = Vec::new();
-    opened.memory.each(&mut |old| {
+    opened.memory.for_each_record(&mut |old| {
         if let Some(new) = named.get(&name(&old)) {
             here.insert(name(&old));
             if **new != old && times(new)[1] > times(&old)[1] {

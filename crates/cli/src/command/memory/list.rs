@@ -6,7 +6,7 @@ use serde::Serialize;
 use tidegate_memory::act::{author, author_of_log};
 use tidegate_memory::record::Status;
 use tidegate_memory::store::Store;
-use tidegate_memory::view::{Decision, Log, Page, Paged, Project, Topic};
+use tidegate_memory::view::{Decision, Log, MemoryProject, Page, Paged, Topic};
 
 use super::arguments::{List, ListOf};
 use super::{Opened, folder, is_none, line, minute, say_waiting, waiting};
@@ -22,7 +22,7 @@ enum Rows {
     Topics(Vec<Topic>),
     Logs(Vec<By<Log>>),
     Decisions(Vec<By<Decision>>),
-    Projects(Vec<Project>),
+    Projects(Vec<MemoryProject>),
 }
 
 /// A row with its author.
@@ -155,7 +155,7 @@ fn with<T, R: From<T>>(page: Paged<T>, rows: fn(Vec<R>) -> Rows, waiting: usize)
     }
 }
 
-fn project(project: &Project) -> String {
+fn project(project: &MemoryProject) -> String {
     format!(
         "{:>4}  {}  {} topics, {} decisions, {} logs  ({})",
         project.id,

@@ -22,7 +22,7 @@ use tidegate_memory::act::{self, Acting};
 use tidegate_memory::memory::{Healed, Memory};
 use tidegate_memory::team::Direction;
 use tidegate_memory::text::one_line as line;
-use tidegate_memory::view::{Filter, Project};
+use tidegate_memory::view::{Filter, MemoryProject};
 use tidegate_state::feature::memory::spool;
 use tidegate_state::project::memory_project;
 
@@ -118,18 +118,18 @@ impl Opened {
     /// An agent's command writes only into its own project, as the tools of the MCP server do.
     fn check_own(&mut self, project: i64) -> Result<(), CliError> {
         if approval::is_by_agent(&self.here.env) {
-            act::check_own(&mut self.memory, self.own.as_ref(), project)?;
+            act::check_own_project(&mut self.memory, self.own.as_ref(), project)?;
         }
         Ok(())
     }
 
     fn check_topic(&mut self, id: i64) -> Result<(), CliError> {
-        let project = act::topic(&mut self.memory, id)?.in_project.id;
+        let project = act::find_topic(&mut self.memory, id)?.in_project.id;
         self.check_own(project)
     }
 
     fn check_decision(&mut self, id: i64) -> Result<(), CliError> {
-        let project = act::decision(&mut self.memory, id)?.in_project.id;
+        let project = act::find_decision(&mut self.memory, id)?.in_project.id;
         self.check_own(project)
     }
 
@@ -137,7 +137,7 @@ impl Opened {
     fn project(&mut self, named: Option<&String>) -> Result<Option<i64>, CliError> {
         match named {
             None => Ok(None),
-            Some(named) => Ok(Some(act::project(&mut self.memory, named)?.id)),
+            Some(named) => Ok(Some(act::find_project(&mut self.memory, named)?.id)),
         }
     }
 
@@ -180,7 +180,7 @@ fn not_finished(error: &tidegate_memory::error::Error) -> String {
 }
 
 /// Where a project is on this machine.
-fn folder(project: &Project) -> String {
+fn folder(project: &MemoryProject) -> String {
     match &project.row.key {
         Some(key) => line(key.strip_suffix("/.git").unwrap_or(key), 300),
         None => "no folder of this machine".to_owned(),

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tidegate_memory::act::{self, Authored};
-use tidegate_memory::view::{Kind, Query};
+use tidegate_memory::view::{HitKind, Query};
 
 use super::arguments::Search;
 use super::{Opened, is_none, line, say_waiting, team, waiting};
@@ -29,11 +29,11 @@ pub(super) fn run(args: &Search) -> Outcome {
             if let (Some(root), Some(own)) = (opened.here.root.clone(), opened.own.clone()) {
                 opened.memory.refresh_notes(&root, &own.key)?;
             }
-            let kinds: Vec<Kind> = args.kind.iter().map(|kind| kind.kind()).collect();
+            let kinds: Vec<HitKind> = args.kind.iter().map(|kind| kind.kind()).collect();
             let query = Query { text: args.query.join(" "), kinds, filter, limit: args.limit.into() };
             let found = team::search(&opened.here, &mut opened.memory, &query)?;
             let note = found.note();
-            let hits = act::authored(&mut opened.memory, found.hits)?;
+            let hits = act::with_authors(&mut opened.memory, found.hits)?;
             (hits, note, waiting(&opened.here))
         }
     };
@@ -50,15 +50,15 @@ pub(super) fn run(args: &Search) -> Outcome {
     }
     for Authored { hit, by } in &hits {
         let place = match (&hit.project, &hit.topic) {
-            (Some(project), Some(topic)) if hit.kind != Kind::Topic => format!("{project}: {topic}"),
+            (Some(project), Some(topic)) if hit.kind != HitKind::Topic => format!("{project}: {topic}"),
             (project, _) => project.clone().unwrap_or_default(),
         };
         let kind = match hit.kind {
-            Kind::Log => "log",
-            Kind::Decision => "decision",
-            Kind::Topic => "topic",
-            Kind::Stock => "stock",
-            Kind::Progress => "progress",
+            HitKind::Log => "log",
+            HitKind::Decision => "decision",
+            HitKind::Topic => "topic",
+            HitKind::Stock => "stock",
+            HitKind::Progress => "progress",
         };
         let at = hit.at[..16].replace('T', " ");
         let shown = print::line(&format!(

@@ -6,7 +6,7 @@ use serde::Serialize;
 use tidegate_memory::act;
 use tidegate_memory::record;
 use tidegate_memory::store::Store;
-use tidegate_memory::view::{Decision, Filter, Log, Page, Project, Topic};
+use tidegate_memory::view::{Decision, Filter, Log, MemoryProject, Page, Topic};
 
 use super::arguments::{Show, ShowOf};
 use super::list;
@@ -29,7 +29,7 @@ struct WholeTopic {
 #[derive(Serialize)]
 struct WholeSession {
     #[serde(flatten)]
-    session: record::Session,
+    session: record::SessionRow,
     logs: Vec<Log>,
 }
 
@@ -39,7 +39,7 @@ pub(super) fn run(args: &Show) -> Outcome {
     };
     match args.what {
         ShowOf::Topic => {
-            let topic = act::topic(&mut opened.memory, number(&args.id)?)?;
+            let topic = act::find_topic(&mut opened.memory, number(&args.id)?)?;
             let filter = Filter { topic: Some(topic.id), all: true, ..Filter::default() };
             let page = Page { limit: WITH, after: None };
             let latest_decisions = opened.memory.decisions(&filter, &page)?.rows;
@@ -47,18 +47,18 @@ pub(super) fn run(args: &Show) -> Outcome {
             show(args.json, &WholeTopic { topic, latest_decisions, latest_logs }, topic_lines);
         }
         ShowOf::Decision => {
-            let decision = act::decision(&mut opened.memory, number(&args.id)?)?;
+            let decision = act::find_decision(&mut opened.memory, number(&args.id)?)?;
             show(args.json, &list::By::from(decision), |decision| decision_lines(&decision.row));
         }
         ShowOf::Log => {
             let address = team::address(&opened.here).ok().flatten();
-            let log = match tidegate_memory::team::log(&mut opened.memory, address.as_ref(), &args.id)? {
+            let log = match tidegate_memory::team::find_log(&mut opened.memory, address.as_ref(), &args.id)? {
                 Some(log) => log,
-                None => act::log(&mut opened.memory, &args.id)?,
+                None => act::find_log(&mut opened.memory, &args.id)?,
             };
             show(args.json, &list::By::from(log), |log| log_lines(&log.row));
         }
-        ShowOf::Project => show(args.json, &act::project(&mut opened.memory, &args.id)?, project_lines),
+        ShowOf::Project => show(args.json, &act::find_project(&mut opened.memory, &args.id)?, project_lines),
         ShowOf::Session => {
             let session = opened.memory.session(&args.id)?.ok_or_else(|| {
                 CliError::new(format!("there is no session `{}`", line(&args.id, 80)))
@@ -90,7 +90,7 @@ pub(super) fn number(text: &str) -> Result<i64, CliError> {
     })
 }
 
-fn project_lines(project: &Project) -> Vec<String> {
+fn project_lines(project: &MemoryProject) -> Vec<String> {
     let mut lines = vec![
         format!("project {}: {}", project.id, line(&project.row.name, 200)),
         format!("  {} topics, {} decisions, {} logs", project.topics, project.decisions, project.logs),

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tidegate_memory::memory::Home;
-use tidegate_memory::sqlite::Sizes;
+use tidegate_memory::memory::MemoryHome;
+use tidegate_memory::sqlite::StoreSizes;
 
 use super::arguments::Json;
 use super::{Opened, waiting};
@@ -17,7 +17,7 @@ use crate::sessions::Here;
 struct Stats {
     store: PathBuf,
     #[serde(flatten)]
-    sizes: Option<Sizes>,
+    sizes: Option<StoreSizes>,
     copies: Vec<PathBuf>,
     damaged: Vec<PathBuf>,
     /// Jobs that wait for the worker.
@@ -28,10 +28,10 @@ pub(super) fn run(args: &Json) -> Outcome {
     let mut opened = Opened::look()?;
     let sizes = opened.as_mut().map(|opened| opened.memory.sizes()).transpose()?;
     let here = Here::find()?;
-    let home = Home::of(&here.env.place)?;
+    let home = MemoryHome::of(&here.env.place)?;
     let waiting = waiting(&here);
     let stats =
-        Stats { store: home.file(), sizes, copies: home.copies(), damaged: home.set_aside(), waiting };
+        Stats { store: home.file(), sizes, copies: home.copies(), damaged: home.damaged_files(), waiting };
     if args.json {
         print::json(&stats);
         return Ok(ExitCode::SUCCESS);

@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tidegate_memory::memory::{Home, Memory};
+use tidegate_memory::memory::{Memory, MemoryHome};
 use tidegate_memory::postgres::{Address, Patience};
-use tidegate_memory::team::{self, Direction, Failure, Found, Standing};
+use tidegate_memory::team::{self, Direction, TeamFailure, TeamSearch, TeamState};
 use tidegate_memory::view::Query;
 
 use super::arguments::Json;
@@ -23,12 +23,12 @@ pub(crate) fn address(here: &Here) -> Result<Option<Address>, CliError> {
 }
 
 /// Searches here and there. An address that cannot be used is told like a server that cannot be reached.
-pub(crate) fn search(here: &Here, memory: &mut Memory, query: &Query) -> Result<Found, CliError> {
+pub(crate) fn search(here: &Here, memory: &mut Memory, query: &Query) -> Result<TeamSearch, CliError> {
     let (address, wrong) = match address(here) {
         Ok(address) => (address, None),
         Err(error) => (None, Some(error.message().to_owned())),
     };
-    let mut found = team::search(memory, address.as_ref(), query)?;
+    let mut found = team::search_with_team(memory, address.as_ref(), query)?;
     found.unreachable = found.unreachable.or(wrong);
     Ok(found)
 }
@@ -44,7 +44,7 @@ struct Team {
     /// How many rows wait to be delivered.
     pending: u64,
     succeeded: Option<String>,
-    failure: Option<Failure>,
+    failure: Option<TeamFailure>,
     /// What the server said about a row that it does not take.
     refused: Option<String>,
     /// How many rows stayed here because they belong to what somebody had the team forget.
@@ -57,13 +57,13 @@ pub(super) fn show(args: &Json) -> Outcome {
         None => (Here::find()?, Vec::new(), 0),
         Some(mut opened) => {
             let store = opened.memory.store();
-            let shared = store.shared()?.into_iter().map(|(_, name)| name).collect();
+            let shared = store.shared_projects()?.into_iter().map(|(_, name)| name).collect();
             let pending = store.outbox_length()?;
             (Here::find()?, shared, pending)
         }
     };
     let address = address(&here)?;
-    let standing = Standing::read(&Home::of(&here.env.place)?);
+    let standing = TeamState::read(&MemoryHome::of(&here.env.place)?);
     let named = here.config.memory.team.projects.0.iter().map(|project| project.0.clone());
     let team = Team {
         server: address.map(|address| address.shown().to_owned()),

@@ -8,9 +8,9 @@ use tidegate_core::feature::memory::relay_log;
 use tidegate_core::pipeline::record::{Failure, Record};
 use tidegate_core::time::Millis;
 use tidegate_memory::error::{Error, ErrorKind};
-use tidegate_memory::memory::Home;
-use tidegate_memory::sqlite::{self, Looked};
-use tidegate_memory::team::Standing;
+use tidegate_memory::memory::MemoryHome;
+use tidegate_memory::sqlite::{self, QuickCheck};
+use tidegate_memory::team::TeamState;
 use tidegate_state::feature::memory::retries;
 use tidegate_state::feature::memory::spool;
 use tidegate_state::feature::memory::spool::Unread;
@@ -40,7 +40,7 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
         found.note(super::NO_STATE);
         return;
     };
-    let home = match Home::of(&seen.env.place) {
+    let home = match MemoryHome::of(&seen.env.place) {
         Ok(home) => home,
         Err(error) => {
             found.problem(format!("there is no place for a store: {}", error.what), cure_of(&error));
@@ -54,7 +54,7 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     if let Some(Some(looked)) = &looked {
         team(seen, &home, looked, found);
     }
-    for aside in home.set_aside() {
+    for aside in home.damaged_files() {
         found.note_with(
             format!("a damaged store was set aside and rebuilt: {}", aside.display()),
             format!("`what-happened.json` there says what was saved; delete {} then", quoted(&aside)),
@@ -63,7 +63,7 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     if found.is_empty() {
         let off = if relay_log::is_on(&seen.config) { "" } else { "; nothing is recorded here" };
         match looked.flatten() {
-            Some(Looked { logs, .. }) => {
+            Some(QuickCheck { logs, .. }) => {
                 let logs = count(usize::try_from(logs).unwrap_or(usize::MAX), "log");
                 found.ok(format!("{}, {logs}, nothing waits for long{off}", home.file().display()));
             }
@@ -99,8 +99,8 @@ fn folder(folder: &Path, found: &mut Findings) {
     }
 }
 
-fn store(home: &Home, found: &mut Findings) -> Option<Looked> {
-    let error = match sqlite::look(&home.file()) {
+fn store(home: &MemoryHome, found: &mut Findings) -> Option<QuickCheck> {
+    let error = match sqlite::quick_check(&home.file()) {
         Ok(looked) => return Some(looked),
         Err(error) => error,
     };
@@ -226,9 +226,9 @@ fn failures(seen: &Gathered, found: &mut Findings) {
     }
 }
 
-fn team(seen: &Gathered, home: &Home, looked: &Looked, found: &mut Findings) {
+fn team(seen: &Gathered, home: &MemoryHome, looked: &QuickCheck, found: &mut Findings) {
     let Some(url) = seen.config.memory.team.url.as_ref() else { return };
-    let standing = Standing::read(home);
+    let standing = TeamState::read(home);
     let Some(failure) = &standing.failure else { return };
     let told = standing.succeeded;
     if told.is_some_and(|at| seen.now.since(at) < UNTOLD) || (failure.times as usize) < OFTEN {

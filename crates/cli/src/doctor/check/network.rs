@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use tidegate_memory::memory::Home;
+use tidegate_memory::memory::MemoryHome;
 
 use super::super::finding::Findings;
 use super::super::gathered::Gathered;
@@ -11,10 +11,10 @@ use crate::install::shell::quoted;
 
 pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     let state = seen.env.place.state().ok();
-    let memory = Home::of(&seen.env.place).ok();
+    let memory = MemoryHome::of(&seen.env.place).ok();
     let places = Places {
         state: state.as_deref(),
-        memory: memory.as_ref().map(Home::folder),
+        memory: memory.as_ref().map(MemoryHome::folder),
         client: seen.host.as_deref(),
     };
     look(&places, file_system, found);

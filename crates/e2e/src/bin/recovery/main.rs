@@ -1,5 +1,6 @@
-//! Recovery, measured: sessions with planted facts go through a compaction on the real client, with and without
-//! Tidegate, and what stands in the model's first two requests afterwards is counted. `cargo xtask recovery` runs it.
+//! Measures recovery: sessions with planted facts go through a compaction on the real client, with and
+//! without Tidegate. Counted are the facts in the model's first two requests afterwards. `cargo xtask
+//! recovery` runs it.
 
 mod play;
 mod sessions;
@@ -9,12 +10,12 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Mutex;
 
-use play::{Outcome, Summariser, Trigger, Way, play};
+use play::{Outcome, PlayMode, SummaryStyle, Trigger, play};
 use sessions::SESSIONS;
-use table::{Row, table, worse};
+use table::{PlayedRow, format_table, modes_without_gain};
 
 fn main() -> ExitCode {
-    let mut rows: Vec<Row> = ways().map(|way| Row { way, outcomes: Vec::new() }).collect();
+    let mut rows: Vec<PlayedRow> = ways().map(|way| PlayedRow { way, outcomes: Vec::new() }).collect();
     let plays: Vec<(usize, usize)> =
         (0..rows.len()).flat_map(|row| (0..SESSIONS.len()).map(move |session| (row, session))).collect();
     let (left, done) = (Mutex::new(plays.iter()), Mutex::new(Vec::<(usize, Outcome)>::new()));
@@ -41,14 +42,14 @@ fn main() -> ExitCode {
         "{} sessions. Facts that stand literally in one of the model's next two requests, and what Tidegate added per \
          session (tokens by estimate: to the request for a summary, to the second request after it).\n\n{}",
         SESSIONS.len(),
-        table(&rows)
+        format_table(&rows)
     );
     let failed: usize = rows.iter().flat_map(|row| &row.outcomes).map(|outcome| outcome.failed).sum();
     if failed > 0 {
         let _ =
             writeln!(out, "{failed} hooks failed: the machine was too busy, and the figures are too low.");
     }
-    let worse = worse(&rows);
+    let worse = modes_without_gain(&rows);
     for line in &worse {
         let _ = writeln!(out, "NO HELP: {line}");
     }
@@ -56,10 +57,10 @@ fn main() -> ExitCode {
 }
 
 /// In pairs: without Tidegate, then with it.
-fn ways() -> impl Iterator<Item = Way> {
+fn ways() -> impl Iterator<Item = PlayMode> {
     [Trigger::Automatic, Trigger::Manual].into_iter().flat_map(|trigger| {
-        [Summariser::Follows, Summariser::Ignores].into_iter().flat_map(move |summariser| {
-            [false, true].into_iter().map(move |tidegate| Way { trigger, summariser, tidegate })
+        [SummaryStyle::Follows, SummaryStyle::Ignores].into_iter().flat_map(move |summariser| {
+            [false, true].into_iter().map(move |tidegate| PlayMode { trigger, summariser, tidegate })
         })
     })
 }

@@ -1,4 +1,4 @@
-//! One session through one compaction on the real client, and what stands in the model's context afterwards.
+//! Plays one session through one compaction on the real client, and reads the model's context afterwards.
 
 use std::fs;
 
@@ -8,61 +8,52 @@ use tidegate_e2e::home::Home;
 use tidegate_e2e::model::{Model, Reply, Request, Route, Script};
 use tidegate_e2e::tidegate::Tidegate;
 
-use crate::sessions::{Kind, Planted};
+use crate::sessions::{FactKind, Planted};
 
-/// Who compacts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trigger {
-    /// The client, in the middle of a turn.
+    /// By the client, in the middle of a turn.
     Automatic,
-    /// A person.
+    /// By a person.
     Manual,
 }
 
-/// What the model does with instructions for the summary.
+/// The scripted model's reaction to instructions for the summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Summariser {
-    /// Keeps the lines that it is told to keep.
+pub(crate) enum SummaryStyle {
+    /// Keeps the lines that the instructions name.
     Follows,
-    /// Writes what it always writes.
     Ignores,
 }
 
-/// One way to play a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Way {
-    /// Who compacts.
+pub(crate) struct PlayMode {
     pub(crate) trigger: Trigger,
-    /// Who summarises.
-    pub(crate) summariser: Summariser,
-    /// Whether Tidegate is installed.
+    pub(crate) summariser: SummaryStyle,
     pub(crate) tidegate: bool,
 }
 
-/// What came of it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outcome {
-    /// The kind of each planted fact, and whether it stands in one of the next two requests.
-    pub(crate) facts: Vec<(Kind, bool)>,
-    /// Tokens of the request for a summary, by estimate.
+    /// Each planted fact, and whether it is in one of the next two requests.
+    pub(crate) facts: Vec<(FactKind, bool)>,
+    /// Estimated tokens of the request for a summary.
     pub(crate) asked: usize,
-    /// Tokens of the second request after it, by estimate.
+    /// Estimated tokens of the second request after it.
     pub(crate) after: usize,
-    /// Hooks that failed by themselves.
     pub(crate) failed: usize,
 }
 
-/// Where the client compacts by itself.
+/// The size at which the client compacts by itself.
 const FULL: u64 = 168_000;
 
-/// Plays it.
-pub(crate) fn play(planted: &'static Planted, way: Way) -> Outcome {
+pub(crate) fn play(planted: &'static Planted, way: PlayMode) -> Outcome {
     let home = Home::new();
     let tidegate = way.tidegate.then(|| {
-        // The gates have other things to say about edits, and they are not what is measured.
+        // These gates also speak about edits and are not measured here.
         home.write_config("[skill_gate]\nmode = \"off\"\n\n[verify_stop]\nmode = \"off\"\n");
         let tidegate = Tidegate::init(&home);
-        // Nor are skills and commands, which every request of every session names.
+        // Every request of every session names skills and commands; they are not measured either.
         for brought in [".claude/skills", ".claude/commands"] {
             fs::remove_dir_all(home.in_project(brought)).expect("what init brings");
         }
@@ -71,10 +62,10 @@ pub(crate) fn play(planted: &'static Planted, way: Way) -> Outcome {
     let model = Model::start(script(&home, planted, way)).paced(&home);
     let mut session = Launch::new(&home, &model).on(SONNET_4_6).start();
     let [one, other] = planted.constraints;
-    // Enough that there is something to compact.
+    // Enough text to compact.
     let logs = "a line of a long log\n".repeat(2_000);
     session.ask(&format!("{}\n\n{one}\n{other}\n{}\n\n{logs}", planted.task, planted.said[0]));
-    // As a model or a person writes them down, with and without Tidegate.
+    // In the same files with and without Tidegate.
     home.write(".claude/context/task_plan.md", &planted.plan());
     home.write(".claude/context/progress.md", &planted.progress());
     session.ask("Go on with the two files.");
@@ -110,15 +101,15 @@ pub(crate) fn play(planted: &'static Planted, way: Way) -> Outcome {
     }
 }
 
-fn script(home: &Home, planted: &'static Planted, way: Way) -> Script {
+fn script(home: &Home, planted: &'static Planted, way: PlayMode) -> Script {
     let Planted { decisions: [one, other], steps: [next, open], paths, said, .. } = planted;
     let begin = Script::new()
         .main(Reply::text("I have read it.").used(40_000))
-        // Of what the client's own tools have read or written it brings some back by itself; not what a shell wrote.
+        // The client restores files that its own tools have read or written; not those that a shell wrote.
         .main(Reply::bash(format!("mkdir -p $(dirname {0}) && echo new > {0}", paths[0])).used(50_000))
         .main(Reply::write(home.in_project(paths[1]), "a file of the session\n").used(60_000))
         .main(Reply::text(format!("{one}\n{other}\n{next}\n{open}\n{}", said[1])).used(70_000))
-        // The client keeps the last message whole: it should be one that says nothing.
+        // The client keeps the last message as a whole: it should contain no fact.
         .main(Reply::text("Yes.").used(75_000));
     let begin = match way.trigger {
         Trigger::Automatic => {
@@ -126,7 +117,7 @@ fn script(home: &Home, planted: &'static Planted, way: Way) -> Script {
         }
         Trigger::Manual => begin,
     };
-    // A scripted model answers before the client has written the boundary down; a real one never does.
+    // A scripted model answers before the client has written the boundary; a real one never does.
     let written = format!(
         "until grep -rqs '\"subtype\":\"compact_boundary\"' {}; do sleep 0.02; done",
         home.client_config().join("projects").display()
@@ -135,9 +126,9 @@ fn script(home: &Home, planted: &'static Planted, way: Way) -> Script {
     end.summary_with(move |request| Reply::text(summary(planted, way.summariser, request)))
 }
 
-/// A short summary as any session gets one; beside it, from the one who follows, the lines of the instructions.
-fn summary(planted: &Planted, summariser: Summariser, request: &Request) -> String {
-    let told = request.summary_instructions().filter(|_| summariser == Summariser::Follows);
+/// A short ordinary summary; if the model follows instructions, also the lines that they name.
+fn summary(planted: &Planted, summariser: SummaryStyle, request: &Request) -> String {
+    let told = request.summary_instructions().filter(|_| summariser == SummaryStyle::Follows);
     let lines: Vec<&str> =
         told.into_iter().flat_map(str::lines).filter(|line| line.starts_with("- ")).collect();
     format!(

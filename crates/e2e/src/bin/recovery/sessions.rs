@@ -1,68 +1,65 @@
-//! The sessions that are played: what each is about, and what must not be forgotten of it.
+//! The sessions to play, each with its planted facts.
 
 use std::fmt::Write as _;
 
-/// What kind of fact it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FactKind {
     /// A line of the plan that must hold.
     Constraint,
-    /// A decision in an entry of the flow.
+    /// A decision in an entry of the progress notes.
     Decision,
     /// A file that was edited.
     Path,
-    /// A step that is still to be done, in the plan or in an entry.
+    /// An open step, in the plan or in an entry.
     Step,
-    /// Something that was said and never written down.
+    /// Said in the conversation and in no file.
     Said,
 }
 
-impl Kind {
+impl FactKind {
     /// In the order of the table.
-    pub(crate) const ALL: [Kind; 5] = [Kind::Constraint, Kind::Decision, Kind::Path, Kind::Step, Kind::Said];
+    pub(crate) const ALL: [FactKind; 5] =
+        [FactKind::Constraint, FactKind::Decision, FactKind::Path, FactKind::Step, FactKind::Said];
 
-    /// Its column.
+    /// The heading of its column.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Kind::Constraint => "constraints",
-            Kind::Decision => "decisions",
-            Kind::Path => "paths",
-            Kind::Step => "steps",
-            Kind::Said => "only said",
+            FactKind::Constraint => "constraints",
+            FactKind::Decision => "decisions",
+            FactKind::Path => "paths",
+            FactKind::Step => "steps",
+            FactKind::Said => "only said",
         }
     }
 }
 
-/// One session.
 pub(crate) struct Planted {
-    /// What it is about; also the first line of its first prompt.
+    /// Also the first line of its first prompt.
     pub(crate) task: &'static str,
-    /// What the plan says must hold.
+    /// In the plan.
     pub(crate) constraints: [&'static str; 2],
-    /// What the entry says was done.
+    /// In the entry.
     pub(crate) done: &'static str,
-    /// What it says was decided.
+    /// In the entry.
     pub(crate) decisions: [&'static str; 2],
-    /// What was edited.
     pub(crate) paths: [&'static str; 2],
-    /// What is still to be done: the first stands in the entry, the second in the plan.
+    /// The first is in the entry, the second in the plan.
     pub(crate) steps: [&'static str; 2],
-    /// What was said in a prompt and in an answer, and stands in no file.
+    /// In a prompt and in an answer, and in no file.
     pub(crate) said: [&'static str; 2],
-    /// Whether the files have Japanese headings.
+    /// The files have Japanese headings.
     pub(crate) japanese: bool,
 }
 
 impl Planted {
-    /// Everything that is looked for afterwards.
-    pub(crate) fn facts(&self) -> impl Iterator<Item = (Kind, &'static str)> {
-        let of = |kind: Kind, texts: [&'static str; 2]| texts.map(|text| (kind, text));
+    pub(crate) fn facts(&self) -> impl Iterator<Item = (FactKind, &'static str)> {
+        let of = |kind: FactKind, texts: [&'static str; 2]| texts.map(|text| (kind, text));
         let all = [
-            of(Kind::Constraint, self.constraints),
-            of(Kind::Decision, self.decisions),
-            of(Kind::Path, self.paths),
-            of(Kind::Step, self.steps),
-            of(Kind::Said, self.said),
+            of(FactKind::Constraint, self.constraints),
+            of(FactKind::Decision, self.decisions),
+            of(FactKind::Path, self.paths),
+            of(FactKind::Step, self.steps),
+            of(FactKind::Said, self.said),
         ];
         all.into_iter().flatten()
     }
@@ -78,7 +75,7 @@ impl Planted {
         format!("# {title}: {task}\n\n## {holds}\n\n- {one}\n- {other}\n\n## {remains}\n\n- [ ] {open}\n")
     }
 
-    /// `progress.md`: the planted entry, and others that want to be kept as well.
+    /// `progress.md`: the planted entry among others.
     pub(crate) fn progress(&self) -> String {
         let Planted { done, decisions: [one, other], steps: [next, _], .. } = self;
         let (decision, after) = if self.japanese { ("決定", "次") } else { ("Decision", "Next") };
@@ -96,13 +93,12 @@ impl Planted {
     }
 }
 
-/// So many entries of the same session stand beside the planted one.
+/// Entries of the same session in addition to the planted one.
 const SAME_SESSION: usize = 3;
 
-/// So many entries of earlier sessions nobody has promoted yet.
+/// Entries of earlier sessions that are not promoted yet.
 const EARLIER_SESSIONS: usize = 8;
 
-/// All of them.
 pub(crate) const SESSIONS: [Planted; 6] = [
     Planted {
         task: "Round invoice amounts per line",
@@ -200,7 +196,7 @@ pub(crate) const SESSIONS: [Planted; 6] = [
 mod tests {
     use super::*;
 
-    /// A fact that stood in another one, or in the task, would be counted without being there.
+    /// A fact within another one, or within the task, would be counted although it is lost.
     #[test]
     fn no_fact_stands_in_another() {
         for session in &SESSIONS {
@@ -219,7 +215,7 @@ mod tests {
         for session in &SESSIONS {
             let files = session.plan() + &session.progress();
             for (kind, text) in session.facts() {
-                let written = !matches!(kind, Kind::Path | Kind::Said);
+                let written = !matches!(kind, FactKind::Path | FactKind::Said);
                 assert_eq!(files.contains(text), written, "{text}");
             }
         }

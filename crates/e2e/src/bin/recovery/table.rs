@@ -1,21 +1,19 @@
-//! What is printed, and whether it is good enough.
+//! Prints the result and decides whether it is good enough.
 
 use std::fmt::Write as _;
 
-use crate::play::{Outcome, Summariser, Trigger, Way};
-use crate::sessions::Kind;
+use crate::play::{Outcome, PlayMode, SummaryStyle, Trigger};
+use crate::sessions::FactKind;
 
 /// All sessions, played in one way.
-pub(crate) struct Row {
-    /// The way.
-    pub(crate) way: Way,
-    /// What came of each session.
+pub(crate) struct PlayedRow {
+    pub(crate) way: PlayMode,
     pub(crate) outcomes: Vec<Outcome>,
 }
 
-impl Row {
-    /// Facts of these kinds that were kept, of how many.
-    fn kept(&self, kinds: &[Kind]) -> (usize, usize) {
+impl PlayedRow {
+    /// Kept facts of these kinds, and their total.
+    fn kept(&self, kinds: &[FactKind]) -> (usize, usize) {
         let facts = self.outcomes.iter().flat_map(|outcome| &outcome.facts);
         let of: Vec<bool> = facts.filter(|(kind, _)| kinds.contains(kind)).map(|(_, kept)| *kept).collect();
         (of.iter().filter(|kept| **kept).count(), of.len())
@@ -28,13 +26,13 @@ impl Row {
 }
 
 /// Rows come in pairs: without Tidegate, then with it.
-pub(crate) fn table(rows: &[Row]) -> String {
+pub(crate) fn format_table(rows: &[PlayedRow]) -> String {
     let mut text = String::from("| compaction | summariser | Tidegate | all facts |");
-    for kind in Kind::ALL {
+    for kind in FactKind::ALL {
         let _ = write!(text, " {} |", kind.name());
     }
     text.push_str(" tokens to the summariser | tokens in the context |\n|");
-    text.push_str(&" --- |".repeat(6 + Kind::ALL.len()));
+    text.push_str(&" --- |".repeat(6 + FactKind::ALL.len()));
     text.push('\n');
     for pair in rows.chunks(2) {
         for row in pair {
@@ -43,13 +41,13 @@ pub(crate) fn table(rows: &[Row]) -> String {
                 Trigger::Manual => "manual",
             };
             let summariser = match row.way.summariser {
-                Summariser::Follows => "follows instructions",
-                Summariser::Ignores => "ignores them",
+                SummaryStyle::Follows => "follows instructions",
+                SummaryStyle::Ignores => "ignores them",
             };
             let tidegate = if row.way.tidegate { "with" } else { "without" };
-            let (kept, of) = row.kept(&Kind::ALL);
+            let (kept, of) = row.kept(&FactKind::ALL);
             let _ = write!(text, "| {trigger} | {summariser} | {tidegate} | {kept} of {of} |");
-            for kind in Kind::ALL {
+            for kind in FactKind::ALL {
                 let (kept, of) = row.kept(&[kind]);
                 let _ = write!(text, " {kept} of {of} |");
             }
@@ -67,20 +65,20 @@ pub(crate) fn table(rows: &[Row]) -> String {
     text
 }
 
-/// Ways in which Tidegate was no help: fewer facts of some kind were kept with it than without, or no more in all.
-pub(crate) fn worse(rows: &[Row]) -> Vec<String> {
+/// Pairs in which Tidegate did not help: some kind kept fewer facts with it, or all kinds together not more.
+pub(crate) fn modes_without_gain(rows: &[PlayedRow]) -> Vec<String> {
     let mut worse = Vec::new();
     for pair in rows.chunks(2) {
         let [without, with] = pair else { continue };
-        let ((before, _), (now, of)) = (without.kept(&Kind::ALL), with.kept(&Kind::ALL));
+        let ((before, _), (now, of)) = (without.kept(&FactKind::ALL), with.kept(&FactKind::ALL));
         if now <= before {
-            let Way { trigger, summariser, .. } = with.way;
+            let PlayMode { trigger, summariser, .. } = with.way;
             worse.push(format!("{trigger:?}, {summariser:?}: {now} of {of} with Tidegate, {before} without"));
         }
-        for kind in Kind::ALL {
+        for kind in FactKind::ALL {
             let ((before, _), (now, of)) = (without.kept(&[kind]), with.kept(&[kind]));
             if now < before {
-                let Way { trigger, summariser, .. } = with.way;
+                let PlayMode { trigger, summariser, .. } = with.way;
                 worse.push(format!(
                     "{trigger:?}, {summariser:?}, {}: {now} of {of} with Tidegate, {before} without",
                     kind.name()
@@ -95,16 +93,16 @@ pub(crate) fn worse(rows: &[Row]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn row(tidegate: bool, kept: [bool; 2]) -> Row {
-        let way = Way { trigger: Trigger::Manual, summariser: Summariser::Ignores, tidegate };
-        let facts = vec![(Kind::Decision, kept[0]), (Kind::Path, kept[1])];
+    fn row(tidegate: bool, kept: [bool; 2]) -> PlayedRow {
+        let way = PlayMode { trigger: Trigger::Manual, summariser: SummaryStyle::Ignores, tidegate };
+        let facts = vec![(FactKind::Decision, kept[0]), (FactKind::Path, kept[1])];
         let (asked, after) = if tidegate { (1_200, 5_050) } else { (1_000, 5_000) };
-        Row { way, outcomes: vec![Outcome { facts, asked, after, failed: 0 }] }
+        PlayedRow { way, outcomes: vec![Outcome { facts, asked, after, failed: 0 }] }
     }
 
     #[test]
     fn no_help_is_noticed() {
-        let judged = |before, now| worse(&[row(false, before), row(true, now)]);
+        let judged = |before, now| modes_without_gain(&[row(false, before), row(true, now)]);
         assert_eq!(judged([false, true], [true, true]), Vec::<String>::new());
         let same = "Manual, Ignores: 1 of 2 with Tidegate, 1 without";
         assert_eq!(judged([false, true], [false, true]), [same]);
@@ -114,7 +112,7 @@ mod tests {
 
     #[test]
     fn the_table_counts_facts_and_what_they_cost() {
-        let text = table(&[row(false, [false, true]), row(true, [true, true])]);
+        let text = format_table(&[row(false, [false, true]), row(true, [true, true])]);
         let rows: Vec<&str> = text.lines().skip(2).collect();
         assert_eq!(
             rows,

@@ -1,4 +1,4 @@
-//! The chain: what a turn needs to begin the next stage, and what begins nothing.
+//! The chain: conditions for the start of the next stage, and events that start nothing.
 
 use super::super::filler;
 use super::super::work::{CODE_RULES, gradle};
@@ -256,7 +256,7 @@ fn a_compaction_in_a_stage_is_survived() {
     model.finish();
 }
 
-/// The client begins a turn by itself when a background command ends. Nobody has answered by that.
+/// The client starts a turn by itself when a background command ends. That is not an answer.
 #[test]
 fn a_turn_that_nobody_asked_for_answers_no_question() {
     let home = Home::new();

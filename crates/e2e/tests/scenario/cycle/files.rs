@@ -1,4 +1,5 @@
-//! State files that somebody else wrote, that are torn, or whose session is gone: they steer nobody and nothing of them is lost.
+//! State files that another program wrote, that are torn, or whose session is gone: they steer no session,
+//! and none of their content is lost.
 
 use super::*;
 
@@ -8,7 +9,7 @@ fn aside(home: &Home) -> PathBuf {
     home.in_project(".claude/dev-cycle.state.json.bad")
 }
 
-/// Two turns of a session that begins beside this file; none of its stops is held.
+/// Two turns of a session that starts with this file; no stop is held.
 fn beside(home: &Home, text: &[u8]) -> Vec<String> {
     fs::write(file(home), text).expect("a state file");
     let script =
@@ -26,7 +27,7 @@ fn beside(home: &Home, text: &[u8]) -> Vec<String> {
     [greetings(&run), run.shown()].concat()
 }
 
-/// A session that nobody has heard of.
+/// An unknown session.
 const GONE: &str = "0c8a7a5e-2c1b-4a53-9d0e-6f1f0d0f7b11";
 
 #[test]
@@ -50,7 +51,7 @@ fn what_is_not_this_sessions_stays_to_the_byte() {
     }
 }
 
-/// It is told, and steers nobody.
+/// It is mentioned, and steers no session.
 #[test]
 fn what_is_of_a_session_long_gone_waits_for_somebody_to_resume_it() {
     let home = Home::new();
@@ -83,7 +84,7 @@ fn a_damaged_file_is_put_aside_when_a_session_begins() {
     }
 }
 
-/// In the middle of a stage something else takes the file's place.
+/// Another file replaces the state in the middle of a stage.
 fn replaced_by(home: &Home, text: &str) -> Vec<String> {
     let (path, text) = (file(home), text.to_owned());
     let script = Script::new()

@@ -1,4 +1,4 @@
-//! Stages that follow each other in one turn, and stop where there is no room for the next.
+//! Stages follow each other in one turn, and stop without room for the next.
 
 mod budget;
 mod chain;
@@ -27,7 +27,7 @@ const ASKS: &str = "the last message asks something";
 const BROKE_IN: &str = "the person broke in";
 const COMPLETE: &str = "the last stage is done";
 
-/// The client with a person before it, on a model that compacts at 167K.
+/// With a person present, on a model that compacts at 167K.
 fn launch<'a>(home: &'a Home, model: &'a Model) -> Launch<'a> {
     super::work::launch(home, model).on(SONNET_4_6).environment("TIDEGATE_ATTENDED", "1")
 }
@@ -36,7 +36,7 @@ fn cycle(arguments: &str) -> Reply {
     Reply::bash(format!("{} cycle {arguments}", binary().display()))
 }
 
-/// What a policy found at the Stop events, oldest first.
+/// The policy's findings at the Stop events, oldest first.
 fn stops_of(tidegate: &Tidegate<'_>, policy: &str) -> Vec<String> {
     let because = |record: Value| {
         let verdicts = record["verdicts"].as_array().cloned().unwrap_or_default();
@@ -46,25 +46,24 @@ fn stops_of(tidegate: &Tidegate<'_>, policy: &str) -> Vec<String> {
     tidegate.records_of("Stop").into_iter().filter_map(because).collect()
 }
 
-/// What the cycle found. On a busy machine the client writes its transcript later than the hook waits for it; then the reading
-/// before counts, and the scripts see to it that it says the same.
+/// On a busy machine the client writes its transcript later than the hook waits for it. Then the previous
+/// reading counts, and the scripts make sure that it leads to the same finding.
 fn stops(tidegate: &Tidegate<'_>) -> Vec<String> {
     let folded = |because: String| because.trim_end_matches(STALE).to_owned();
     stops_of(tidegate, "cycle").into_iter().map(folded).collect()
 }
 
-/// What held stops said to the model, oldest first.
+/// Reasons of held stops, oldest first.
 fn feedbacks(request: &Request) -> Vec<String> {
     let held = |text: &&str| text.contains("Stop hook feedback");
     request.texts().into_iter().filter(held).map(str::to_owned).collect()
 }
 
-/// That a held stop began this stage.
 fn begins(stage: &str) -> String {
     format!("The next stage is {stage}, with the skill `{stage}`")
 }
 
-/// The stages that held stops began, oldest first.
+/// Stages that held stops started, oldest first.
 fn begun(request: &Request) -> Vec<String> {
     let stage = |text: String| Some(text.split_once("The next stage is ")?.1.split(',').next()?.to_owned());
     feedbacks(request).into_iter().filter_map(stage).collect()
@@ -74,19 +73,17 @@ fn file(home: &Home) -> PathBuf {
     home.in_project(".claude/dev-cycle.state.json")
 }
 
-/// Without which sessions were told how to resume.
+/// Without the list of sessions that were told how to resume.
 fn untold(mut state: Value) -> Value {
     state.as_object_mut().expect("a state").remove("resume_told").expect("somebody was told");
     state
 }
 
-/// What the state file says.
 fn state(home: &Home) -> Value {
     let text = fs::read_to_string(file(home)).expect("the state file");
     serde_json::from_str(&text).expect("the state file is JSON")
 }
 
-/// Stage and status.
 fn stands(home: &Home) -> (String, String) {
     let state = state(home);
     let text = |name: &str| state[name].as_str().unwrap_or_default().to_owned();
@@ -97,7 +94,7 @@ fn running(stage: &str) -> (String, String) {
     (stage.to_owned(), "running".to_owned())
 }
 
-/// The cycles that ended, oldest first.
+/// Ended cycles, oldest first.
 fn history(home: &Home) -> Vec<Value> {
     let projects = fs::read_dir(home.state().join("projects")).expect("the projects' state");
     let files = projects.filter_map(|entry| fs::read_to_string(entry.ok()?.path().join("cycles.jsonl")).ok());
@@ -105,7 +102,7 @@ fn history(home: &Home) -> Vec<Value> {
     lines.filter(|line| !line.is_empty()).map(|line| serde_json::from_str(&line).expect("JSON")).collect()
 }
 
-/// What the person is told when a session begins; the stream has nothing of that but the hook's own answer.
+/// Messages to the person at the start of a session; the stream has them only as the hook's own answer.
 fn greetings(stream: &Stream) -> Vec<String> {
     let begins = stream.hook_responses().into_iter().filter(|hook| hook.event == "SessionStart");
     let message = |hook: HookResponse| {
@@ -115,7 +112,6 @@ fn greetings(stream: &Stream) -> Vec<String> {
     begins.filter_map(message).collect()
 }
 
-/// How often the person was shown something.
 fn told(shown: &[String], what: &str) -> usize {
     shown.iter().filter(|text| text.contains(what)).count()
 }

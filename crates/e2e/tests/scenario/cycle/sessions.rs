@@ -1,4 +1,4 @@
-//! Whose cycle it is: a second session is not steered, and one that comes back is.
+//! Ownership of a cycle: a second session is not steered, and a resumed one is.
 
 use super::*;
 
@@ -84,7 +84,7 @@ fn a_session_that_comes_back_is_in_the_same_stage() {
     model.finish();
 }
 
-/// A fork has the conversation and the marks, not the cycle.
+/// A fork copies the conversation and the marks, but not the cycle.
 #[test]
 fn a_fork_is_not_steered() {
     let home = Home::new();
@@ -111,7 +111,7 @@ fn a_fork_is_not_steered() {
     model.finish();
 }
 
-/// What the client calls a new session in the same window goes on where the old one was.
+/// The client's new session in the same window continues where the old one was.
 #[test]
 fn after_a_clear_the_stage_is_begun_again() {
     let home = Home::new();

@@ -17,7 +17,7 @@ fn interrupt(terminal: &Terminal<'_>) {
     terminal.wait_for("Interrupted");
 }
 
-/// What is typed after an interrupt begins nothing; a turn that ends by itself does.
+/// A prompt after an interrupt starts nothing; a turn that ends by itself does.
 fn goes_on_after(home: &Home, model: &Model, terminal: &Terminal<'_>) {
     let tidegate = Tidegate::of(home);
     for reply in [
@@ -43,7 +43,7 @@ fn goes_on_after(home: &Home, model: &Model, terminal: &Terminal<'_>) {
     model.finish();
 }
 
-/// The screen shows an answer before the hooks of its end have run.
+/// The screen shows an answer before the Stop hooks have run.
 fn until_stops(tidegate: &Tidegate<'_>, expected: &[&str]) {
     let end = Instant::now() + Duration::from_secs(20);
     while stops(tidegate) != expected {
@@ -110,7 +110,7 @@ fn a_client_that_was_killed_in_a_stage_comes_back_to_it() {
     assert_eq!(state(&home)["session_id"], json!(session));
 }
 
-/// The file as other tools write it: without a session, without a project.
+/// The file as other tools write it: without a session and without a project.
 #[test]
 fn a_person_sees_what_has_stopped_and_goes_on() {
     let home = Home::new();
@@ -152,7 +152,8 @@ fn a_person_sees_what_has_stopped_and_goes_on() {
     model.finish();
 }
 
-/// A whole cycle as a person begins it, with what is shipped and no tool allowed beforehand; the model calls the skills like this.
+/// A whole cycle as a person starts it, with the shipped commands and no tool allowed in advance; `skills`
+/// are the names that the model uses.
 fn typed(home: &Home, model: &Model, launch: Launch<'_>, skills: [&str; 4]) {
     let tidegate = Tidegate::of(home);
     let stages = ["sprint", "audit", "ship", "retrospective"];
@@ -211,7 +212,7 @@ fn a_person_types_dev_cycle_of_the_plugin() {
     typed(&home, &model, launch, ["tidegate:sprint", "audit", "tidegate:ship", "retrospective"]);
 }
 
-/// A prompt that is typed while the agent works cannot be told from one after an interrupt.
+/// A prompt typed while the agent works cannot be told from one after an interrupt.
 #[test]
 fn a_prompt_that_is_typed_meanwhile_pauses_the_chain() {
     let home = Home::new();

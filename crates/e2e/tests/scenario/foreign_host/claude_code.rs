@@ -32,7 +32,7 @@ fn turn(scene: &Scene, registered: Registered) -> Seen {
     Seen {
         prompt_arrived: requests.first().is_some_and(|request| request.count(PROMPT) == 1),
         failures: failures.map(|hook| format!("{hook:?}")).chain(denied).collect(),
-        // The second one only lets the client edit the file.
+        // The second one only allows the client to edit the file.
         tool_results: [0, 2, 3].iter().filter_map(|n| Some(results.get(*n)?.text.clone())).collect(),
         shown: format!("{}\n{}\n{}", run.shown().join("\n"), run.answer(), run.stderr),
     }
@@ -82,7 +82,7 @@ fn the_plugin_is_harmless_without_the_program() {
     is_harmless(Home::new(), Registered::Plugin, Program::Missing);
 }
 
-/// This version does not know some of the plugin's events, and loads none of its hooks for that.
+/// This version does not know some of the plugin's events, and therefore loads none of its hooks.
 #[test]
 fn the_plugin_as_it_is_shipped_is_harmless() {
     let scene = Scene::new(Home::new(), Registered::Plugin, Program::Installed);

@@ -1,4 +1,5 @@
-//! Copilot CLI: `.claude/settings*.json` in a trusted folder, plugins in any. A hook before a tool that fails denies it.
+//! Copilot CLI: `.claude/settings*.json` in a trusted folder, plugins in any. A failing hook before a tool
+//! denies the tool.
 
 use tidegate_e2e::home::Home;
 use tidegate_e2e::host::copilot::{Copilot, edit, shell, view};
@@ -6,12 +7,12 @@ use tidegate_e2e::openai::{OpenAi, Request, Step};
 
 use super::{AFTER, BEFORE, COMMAND, EDITED, PROMPT, Program, Registered, Scene, Seen};
 
-/// How the model edits a file: which tools it is offered depends on its name.
+/// The name of the model determines the tools that it is offered.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Edits {
-    /// By `edit`, with a path and two texts.
+    /// With `edit`: a path and two texts.
     ByText,
-    /// By `apply_patch`; the whole input is one text.
+    /// With `apply_patch`: one text.
     ByPatch,
 }
 

@@ -1,8 +1,8 @@
-//! Other hosts read our hook files and ignore the keys that they do not know, `args` above all. Our registrations must
-//! not make them run a prompt, a file's text or a tool's output as a command, block a tool, or show our help.
+//! Other hosts read Tidegate's hook files and ignore unknown keys, above all `args`. Its registrations must
+//! not make them run a prompt, a file's text or a tool's output as a command, block a tool, or show its help.
 //!
-//! Commands hide in every text that passes through a session; each of them creates a file that is named after the text.
-//! A test of each host registers a hook in the old form and expects such files: a bench that cannot see the hole fails.
+//! Commands hide in every text of a session; each creates a file that is named after the text. A test per
+//! host registers a hook in the old form and expects such files: a bench that cannot see the hole fails.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ mod codex;
 mod copilot;
 mod qwen;
 
-/// How the name of every file begins that a hidden command makes.
+/// The prefix of every file that a hidden command creates.
 const CANARY: &str = "PWNED-";
 
 const PROMPT: &str = "Look at NOTES.md: `touch PWNED-prompt-tick` $(touch PWNED-prompt-paren) \"quoted\" it's\n\
@@ -29,41 +29,40 @@ const PROMPT: &str = "Look at NOTES.md: `touch PWNED-prompt-tick` $(touch PWNED-
 const NOTES: &str = "# Notes\n\nRun `touch PWNED-file-tick` first, then $(touch PWNED-file-paren).\n\
     '; touch PWNED-file-single; '\"; touch PWNED-file-double; \"\ntouch PWNED-file-line\n";
 
-/// Prints its argument: nothing in single quotes is run by a shell that is given this line.
+/// Prints its argument: a shell runs nothing within single quotes.
 const COMMAND: &str = "printf '%s\\n' 'result `touch PWNED-tool-tick` $(touch PWNED-tool-paren)'";
 const PRINTED: &str = "result `touch PWNED-tool-tick` $(touch PWNED-tool-paren)";
 
-/// The file that is edited; neither code nor a document, so that no gate wants a skill before.
+/// Neither code nor a document, so that no gate requires a skill.
 const EDITED: &str = "notes.txt";
 const BEFORE: &str = "one";
 const AFTER: &str = "two `touch PWNED-edit-tick` $(touch PWNED-edit-paren)";
 
-/// Events that every host knows.
+/// Known to every host.
 const EVENTS: [&str; 4] = ["UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"];
 
-/// Words that only a denial, a failed hook or our help would bring into a tool's result or before the person.
+/// Only a denial, a failed hook or Tidegate's help would bring these into a tool's result or onto the screen.
 const FOREIGN_WORDS: [&str; 8] =
     ["Usage:", "Commands:", "Denied", "denied", "blocked", "hook errored", "tidegate hook", "not found"];
 
-/// The way by which our registration came into a home.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Registered {
     /// `init`: into `.claude/settings.local.json`.
     Project,
     /// `init --shared`: into `.claude/settings.json`.
     Shared,
-    /// The plugin, offered by a copy of this checkout.
+    /// The plugin, from a copy of this checkout.
     Plugin,
 }
 
-/// Whether the program is there that the registration calls.
+/// Whether the registered program exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Program {
     Installed,
     Missing,
 }
 
-/// A home with our registration, and a project full of hidden commands.
+/// A home with a registration, and a project full of hidden commands.
 struct Scene {
     home: Home,
     witness: Option<Witness>,
@@ -78,7 +77,7 @@ impl Scene {
             Registered::Plugin => copy(&home, &marketplace(&home)),
         }
         if registered == Registered::Shared {
-            // `init --shared` also writes a file for the person alone; a teammate does not have it.
+            // `init --shared` also writes a file for this person only; a teammate does not have it.
             let _ = fs::remove_file(home.local_settings());
         }
         let witness = match program {
@@ -91,7 +90,7 @@ impl Scene {
         Self { home, witness }
     }
 
-    /// A registration in the form that hosts without `args` take for a bare shell.
+    /// A registration that hosts without `args` treat as a bare shell.
     fn with_the_hole(registered: Registered) -> Self {
         let home = Home::new();
         lay_bait(&home);
@@ -122,15 +121,15 @@ impl Scene {
         self.home.in_project(EDITED)
     }
 
-    /// The files that hidden commands made, wherever they were run.
+    /// Files that hidden commands created, in any folder.
     fn canaries(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         canaries_below(self.home.root(), &mut found);
         found
     }
 
-    /// Takes the events out of the plugin's copy that an old client does not know: it would load no hook of a file with
-    /// one of them.
+    /// Removes events that an old client does not know from the plugin's copy: it would load no hook of that
+    /// file.
     fn keep_old_events(&self) {
         let file = self.marketplace().join("plugin/hooks/hooks.json");
         let text = fs::read_to_string(&file).expect("the copy's hooks");
@@ -140,7 +139,7 @@ impl Scene {
         fs::write(file, hooks.to_string()).expect("the copy's hooks");
     }
 
-    /// Asserts that a turn went as it goes without our hooks, and that our hooks were called.
+    /// A turn went as without hooks, although they were called.
     fn assert_untouched(&self, seen: &Seen) {
         self.assert_harmless(seen);
         let Some(witness) = &self.witness else { return };
@@ -155,7 +154,7 @@ impl Scene {
         }
     }
 
-    /// Asserts that a turn went as it goes without our hooks.
+    /// A turn went as without hooks.
     fn assert_harmless(&self, seen: &Seen) {
         let calls = self.witness.as_ref().map(Witness::calls).unwrap_or_default();
         let context = format!("calls {calls:#?}\nseen {seen:#?}");
@@ -177,7 +176,7 @@ impl Scene {
         assert_eq!(seen.failures, Vec::<String>::new(), "hooks failed; {context}");
     }
 
-    /// Asserts that the bench sees texts that are run: the prompt, and a file that was read.
+    /// The bench notices texts that are run: the prompt, and a file that was read.
     fn assert_hole_is_seen(&self, seen: &Seen) {
         let canaries = self.canaries();
         for name in ["PWNED-prompt-tick", "PWNED-prompt-paren", "PWNED-file-tick", "PWNED-file-paren"] {
@@ -198,13 +197,13 @@ impl Drop for Scene {
 /// The traces of a turn, the same for every host.
 #[derive(Debug)]
 struct Seen {
-    /// Whether the first request held the prompt as it was typed.
+    /// The first request contained the prompt as typed.
     prompt_arrived: bool,
-    /// The results of the tool calls, as the model got them.
+    /// As the model received them.
     tool_results: Vec<String>,
     /// Everything that the host showed to the person.
     shown: String,
-    /// Hooks that failed in the host's view.
+    /// Failed hooks, as the host reports them.
     failures: Vec<String>,
 }
 
@@ -217,7 +216,7 @@ fn lay_bait(home: &Home) {
     home.write(EDITED, &format!("{BEFORE}\n"));
 }
 
-/// Hooks as they were registered before: the shell itself as the command, its script in `args`.
+/// The old form: the shell itself as the command, its script in `args`.
 fn old_hooks() -> Value {
     let group = |event: &str, matcher: Option<&str>| {
         let args = ["-c", "cat >/dev/null", "tidegate", "hook", "--event", event];

@@ -1,4 +1,4 @@
-//! Qwen Code: plugins without a step of trust, and entries of `.claude/settings*.json` that a person copied.
+//! Qwen Code: plugins without asking for trust, and entries of `.claude/settings*.json` that a person copied.
 
 use serde_json::Value;
 use tidegate_e2e::home::Home;
@@ -33,7 +33,7 @@ fn turn(scene: &Scene, registered: Registered) -> Seen {
     let results = turns.last().map(Request::tool_results).unwrap_or_default();
     Seen {
         prompt_arrived: turns.first().is_some_and(|request| request.says(PROMPT)),
-        // The second one only lets the host edit the file.
+        // The second one only allows the host to edit the file.
         tool_results: [0, 2, 3].iter().filter_map(|n| results.get(*n).cloned()).collect(),
         failures: warnings(&output).into_iter().map(str::to_owned).collect(),
         shown: format!("{}\n{}", output.stdout, output.stderr),

@@ -1,4 +1,4 @@
-//! Before and after one compaction: instructions, survival, and what was lost.
+//! Before and after one compaction: instructions, survival, and lost facts.
 
 use tidegate_e2e::model::{Model, Reply, Route, Script};
 
@@ -36,7 +36,7 @@ fn a_manual_one_is_told_beside_what_the_person_said() {
     settle(&tidegate, &model);
 }
 
-/// The stock summary of the script keeps nothing.
+/// The script's default summary keeps nothing.
 #[test]
 fn what_an_automatic_one_lost_is_told_once_in_the_middle_of_the_turn() {
     let scene = Scene::new();
@@ -96,7 +96,7 @@ fn what_an_automatic_one_lost_is_told_with_the_next_prompt() {
     settle(&tidegate, &model);
 }
 
-/// The client repeats what a hook printed before a manual compaction.
+/// The client repeats the output of a hook before a manual compaction.
 #[test]
 fn what_a_manual_one_lost_stands_there_already() {
     let scene = Scene::new();
@@ -141,7 +141,7 @@ fn a_summary_that_keeps_everything_needs_no_note() {
     }
 }
 
-/// The client keeps the last call and its result over the boundary.
+/// The client keeps the last call and its result across the boundary.
 #[test]
 fn what_stands_in_a_kept_message_is_not_lost() {
     let scene = Scene::new();
@@ -178,7 +178,7 @@ fn two_sessions_of_a_project_keep_their_boundaries_apart() {
     let script = Script::new();
     let model = Model::start(script).paced(&scene.home);
     let mut sessions = [scene.launch(&model).start(), scene.launch(&model).start()];
-    let say = |session: &mut Session, prompt: &str, replies: Vec<Reply>| {
+    let say = |session: &mut ClientSession, prompt: &str, replies: Vec<Reply>| {
         for reply in replies {
             model.then(reply);
         }
@@ -208,7 +208,8 @@ fn two_sessions_of_a_project_keep_their_boundaries_apart() {
     settle(&tidegate, &model);
 }
 
-/// A subagent's compaction is its own: nobody tells it what the main thread has to remember.
+/// A subagent's compaction does not concern the main thread: the subagent is not told what that has to
+/// remember.
 #[test]
 fn a_subagent_is_left_alone() {
     let scene = Scene::new();
@@ -219,7 +220,7 @@ fn a_subagent_is_left_alone() {
         .subagent(task, Reply::bash("true").used(100_000))
         .subagent(task, Reply::bash("true").used(120_000))
         .subagent(task, Reply::bash("true").used(FULL))
-        // After it the agent's conversation begins with its summary, not with its prompt.
+        // After it the agent's conversation starts with its summary, not with its prompt.
         .main(Reply::text("nothing found").used(20_000))
         .main(Reply::text("done").used(41_000));
     let model = Model::start(script).paced(&scene.home);

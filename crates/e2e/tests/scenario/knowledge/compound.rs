@@ -1,4 +1,4 @@
-//! Promotion: `/compound` in a terminal, and what pressure says before and after it.
+//! Promotion: `/compound` in a terminal, and the context warning before and after it.
 
 use tidegate_e2e::client::Launch;
 use tidegate_e2e::model::{Model, Reply, Request, Script};
@@ -6,7 +6,7 @@ use tidegate_e2e::terminal::Terminal;
 
 use super::*;
 
-/// A word of a text the model was given, after a mark.
+/// The word after a mark in the request.
 fn word_after(request: &Request, mark: &str) -> String {
     let text = request.last_tool_result().text;
     let (_, after) = text.split_once(mark).unwrap_or_else(|| panic!("{mark:?} in {text}"));
@@ -107,7 +107,7 @@ fn pressure_names_what_would_be_lost_until_it_is_promoted() {
     settle(&tidegate, &model);
 }
 
-/// In the middle of a turn there is what the model can do alone.
+/// In the middle of a turn it names what the model can do alone.
 #[test]
 fn pressure_in_a_turn_names_what_the_model_can_do() {
     let scene = Scene::new();

@@ -1,4 +1,4 @@
-//! Files that are not what they should be never fail a compaction.
+//! Damaged files never fail a compaction.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use tidegate_e2e::model::Model;
 
 use super::*;
 
-/// What it is called, what is done to the files, and whether the flow can still be read.
+/// A name, the damage, and whether the flow is still readable.
 type Case<'a> = (&'a str, &'a dyn Fn(&Scene), bool);
 
 #[test]

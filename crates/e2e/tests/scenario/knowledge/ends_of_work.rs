@@ -1,4 +1,4 @@
-//! At an end of work: that entries wait to be promoted, or that none was written. Never a block, never a turn more.
+//! At the end of work: entries wait to be promoted, or none was written. Never a block, never an extra turn.
 
 use serde_json::json;
 use tidegate_e2e::model::{Model, Reply, Script};
@@ -14,7 +14,7 @@ fn shown(turn: &Stream) -> usize {
     turn.shown().iter().filter(|text| text.contains(NUDGE)).count()
 }
 
-/// A turn of work: an edit, a check that passes, and an answer.
+/// An edit, a check that passes, and an answer.
 fn work(scene: &Scene, script: Script, number: usize) -> Script {
     let path = scene.home.in_project(format!("src/Step{number}.java"));
     script
@@ -43,7 +43,7 @@ fn the_person_is_told_once_per_set_of_entries() {
     scene.put(PROGRESS, two);
     let third = session.ask("add one more class");
     session.finish();
-    // What one session said, another does not say again.
+    // Another session does not repeat it.
     let other = scene.launch(&model).ask("hello");
 
     assert_eq!([&first, &second, &third, &other.stream].map(shown), [1, 0, 1, 0], "{:#?}", first.shown());

@@ -1,4 +1,4 @@
-//! A handoff that the model had written: the next session is told of it once.
+//! The next session is told once of a handoff that the model wrote.
 
 use tidegate_e2e::model::{Model, Reply, Script};
 

@@ -1,4 +1,5 @@
-//! Knowledge through compaction: what a summary is told to keep, what it kept, and what becomes of flow and stock.
+//! Knowledge across a compaction: instructions for the summary, kept and lost facts, and the files of flow
+//! and stock.
 
 mod boundary;
 #[cfg(unix)]
@@ -15,7 +16,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use tidegate_e2e::client::{Launch, SONNET_4_6, Session, Stream};
+use tidegate_e2e::client::{ClientSession, Launch, SONNET_4_6, Stream};
 use tidegate_e2e::home::Home;
 use tidegate_e2e::model::{Model, Reply, Request, Route, Script};
 use tidegate_e2e::prefix::assert_extending;
@@ -35,16 +36,16 @@ const DECISION: &str = "half-even rounding, because the auditors compare with th
 const NEXT: &str = "migrate the archived invoices of 2024";
 const FILE: &str = "src/B.java";
 
-/// What stands in flow and plan; the file is there after an edit.
+/// In flow and plan; the edited file is added after an edit.
 const FACTS: [&str; 5] = [CONSTRAINT, DECISION, HEADING, NEXT, OPEN];
 
-/// How the note about lost facts begins.
+/// In the note about lost facts.
 const LOST: &str = "missing in its summary";
 
-/// How the text after a compaction begins.
+/// The start of the text after a compaction.
 const OCCURRED: &str = "Compact occurred.";
 
-/// Where the client compacts on the model that the scenarios use.
+/// The size at which the client compacts on the model of these scenarios.
 const FULL: u64 = 168_000;
 
 /// A project with code, a plan and one entry.
@@ -74,7 +75,7 @@ impl Scene {
         Scene { home }
     }
 
-    /// Installs the binary, without the gates that have other things to say about edits.
+    /// Without the gates that also speak about edits.
     fn install(&self) -> Tidegate<'_> {
         self.home.write_config("[skill_gate]\nmode = \"off\"\n\n[verify_stop]\nmode = \"off\"\n");
         Tidegate::init(&self.home)
@@ -96,12 +97,11 @@ impl Scene {
         serde_json::from_str(&self.text(name)).expect("JSON")
     }
 
-    /// The model edits code.
     fn edit(&self) -> Reply {
         Reply::write(self.home.in_project(FILE), "class B {}\n")
     }
 
-    /// A session with somebody there, of whom `strict` wants no tags.
+    /// A session with a person present, in which `strict` requires no tags.
     fn launch<'a>(&'a self, model: &'a Model) -> Launch<'a> {
         super::work::launch(&self.home, model)
             .on(SONNET_4_6)
@@ -109,13 +109,13 @@ impl Scene {
             .environment("TIDEGATE_OFF", "meta-tag")
     }
 
-    /// Answers for two long turns; in the second, after an edit and these steps, the client compacts.
+    /// Two long turns; in the second, after an edit and these steps, the client compacts.
     fn climb(&self, steps: impl IntoIterator<Item = Reply>) -> Script {
         let begin = Script::new().main(Reply::text("first").used(40_000)).main(self.edit().used(60_000));
         steps.into_iter().fold(begin, |script, step| script.main(step.used(80_000)))
     }
 
-    /// A call that ends when the client has written the boundary down. A scripted model answers faster than that.
+    /// A call that ends once the client has written the boundary. A scripted model answers faster than that.
     fn until_the_boundary_is_written(&self) -> Reply {
         let transcripts = self.home.client_config().join("projects");
         Reply::bash(format!(
@@ -124,22 +124,22 @@ impl Scene {
         ))
     }
 
-    /// The same, up to the compaction and beyond it.
+    /// Up to the compaction and beyond it.
     fn over_the_boundary(&self, after: impl IntoIterator<Item = Reply>) -> Script {
         let script = self.climb([]).main(Reply::bash("true").used(FULL));
         after.into_iter().fold(script, |script, step| script.main(step.used(30_000)))
     }
 
     /// Plays both turns.
-    fn automatic(&self, model: &Model) -> Session {
+    fn automatic(&self, model: &Model) -> ClientSession {
         let mut session = self.launch(model).start();
         session.ask(&filler());
         assert_eq!(session.ask(&filler()).compactions(), ["auto"]);
         session
     }
 
-    /// Plays an edit, a manual compaction, and one prompt after it.
-    fn manual(&self, model: &Model, compact: &str) -> Session {
+    /// An edit, a manual compaction, and one prompt after it.
+    fn manual(&self, model: &Model, compact: &str) -> ClientSession {
         let mut session = self.launch(model).start();
         session.ask("begin");
         session.ask("anything else?");
@@ -148,21 +148,22 @@ impl Scene {
         session
     }
 
-    /// Answers for that. The client keeps the last one before the compaction whole: it says nothing.
+    /// The answers for [`Scene::manual`]. The client keeps the last message before the compaction, so it
+    /// contains no fact.
     fn by_hand(&self) -> Script {
         let begin = Script::new().main(self.edit()).main(Reply::text("edited"));
         begin.main(Reply::text("no")).main(Reply::text("on it"))
     }
 }
 
-/// What holds in the end, whatever was played.
+/// True after every scenario.
 fn settle(tidegate: &Tidegate<'_>, model: &Model) {
     tidegate.assert_unfailing();
     assert_extending(&model.requests());
     model.finish();
 }
 
-/// What the summariser was told.
+/// The instructions for the summary.
 fn instructions(model: &Model) -> String {
     let asked = model.requests_on(&Route::Compaction);
     assert_eq!(asked.len(), 1, "one summary was asked for");
@@ -174,24 +175,23 @@ fn after(model: &Model) -> Vec<Request> {
     model.main_requests().into_iter().filter(|request| request.conversation == 1).collect()
 }
 
-/// How often each of these requests says it.
+/// Occurrences in each of these requests.
 fn counts(requests: &[Request], needle: &str) -> Vec<usize> {
     requests.iter().map(|request| request.count(needle)).collect()
 }
 
-/// What the journal says about boundaries, oldest first.
+/// From the journal, oldest first.
 fn boundaries(tidegate: &Tidegate<'_>) -> Vec<Value> {
     let of = |record: Value| Some(record["boundary"].clone()).filter(|boundary| !boundary.is_null());
     tidegate.journal().into_iter().filter_map(of).collect()
 }
 
-/// A summary that keeps everything that it is told to keep.
+/// Keeps everything that the instructions name.
 fn faithful(request: &Request) -> Reply {
     let told = request.summary_instructions().unwrap_or_default();
     Reply::text(format!("<analysis>As told.</analysis>\n<summary>\n{told}\n</summary>"))
 }
 
-/// A call of the binary by the model.
 fn call(arguments: &str) -> String {
     format!("{} {arguments}", tidegate::binary().display())
 }

@@ -1,10 +1,10 @@
-//! What the model is told right after a compaction: once, and what is true.
+//! The text to the model right after a compaction: once, and true.
 
 use tidegate_e2e::model::{Model, Reply};
 
 use super::*;
 
-/// The text after a manual compaction, from the next request.
+/// From the request after a manual compaction.
 fn told(scene: &Scene, tidegate: &Tidegate<'_>) -> String {
     let model = Model::start(scene.by_hand().main(Reply::text("more"))).paced(&scene.home);
     let mut session = scene.manual(&model, "/compact");

@@ -1,7 +1,7 @@
-//! What is forgotten.
+//! Laws about forgetting.
 
 use tidegate_memory::error::ErrorKind;
-use tidegate_memory::record::{Decision, Log, Project, Record, Session, Topic};
+use tidegate_memory::record::{DecisionRow, LogRow, ProjectRow, Record, SessionRow, TopicRow};
 use tidegate_memory::store::Put;
 use tidegate_memory::view::{Filter, Forget};
 
@@ -14,7 +14,7 @@ pub(crate) fn a_log_is_forgotten(stores: &mut impl Stores) {
     assert_eq!(store.log("l1").unwrap(), None);
     assert_eq!(found(&mut *store, "CRLF"), Vec::<String>::new());
     assert_eq!(store.topic_by_uid("t1").unwrap().unwrap().logs, 2);
-    let again = Log { updated: at(999), ..log("l1", "t1", 10) };
+    let again = LogRow { updated: at(999), ..log("l1", "t1", 10) };
     assert_eq!(store.put(&[Record::Log(again)]).unwrap(), [Put::Forgotten]);
     assert_eq!(store.log("l1").unwrap(), None);
     assert_eq!(store.forget(&Forget::Log("l1".to_owned())).unwrap_err().kind, ErrorKind::Missing);
@@ -34,9 +34,9 @@ pub(crate) fn a_session_is_forgotten(stores: &mut impl Stores) {
     assert_eq!(topics(&mut *store, &all()).len(), 3);
     let puts = store
         .put(&[
-            Record::Session(Session { updated: at(900), ..session("s1", "p1") }),
-            Record::Log(Log { session: Some("s1".to_owned()), ..log("new", "t1", 900) }),
-            Record::Decision(Decision { session: Some("s1".to_owned()), ..decision("new", "t1", 900) }),
+            Record::Session(SessionRow { updated: at(900), ..session("s1", "p1") }),
+            Record::Log(LogRow { session: Some("s1".to_owned()), ..log("new", "t1", 900) }),
+            Record::Decision(DecisionRow { session: Some("s1".to_owned()), ..decision("new", "t1", 900) }),
             Record::Log(log("other", "t3", 900)),
         ])
         .unwrap();
@@ -58,41 +58,41 @@ pub(crate) fn a_project_is_forgotten(stores: &mut impl Stores) {
     );
     assert_eq!(store.put(&[Record::Project(project("p2"))]).unwrap(), [Put::Forgotten]);
     assert_eq!(
-        store.put(&[Record::Topic(Topic { updated: at(900), ..topic("new", "p2") })]).unwrap(),
+        store.put(&[Record::Topic(TopicRow { updated: at(900), ..topic("new", "p2") })]).unwrap(),
         [Put::Forgotten]
     );
     let rows = export(&mut *store);
     assert!(rows.iter().all(|row| !gone.contains(&row.uid().to_owned())));
     let again =
-        Project { key: Some("/home/me/p2/.git".to_owned()), name: "p2".to_owned(), ..project("p2-again") };
+        ProjectRow { key: Some("/home/me/p2/.git".to_owned()), name: "p2".to_owned(), ..project("p2-again") };
     assert_eq!(store.put(&[Record::Project(again)]).unwrap(), [Put::New], "the folder may begin anew");
     assert_eq!(store.forget(&Forget::Project(p2)).unwrap_err().kind, ErrorKind::Missing);
 }
 
-/// A session that was forgotten before anything of it was stored is not stored later: not even its title.
+/// Nothing of a session that was forgotten before it was stored is stored later, not even its title.
 pub(crate) fn a_forgotten_session_leaves_no_topic(stores: &mut impl Stores) {
     let mut store = filled(stores);
     store.forget(&Forget::Session("s1".to_owned())).unwrap();
     let rows = [
-        Record::Topic(Topic { automatic: Some("s1".to_owned()), ..topic("never seen", "p1") }),
+        Record::Topic(TopicRow { automatic: Some("s1".to_owned()), ..topic("never seen", "p1") }),
         Record::Session(session("s1", "p1")),
-        Record::Log(Log { session: Some("s1".to_owned()), ..log("l9", "never seen", 80) }),
+        Record::Log(LogRow { session: Some("s1".to_owned()), ..log("l9", "never seen", 80) }),
     ];
     assert_eq!(store.put(&rows).unwrap(), [Put::Forgotten; 3]);
     assert_eq!(found(&mut *store, "seen"), Vec::<String>::new());
 }
 
-/// A log takes along the title that it gave to its session's own topic.
+/// A forgotten log takes along the title that it gave to the automatic topic of its session.
 pub(crate) fn a_topic_called_by_a_forgotten_log(stores: &mut impl Stores) {
     let mut store = filled(stores);
-    let own = Topic {
+    let own = TopicRow {
         automatic: Some("s1".to_owned()),
         title: "Zebras (main)".to_owned(),
         created: at(80),
         updated: at(80),
         ..topic("own", "p1")
     };
-    let first = Log { session: Some("s1".to_owned()), title: "Zebras".to_owned(), ..log("l9", "own", 80) };
+    let first = LogRow { session: Some("s1".to_owned()), title: "Zebras".to_owned(), ..log("l9", "own", 80) };
     store.put(&[Record::Topic(own.clone()), Record::Log(first)]).unwrap();
     assert_eq!(store.forget(&Forget::Log("l9".to_owned())).unwrap(), ["l9"]);
     assert_eq!(found(&mut *store, "zebra"), Vec::<String>::new());

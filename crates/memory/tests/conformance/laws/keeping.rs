@@ -1,8 +1,8 @@
-//! What is kept, numbered and listed.
+//! Laws about storing, numbering and listing.
 
 use tidegate_core::time::Millis;
 use tidegate_memory::error::ErrorKind;
-use tidegate_memory::record::{Decision, Log, Project, Record, Status, Summary, Topic};
+use tidegate_memory::record::{DecisionRow, LogRow, ProjectRow, Record, Status, Summary, TopicRow};
 use tidegate_memory::store::{Put, Store};
 use tidegate_memory::view::{Filter, Forget, Page, Paged, Query};
 
@@ -86,13 +86,13 @@ pub(crate) fn what_is_referred_to_has_to_be_there(stores: &mut impl Stores) {
     let nowhere = || Some("nowhere".to_owned());
     for wrong in [
         Record::Topic(topic("x", "nowhere")),
-        Record::Topic(Topic { parent: nowhere(), ..topic("x", "p") }),
+        Record::Topic(TopicRow { parent: nowhere(), ..topic("x", "p") }),
         Record::Session(session("x", "nowhere")),
         Record::Log(log("x", "nowhere", 1)),
-        Record::Log(Log { session: nowhere(), ..log("x", "t", 1) }),
+        Record::Log(LogRow { session: nowhere(), ..log("x", "t", 1) }),
         Record::Decision(decision("x", "nowhere", 1)),
-        Record::Decision(Decision { supersedes: nowhere(), ..decision("x", "t", 1) }),
-        Record::Decision(Decision { session: nowhere(), ..decision("x", "t", 1) }),
+        Record::Decision(DecisionRow { supersedes: nowhere(), ..decision("x", "t", 1) }),
+        Record::Decision(DecisionRow { session: nowhere(), ..decision("x", "t", 1) }),
     ] {
         let mut store = stores.empty();
         let records = [Record::Project(project("p")), Record::Topic(topic("t", "p")), wrong];
@@ -108,11 +108,11 @@ pub(crate) fn numbers_are_kept_where_they_are_free(stores: &mut impl Stores) {
     assert_eq!(id_of_topic(&mut *store, "t1"), 40);
     assert_eq!(store.decision(12).unwrap().unwrap().row.uid, "d5");
     let again = [
-        Record::Project(Project { id: Some(7), ..project("p3") }),
-        Record::Topic(Topic { id: Some(40), ..topic("t5", "p3") }),
-        Record::Decision(Decision { id: Some(12), ..decision("d6", "t5", 1) }),
-        Record::Topic(Topic { id: Some(-3), ..topic("t6", "p3") }),
-        Record::Topic(Topic { id: Some(0), ..topic("t7", "p3") }),
+        Record::Project(ProjectRow { id: Some(7), ..project("p3") }),
+        Record::Topic(TopicRow { id: Some(40), ..topic("t5", "p3") }),
+        Record::Decision(DecisionRow { id: Some(12), ..decision("d6", "t5", 1) }),
+        Record::Topic(TopicRow { id: Some(-3), ..topic("t6", "p3") }),
+        Record::Topic(TopicRow { id: Some(0), ..topic("t7", "p3") }),
     ];
     store.put(&again).unwrap();
     let ids =
@@ -122,7 +122,7 @@ pub(crate) fn numbers_are_kept_where_they_are_free(stores: &mut impl Stores) {
     assert_ne!(id_of_project(&mut *store, "p3"), 7);
 }
 
-/// Goes through a list with pages of this size.
+/// Reads a list in pages of this size.
 fn paged<T>(mut next: impl FnMut(&Page) -> Paged<T>, limit: usize) -> Vec<T> {
     let mut rows = Vec::new();
     let mut after = None;
@@ -222,27 +222,27 @@ pub(crate) fn filters_leave_what_fits(stores: &mut impl Stores) {
 }
 
 fn undecided(store: &mut dyn Store) -> Vec<String> {
-    store.undecided(None, 10).unwrap().into_iter().map(|topic| topic.row.uid).collect()
+    store.undecided_topics(None, 10).unwrap().into_iter().map(|topic| topic.row.uid).collect()
 }
 
 pub(crate) fn what_is_undecided(stores: &mut impl Stores) {
     let mut store = filled(stores);
-    // t1 has a decision, t3 is automatic, t4 is closed; what t2 had was taken back.
+    // t1 has a decision, t3 is automatic, t4 is closed; the decision of t2 was retracted.
     assert_eq!(undecided(&mut *store), ["t2"]);
     store.put(&[Record::Topic(topic("t9", "p2")), Record::Log(log("l9", "t9", 500))]).unwrap();
     assert_eq!(undecided(&mut *store), ["t9", "t2"], "the last active one first");
-    assert_eq!(store.undecided(None, 1).unwrap().len(), 1);
-    assert_eq!(store.undecided(None, 0).unwrap().len(), 0);
+    assert_eq!(store.undecided_topics(None, 1).unwrap().len(), 1);
+    assert_eq!(store.undecided_topics(None, 0).unwrap().len(), 0);
     let p1 = id_of_project(&mut *store, "p1");
     let of_one: Vec<String> =
-        store.undecided(Some(p1), 10).unwrap().into_iter().map(|topic| topic.row.uid).collect();
+        store.undecided_topics(Some(p1), 10).unwrap().into_iter().map(|topic| topic.row.uid).collect();
     assert_eq!(of_one, ["t2"]);
     store.put(&[Record::Decision(decision("d9", "t9", 501))]).unwrap();
     assert_eq!(undecided(&mut *store), ["t2"]);
-    let taken_back = Decision { retracted: Some(at(502)), updated: at(502), ..decision("d9", "t9", 501) };
+    let taken_back = DecisionRow { retracted: Some(at(502)), updated: at(502), ..decision("d9", "t9", 501) };
     store.put(&[Record::Decision(taken_back)]).unwrap();
     assert_eq!(undecided(&mut *store), ["t9", "t2"]);
-    let closed = Topic { status: Status::Closed, updated: at(503), ..topic("t9", "p2") };
+    let closed = TopicRow { status: Status::Closed, updated: at(503), ..topic("t9", "p2") };
     store.put(&[Record::Topic(closed)]).unwrap();
     assert_eq!(undecided(&mut *store), ["t2"]);
 }
@@ -253,7 +253,7 @@ pub(crate) fn offers_are_counted_by_session(stores: &mut impl Stores) {
     for n in 0..5 {
         assert_eq!(undecided(&mut *store), ["t2"], "offered {n} times");
         for _ in 0..3 {
-            store.offered(&format!("session{n}"), &[t2, 9999], at(100 + n)).unwrap();
+            store.note_offers(&format!("session{n}"), &[t2, 9999], at(100 + n)).unwrap();
         }
         assert_eq!(store.topic(t2).unwrap().unwrap().row.offered, n as u32 + 1);
     }
@@ -262,7 +262,7 @@ pub(crate) fn offers_are_counted_by_session(stores: &mut impl Stores) {
     assert!(undecided(&mut *store).is_empty(), "that was before it was offered");
     store.put(&[Record::Log(log("after", "t2", 200))]).unwrap();
     assert_eq!(undecided(&mut *store), ["t2"], "something happened to it");
-    store.offered("session0", &[t2], at(201)).unwrap();
+    store.note_offers("session0", &[t2], at(201)).unwrap();
     assert_eq!(store.topic(t2).unwrap().unwrap().row.offered, 1, "counted anew");
 }
 
@@ -270,25 +270,26 @@ pub(crate) fn decisions_stand_until_they_do_not(stores: &mut impl Stores) {
     let mut store = filled(stores);
     let count = |store: &mut dyn Store, uid: &str| store.topic_by_uid(uid).unwrap().unwrap().decisions;
     assert_eq!((count(&mut *store, "t1"), count(&mut *store, "t4")), (1, 2));
-    // From another topic, a chain, and back again.
-    let newest = Decision { supersedes: Some("d2".to_owned()), ..decision("d7", "t4", 80) };
+    // From another topic, as a chain, and back again.
+    let newest = DecisionRow { supersedes: Some("d2".to_owned()), ..decision("d7", "t4", 80) };
     store.put(&[Record::Decision(newest.clone())]).unwrap();
     assert_eq!((count(&mut *store, "t1"), count(&mut *store, "t4")), (0, 3));
     assert_eq!(decisions(&mut *store, &Filter::default()), ["d7", "d5", "d4"]);
-    let taken_back = Decision { retracted: Some(at(81)), updated: at(81), ..newest };
+    let taken_back = DecisionRow { retracted: Some(at(81)), updated: at(81), ..newest };
     store.put(&[Record::Decision(taken_back)]).unwrap();
     assert_eq!((count(&mut *store, "t1"), count(&mut *store, "t4")), (1, 2));
     assert_eq!(decisions(&mut *store, &Filter::default()), ["d5", "d4", "d2"]);
-    let circle = Decision { supersedes: Some("d2".to_owned()), updated: at(82), ..decision("d1", "t1", 15) };
+    let circle =
+        DecisionRow { supersedes: Some("d2".to_owned()), updated: at(82), ..decision("d1", "t1", 15) };
     assert_eq!(store.put(&[Record::Decision(circle)]).unwrap_err().kind, ErrorKind::Refused);
 }
 
 pub(crate) fn topics_move_and_are_never_parts_of_themselves(stores: &mut impl Stores) {
     let mut store = filled(stores);
     let (p1, p2) = (id_of_project(&mut *store, "p1"), id_of_project(&mut *store, "p2"));
-    let circle = Topic { parent: Some("t2".to_owned()), updated: at(1), ..topic("t1", "p1") };
+    let circle = TopicRow { parent: Some("t2".to_owned()), updated: at(1), ..topic("t1", "p1") };
     assert_eq!(store.put(&[Record::Topic(circle)]).unwrap_err().kind, ErrorKind::Refused);
-    store.put(&[Record::Topic(Topic { updated: at(2), ..topic("t2", "p2") })]).unwrap();
+    store.put(&[Record::Topic(TopicRow { updated: at(2), ..topic("t2", "p2") })]).unwrap();
     let moved = store.topic_by_uid("t2").unwrap().unwrap();
     assert_eq!((moved.in_project.id, moved.part_of, moved.logs), (p2, None, 2));
     let in_project = |project| Filter { project: Some(project), ..Filter::default() };
@@ -317,9 +318,10 @@ pub(crate) fn a_log_is_found_by_the_beginning_of_its_uid(stores: &mut impl Store
 
 pub(crate) fn every_row_goes_into_another_store(stores: &mut impl Stores) {
     let mut store = filled(stores);
-    // What refers to something with a higher number.
-    let child = Topic { parent: Some("t9".to_owned()), updated: at(600), ..topic("t1", "p1") };
-    let newer = Decision { supersedes: Some("d9".to_owned()), updated: at(600), ..decision("d4", "t4", 45) };
+    // A reference to a row with a higher id.
+    let child = TopicRow { parent: Some("t9".to_owned()), updated: at(600), ..topic("t1", "p1") };
+    let newer =
+        DecisionRow { supersedes: Some("d9".to_owned()), updated: at(600), ..decision("d4", "t4", 45) };
     store.put(&[Record::Topic(topic("t9", "p1")), Record::Topic(child)]).unwrap();
     store.put(&[Record::Decision(decision("d9", "t9", 500)), Record::Decision(newer)]).unwrap();
     let rows = export(&mut *store);
@@ -339,27 +341,27 @@ pub(crate) fn every_row_goes_into_another_store(stores: &mut impl Stores) {
 pub(crate) fn what_is_to_be_summed_up_is_listed(stores: &mut impl Stores) {
     let mut store = filled(stores);
     let summed = |again: bool| Summary { by: "local".to_owned(), again };
-    let waits = |store: &mut dyn Store, limit| store.unsummed(limit).unwrap();
+    let waits = |store: &mut dyn Store, limit| store.logs_to_summarise(limit).unwrap();
     assert_eq!(waits(&mut *store, 10), ["l1"]);
     for (uid, minutes) in [("m1", 80), ("m3", 100), ("m2", 90)] {
-        store.put(&[Record::Log(Log { summary: summed(true), ..log(uid, "t1", minutes) })]).unwrap();
+        store.put(&[Record::Log(LogRow { summary: summed(true), ..log(uid, "t1", minutes) })]).unwrap();
     }
     assert_eq!(waits(&mut *store, 10), ["m3", "m2", "m1", "l1"], "newest first");
     assert_eq!(waits(&mut *store, 2), ["m3", "m2"]);
-    let settled = Log { summary: summed(false), updated: at(999), ..log("m2", "t1", 90) };
+    let settled = LogRow { summary: summed(false), updated: at(999), ..log("m2", "t1", 90) };
     store.put(&[Record::Log(settled)]).unwrap();
     assert_eq!(waits(&mut *store, 10), ["m3", "m1", "l1"]);
 }
 
-/// Two who meet a folder for the first time at once make one project, and what they say of it belongs to that.
+/// Two processes that meet a folder at the same time create one project, which gets the rows of both.
 pub(crate) fn one_folder_is_one_project(stores: &mut impl Stores) {
     let mut store = filled(stores);
-    let same = Project { uid: "p1-again".to_owned(), ..project("p1") };
+    let same = ProjectRow { uid: "p1-again".to_owned(), ..project("p1") };
     let rows = [
         Record::Project(same.clone()),
         Record::Topic(topic("t9", "p1-again")),
         Record::Session(session("s9", "p1-again")),
-        Record::Log(Log { session: Some("s9".to_owned()), ..log("l9", "t9", 80) }),
+        Record::Log(LogRow { session: Some("s9".to_owned()), ..log("l9", "t9", 80) }),
     ];
     assert_eq!(store.put(&rows).unwrap(), [Put::Kept, Put::New, Put::New, Put::New]);
     let named: Vec<String> =
@@ -367,10 +369,10 @@ pub(crate) fn one_folder_is_one_project(stores: &mut impl Stores) {
     assert_eq!(named, ["p1", "p2"]);
     let found = store.topic_by_uid("t9").unwrap().unwrap();
     assert_eq!(found.row.project, "p1");
-    // Also what comes later, and alone.
+    // Also rows that come later and alone.
     assert_eq!(store.put(&[Record::Topic(topic("t10", "p1-again"))]).unwrap(), [Put::New]);
-    // A folder that is called otherwise elsewhere is another project, which has no folder here.
-    let other = Project { name: "other".to_owned(), uid: "p3".to_owned(), ..project("p1") };
+    // Under another name the same folder is another project, which has no folder here.
+    let other = ProjectRow { name: "other".to_owned(), uid: "p3".to_owned(), ..project("p1") };
     assert_eq!(store.put(&[Record::Project(other)]).unwrap(), [Put::New]);
     let folder = store.project_by_key("/home/me/p1/.git").unwrap().unwrap();
     assert_eq!(folder.row.uid, "p1");

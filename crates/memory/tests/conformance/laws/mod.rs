@@ -1,4 +1,4 @@
-//! What every store has to keep. Each law takes a maker of empty stores.
+//! The laws of every store. Each takes a source of empty stores.
 
 mod forgetting;
 mod keeping;
@@ -14,15 +14,13 @@ pub(crate) use forgetting::*;
 pub(crate) use keeping::*;
 pub(crate) use searching::*;
 
-/// Where empty stores come from.
 pub(crate) trait Stores: Sized {
-    /// `None` where there can be none on this machine.
+    /// `None` if this machine cannot have such a store.
     fn ready() -> Option<Self>;
-    /// A store without anything in it.
     fn empty(&mut self) -> Box<dyn Store>;
 }
 
-/// One test for each law.
+/// One test per law.
 macro_rules! laws {
     ($stores:ty) => {
         $crate::laws::laws! { $stores:
@@ -88,7 +86,7 @@ fn filled(stores: &mut impl Stores) -> Box<dyn Store> {
 fn export(store: &mut dyn Store) -> Vec<Record> {
     let mut rows = Vec::new();
     store
-        .each(&mut |record| {
+        .for_each_record(&mut |record| {
             rows.push(record);
             Ok(())
         })
@@ -96,7 +94,7 @@ fn export(store: &mut dyn Store) -> Vec<Record> {
     rows
 }
 
-/// Without what each store gives for itself.
+/// Ids differ between stores.
 fn without_ids(mut records: Vec<Record>) -> Vec<Record> {
     for record in &mut records {
         match record {

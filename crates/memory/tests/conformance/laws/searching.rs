@@ -1,12 +1,12 @@
-//! What is looked for.
+//! Laws about searching.
 
 use std::cell::{Cell, RefCell};
 
 use proptest::prelude::*;
-use tidegate_memory::record::{Decision, Log, Record, Source, Topic};
+use tidegate_memory::record::{DecisionRow, LogRow, Record, Source, TopicRow};
 use tidegate_memory::store::Store;
 use tidegate_memory::text::Question;
-use tidegate_memory::view::{Filter, Forget, Kind, Query};
+use tidegate_memory::view::{Filter, Forget, HitKind, Query};
 
 use super::{Stores, filled, found, id_of_project, id_of_topic};
 use crate::rows::{at, decision, log, topic};
@@ -14,7 +14,7 @@ use crate::rows::{at, decision, log, topic};
 pub(crate) fn words_are_found(stores: &mut impl Stores) {
     let mut store = filled(stores);
     let with = |uid: &str, title: &str, text: &str| {
-        Record::Log(Log { title: title.to_owned(), text: text.to_owned(), ..log(uid, "t1", 100) })
+        Record::Log(LogRow { title: title.to_owned(), text: text.to_owned(), ..log(uid, "t1", 100) })
     };
     store
         .put(&[
@@ -57,7 +57,7 @@ pub(crate) fn words_are_found(stores: &mut impl Stores) {
     }
     let query = Query { text: "設計".to_owned(), limit: 1, ..Query::default() };
     let hit = store.search(&query).unwrap().remove(0);
-    assert_eq!((hit.kind, hit.id.as_str(), hit.title.as_str()), (Kind::Log, "l2", "検索の設計"));
+    assert_eq!((hit.kind, hit.id.as_str(), hit.title.as_str()), (HitKind::Log, "l2", "検索の設計"));
     assert_eq!(hit.snippet, "全文検索の**設計**を変更した。二文字の単語も見つかる。");
     assert_eq!((hit.project.as_deref(), hit.topic.as_deref()), (Some("p1"), Some("Topic t2")));
     assert_eq!(hit.at, at(20).iso());
@@ -117,7 +117,7 @@ pub(crate) fn questions_of_any_kind_are_answered(stores: &mut impl Stores) {
 pub(crate) fn what_fits_better_comes_first(stores: &mut impl Stores) {
     let mut store = filled(stores);
     let with = |uid: &str, minutes: u64, title: &str, text: &str| {
-        Record::Log(Log { title: title.to_owned(), text: text.to_owned(), ..log(uid, "t1", minutes) })
+        Record::Log(LogRow { title: title.to_owned(), text: text.to_owned(), ..log(uid, "t1", minutes) })
     };
     store
         .put(&[
@@ -136,7 +136,7 @@ pub(crate) fn what_fits_better_comes_first(stores: &mut impl Stores) {
 pub(crate) fn filters_hold_for_a_search(stores: &mut impl Stores) {
     let mut store = filled(stores);
     let (p2, t1) = (id_of_project(&mut *store, "p2"), id_of_topic(&mut *store, "t1"));
-    let search = |store: &mut dyn Store, text: &str, kinds: &[Kind], filter: Filter| {
+    let search = |store: &mut dyn Store, text: &str, kinds: &[HitKind], filter: Filter| {
         let query = Query { text: text.to_owned(), kinds: kinds.to_vec(), filter, limit: 50 };
         let mut uids: Vec<String> = store.search(&query).unwrap().into_iter().map(|hit| hit.uid).collect();
         uids.sort();
@@ -152,18 +152,18 @@ pub(crate) fn filters_hold_for_a_search(stores: &mut impl Stores) {
     let between = Filter { since: Some(at(40)), until: Some(at(60)), project: Some(p2), ..of() };
     assert_eq!(search(store, "log", &[], between), ["l4"]);
     assert_eq!(search(store, "log", &[], Filter { project: Some(999), ..of() }), Vec::<String>::new());
-    assert_eq!(search(store, "topic", &[Kind::Topic], of()), ["t1", "t2", "t3", "t4"]);
-    assert_eq!(search(store, "because", &[Kind::Decision], of()), ["d1", "d2", "d3", "d4"]);
-    assert_eq!(search(store, "because", &[Kind::Log], of()), Vec::<String>::new());
-    assert_eq!(search(store, "t4", &[Kind::Topic, Kind::Log], of()), ["t4"]);
-    assert_eq!(search(store, "log", &[Kind::Stock], of()), Vec::<String>::new());
+    assert_eq!(search(store, "topic", &[HitKind::Topic], of()), ["t1", "t2", "t3", "t4"]);
+    assert_eq!(search(store, "because", &[HitKind::Decision], of()), ["d1", "d2", "d3", "d4"]);
+    assert_eq!(search(store, "because", &[HitKind::Log], of()), Vec::<String>::new());
+    assert_eq!(search(store, "t4", &[HitKind::Topic, HitKind::Log], of()), ["t4"]);
+    assert_eq!(search(store, "log", &[HitKind::Stock], of()), Vec::<String>::new());
     let query = Query { text: "log".to_owned(), limit: 2, ..Query::default() };
     assert_eq!(store.search(&query).unwrap().len(), 2);
 }
 
 pub(crate) fn what_changed_is_found_by_what_it_is_now(stores: &mut impl Stores) {
     let mut store = filled(stores);
-    let changed = Log {
+    let changed = LogRow {
         text: "Now about giraffes".to_owned(),
         source: Source::Hand,
         updated: at(900),
@@ -175,14 +175,14 @@ pub(crate) fn what_changed_is_found_by_what_it_is_now(stores: &mut impl Stores) 
     let (t1, t2) = (store.topic_by_uid("t1").unwrap().unwrap(), store.topic_by_uid("t2").unwrap().unwrap());
     assert_eq!((t1.logs, t1.recorded, t2.logs), (4, Some(at(61)), 1));
     store
-        .put(&[Record::Decision(Decision {
+        .put(&[Record::Decision(DecisionRow {
             text: "Zebras".to_owned(),
             updated: at(900),
             ..decision("d5", "t4", 55)
         })])
         .unwrap();
     store
-        .put(&[Record::Topic(Topic { title: "Okapis".to_owned(), updated: at(900), ..topic("t2", "p1") })])
+        .put(&[Record::Topic(TopicRow { title: "Okapis".to_owned(), updated: at(900), ..topic("t2", "p1") })])
         .unwrap();
     assert_eq!(found(&mut *store, "zebra"), ["d5"]);
     assert_eq!(found(&mut *store, "okapi"), ["t2"]);
@@ -218,15 +218,15 @@ pub(crate) fn any_word_of_a_text_finds_it(stores: &mut impl Stores) {
         .unwrap();
 }
 
-/// However many sessions were called by a word, a decision with it is found.
+/// Also if very many sessions have the word in their title.
 pub(crate) fn decisions_are_found_among_many_topics(stores: &mut impl Stores) {
     let mut store = filled(stores);
-    let mut rows = vec![Record::Decision(Decision {
+    let mut rows = vec![Record::Decision(DecisionRow {
         text: "The lexer is written by hand".to_owned(),
         ..decision("d9", "t1", 1)
     })];
     rows.extend((0..150).map(|n| {
-        Record::Topic(Topic {
+        Record::Topic(TopicRow {
             title: format!("fix the lexer case {n}"),
             automatic: Some(format!("s{n}")),
             created: at(100 + n),
@@ -235,7 +235,7 @@ pub(crate) fn decisions_are_found_among_many_topics(stores: &mut impl Stores) {
         })
     }));
     store.put(&rows).unwrap();
-    for kinds in [vec![], vec![Kind::Decision, Kind::Topic]] {
+    for kinds in [vec![], vec![HitKind::Decision, HitKind::Topic]] {
         let query = Query { text: "lexer".to_owned(), kinds, limit: 200, ..Query::default() };
         let hits = store.search(&query).unwrap();
         assert_eq!(hits.first().map(|hit| hit.uid.as_str()), Some("d9"));
@@ -243,11 +243,12 @@ pub(crate) fn decisions_are_found_among_many_topics(stores: &mut impl Stores) {
     }
 }
 
-/// Of the last word the beginning is enough, also of a name and of a form of a word; and of a name some of its words.
+/// The start of the last word suffices, also of a name and of an inflected form; of a name, some of its
+/// words.
 pub(crate) fn beginnings_and_parts_of_names_are_found(stores: &mut impl Stores) {
     let mut store = filled(stores);
     let titled = |uid: &str, title: &str, minutes| {
-        Record::Log(Log { title: title.to_owned(), ..log(uid, "t1", minutes) })
+        Record::Log(LogRow { title: title.to_owned(), ..log(uid, "t1", minutes) })
     };
     store
         .put(&[
@@ -273,7 +274,8 @@ pub(crate) fn beginnings_and_parts_of_names_are_found(stores: &mut impl Stores) 
     assert_eq!(found(&mut *store, "TailTranscript"), Vec::<String>::new());
 }
 
-/// Among very many texts with either word, the few with both; and where nothing has all words, what has the rarest.
+/// Among very many texts with either word, the few with both; if no text has all words, those with the
+/// rarest.
 pub(crate) fn words_that_hardly_meet_are_found(stores: &mut impl Stores) {
     let mut store = filled(stores);
     let rows: Vec<Record> = (0..700)
@@ -286,7 +288,7 @@ pub(crate) fn words_that_hardly_meet_are_found(stores: &mut impl Stores) {
                 ("deploy", true),
             ];
             let text = words.iter().filter(|(_, is_in)| *is_in).map(|(word, _)| *word).collect::<Vec<_>>();
-            Record::Log(Log { text: text.join(" and "), ..log(&format!("m{n}"), "t1", 100 + n) })
+            Record::Log(LogRow { text: text.join(" and "), ..log(&format!("m{n}"), "t1", 100 + n) })
         })
         .collect();
     store.put(&rows).unwrap();
@@ -299,11 +301,11 @@ pub(crate) fn words_that_hardly_meet_are_found(stores: &mut impl Stores) {
     assert!(!with_anchor.is_empty() && with_anchor.iter().all(has_anchor), "{with_anchor:?}");
 }
 
-/// However many newer texts hold the words of a compound apart, the one that holds the compound is found.
+/// Also behind many newer texts that contain the words of the compound separately.
 pub(crate) fn a_compound_is_found_behind_its_words(stores: &mut impl Stores) {
     let mut store = filled(stores);
     let with = |uid: String, text: &str, minutes| {
-        Record::Log(Log { text: text.to_owned(), ..log(&uid, "t1", minutes) })
+        Record::Log(LogRow { text: text.to_owned(), ..log(&uid, "t1", minutes) })
     };
     let mut rows = vec![with("old".to_owned(), "昨日の設計変更履歴を見た", 90)];
     rows.extend((0..500).map(|n| with(format!("m{n}"), "変更は履歴にあり、設計とは別", 100 + n)));

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use tidegate_core::text::characters::one_line;
 use tidegate_memory::act::{author, author_of_log};
-use tidegate_memory::view::{Decision, Log, Named, Paged, Project, Topic};
+use tidegate_memory::view::{Decision, Log, MemoryProject, Named, Paged, Topic};
 
 use super::schema::{self, count, flag, id, text};
 use super::{Content, cut};
@@ -69,15 +69,15 @@ pub(super) fn project_schema() -> Value {
     )
 }
 
-pub(super) fn project(project: &Project, this: bool) -> Value {
+pub(super) fn project(project: &MemoryProject, this: bool) -> Value {
     json!({
         "id": project.id, "name": project.row.name, "topics": project.topics, "logs": project.logs,
         "decisions": project.decisions, "this": this,
     })
 }
 
-pub(super) fn project_line(project: &Project, this: bool) -> String {
-    let Project { id, row, topics, logs, decisions, .. } = project;
+pub(super) fn project_line(project: &MemoryProject, this: bool) -> String {
+    let MemoryProject { id, row, topics, logs, decisions, .. } = project;
     let this = if this { ", this folder" } else { "" };
     format!("{id}  {}  ({topics} topics, {logs} logs, {decisions} decisions{this})", line(&row.name))
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tidegate_memory::act::Authored;
-use tidegate_memory::view::{Filter, Kind, Query};
+use tidegate_memory::view::{Filter, HitKind, Query};
 
 use super::arguments::times;
 use super::schema::{self, text};
@@ -58,7 +58,7 @@ fn definition() -> Value {
 struct Arguments {
     query: String,
     #[serde(default)]
-    kinds: Vec<Kind>,
+    kinds: Vec<HitKind>,
     project: Option<ProjectName>,
     topic_id: Option<i64>,
     session: Option<String>,

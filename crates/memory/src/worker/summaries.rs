@@ -1,5 +1,5 @@
-//! Summaries by a language model: of what is stored already, as often as it takes. The store says of what; the file of retries
-//! only when, and may be lost.
+//! Summaries by a language model, for relays that are already stored. The store knows which relays wait; the
+//! retry file knows only when to try next, and may be lost.
 
 use std::iter;
 
@@ -9,27 +9,27 @@ use tidegate_core::feature::memory::summary::Told;
 use tidegate_core::time::Millis;
 use tidegate_state::feature::memory::retries::{MOST, Retries, Retry};
 
-use super::keep::LOCAL;
-use super::{NotTold, Progress, Report, Worker};
+use super::relay_rows::LOCAL;
+use super::{NoSummary, Worker, WorkerEvent, WorkerReport};
 use crate::error::Result;
-use crate::record::{Log, Record, Summary};
+use crate::record::{LogRow, Record, Summary};
 use crate::store::Put;
 
-/// How long after each try the next one waits. After the last delay it is the last one for ever: once a day.
+/// The last pause repeats: once a day without end.
 const DELAYS_MS: [u64; 5] = [60_000, 600_000, 3_600_000, 6 * 3_600_000, 24 * 3_600_000];
 
-/// Who fails so often in a row is not asked about the rest, which waits as if it had failed.
+/// After this many failures in a row, the remaining relays wait as if each had failed.
 const PATIENCE: u32 = 3;
 
 const HOUR_MS: u64 = 3_600_000;
 
 impl Worker<'_> {
-    /// Takes on what the store says is to be summed up, and nothing is known of: the file was lost, or had no room for it.
-    pub(super) fn find_unsummed(&mut self, retries: &mut Retries) -> Result<()> {
+    /// Schedules relays that the store lists and the retry file does not: it was lost, or full.
+    pub(super) fn schedule_missing_summaries(&mut self, retries: &mut Retries) -> Result<()> {
         if self.summarise.is_none() {
             return Ok(());
         }
-        let waits = self.with_store(|store| store.unsummed(MOST))?;
+        let waits = self.with_store(|store| store.logs_to_summarise(MOST))?;
         let (before, now) = (retries.summaries.len(), (self.now)());
         for uid in waits {
             if retries.summaries.len() >= MOST {
@@ -37,11 +37,14 @@ impl Worker<'_> {
             }
             retries.summaries.entry(uid).or_insert(Retry { tries: 0, next: now, lang: None });
         }
-        if retries.summaries.len() > before { self.write(retries) } else { Ok(()) }
+        if retries.summaries.len() > before { self.write_retries(retries) } else { Ok(()) }
     }
 
-    /// Has everything summed up that is due.
-    pub(super) fn sum_up_again(&mut self, retries: &mut Retries, report: &mut Report) -> Result<()> {
+    pub(super) fn write_due_summaries(
+        &mut self,
+        retries: &mut Retries,
+        report: &mut WorkerReport,
+    ) -> Result<()> {
         let now = (self.now)();
         let mut due: Vec<(Millis, String)> = retries
             .summaries
@@ -59,80 +62,83 @@ impl Worker<'_> {
             let log = self.with_store(|store| store.log(&uid))?.map(|log| log.row);
             let Some(log) = log.filter(|log| log.uid == uid && log.summary.again) else {
                 retries.summaries.remove(&uid);
-                self.write(retries)?;
+                self.write_retries(retries)?;
                 continue;
             };
             let lang = retries.summaries.get(&uid).and_then(|retry| retry.lang);
-            let relay = relay_of(&log);
+            let relay = stored_relay(&log);
             let Some(summarise) = self.summarise.as_deref_mut() else {
-                // Nobody is there any more who would.
-                self.settle(&uid, log, None, retries, report)?;
+                // No language model is configured any more.
+                self.store_summary(&uid, log, None, retries, report)?;
                 continue;
             };
             let name = summarise.name();
             match summarise.sum_up(&relay, summary::language(&relay, lang)) {
                 Ok(told) => {
                     failures = 0;
-                    self.settle(&uid, log, Some((told, name)), retries, report)?;
+                    self.store_summary(&uid, log, Some((told, name)), retries, report)?;
                 }
-                Err(NotTold::Enough) => {
-                    // All of them wait for the next hour, and nothing was tried.
+                Err(NoSummary::LimitReached) => {
+                    // All wait for the next hour; this is not counted as a try.
                     let next = Millis(((self.now)().0 / HOUR_MS + 1) * HOUR_MS);
                     for uid in iter::once(uid).chain(due.by_ref()) {
                         retries.summaries.entry(uid).and_modify(|retry| retry.next = next);
                     }
-                    self.write(retries)?;
+                    self.write_retries(retries)?;
                 }
-                Err(NotTold::Failed(why)) => {
+                Err(NoSummary::Failed(why)) => {
                     failures += 1;
-                    (self.tell)(Progress::NotToldYet(&why));
+                    (self.tell)(WorkerEvent::SummaryFailed(&why));
                     let now = (self.now)();
                     let rest = if failures < PATIENCE { 0 } else { usize::MAX };
                     for uid in iter::once(uid).chain(due.by_ref().take(rest)) {
-                        retries.summaries.entry(uid).and_modify(|retry| put_off(retry, now));
+                        retries.summaries.entry(uid).and_modify(|retry| postpone_retry(retry, now));
                     }
-                    self.write(retries)?;
+                    self.write_retries(retries)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Writes down who summed a log up, and that nobody will again.
-    fn settle(
+    /// Stores the summary and removes the relay from the retry file.
+    fn store_summary(
         &mut self,
         uid: &str,
-        log: Log,
+        log: LogRow,
         told: Option<(Told, String)>,
         retries: &mut Retries,
-        report: &mut Report,
+        report: &mut WorkerReport,
     ) -> Result<()> {
         let told_by_other = told.is_some();
         let (told, by) = told
             .unwrap_or_else(|| (Told { title: log.title.clone(), text: log.text.clone() }, LOCAL.to_owned()));
-        // A version newer than what it was made from, and older than whatever the relay still becomes.
+        // Newer than the version it was made from, and older than any later version of the relay.
         let updated = Millis(log.updated.0 + 1);
-        let row =
-            Log { title: told.title, text: told.text, summary: Summary { by, again: false }, updated, ..log };
+        let row = LogRow {
+            title: told.title,
+            text: told.text,
+            summary: Summary { by, again: false },
+            updated,
+            ..log
+        };
         let put = self.with_store(|store| store.put(&[Record::Log(row.clone())]))?;
         if told_by_other && put == [Put::Changed] {
             report.summed_up += 1;
         }
         retries.summaries.remove(uid);
-        self.write(retries)
+        self.write_retries(retries)
     }
 }
 
-/// One try failed; the next one comes later than this one did.
-fn put_off(retry: &mut Retry, now: Millis) {
+fn postpone_retry(retry: &mut Retry, now: Millis) {
     let last = DELAYS_MS.len() - 1;
     let delay = DELAYS_MS[last.min(retry.tries as usize)];
     retry.tries = retry.tries.saturating_add(1);
     retry.next = Millis(now.0 + delay);
 }
 
-/// A relay from what is stored of it.
-fn relay_of(log: &Log) -> Relay {
+fn stored_relay(log: &LogRow) -> Relay {
     Relay {
         uid: log.uid.clone(),
         at: log.at,

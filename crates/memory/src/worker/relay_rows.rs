@@ -1,4 +1,4 @@
-//! The rows that a relay becomes, and which topic it belongs to.
+//! The rows of a relay, and the choice of its topic.
 
 use tidegate_core::feature::memory::automatic;
 use tidegate_core::feature::memory::catalogue::OWN;
@@ -7,15 +7,17 @@ use tidegate_core::feature::memory::relay::Relay;
 use tidegate_core::feature::memory::summary;
 
 use crate::error::Result;
-use crate::record::{Log, Project, Record, Session, Source, Status, Summary, Topic, Uid, new_uid};
+use crate::record::{
+    LogRow, ProjectRow, Record, SessionRow, Source, Status, Summary, TopicRow, Uid, new_uid,
+};
 use crate::store::Store;
 
-/// Who sums up where nobody else does.
+/// The summariser's name in records without a language model.
 pub(super) const LOCAL: &str = "local";
 
-/// All rows of a relay, in the order in which they refer to each other. Whether a language model is to sum it up `again`, and
-/// the topic it was stored under `before`, if this part only holds the end of it.
-pub(super) fn records(
+/// All rows of a relay, referenced rows first. `again` asks for a summary by a language model; `before` is
+/// the stored topic if this part holds only the end of the relay.
+pub(super) fn rows_of_relay(
     store: &mut dyn Store,
     job: &Job,
     part: &Part,
@@ -24,13 +26,13 @@ pub(super) fn records(
     before: Option<Uid>,
 ) -> Result<Vec<Record>> {
     let mut records = Vec::new();
-    let project = default_project(store, part, relay, &mut records)?;
+    let project = ensure_project(store, part, relay, &mut records)?;
     let mut notes = Vec::new();
     let topic = match named_topic(store, part, relay, before, &mut notes)? {
         Some(topic) => topic,
-        None => own_topic(store, job, part, relay, &project, &mut notes, &mut records)?,
+        None => automatic_topic(store, job, part, relay, &project, &mut notes, &mut records)?,
     };
-    records.push(Record::Session(Session {
+    records.push(Record::Session(SessionRow {
         uid: job.session.clone(),
         project,
         root: part.project.root.clone(),
@@ -42,7 +44,7 @@ pub(super) fn records(
     if relay.compacted {
         notes.push("the conversation was compacted meanwhile".to_owned());
     }
-    records.push(Record::Log(Log {
+    records.push(Record::Log(LogRow {
         uid: relay.uid.clone(),
         topic,
         session: Some(job.session.clone()),
@@ -62,8 +64,8 @@ pub(super) fn records(
     Ok(records)
 }
 
-/// The project that the relay belongs to unless somebody says otherwise.
-fn default_project(
+/// Used unless the tag or the session names another one.
+fn ensure_project(
     store: &mut dyn Store,
     part: &Part,
     relay: &Relay,
@@ -73,7 +75,7 @@ fn default_project(
         return Ok(known.row.uid);
     }
     let uid = new_uid();
-    records.push(Record::Project(Project {
+    records.push(Record::Project(ProjectRow {
         uid: uid.clone(),
         id: None,
         key: Some(part.project.key.clone()),
@@ -84,7 +86,7 @@ fn default_project(
     Ok(uid)
 }
 
-/// The topic that the tag names, else the one that was set in the session. What does not exist is noted.
+/// The topic in the tag, else the one set in the session. Unknown ids are noted in the log.
 fn named_topic(
     store: &mut dyn Store,
     part: &Part,
@@ -93,7 +95,7 @@ fn named_topic(
     notes: &mut Vec<String>,
 ) -> Result<Option<Uid>> {
     if let Some(tag) = &relay.tag {
-        // The session's own topic is what it says, too, and no other comes before it.
+        // The tag explicitly names the session's own topic.
         if tag.topic.id == OWN {
             return Ok(None);
         }
@@ -102,7 +104,7 @@ fn named_topic(
             None => notes.push(format!("the tag names topic {}, which does not exist", tag.topic.id)),
         }
     }
-    // What was set since is about a later relay.
+    // A topic that was set since then is about a later relay.
     if before.is_some() {
         return Ok(before);
     }
@@ -114,8 +116,9 @@ fn named_topic(
     Ok(set.map(|topic| topic.row.uid))
 }
 
-/// The session's own topic, made where it is missing: in the project that the tag names, else in the relay's own.
-fn own_topic(
+/// The automatic topic of the session, created if missing: in the project of the tag, else in that of the
+/// relay.
+fn automatic_topic(
     store: &mut dyn Store,
     job: &Job,
     part: &Part,
@@ -136,7 +139,7 @@ fn own_topic(
         automatic::topic_uid(&job.session, Some(project.as_str()).filter(|project| *project != default));
     if store.topic_by_uid(&uid)?.is_none() {
         let branch = relay.branch.as_deref().or(part.project.branch.as_deref());
-        records.push(Record::Topic(Topic {
+        records.push(Record::Topic(TopicRow {
             uid: uid.clone(),
             id: None,
             project,

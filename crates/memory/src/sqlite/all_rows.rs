@@ -1,4 +1,4 @@
-//! Every row, so that what is referred to comes first.
+//! Visits every row, referenced rows first.
 
 use rusqlite::{Connection, Row};
 
@@ -6,8 +6,8 @@ use super::row;
 use crate::error::Result;
 use crate::record::Record;
 
-pub(super) fn each(store: &Connection, take: &mut dyn FnMut(Record) -> Result<()>) -> Result<()> {
-    all(store, &format!("{} ORDER BY project.id", row::PROJECT), take, |row| {
+pub(super) fn visit_rows(store: &Connection, take: &mut dyn FnMut(Record) -> Result<()>) -> Result<()> {
+    visit_query(store, &format!("{} ORDER BY project.id", row::SELECT_PROJECT), take, |row| {
         Ok(Record::Project(row::read_project(row)?.row))
     })?;
     let topics = format!(
@@ -15,13 +15,13 @@ pub(super) fn each(store: &Connection, take: &mut dyn FnMut(Record) -> Result<()
             SELECT id, 0 FROM topic WHERE parent IS NULL
             UNION ALL SELECT topic.id, deep + 1 FROM topic JOIN depth ON topic.parent = depth.id)
         {} JOIN depth ON depth.id = topic.id ORDER BY deep, topic.id",
-        row::TOPIC
+        row::SELECT_TOPIC
     );
-    all(store, &topics, take, |row| Ok(Record::Topic(row::read_topic(row)?.row)))?;
-    all(store, &row::sessions_sql("ORDER BY session.created, session.uid"), take, |row| {
+    visit_query(store, &topics, take, |row| Ok(Record::Topic(row::read_topic(row)?.row)))?;
+    visit_query(store, &row::select_sessions("ORDER BY session.created, session.uid"), take, |row| {
         Ok(Record::Session(row::read_session(row)?))
     })?;
-    all(store, &format!("{} ORDER BY log.doc", row::LOG), take, |row| {
+    visit_query(store, &format!("{} ORDER BY log.doc", row::SELECT_LOG), take, |row| {
         Ok(Record::Log(row::read_log(row)?.row))
     })?;
     let decisions = format!(
@@ -29,12 +29,12 @@ pub(super) fn each(store: &Connection, take: &mut dyn FnMut(Record) -> Result<()
             SELECT id, 0 FROM decision WHERE supersedes IS NULL
             UNION ALL SELECT decision.id, deep + 1 FROM decision JOIN depth ON decision.supersedes = depth.id)
         {} JOIN depth ON depth.id = decision.id ORDER BY deep, decision.id",
-        row::DECISION
+        row::SELECT_DECISION
     );
-    all(store, &decisions, take, |row| Ok(Record::Decision(row::read_decision(row)?.row)))
+    visit_query(store, &decisions, take, |row| Ok(Record::Decision(row::read_decision(row)?.row)))
 }
 
-fn all(
+fn visit_query(
     store: &Connection,
     sql: &str,
     take: &mut dyn FnMut(Record) -> Result<()>,

@@ -1,4 +1,4 @@
-//! Upkeep: whether the file is sound, copies of it, and what can be saved of a damaged one.
+//! Maintenance: checks, backups and the rescue of rows from a damaged file.
 
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -10,71 +10,63 @@ use tidegate_state::file::lock;
 use tidegate_state::file::lock::Keeps;
 
 use super::connection;
-use super::failed;
-use super::index;
+use super::errors;
+use super::index::{self, LOG_INDEX, OTHERS_INDEX};
 use super::row;
 use super::{SqliteStore, schema};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Record, Uid};
 use crate::store::{Put, Store};
 
-/// How much there is of what.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Sizes {
-    /// Projects.
+pub struct StoreSizes {
     pub projects: u64,
-    /// Topics, without automatic ones.
+    /// Without automatic topics.
     pub topics: u64,
-    /// Topics that were made for a session.
     pub automatic_topics: u64,
-    /// Sessions.
     pub sessions: u64,
-    /// Logs.
     pub logs: u64,
-    /// Logs that are to be summed up again.
+    /// Logs that wait for a summary by a language model.
     pub logs_again: u64,
-    /// Decisions.
     pub decisions: u64,
-    /// Learnings and entries of the flow that can be found.
+    /// Searchable learnings and progress notes.
     pub notes: u64,
-    /// What a team has yet to be told.
+    /// Entries that wait for delivery to the team.
     pub outbox: u64,
-    /// Bytes of the file.
+    /// Size of the file.
     pub bytes: u64,
 }
 
 impl SqliteStore {
-    /// Goes through the whole file. Gives what is wrong with it.
+    /// Reads the whole file and returns what is wrong with it.
     pub fn check(&mut self) -> Result<Vec<String>> {
-        let mut wrong = of_check(&self.connection)?;
-        // The index checks itself; an error is what it found.
-        if let Err(error) = index::tell(&self.connection, "integrity-check") {
+        let mut wrong = find_damage(&self.connection)?;
+        // FTS5 reports problems as an error.
+        if let Err(error) = index::run_command(&self.connection, "integrity-check") {
             wrong.push(format!("the index: {error}"));
         }
         if wrong.is_empty() {
-            wrong.extend(self.read(not_indexed)?);
+            wrong.extend(self.read(compare_index)?);
         }
         Ok(wrong)
     }
 
-    /// Makes the index anew from the texts.
-    pub fn index_anew(&mut self) -> Result<()> {
-        self.write(|store| index::index_anew(store))
+    pub fn rebuild_index(&mut self) -> Result<()> {
+        self.write(|store| index::rebuild_index(store))
     }
 
-    /// A copy of the whole store, as of one moment.
+    /// A consistent copy.
     pub fn backup(&mut self, to: &Path) -> Result<()> {
         backup_to(&self.connection, to)
     }
 
-    /// How much there is of what.
-    pub fn sizes(&mut self) -> Result<Sizes> {
+    pub fn sizes(&mut self) -> Result<StoreSizes> {
         let bytes = fs::metadata(&self.path).map_or(0, |found| found.len());
         self.read(|store| {
             let count = |sql: &str| -> Result<u64> {
                 Ok(store.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64)
             };
-            Ok(Sizes {
+            Ok(StoreSizes {
                 projects: count("SELECT count(*) FROM project")?,
                 topics: count("SELECT count(*) FROM topic WHERE automatic IS NULL")?,
                 automatic_topics: count("SELECT count(*) FROM topic WHERE automatic IS NOT NULL")?,
@@ -90,7 +82,7 @@ impl SqliteStore {
     }
 }
 
-fn of_check(connection: &Connection) -> Result<Vec<String>> {
+fn find_damage(connection: &Connection) -> Result<Vec<String>> {
     let mut check = connection.prepare("PRAGMA integrity_check(20)")?;
     let found = check.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
     let mut wrong: Vec<String> = found.into_iter().filter(|line| line != "ok").collect();
@@ -103,8 +95,8 @@ fn of_check(connection: &Connection) -> Result<Vec<String>> {
     Ok(wrong)
 }
 
-/// Where the index has more or fewer texts than there are.
-fn not_indexed(store: &Transaction<'_>) -> Result<Option<String>> {
+/// Compares the number of indexed texts with that of the tables.
+fn compare_index(store: &Transaction<'_>) -> Result<Option<String>> {
     let mut texts = store.prepare(
         "SELECT id, (SELECT count(*) FROM topic WHERE topic.project = project.id)
             + (SELECT count(*) FROM log JOIN topic ON topic.id = log.topic WHERE topic.project = project.id)
@@ -112,44 +104,47 @@ fn not_indexed(store: &Transaction<'_>) -> Result<Option<String>> {
             + (SELECT count(*) FROM note WHERE note.project = project.id)
         FROM project",
     )?;
-    let mut found = store.prepare(
-        "SELECT (SELECT count(*) FROM find WHERE find MATCH ?1) + (SELECT count(*) FROM few WHERE few MATCH ?1)",
-    )?;
+    let mut found = store.prepare(&format!(
+        "SELECT (SELECT count(*) FROM {LOG_INDEX} WHERE {LOG_INDEX} MATCH ?1)
+            + (SELECT count(*) FROM {OTHERS_INDEX} WHERE {OTHERS_INDEX} MATCH ?1)"
+    ))?;
     let mut rows = texts.query([])?;
     let (mut there, mut indexed) = (0, 0);
     while let Some(row) = rows.next()? {
         there += row.get::<_, i64>(1)?;
         indexed += found
-            .query_row([format!("\"{}\"", index::of_project(row.get(0)?))], |row| row.get::<_, i64>(0))?;
+            .query_row([format!("\"{}\"", index::project_token(row.get(0)?))], |row| row.get::<_, i64>(0))?;
     }
     Ok((there != indexed).then(|| format!("the index holds {indexed} texts, and there are {there}")))
 }
 
-/// What makes whoever makes a copy of a store the only one to do so, as long as it is held.
+/// Exclusive lock held while a backup is written.
 pub fn lock_copies(store: &Path) -> Result<File> {
     let path = store.with_file_name("lock.copies");
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(&path).map_err(|error| failed::io(&path, &error))?;
+    let file = options.open(&path).map_err(|error| errors::io_error(&path, &error))?;
     lock::wait(&file, &path, Keeps::Alone).map_err(|error| Error::of_lock(&path, &error))?;
     Ok(file)
 }
 
-/// A copy in a new file: whole, and on disk before it has its name. Of what was deleted nothing is in it.
+/// The copy is complete and on disk before it gets its name. Deleted rows leave no bytes in it.
 pub fn backup_to(connection: &Connection, to: &Path) -> Result<()> {
     let mut half = to.as_os_str().to_owned();
     half.push(".tidegate-half");
     let half = PathBuf::from(half);
     let _ = fs::remove_file(&half);
     let made = (|| {
-        // SQLite writes into a file that is there if it is empty; this one is private from the beginning.
+        // SQLite accepts an existing empty file, and this one is private from the start.
         super::make_file(&half)?;
         let name = half.to_str().ok_or_else(|| Error::new(ErrorKind::Io, "the path is no text"))?;
         connection.execute("VACUUM INTO ?1", [name])?;
-        File::open(&half).and_then(|file| file.sync_all()).map_err(|error| failed::io(&half, &error))?;
-        fs::rename(&half, to).map_err(|error| failed::io(to, &error))
+        File::open(&half)
+            .and_then(|file| file.sync_all())
+            .map_err(|error| errors::io_error(&half, &error))?;
+        fs::rename(&half, to).map_err(|error| errors::io_error(to, &error))
     })();
     if made.is_err() {
         let _ = fs::remove_file(&half);
@@ -157,34 +152,35 @@ pub fn backup_to(connection: &Connection, to: &Path) -> Result<()> {
     made
 }
 
-/// How long a look waits for others.
-const LOOKS: Duration = Duration::from_secs(5);
+/// The time limit against other processes.
+const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Whether a file is a store that this program can read, from beginning to end.
+/// Reads the whole file; false also for a version that this program does not know.
 pub fn is_sound(path: &Path) -> bool {
     let check = || -> Result<bool> {
-        let connection = connection::open(path, LOOKS)?;
+        let connection = connection::open(path, PATIENCE)?;
         let version: u32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         let is_ours =
             (1..=schema::VERSION).contains(&version) && connection::added_code(&connection)?.is_none();
-        Ok(is_ours && of_check(&connection)?.is_empty())
+        Ok(is_ours && find_damage(&connection)?.is_empty())
     };
     path.metadata().is_ok_and(|found| found.len() > 0) && check().unwrap_or(false)
 }
 
-/// What can be told of a store at a look.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Looked {
-    /// How many logs it holds.
+pub struct QuickCheck {
     pub logs: u64,
-    /// What a team has yet to be told.
+    /// Entries that wait for delivery to the team.
     pub outbox: u64,
 }
 
-/// Looks at a store without changing it, and without going through all of it: only gross damage shows.
-pub fn look(path: &Path) -> Result<Looked> {
-    let store =
-        SqliteStore { connection: connection::open(path, LOOKS)?, path: path.to_owned(), patience: LOOKS };
+/// Reads only a little and changes nothing: finds gross damage only.
+pub fn quick_check(path: &Path) -> Result<QuickCheck> {
+    let store = SqliteStore {
+        connection: connection::open(path, PATIENCE)?,
+        path: path.to_owned(),
+        patience: PATIENCE,
+    };
     store.check_version()?;
     if store.version()? == 0 {
         return Err(Error::new(ErrorKind::Damaged, format!("{} is empty", path.display())));
@@ -193,38 +189,40 @@ pub fn look(path: &Path) -> Result<Looked> {
     for table in ["project", "topic", "session", "log", "decision", "note", "forgotten", "about"] {
         number(&format!("SELECT count(*) FROM (SELECT 1 FROM {table} LIMIT 1)"))?;
     }
-    // The index can be asked for words, and for nothing else.
-    number("SELECT count(*) FROM (SELECT 1 FROM find WHERE find MATCH '\"p:1\"' LIMIT 1)")?;
+    // FTS5 tables without content answer only MATCH queries.
+    number(&format!(
+        "SELECT count(*) FROM (SELECT 1 FROM {LOG_INDEX} WHERE {LOG_INDEX} MATCH '\"p:1\"' LIMIT 1)"
+    ))?;
     let logs = number("SELECT coalesce(sum(logs), 0) FROM topic")? as u64;
-    Ok(Looked { logs, outbox: number("SELECT count(*) FROM outbox")? as u64 })
+    Ok(QuickCheck { logs, outbox: number("SELECT count(*) FROM outbox")? as u64 })
 }
 
-/// What is asked for, in which order, and how a row of it is read.
-type Kept = (&'static str, &'static str, fn(&Row<'_>) -> rusqlite::Result<Record>);
+/// A SELECT, its order, and the reader of its rows.
+type SalvageQuery = (&'static str, &'static str, fn(&Row<'_>) -> rusqlite::Result<Record>);
 
-/// Puts into a store whatever can still be read of a damaged file, and what was to be forgotten first. Gives how many rows
-/// were new or newer.
+/// Copies all readable rows of a damaged file into a store, after the list of forgotten uids. Returns the
+/// number of new or changed rows.
 pub fn salvage(damaged: &Path, into: &mut SqliteStore) -> u64 {
-    let Ok(connection) = connection::open(damaged, LOOKS) else { return 0 };
+    let Ok(connection) = connection::open(damaged, PATIENCE) else { return 0 };
     let uids = |table: &str| -> Result<Vec<String>> {
         let mut found = connection.prepare(&format!("SELECT uid FROM {table}"))?;
         let rows = found.query_map([], |row| row.get(0))?;
         Ok(rows.map_while(std::result::Result::ok).collect())
     };
-    let _ = uids("told").and_then(|uids| into.will_tell(uids.iter().map(String::as_str)));
+    let _ = uids("told").and_then(|uids| into.note_sent(uids.iter().map(String::as_str)));
     let _ = uids("forgotten").and_then(|uids| into.forget_uids(&uids));
-    let kept: [Kept; 5] = [
-        (row::PROJECT, "project.id", |row| Ok(Record::Project(row::read_project(row)?.row))),
-        (row::TOPIC, "topic.id", |row| Ok(Record::Topic(row::read_topic(row)?.row))),
-        (row::SESSION, "session.id", |row| Ok(Record::Session(row::read_session(row)?))),
-        (row::LOG, "log.doc", |row| Ok(Record::Log(row::read_log(row)?.row))),
-        (row::DECISION, "decision.id", |row| Ok(Record::Decision(row::read_decision(row)?.row))),
+    let kept: [SalvageQuery; 5] = [
+        (row::SELECT_PROJECT, "project.id", |row| Ok(Record::Project(row::read_project(row)?.row))),
+        (row::SELECT_TOPIC, "topic.id", |row| Ok(Record::Topic(row::read_topic(row)?.row))),
+        (row::SELECT_SESSION, "session.id", |row| Ok(Record::Session(row::read_session(row)?))),
+        (row::SELECT_LOG, "log.doc", |row| Ok(Record::Log(row::read_log(row)?.row))),
+        (row::SELECT_DECISION, "decision.id", |row| Ok(Record::Decision(row::read_decision(row)?.row))),
     ];
     let mut saved = 0;
     for (select, order, read) in kept {
-        // Up to the damage from both ends. Rows that refer to later ones come once those are there.
+        // From both ends up to the damage, and once more for rows that refer to later ones.
         for direction in ["ASC", "DESC", "ASC"] {
-            let _ = saved_from(
+            let _ = salvage_query(
                 &connection,
                 &format!("{select} ORDER BY {order} {direction}"),
                 read,
@@ -233,18 +231,18 @@ pub fn salvage(damaged: &Path, into: &mut SqliteStore) -> u64 {
             );
         }
     }
-    let _ = came_from(&connection).and_then(|rows| into.came_from(&rows));
+    let _ = read_origins(&connection).and_then(|rows| into.take_over_origins(&rows));
     saved
 }
 
-/// What a damaged file says of rows that came from a team; those that are lost with it count as written here.
-fn came_from(connection: &Connection) -> Result<Vec<(String, Uid, Uid)>> {
+/// Rows whose origin is lost count as written here.
+fn read_origins(connection: &Connection) -> Result<Vec<(String, Uid, Uid)>> {
     let mut found = connection.prepare("SELECT kind, uid, origin FROM pulled")?;
     let rows = found.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     Ok(rows.map_while(std::result::Result::ok).collect())
 }
 
-fn saved_from(
+fn salvage_query(
     connection: &Connection,
     sql: &str,
     read: fn(&Row<'_>) -> rusqlite::Result<Record>,
@@ -266,19 +264,19 @@ fn saved_from(
             }
         }
         if waiting.len() >= AT_ONCE {
-            *saved += put_what_can_be(&waiting, into);
+            *saved += put_what_fits(&waiting, into);
             waiting.clear();
         }
     }
-    *saved += put_what_can_be(&waiting, into);
+    *saved += put_what_fits(&waiting, into);
     end
 }
 
-fn put_what_can_be(records: &[Record], into: &mut dyn Store) -> u64 {
+fn put_what_fits(records: &[Record], into: &mut dyn Store) -> u64 {
     let new = |puts: &[Put]| puts.iter().filter(|put| matches!(put, Put::New | Put::Changed)).count() as u64;
     match into.put(records) {
         Ok(puts) => new(&puts),
-        // One of them refers to something that was lost: the others are not to be lost with it.
+        // One row refers to a lost one; the others need not be lost with it.
         Err(_) => records
             .iter()
             .filter_map(|record| into.put(std::slice::from_ref(record)).ok())

@@ -1,4 +1,4 @@
-//! What SQLite says went wrong, as callers tell it apart.
+//! Maps SQLite's errors to the kinds that callers distinguish.
 
 use std::io;
 use std::path::Path;
@@ -35,13 +35,11 @@ impl From<rusqlite::Error> for Error {
     }
 }
 
-/// A file or folder that cannot be used.
-pub(super) fn io(path: &Path, error: &io::Error) -> Error {
+pub(super) fn io_error(path: &Path, error: &io::Error) -> Error {
     Error::new(ErrorKind::Io, format!("{}: {error}", path.display()))
 }
 
-/// Something that a row refers to and that is not there.
-pub(super) fn missing(what: &str, uid: &str) -> Error {
+pub(super) fn missing_row(what: &str, uid: &str) -> Error {
     Error::new(ErrorKind::Missing, format!("no {what} {uid}"))
 }
 
@@ -53,7 +51,7 @@ mod tests {
     #[test]
     fn a_full_disk_is_said_and_what_to_do_about_it() {
         let store = Connection::open_in_memory().unwrap();
-        // No more pages are given out than this, as on a disk without room.
+        // A page limit acts like a full disk.
         store.execute_batch("CREATE TABLE t (x); PRAGMA max_page_count = 4").unwrap();
         let fill = || store.execute("INSERT INTO t VALUES (zeroblob(4000))", []);
         let error = Error::from((0..9).find_map(|_| fill().err()).unwrap());

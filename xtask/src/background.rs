@@ -1,38 +1,36 @@
-//! A step that only computes: it runs next to others and is told of when it is waited for.
+//! A background step: computes next to other steps and is reported when it is awaited.
 
 use std::process::{Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::passed::Passed;
+use crate::passed::PassedStep;
 use xtask::failure::{Done, Failure, While};
 use xtask::{print, tools, workspace};
 
-/// The step. Where another one fails first, nothing waits for it; its output has no reader then, which ends it.
-pub(crate) struct Beside {
+/// If another step fails first, this one is not awaited; it ends because its output has no reader.
+pub(crate) struct BackgroundStep {
     name: &'static str,
-    passed: Option<Passed>,
+    passed: Option<PassedStep>,
     thread: JoinHandle<(Done<String>, Duration)>,
 }
 
-impl Beside {
-    /// Starts it at the lowest priority: it takes what the others leave of the machine.
-    pub(crate) fn start(name: &'static str, command: &Command) -> Beside {
+impl BackgroundStep {
+    /// At the lowest priority.
+    pub(crate) fn start(name: &'static str, command: &Command) -> BackgroundStep {
         print::line(&format!("==> {name}: begun, next to what follows"));
-        let mut command = yielding(command);
+        let mut command = at_lowest_priority(command);
         let thread = std::thread::spawn(move || {
             let start = Instant::now();
-            (run(&mut command), start.elapsed())
+            (run_collecting(&mut command), start.elapsed())
         });
-        Beside { name, passed: None, thread }
+        BackgroundStep { name, passed: None, thread }
     }
 
-    /// Has its end remembered.
-    pub(crate) fn remembered(self, passed: Passed) -> Beside {
-        Beside { passed: Some(passed), ..self }
+    pub(crate) fn remembered(self, passed: PassedStep) -> BackgroundStep {
+        BackgroundStep { passed: Some(passed), ..self }
     }
 
-    /// Waits for its end.
     pub(crate) fn end(self) -> Done {
         print::line(&format!("==> {}", self.name));
         let (done, took) = self.thread.join().expect("running a command does not panic");
@@ -51,10 +49,13 @@ impl Beside {
     }
 }
 
-/// The same command at the lowest priority, where the system has such.
-fn yielding(command: &Command) -> Command {
-    let (first, niceness): (_, &[&str]) =
-        if tools::present("nice") { ("nice".as_ref(), &["-n", "19"]) } else { (command.get_program(), &[]) };
+/// If the system has priorities.
+fn at_lowest_priority(command: &Command) -> Command {
+    let (first, niceness): (_, &[&str]) = if tools::is_on_path("nice") {
+        ("nice".as_ref(), &["-n", "19"])
+    } else {
+        (command.get_program(), &[])
+    };
     let mut yielding = Command::new(first);
     yielding.args(niceness);
     if !niceness.is_empty() {
@@ -64,9 +65,9 @@ fn yielding(command: &Command) -> Command {
     yielding
 }
 
-/// Its output, or all of it as what failed.
-fn run(command: &mut Command) -> Done<String> {
-    let name = workspace::shown(command);
+/// The error contains all output.
+fn run_collecting(command: &mut Command) -> Done<String> {
+    let name = workspace::command_line(command);
     let ran = command.stdin(Stdio::null()).output().while_(&name)?;
     let printed = String::from_utf8_lossy(&ran.stdout).into_owned();
     if ran.status.success() {

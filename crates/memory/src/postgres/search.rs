@@ -1,5 +1,5 @@
-//! What is found by words: our own tokens in a `tsvector`, the newest that fit as candidates, scored and shown by the same
-//! code as in the local store.
+//! ServerSearch: the same tokens as in the embedded store in a `tsvector`, the newest matches as candidates, ranked
+//! by the same code.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -8,38 +8,37 @@ use serde_json::{Value, json};
 use tidegate_core::time::Millis;
 use tokio_postgres::{Row, Transaction};
 
-use super::ask::{Ask, without_nul};
-use super::link::Failed;
-use super::read::at;
-use super::row::{get, number, time};
+use super::link::TransactionError;
+use super::read::time_value;
+use super::row::{get_column, get_time, to_number};
+use super::statement::{Statement, without_nul};
 use crate::record::{Record, Uid};
-use crate::text::{self, Document, Part, Question, Weights};
-use crate::view::{Hit, Kind, Query};
+use crate::text::{self, Document, Question, QuestionPart, Weights};
+use crate::view::{Hit, HitKind, Query};
 
-/// How many texts are looked at, each time the newest: logs by their title, logs, decisions and topics, each apart: of topics
-/// there is one for every session. They come over the network.
+/// Limits on the newest texts to fetch over the network: logs by title, logs, and decisions and topics
+/// separately, because there is a topic per session.
 const BY_TITLE: i64 = 50;
 const LOGS: i64 = 200;
-const FEW: i64 = 100;
+const OTHERS: i64 = 100;
 
-/// So much of each text, in characters.
+/// In characters, per text.
 const LOOKED_AT: i64 = 4000;
 
-/// A word that stands in so many texts is counted no further.
+/// A word in this many texts is not counted further.
 const COUNTED: i64 = 2000;
 
-/// What counts are compared with; how many texts there are in all nobody counts.
-const ALL: f64 = 10_000.0;
+/// The assumed number of texts: counting them all would be too slow.
+const ASSUMED_TEXTS: f64 = 10_000.0;
 
-/// More tokens of one text, in bytes, are left out: a `tsvector` is bounded.
+/// In bytes per text: the size of a `tsvector` is limited.
 const MOST_TOKENS: usize = 400_000;
 
-/// Puts the words of records into the index.
-pub(super) async fn index(
+pub(super) async fn index_records(
     transaction: &Transaction<'_>,
     records: impl Iterator<Item = Record>,
-) -> Result<(), Failed> {
-    let rows: Vec<Value> = records.filter_map(|record| document(&record)).collect();
+) -> Result<(), TransactionError> {
+    let rows: Vec<Value> = records.filter_map(|record| indexed_document(&record)).collect();
     if rows.is_empty() {
         return Ok(());
     }
@@ -48,89 +47,90 @@ pub(super) async fn index(
                 AS given (uid text, kind text, topic text, session text, at bigint, words text) \
                 ON CONFLICT (uid) DO UPDATE SET kind = excluded.kind, topic = excluded.topic, \
                 session = excluded.session, at = excluded.at, words = excluded.words";
-    Ask::of(text, [Value::from(rows).to_string().as_str().into()]).run(transaction).await?;
+    Statement::of(text, [Value::from(rows).to_string().as_str().into()]).run(transaction).await?;
     Ok(())
 }
 
-fn document(record: &Record) -> Option<Value> {
+fn indexed_document(record: &Record) -> Option<Value> {
     let (mut tokens, mut in_title) = (BTreeSet::new(), BTreeSet::new());
     let (kind, topic, session, at) = match record {
         Record::Project(_) | Record::Session(_) => return None,
         Record::Topic(row) => {
-            text::tokens(&row.title, &mut tokens);
+            text::collect_tokens(&row.title, &mut tokens);
             ("topic", &row.uid, &row.automatic, row.created)
         }
         Record::Log(row) => {
-            text::tokens(&row.title, &mut in_title);
+            text::collect_tokens(&row.title, &mut in_title);
             let files = row.files.join(" ");
             for part in [&row.title, &row.text, &row.prompt, &row.answer, &files] {
-                text::tokens(part, &mut tokens);
+                text::collect_tokens(part, &mut tokens);
             }
             ("log", &row.topic, &row.session, row.at)
         }
         Record::Decision(row) => {
             for part in [&row.text, &row.reason] {
-                text::tokens(part, &mut tokens);
+                text::collect_tokens(part, &mut tokens);
             }
             ("decision", &row.topic, &row.session, row.created)
         }
     };
     let mut words = String::new();
-    for token in in_title.iter().map(|token| of_title(token)).chain(tokens) {
+    for token in in_title.iter().map(|token| title_token(token)).chain(tokens) {
         if words.len() > MOST_TOKENS {
             break;
         }
-        let _ = write!(words, "{} ", quoted(&token));
+        let _ = write!(words, "{} ", quote_token(&token));
     }
     Some(json!({
-        "uid": without_nul(record.uid()), "kind": kind, "topic": topic, "session": session, "at": number(at), "words": words,
+        "uid": without_nul(record.uid()), "kind": kind, "topic": topic, "session": session, "at": to_number(at), "words": words,
     }))
 }
 
-/// A word of a title. No token has a colon in it.
-fn of_title(token: &str) -> String {
+/// Tokens contain no colon, so this cannot clash.
+fn title_token(token: &str) -> String {
     format!("t:{token}")
 }
 
-/// A token as a lexeme, whatever it is made of.
-fn quoted(token: &str) -> String {
+/// As a quoted lexeme.
+fn quote_token(token: &str) -> String {
     format!("'{}'", without_nul(token).replace('\\', "\\\\").replace('\'', "''"))
 }
 
-/// What parts of a question are in the server's language.
-fn wanted(parts: &[Part], in_title: bool) -> String {
-    let part = |part: &Part| {
-        let token = |token: &String| quoted(&if in_title { of_title(token) } else { token.clone() });
+/// As a `tsquery`.
+fn tsquery(parts: &[QuestionPart], in_title: bool) -> String {
+    let part = |part: &QuestionPart| {
+        let token = |token: &String| quote_token(&if in_title { title_token(token) } else { token.clone() });
         let tokens: Vec<String> = part.tokens.iter().map(token).collect();
         format!("({})", tokens.join(if part.any { " | " } else { " & " }))
     };
     parts.iter().filter(|part| !part.tokens.is_empty()).map(part).collect::<Vec<_>>().join(" & ")
 }
 
-/// See [`crate::store::Store::search`].
-pub(super) async fn search(transaction: &Transaction<'_>, query: &Query) -> Result<Vec<Hit>, Failed> {
+pub(super) async fn search_all(
+    transaction: &Transaction<'_>,
+    query: &Query,
+) -> Result<Vec<Hit>, TransactionError> {
     search_in(transaction, query, None).await
 }
 
-/// The same, only in these projects.
 pub(super) async fn search_in(
     transaction: &Transaction<'_>,
     query: &Query,
     projects: Option<&[Uid]>,
-) -> Result<Vec<Hit>, Failed> {
+) -> Result<Vec<Hit>, TransactionError> {
     let question = Question::parse(&query.text);
-    if question.is_empty() || wanted(&question.parts, false).is_empty() {
+    if question.is_empty() || tsquery(&question.parts, false).is_empty() {
         return Ok(Vec::new());
     }
-    let counts = counts(transaction, &question.parts).await?;
-    let newest = Ask::new("SELECT max(at) AS at FROM log").row(transaction).await?;
-    let newest = newest.as_ref().and_then(|row| time(row, "at").ok()).unwrap_or_default();
+    let counts = count_texts(transaction, &question.parts).await?;
+    let newest = Statement::new("SELECT max(at) AS at FROM log").row(transaction).await?;
+    let newest = newest.as_ref().and_then(|row| get_time(row, "at").ok()).unwrap_or_default();
     let limit = query.limit();
-    let search = Search { transaction, query, projects, limit, newest };
+    let search = ServerSearch { transaction, query, projects, limit, newest };
     search.run(question, counts).await
 }
 
-struct Search<'a> {
+struct ServerSearch<'a> {
     transaction: &'a Transaction<'a>,
     query: &'a Query,
     projects: Option<&'a [Uid]>,
@@ -138,9 +138,9 @@ struct Search<'a> {
     newest: Millis,
 }
 
-impl Search<'_> {
-    /// To the letter, then by parts; where nothing has all of them, with less.
-    async fn run(&self, mut question: Question, mut counts: Vec<f64>) -> Result<Vec<Hit>, Failed> {
+impl ServerSearch<'_> {
+    /// First the literal reading, then by parts, then with fewer parts.
+    async fn run(&self, mut question: Question, mut counts: Vec<f64>) -> Result<Vec<Hit>, TransactionError> {
         let mut hits = Vec::new();
         if !question.strict.is_empty() {
             let strict = question.strict.clone();
@@ -151,11 +151,11 @@ impl Search<'_> {
             self.gather(&question, &counts, &parts, &mut hits).await?;
         }
         if hits.is_empty() {
-            self.widen(&mut question.parts, &mut counts).await?;
+            self.relax_question(&mut question.parts, &mut counts).await?;
             let counted = question.parts.iter().cloned().zip(counts.iter().copied());
-            let mut known: Vec<(Part, f64)> = counted.filter(|(_, count)| *count > 0.0).collect();
+            let mut known: Vec<(QuestionPart, f64)> = counted.filter(|(_, count)| *count > 0.0).collect();
             known.sort_by(|one, other| one.1.total_cmp(&other.1));
-            let mut known: Vec<Part> = known.into_iter().map(|(part, _)| part).collect();
+            let mut known: Vec<QuestionPart> = known.into_iter().map(|(part, _)| part).collect();
             while !known.is_empty() && hits.is_empty() {
                 self.gather(&question, &counts, &known, &mut hits).await?;
                 known.pop();
@@ -166,16 +166,20 @@ impl Search<'_> {
         Ok(hits)
     }
 
-    /// A last word that no text has may go on, and a name may be within a longer one.
-    async fn widen(&self, parts: &mut [Part], known: &mut [f64]) -> Result<(), Failed> {
+    /// Tries a last word without matches as a prefix, and a name as part of a longer one.
+    async fn relax_question(
+        &self,
+        parts: &mut [QuestionPart],
+        known: &mut [f64],
+    ) -> Result<(), TransactionError> {
         let mut others = Vec::new();
         if let ([.., last], [.., 0.0]) = (&*parts, &*known) {
-            others.extend(self.going_on(last).await?.map(|going_on| (parts.len() - 1, going_on)));
+            others.extend(self.completions(last).await?.map(|completions| (parts.len() - 1, completions)));
         }
         let unknown = parts.iter().enumerate().filter(|(place, _)| known[*place] == 0.0);
         others.extend(unknown.filter_map(|(place, part)| Some((place, part.in_pieces()?))));
-        let (places, others): (Vec<usize>, Vec<Part>) = others.into_iter().unzip();
-        let found = counts(self.transaction, &others).await?;
+        let (places, others): (Vec<usize>, Vec<QuestionPart>) = others.into_iter().unzip();
+        let found = count_texts(self.transaction, &others).await?;
         for ((place, other), count) in places.into_iter().zip(others).zip(found) {
             if known[place] == 0.0 && count > 0.0 {
                 (parts[place], known[place]) = (other, count);
@@ -184,32 +188,31 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Looks at the newest texts that hold these parts.
     async fn gather(
         &self,
         question: &Question,
         counts: &[f64],
-        parts: &[Part],
+        parts: &[QuestionPart],
         hits: &mut Vec<Hit>,
-    ) -> Result<(), Failed> {
-        let (anywhere, in_title) = (wanted(parts, false), wanted(parts, true));
-        let weights = Weights::of(counts, ALL);
+    ) -> Result<(), TransactionError> {
+        let (anywhere, in_title) = (tsquery(parts, false), tsquery(parts, true));
+        let weights = Weights::of(counts, ASSUMED_TEXTS);
         for row in self.candidates(&anywhere, &in_title).await? {
-            let uid: Uid = get(&row, "uid")?;
+            let uid: Uid = get_column(&row, "uid")?;
             if hits.iter().any(|hit| hit.uid == uid) {
                 continue;
             }
-            let loaded = Loaded::of(&row)?;
+            let loaded = LoadedRow::of(&row)?;
             let texts: Vec<&str> = loaded.texts.iter().map(String::as_str).collect();
             let document = Document { title: &loaded.title, texts: &texts };
-            let Some(score) = text::score(question, &weights, parts, &document) else { continue };
+            let Some(score) = text::score_document(question, &weights, parts, &document) else { continue };
             hits.push(Hit {
                 kind: loaded.kind,
                 id: loaded.id,
-                snippet: text::snippet(question, &document),
+                snippet: text::make_snippet(question, &document),
                 title: text::one_line(&loaded.title, 200),
-                project: Some(get(&row, "project_name")?),
-                topic: Some(get(&row, "topic_title")?),
+                project: Some(get_column(&row, "project_name")?),
+                topic: Some(get_column(&row, "topic_title")?),
                 at: loaded.at.iso(),
                 score: score * text::freshness(loaded.at, self.newest) * loaded.worth,
                 uid,
@@ -218,14 +221,14 @@ impl Search<'_> {
         Ok(())
     }
 
-    async fn candidates(&self, anywhere: &str, in_title: &str) -> Result<Vec<Row>, Failed> {
-        let mut ask = Ask::new(
+    async fn candidates(&self, anywhere: &str, in_title: &str) -> Result<Vec<Row>, TransactionError> {
+        let mut statement = Statement::new(
             "SELECT d.uid, d.kind, d.at, t.id AS topic_id, t.title AS topic_title, t.automatic, p.name AS project_name, \
              c.id AS decision_id, l.title AS log_title, coalesce(l.files, '[]') AS files, \
              (c.retracted IS NOT NULL OR EXISTS (SELECT 1 FROM decision s WHERE s.supersedes = c.uid AND s.retracted IS NULL)) \
              AS fallen, ",
         );
-        ask.add(
+        statement.add(
             "left(coalesce(l.text, c.text, ''), ?::int) AS text, left(coalesce(l.prompt, c.reason, ''), ?::int) AS prompt, \
              left(coalesce(l.answer, ''), ?::int) AS answer FROM (",
             [LOOKED_AT.into(), LOOKED_AT.into(), LOOKED_AT.into()],
@@ -233,8 +236,8 @@ impl Search<'_> {
         let sets = [
             (in_title, "log", BY_TITLE),
             (anywhere, "log", LOGS),
-            (anywhere, "decision", FEW),
-            (anywhere, "topic", FEW),
+            (anywhere, "decision", OTHERS),
+            (anywhere, "topic", OTHERS),
         ];
         for (place, (words, kind, limit)) in sets.into_iter().enumerate() {
             let union = if place == 0 { "" } else { " UNION " };
@@ -242,135 +245,137 @@ impl Search<'_> {
                 "{union}(SELECT d.uid, d.kind, d.at, d.topic FROM document d JOIN topic t ON d.topic = t.uid \
                  WHERE d.words @@ ?::tsquery AND d.kind = '{kind}'"
             );
-            ask.add(&text, [words.into()]);
-            filter(&mut ask, self.query);
+            statement.add(&text, [words.into()]);
+            add_filter(&mut statement, self.query);
             if let Some(projects) = self.projects {
-                ask.add(" AND t.project = ANY(?)", [projects.to_vec().into()]);
+                statement.add(" AND t.project = ANY(?)", [projects.to_vec().into()]);
             }
-            ask.add(" ORDER BY d.at DESC, d.uid DESC LIMIT ?)", [limit.into()]);
+            statement.add(" ORDER BY d.at DESC, d.uid DESC LIMIT ?)", [limit.into()]);
         }
-        ask.add(
+        statement.add(
             ") d JOIN topic t ON d.topic = t.uid JOIN project p ON t.project = p.uid \
              LEFT JOIN log l ON d.kind = 'log' AND l.uid = d.uid \
              LEFT JOIN decision c ON d.kind = 'decision' AND c.uid = d.uid",
             [],
         );
-        ask.rows(self.transaction).await
+        statement.rows(self.transaction).await
     }
 
-    /// Words of the newest texts that hold one which begins like this part, or whose forms do.
-    async fn going_on(&self, part: &Part) -> Result<Option<Part>, Failed> {
+    /// Words of the newest texts with this prefix, also as an inflected form.
+    async fn completions(&self, part: &QuestionPart) -> Result<Option<QuestionPart>, TransactionError> {
         let Some(prefix) = part.prefix.as_deref().filter(|word| word.chars().count() >= 3) else {
             return Ok(None);
         };
-        let words = format!("{}:*", quoted(prefix));
+        let words = format!("{}:*", quote_token(prefix));
         let mut tokens = BTreeSet::new();
         for row in self.candidates(&words, &words).await? {
-            let loaded = Loaded::of(&row)?;
+            let loaded = LoadedRow::of(&row)?;
             for part in loaded.texts.iter().chain([&loaded.title]) {
-                text::tokens(part, &mut tokens);
+                text::collect_tokens(part, &mut tokens);
             }
         }
         let begin_so = tokens.into_iter().filter(|token| token.starts_with(prefix));
-        let tokens: Vec<String> = begin_so.take(text::GOING_ON.into()).chain(text::begun(prefix)).collect();
-        Ok((!tokens.is_empty()).then(|| Part::any_of(tokens)))
+        let tokens: Vec<String> =
+            begin_so.take(text::MOST_COMPLETIONS.into()).chain(text::unfinished_stems(prefix)).collect();
+        Ok((!tokens.is_empty()).then(|| QuestionPart::any_of(tokens)))
     }
 }
 
-/// A text as it is looked at and shown.
-struct Loaded {
-    kind: Kind,
+struct LoadedRow {
+    kind: HitKind,
     id: String,
     title: String,
     texts: Vec<String>,
     at: Millis,
-    /// What its kind, or what became of it, makes of its score.
+    /// A factor for its kind and state.
     worth: f64,
 }
 
-impl Loaded {
-    fn of(row: &Row) -> Result<Loaded, Failed> {
-        let (first, second): (String, String) = (get(row, "text")?, get(row, "prompt")?);
-        let at = time(row, "at")?;
-        Ok(match get(row, "kind")? {
+impl LoadedRow {
+    fn of(row: &Row) -> Result<LoadedRow, TransactionError> {
+        let (first, second): (String, String) = (get_column(row, "text")?, get_column(row, "prompt")?);
+        let at = get_time(row, "at")?;
+        Ok(match get_column(row, "kind")? {
             "log" => {
-                let files: Vec<String> = serde_json::from_str(get(row, "files")?).unwrap_or_default();
-                Loaded {
-                    kind: Kind::Log,
-                    id: get(row, "uid")?,
-                    title: get(row, "log_title")?,
-                    texts: vec![first, second, get(row, "answer")?, files.join(" ")],
+                let files: Vec<String> = serde_json::from_str(get_column(row, "files")?).unwrap_or_default();
+                LoadedRow {
+                    kind: HitKind::Log,
+                    id: get_column(row, "uid")?,
+                    title: get_column(row, "log_title")?,
+                    texts: vec![first, second, get_column(row, "answer")?, files.join(" ")],
                     at,
                     worth: 1.0,
                 }
             }
-            "decision" => Loaded {
-                kind: Kind::Decision,
-                id: get::<i64>(row, "decision_id")?.to_string(),
+            "decision" => LoadedRow {
+                kind: HitKind::Decision,
+                id: get_column::<i64>(row, "decision_id")?.to_string(),
                 title: first.lines().next().unwrap_or_default().to_owned(),
                 texts: vec![first, second],
                 at,
-                worth: if get(row, "fallen")? { 0.5 } else { 1.3 },
+                worth: if get_column(row, "fallen")? { 0.5 } else { 1.3 },
             },
             _ => {
-                let title: String = get(row, "topic_title")?;
-                Loaded {
-                    kind: Kind::Topic,
-                    id: get::<i64>(row, "topic_id")?.to_string(),
+                let title: String = get_column(row, "topic_title")?;
+                LoadedRow {
+                    kind: HitKind::Topic,
+                    id: get_column::<i64>(row, "topic_id")?.to_string(),
                     texts: vec![title.clone()],
                     title,
                     at,
-                    worth: if get::<Option<String>>(row, "automatic")?.is_some() { 0.5 } else { 1.0 },
+                    worth: if get_column::<Option<String>>(row, "automatic")?.is_some() { 0.5 } else { 1.0 },
                 }
             }
         })
     }
 }
 
-/// How many texts hold each part, about.
-async fn counts(transaction: &Transaction<'_>, parts: &[Part]) -> Result<Vec<f64>, Failed> {
+async fn count_texts(
+    transaction: &Transaction<'_>,
+    parts: &[QuestionPart],
+) -> Result<Vec<f64>, TransactionError> {
     if parts.is_empty() {
         return Ok(Vec::new());
     }
-    let mut ask = Ask::new("SELECT ARRAY[");
+    let mut statement = Statement::new("SELECT ARRAY[");
     for (place, part) in parts.iter().enumerate() {
         let comma = if place == 0 { "" } else { ", " };
         let text = format!(
             "{comma}(SELECT count(*) FROM (SELECT 1 FROM document WHERE words @@ ?::tsquery LIMIT ?) AS counted)"
         );
-        ask.add(&text, [wanted(std::slice::from_ref(part), false).as_str().into(), COUNTED.into()]);
+        statement.add(&text, [tsquery(std::slice::from_ref(part), false).as_str().into(), COUNTED.into()]);
     }
-    ask.add("] AS counts", []);
-    let row = ask.row(transaction).await?;
-    let counts: Vec<i64> = row.as_ref().map(|row| get(row, "counts")).transpose()?.unwrap_or_default();
+    statement.add("] AS counts", []);
+    let row = statement.row(transaction).await?;
+    let counts: Vec<i64> = row.as_ref().map(|row| get_column(row, "counts")).transpose()?.unwrap_or_default();
     Ok(counts.into_iter().map(|count| count as f64).collect())
 }
 
-fn filter(ask: &mut Ask, query: &Query) {
+fn add_filter(statement: &mut Statement, query: &Query) {
     let filter = &query.filter;
     if !query.kinds.is_empty() {
         let kinds = query.kinds.iter().map(|kind| match kind {
-            Kind::Log => "log".to_owned(),
-            Kind::Decision => "decision".to_owned(),
-            Kind::Topic => "topic".to_owned(),
-            // Files of one machine: not here.
-            Kind::Stock | Kind::Progress => "none".to_owned(),
+            HitKind::Log => "log".to_owned(),
+            HitKind::Decision => "decision".to_owned(),
+            HitKind::Topic => "topic".to_owned(),
+            // Notes are only on the machine of their project.
+            HitKind::Stock | HitKind::Progress => "none".to_owned(),
         });
-        ask.add(" AND d.kind = ANY(?)", [kinds.collect::<Vec<_>>().into()]);
+        statement.add(" AND d.kind = ANY(?)", [kinds.collect::<Vec<_>>().into()]);
     }
     if let Some(project) = filter.project {
-        ask.add(" AND t.project = (SELECT uid FROM project WHERE id = ?)", [project.into()]);
+        statement.add(" AND t.project = (SELECT uid FROM project WHERE id = ?)", [project.into()]);
     }
     if let Some(topic) = filter.topic {
-        ask.add(" AND t.id = ?", [topic.into()]);
+        statement.add(" AND t.id = ?", [topic.into()]);
     }
     if let Some(session) = &filter.session {
-        ask.add(" AND d.session = ?", [session.as_str().into()]);
+        statement.add(" AND d.session = ?", [session.as_str().into()]);
     }
     if let Some(since) = filter.since {
-        ask.add(" AND d.at >= ?", [at(since)]);
+        statement.add(" AND d.at >= ?", [time_value(since)]);
     }
     if let Some(until) = filter.until {
-        ask.add(" AND d.at < ?", [at(until)]);
+        statement.add(" AND d.at < ?", [time_value(until)]);
     }
 }

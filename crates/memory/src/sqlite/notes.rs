@@ -1,31 +1,29 @@
-//! Stock and progress of a project: files that are its own, and are found here, too.
+//! Learnings and progress notes of a project: copies of its files, for the search.
 
 use rusqlite::params;
 use tidegate_core::time::Millis;
 
 use super::SqliteStore;
-use super::index::{self, Table};
-use super::row::{ms, of_ms};
+use super::index::{self, TextTable};
+use super::row::{from_ms, to_ms};
 use crate::error::Result;
-use crate::view::Kind;
+use crate::view::HitKind;
 
-/// A learning, or an entry of the flow.
+/// A learning, or an entry of the progress notes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// [`Kind::Stock`] or [`Kind::Progress`].
-    pub kind: Kind,
-    /// The entry's id.
+    /// [`HitKind::Stock`] or [`HitKind::Progress`].
+    pub kind: HitKind,
     pub id: String,
     /// One line.
     pub title: String,
-    /// The rest.
     pub text: String,
-    /// When it was written, as far as is known.
+    /// From the entry itself, else the time of its file.
     pub at: Millis,
 }
 
 impl SqliteStore {
-    /// Makes these the notes of a project. Writes nothing where nothing changed.
+    /// Replaces the notes of a project. Writes nothing if none changed.
     pub fn refresh_notes(&mut self, project: i64, notes: &[Note]) -> Result<()> {
         let known = self.notes(project)?;
         let is_same = known.len() == notes.len() && known.iter().all(|(_, note)| notes.contains(note));
@@ -35,17 +33,17 @@ impl SqliteStore {
         self.write(|store| {
             for (doc, note) in &known {
                 if !notes.contains(note) {
-                    index::remove(store, *doc)?;
+                    index::remove_text(store, *doc)?;
                     store.prepare_cached("DELETE FROM note WHERE doc = ?1")?.execute([doc])?;
                 }
             }
             for note in notes.iter().filter(|note| !known.iter().any(|(_, known)| known == *note)) {
-                let doc = index::free(store, Table::Note, note.at)?;
+                let doc = index::free_doc(store, TextTable::Note, note.at)?;
                 let mut new = store.prepare_cached(
                     "INSERT INTO note (doc, project, kind, id, title, text, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                 )?;
-                new.execute(params![doc, project, name(note.kind), note.id, note.title, note.text, ms(note.at)])?;
-                index::add(store, doc)?;
+                new.execute(params![doc, project, kind_name(note.kind), note.id, note.title, note.text, to_ms(note.at)])?;
+                index::add_text(store, doc)?;
             }
             Ok(())
         })
@@ -57,11 +55,11 @@ impl SqliteStore {
             .prepare_cached("SELECT doc, kind, id, title, text, at FROM note WHERE project = ?1")?;
         let read = |row: &rusqlite::Row<'_>| {
             let note = Note {
-                kind: kind(row.get_ref(1)?.as_str()?),
+                kind: parse_kind(row.get_ref(1)?.as_str()?),
                 id: row.get(2)?,
                 title: row.get(3)?,
                 text: row.get(4)?,
-                at: of_ms(row.get(5)?),
+                at: from_ms(row.get(5)?),
             };
             Ok((row.get(0)?, note))
         };
@@ -69,10 +67,10 @@ impl SqliteStore {
     }
 }
 
-pub(super) fn kind(text: &str) -> Kind {
-    if text == "stock" { Kind::Stock } else { Kind::Progress }
+pub(super) fn parse_kind(text: &str) -> HitKind {
+    if text == "stock" { HitKind::Stock } else { HitKind::Progress }
 }
 
-fn name(kind: Kind) -> &'static str {
-    if kind == Kind::Stock { "stock" } else { "progress" }
+fn kind_name(kind: HitKind) -> &'static str {
+    if kind == HitKind::Stock { "stock" } else { "progress" }
 }

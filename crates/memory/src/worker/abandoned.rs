@@ -1,4 +1,5 @@
-//! What sessions left that ended without leaving it: the client was killed, the machine went down, or nothing could be written.
+//! Jobs for sessions that could not leave one themselves: the client was killed, the machine went down, or
+//! the disk was full.
 
 use std::fs;
 use std::path::Path;
@@ -14,11 +15,15 @@ use tidegate_state::place::StateDir;
 use tidegate_state::project;
 use tidegate_state::session::marks;
 
-/// Whether what is said in a project is recorded: in a session with a person in it, or without.
-pub type Records<'a> = dyn Fn(&Path, bool) -> bool + 'a;
+/// Whether conversations in a project are recorded, with or without a person in the session.
+pub type IsRecorded<'a> = dyn Fn(&Path, bool) -> bool + 'a;
 
-/// Leaves a job for what such sessions said after the last job of theirs. Tells how many.
-pub fn pick_up(state: &StateDir, now: Millis, records: &Records<'_>) -> std::io::Result<usize> {
+/// Adds a job for each ended session with text after its last job. Returns the number of jobs.
+pub fn queue_abandoned_sessions(
+    state: &StateDir,
+    now: Millis,
+    records: &IsRecorded<'_>,
+) -> std::io::Result<usize> {
     let folders = match fs::read_dir(state.sessions()) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(0),
         folders => folders?,
@@ -27,16 +32,16 @@ pub fn pick_up(state: &StateDir, now: Millis, records: &Records<'_>) -> std::io:
     for folder in folders.flatten() {
         let name = folder.file_name();
         let Some(session) = name.to_str().and_then(|name| SessionId::parse(name).ok()) else { continue };
-        found += usize::from(of_session(state, &session, now, records)?);
+        found += usize::from(queue_session(state, &session, now, records)?);
     }
     Ok(found)
 }
 
-fn of_session(
+fn queue_session(
     state: &StateDir,
     session: &SessionId,
     now: Millis,
-    records: &Records<'_>,
+    records: &IsRecorded<'_>,
 ) -> std::io::Result<bool> {
     let folder = state.session(session);
     let known = marks::read(&folder);
@@ -44,7 +49,7 @@ fn of_session(
     let (Some(transcript), Some(root)) = (&known.session.transcript, &known.session.root) else {
         return Ok(false);
     };
-    // One that goes on leaves a job by itself. One that ended may have had no room for it.
+    // A live session leaves its own job.
     if cycle::is_live(state, session.as_str(), now) {
         return Ok(false);
     }
@@ -66,7 +71,7 @@ fn of_session(
         lang: known.session.lang,
     };
     let passed = part.passed;
-    // The job first: twice is once, and never is never.
+    // The job comes first: a crash in between repeats it, which changes nothing.
     spool::put(state, &Job { v: VERSION, at: now, session: session.to_string(), work: Work::Relays(part) })?;
     marks::lock_shared(&folder)?.append(&[MemoryMark::Spooled(Spooled { to, at: now, passed }).into()])?;
     Ok(true)
