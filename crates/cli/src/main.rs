@@ -19,7 +19,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Parser;
-use tidegate_core::text::characters::is_plain;
+use tidegate_core::text::characters::is_plain_text;
 
 fn main() -> ExitCode {
     // The two that run on every tool call and every redraw start before anything else is set up.
@@ -56,7 +56,7 @@ fn run_command() -> ExitCode {
 
 /// Clap repeats words of the command line as they are, so it prints only those that are what they look like.
 fn explain_usage(error: &clap::Error) -> ExitCode {
-    if std::env::args_os().all(|word| word.to_string_lossy().chars().all(is_plain)) {
+    if std::env::args_os().all(|word| is_plain_text(&word.to_string_lossy())) {
         error.exit();
     }
     print::to_stderr(error.render().to_string().trim_end());

@@ -3,7 +3,7 @@
 use crate::settings::section::Put;
 use crate::settings::setting::{Setting, Shape};
 use crate::settings::value::Value;
-use crate::text::characters::is_plain;
+use crate::text::characters::judged;
 use crate::text::glob::Glob;
 
 /// More than anybody would list; a file of a stranger must not cost us our time.
@@ -99,7 +99,7 @@ pub(crate) fn one_line(text: &str) -> Result<(), String> {
     if text.trim() != text {
         return Err("there is a space around it".to_owned());
     }
-    if !text.chars().all(is_plain) {
+    if !judged(text).all(|(_, is_plain)| is_plain) {
         return Err("it has a control character in it".to_owned());
     }
     if text.chars().nth(LONGEST).is_some() {

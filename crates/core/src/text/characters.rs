@@ -6,8 +6,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Whether a character takes no room on a screen. Variation selectors are not in here: emoji and Japanese names need them.
-pub fn hides(c: char) -> bool {
+/// Whether a character takes no room on a screen, as far as the character alone tells: see [`varies`].
+fn hides(c: char) -> bool {
     matches!(
         c,
         '\u{ad}'
@@ -19,13 +19,51 @@ pub fn hides(c: char) -> bool {
             | '\u{2060}'..='\u{2065}'
             | '\u{206a}'..='\u{206f}'
             | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
             | '\u{feff}'
             | '\u{ffa0}'
             | '\u{fff9}'..='\u{fffb}'
             | '\u{1bca0}'..='\u{1bca3}'
             | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0000}'..='\u{e007f}'
+            | '\u{e0000}'..='\u{e0fff}'
     )
+}
+
+/// Whether a variation selector belongs to the character before it: emoji (❤️, 1️⃣) and Japanese names (葛󠄀) need one. Letters
+/// take none, and no character takes two: any text could be hidden in them.
+fn varies(before: char, selector: char, after: Option<char>) -> bool {
+    match selector {
+        '\u{fe0e}'..='\u{fe0f}' => match before {
+            '0'..='9' | '#' | '*' => after == Some('\u{20e3}'),
+            // Symbols that count as letters.
+            '\u{2139}' | '\u{24c2}' | '\u{1f170}'..='\u{1f189}' => true,
+            _ => {
+                !(before.is_ascii() || before.is_alphanumeric() || before.is_whitespace()) && is_plain(before)
+            }
+        },
+        '\u{e0100}'..='\u{e01ef}' => matches!(
+            before,
+            '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3fffd}'
+        ),
+        _ => false,
+    }
+}
+
+/// Each character, and whether it is what it looks like where it stands.
+pub fn judged(text: &str) -> impl Iterator<Item = (char, bool)> {
+    let mut before = None;
+    let mut chars = text.chars().peekable();
+    std::iter::from_fn(move || {
+        let c = chars.next()?;
+        let is_plain = is_plain(c) || before.is_some_and(|before| varies(before, c, chars.peek().copied()));
+        before = Some(c);
+        Some((c, is_plain))
+    })
+}
+
+/// The characters that take room on a screen, or belong to one that does.
+pub fn unhidden(text: &str) -> impl Iterator<Item = char> {
+    judged(text).filter(|(c, is_plain)| *is_plain || !hides(*c)).map(|(c, _)| c)
 }
 
 /// Whether a character steers a terminal, ends a line, or changes the direction of the text around it.
@@ -41,18 +79,19 @@ pub fn steers(c: char) -> bool {
         )
 }
 
-/// Whether a character is what it looks like.
+/// Whether a character is what it looks like, whatever stands before it.
 pub fn is_plain(c: char) -> bool {
     !(steers(c) || hides(c))
 }
 
-/// Most text is ASCII, and then a look at its bytes is enough.
-fn is_plain_text(text: &str) -> bool {
+/// Whether every character is what it looks like, besides line breaks and tabs. Most text is ASCII, and then a look at its
+/// bytes is enough.
+pub fn is_plain_text(text: &str) -> bool {
     let plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
     let Some(begin) = text.as_bytes().iter().position(|byte| !plain(byte)) else { return true };
-    // A byte that is not ASCII begins a character.
-    let rest = text.get(begin..).unwrap_or_default();
-    rest.chars().all(|c| matches!(c, '\n' | '\t') || is_plain(c))
+    // A byte that is not ASCII begins a character. What it may vary is the one before it.
+    let rest = text.get(begin.saturating_sub(1)..).unwrap_or_default();
+    judged(rest).all(|(c, is_plain)| matches!(c, '\n' | '\t') || is_plain)
 }
 
 /// Text for a terminal: line breaks and tabs stay, every other character of the table is written out as `\u{1b}`.
@@ -61,12 +100,12 @@ pub fn visible(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
+    let mut chars = judged(text).peekable();
+    while let Some((c, is_plain)) = chars.next() {
         match c {
             // A file of Windows has its line breaks like this.
-            '\r' if chars.peek() == Some(&'\n') => {}
-            c if matches!(c, '\n' | '\t') || is_plain(c) => out.push(c),
+            '\r' if chars.peek().is_some_and(|(next, _)| *next == '\n') => {}
+            c if matches!(c, '\n' | '\t') || is_plain => out.push(c),
             c => {
                 let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
             }
@@ -82,8 +121,8 @@ pub fn json(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        if matches!(c, '\n' | '\t') || is_plain(c) {
+    for (c, is_plain) in judged(text) {
+        if matches!(c, '\n' | '\t') || is_plain {
             out.push(c);
         } else {
             for unit in c.encode_utf16(&mut [0; 2]) {
@@ -110,7 +149,7 @@ pub fn one_line(text: &str) -> String {
             line.push(' ');
         }
         let begin = line.len();
-        line.extend(word.chars().filter(|c| !hides(*c)));
+        line.extend(unhidden(word));
         if line.len() == begin {
             line.truncate(before);
         }
@@ -175,12 +214,57 @@ mod tests {
     /// One of each range of both tables.
     const DECEIVING: &str = "\0\u{7}\u{8}\r\u{1b}\u{7f}\u{80}\u{9b}\u{ad}\u{34f}\u{61c}\u{115f}\u{17b4}\u{180e}\u{200b}\u{200c}\
                              \u{200d}\u{200e}\u{200f}\u{2028}\u{202a}\u{202e}\u{2060}\u{2066}\u{2069}\u{206a}\u{3164}\u{feff}\
-                             \u{ffa0}\u{fff9}\u{1bca0}\u{1d173}\u{e0000}\u{e0001}\u{e0041}\u{e007f}";
+                             \u{ffa0}\u{fff9}\u{1bca0}\u{1d173}\u{e0000}\u{e0001}\u{e0041}\u{e007f}\u{fe00}\u{fe0f}\u{e0100}\
+                             \u{e01ef}\u{e01f0}\u{e0fff}";
 
     #[test]
     fn the_table() {
         assert!(DECEIVING.chars().all(|c| !is_plain(c)));
-        assert!("aé語 🙂\u{fe0f}葛\u{e0100}\u{3000}\u{e0b0}-‹›".chars().all(is_plain));
+        assert!(is_plain_text("aé語 🙂\u{fe0f}葛\u{e0100}\u{3000}\u{e0b0}-‹›"));
+    }
+
+    #[test]
+    fn a_variation_selector_stands_only_behind_what_it_varies_and_alone() {
+        for plain in [
+            "❤\u{fe0f}",
+            "a ☎\u{fe0e} b",
+            "1\u{fe0f}\u{20e3}",
+            "#\u{fe0f}\u{20e3}",
+            "ℹ\u{fe0f}",
+            "Ⓜ\u{fe0f}",
+            "🅰\u{fe0f}🅱\u{fe0f}",
+            "㊙\u{fe0f}",
+            "葛\u{e0100}飾区の渡邉\u{e0103}",
+            "\u{20bb7}\u{e0101}",
+        ] {
+            assert!(is_plain_text(plain), "{plain:?}");
+            assert_eq!((visible(plain), one_line(plain).as_str()), (plain.into(), plain), "{plain:?}");
+        }
+        for (hidden, rest) in [
+            ("a\u{fe0f}b", "ab"),
+            (".\u{fe0f}", "."),
+            ("1\u{fe0f}2\u{fe0e}", "12"),
+            ("\u{fe0f}", ""),
+            (" \u{fe0f}x", "x"),
+            ("é\u{fe0f}語\u{fe0e}", "é語"),
+            ("❤\u{fe0f}\u{fe0f}\u{fe0e}", "❤\u{fe0f}"),
+            ("❤\u{fe00}\u{fe0d}", "❤"),
+            ("❤\u{200b}\u{fe0f}", "❤"),
+            ("葛\u{e0100}\u{e0101}", "葛\u{e0100}"),
+            ("あ\u{e0100}a\u{e01ef}❤\u{e0100}", "あa❤"),
+            ("葛\u{e01f0}\u{e0fff}", "葛"),
+        ] {
+            assert!(!is_plain_text(hidden), "{hidden:?}");
+            assert_eq!(one_line(hidden), rest, "{hidden:?}");
+            assert!(is_plain_text(&visible(hidden)), "{hidden:?}");
+        }
+        // Bytes as they are hidden in public examples, one selector each.
+        let hidden: String = (0..=255_u32)
+            .filter_map(|byte| char::from_u32(if byte < 16 { 0xfe00 + byte } else { 0xe0100 + byte - 16 }))
+            .collect();
+        for carrier in ["a", "❤", "葛"] {
+            assert!(one_line(&format!("{carrier}{hidden}")).chars().count() <= 2, "{carrier}");
+        }
     }
 
     #[test]
@@ -192,7 +276,7 @@ mod tests {
             visible("\u{1b}[2J\u{7}\u{202e}x\u{2060}\u{e0041}"),
             "\\u{1b}[2J\\u{7}\\u{202e}x\\u{2060}\\u{e0041}"
         );
-        assert!(visible(DECEIVING).chars().all(is_plain));
+        assert!(is_plain_text(&visible(DECEIVING)));
     }
 
     #[test]
@@ -229,7 +313,7 @@ mod tests {
             let all = format!("{text}{DECEIVING}\n\t");
             let written = serde_json::to_string_pretty(&[&all]).unwrap();
             let escaped = json(&written);
-            prop_assert!(escaped.chars().all(|c| c == '\n' || is_plain(c)));
+            prop_assert!(is_plain_text(&escaped) && !escaped.contains('\t'));
             prop_assert_eq!(serde_json::from_str::<Vec<String>>(&escaped).unwrap(), [all]);
         }
 
@@ -237,8 +321,8 @@ mod tests {
         fn nothing_deceiving_passes(text in any::<String>(), at in 0..40_usize) {
             let mut mixed: String = DECEIVING.chars().skip(at).collect();
             mixed.push_str(&text);
-            prop_assert!(visible(&mixed).chars().all(|c| matches!(c, '\n' | '\t') || is_plain(c)));
-            prop_assert!(one_line(&mixed).chars().all(is_plain));
+            prop_assert!(is_plain_text(&visible(&mixed)));
+            prop_assert!(is_plain_text(&one_line(&mixed)));
             let styled = styled(&mixed).into_owned();
             prop_assert_eq!(super::styled(&styled), styled.as_str());
         }

@@ -32,7 +32,7 @@ pub fn one_line(text: &str, most: usize) -> String {
     let mut line = String::new();
     let mut length = 0;
     for word in characters::words(text) {
-        let word: String = word.chars().filter(|c| !characters::hides(*c)).collect();
+        let word: String = characters::unhidden(word).collect();
         if word.is_empty() {
             continue;
         }

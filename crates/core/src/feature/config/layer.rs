@@ -8,7 +8,7 @@ use crate::feature::config::Config;
 use crate::settings::near;
 use crate::settings::section::{Put, Section, Voice, Wrong};
 use crate::settings::value::{Value, key_text};
-use crate::text::characters::is_plain;
+use crate::text::characters::judged;
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -263,8 +263,8 @@ fn last(section: &str) -> &str {
 /// A name that somebody else wrote, fit for a terminal and a journal: short, and without anything that steers either.
 fn plain(name: &str) -> String {
     const LONGEST: usize = 64;
-    let safe = |c: char| if is_plain(c) { c } else { '\u{fffd}' };
-    let mut plain: String = name.chars().take(LONGEST).map(safe).collect();
+    let safe = |(c, is_plain): (char, bool)| if is_plain { c } else { '\u{fffd}' };
+    let mut plain: String = judged(name).take(LONGEST).map(safe).collect();
     if name.chars().nth(LONGEST).is_some() {
         plain.push('…');
     }

@@ -20,7 +20,7 @@ use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use crate::feature::{Mode, Policy};
 use crate::meter::forecast::growth;
 use crate::meter::{Meter, Reading, short_tokens};
-use crate::text::characters::is_plain;
+use crate::text::characters::judged;
 
 pub use super::settings::Settings;
 
@@ -605,6 +605,6 @@ pub fn metrics(state: &State) -> String {
 
 /// Somebody else wrote it: on one line, short, and without anything that steers a terminal.
 pub fn plain(text: &str) -> String {
-    let safe = |c: char| if is_plain(c) { c } else { ' ' };
-    text.chars().take(LONGEST_METRICS).map(safe).collect()
+    let safe = |(c, is_plain): (char, bool)| if is_plain { c } else { ' ' };
+    judged(text).take(LONGEST_METRICS).map(safe).collect()
 }

@@ -99,8 +99,8 @@ impl fmt::Display for Damage {
 
 /// Somebody else wrote it.
 fn shown(name: &str) -> String {
-    let plain = |c: char| if crate::text::characters::is_plain(c) { c } else { '\u{fffd}' };
-    format!("`{}`", name.chars().take(64).map(plain).collect::<String>())
+    let plain = |(c, is_plain): (char, bool)| if is_plain { c } else { '\u{fffd}' };
+    format!("`{}`", crate::text::characters::judged(name).take(64).map(plain).collect::<String>())
 }
 
 /// Where a cycle stands.

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::text::characters::{hides, words};
+use crate::text::characters::{unhidden, words};
 use crate::text::quoted::quoted;
 
 /// How long a name may be, in characters.
@@ -31,7 +31,7 @@ fn folded(name: &str, longest: usize) -> String {
     let mut length = 0;
     // Whoever names something by a book need not have it read to the end.
     for word in words(name) {
-        let mut shown = word.chars().filter(|c| !hides(*c)).peekable();
+        let mut shown = unhidden(word).peekable();
         let space = (length > 0 && shown.peek().is_some()).then_some(' ');
         for c in space.into_iter().chain(shown) {
             if length == longest {

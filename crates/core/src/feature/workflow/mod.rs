@@ -24,7 +24,7 @@ use crate::event::Event;
 use crate::feature::Feature;
 use crate::feature::facts::Known;
 use crate::feature::marks::Marks;
-use crate::text::characters::is_plain;
+use crate::text::characters::judged;
 use crate::text::fnv;
 use crate::time::Millis;
 
@@ -169,7 +169,7 @@ const LONGEST_SHOWN: usize = 100;
 /// A word of a manifest as it can be shown: who wrote the file neither steers a terminal with it nor fills a message.
 pub fn shown(word: &str) -> String {
     let mut plain: String =
-        word.chars().take(LONGEST_SHOWN).map(|c| if is_plain(c) { c } else { ' ' }).collect();
+        judged(word).take(LONGEST_SHOWN).map(|(c, is_plain)| if is_plain { c } else { ' ' }).collect();
     if word.chars().nth(LONGEST_SHOWN).is_some() {
         plain.push('…');
     }
