@@ -101,6 +101,13 @@ fn is_interpreter(program: &Path) -> bool {
     program.file_name().is_some_and(|name| INTERPRETERS.iter().any(|known| name == *known))
 }
 
+/// Whether this process works below one of a session's clients. Where none is known, nothing can be said against it: older
+/// clients do not show themselves.
+pub fn is_above(known: &[ClientProcess]) -> bool {
+    let is_known = |above: u64| process(above).is_some_and(|above| known.contains(&above));
+    known.is_empty() || ancestors(u64::from(std::process::id())).any(is_known)
+}
+
 /// The client that this process works below: the one that a variable names, if it is above, else the nearest by its program.
 pub fn above(named: Option<u64>) -> Option<u64> {
     let this = u64::from(std::process::id());
@@ -208,6 +215,18 @@ mod tests {
         assert!(!own.counts("TIDEGATE_OFF", OsStr::new("x"), &[]));
         assert!(own.counts("https_proxy", OsStr::new("x"), &[]));
         assert!(own.counts(SELECTOR, OsStr::new("x"), &[]));
+    }
+
+    #[test]
+    fn a_session_whose_client_is_not_above_is_another_one() {
+        let parent = process(std::os::unix::process::parent_id().into()).expect("it runs");
+        let this = process(std::process::id().into()).expect("it runs");
+        assert!(is_above(&[]) && is_above(&[this, parent]));
+        assert!(!is_above(&[this]), "a process is not above itself");
+        assert!(
+            !is_above(&[ClientProcess { since: parent.since + 1, ..parent }]),
+            "another one with its number"
+        );
     }
 
     #[test]

@@ -132,7 +132,7 @@ fn no_tag_brings_what_was_said_elsewhere_to_the_team() {
         "message": { "id": "m", "content": [{ "type": "text", "text": answer }] } })
         .to_string(),
     );
-    ann.sandbox.event(&json!({
+    let _ = ann.sandbox.event(&json!({
         "session_id": "11111111-2222-4333-8444-555555555555", "hook_event_name": "Stop",
         "cwd": ann.sandbox.project(), "transcript_path": transcript.path,
         "last_assistant_message": answer, "stop_hook_active": false,

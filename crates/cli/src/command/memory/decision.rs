@@ -10,7 +10,7 @@ use crate::command::Outcome;
 use crate::print;
 
 pub(super) fn run(command: &DecisionCommand) -> Outcome {
-    let mut opened = Opened::open()?;
+    let mut opened = Opened::to_write()?;
     let (decision, did, json) = match command {
         DecisionCommand::Add(args) => {
             let (text, reason) = (given(&args.text)?, args.reason.as_deref());

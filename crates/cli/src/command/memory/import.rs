@@ -57,7 +57,7 @@ pub(super) fn run(args: &Import) -> Outcome {
             "correct these lines, or take them out, and import it again: rows that are there already stay",
         ));
     }
-    let mut opened = Opened::open()?;
+    let mut opened = Opened::to_write()?;
     let records = in_order(records);
     check_own(&mut opened, &records)?;
     let (records, left) = agreed(&mut opened, records)?;

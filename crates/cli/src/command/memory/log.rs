@@ -11,7 +11,7 @@ use crate::print;
 
 pub(super) fn run(command: &LogCommand) -> Outcome {
     let LogCommand::Add(args) = command;
-    let mut opened = Opened::open()?;
+    let mut opened = Opened::to_write()?;
     let text = given(&args.text)?;
     opened.check_topic(args.topic)?;
     let log = opened

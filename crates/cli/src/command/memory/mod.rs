@@ -14,6 +14,7 @@ mod shown;
 mod stats;
 pub(crate) mod team;
 mod topic;
+pub(crate) mod writer;
 
 use std::io::Read;
 
@@ -71,6 +72,13 @@ impl Drop for Opened {
 }
 
 impl Opened {
+    /// Opens it to write into it, if the caller may.
+    fn to_write() -> Result<Opened, CliError> {
+        let opened = Opened::open()?;
+        writer::check(&opened.here)?;
+        Ok(opened)
+    }
+
     /// Opens it, and makes it where there is none.
     fn open() -> Result<Opened, CliError> {
         let here = Here::find()?;
