@@ -519,6 +519,30 @@ fn an_import_is_all_or_nothing() {
     assert!(refused(&memory(&sandbox, &["import", missing.to_str().unwrap()])).contains("missing.jsonl"));
 }
 
+#[cfg(unix)]
+#[test]
+fn an_import_reads_files_and_not_devices_and_not_for_ever() {
+    let sandbox = Sandbox::new();
+    let pipe = sandbox.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+    for path in ["/dev/zero", &pipe.to_string_lossy(), &sandbox.path().to_string_lossy()] {
+        let ran = memory(&sandbox, &["import", path]);
+        assert!(refused(&ran).starts_with(&format!("error: {path}: not a file\n")), "{ran:?}");
+    }
+    let long = vec![b' '; 5 * 1024 * 1024];
+    for given in [["memory", "import"].as_slice(), &["memory", "import", "-"]] {
+        let ran = sandbox.run_with(given, &long);
+        assert!(
+            refused(&ran).starts_with("error: nothing was imported: line 1 is longer than 4 MiB\n"),
+            "{ran:?}"
+        );
+    }
+    let file = sandbox.path().join("memory.jsonl");
+    fs::write(&file, &long).expect("a file");
+    let ran = memory(&sandbox, &["import", &file.to_string_lossy()]);
+    assert!(refused(&ran).contains("line 1 is longer than 4 MiB"), "{ran:?}");
+}
+
 fn holding(folder: &Path, needle: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder").flatten() {

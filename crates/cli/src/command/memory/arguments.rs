@@ -93,7 +93,9 @@ Examples:
 
 New rows are added; forgotten rows stay forgotten. A project of the same name and
 folder as one that is there is that one. Secrets are taken out. If a line makes no
-sense, or a row is there twice, nothing is taken in, and the line is named.
+sense, or a row is there twice, nothing is taken in, and the line is named. Reads
+512 MiB at most, and lines of 4 MiB; FILE is a regular file, other input comes from
+stdin.
 
 Replacing a row with a newer version, or superseding a decision that is here, needs
 your yes: at a terminal it shows these rows and asks. It cannot ask with a pipe as
