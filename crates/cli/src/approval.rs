@@ -34,42 +34,39 @@ use crate::error::CliError;
 use crate::print;
 use crate::sessions::Here;
 
-/// How often, and after which pause each, the transcript is read again: the client writes it every 100 ms, a busy machine later.
+/// The client writes its transcript every 100 ms, a busy machine later: it is read this often, with a pause before each
+/// try.
 const TRANSCRIPT_TRIES: u32 = 20;
 const TRANSCRIPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// The exit code of a command that waits for a person.
+/// Exit code: the command waits for a person.
 pub(crate) const WAITS: u8 = 4;
 
-/// What is to be done, as a person is told.
+/// A command that needs a person's yes.
 pub(crate) struct Request<'a> {
-    /// The command's name: what the config may allow where nobody is there.
+    /// The name by which `[approval] unattended` in the config can allow it.
     pub(crate) name: &'static str,
-    /// The whole command without our own name and without `--approved`. An approval is for exactly this.
+    /// The whole command without `tidegate` and `--approved`. An approval is for exactly this.
     pub(crate) command: String,
-    /// What that means, where the command does not tell.
+    /// The effect, if the command itself does not show it.
     pub(crate) about: Option<String>,
-    /// What it would do.
+    /// The effect, line by line.
     pub(crate) would: &'a [String],
-    /// The caller says that an approval exists.
+    /// `--approved` was given.
     pub(crate) approved: bool,
-    /// Answers are to be JSON.
     pub(crate) json: bool,
 }
 
-/// Whether the command may go on.
 pub(crate) enum Consent {
-    /// Yes.
     Given(Given),
-    /// A person has to be asked first; the caller was told how.
+    /// A person has to be asked first; the caller got the code to ask with.
     Waits(ExitCode),
 }
 
 /// A yes, for the record.
 pub(crate) struct Given {
-    /// How it was given.
     pub(crate) how: String,
-    /// By a person, now: what the config allows where nobody is there is nobody's decision about this.
+    /// Approved interactively; the config's unattended allowance does not count.
     pub(crate) by_person: bool,
 }
 
@@ -87,18 +84,19 @@ struct Waiting<'a> {
     command: &'a str,
     expires: String,
     then_run: String,
-    /// The input of the host's question tool.
+    /// Input of the host's question tool.
     question: serde_json::Value,
 }
 
-/// Whether an agent called this command: the host says so in its variables, or a process above this one is an agent's. An
-/// agent can clear its variables, and open a terminal to type into.
+/// The host says so in its variables, or a process above this one is an agent's. An agent can clear its variables, and
+/// open a terminal to type into.
 pub(crate) fn is_by_agent(env: &Environment) -> bool {
     env.agent || ancestry::of_this() != Ancestry::Clear
 }
 
-/// Asks whoever can be asked.
-pub(crate) fn consent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
+/// A command of an agent asks through its session, one of a person at the terminal. Without both, only the config can
+/// allow it.
+pub(crate) fn ask_consent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
     if is_by_agent(&here.env) {
         return of_agent(here, request);
     }
@@ -108,13 +106,13 @@ pub(crate) fn consent(here: &Here, request: &Request<'_>) -> Result<Consent, Cli
     nobody_there(here, request, "no terminal to ask at")
 }
 
-/// Whether a question can be asked and answered.
+/// The question goes to stderr, the answer comes from stdin.
 pub(crate) fn is_at_terminal() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// Whether a person agrees to a part of a command that does the rest without them. An agent is never asked: `name` is what
-/// the config may allow where no person is there.
+/// Asks about a part of a command; the rest runs without a yes. An agent is never asked. `name` is the command in
+/// `[approval] unattended`.
 pub(crate) fn is_agreed(here: &Here, name: &str, would: &[String]) -> Result<bool, CliError> {
     if is_by_agent(&here.env) {
         return Ok(false);
@@ -132,7 +130,6 @@ fn at_terminal(request: &Request<'_>) -> Result<Consent, CliError> {
     Err(CliError::new("nothing was changed"))
 }
 
-/// Asks there whether to do all this.
 pub(crate) fn is_yes_at_terminal(would: &[String]) -> Result<bool, CliError> {
     for line in would {
         print::to_stderr(line);
@@ -145,8 +142,8 @@ pub(crate) fn is_yes_at_terminal(would: &[String]) -> Result<bool, CliError> {
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes" | "はい"))
 }
 
-/// Whether the user's own config file said yes before. Variables do not count, also not those that move the config folder:
-/// an agent sets them as it likes. A project's own files cannot say this.
+/// Only the user's own config file counts. An agent sets variables as it likes, also those that move the config folder,
+/// and a project's files are not the user's.
 fn is_allowed_unattended(here: &Here, name: &str) -> bool {
     let user = account::config();
     let root = here.root.as_deref();
@@ -154,7 +151,7 @@ fn is_allowed_unattended(here: &Here, name: &str) -> bool {
     own.policies.approval.unattended.0.iter().any(|allowed| allowed == name)
 }
 
-/// Where nobody is there, only the user's own config file can have said yes before.
+/// Without a person, only the user's own config file can have said yes before.
 fn nobody_there(here: &Here, request: &Request<'_>, why: &str) -> Result<Consent, CliError> {
     if is_allowed_unattended(here, request.name) {
         let how = "the user's config allows it unattended".to_owned();
@@ -162,6 +159,10 @@ fn nobody_there(here: &Here, request: &Request<'_>, why: &str) -> Result<Consent
     }
     let error =
         CliError::new(format!("`tidegate {}` needs a person's yes, and there is {why}", request.command));
+    // How to allow it is for people: a hurried model would take it for its next step.
+    if is_by_agent(&here.env) {
+        return Err(error.hint("ask the person to run it at a terminal of their own"));
+    }
     let Some(file) = account::config() else {
         return Err(error
             .hint("run it at a terminal of your own; the system does not say which home this account has"));
@@ -182,8 +183,8 @@ fn is_attended(here: &Here, session: &SessionId) -> bool {
     here.session(Some(session.as_str())).is_ok_and(|known| known.marks.session.person == Some(Person::There))
 }
 
-/// Checks that a person can have seen what an agent says they have. `name` is what the config may allow where nobody is
-/// there.
+/// Refuses where no person can have seen the output that an agent says they have seen. `name` is the command in
+/// `[approval] unattended`.
 pub(crate) fn somebody_there(here: &Here, name: &'static str, command: &str) -> Result<(), CliError> {
     let session = here.env.session.as_deref().and_then(|id| SessionId::parse(id).ok());
     if !is_by_agent(&here.env) || session.is_some_and(|session| is_attended(here, &session)) {
@@ -198,7 +199,7 @@ fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
     let Some(id) = here.env.session.as_deref().and_then(|id| SessionId::parse(id).ok()) else {
         return nobody_there(here, request, "no session in which a person could approve it");
     };
-    let session = Session { state: &here.state, id, client: here.env.client, now: here.now };
+    let session = AgentSession { state: &here.state, id, client: here.env.client, now: here.now };
     let Some(client) = session.client else {
         return nobody_there(here, request, "no sign of the client that this agent works in (CLAUDE_PID)");
     };
@@ -251,7 +252,7 @@ fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
     Ok(Consent::Waits(ExitCode::from(WAITS)))
 }
 
-/// Why a client is not one that a person uses: an agent can start a second one, and type into it.
+/// An agent can start a second client and type into it. Returns why this client is not a person's.
 fn not_of_a_person(client: u64) -> Option<String> {
     match ancestry::of(client) {
         Ancestry::Clear => None,
@@ -266,14 +267,14 @@ fn not_of_a_person(client: u64) -> Option<String> {
 }
 
 /// The session that an agent works in.
-struct Session<'a> {
+struct AgentSession<'a> {
     state: &'a StateDir,
     id: SessionId,
     client: Option<u64>,
     now: Millis,
 }
 
-impl Session<'_> {
+impl AgentSession<'_> {
     /// Leaves a request, or finds the one that waits already.
     fn ask(&self, wanted: &Request<'_>) -> Result<Approval, CliError> {
         let command = &wanted.command;
@@ -307,7 +308,8 @@ impl Session<'_> {
         Ok(request)
     }
 
-    /// Uses up an approval of this command, if the session's transcript in the client's folder holds it, too. Gives its code.
+    /// Uses up an approval of this command, if the session's transcript in the client's folder holds it, too. Returns
+    /// its code.
     fn take(&self, wanted: &Request<'_>, host: Option<&Path>) -> Result<Option<String>, CliError> {
         let command = &wanted.command;
         let is_given = |approval: &&Approval| approval.allows(command, wanted.about.as_deref(), self.now);
@@ -333,12 +335,12 @@ impl Session<'_> {
         };
         let terminal = "run the command at a terminal of your own";
         match found {
-            Found::Yes => {
+            TranscriptAnswer::Yes => {
                 let used = Approval { stage: ApprovalStage::Used, ..given.clone() };
                 lock.append(&[ApprovalMark::Approval(used).into()]).map_err(CliError::new)?;
                 Ok(Some(given.code.clone()))
             }
-            Found::NotByAPerson => {
+            TranscriptAnswer::NotByAPerson => {
                 let refused = Approval { stage: ApprovalStage::Refused, shown: false, ..given.clone() };
                 lock.append(&[ApprovalMark::Approval(refused).into()]).map_err(CliError::new)?;
                 Err(CliError::new(format!(
@@ -346,16 +348,23 @@ impl Session<'_> {
                 ))
                 .hint(terminal))
             }
-            Found::Nothing => Err(CliError::new(format!(
+            TranscriptAnswer::Nothing => Err(CliError::new(format!(
                 "the approval of `tidegate {command}` is not in this session's transcript, so it may not be a person's"
             ))
             .hint(terminal)),
         }
     }
 
-    /// Whether the client wrote the person's yes down. It does so with some delay.
-    fn in_transcript(&self, given: &Approval, transcript: Option<&str>, host: Option<&Path>) -> Found {
-        let (Some(path), Some(host)) = (transcript.map(Path::new), host) else { return Found::Nothing };
+    /// The client writes the person's yes down with some delay.
+    fn in_transcript(
+        &self,
+        given: &Approval,
+        transcript: Option<&str>,
+        host: Option<&Path>,
+    ) -> TranscriptAnswer {
+        let (Some(path), Some(host)) = (transcript.map(Path::new), host) else {
+            return TranscriptAnswer::Nothing;
+        };
         // A payload names the file, and any command can write a payload.
         let folder = |path: &Path| std::fs::canonicalize(path).ok();
         let is_of_client = path.file_stem().is_some_and(|stem| stem.to_str() == Some(self.id.as_str()))
@@ -365,18 +374,18 @@ impl Session<'_> {
                 .and_then(folder)
                 .is_some_and(|found| Some(found) == folder(&host.join("projects")));
         if !is_of_client {
-            return Found::Nothing;
+            return TranscriptAnswer::Nothing;
         }
         for attempt in 0..=TRANSCRIPT_TRIES {
             if attempt > 0 {
                 std::thread::sleep(TRANSCRIPT_PAUSE);
             }
-            let found = look(path, given);
-            if found != Found::Nothing {
+            let found = look_in_transcript(path, given);
+            if found != TranscriptAnswer::Nothing {
                 return found;
             }
         }
-        Found::Nothing
+        TranscriptAnswer::Nothing
     }
 
     fn marks(&self) -> Marks {
@@ -384,18 +393,16 @@ impl Session<'_> {
     }
 }
 
-/// What the transcript says about a yes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Found {
-    /// A person gave it.
+enum TranscriptAnswer {
     Yes,
-    /// Something else did.
+    /// A hook or a rule gave the yes.
     NotByAPerson,
     /// Not there yet, or never.
     Nothing,
 }
 
-fn look(path: &Path, given: &Approval) -> Found {
+fn look_in_transcript(path: &Path, given: &Approval) -> TranscriptAnswer {
     let (call, is_of_others) = (Cell::new(None), Cell::new(false));
     let is_yes = |entry: &Entry<'_>| match said(Host::ClaudeCode, entry, given) {
         Said::Yes(of) => {
@@ -409,7 +416,7 @@ fn look(path: &Path, given: &Approval) -> Found {
         Said::Nothing => false,
     };
     if !transcript::holds(Host::ClaudeCode, path, &given.code, &is_yes) {
-        return if is_of_others.get() { Found::NotByAPerson } else { Found::Nothing };
+        return if is_of_others.get() { TranscriptAnswer::NotByAPerson } else { TranscriptAnswer::Nothing };
     }
     // Clients that do not write down who decided write down what hooks answered.
     let is_by_hook = call.take().is_some_and(|call: String| {
@@ -417,7 +424,7 @@ fn look(path: &Path, given: &Approval) -> Found {
             Host::ClaudeCode.is_changed_by_hook(entry.line, &call)
         })
     });
-    if is_by_hook { Found::NotByAPerson } else { Found::Yes }
+    if is_by_hook { TranscriptAnswer::NotByAPerson } else { TranscriptAnswer::Yes }
 }
 
 /// Random by the seed that the standard library takes from the system for its hash tables.
@@ -431,13 +438,13 @@ fn new_code() -> String {
     (0..CODE_LENGTH).map(letter).collect()
 }
 
-/// What makes something stricter needs nobody's yes; whether a person called it is not asked but written down.
-pub(crate) fn tightened(here: &Here, how: &str) -> Given {
+/// Stricter settings need no yes; the record only says who called.
+pub(crate) fn consent_to_tighten(here: &Here, how: &str) -> Given {
     Given { how: how.to_owned(), by_person: !is_by_agent(&here.env) }
 }
 
-/// Writes down that a command changed something, on whose word, and what.
-pub(crate) fn record(here: &Here, command: &str, given: &Given, did: Deeds) {
+/// Records which command changed something, and on whose word.
+pub(crate) fn record_command(here: &Here, command: &str, given: &Given, did: Deeds) {
     let mut record = Record {
         did,
         id: Record::id(here.now, std::process::id()),

@@ -25,19 +25,18 @@ impl CliError {
         self
     }
 
-    /// The same, said to be about something.
     #[must_use]
     pub(crate) fn prefixed(mut self, what: &str) -> CliError {
         self.message = format!("{what}: {}", self.message);
         self
     }
 
-    /// What happened, without the hint.
+    /// Without the hint.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
 
-    /// For a reader that is no terminal.
+    /// For a reader that is not a terminal.
     pub(crate) fn text(&self) -> String {
         let hint = self.hint.as_ref().map(|hint| format!("\nhint: {hint}"));
         format!("error: {}{}", self.message, hint.unwrap_or_default())

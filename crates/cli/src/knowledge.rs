@@ -1,4 +1,4 @@
-//! Flow and stock of the project that a command means, read so that a person learns what cannot be.
+//! Flow and stock of the project that a command means. Unlike the hooks, it reports files that it cannot read.
 
 use std::path::{Path, PathBuf};
 
@@ -19,10 +19,26 @@ use tidegate_state::feature::knowledge::{memory, write};
 use tidegate_state::file::bounded;
 use tidegate_state::project;
 
-use crate::args::{KnowledgeOf, StockName};
+use crate::args::ProjectArgs;
 use crate::error::CliError;
+use crate::path::real_path;
 use crate::print;
 use crate::sessions::Here;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum StockName {
+    /// `learnings-coding.md`
+    Coding,
+    /// `learnings-design.md`
+    Design,
+    /// `learnings-feature-spec.md`
+    FeatureSpec,
+    /// `learnings.md`
+    General,
+    /// The file that your own config names
+    Global,
+}
 
 /// So many digits of an id are shown; the beginning of one is enough to name it.
 const SHOWN_DIGITS: usize = 8;
@@ -30,10 +46,10 @@ const SHOWN_DIGITS: usize = 8;
 /// Fewer digits name too much.
 const FEWEST_DIGITS: usize = 4;
 
-/// More than this is no list of learnings that somebody reads.
+/// A list of learnings that people read is far smaller.
 pub(crate) const LARGEST: u64 = 1024 * 1024;
 
-/// A project, and the session that works in it if there is one.
+/// A project, and the session that works in it, if there is one.
 pub(crate) struct Project {
     pub(crate) here: Here,
     pub(crate) root: PathBuf,
@@ -42,7 +58,7 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    pub(crate) fn find(of: &KnowledgeOf) -> Result<Project, CliError> {
+    pub(crate) fn find(of: &ProjectArgs) -> Result<Project, CliError> {
         let mut here = Here::find()?;
         if let Some(folder) = &of.project {
             here.look_at(folder)?;
@@ -55,7 +71,7 @@ impl Project {
         let root = here.root.clone().ok_or_else(|| {
             CliError::new("the project is not known").hint("go to its folder, or name it with --project")
         })?;
-        // As the hooks see it: a worktree of the same repository has flow and stock of its own.
+        // As the hooks see it: a worktree of the same repository has its own flow and stock.
         let cwd = std::env::current_dir().ok().filter(|_| of.project.is_none());
         let there = project::root(Some(&root), cwd.as_deref()).unwrap_or_else(|| root.clone());
         if there != root {
@@ -67,12 +83,11 @@ impl Project {
         Ok(Project { root: here.root.clone().unwrap_or(there), here, session, marks })
     }
 
-    /// Where the files are.
     pub(crate) fn folder(&self) -> PathBuf {
-        context(&self.root)
+        context_folder(&self.root)
     }
 
-    /// What is remembered about this session, or about this project for who works at a terminal.
+    /// Folder for notes about this session; at a terminal, about this project.
     pub(crate) fn private(&self) -> PathBuf {
         match &self.session {
             Some(session) => self.here.state.session(session),
@@ -80,12 +95,11 @@ impl Project {
         }
     }
 
-    /// Whether this session has been seen by a hook.
     pub(crate) fn is_seen(&self) -> bool {
         self.marks.is_some()
     }
 
-    /// How a new file counts: in the person's language.
+    /// New files count confirmations in the person's language.
     pub(crate) fn form(&self) -> Form {
         let prompt = self.marks.as_ref().and_then(|marks| marks.session.lang);
         match self.here.env.lang(self.here.config.general.lang, prompt) {
@@ -94,17 +108,16 @@ impl Project {
         }
     }
 
-    /// Everything that is there.
     pub(crate) fn read(&self) -> Result<Knowledge, CliError> {
-        read(&self.here, &self.root)
+        read_knowledge(&self.here, &self.root)
     }
 
-    /// Writes an entry. Makes the folder, but nothing outside of the project.
+    /// Makes the folder, but nothing outside the project.
     pub(crate) fn add(&self, entry: &NewEntry) -> std::io::Result<Option<EntryId>> {
         write::add_entry(&self.here.state, &Folder::make(&self.root)?, entry)
     }
 
-    /// Writes a file of stock, if it still says what it said.
+    /// Writes only if the file still has its old text.
     pub(crate) fn write_stock(&self, path: &Path, old: Option<&str>, new: &str) -> std::io::Result<()> {
         let change = |now: &str| (now == old.unwrap_or_default()).then(|| new.to_owned());
         let name = path.file_name().and_then(|name| name.to_str());
@@ -120,17 +133,15 @@ impl Project {
         if written { Ok(()) } else { Err(std::io::Error::other("it was changed in between")) }
     }
 
-    /// Why something could not be written.
     pub(crate) fn unwritten(path: &Path, error: &std::io::Error) -> CliError {
         CliError::new(format!("{} was not written: {error}", path.display()))
     }
 
-    /// The project whatever way leads to it.
+    /// Behind all links.
     pub(crate) fn real(&self) -> PathBuf {
-        std::fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone())
+        real_path(&self.root)
     }
 
-    /// Where a stock file is.
     pub(crate) fn path_of(&self, file: StockName) -> Result<PathBuf, CliError> {
         let of_project = |file: StockFile| Ok(self.folder().join(file.file_name()));
         match file {
@@ -138,7 +149,7 @@ impl Project {
             StockName::Design => of_project(StockFile::Design),
             StockName::FeatureSpec => of_project(StockFile::FeatureSpec),
             StockName::General => of_project(StockFile::General),
-            StockName::Global => global(&self.here).ok_or_else(|| {
+            StockName::Global => global_stock(&self.here).ok_or_else(|| {
                 let config = self.here.env.place.config();
                 let config =
                     config.map_or_else(|| "your config".to_owned(), |path| path.display().to_string());
@@ -150,20 +161,22 @@ impl Project {
     }
 }
 
-/// Everything that is there.
-pub(crate) fn read(here: &Here, root: &Path) -> Result<Knowledge, CliError> {
+pub(crate) fn read_knowledge(here: &Here, root: &Path) -> Result<Knowledge, CliError> {
     let folder = Folder::of(root);
-    if folder.is_none() && std::fs::symlink_metadata(context(root)).is_ok() {
-        return Err(CliError::new(format!("{} is not a folder in this project", context(root).display()))
-            .hint("move it away; `tidegate progress add` makes it anew"));
+    if folder.is_none() && std::fs::symlink_metadata(context_folder(root)).is_ok() {
+        return Err(CliError::new(format!(
+            "{} is not a folder in this project",
+            context_folder(root).display()
+        ))
+        .hint("move it away; `tidegate progress add` makes it anew"));
     }
     let text = |name: &str| match folder.as_ref().map(|folder| folder.text(name)) {
         Some(Known::Value(text)) => Ok(Some(text)),
-        Some(Known::Broken(why)) => Err(unreadable(&context(root).join(name), &why)),
+        Some(Known::Broken(why)) => Err(unreadable_file(&context_folder(root).join(name), &why)),
         Some(Known::Absent) | None => Ok(None),
     };
     let progress = text(flow::FILE)?.unwrap_or_default();
-    // What is in it can wait; what is not in it is not lost.
+    // A damaged archive does not stop the command: its entries can wait.
     let archive = text(flow::ARCHIVE).unwrap_or_else(|error| {
         print::to_stderr(&format!("warning: left out: {}", error.message()));
         None
@@ -171,25 +184,25 @@ pub(crate) fn read(here: &Here, root: &Path) -> Result<Knowledge, CliError> {
     let mut stock = Vec::new();
     let mut broken = Vec::new();
     for file in StockFile::ALL {
-        let path = context(root).join(file.file_name());
+        let path = context_folder(root).join(file.file_name());
         match text(file.file_name()) {
             Ok(Some(text)) => stock.push(StockText { file: of_project(file), path, text }),
             Ok(None) => {}
             Err(error) => broken.push((path, error.message().to_owned())),
         }
     }
-    if let Some(path) = global(here) {
+    if let Some(path) = global_stock(here) {
         match global_text(&path) {
             Ok(Some(text)) => stock.push(StockText { file: StockName::Global, path, text }),
             Ok(None) => {}
-            Err(why) => broken.push((path.clone(), unreadable(&path, &why).message().to_owned())),
+            Err(why) => broken.push((path.clone(), unreadable_file(&path, &why).message().to_owned())),
         }
     }
     let shown = folder.map(|folder| memory::shown(&here.state, &folder, here.now)).unwrap_or_default();
     Ok(Knowledge { progress, archive: archive.unwrap_or_default(), stock, broken, shown })
 }
 
-fn unreadable(path: &Path, why: &str) -> CliError {
+fn unreadable_file(path: &Path, why: &str) -> CliError {
     // Some reasons begin with the file's name.
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let why = why.strip_prefix(&format!("{name}: ")).unwrap_or(why);
@@ -198,7 +211,7 @@ fn unreadable(path: &Path, why: &str) -> CliError {
 }
 
 /// The stock of all projects, if the user's config names it.
-fn global(here: &Here) -> Option<PathBuf> {
+fn global_stock(here: &Here) -> Option<PathBuf> {
     let path = &here.config.knowledge.global.as_ref()?.0;
     match path.strip_prefix("~/") {
         Some(below) => here.env.place.home.as_deref().map(|home| home.join(below)),
@@ -206,8 +219,7 @@ fn global(here: &Here) -> Option<PathBuf> {
     }
 }
 
-/// Where the files of a project are.
-fn context(root: &Path) -> PathBuf {
+fn context_folder(root: &Path) -> PathBuf {
     root.join(".claude/context")
 }
 
@@ -221,7 +233,7 @@ fn of_project(file: StockFile) -> StockName {
 }
 
 impl StockName {
-    /// As a person is told.
+    /// For messages.
     pub(crate) fn shown(self) -> &'static str {
         match self {
             StockName::Coding => StockFile::Coding.file_name(),
@@ -241,7 +253,6 @@ fn global_text(path: &Path) -> Result<Option<String>, String> {
     }
 }
 
-/// Flow and stock as they were read.
 pub(crate) struct Knowledge {
     progress: String,
     archive: String,
@@ -251,7 +262,6 @@ pub(crate) struct Knowledge {
     shown: Shown,
 }
 
-/// One file of stock.
 #[derive(Clone)]
 pub(crate) struct StockText {
     pub(crate) file: StockName,
@@ -260,7 +270,7 @@ pub(crate) struct StockText {
 }
 
 impl StockText {
-    /// As it is shown: by its name in the project, by its path elsewhere.
+    /// By its name in the project, by its path elsewhere.
     pub(crate) fn shown(&self) -> String {
         let name = self.path.file_name().map(|name| name.to_string_lossy().into_owned());
         match self.file {
@@ -270,7 +280,6 @@ impl StockText {
     }
 }
 
-/// An entry of flow.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Entry {
     pub(crate) id: EntryId,
@@ -281,20 +290,20 @@ pub(crate) struct Entry {
     pub(crate) body: String,
     pub(crate) file: &'static str,
     pub(crate) line: usize,
-    /// No person has gone through it.
+    /// Not yet reviewed by a person.
     pub(crate) unpromoted: bool,
 }
 
 impl Entry {
-    /// In one line: id, time, what.
+    /// Id, time and title in one line.
     pub(crate) fn line(&self) -> String {
         let at = self.at.as_deref().map(|at| format!("{}  ", at[..16].replace('T', " ")));
-        format!("{}  {}{}", short(self.id), at.unwrap_or_default(), self.what)
+        format!("{}  {}{}", shorten_id(self.id), at.unwrap_or_default(), self.what)
     }
 }
 
 impl Knowledge {
-    /// All entries, newest first, each once; those of the archive after those of `progress.md`.
+    /// Newest first, each once; those of the archive after those of `progress.md`.
     pub(crate) fn entries(&self) -> Vec<Entry> {
         let (progress, archive) = (Progress::parse(&self.progress), Progress::parse(&self.archive));
         let new = unpromoted(&progress, Some(&archive), &self.shown);
@@ -320,7 +329,7 @@ impl Knowledge {
         entries
     }
 
-    /// Those that count as promoted only by their timestamps.
+    /// Entries that count as reviewed by their timestamps alone, because no list of ids exists yet.
     pub(crate) fn promoted_by_time(&self) -> Vec<EntryId> {
         if !self.shown.ids.is_empty() {
             return Vec::new();
@@ -328,18 +337,23 @@ impl Knowledge {
         self.entries().into_iter().filter(|entry| !entry.unpromoted).map(|entry| entry.id).collect()
     }
 
-    /// The entry that an id, or the beginning of one, names.
+    /// Accepts the beginning of an id.
     pub(crate) fn entry(&self, named: &str) -> Result<Entry, CliError> {
         let mut entries = self.entries();
         entries.retain(|entry| is_named(entry.id, named));
         let ids = entries.iter().map(|entry| entry.id.to_string()).collect();
-        one(named, "entry", ids, "`tidegate progress list` shows the entries with their ids")?;
+        check_unique(named, "entry", ids, "`tidegate progress list` shows the entries with their ids")?;
         Ok(entries.swap_remove(0))
     }
 }
 
-/// Checks that an id names one thing.
-pub(crate) fn one(named: &str, what: &str, mut ids: Vec<String>, hint: &str) -> Result<(), CliError> {
+/// Refuses an id that names nothing, or several things.
+pub(crate) fn check_unique(
+    named: &str,
+    what: &str,
+    mut ids: Vec<String>,
+    hint: &str,
+) -> Result<(), CliError> {
     if named.len() < FEWEST_DIGITS {
         return Err(CliError::new(format!(
             "`{named}` is too short for an id: at least {FEWEST_DIGITS} digits"
@@ -355,18 +369,17 @@ pub(crate) fn one(named: &str, what: &str, mut ids: Vec<String>, hint: &str) -> 
     }
 }
 
-/// Whether an id begins like this.
 pub(crate) fn is_named(id: EntryId, named: &str) -> bool {
     id.to_string().starts_with(&named.to_ascii_lowercase())
 }
 
-/// An id as it is shown in a list.
-pub(crate) fn short(id: EntryId) -> String {
+/// As it is shown in lists.
+pub(crate) fn shorten_id(id: EntryId) -> String {
     id.to_string()[..SHOWN_DIGITS].to_owned()
 }
 
-/// The same, where something has to be said.
-pub(crate) fn said(name: &str, text: &str) -> Result<String, CliError> {
+/// One line, not empty.
+pub(crate) fn required_line(name: &str, text: &str) -> Result<String, CliError> {
     let line = one_line(text);
     if line.is_empty() {
         return Err(CliError::new(format!("{name} is empty")).hint("say it in one line"));

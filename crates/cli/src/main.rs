@@ -8,11 +8,14 @@ mod doctor;
 mod error;
 mod host;
 mod install;
+mod json_text;
 mod knowledge;
+mod path;
 mod print;
 mod program;
 mod project_root;
 mod sessions;
+mod shell;
 mod without_repository;
 
 use std::io::IsTerminal;
@@ -22,7 +25,7 @@ use clap::Parser;
 use tidegate_core::text::characters::is_plain_text;
 
 fn main() -> ExitCode {
-    // The two that run on every tool call and every redraw start before anything else is set up.
+    // These two run on every tool call and every redraw: they start before anything else is set up.
     let mut words = std::env::args_os().skip(1).peekable();
     let Some(command) = words.next() else {
         // Hosts that ignore the arguments of a hook entry start us so, and read the exit code as an answer.
@@ -44,17 +47,17 @@ fn run_command() -> ExitCode {
     if let Some(code) = without_repository::start_anew() {
         return code;
     }
-    let arguments = match args::Arguments::try_parse() {
-        Ok(arguments) => arguments,
+    let cli = match args::Cli::try_parse() {
+        Ok(cli) => cli,
         Err(error) => return explain_usage(&error),
     };
-    match command::run(arguments) {
+    match command::run(cli) {
         Ok(code) => code,
         Err(error) => error.report(),
     }
 }
 
-/// Clap repeats words of the command line as they are, so it prints only those that are what they look like.
+/// Clap repeats words of the command line as they are, so it prints only if no character in them hides or steers.
 fn explain_usage(error: &clap::Error) -> ExitCode {
     if std::env::args_os().all(|word| is_plain_text(&word.to_string_lossy())) {
         error.exit();

@@ -8,26 +8,41 @@ use std::io::Write;
 use serde::Serialize;
 use tidegate_core::text::characters;
 
-/// Prints a line. `false` when nobody reads any more.
+/// Returns `false` once the reader is gone.
 pub(crate) fn line(text: &str) -> bool {
     raw(&characters::visible(text))
 }
 
-/// Prints a value as JSON, one line.
+/// A path that is not UTF-8 has no form in JSON. Then the command ends with an error: a reader that gets another path, or
+/// nothing, would take that for the answer.
+#[expect(clippy::exit, reason = "callers have done their work, and have no other way to fail")]
 pub(crate) fn json(value: &impl Serialize) -> bool {
-    raw(&json_text(value).expect("our values are plain data"))
+    match json_text(value) {
+        Ok(text) => raw(&text),
+        Err(error) => {
+            to_stderr(&format!(
+                "error: this cannot be printed as JSON: {error}\nhint: run it without --json"
+            ));
+            std::process::exit(1);
+        }
+    }
 }
 
-/// A value as JSON in which the same characters are escaped, so that it says the same.
+/// The same characters are escaped, so that the JSON has the same meaning.
 pub(crate) fn json_text(value: &impl Serialize) -> serde_json::Result<String> {
     serde_json::to_string(value).map(|text| characters::json(&text).into_owned())
 }
 
-/// Prints a line for people beside the output.
+/// For remarks next to the output.
 pub(crate) fn to_stderr(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", characters::visible(text));
 }
 
 fn raw(text: &str) -> bool {
     writeln!(std::io::stdout().lock(), "{text}").is_ok()
+}
+
+/// `1 session`, `3 sessions`.
+pub(crate) fn format_count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }

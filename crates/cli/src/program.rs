@@ -1,4 +1,4 @@
-//! Programs of others: where they are, whether they run, what they print. Bounded in time and in what is taken.
+//! Running other programs: finding them, checking that they can run, reading their output. Bounded in time and size.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 use tidegate_state::child;
 
+use crate::path::real_path;
+
 /// The client takes about a second to say its version; more is a hang.
 const LIMIT: Duration = Duration::from_secs(5);
 
@@ -17,32 +19,30 @@ const LARGEST_VERSION: u64 = 4096;
 
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The folders of `PATH`; not those that mean another place in every directory.
+/// Absolute folders of `PATH` only: a relative one means another place in every directory.
 pub(crate) fn search_path() -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect()
 }
 
-/// Whether a program, or what it leads to, is in this folder.
+/// Also if a link leads there.
 pub(crate) fn is_in(program: &Path, folder: &Path) -> bool {
-    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let (folder, place) = (real(folder), program.parent().map(real).unwrap_or_default());
-    place.starts_with(&folder) || real(program).starts_with(&folder)
+    let (folder, place) = (real_path(folder), program.parent().map(real_path).unwrap_or_default());
+    place.starts_with(&folder) || real_path(program).starts_with(&folder)
 }
 
-/// A path behind the links of its folders, and not behind its own: where it can be led elsewhere.
+/// Resolves links of its folders, but not the last one: the place at which it can be pointed elsewhere.
 pub(crate) fn real_place(path: &Path) -> PathBuf {
     let folder = path.parent().and_then(|folder| fs::canonicalize(folder).ok());
     folder.zip(path.file_name()).map_or_else(|| path.to_owned(), |(folder, name)| folder.join(name))
 }
 
-/// The first of this name in these folders.
 pub(crate) fn find_on_path(folders: &[PathBuf], name: &str) -> Option<PathBuf> {
     let file = if cfg!(windows) && !name.contains('.') { format!("{name}.exe") } else { name.to_owned() };
     folders.iter().map(|folder| folder.join(&file)).find(|path| is_program(path).is_ok())
 }
 
-/// Whether it can be started, by its looks; else why not.
+/// Returns why it cannot be started, as far as its file shows.
 pub(crate) fn is_program(path: &Path) -> Result<(), String> {
     let found = match fs::metadata(path) {
         Ok(found) => found,
@@ -62,9 +62,9 @@ pub(crate) fn is_program(path: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// What `PROGRAM --version` prints, or why it does not run. Only for programs that the person put where they are, never for
-/// a path out of a project's settings: that would run whatever a repository names.
-pub(crate) fn version(program: &Path) -> Result<String, String> {
+/// Output of `PROGRAM --version`. Only for programs that the person installed, never for a path out of a project's
+/// settings: that would run any program a repository names.
+pub(crate) fn read_version(program: &Path) -> Result<String, String> {
     version_within(program, LIMIT)
 }
 
@@ -85,21 +85,18 @@ fn version_within(program: &Path, limit: Duration) -> Result<String, String> {
     }
 }
 
-/// A program that ended by itself.
 pub(crate) struct Ran {
     pub(crate) status: ExitStatus,
     pub(crate) stdout: Vec<u8>,
 }
 
-/// Why there is nothing to be had from a program.
 pub(crate) enum NotRun {
-    /// It could not be started.
     Start(io::Error),
-    /// It did not end in time, and was ended with everything it started.
+    /// Killed at the time limit, with everything it started.
     Late,
 }
 
-/// Runs a program with this on its stdin, and takes so much of what it prints.
+/// Reads at most `largest` bytes of its output.
 pub(crate) fn run(command: &mut Command, input: &[u8], largest: u64, limit: Duration) -> Result<Ran, NotRun> {
     let until = Instant::now() + limit;
     let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
@@ -107,7 +104,7 @@ pub(crate) fn run(command: &mut Command, input: &[u8], largest: u64, limit: Dura
     child::in_a_group(command);
     let mut child = loop {
         match command.spawn() {
-            // Just being written, by an upgrade: a moment later it is not.
+            // An upgrade is just writing it; a moment later it can run.
             Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && Instant::now() < until => {
                 std::thread::sleep(PAUSE);
             }
@@ -115,7 +112,7 @@ pub(crate) fn run(command: &mut Command, input: &[u8], largest: u64, limit: Dura
             Ok(child) => break child,
         }
     };
-    // Threads of their own: the program may neither read nor print nor end.
+    // Separate threads: the program may neither read nor print nor end.
     if let Some(mut stdin) = child.stdin.take() {
         let input = input.to_owned();
         std::thread::spawn(move || stdin.write_all(&input));

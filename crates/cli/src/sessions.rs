@@ -1,4 +1,4 @@
-//! Which session a command means, and what is known about it.
+//! Finding the session that a command means.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,13 +26,12 @@ use tidegate_state::{clock, config};
 use crate::error::CliError;
 use crate::project_root;
 
-/// What every command starts from.
+/// Everything that commands start from.
 pub(crate) struct Here {
     pub(crate) env: Environment,
     pub(crate) config: Config,
     pub(crate) state: StateDir,
     pub(crate) now: Millis,
-    /// The project of the current directory.
     pub(crate) root: Option<PathBuf>,
 }
 
@@ -49,7 +48,7 @@ impl Here {
         Ok(here)
     }
 
-    /// Looks at another project than that of the current folder.
+    /// Switches to another project than that of the current folder.
     pub(crate) fn look_at(&mut self, project: &Path) -> Result<(), CliError> {
         let folder = fs::canonicalize(project)
             .map_err(|error| CliError::new(format!("{}: {error}", project.display())))?;
@@ -58,7 +57,6 @@ impl Here {
         Ok(())
     }
 
-    /// The config of this project, with what is switched off in it.
     fn read_config(&self) -> Config {
         let user = self.env.place.config();
         let mut config = config::read(&config::Sources {
@@ -74,7 +72,6 @@ impl Here {
         config
     }
 
-    /// The project that is meant.
     fn find_root(&self) -> Option<PathBuf> {
         let of_session = self.env.session.as_deref().and_then(|id| self.session(Some(id)).ok());
         let of_session = of_session.and_then(|session| session.marks.session.root).map(PathBuf::from);
@@ -83,10 +80,10 @@ impl Here {
             .into_iter()
             .filter_map(|session| session.marks.session.root.map(PathBuf::from))
             .collect();
-        project_root::find(&self.env, of_session, &known)
+        project_root::find_project(&self.env, of_session, &known)
     }
 
-    /// The session that is meant: the one named, else the environment's, else the project's newest.
+    /// The named one, else the environment's, else the project's newest.
     pub(crate) fn session(&self, named: Option<&str>) -> Result<Session, CliError> {
         if let Some(id) = named.or(self.env.session.as_deref()) {
             let id = SessionId::parse(id).map_err(|step| {
@@ -125,7 +122,7 @@ impl Here {
         }
     }
 
-    /// All sessions, the last attached first.
+    /// The last attached first.
     pub(crate) fn all(&self) -> Vec<Session> {
         let entries = fs::read_dir(self.state.sessions()).into_iter().flatten().flatten();
         let ids = entries.filter_map(|entry| SessionId::parse(&entry.file_name().to_string_lossy()).ok());
@@ -145,8 +142,7 @@ impl Here {
         }
     }
 
-    /// Whether a record is what a person here means: of the session they name, else of this project. A failure that
-    /// could not tell its project concerns everybody.
+    /// Of the named session, else of this project. A failure without a project concerns every project.
     pub(crate) fn concerns(&self, record: &Record, session: Option<&str>, all: bool) -> bool {
         match session {
             Some(id) => record.session.as_deref() == Some(id),
@@ -159,7 +155,7 @@ impl Here {
         }
     }
 
-    /// The meter of a session, or of a transcript alone.
+    /// Of a session, or of a transcript alone.
     pub(crate) fn meter(&self, session: Option<&Session>, path: Option<&Path>) -> (Meter, Option<Forecast>) {
         let known = session.map(|session| &session.marks);
         let path = path.map(Path::to_owned).or_else(|| known?.session.transcript.as_ref().map(PathBuf::from));
@@ -167,7 +163,7 @@ impl Here {
             .and_then(|known| known.session.root.as_ref())
             .map(PathBuf::from)
             .or_else(|| self.root.clone());
-        // What the hooks saw counts more than what this terminal sees: the client's environment is not ours.
+        // The hooks' reading wins: they run in the client's environment, this terminal does not.
         let read = || {
             self.env.host_settings(&host_settings::read(root.as_deref(), self.env.place.host().as_deref()))
         };
@@ -195,7 +191,6 @@ impl Here {
     }
 }
 
-/// A session on this machine.
 pub(crate) struct Session {
     pub(crate) id: SessionId,
     pub(crate) marks: Marks,

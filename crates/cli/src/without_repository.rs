@@ -1,8 +1,8 @@
-//! Keeps variables that a repository set from commands, the MCP server, the worker, and all that these start.
+//! Keeps variables that a repository set from commands, the MCP server, the worker, and all programs that these start.
 //!
-//! The host puts the `env` of a project's settings into the environment of its shell and its servers. A program cannot safely
-//! change its own environment while it runs, so one that finds such a variable starts itself anew without it: whatever reads
-//! the environment afterwards, here or in a child, has nothing to look out for.
+//! The host puts the `env` of a project's settings into the environment of its shell and its servers. A program cannot
+//! safely change its own environment while it runs, so it restarts itself without such a variable. Nothing that reads
+//! the environment afterwards, here or in a child, has to check again.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -18,10 +18,10 @@ use tidegate_state::place::running;
 use tidegate_state::session::marks;
 
 use crate::error::CliError;
-use crate::host::settings_file::is_same;
+use crate::path::is_same_place;
 use crate::print;
 
-/// Runs this command without the variables that a repository set. `None`: there are none, and the command may run here.
+/// Runs this command without the variables that a repository set. `None` if there are none.
 pub(crate) fn start_anew() -> Option<ExitCode> {
     let guarded: Vec<_> = std::env::vars_os()
         .filter_map(|(name, value)| {
@@ -30,11 +30,12 @@ pub(crate) fn start_anew() -> Option<ExitCode> {
         })
         .collect();
     let env = Environment::of_process();
-    let of_projects = projects(&env).into_iter().map(|project| (variables_of_project(&project), project));
+    let of_projects =
+        list_projects(&env).into_iter().map(|project| (variables_of_project(&project), project));
     let of_projects: Vec<(Option<Vec<_>>, PathBuf)> = of_projects.collect();
-    // Settings that cannot be read may set anything, but only for what the host starts.
+    // Unreadable settings may set anything, but only for programs that the host starts.
     let counting = || of_projects.iter().filter(|(of_project, _)| env.agent || of_project.is_some());
-    // A file may be gone by now, and the client still has what was in it. Also an agent's own word does not count.
+    // The client keeps values of a settings file that is gone by now. An agent's own word does not count.
     let of_client =
         if guarded.is_empty() { None } else { client::above(env.client).and_then(OwnVariables::of) };
     let is_project = |folder: &&Path| folder.join(".git").exists() || folder.join(".claude").exists();
@@ -51,7 +52,7 @@ pub(crate) fn start_anew() -> Option<ExitCode> {
     if foreign.is_empty() {
         return None;
     }
-    // A team's proxy is no news to anybody; it only does not reach what we start.
+    // A team's proxy settings are expected; they only do not reach programs started here.
     let told = foreign.iter().filter(|(_, _, guard)| *guard != Guard::Programs);
     let (theirs, unknown): (Vec<_>, Vec<_>) = told
         .map(|(name, value, _)| (name.as_str(), value))
@@ -67,7 +68,7 @@ pub(crate) fn start_anew() -> Option<ExitCode> {
     }
     let program = match running() {
         Ok(program) => program,
-        Err(error) => return Some(failed(&error)),
+        Err(error) => return Some(restart_failed(&error)),
     };
     let mut command = Command::new(program);
     command.args(std::env::args_os().skip(1));
@@ -83,7 +84,7 @@ fn become_it(mut command: Command) -> ExitCode {
     if let Some(name) = std::env::args_os().next() {
         command.arg0(name);
     }
-    failed(&command.exec())
+    restart_failed(&command.exec())
 }
 
 #[cfg(not(unix))]
@@ -93,24 +94,24 @@ fn become_it(mut command: Command) -> ExitCode {
             let code = status.code().and_then(|code| u8::try_from(code).ok());
             code.map_or(ExitCode::FAILURE, ExitCode::from)
         }
-        Err(error) => failed(&error),
+        Err(error) => restart_failed(&error),
     }
 }
 
-fn failed(error: &std::io::Error) -> ExitCode {
+fn restart_failed(error: &std::io::Error) -> ExitCode {
     CliError::new(format!("cannot start anew without the variables that the project's settings set: {error}"))
         .hint("take them out of `env` in the project's .claude/settings.json")
         .report()
 }
 
 /// Every project whose settings may be in this environment: the one that the host names, those at and above the current
-/// folder, and that of the session, since an agent can be anywhere when it calls us.
-fn projects(env: &Environment) -> Vec<PathBuf> {
+/// folder, and that of the session, since an agent can call from anywhere.
+fn list_projects(env: &Environment) -> Vec<PathBuf> {
     let mut projects: Vec<PathBuf> = env.project.iter().cloned().collect();
     let cwd = std::env::current_dir().unwrap_or_default();
     projects.extend(cwd.ancestors().filter(|folder| folder.is_absolute()).map(Path::to_owned));
     if let Some(session) = env.session.as_deref().and_then(|id| SessionId::parse(id).ok()) {
-        // The state that hooks use, whichever of the variables in question are theirs to believe.
+        // All places where hooks may keep their state: the variables that name it may be the repository's.
         let usual = PlaceEnv { home: env.place.home.clone(), ..PlaceEnv::default() };
         let moved = PlaceEnv { xdg_state: env.place.xdg_state.clone(), ..usual.clone() };
         for place in [&usual, &moved, &env.place] {
@@ -123,7 +124,7 @@ fn projects(env: &Environment) -> Vec<PathBuf> {
     }
     // In the home directory the settings are the user's own, unless they are what makes it the home directory.
     let home = env.place.home.as_deref();
-    let is_home = |project: &Path| home.is_some_and(|home| is_same(home, project));
+    let is_home = |project: &Path| home.is_some_and(|home| is_same_place(home, project));
     let makes_it_so = |project: &Path| {
         let variables = variables_of_project(project).unwrap_or_default();
         let is_theirs =

@@ -21,15 +21,34 @@ impl Millis {
 
     /// `2026-11-15`, the day in UTC.
     pub fn day(self) -> String {
+        let mut text = String::with_capacity(24);
+        self.push_day(&mut text);
+        text
+    }
+
+    fn push_day(self, text: &mut String) {
         let (year, month, day) = civil(self.0 / 86_400_000);
-        format!("{year:04}-{month:02}-{day:02}")
+        push_number(text, year, 4);
+        for number in [month, day] {
+            text.push('-');
+            push_number(text, number, 2);
+        }
     }
 
     /// `2026-11-15T11:51:28.759Z`.
     pub fn iso(self) -> String {
+        // `format!` takes ten times as long, and every hook writes the time down.
+        let mut text = String::with_capacity(24);
+        self.push_day(&mut text);
         let ms = self.0 % 86_400_000;
-        let (hour, minute, second) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60);
-        format!("{}T{hour:02}:{minute:02}:{second:02}.{:03}Z", self.day(), ms % 1000)
+        for (sign, number) in [('T', ms / 3_600_000), (':', ms / 60_000 % 60), (':', ms / 1000 % 60)] {
+            text.push(sign);
+            push_number(&mut text, number, 2);
+        }
+        text.push('.');
+        push_number(&mut text, ms % 1000, 3);
+        text.push('Z');
+        text
     }
 
     /// `2026-11-15T11:51:28Z`.
@@ -85,6 +104,18 @@ impl Millis {
         };
         let seconds = days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
         Some(Millis(seconds * 1000 + fraction))
+    }
+}
+
+/// A number with at least so many digits.
+fn push_number(text: &mut String, number: u64, digits: u32) {
+    let mut unit = 10_u64.pow(digits - 1);
+    while number / unit >= 10 {
+        unit *= 10;
+    }
+    while unit > 0 {
+        text.push(char::from(b'0' + (number / unit % 10) as u8));
+        unit /= 10;
     }
 }
 

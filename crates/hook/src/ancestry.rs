@@ -1,6 +1,9 @@
 //! Whether an agent started a process: by the variables and the programs of the processes above it. An agent can clear the
 //! variables of what it starts, but not those of the shell that it starts it from.
 
+#[cfg(target_os = "linux")]
+use crate::process::Processes;
+
 /// An agent above a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agent {
@@ -29,7 +32,7 @@ pub fn of_this() -> Ancestry {
 /// Above a process, with its own variables.
 #[cfg(target_os = "linux")]
 pub fn of(process: u64) -> Ancestry {
-    linux::Processes { folder: std::path::Path::new("/proc"), top: linux::top() }.above(process)
+    linux::Ancestors { processes: Processes::of_system(), top: linux::top() }.of(process)
 }
 
 /// Elsewhere the system does not show the variables of other processes.
@@ -40,23 +43,13 @@ pub fn of(_: u64) -> Ancestry {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::fs::{self, File};
-    use std::io::Read;
-    use std::path::Path;
-
     use tidegate_core::host::Host;
 
     use super::{Agent, Ancestry};
+    use crate::process::{MOST, Processes};
 
-    /// Nobody works below so many processes.
-    const MOST: usize = 256;
-
-    /// More than the system lets the variables of a process be.
-    const LARGEST: u64 = 8 * 1024 * 1024;
-
-    pub(super) struct Processes<'a> {
-        /// Where the system shows them.
-        pub(super) folder: &'a Path,
+    pub(super) struct Ancestors<'a> {
+        pub(super) processes: Processes<'a>,
         /// From this one upwards nothing is looked at.
         pub(super) top: Option<u64>,
     }
@@ -67,68 +60,54 @@ mod linux {
         top.and_then(|top| top.parse().ok())
     }
 
-    impl Processes<'_> {
-        pub(super) fn above(&self, begin: u64) -> Ancestry {
+    impl Ancestors<'_> {
+        pub(super) fn of(&self, begin: u64) -> Ancestry {
+            // A variable may name it. It is nobody's process.
+            if begin == 0 {
+                return Ancestry::Unknown;
+            }
             let mut process = begin;
             for _ in 0..MOST {
                 if process == 0 || Some(process) == self.top {
                     return Ancestry::Clear;
                 }
-                let environment = self.read(process, "environ");
+                let environment = self.processes.variables(process);
                 if environment.is_none() && process == begin {
                     return Ancestry::Unknown;
                 }
                 // Those of other users cannot be read. They are not an agent's of this one.
                 let variable = environment.as_deref().and_then(Host::agent_variable).map(str::to_owned);
                 // The client itself is such a program, so only those above it count.
-                let sign = variable.or_else(|| self.program(process).filter(|_| process != begin));
-                if let Some(sign) = sign {
+                let program = || Some(self.processes.host(process).filter(|_| process != begin)?.1);
+                if let Some(sign) = variable.or_else(program) {
                     return Ancestry::OfAgent(Agent { sign, process });
                 }
-                let Some(parent) = self.parent(process) else {
+                let Some(parent) = self.processes.parent(process) else {
                     return if process == begin { Ancestry::Unknown } else { Ancestry::Clear };
                 };
                 process = parent;
             }
             Ancestry::Unknown
         }
-
-        /// The program that a process runs, if it is an agent's.
-        fn program(&self, process: u64) -> Option<String> {
-            let path = fs::read_link(self.folder.join(process.to_string()).join("exe")).ok()?;
-            let path = path.to_string_lossy().into_owned();
-            Host::is_agent_program(&path).then_some(path)
-        }
-
-        fn parent(&self, process: u64) -> Option<u64> {
-            let line = self.read(process, "stat")?;
-            // The program's name may hold anything, also a parenthesis.
-            let end = line.iter().rposition(|byte| *byte == b')')?;
-            let fields = std::str::from_utf8(line.get(end + 1..)?).ok()?;
-            fields.split_whitespace().nth(1)?.parse().ok()
-        }
-
-        fn read(&self, process: u64, name: &str) -> Option<Vec<u8>> {
-            let file = File::open(self.folder.join(process.to_string()).join(name)).ok()?;
-            let mut bytes = Vec::new();
-            file.take(LARGEST).read_to_end(&mut bytes).ok()?;
-            Some(bytes)
-        }
     }
 
     #[cfg(test)]
     mod tests {
-        use super::*;
+        use std::path::Path;
 
-        /// A process as the system shows it.
-        fn add(folder: &Path, process: u64, parent: u64, program: &str, environment: Option<&str>) {
-            let at = folder.join(process.to_string());
-            fs::create_dir(&at).expect("a new folder");
-            fs::write(at.join("stat"), format!("{process} (a b) c) S {parent} 1 1")).expect("a new file");
-            std::os::unix::fs::symlink(program, at.join("exe")).expect("a new link");
-            if let Some(environment) = environment {
-                fs::write(at.join("environ"), environment).expect("a new file");
-            }
+        use super::*;
+        use crate::process::fake::Process;
+
+        fn add(folder: &Path, id: u64, parent: u64, program: &str, variables: Option<&str>) {
+            Process { id, parent, program, line: program, variables }.add(folder);
+        }
+
+        fn of(folder: &Path, process: u64) -> Ancestry {
+            Ancestors { processes: Processes::of(folder), top: None }.of(process)
+        }
+
+        fn of_agent(sign: &str, process: u64) -> Ancestry {
+            Ancestry::OfAgent(Agent { sign: sign.to_owned(), process })
         }
 
         #[test]
@@ -149,9 +128,8 @@ mod linux {
             // A client with its own sign; one that cannot be looked at.
             add(at, 40, 1, "/opt/claude", Some("CLAUDE_CODE_SESSION_ID=s\0"));
             add(at, 41, 1, "/opt/claude", None);
-            let processes = Processes { folder: at, top: None };
-            let of_agent = |sign: &str, process| Ancestry::OfAgent(Agent { sign: sign.to_owned(), process });
             for (process, expected) in [
+                (0, Ancestry::Unknown),
                 (10, Ancestry::Clear),
                 (11, Ancestry::Clear),
                 (20, of_agent("CLAUDECODE", 20)),
@@ -163,10 +141,40 @@ mod linux {
                 (41, Ancestry::Unknown),
                 (99, Ancestry::Unknown),
             ] {
-                assert_eq!(processes.above(process), expected, "{process}");
+                assert_eq!(of(at, process), expected, "{process}");
             }
-            let below = Processes { folder: at, top: Some(20) };
-            assert_eq!(below.above(22), Ancestry::Clear, "tests may run below an agent");
+            let below = Ancestors { processes: Processes::of(at), top: Some(20) };
+            assert_eq!(below.of(22), Ancestry::Clear, "tests may run below an agent");
+        }
+
+        #[test]
+        fn an_agent_that_runs_in_node_is_seen() {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            let at = folder.path();
+            let node = |id, parent, line: &str| {
+                Process { id, parent, program: "/usr/bin/node", line, variables: Some("") }.add(at);
+            };
+            add(at, 1, 0, "/sbin/init", None);
+            let modules = "/usr/lib/node_modules";
+            let (qwen, launcher) = (
+                format!("{modules}/@qwen-code/qwen-code/cli.js"),
+                format!("{modules}/@anthropic-ai/claude-code/cli-wrapper.cjs"),
+            );
+            // What an agent starts without variables.
+            node(10, 1, &format!("node --expose-gc {qwen}"));
+            add(at, 11, 10, "/usr/bin/script", Some(""));
+            add(at, 12, 11, "/opt/claude", Some(""));
+            // A terminal in an editor; a client that npm's script started.
+            node(20, 1, "node /opt/editor/server-main.js --port 0");
+            add(at, 21, 20, "/usr/bin/bash", Some(""));
+            node(22, 21, &format!("node {launcher}"));
+            add(at, 23, 22, "/usr/lib/node_modules/claude-code-linux-x64/claude", Some(""));
+            // An agent in npm's executable.
+            add(at, 30, 1, "/usr/lib/node_modules/@anthropic-ai/claude-code/bin/claude.exe", Some(""));
+            add(at, 31, 30, "/usr/bin/script", Some(""));
+            assert_eq!(of(at, 12), of_agent(&qwen, 10));
+            assert_eq!((of(at, 21), of(at, 23)), (Ancestry::Clear, Ancestry::Clear));
+            assert!(matches!(of(at, 31), Ancestry::OfAgent(Agent { process: 30, .. })));
         }
 
         #[test]
@@ -175,19 +183,14 @@ mod linux {
             for process in 1..=300 {
                 add(folder.path(), process, process - 1, "/usr/bin/env", Some("HOME=/h\0"));
             }
-            let processes = Processes { folder: folder.path(), top: None };
-            assert_eq!(processes.above(300), Ancestry::Unknown);
-            assert_eq!(processes.above(200), Ancestry::Clear);
+            assert_eq!(of(folder.path(), 300), Ancestry::Unknown);
+            assert_eq!(of(folder.path(), 200), Ancestry::Clear);
         }
 
         #[test]
         fn this_process_can_be_looked_at() {
             assert_ne!(super::super::of_this(), Ancestry::Unknown);
-            assert!(
-                Processes { folder: Path::new("/proc"), top: None }
-                    .parent(std::process::id().into())
-                    .is_some()
-            );
+            assert!(Processes::of_system().parent(std::process::id().into()).is_some());
         }
     }
 }

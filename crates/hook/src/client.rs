@@ -5,22 +5,15 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use tidegate_core::feature::marks::ClientProcess;
+use tidegate_core::host::Host;
 use tidegate_core::host::claude_code::settings_file::Guard;
 use tidegate_state::host::claude_code::settings::{is_in_repository, variables_of_file};
 
 use crate::environment::SELECTOR;
-
-/// More than the system lets the variables of a process be.
-const LARGEST: u64 = 8 * 1024 * 1024;
-
-/// Nobody works below so many processes.
-const MOST: usize = 256;
+use crate::process::Processes;
 
 /// Where an administrator sets variables for everybody.
 const MANAGED: &str = "/etc/claude-code/managed-settings.json";
-
-/// Programs that run whatever file they are given: of these the name says nothing.
-const INTERPRETERS: [&str; 3] = ["node", "bun", "deno"];
 
 /// The variables that a person gave the client: by starting it, or in settings of their own. The client keeps those of a
 /// project's settings in its environment, also when the file is gone by now.
@@ -68,70 +61,96 @@ impl OwnVariables {
 
 /// A process, so that another one with its number is not taken for it.
 pub(crate) fn process(client: u64) -> Option<ClientProcess> {
-    Some(ClientProcess { process: client, since: stat(client)?.since })
+    of(Processes::of_system(), client)
 }
 
-/// Whether an event with this caller belongs to a session that these clients had. `None`: the client did not call.
+/// The very process is still there.
+pub fn runs(client: &ClientProcess) -> bool {
+    process(client.process).as_ref() == Some(client)
+}
+
+fn of(processes: Processes<'_>, client: u64) -> Option<ClientProcess> {
+    Some(ClientProcess { process: client, since: processes.since(client)? })
+}
+
+/// Whether a session knows this client. `starts`: it is the session's start, and another process may have an old number.
+///
+/// Otherwise, with a single known client, its number is enough: if that one is gone, nothing can be said against a caller
+/// either. So the system is not asked at each call.
+pub(crate) fn is_known(caller: u64, known: &[ClientProcess], starts: bool) -> bool {
+    is_known_by(Processes::of_system(), caller, known, starts)
+}
+
+fn is_known_by(processes: Processes<'_>, caller: u64, known: &[ClientProcess], starts: bool) -> bool {
+    match known {
+        [only] if !starts => only.process == caller,
+        _ => {
+            let is_same = |now: ClientProcess| known.contains(&now);
+            known.iter().any(|client| client.process == caller) && of(processes, caller).is_some_and(is_same)
+        }
+    }
+}
+
+/// Whether an event with this caller, whom the session does not know, belongs to a session that these clients had. `None`: the
+/// client did not call.
 ///
 /// A session can be resumed by another client, so a caller that is new has to be one by its program. Without a client that
 /// still runs, nothing can be said against a caller: older clients do not show themselves.
 pub(crate) fn is_of_session(caller: Option<u64>, known: &[ClientProcess]) -> bool {
-    if let Some(caller) = caller
-        && known.iter().any(|client| client.process == caller)
-    {
-        return true;
-    }
-    let runs = |client: &&ClientProcess| process(client.process).as_ref() == Some(*client);
-    let mut running = known.iter().filter(runs).peekable();
-    if running.peek().is_none() {
-        return true;
-    }
-    let Some(caller) = caller else { return false };
-    running.any(|client| is_client_like(caller, client.process))
+    is_of_session_by(Processes::of_system(), caller, known)
 }
 
-/// Whether a process runs the client's program, or another version of it.
-fn is_client_like(caller: u64, client: u64) -> bool {
-    let (Some(theirs), Some(own)) = (program(caller), program(client)) else { return false };
-    let is_same = theirs == own || (theirs.parent() == own.parent() && !is_interpreter(&own));
-    is_same && !(is_interpreter(&own) && is_below(caller, client))
+fn is_of_session_by(processes: Processes<'_>, caller: Option<u64>, known: &[ClientProcess]) -> bool {
+    let is_there = |client: &&ClientProcess| of(processes, client.process).as_ref() == Some(*client);
+    let running: Vec<u64> = known.iter().filter(is_there).map(|client| client.process).collect();
+    let Some(caller) = caller else { return running.is_empty() };
+    // The agent in a client can start any program, also the client's own.
+    let is_started_by = |client: &u64| processes.is_below(caller, *client);
+    let is_like = |client: &u64| is_same_program(processes, caller, *client);
+    let is_client = || is_claude_code(processes, caller) || running.iter().any(is_like);
+    running.is_empty() || (!running.iter().any(is_started_by) && is_client())
 }
 
-fn is_interpreter(program: &Path) -> bool {
-    program.file_name().is_some_and(|name| INTERPRETERS.iter().any(|known| name == *known))
+/// Whether two processes run the same executable, or two versions of one in a folder for them. Of an interpreter that says
+/// nothing.
+fn is_same_program(processes: Processes<'_>, caller: u64, client: u64) -> bool {
+    let (Some(theirs), Some(own)) = (processes.program(caller), processes.program(client)) else {
+        return false;
+    };
+    let is_other_version = || theirs.parent() == own.parent() && is_in_versions(&own);
+    !Host::is_interpreter(&own.to_string_lossy()) && (theirs == own || is_other_version())
+}
+
+fn is_in_versions(program: &Path) -> bool {
+    program.parent().and_then(Path::file_name).is_some_and(|folder| folder == "versions")
+}
+
+fn is_claude_code(processes: Processes<'_>, process: u64) -> bool {
+    processes.host(process).is_some_and(|(host, _)| host == Host::ClaudeCode)
 }
 
 /// Whether this process works below one of a session's clients. Where none is known, nothing can be said against it: older
 /// clients do not show themselves.
 pub fn is_above(known: &[ClientProcess]) -> bool {
-    let is_known = |above: u64| process(above).is_some_and(|above| known.contains(&above));
-    known.is_empty() || ancestors(u64::from(std::process::id())).any(is_known)
+    let processes = Processes::of_system();
+    let is_known = |above: u64| of(processes, above).is_some_and(|above| known.contains(&above));
+    known.is_empty() || processes.above(u64::from(std::process::id())).any(is_known)
 }
 
 /// The client that this process works below: the one that a variable names, if it is above, else the nearest by its program.
 pub fn above(named: Option<u64>) -> Option<u64> {
-    let this = u64::from(std::process::id());
-    if let Some(named) = named.filter(|named| is_below(this, *named)) {
+    above_by(Processes::of_system(), u64::from(std::process::id()), named)
+}
+
+fn above_by(processes: Processes<'_>, this: u64, named: Option<u64>) -> Option<u64> {
+    if let Some(named) = named.filter(|named| processes.is_below(this, *named)) {
         return Some(named);
     }
     let is_client = |process: &u64| {
-        program(*process).is_some_and(|program| {
-            let name = program.file_name().and_then(OsStr::to_str).unwrap_or_default();
-            let folder = program.parent().and_then(Path::file_name);
-            name == "claude" || folder == Some(OsStr::new("versions"))
-        })
+        is_claude_code(processes, *process)
+            || processes.program(*process).is_some_and(|program| is_in_versions(&program))
     };
-    ancestors(this).find(is_client)
-}
-
-fn is_below(process: u64, above: u64) -> bool {
-    ancestors(process).any(|found| found == above)
-}
-
-/// The processes above one, nearest first.
-fn ancestors(process: u64) -> impl Iterator<Item = u64> {
-    let parent = |process: &u64| stat(*process).map(|found| found.parent).filter(|parent| *parent > 0);
-    std::iter::successors(parent(&process), parent).take(MOST)
+    processes.above(this).find(is_client)
 }
 
 /// The variables that a process was started with. Tests are clients that were started with other ones; a build for use has no
@@ -142,53 +161,7 @@ fn initial(process: u64) -> Option<Vec<u8>> {
     {
         return std::fs::read(file).ok();
     }
-    read(process, "environ")
-}
-
-struct Stat {
-    parent: u64,
-    since: u64,
-}
-
-fn stat(process: u64) -> Option<Stat> {
-    let line = read(process, "stat")?;
-    // The program's name may hold anything, also a parenthesis.
-    let end = line.iter().rposition(|byte| *byte == b')')?;
-    let fields: Vec<&str> = std::str::from_utf8(line.get(end + 1..)?).ok()?.split_whitespace().collect();
-    Some(Stat { parent: fields.get(1)?.parse().ok()?, since: fields.get(19)?.parse().ok()? })
-}
-
-/// Where the system shows a process.
-#[cfg(target_os = "linux")]
-fn folder(process: u64) -> PathBuf {
-    Path::new("/proc").join(process.to_string())
-}
-
-#[cfg(target_os = "linux")]
-fn program(process: u64) -> Option<PathBuf> {
-    let path = std::fs::read_link(folder(process).join("exe")).ok()?;
-    // An update may have replaced it.
-    let text = path.to_str().and_then(|path| path.strip_suffix(" (deleted)")).map(PathBuf::from);
-    Some(text.unwrap_or(path))
-}
-
-#[cfg(target_os = "linux")]
-fn read(process: u64, name: &str) -> Option<Vec<u8>> {
-    use std::io::Read;
-    let file = std::fs::File::open(folder(process).join(name)).ok()?;
-    let mut bytes = Vec::new();
-    file.take(LARGEST).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn program(_: u64) -> Option<PathBuf> {
-    None
-}
-
-#[cfg(not(target_os = "linux"))]
-fn read(_: u64, _: &str) -> Option<Vec<u8>> {
-    None
+    Processes::of_system().variables(process)
 }
 
 #[cfg(unix)]
@@ -204,12 +177,13 @@ fn text(bytes: &[u8]) -> OsString {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
+    use crate::process::fake::Process;
 
     #[test]
     fn this_process_has_its_parents_and_its_variables() {
-        let this = u64::from(std::process::id());
+        let (system, this) = (Processes::of_system(), u64::from(std::process::id()));
         let parent = u64::from(std::os::unix::process::parent_id());
-        assert!(is_below(this, parent) && !is_below(parent, this));
+        assert!(system.is_below(this, parent) && !system.is_below(parent, this));
         let own = OwnVariables::of(this).expect("it can be looked at");
         assert!(own.get("PATH").is_some());
         assert!(!own.counts("TIDEGATE_OFF", OsStr::new("x"), &[]));
@@ -234,11 +208,95 @@ mod tests {
         let this = u64::from(std::process::id());
         let parent = u64::from(std::os::unix::process::parent_id());
         let known = [process(this).expect("it runs")];
-        assert!(is_of_session(Some(this), &known));
+        assert!(is_known(this, &known, true) && !is_known(parent, &known, true));
         assert!(!is_of_session(None, &known), "a pipe");
         assert!(!is_of_session(Some(parent), &known), "another program");
         // Its number belongs to another process by now: nothing is known of who called.
         let gone = [ClientProcess { since: known[0].since + 1, ..known[0] }];
         assert!(is_of_session(None, &gone) && is_of_session(Some(parent), &gone));
+    }
+
+    /// A process that took the number of a client is not that client, where it matters.
+    #[test]
+    fn a_client_is_known_by_its_number_and_its_start() {
+        let this = u64::from(std::process::id());
+        let own = process(this).expect("it runs");
+        let other = ClientProcess { since: own.since + 1, ..own };
+        let gone = ClientProcess { process: 0, since: 1 };
+        assert!(is_known(this, &[own], false) && is_known(this, &[gone, own], false));
+        assert!(!is_known(this, &[other], true), "a session that goes on in a new container");
+        assert!(!is_known(this, &[gone, other], false));
+        assert!(is_known(this, &[other], false), "nothing can be said against it");
+    }
+
+    /// Who runs, by the line of its process: number, parent, program, words.
+    fn system(processes: &[(u64, u64, &str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        for (id, parent, program, line) in processes.iter().copied() {
+            Process { id, parent, program, line, variables: Some("") }.add(folder.path());
+        }
+        folder
+    }
+
+    #[test]
+    fn a_program_in_the_clients_folder_is_not_the_client() {
+        let folder = system(&[
+            (1, 0, "/sbin/init", "init"),
+            (10, 1, "/usr/bin/claude", "claude"),
+            // What the agent started, also outside of its own processes.
+            (11, 10, "/usr/bin/python3", "python3"),
+            (12, 10, "/usr/bin/claude", "claude"),
+            (13, 12, "/tmp/claude", "claude"),
+            (14, 1, "/usr/bin/python3", "python3"),
+            (15, 1, "/usr/bin/node", "node /h/x.js"),
+            // Clients that a person started: the same, another version, an editor's, one that runs in Node.
+            (20, 1, "/usr/bin/claude (deleted)", "claude"),
+            (21, 1, "/h/.local/share/claude/versions/2.1.325", "claude"),
+            (22, 1, "/h/.vscode/extensions/anthropic.claude-code-2.1.325/native-binary/claude", "claude"),
+            (23, 1, "/usr/bin/node", "node /usr/lib/node_modules/@anthropic-ai/claude-code/cli.js"),
+        ]);
+        let processes = Processes::of(folder.path());
+        let known = [of(processes, 10).expect("it runs")];
+        for (caller, is_it) in [(11, false), (12, false), (13, false), (14, false), (15, false)]
+            .into_iter()
+            .chain([(20, true), (21, true), (22, true), (23, true)])
+        {
+            assert_eq!(is_of_session_by(processes, Some(caller), &known), is_it, "{caller}");
+        }
+        assert!(!is_of_session_by(processes, None, &known));
+    }
+
+    #[test]
+    fn another_version_of_the_client_is_told_by_its_folder() {
+        let folder = system(&[
+            (1, 0, "/sbin/init", "init"),
+            (10, 1, "/opt/cc/versions/2.1.324", "cc"),
+            (11, 1, "/opt/cc/versions/2.1.325", "cc"),
+            (12, 1, "/opt/cc/other", "other"),
+            // A client in Node says nothing for another script.
+            (20, 1, "/usr/bin/node", "claude"),
+            (21, 1, "/usr/bin/node", "node /h/x.js"),
+        ]);
+        let processes = Processes::of(folder.path());
+        let known = |id| [of(processes, id).expect("it runs")];
+        assert!(is_of_session_by(processes, Some(11), &known(10)));
+        assert!(!is_of_session_by(processes, Some(12), &known(10)));
+        assert!(!is_of_session_by(processes, Some(21), &known(20)));
+    }
+
+    #[test]
+    fn the_client_above_is_found_also_in_node() {
+        let folder = system(&[
+            (1, 0, "/sbin/init", "init"),
+            (10, 1, "/usr/bin/node", "node /usr/lib/node_modules/@anthropic-ai/claude-code/cli.js"),
+            (11, 10, "/usr/bin/bash", "bash"),
+            (12, 11, "/opt/tidegate", "tidegate status"),
+            (20, 1, "/usr/bin/node", "node /h/serve.js"),
+            (21, 20, "/opt/tidegate", "tidegate status"),
+        ]);
+        let processes = Processes::of(folder.path());
+        assert_eq!(above_by(processes, 12, None), Some(10));
+        assert_eq!(above_by(processes, 12, Some(20)), Some(10), "a variable that names another process");
+        assert_eq!(above_by(processes, 21, None), None);
     }
 }

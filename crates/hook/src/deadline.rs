@@ -65,6 +65,11 @@ impl Deadline {
         self.limit.load(Ordering::Relaxed)
     }
 
+    /// How long a lock may be waited for now: less than is left, since a lock that does not come free has to be said.
+    pub(crate) fn patience(&self) -> Duration {
+        (self.limit() * 3 / 4).saturating_sub(self.start.elapsed())
+    }
+
     /// Whether another step of reading may begin: the last fifth is for answering.
     pub(crate) fn in_time(&self) -> bool {
         self.start.elapsed() < self.limit() * 4 / 5

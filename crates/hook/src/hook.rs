@@ -1,7 +1,7 @@
 //! `tidegate hook`: event in, facts gathered, policies decide, verdicts merge, record, reply.
 
 use std::ffi::OsString;
-use std::io::Read;
+use std::io::{self, Read};
 use std::mem::ManuallyDrop;
 use std::path::Path;
 use std::process::ExitCode;
@@ -23,6 +23,7 @@ use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
 use tidegate_state::config::off;
 use tidegate_state::feature::{self, Where, put};
+use tidegate_state::file::lock::{Held, Keeps};
 use tidegate_state::place::StateDir;
 use tidegate_state::session::marks::Lock;
 use tidegate_state::session::{claims, fork, marks};
@@ -177,10 +178,11 @@ impl Hook {
         match event.kind {
             EventKind::Stop | EventKind::TaskCompleted => {
                 let elsewhere = Environment::signs_elsewhere(event.session.as_str(), state.root());
-                if let Err(error) = marks::take_up_unnoted(&folder, &elsewhere)
+                let taken = marks::take_up_unnoted(&folder, &elsewhere, self.deadline.patience());
+                if let Err(error) = taken
                     && event.kind == EventKind::Stop
                 {
-                    return give(&self.fail(&FailedStep::Marks(error.to_string()), Some(&config), None));
+                    return give(&self.fail(&of_marks(&error), Some(&config), None));
                 }
             }
             // And what ran now may be its check, which counts only for what is known to be unverified.
@@ -193,8 +195,10 @@ impl Hook {
         let clients = marks.value().map(|marks| marks.session.clients.as_slice()).unwrap_or_default();
         let vouches = |client: &u64| caller::is(*client) && !Environment::is_of_shell_tool();
         let caller = self.env.client.filter(vouches);
-        let only_answers = !clients.is_empty() && !client::is_of_session(caller, clients);
-        let caller = caller.filter(|caller| !clients.iter().any(|known| known.process == *caller));
+        let starts = event.kind == EventKind::SessionStart;
+        let is_known = caller.is_some_and(|caller| client::is_known(caller, clients, starts));
+        let only_answers = !clients.is_empty() && !is_known && !client::is_of_session(caller, clients);
+        let caller = caller.filter(|_| !is_known);
         if marks.value().is_some_and(|marks| pipeline::deserves_time(&event, marks)) {
             self.deadline.extend();
         }
@@ -453,13 +457,17 @@ impl Run<'_> {
         if outcome.effects.is_empty() {
             return Ok((ruling, outcome, None));
         }
-        let lock =
-            marks::lock_alone(self.here.folder).map_err(|error| FailedStep::Marks(error.to_string()))?;
+        let lock = self.lock(Keeps::Alone)?;
         let mut is_same = put(&mut facts.marks, marks::read(self.here.folder));
         is_same &= feature::read_again(facts, self.here);
         // Hardly ever has anything changed, and the same facts lead to the same ruling.
         let (ruling, outcome) = if is_same { (ruling, outcome) } else { decide(facts) };
         Ok((ruling, outcome, Some(lock)))
+    }
+
+    fn lock(&self, keeps: Keeps) -> Result<Lock, FailedStep> {
+        let patience = self.hook.deadline.patience();
+        marks::lock(self.here.folder, keeps, patience).map_err(|error| of_marks(&error))
     }
 
     /// The record, then what is to be remembered, then the reply. In this order a failure on the way loses nothing:
@@ -472,13 +480,12 @@ impl Run<'_> {
         lock: Option<Lock>,
     ) -> Result<Answer, FailedStep> {
         let (now, config) = (self.here.now, self.here.config);
-        let failed = |error: std::io::Error| FailedStep::Marks(error.to_string());
         let mut new_marks = pipeline::observe(facts, config);
         new_marks.extend(self.client_marks(facts, &new_marks));
         let observed = new_marks.len();
         new_marks.extend(outcome.effects.iter().filter_map(Effect::leaves));
         let lock = match lock {
-            None if !new_marks.is_empty() => Some(marks::lock_shared(self.here.folder).map_err(failed)?),
+            None if !new_marks.is_empty() => Some(self.lock(Keeps::Shared)?),
             lock => lock,
         };
 
@@ -510,7 +517,9 @@ impl Run<'_> {
         }
         let written = journal::append(&self.state.journal(), now, &mut record)
             .map_err(|error| FailedStep::Record(error.to_string()))
-            .and_then(|()| lock.map_or(Ok(()), |lock| lock.append(&new_marks).map_err(failed)));
+            .and_then(|()| {
+                lock.map_or(Ok(()), |lock| lock.append(&new_marks).map_err(|error| of_marks(&error)))
+            });
 
         let mut later = Later::default();
         match written {
@@ -559,6 +568,14 @@ impl Run<'_> {
         let via = self.hook.via.clone().unwrap_or_else(program);
         let (id, now) = (id.unwrap_or_default(), self.hook.fallback.now);
         claims::is_duplicate(self.here.folder, &self.event.name, id, &via, now).unwrap_or(false)
+    }
+}
+
+/// Why the session's marks cannot be used.
+fn of_marks(error: &io::Error) -> FailedStep {
+    match Held::of(error) {
+        Some(held) => FailedStep::Locked { file: held.file.display().to_string(), process: held.process },
+        None => FailedStep::Marks(error.to_string()),
     }
 }
 

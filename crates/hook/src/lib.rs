@@ -16,6 +16,7 @@ mod failure;
 pub mod ancestry;
 mod caller;
 pub mod client;
+mod process;
 mod statusline;
 
 pub use hook::{run as hook, run_bare as bare_hook};

@@ -163,10 +163,20 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
 fn waits(request: &Approval, lang: Lang, columns: Option<usize>) -> String {
     let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(METER).max(SHORTEST_REQUEST));
     let whole = approval::words::waits(lang, &request.code, &request.wording());
-    match whole.char_indices().nth(room) {
-        Some((end, _)) => format!("{}…", &whole[..end]),
-        None => whole,
+    cut(&characters::visible(&whole), room)
+}
+
+/// A text in so many columns, of which the last is a sign that there is more.
+fn cut(text: &str, room: usize) -> String {
+    if width(text) <= room {
+        return text.to_owned();
     }
+    let mut columns = 1;
+    let fits = |c: &char| {
+        columns += width_of(*c);
+        columns <= room
+    };
+    text.chars().take_while(fits).chain(['…']).collect()
 }
 
 /// The first config file that cannot be read. Its name and line are enough to find it, and fit.
@@ -252,6 +262,8 @@ fn draw(
     let room = columns.unwrap_or(usize::MAX);
     let mut line = String::new();
     for piece in pieces {
+        // As it is printed, or it would not be as wide as it is measured.
+        let piece = characters::visible(&piece).into_owned();
         let longer = if line.is_empty() { piece } else { format!("{line} · {piece}") };
         if width(&longer) > room {
             break;
@@ -278,11 +290,14 @@ fn width(text: &str) -> usize {
     while let Some(c) = chars.next() {
         match c {
             '\x1b' => skip_escape(&mut chars),
-            '\u{0}'..='\u{2e7f}' => columns += 1,
-            _ => columns += 2,
+            c => columns += width_of(c),
         }
     }
     columns
+}
+
+fn width_of(c: char) -> usize {
+    if c < '\u{2e80}' { 1 } else { 2 }
 }
 
 /// A colour code ends with a letter, a link's address with BEL or `ESC \`.
@@ -349,6 +364,7 @@ fn shell(command: &str) -> Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tidegate_core::feature::approval::marks::ApprovalStage;
     use tidegate_core::host::window::Window;
     use tidegate_core::meter::Source;
 
@@ -369,6 +385,35 @@ mod tests {
         assert_eq!(drawn(5, Lang::En), "");
         assert_eq!(drawn(80, Lang::Ja), "62% 使用 · 圧縮まで 43k · 約6ターン · 未検証 2 ファイル");
         assert_eq!(drawn(22, Lang::Ja), "62% 使用");
+    }
+
+    /// A request is cut to the columns that it takes as it is printed.
+    #[test]
+    fn a_request_in_wide_or_hidden_characters_is_drawn() {
+        let window = Some(Window { tokens: 200_000, compact_at: Some(167_000) });
+        let reading = Reading { used: 124_000, window, source: Source::Payload, at: Millis(0) };
+        let forecast = Forecast { turns: 6, fewest: 4, most: 9 };
+        for about in ["編集を検証する".repeat(40), "\u{1b}[2J\u{202e}".repeat(40), "x".repeat(400)] {
+            let request = Approval {
+                code: "K7QF2M".to_owned(),
+                command: "off skill-gate".to_owned(),
+                about: Some(about.clone()),
+                at: Millis(0),
+                client: None,
+                shown: false,
+                stage: ApprovalStage::Asked,
+            };
+            for (lang, columns) in [(Lang::En, 80), (Lang::En, 120), (Lang::Ja, 120), (Lang::Ja, 200)] {
+                let armed = [waits(&request, lang, Some(columns))];
+                let line = draw(&reading, Some(&forecast), &[], &armed, lang, Some(columns));
+                let printed = characters::visible(&line);
+                assert!(printed.contains("K7QF2M") && printed.ends_with('…'), "{columns}: {printed}");
+                assert!(width(&printed) <= columns, "{columns}: {printed}");
+            }
+        }
+        assert_eq!(cut("ab漢字", 6), "ab漢字");
+        assert_eq!(cut("ab漢字", 5), "ab漢…");
+        assert_eq!(cut("ab漢字", 4), "ab…");
     }
 
     #[test]

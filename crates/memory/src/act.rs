@@ -14,7 +14,7 @@ use tidegate_core::time::Millis;
 use tidegate_state::project::memory_project;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{self, Record, Source, Status, Summary, new_uid};
+use crate::record::{self, LogSource, LogSummary, Record, TopicStatus, new_uid};
 use crate::store::{Put, Store};
 use crate::text::one_line;
 use crate::view::{Decision, Filter, Hit, HitKind, Log, MemoryProject, Page, Topic};
@@ -166,7 +166,7 @@ pub fn author(session: Option<&str>) -> String {
 /// The log of a relay holds what both sides said.
 pub fn author_of_log(row: &record::LogRow) -> String {
     match (row.source, row.session.as_deref()) {
-        (Source::Relay, Some(session)) => format!("conversation, session {}", short_session(session)),
+        (LogSource::Relay, Some(session)) => format!("conversation, session {}", short_session(session)),
         (_, session) => author(session),
     }
 }
@@ -257,7 +257,7 @@ pub fn add_topic(
         project: project.row.uid,
         parent: parent.map(|parent| parent.row.uid),
         title,
-        status: Status::Open,
+        status: TopicStatus::Open,
         automatic: None,
         offered: 0,
         offered_at: None,
@@ -276,7 +276,7 @@ pub struct TopicEdit {
     pub project: Option<i64>,
     /// `Some(None)` makes it a topic of its own.
     pub parent: Option<Option<i64>>,
-    pub status: Option<Status>,
+    pub status: Option<TopicStatus>,
 }
 
 /// An automatic topic that gets a title becomes an ordinary one.
@@ -350,10 +350,10 @@ pub fn add_log(
         answer: String::new(),
         tools: BTreeMap::new(),
         files: Vec::new(),
-        source: Source::Hand,
+        source: LogSource::Hand,
         redacted,
         notes: Vec::new(),
-        summary: Summary::default(),
+        summary: LogSummary::default(),
         at: acting.now,
         updated: acting.now,
     };

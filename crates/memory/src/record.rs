@@ -63,7 +63,7 @@ pub struct TopicRow {
     pub parent: Option<Uid>,
     /// One line.
     pub title: String,
-    pub status: Status,
+    pub status: TopicStatus,
     /// The session this topic was created for because the session named none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub automatic: Option<String>,
@@ -78,7 +78,7 @@ pub struct TopicRow {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub enum TopicStatus {
     #[default]
     Open,
     Closed,
@@ -124,7 +124,7 @@ pub struct LogRow {
     /// Files that were written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    pub source: Source,
+    pub source: LogSource,
     /// Removed secrets by kind.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub redacted: BTreeMap<String, u32>,
@@ -132,7 +132,7 @@ pub struct LogRow {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     #[serde(default)]
-    pub summary: Summary,
+    pub summary: LogSummary,
     /// The start of the relay, or the time of writing.
     pub at: Millis,
     /// The end of the relay as far as known.
@@ -141,14 +141,14 @@ pub struct LogRow {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Source {
+pub enum LogSource {
     Relay,
     /// Written directly.
     Hand,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Summary {
+pub struct LogSummary {
     /// `local` or the name of the model; empty for a hand-written log.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub by: String,

@@ -7,7 +7,7 @@ use tidegate_core::time::Millis;
 use crate::record::{self, Uid};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Named {
+pub struct NamedRow {
     pub id: i64,
     pub name: String,
 }
@@ -33,8 +33,8 @@ pub struct Topic {
     pub id: i64,
     #[serde(flatten)]
     pub row: record::TopicRow,
-    pub in_project: Named,
-    pub part_of: Option<Named>,
+    pub in_project: NamedRow,
+    pub part_of: Option<NamedRow>,
     pub logs: u64,
     /// Only decisions in force.
     pub decisions: u64,
@@ -48,8 +48,8 @@ pub struct Topic {
 pub struct Log {
     #[serde(flatten)]
     pub row: record::LogRow,
-    pub in_topic: Named,
-    pub in_project: Named,
+    pub in_topic: NamedRow,
+    pub in_project: NamedRow,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -58,8 +58,8 @@ pub struct Decision {
     pub id: i64,
     #[serde(flatten)]
     pub row: record::DecisionRow,
-    pub in_topic: Named,
-    pub in_project: Named,
+    pub in_topic: NamedRow,
+    pub in_project: NamedRow,
     /// The decision that replaced this one and was not retracted. A decision without it and without
     /// `retracted` is in force.
     pub superseded_by: Option<i64>,

@@ -1,7 +1,16 @@
 //! The account that this process runs as, by the system's user database. Variables do not count: whoever starts a command sets
 //! them.
 
+#[cfg(unix)]
+use std::path::Path;
 use std::path::PathBuf;
+#[cfg(target_os = "linux")]
+use std::process::Command;
+#[cfg(target_os = "linux")]
+use std::time::{Duration, Instant};
+
+#[cfg(target_os = "linux")]
+use crate::child;
 
 /// The user's own config file, where a moved config folder does not count.
 pub fn config() -> Option<PathBuf> {
@@ -19,7 +28,7 @@ fn home() -> Option<PathBuf> {
     }
     let user = rustix::process::getuid().as_raw();
     let home = |database: &[u8]| tidegate_core::text::passwd::home_of(user, database).map(PathBuf::from);
-    let local = crate::file::bounded::read(std::path::Path::new("/etc/passwd"), LARGEST).ok();
+    let local = crate::file::bounded::read(Path::new("/etc/passwd"), LARGEST).ok();
     local.and_then(|local| home(&local)).or_else(|| home(&directory(user)?))
 }
 
@@ -31,13 +40,45 @@ const LARGEST: u64 = 16 * 1024 * 1024;
 /// variables can lead them elsewhere.
 #[cfg(target_os = "linux")]
 fn directory(user: u32) -> Option<Vec<u8>> {
-    use std::process::{Command, Stdio};
-    ["/usr/bin/getent", "/bin/getent"].iter().find_map(|program| {
-        let mut getent = Command::new(program);
-        getent.args(["passwd", &user.to_string()]).env_clear().current_dir("/");
-        let output = getent.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
-        output.status.success().then_some(output.stdout)
-    })
+    let program =
+        ["/usr/bin/getent", "/bin/getent"].into_iter().find(|program| Path::new(program).exists())?;
+    let mut getent = Command::new(program);
+    getent.args(["passwd", &user.to_string()]).env_clear().current_dir("/");
+    output_of(getent, PATIENCE)
+}
+
+/// A directory on the network may not answer.
+#[cfg(target_os = "linux")]
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What a program prints, if it ends well in this time.
+#[cfg(target_os = "linux")]
+fn output_of(mut command: Command, patience: Duration) -> Option<Vec<u8>> {
+    use std::io::Read;
+    use std::process::Stdio;
+    use std::sync::mpsc;
+    child::in_a_group(&mut command);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().ok()?;
+    let stdout = child.stdout.take()?;
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let read = stdout.take(LARGEST).read_to_end(&mut bytes);
+        sender.send(read.is_ok().then_some(bytes))
+    });
+    let until = Instant::now() + patience;
+    let printed = receiver.recv_timeout(patience).ok().flatten();
+    // Its output is closed a moment before it has ended.
+    let mut status = None;
+    while printed.is_some() && status.is_none() && Instant::now() < until {
+        status = child.try_wait().ok()?;
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    if status.is_none() {
+        child::end(&mut child);
+    }
+    printed.filter(|_| status.is_some_and(|status| status.success()))
 }
 
 #[cfg(all(unix, not(target_os = "linux")))]
@@ -48,4 +89,24 @@ fn directory(_: u32) -> Option<Vec<u8>> {
 #[cfg(not(unix))]
 fn home() -> Option<PathBuf> {
     std::env::home_dir()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_that_does_not_answer_is_not_waited_for() {
+        let shell = |line: &str| {
+            let mut shell = Command::new("/bin/sh");
+            shell.args(["-c", line]);
+            shell
+        };
+        assert_eq!(output_of(shell("echo x"), Duration::from_mins(1)).as_deref(), Some(&b"x\n"[..]));
+        assert_eq!(output_of(shell("echo x; exit 2"), Duration::from_mins(1)), None);
+        // Longer than any test may take: only the limit can end them.
+        for line in ["sleep 600", "echo x; sleep 600", "sleep 600 & echo x", "exec >&-; sleep 600"] {
+            assert_eq!(output_of(shell(line), Duration::from_millis(50)), None, "{line}");
+        }
+    }
 }

@@ -72,14 +72,14 @@ fn find_vulnerabilities(
 
 /// The clone or, if there is none, the reason. An old one is better than none.
 fn update_database() -> Done<Result<PathBuf, String>> {
-    let clients = package::cache_folder()?;
-    let folder = clients.with_file_name("advisory-db");
-    let looked_at =
-        fs::metadata(folder.join(".git/FETCH_HEAD")).or_else(|_| fs::metadata(folder.join(".git")));
-    let age = looked_at
-        .and_then(|found| found.modified())
-        .ok()
-        .and_then(|time| SystemTime::now().duration_since(time).ok());
+    update_clone(package::cache_folder()?.with_file_name("advisory-db"), DATABASE)
+}
+
+fn update_clone(folder: PathBuf, source: &str) -> Done<Result<PathBuf, String>> {
+    // Git's own files change also when it could not fetch.
+    let stamp = folder.join(".git/tidegate-renewed");
+    let time = fs::metadata(&stamp).and_then(|found| found.modified()).ok();
+    let age = time.and_then(|time| SystemTime::now().duration_since(time).ok());
     if age.is_some_and(|age| age < DAY) {
         return Ok(Ok(folder));
     }
@@ -94,12 +94,16 @@ fn update_database() -> Done<Result<PathBuf, String>> {
         let parent = folder.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(parent).while_(parent.display())?;
         workspace::read_output(
-            git_command(parent).args(["clone", "--quiet", "--depth", "1", DATABASE]).arg(&folder),
+            git_command(parent).args(["clone", "--quiet", "--depth", "1", source]).arg(&folder),
         )
     };
     Ok(match renewed {
         Err(failure) if age.is_none_or(|age| age > OLDEST) => Err(failure.what().replace('\n', " ")),
-        _ => Ok(folder),
+        Err(_) => Ok(folder),
+        Ok(_) => {
+            fs::write(&stamp, "").while_(stamp.display())?;
+            Ok(folder)
+        }
     })
 }
 
@@ -208,6 +212,35 @@ mod tests {
         assert!(!advisory("informational = \"unsound\"", "patched = []").is_remark);
         assert!(!advisory("", "patched = []").is_remark);
         assert!(Advisory::parse("no advisory").is_err());
+    }
+
+    #[test]
+    fn a_database_that_could_not_be_renewed_grows_old() {
+        let place = tempfile::tempdir().unwrap();
+        let (source, folder) = (place.path().join("source"), place.path().join("advisory-db"));
+        fs::create_dir(&source).unwrap();
+        workspace::read_output(git_command(&source).args(["init", "--quiet"])).unwrap();
+        let user = ["-c", "user.name=x", "-c", "user.email=x@localhost"];
+        workspace::read_output(git_command(&source).args(user).args([
+            "commit",
+            "--quiet",
+            "--allow-empty",
+            "-m",
+            "x",
+        ]))
+        .unwrap();
+        let address = format!("file://{}", source.display());
+        let update = || update_clone(folder.clone(), &address).unwrap();
+        update().unwrap();
+        fs::rename(&source, place.path().join("gone")).unwrap();
+        let stamp = fs::File::options().write(true).open(folder.join(".git/tidegate-renewed")).unwrap();
+        stamp.set_modified(SystemTime::now() - DAY * 2).unwrap();
+        update().unwrap();
+        stamp.set_modified(SystemTime::now() - OLDEST - DAY).unwrap();
+        // A try that fails makes it no younger.
+        for _ in 0..2 {
+            update().unwrap_err();
+        }
     }
 
     #[test]

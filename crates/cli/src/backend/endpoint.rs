@@ -13,10 +13,10 @@ use tidegate_core::pipeline::record::BackendOutcome;
 use super::{Asked, LARGEST_ANSWER};
 use crate::program;
 
-/// `curl` keeps the time itself; only when it does not is it ended.
+/// `curl` keeps the time limit itself; it is killed only when it does not.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// What `curl` ends with when it took too long.
+/// Exit status of `curl` after its time limit.
 const TOO_LATE: i32 = 28;
 
 pub(super) struct Request<'a> {
@@ -29,7 +29,7 @@ pub(super) struct Request<'a> {
 impl Request<'_> {
     pub(super) fn ask(&self, curl: &Path, model: &str, question: &Question) -> Asked {
         let mut command = Command::new(curl);
-        // Without the user's own file of options, which could lead the key elsewhere.
+        // Without the user's own options file, which could send the key elsewhere.
         command.args(["-q", "--config", "-"]).env_remove(&self.target.key_variable);
         let options = self.options(&question.body(self.form, model));
         let ran = match program::run(&mut command, options.as_bytes(), LARGEST_ANSWER, self.limit + GRACE) {
@@ -51,11 +51,11 @@ impl Request<'_> {
         }
     }
 
-    /// The options, in the form of a file that `curl` reads. It follows no redirection unless told to.
+    /// As an options file for `curl`, which follows no redirection unless told to.
     fn options(&self, body: &str) -> String {
         let mut options = String::from("silent\ngloboff\n");
         let mut set = |name: &str, value: &str| {
-            let _ = writeln!(options, "{name} = {}", quoted(value));
+            let _ = writeln!(options, "{name} = {}", quote_value(value));
         };
         set("url", &self.target.url);
         set("proto", if self.target.url.starts_with("https:") { "=https" } else { "=http" });
@@ -84,8 +84,8 @@ impl Request<'_> {
     }
 }
 
-/// A value in quotes, in which `curl` knows these escapes.
-fn quoted(text: &str) -> String {
+/// With the escapes that `curl` knows.
+fn quote_value(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for c in text.chars() {
@@ -112,7 +112,7 @@ mod tests {
         #[test]
         fn a_prompt_cannot_become_an_option(prompt in "\\PC{0,60}|(\"|\\\\|\n|\r|url = |\u{0}){0,20}") {
             let body = question(&prompt).body(Kind::OpenAi, "m");
-            let line = quoted(&body);
+            let line = quote_value(&body);
             let breaks = line.chars().any(char::is_control);
             prop_assert!(!breaks, "more than one line");
             let mut read = String::new();

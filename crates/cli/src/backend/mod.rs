@@ -1,7 +1,6 @@
-//! Asking a language model: what a prompt is about, or for a summary. By the client's own program, or by `curl` at an
-//! endpoint. Only where the user's own config says so, and never on the way of a hook.
+//! Asks a language model about a prompt, or for a summary: by Claude Code's own program, or by `curl` at an endpoint.
+//! Only if the user's own config says so, and never in a hook process.
 
-mod claude;
 mod endpoint;
 pub(crate) mod summariser;
 
@@ -12,25 +11,24 @@ use tidegate_core::language_model::backend::{Kind, Target, Way};
 use tidegate_core::language_model::{Question, Said};
 use tidegate_core::pipeline::record::BackendOutcome;
 
+use crate::host::claude_code::language_model::ask_claude;
 use crate::program::{self, NotRun};
 
-/// An answer is a word or a few lines; what is around it is bounded.
-const LARGEST_ANSWER: u64 = 256 * 1024;
+/// An answer is a word or a few lines, with some JSON around it.
+pub(crate) const LARGEST_ANSWER: u64 = 256 * 1024;
 
-/// Everything that asking takes.
+/// A backend with everything it needs.
 pub(crate) enum Ready {
     Claude { program: PathBuf },
     Endpoint { curl: PathBuf, target: Target, key: Option<String> },
 }
 
-/// Why it cannot be asked.
 #[derive(Debug)]
 pub(crate) struct NotReady {
     pub(crate) outcome: BackendOutcome,
     pub(crate) why: String,
 }
 
-/// What came of it.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
     pub(crate) outcome: BackendOutcome,
@@ -39,25 +37,25 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    fn failed(why: impl Into<String>) -> Asked {
+    pub(crate) fn failed(why: impl Into<String>) -> Asked {
         Asked { outcome: BackendOutcome::Failed, why: Some(why.into()), ..Asked::default() }
     }
 
-    fn not_run(why: &NotRun) -> Asked {
+    pub(crate) fn not_run(why: &NotRun) -> Asked {
         match why {
             NotRun::Late => Asked { outcome: BackendOutcome::Timeout, ..Asked::default() },
             NotRun::Start(error) => Asked::failed(error.kind().to_string()),
         }
     }
 
-    fn read(kind: Kind, text: &str) -> Asked {
+    pub(crate) fn read(kind: Kind, text: &str) -> Asked {
         let said = Said::read(kind, text);
         let outcome = if said.text.is_some() { BackendOutcome::Answered } else { BackendOutcome::NoAnswer };
         Asked { outcome, said, why: None }
     }
 }
 
-/// Looks whether all is there that asking takes.
+/// Checks that the program and the key are there.
 pub(crate) fn prepare(
     way: &Way,
     path: &[PathBuf],
@@ -68,7 +66,7 @@ pub(crate) fn prepare(
         let outcome = BackendOutcome::NoProgram;
         let found = program::find_on_path(path, name)
             .ok_or_else(|| NotReady { outcome, why: format!("`{name}` is not on PATH") })?;
-        // A repository does not choose what is run.
+        // A repository must not choose the program.
         if project.is_some_and(|project| program::is_in(&found, project)) {
             return Err(NotReady { outcome, why: format!("`{name}` on PATH is in the project itself") });
         }
@@ -89,11 +87,11 @@ pub(crate) fn prepare(
     })
 }
 
-/// Asks. Takes as long as the settings allow.
+/// Blocks for up to the configured timeout.
 pub(crate) fn ask(ready: &Ready, way: &Way, question: &Question) -> Asked {
     let limit = Duration::from_secs(way.timeout_s);
     match ready {
-        Ready::Claude { program } => claude::ask(program, &way.model, question, limit),
+        Ready::Claude { program } => ask_claude(program, &way.model, question, limit),
         Ready::Endpoint { curl, target, key } => {
             let request = endpoint::Request { form: way.kind, target, key: key.as_deref(), limit };
             request.ask(curl, &way.model, question)

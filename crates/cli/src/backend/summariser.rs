@@ -26,19 +26,18 @@ const EVENT: &str = "summary-llm";
 /// Tokens of a summary, where they can be limited.
 const TOKENS: u32 = 1000;
 
-/// It, and how often it may be asked.
 pub(crate) struct Summariser<'a> {
     way: Way,
     ready: Result<Ready, NotReady>,
     most: u64,
     state: &'a StateDir,
-    /// Why it cannot be asked stands in the journal once.
+    /// The journal tells only once why it cannot be asked.
     told: bool,
 }
 
 impl<'a> Summariser<'a> {
-    /// As the config says; `None` where nobody is to be asked. `projects` are where the worker's relays come from: none of them
-    /// chooses what is run.
+    /// `None` without a configured model. `projects` are the sources of the worker's relays: none of them may choose
+    /// the program.
     pub(crate) fn of(
         settings: &Summary,
         path: &[PathBuf],
@@ -64,13 +63,13 @@ impl<'a> Summariser<'a> {
         match calls::take(self.state, Cap::Summaries, clock::now(), self.most) {
             Ok(true) => super::ask(ready, &self.way, question),
             Ok(false) => Asked { outcome: BackendOutcome::Capped, ..Asked::default() },
-            // What cannot be counted is not asked.
+            // A call that cannot be counted is not made.
             Err(error) => Asked::failed(format!("calls cannot be counted: {error}")),
         }
     }
 
     fn record(&mut self, outcome: BackendOutcome, asked: &Asked, ms: u64) {
-        // What was never asked would otherwise be said once for each relay.
+        // Without this, one missing program would be reported for each relay.
         if !outcome.was_asked() && std::mem::replace(&mut self.told, true) {
             return;
         }
@@ -91,7 +90,7 @@ impl<'a> Summariser<'a> {
             backend: Some(call),
             ..Record::begin(EVENT, now)
         };
-        // The summary counts more than the record of it.
+        // A missing record must not cost the summary.
         let _ = journal::append(&self.state.journal(), now, &mut record);
     }
 }

@@ -8,7 +8,7 @@ use tidegate_core::pipeline::record::{BoundaryRecord, Record};
 /// One compaction.
 #[derive(Serialize)]
 pub(super) struct Boundary {
-    /// When its key facts were noted.
+    /// Time at which its key facts were noted.
     at: String,
     session: String,
     trigger: String,
@@ -39,12 +39,12 @@ impl Boundary {
     }
 }
 
-/// All of them, as records come in.
+/// Collected as records come in.
 #[derive(Default)]
 pub(super) struct Boundaries(BTreeMap<(String, String), BoundaryRecord>);
 
 impl Boundaries {
-    /// Takes a record. Of those that tell of the same compaction the last counts: what was kept whole is known only later.
+    /// Of several records about one compaction the last counts: the result is complete only later.
     pub(super) fn take(&mut self, record: &Record) {
         let (Some(session), Some(boundary)) = (&record.session, &record.boundary) else { return };
         if boundary.kept.is_some() {
@@ -52,7 +52,7 @@ impl Boundaries {
         }
     }
 
-    /// Oldest first. Where nothing was noted there was nothing to lose.
+    /// Oldest first. Compactions without noted facts had nothing to lose.
     pub(super) fn finish(self) -> Vec<Boundary> {
         let measured = self.0.into_iter().filter(|(_, boundary)| boundary.of > 0);
         measured
@@ -70,14 +70,13 @@ impl Boundaries {
     }
 }
 
-/// What they come to together.
-pub(super) fn lines(boundaries: &[Boundary]) -> Vec<String> {
+pub(super) fn describe_boundaries(boundaries: &[Boundary]) -> Vec<String> {
     const SHOWN: usize = 5;
     if boundaries.is_empty() {
         return Vec::new();
     }
     let (kept, of) = boundaries.iter().fold((0, 0), |(kept, of), one| (kept + one.kept, of + one.of));
-    let compactions = super::report::count(boundaries.len(), "compaction");
+    let compactions = crate::print::format_count(boundaries.len(), "compaction");
     let mut lines =
         vec![format!("{compactions}: {kept} of {of} key facts survived ({}%)", kept * 100 / of.max(1))];
     let skipped = boundaries.len().saturating_sub(SHOWN);

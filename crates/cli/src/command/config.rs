@@ -1,5 +1,6 @@
-//! `tidegate config`: every value with where it comes from, and the schema.
+//! `tidegate config`: every value with its origin, and the schema.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
@@ -9,26 +10,55 @@ use tidegate_core::settings::value;
 use tidegate_core::settings::value::key_text;
 
 use super::Outcome;
-use crate::args;
 use crate::print;
 use crate::sessions::Here;
 
-pub(crate) fn run(args: &args::ConfigCommand) -> Outcome {
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Prints every value as it counts here
+    #[command(after_help = "\
+Examples:
+  tidegate config show --origin
+  tidegate config show --json | jq '.values[\"pressure.mode\"]'
+
+A later layer counts more: built in, ~/.config/tidegate/config.toml, its
+[project.\"/path\"] section, .claude/tidegate.toml, .claude/tidegate.local.toml,
+TIDEGATE_* variables. A project's own files can only tighten until trusted.")]
+    Show(ConfigShow),
+    /// Prints the JSON schema of a config file
+    #[command(after_help = "Examples:\n  tidegate config schema > config.schema.json")]
+    Schema,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ConfigShow {
+    /// Print where each value comes from
+    #[arg(long)]
+    pub(crate) origin: bool,
+    /// Another project than that of the current folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
+    /// Print JSON, with origins
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+pub(crate) fn run(args: &ConfigCommand) -> Outcome {
     match args {
-        args::ConfigCommand::Show(args) => show(args),
-        args::ConfigCommand::Schema => {
+        ConfigCommand::Show(args) => show_values(args),
+        ConfigCommand::Schema => {
             print::line(&schema_text());
             Ok(ExitCode::SUCCESS)
         }
     }
 }
 
-/// The schema as it is checked in.
+/// As it is checked in.
 pub(crate) fn schema_text() -> String {
     serde_json::to_string_pretty(&schema::schema()).expect("a schema is plain data")
 }
 
-fn show(args: &args::ConfigShow) -> Outcome {
+fn show_values(args: &ConfigShow) -> Outcome {
     let mut here = Here::find()?;
     if let Some(project) = &args.project {
         here.look_at(project)?;
@@ -62,7 +92,7 @@ fn as_toml(here: &Here, origin: bool) {
         for name in section.names() {
             let from = here.config.origin(&path(section.name(), name));
             let line = match section.get(name) {
-                // There is no word for it in TOML.
+                // TOML has no word for it.
                 value::Value::Nothing => format!("# {name} is not set"),
                 value => format!("{} = {value}", key_text(name)),
             };

@@ -18,6 +18,14 @@ use crate::error::CliError;
 use crate::host::claude_code::transcript;
 use crate::print;
 
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate demo
+
+Nothing is installed, no client is needed, nothing is left behind.")]
+pub(crate) struct Args;
+
 const SESSION: &str = "demo-session";
 
 pub(crate) fn run() -> Outcome {
@@ -30,7 +38,7 @@ pub(crate) fn run() -> Outcome {
     print::line(&format!("  {}", demo.status_line(131_000)?));
     print::line("\nWhy the last warning was given (tidegate explain):");
     if let Some(record) = &demo.last_said {
-        for line in super::explain::explain(record) {
+        for line in super::explain::explain_record(record) {
             print::line(&format!("  {line}"));
         }
     }
@@ -137,7 +145,7 @@ impl Demo {
         self.stop("the agent calls it done again")
     }
 
-    /// What was done, written down by the agent.
+    /// The agent writes down its progress.
     fn progress(&self) -> Result<(), CliError> {
         let project = self.folder.path().join("project").display().to_string();
         let entry = ["the login page remembers its user", "--decision", "a signed cookie, valid for 30 days"];
@@ -228,7 +236,7 @@ impl Demo {
             let below = format!("\n{indent}{:width$}", "", width = whom.len() + 4);
             print::line(&format!("{indent}{whom} <- {}", text.trim_end().replace('\n', &below)));
         };
-        for done in super::explain::done(&record.did) {
+        for done in super::explain::list_deeds(&record.did) {
             print::line(&format!("{indent}{done}"));
         }
         if code == 2 {
@@ -247,7 +255,7 @@ impl Demo {
         if let Some(message) = answer["systemMessage"].as_str() {
             told("you  ", message);
         }
-        // Before a compaction, what is printed is plain text for whoever writes the summary.
+        // Before a compaction, the output is plain text for the model that writes the summary.
         if name == "PreCompact" && !out.is_empty() {
             told("summary", &out);
         }
@@ -272,7 +280,7 @@ impl Demo {
         let mut command = Command::new(&self.binary);
         command.args(args).env_clear();
         command.env("HOME", self.folder.path()).env("CLAUDE_PROJECT_DIR", self.folder.path().join("project"));
-        // The language of whoever watches.
+        // The language of the person who watches.
         for name in ["LC_ALL", "LC_MESSAGES", "LANG", "SystemRoot"] {
             if let Some(value) = std::env::var_os(name) {
                 command.env(name, value);
@@ -302,11 +310,11 @@ impl Demo {
     /// The client writes an answer with its token counts.
     fn answer(&mut self, used: u64) -> Result<(), CliError> {
         self.calls += 1;
-        self.append(&transcript::answer(self.calls, "claude-sonnet-4-6", used, clock::now()))
+        self.append(&transcript::answer_entry(self.calls, "claude-sonnet-4-6", used, clock::now()))
     }
 
     fn boundary(&mut self) -> Result<(), CliError> {
-        self.append(&transcript::boundary(167_000, 9000, clock::now()))
+        self.append(&transcript::boundary_entry(167_000, 9000, clock::now()))
     }
 
     fn append(&self, entry: &Value) -> Result<(), CliError> {

@@ -9,34 +9,50 @@ use tidegate_core::pipeline::record::{BackendCall, Deeds, Record, Switched};
 use tidegate_state::journal;
 
 use super::Outcome;
-use super::meter::describe;
-use crate::args;
+use super::meter::describe_reading;
 use crate::error::CliError;
 use crate::print;
 use crate::sessions::Here;
 
-pub(crate) fn run(args: &args::Explain) -> Outcome {
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  tidegate explain last\n  tidegate explain 19a8f2c1d3e-4f2")]
+pub(crate) struct Args {
+    /// A record's id, or `last`: the newest record in which something was said or decided
+    #[arg(value_name = "RECORD", default_value = "last")]
+    pub(crate) record: String,
+    /// Only this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// All projects, not only this one
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Outcome {
     let here = Here::find()?;
-    let record = find(&here, args)?;
+    let record = find_record(&here, args)?;
     if args.json {
         print::json(&record);
         return Ok(ExitCode::SUCCESS);
     }
-    for line in explain(&record) {
+    for line in explain_record(&record) {
         print::line(&line);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn find(here: &Here, args: &args::Explain) -> Result<Record, CliError> {
-    // Nothing is said or decided in another host: its calls are shown only where there is nothing else.
+fn find_record(here: &Here, args: &Args) -> Result<Record, CliError> {
+    // Calls by other hosts decide nothing: they are shown only if there is nothing else.
     find_among(here, args, |record| record.ruling != "foreign").or_else(|_| find_among(here, args, |_| true))
 }
 
-fn find_among(here: &Here, args: &args::Explain, is_shown: fn(&Record) -> bool) -> Result<Record, CliError> {
+fn find_among(here: &Here, args: &Args, is_shown: fn(&Record) -> bool) -> Result<Record, CliError> {
     let wanted = |record: &Record| {
         if args.record == "last" {
-            !quiet(record)
+            !is_quiet(record)
                 && is_shown(record)
                 && record.ruling != "command"
                 && here.concerns(record, args.session.as_deref(), args.all)
@@ -60,8 +76,7 @@ fn find_among(here: &Here, args: &args::Explain, is_shown: fn(&Record) -> bool) 
     })
 }
 
-/// What would satisfy a verdict, each for itself.
-fn wanted(asks: &Asks) -> Vec<String> {
+fn list_asks(asks: &Asks) -> Vec<String> {
     let mut wanted = Vec::new();
     if !asks.skills.is_empty() {
         wanted.push(format!("invoking {}", asks.skills.join(" and ")));
@@ -76,14 +91,15 @@ fn wanted(asks: &Asks) -> Vec<String> {
     wanted
 }
 
-/// What was done that settles what was said before.
-pub(super) fn done(did: &Deeds) -> impl Iterator<Item = String> {
+/// Deeds that settle earlier interruptions.
+pub(super) fn list_deeds(did: &Deeds) -> impl Iterator<Item = String> {
     let hidden =
         did.hidden.as_ref().map(|line| format!("a check verified nothing, its status is hidden: {line}"));
-    let off = did.switched_off.as_ref().map(|off| format!("a policy was switched off: {}", switched(off)));
+    let off =
+        did.switched_off.as_ref().map(|off| format!("a policy was switched off: {}", describe_switch(off)));
     let stage =
         did.stage.as_ref().map(|stage| format!("somebody said that a stage is done, or cannot be: {stage}"));
-    let up: Vec<String> = did.stepped_up.iter().map(switched).collect();
+    let up: Vec<String> = did.stepped_up.iter().map(describe_switch).collect();
     let up = (!up.is_empty()).then(|| format!("a policy was let block again: {}", up.join(", ")));
     let lists = [
         ("a skill was invoked", &did.skills),
@@ -104,7 +120,7 @@ pub(super) fn done(did: &Deeds) -> impl Iterator<Item = String> {
         .chain(up)
 }
 
-fn switched(what: &Switched) -> String {
+fn describe_switch(what: &Switched) -> String {
     let place = match (&what.session, &what.project) {
         (Some(session), _) => format!("in session {session}"),
         (None, Some(project)) => format!("in {project}"),
@@ -113,8 +129,7 @@ fn switched(what: &Switched) -> String {
     format!("{} {place}", what.policy)
 }
 
-/// What came of asking a language model about a prompt.
-fn asked(call: &BackendCall) -> String {
+fn describe_call(call: &BackendCall) -> String {
     let came = match call.phase {
         Some(phase) => format!("it named the phase `{}`", phase.name()),
         None => format!("it named no phase: {}", call.outcome.name()),
@@ -133,14 +148,14 @@ fn asked(call: &BackendCall) -> String {
 }
 
 /// Nothing said, nothing refused, nothing failed.
-fn quiet(record: &Record) -> bool {
+fn is_quiet(record: &Record) -> bool {
     matches!(record.ruling.as_str(), "pass" | "backend")
         && record.failure.is_none()
         && record.said.model.is_none()
         && record.said.user.is_none()
 }
 
-pub(crate) fn explain(record: &Record) -> Vec<String> {
+pub(crate) fn explain_record(record: &Record) -> Vec<String> {
     let mut lines = vec![format!("{}  {} at {}", record.id, record.event, record.at)];
     let mut fact = |name: &str, value: Option<&str>| {
         if let Some(value) = value {
@@ -161,7 +176,7 @@ pub(crate) fn explain(record: &Record) -> Vec<String> {
     }
     if let Some(meter) = &record.meter {
         lines.extend(
-            describe(meter)
+            describe_reading(meter)
                 .into_iter()
                 .map(|line| format!("  {}", line.replacen("context:", "context  ", 1))),
         );
@@ -190,14 +205,14 @@ pub(crate) fn explain(record: &Record) -> Vec<String> {
                 lines.push(format!("    {label}: {}", text.replace('\n', "\n      ")));
             }
         }
-        let wanted = wanted(&verdict.asks);
+        let wanted = list_asks(&verdict.asks);
         if !wanted.is_empty() {
             lines.push(format!("    satisfied by: {}", wanted.join(", or ")));
         }
     }
-    lines.extend(done(&record.did).map(|done| format!("  here {done}")));
+    lines.extend(list_deeds(&record.did).map(|done| format!("  here {done}")));
     if let Some(call) = &record.backend {
-        lines.push(asked(call));
+        lines.push(describe_call(call));
         return lines;
     }
     if is_foreign {

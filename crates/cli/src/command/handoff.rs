@@ -1,5 +1,5 @@
-//! `tidegate handoff`: writes down what another session needs to go on. The host refuses its own tools in `.claude/context`, so
-//! this is how a model does it.
+//! `tidegate handoff`: writes a file from which another session can continue. The host refuses its own tools in
+//! `.claude/context`, so a model calls this.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,28 +13,49 @@ use tidegate_state::feature::knowledge::handoff;
 use tidegate_state::feature::workflow;
 
 use super::Outcome;
-use crate::approval::{self, tightened};
-use crate::args::Handoff;
+use crate::approval::{self, consent_to_tighten};
+use crate::args::ProjectArgs;
 use crate::error::CliError;
 use crate::knowledge::Project;
 use crate::print;
 use crate::sessions::Session;
 
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate handoff                        writes .claude/context/handoff.md
+  tidegate handoff --dry-run              prints it, and writes nothing
+  tidegate handoff --json | jq -r .file
+
+Goal and constraints, where a cycle or workflow stands, decisions, edits that
+were not verified, entries that no person has gone through, next steps, open
+items and questions, paths: from the project's files and from what the hooks
+saw. What is not known is left out. A session that starts here within a day is
+told of the file, once. It is written anew each time; what a person wrote or
+changed there is kept beside it as handoff.kept.md.")]
+pub(crate) struct Args {
+    /// Print what would be written, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) of: ProjectArgs,
+}
+
 #[derive(Serialize)]
-struct Shown {
+struct ShownHandoff {
     file: PathBuf,
     project: PathBuf,
     at: String,
-    /// What was there and was not ours.
+    /// Backup of a file that a person had written there.
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<PathBuf>,
-    /// With `--dry-run`, what would be written.
+    /// With `--dry-run`, the text that would be written.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
 }
 
 /// The session that calls or is named, else the newest one of the project.
-fn session(project: &Project, args: &Handoff) -> Option<Session> {
+fn find_session(project: &Project, args: &Args) -> Option<Session> {
     if args.of.project.is_none() {
         return project.here.session(None).ok();
     }
@@ -44,10 +65,10 @@ fn session(project: &Project, args: &Handoff) -> Option<Session> {
     project.here.all().into_iter().find(is_here)
 }
 
-pub(crate) fn run(args: &Handoff) -> Outcome {
+pub(crate) fn run(args: &Args) -> Outcome {
     let project = Project::find(&args.of)?;
     let here = &project.here;
-    let session = session(&project, args);
+    let session = find_session(&project, args);
     let of = session.as_ref().map(|session| (&session.id, &session.marks));
     let file = project.folder().join(FILE);
     let attached = session.as_ref().and_then(|session| session.marks.workflow.attached.as_ref());
@@ -64,7 +85,8 @@ pub(crate) fn run(args: &Handoff) -> Outcome {
         )
         .hint("`tidegate progress add` writes down what was done and what comes next"));
     }
-    let mut shown = Shown { file, project: project.root.clone(), at: found.at.iso(), kept: None, text: None };
+    let mut shown =
+        ShownHandoff { file, project: project.root.clone(), at: found.at.iso(), kept: None, text: None };
     if args.dry_run {
         let text = found.text();
         if args.of.json {
@@ -75,14 +97,19 @@ pub(crate) fn run(args: &Handoff) -> Outcome {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    // At a terminal it is nobody's: the session is told of it like any other.
+    // At a terminal there is no session to attribute it to, so the next one is told of it like any other.
     let by = session.as_ref().map(|session| &session.id);
     let by = by.filter(|id| here.env.agent && project.session.as_ref() == Some(id));
     let written = handoff::write(&here.state, &project.root, &found, by).map_err(|error| {
         Project::unwritten(&shown.file, &error)
             .hint("nothing was changed; move that file away, and try again")
     })?;
-    approval::record(here, "handoff", &tightened(here, "a handoff was written"), Deeds::default());
+    approval::record_command(
+        here,
+        "handoff",
+        &consent_to_tighten(here, "a handoff was written"),
+        Deeds::default(),
+    );
     shown.kept = written.kept;
     if args.of.json {
         print::json(&shown);

@@ -10,21 +10,50 @@ use tidegate_state::clock;
 use tidegate_state::journal::{self, Follow};
 
 use super::Outcome;
-use crate::args;
 use crate::error::CliError;
 use crate::print;
 use crate::sessions::Here;
 
-pub(crate) fn run(args: &args::Journal) -> Outcome {
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate journal                        the last 20 records
+  tidegate journal --follow               and what comes
+  tidegate journal --policy pressure --last 100
+  tidegate journal --json | jq .ruling")]
+pub(crate) struct Args {
+    /// Wait for more records
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+    /// Only this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// All projects, not only this one
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Only records in which this policy took part
+    #[arg(long, value_name = "ID")]
+    pub(crate) policy: Option<String>,
+    /// So many of the newest
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) last: usize,
+    /// Print the records as they are written
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Outcome {
     let here = Here::find()?;
     let matches = |record: &Record| {
         let policy =
             args.policy.as_ref().is_none_or(|id| record.verdicts.iter().any(|verdict| verdict.policy == *id));
         here.concerns(record, args.session.as_deref(), args.all) && policy
     };
-    let show = |record: &Record| if args.json { print::json(record) } else { print::line(&summary(record)) };
+    let show = |record: &Record| {
+        if args.json { print::json(record) } else { print::line(&summarize_record(record)) }
+    };
 
-    // Before the listing: what is written in between is then shown twice rather than never.
+    // Before the listing: records written in between are then shown twice rather than never.
     let follow = Follow::from_here(&here.state.journal(), clock::now());
     let mut shown: Vec<Record> = Vec::new();
     let mut skipped = 0;
@@ -62,7 +91,7 @@ pub(crate) fn run(args: &args::Journal) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints what is appended from now on, until nobody reads any more.
+/// Prints appended records until the reader is gone.
 fn go_on(mut follow: Follow, show: &dyn Fn(&Record) -> bool) -> Result<(), CliError> {
     loop {
         let entries = follow.next(clock::now()).map_err(CliError::new)?;
@@ -73,8 +102,8 @@ fn go_on(mut follow: Follow, show: &dyn Fn(&Record) -> bool) -> Result<(), CliEr
     }
 }
 
-/// One line a record.
-pub(crate) fn summary(record: &Record) -> String {
+/// One line per record.
+pub(crate) fn summarize_record(record: &Record) -> String {
     let time = record.at.get(11..19).unwrap_or(&record.at);
     let what = match (&record.tool, &record.cause) {
         (Some(detail), _) | (None, Some(detail)) => format!("{}({detail})", record.event),
@@ -90,13 +119,13 @@ pub(crate) fn summary(record: &Record) -> String {
     let said = match (&record.failure, &record.said.model, &record.said.user) {
         _ if record.ruling == "foreign" => format!("  {}: not checked", Host::title(&record.host)),
         _ if record.ruling == "not-client" => "  not called by the client: nothing was changed".to_owned(),
-        _ if record.backend.is_some() => record.backend.as_ref().map(asked).unwrap_or_default(),
+        _ if record.backend.is_some() => record.backend.as_ref().map(describe_call).unwrap_or_default(),
         (Some(failure), _, _) => format!(
             "  could not check: {}{}",
             failure.step,
             if failure.closed { " (gate closed)" } else { "" }
         ),
-        (None, Some(text), _) | (None, None, Some(text)) => format!("  \"{}\"", shorten(text)),
+        (None, Some(text), _) | (None, None, Some(text)) => format!("  \"{}\"", shorten_text(text)),
         _ => String::new(),
     };
     let line = format!(
@@ -109,13 +138,12 @@ pub(crate) fn summary(record: &Record) -> String {
     line.replace('\n', " ")
 }
 
-/// What came of asking a language model.
-fn asked(call: &BackendCall) -> String {
+fn describe_call(call: &BackendCall) -> String {
     let came = call.phase.map_or(call.outcome.name(), Phase::name);
     format!("  {} {}: {came}, {} ms", call.backend, call.model, call.ms)
 }
 
-fn shorten(text: &str) -> String {
+fn shorten_text(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     if line.chars().count() <= 60 {
         line.to_owned()

@@ -1,4 +1,4 @@
-//! `tidegate learnings`: what was learned, how often it was confirmed, and what is wrong with the files.
+//! `tidegate learnings`: lists learnings with their confirmations, and faults in their files.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,17 +9,45 @@ use tidegate_core::feature::knowledge::similarity::{DUPLICATE, content_words, si
 use tidegate_core::feature::knowledge::stock::{Confidence, Stock};
 
 use super::Outcome;
-use super::compound::confirmed;
-use super::report::count;
-use crate::args::{Learnings, LearningsDo};
-use crate::knowledge::{Knowledge, Project, short};
-use crate::print;
+use super::compound::describe_confirmations;
+use crate::args::ProjectArgs;
+use crate::knowledge::{Knowledge, Project, shorten_id};
+use crate::print::{self, format_count};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate learnings                      each file and entry, how often confirmed
+  tidegate learnings check                what is malformed, with file and line
+  tidegate learnings --json | jq '.files[] | {file, total, unverified}'
+
+Reads `.claude/context/learnings*.md` and the file that `[knowledge] global` in
+your own config names. An entry is a `## title` with `- **Learning**:`,
+`- **Context**:`, `- **Implication**:` and
+`- **Confirmed**: 4 times | 2026-02-18 | implement, design`.
+
+Exit codes: 0 fine, 1 `check` found something malformed.")]
+pub(crate) struct Args {
+    /// What to do
+    #[arg(value_enum, default_value_t = LearningsDo::List)]
+    pub(crate) r#do: LearningsDo,
+    #[command(flatten)]
+    pub(crate) of: ProjectArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum LearningsDo {
+    /// Show what there is
+    List,
+    /// Show only what is malformed or twice there
+    Check,
+}
 
 /// Pairs of more learnings than this are not compared: it would take minutes.
 const MOST_COMPARED: usize = 2000;
 
 #[derive(Serialize)]
-struct Report {
+struct LearningsReport {
     project: PathBuf,
     files: Vec<File>,
     /// Pairs that may say the same.
@@ -35,11 +63,11 @@ struct File {
     /// Confirmations per learning.
     average: f64,
     unverified: usize,
-    learnings: Vec<Entry>,
+    learnings: Vec<ListedLearning>,
 }
 
 #[derive(Clone, Serialize)]
-struct Entry {
+struct ListedLearning {
     id: EntryId,
     title: String,
     line: usize,
@@ -69,15 +97,15 @@ struct Spot {
 #[derive(Serialize)]
 struct Malformed {
     path: PathBuf,
-    /// Where; nothing for a file that cannot be read.
+    /// Absent for a file that cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<usize>,
     what: String,
 }
 
-pub(crate) fn run(args: &Learnings) -> Outcome {
+pub(crate) fn run(args: &Args) -> Outcome {
     let project = Project::find(&args.of)?;
-    let report = report(&project, &project.read()?);
+    let report = build_report(&project, &project.read()?);
     let checks = args.r#do == LearningsDo::Check;
     let code = if checks && !report.malformed.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS };
     if args.of.json {
@@ -91,14 +119,14 @@ pub(crate) fn run(args: &Learnings) -> Outcome {
     Ok(code)
 }
 
-fn report(project: &Project, knowledge: &Knowledge) -> Report {
+fn build_report(project: &Project, knowledge: &Knowledge) -> LearningsReport {
     let mut files = Vec::new();
     let mut malformed: Vec<Malformed> = Vec::new();
     let mut compared = Vec::new();
     for stock in &knowledge.stock {
         let parsed = Stock::parse(&stock.text);
         let Confidence { total, average, unverified } = Confidence::of(&parsed.entries);
-        let entry = |learning: &tidegate_core::feature::knowledge::stock::Learning<'_>| Entry {
+        let entry = |learning: &tidegate_core::feature::knowledge::stock::Learning<'_>| ListedLearning {
             id: learning.id,
             title: learning.title.to_owned(),
             line: learning.line,
@@ -144,10 +172,10 @@ fn report(project: &Project, knowledge: &Knowledge) -> Report {
         }
     }
     duplicates.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
-    Report { project: project.root.clone(), files, duplicates, malformed }
+    LearningsReport { project: project.root.clone(), files, duplicates, malformed }
 }
 
-impl Report {
+impl LearningsReport {
     fn list(&self, project: &Project) {
         if self.files.is_empty() {
             print::line(&format!("there are no learnings in {}", project.folder().display()));
@@ -156,7 +184,7 @@ impl Report {
             print::line(&format!(
                 "{}: {}, confirmed {:.1} times on average, {} unverified",
                 file.file,
-                count(file.total, "learning"),
+                format_count(file.total, "learning"),
                 file.average,
                 file.unverified
             ));
@@ -164,9 +192,9 @@ impl Report {
                 let date = entry.date.as_deref().map(|date| format!(", last {date}")).unwrap_or_default();
                 print::line(&format!(
                     "  {}  {}  ({}{date})",
-                    short(entry.id),
+                    shorten_id(entry.id),
                     entry.title,
-                    confirmed(entry.confirmed)
+                    describe_confirmations(entry.confirmed)
                 ));
             }
         }
@@ -174,8 +202,9 @@ impl Report {
 
     fn check(&self, alone: bool) {
         for pair in &self.duplicates {
-            let spot =
-                |spot: &Spot| format!("{} \"{}\" ({}:{})", short(spot.id), spot.title, spot.file, spot.line);
+            let spot = |spot: &Spot| {
+                format!("{} \"{}\" ({}:{})", shorten_id(spot.id), spot.title, spot.file, spot.line)
+            };
             print::line(&format!(
                 "similar: {} and {}, {}%",
                 spot(&pair.first),
@@ -191,8 +220,8 @@ impl Report {
             let learnings = self.files.iter().map(|file| file.total).sum();
             print::line(&format!(
                 "{} in {}, none malformed",
-                count(learnings, "learning"),
-                count(self.files.len(), "file")
+                format_count(learnings, "learning"),
+                format_count(self.files.len(), "file")
             ));
         }
     }

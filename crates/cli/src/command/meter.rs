@@ -1,19 +1,39 @@
 //! `tidegate meter`: one reading.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use tidegate_core::meter::short_tokens;
 use tidegate_core::pipeline::record::MeterRecord;
 
 use super::Outcome;
-use crate::args;
 use crate::print;
 use crate::sessions::Here;
 
-/// The use is not known. Its own exit code, so that a script can tell it from an error.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate meter                               the session of this project
+  tidegate meter --session 91b38a40-… --json
+  tidegate meter --transcript session.jsonl
+
+Exit codes: 0 a reading, 3 the use is not known.")]
+pub(crate) struct Args {
+    /// Read this transcript
+    #[arg(long, value_name = "PATH", conflicts_with = "session")]
+    pub(crate) transcript: Option<PathBuf>,
+    /// Read this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Its own exit code, so that a script can tell an unknown use from an error.
 const UNKNOWN: u8 = 3;
 
-pub(crate) fn run(args: &args::Meter) -> Outcome {
+pub(crate) fn run(args: &Args) -> Outcome {
     let here = Here::find()?;
     let session = match &args.transcript {
         Some(_) => None,
@@ -24,15 +44,15 @@ pub(crate) fn run(args: &args::Meter) -> Outcome {
     if args.json {
         print::json(&record);
     } else {
-        for line in describe(&record) {
+        for line in describe_reading(&record) {
             print::line(&line);
         }
     }
     Ok(if record.used.is_some() { ExitCode::SUCCESS } else { ExitCode::from(UNKNOWN) })
 }
 
-/// A reading for people: the number, what it means, where it comes from.
-pub(crate) fn describe(meter: &MeterRecord) -> Vec<String> {
+/// For people: the number, its meaning, its source.
+pub(crate) fn describe_reading(meter: &MeterRecord) -> Vec<String> {
     let Some(used) = meter.used else {
         return vec![format!(
             "context: unknown ({})",
@@ -44,7 +64,7 @@ pub(crate) fn describe(meter: &MeterRecord) -> Vec<String> {
         (Some(window), Some(percent), Some(left)) => {
             lines.push(format!(
                 "context: {} {}% of {} tokens used ({used})",
-                bar(percent),
+                draw_bar(percent),
                 percent.round(),
                 short_tokens(window)
             ));
@@ -76,7 +96,7 @@ pub(crate) fn describe(meter: &MeterRecord) -> Vec<String> {
 }
 
 /// Twenty cells of five per cent.
-fn bar(percent: f64) -> String {
+fn draw_bar(percent: f64) -> String {
     let full = (percent / 5.0).round().clamp(0.0, 20.0) as usize;
     format!("[{}{}]", "#".repeat(full), "-".repeat(20 - full))
 }

@@ -1,74 +1,71 @@
-//! One file per command.
+//! One file or folder per command: its command line (`Args`) and `run`.
 
 mod boundaries;
-mod completions;
-mod compound;
-mod config;
+pub(crate) mod completions;
+pub(crate) mod compound;
+pub(crate) mod config;
 pub(crate) mod cycle;
-mod demo;
-mod explain;
+pub(crate) mod demo;
+pub(crate) mod doctor;
+pub(crate) mod explain;
 pub(crate) mod gate;
-mod handoff;
-mod journal;
-mod learnings;
-mod mcp;
+pub(crate) mod handoff;
+pub(crate) mod hook;
+pub(crate) mod init;
+pub(crate) mod journal;
+pub(crate) mod learnings;
+pub(crate) mod man;
+pub(crate) mod mcp;
 pub(crate) mod memory;
-mod meter;
+pub(crate) mod meter;
 pub(crate) mod off;
-mod phase;
-mod phase_ask;
-mod progress;
-mod reference;
-mod report;
-mod status;
-mod trust;
+pub(crate) mod on;
+pub(crate) mod phase;
+pub(crate) mod progress;
+pub(crate) mod reference;
+pub(crate) mod report;
+pub(crate) mod status;
+pub(crate) mod statusline;
+pub(crate) mod trust;
+pub(crate) mod uninstall;
 pub(crate) mod worker;
 
 use std::process::ExitCode;
 
-use crate::args::{Arguments, Command, PhaseCommand};
-use crate::doctor;
+use crate::args::{Cli, Command};
 use crate::error::CliError;
-use crate::install;
 
 pub(crate) type Outcome = Result<ExitCode, CliError>;
 
-pub(crate) fn run(arguments: Arguments) -> Outcome {
-    match arguments.command {
-        Command::Demo => demo::run(),
-        Command::Init(args) => install::init(&args),
-        Command::Uninstall(args) => install::uninstall(&args),
+pub(crate) fn run(cli: Cli) -> Outcome {
+    match cli.command {
+        Command::Demo(_) => demo::run(),
+        Command::Init(args) => init::run(&args),
+        Command::Uninstall(args) => uninstall::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Meter(args) => meter::run(&args),
+        Command::Worker(args) => worker::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Journal(args) => journal::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Report(args) => report::run(&args),
-        Command::Progress(args) => progress::run(&args),
-        Command::Compound(args) => compound::run(&args),
+        Command::Progress(command) => progress::run(&command),
+        Command::Compound(command) => compound::run(&command),
         Command::Learnings(args) => learnings::run(&args),
         Command::Handoff(args) => handoff::run(&args),
-        Command::Cycle(args) => cycle::run(&args),
-        Command::Gate(args) => gate::run(&args),
-        Command::Memory(args) => memory::run(&args),
-        Command::Config(args) => config::run(&args),
-        Command::Phase(PhaseCommand::Classify(args)) => phase::run(&args),
-        Command::Phase(PhaseCommand::Ask(args)) => phase_ask::run(&args),
+        Command::Cycle(command) => cycle::run(&command),
+        Command::Gate(command) => gate::run(&command),
+        Command::Memory(command) => memory::run(&command),
+        Command::Config(command) => config::run(&command),
+        Command::Phase(command) => phase::run(&command),
         Command::Trust(args) => trust::run(&args),
-        Command::Worker(args) => worker::run(&args),
-        Command::Completions(args) => {
-            completions::completions(&args);
-            Ok(ExitCode::SUCCESS)
-        }
-        Command::Man(args) => completions::man(&args),
-        Command::Reference(args) => {
-            reference::run(&args);
-            Ok(ExitCode::SUCCESS)
-        }
-        Command::Off(args) => off::off(&args),
-        Command::On(args) => off::on(&args),
-        Command::Mcp => mcp::run(),
+        Command::Off(args) => off::run(&args),
+        Command::On(args) => on::run(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
+        Command::Reference(args) => reference::run(&args),
+        Command::Mcp(_) => mcp::run(),
         // `main` takes these two before the command line is parsed, unless help was asked for.
-        Command::Hook { .. } | Command::Statusline { .. } => Ok(ExitCode::SUCCESS),
+        Command::Hook(_) | Command::Statusline(_) => Ok(ExitCode::SUCCESS),
     }
 }

@@ -1,6 +1,6 @@
-//! `tidegate off` and `on`: the honest way past a gate, and back.
+//! `tidegate off`: the honest way past a gate.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -14,34 +14,72 @@ use tidegate_state::journal::friction;
 use tidegate_state::journal::friction::Reach;
 
 use super::Outcome;
-use crate::approval::{self, Consent, Request, tightened};
-use crate::args;
+use crate::approval::{self, Consent, Request};
+use crate::args::Span;
 use crate::error::CliError;
-use crate::install::shell::quoted;
 use crate::print;
 use crate::sessions::Here;
+use crate::shell::quote_path;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate off                              what is switched off
+  tidegate off pressure --for 2h            in this project, for two hours
+  tidegate off skill-gate --project ~/code/app
+  tidegate off skill-gate --session         in this project's newest session
+  tidegate off skill-gate --everywhere
+
+Works from another terminal while a session is stuck. At a terminal it asks;
+called by an agent it prints a code that only a person can approve.
+Without any file: TIDEGATE_OFF=skill-gate in the client's environment.
+
+Exit codes: 0 done, 4 waits for a person's approval.")]
+pub(crate) struct Args {
+    /// The policy; without one, lists what is switched off
+    #[arg(value_name = "POLICY")]
+    pub(crate) policy: Option<String>,
+    /// For this long: 30m, 2h, 1d
+    #[arg(long, value_name = "TIME", requires = "policy")]
+    pub(crate) r#for: Option<Span>,
+    /// In another project than that of the current folder
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["session", "everywhere"], requires = "policy")]
+    pub(crate) project: Option<PathBuf>,
+    /// Only in this session; without ID in this project's newest
+    #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "", requires = "policy")]
+    pub(crate) session: Option<String>,
+    /// In every project of this user
+    #[arg(long, conflicts_with = "session", requires = "policy")]
+    pub(crate) everywhere: bool,
+    /// A person approved this command in this session
+    #[arg(long, requires = "policy")]
+    pub(crate) approved: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 #[derive(Serialize)]
-struct Shown<'a> {
+struct ShownSwitch<'a> {
     policy: &'a str,
     scope: &'a Scope,
     since: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     until: Option<String>,
-    /// Whether it counts in this project and session.
+    /// It counts in this project and session.
     here: bool,
-    /// It only advises here from now on, once it is on again.
+    /// From now on it only advises here, once it is on again.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     stepped_down: bool,
 }
 
-/// What is read to see whether a policy should step down.
+/// Part of the journal that decides about stepping down.
 const REACH: Reach = Reach { days: 30, of_a_day: 16 * 1024 * 1024 };
 
-pub(crate) fn off(args: &args::Off) -> Outcome {
+pub(crate) fn run(args: &Args) -> Outcome {
     let mut here = Here::find()?;
     let Some(policy) = &args.policy else {
-        list(&here, args.json);
+        list_switches(&here, args.json);
         return Ok(ExitCode::SUCCESS);
     };
     check_policy(policy)?;
@@ -49,32 +87,33 @@ pub(crate) fn off(args: &args::Off) -> Outcome {
         here.look_at(project)?;
     }
     let until = args.r#for.map(|time| Millis(here.now.0 + time.0));
-    let off = Off { policy: policy.clone(), scope: scope(&here, args)?, since: here.now, until };
+    let off = Off { policy: policy.clone(), scope: choose_scope(&here, args)?, since: here.now, until };
     let request = Request {
         name: "off",
-        command: command(args, &off.scope),
-        about: None,
-        would: &[format!("This would switch {policy} off {}.", describe(&off))],
+        command: approved_command(args, &off.scope),
+        // An approval is for once, and was taken for an end of the time without one.
+        about: off.until.is_none().then(|| format!("switches {policy} off until it is switched on again")),
+        would: &[format!("This would switch {policy} off {}.", describe_off(&off))],
         approved: args.approved,
         json: args.json,
     };
-    let given = match approval::consent(&here, &request)? {
+    let given = match approval::ask_consent(&here, &request)? {
         Consent::Given(given) => given,
         Consent::Waits(code) => return Ok(code),
     };
-    change(&here, |switches| {
+    change_switches(&here, |switches| {
         switches.off.retain(|known| (&known.policy, &known.scope) != (&off.policy, &off.scope));
         switches.off.push(off.clone());
     })?;
-    let switched_off = Some(switched(&off));
-    approval::record(&here, &request.command, &given, Deeds { switched_off, ..Deeds::default() });
+    let switched_off = Some(to_switched(&off));
+    approval::record_command(&here, &request.command, &given, Deeds { switched_off, ..Deeds::default() });
     let stepped_down = given.by_person && steps_down(&here, policy);
     if args.json {
-        print::json(&Shown { stepped_down, ..shown(&here, &off) });
+        print::json(&ShownSwitch { stepped_down, ..off_json(&here, &off) });
     } else {
         print::line(&format!(
             "{policy} is switched off {}. `tidegate on {policy}` switches it on again.",
-            describe(&off)
+            describe_off(&off)
         ));
         if stepped_down {
             print::line(&format!(
@@ -86,14 +125,14 @@ pub(crate) fn off(args: &args::Off) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether this was once too often. A journal that cannot be read tells nothing.
+/// A journal that cannot be read causes no step down.
 fn steps_down(here: &Here, policy: &str) -> bool {
     let Some(root) = &here.root else { return false };
     let down = friction::step_down(&here.state, here.now, &here.config, root, &[policy.to_owned()], REACH);
     down.is_ok_and(|down| !down.is_empty())
 }
 
-fn switched(off: &Off) -> Switched {
+fn to_switched(off: &Off) -> Switched {
     let (session, project) = match &off.scope {
         Scope::Everywhere => (None, None),
         Scope::Project(root) => (None, Some(root.clone())),
@@ -102,72 +141,14 @@ fn switched(off: &Off) -> Switched {
     Switched { policy: off.policy.clone(), session, project }
 }
 
-pub(crate) fn on(args: &args::On) -> Outcome {
-    let here = Here::find()?;
-    check_policy(&args.policy)?;
-    // A folder that is gone has a name still.
-    let places = off::places(args.project.as_deref().or(here.root.as_deref()));
-    // In a terminal of its own every session of the project is meant.
-    let of_project = |id: &str| {
-        let root = here.session(Some(id)).ok().and_then(|session| session.marks.session.root);
-        root.is_none_or(|root| places.iter().any(|place| place == Path::new(&root)))
-    };
-    let goes = |off: &Off| {
-        off.policy == args.policy
-            && match &off.scope {
-                _ if args.everywhere => true,
-                Scope::Session(id) => of_project(id),
-                Scope::Everywhere | Scope::Project(_) => off.counts(here.now, &places, None),
-            }
-    };
-    let steps_up =
-        |down: &SteppedDown| down.policy == args.policy && (args.everywhere || down.is_in(&places));
-    warn_of_damage(&here);
-    let mut gone = off::read(&here.state);
-    gone.off.retain(goes);
-    gone.stepped_down.retain(steps_up);
-    if !gone.is_empty() {
-        change(&here, |switches| {
-            switches.off.retain(|off| !gone.off.contains(off));
-            // Whether a hook has told of it in the meantime makes no other of it.
-            switches.stepped_down.retain(|down| !steps_up(down));
-        })?;
-        let up = |down: &SteppedDown| Switched {
-            policy: down.policy.clone(),
-            project: Some(down.stepped_down_in.clone()),
-            session: None,
-        };
-        let stepped_up = gone.stepped_down.iter().map(up).collect();
-        let did = Deeds { stepped_up, ..Deeds::default() };
-        approval::record(&here, &format!("on {}", args.policy), &tightened(&here, "switched on"), did);
-    }
-    if args.json {
-        print::json(&as_json(&here, &gone));
-    } else if gone.is_empty() {
-        print::line(&format!("{} is not switched off here", args.policy));
-    } else {
-        for off in &gone.off {
-            print::line(&format!("{} is on again; it was switched off {}", off.policy, describe(off)));
-        }
-        for down in &gone.stepped_down {
-            print::line(&format!("{} blocks again in {}", down.policy, down.stepped_down_in));
-        }
-    }
-    let variable = here.env.off.as_deref().map(tidegate_core::feature::config::split_off).unwrap_or_default();
-    if variable.contains(&args.policy) {
-        print::to_stderr("note: TIDEGATE_OFF in this environment still names it");
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
 /// Both kinds in one list.
-fn as_json(here: &Here, switches: &Switches) -> Vec<serde_json::Value> {
-    let off = switches.off.iter().map(|off| serde_json::to_value(shown(here, off)));
+pub(super) fn as_json(here: &Here, switches: &Switches) -> Vec<serde_json::Value> {
+    let off = switches.off.iter().map(|off| serde_json::to_value(off_json(here, off)));
     let down = switches.stepped_down.iter().map(serde_json::to_value);
     off.chain(down).filter_map(Result::ok).collect()
 }
 
-fn change(here: &Here, edit: impl FnOnce(&mut Switches)) -> Result<(), CliError> {
+pub(super) fn change_switches(here: &Here, edit: impl FnOnce(&mut Switches)) -> Result<(), CliError> {
     off::change(&here.state, here.now, edit).map_err(|error| {
         let file = here.state.root().join("off.json");
         CliError::new(format!("{}: {error}", file.display()))
@@ -175,7 +156,7 @@ fn change(here: &Here, edit: impl FnOnce(&mut Switches)) -> Result<(), CliError>
     })
 }
 
-fn list(here: &Here, json: bool) {
+fn list_switches(here: &Here, json: bool) {
     let mut list = off::read(&here.state);
     list.off.retain(|off| !off.lapsed(here.now));
     if json {
@@ -183,7 +164,7 @@ fn list(here: &Here, json: bool) {
         return;
     }
     for off in &list.off {
-        print::line(&format!("{} is switched off {}", off.policy, describe(off)));
+        print::line(&format!("{} is switched off {}", off.policy, describe_off(off)));
     }
     for down in &list.stepped_down {
         print::line(&format!("{} {}", down.policy, only_advises(down)));
@@ -198,13 +179,13 @@ fn list(here: &Here, json: bool) {
     }
 }
 
-fn warn_of_damage(here: &Here) {
+pub(super) fn warn_of_damage(here: &Here) {
     if let Some(problem) = off::problem(&here.state) {
         print::to_stderr(&format!("warning: {problem}: it switches nothing off"));
     }
 }
 
-fn check_policy(policy: &str) -> Result<(), CliError> {
+pub(super) fn check_policy(policy: &str) -> Result<(), CliError> {
     if policy::switchable().any(|known| known == policy) {
         return Ok(());
     }
@@ -215,7 +196,7 @@ fn check_policy(policy: &str) -> Result<(), CliError> {
     Err(CliError::new(format!("there is no policy `{policy}`")).hint(hint))
 }
 
-fn scope(here: &Here, args: &args::Off) -> Result<Scope, CliError> {
+fn choose_scope(here: &Here, args: &Args) -> Result<Scope, CliError> {
     if args.everywhere {
         return Ok(Scope::Everywhere);
     }
@@ -229,24 +210,22 @@ fn scope(here: &Here, args: &args::Off) -> Result<Scope, CliError> {
     }
 }
 
-/// The command as it would be typed, always in the same order and with its scope: an approval is for exactly this, wherever
-/// it is typed again.
-fn command(args: &args::Off, scope: &Scope) -> String {
+/// As it would be typed, always in the same order and with its scope: an approval is for exactly this text.
+fn approved_command(args: &Args, scope: &Scope) -> String {
     let time = args.r#for.map(|time| format!(" --for {time}")).unwrap_or_default();
     let scope = match scope {
         Scope::Everywhere => "--everywhere".to_owned(),
-        Scope::Project(root) => format!("--project {}", quoted(Path::new(root))),
+        Scope::Project(root) => format!("--project {}", quote_path(Path::new(root))),
         Scope::Session(id) => format!("--session {id}"),
     };
     format!("off {}{time} {scope}", args.policy.as_deref().unwrap_or_default())
 }
 
-/// What stepping down means.
 pub(crate) fn only_advises(down: &SteppedDown) -> String {
     format!("only advises in {} since people overrode it so often there", down.stepped_down_in)
 }
 
-pub(crate) fn describe(off: &Off) -> String {
+pub(crate) fn describe_off(off: &Off) -> String {
     let place = match &off.scope {
         Scope::Everywhere => "in every project".to_owned(),
         Scope::Project(root) => format!("in {root}"),
@@ -258,8 +237,8 @@ pub(crate) fn describe(off: &Off) -> String {
     }
 }
 
-fn shown<'a>(here: &Here, off: &'a Off) -> Shown<'a> {
-    Shown {
+fn off_json<'a>(here: &Here, off: &'a Off) -> ShownSwitch<'a> {
+    ShownSwitch {
         policy: &off.policy,
         scope: &off.scope,
         since: off.since.iso(),

@@ -1,5 +1,5 @@
-//! `tidegate progress`: what was done, entry by entry. The host refuses its own tools in `.claude/context`, so this is how a
-//! model writes there.
+//! `tidegate progress`: entries about finished steps. The host refuses its own tools in `.claude/context`, so a model
+//! writes there with this.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,16 +12,86 @@ use tidegate_core::pipeline::record::Deeds;
 use tidegate_core::text::characters::one_line;
 
 use super::Outcome;
-use crate::approval::{self, tightened};
-use crate::args::{ProgressAdd, ProgressCommand, ProgressList, ProgressShow};
-use crate::knowledge::{Entry, Project, said};
+use crate::approval::{self, consent_to_tighten};
+use crate::args::ProjectArgs;
+use crate::knowledge::{Entry, Project, required_line};
 use crate::print;
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum ProgressCommand {
+    /// Adds an entry to `.claude/context/progress.md`
+    #[command(after_help = "\
+Examples:
+  tidegate progress add \"Parser reads CRLF files\"
+  tidegate progress add \"Chose one lock per project\" --change src/lock.rs \\
+      --decision \"flock, not a lock file\" --rationale \"it goes with the process\" \\
+      --next \"the same for the archive\"
+
+The entry goes where the newest entries of the file are; the file and its folder
+are made where they are missing. Works in any folder of the project and in its
+worktrees, each of which has a file of its own.")]
+    Add(ProgressAdd),
+    /// Lists the entries, newest first
+    #[command(after_help = "\
+Examples:
+  tidegate progress list
+  tidegate progress list --unpromoted
+  tidegate progress list --json | jq -r '.entries[].what'")]
+    List(ProgressList),
+    /// Prints an entry
+    #[command(after_help = "\
+Examples:
+  tidegate progress show 3f9a
+  tidegate progress show 3f9a --json
+
+An entry is named by its id or the beginning of it.")]
+    Show(ProgressShow),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ProgressAdd {
+    /// What was done, in one line
+    #[arg(value_name = "WHAT")]
+    pub(crate) what: String,
+    /// A key change; can be given several times
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) change: Vec<String>,
+    /// Something that was decided; can be given several times
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) decision: Vec<String>,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) rationale: Option<String>,
+    /// What comes next; can be given several times
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) next: Vec<String>,
+    #[command(flatten)]
+    pub(crate) of: ProjectArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ProgressList {
+    /// Only those that were not gone through with a person
+    #[arg(long)]
+    pub(crate) unpromoted: bool,
+    #[command(flatten)]
+    pub(crate) of: ProjectArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ProgressShow {
+    /// The entry's id, or the beginning of it
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    #[command(flatten)]
+    pub(crate) of: ProjectArgs,
+}
 
 pub(crate) fn run(command: &ProgressCommand) -> Outcome {
     match command {
-        ProgressCommand::Add(args) => add(args),
-        ProgressCommand::List(args) => list(args),
-        ProgressCommand::Show(args) => show(args),
+        ProgressCommand::Add(args) => add_entry(args),
+        ProgressCommand::List(args) => list_entries(args),
+        ProgressCommand::Show(args) => show_entry(args),
     }
 }
 
@@ -32,15 +102,15 @@ struct Added {
     project: PathBuf,
 }
 
-fn add(args: &ProgressAdd) -> Outcome {
+fn add_entry(args: &ProgressAdd) -> Outcome {
     let project = Project::find(&args.of)?;
-    // A flag that was given with nothing to say says nothing.
+    // An empty flag adds nothing.
     let lines = |texts: &[String]| -> Vec<String> {
         texts.iter().map(|text| one_line(text)).filter(|text| !text.is_empty()).collect()
     };
     let entry = NewEntry {
         at: project.here.now,
-        what: said("the entry", &args.what)?,
+        what: required_line("the entry", &args.what)?,
         changes: lines(&args.change),
         decisions: lines(&args.decision),
         rationale: args.rationale.as_deref().map(one_line).filter(|text| !text.is_empty()),
@@ -51,8 +121,13 @@ fn add(args: &ProgressAdd) -> Outcome {
         Project::unwritten(&file, &error)
             .hint("nothing was changed; mend that file or folder, and add it again")
     })?;
-    let given = tightened(&project.here, "an entry was written");
-    approval::record(&project.here, "progress add", &given, Deeds { entry: true, ..Deeds::default() });
+    let given = consent_to_tighten(&project.here, "an entry was written");
+    approval::record_command(
+        &project.here,
+        "progress add",
+        &given,
+        Deeds { entry: true, ..Deeds::default() },
+    );
     if args.of.json {
         print::json(&Added { id, file, project: project.root });
     } else {
@@ -63,18 +138,18 @@ fn add(args: &ProgressAdd) -> Outcome {
 }
 
 #[derive(Serialize)]
-struct Listed<'a> {
+struct ListedProgress<'a> {
     project: &'a Path,
     entries: Vec<Entry>,
 }
 
-fn list(args: &ProgressList) -> Outcome {
+fn list_entries(args: &ProgressList) -> Outcome {
     let project = Project::find(&args.of)?;
     let mut entries = project.read()?.entries();
-    // What was moved to the archive is listed only where it still has to be gone through.
+    // Archived entries are listed only until they are reviewed.
     entries.retain(|entry| if args.unpromoted { entry.unpromoted } else { entry.file == flow::FILE });
     if args.of.json {
-        print::json(&Listed { project: &project.root, entries });
+        print::json(&ListedProgress { project: &project.root, entries });
         return Ok(ExitCode::SUCCESS);
     }
     if entries.is_empty() {
@@ -91,7 +166,7 @@ fn list(args: &ProgressList) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn show(args: &ProgressShow) -> Outcome {
+fn show_entry(args: &ProgressShow) -> Outcome {
     let project = Project::find(&args.of)?;
     let entry = project.read()?.entry(&args.id)?;
     if args.of.json {

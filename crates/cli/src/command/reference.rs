@@ -1,51 +1,66 @@
-//! `tidegate reference`: what is checked in and made from the code. `cargo xtask docs` compares.
+//! `tidegate reference`: pages that are checked in and made from the code. `cargo xtask docs` compares.
 
 use std::fmt::Write as _;
+use std::process::ExitCode;
 
 use clap::{Command, CommandFactory};
 use tidegate_core::feature::config::schema;
 
-use super::config;
-use crate::args::{self, Arguments};
-use crate::install::registrations::plugin_hooks;
+use super::{Outcome, config};
+use crate::args::Cli;
+use crate::host::claude_code::registrations::plugin_hooks;
 use crate::print;
 
-pub(crate) fn run(args: &args::Reference) {
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    pub(crate) of: ReferenceOf,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum ReferenceOf {
+    Commands,
+    Settings,
+    Schema,
+    PluginHooks,
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "all commands have one form")]
+pub(crate) fn run(args: &Args) -> Outcome {
     let text = match args.of {
-        args::ReferenceOf::Commands => commands(),
-        args::ReferenceOf::Settings => schema::page(),
-        args::ReferenceOf::Schema => config::schema_text(),
-        args::ReferenceOf::PluginHooks => {
+        ReferenceOf::Commands => commands_page(),
+        ReferenceOf::Settings => schema::page(),
+        ReferenceOf::Schema => config::schema_text(),
+        ReferenceOf::PluginHooks => {
             serde_json::to_string_pretty(&plugin_hooks()).expect("hooks are plain data")
         }
     };
     print::line(text.trim_end());
+    Ok(ExitCode::SUCCESS)
 }
 
-/// The command line as a page.
-fn commands() -> String {
-    let mut root = Arguments::command();
+fn commands_page() -> String {
+    let mut root = Cli::command();
     root.build();
     let mut page = String::from(
         "# Commands\n\nMade from the command line's own definition; `tidegate help COMMAND` says the same.\n",
     );
-    section(&root, "", &mut page);
+    add_section(&root, "", &mut page);
     page
 }
 
-fn section(command: &Command, outer: &str, page: &mut String) {
-    // As it is typed: what `clap` displays joins the words of a command, which may have hyphens of their own.
+fn add_section(command: &Command, outer: &str, page: &mut String) {
+    // Clap's own display name joins the words of a command with hyphens, and some have hyphens of their own.
     let name = if outer.is_empty() {
         command.get_name().to_owned()
     } else {
         format!("{outer} {}", command.get_name())
     };
-    // `term_width` keeps the page the same whoever makes it.
+    // A fixed width keeps the page the same on every machine.
     let help = command.clone().term_width(100).render_help().to_string();
     let trimmed: Vec<&str> = help.lines().map(str::trim_end).collect();
     let _ = write!(page, "\n## `{name}`\n\n```text\n{}\n```\n", trimmed.join("\n").trim_end());
     for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set() && inner.get_name() != "help")
     {
-        section(inner, &name, page);
+        add_section(inner, &name, page);
     }
 }

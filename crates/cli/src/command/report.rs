@@ -1,4 +1,4 @@
-//! `tidegate report`: what became of what the policies said.
+//! `tidegate report`: outcomes of the policies' interruptions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
@@ -11,19 +11,46 @@ use tidegate_state::journal::friction;
 
 use super::Outcome;
 use super::boundaries::{self, Boundaries, Boundary};
-use crate::args;
 use crate::error::CliError;
-use crate::print;
+use crate::print::{self, format_count};
 use crate::sessions::Here;
 
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate report                         this project, the last 30 days
+  tidegate report --days 7 --all          every project
+  tidegate report --session 91b38a40-…
+  tidegate report --json | jq '.policies[] | {policy, satisfied, ignored}'
+
+`spoke` counts denials, blocks, questions and texts. Of those that asked for
+something: `done` what was asked for, `ignored` it was not, `bypassed` the file
+was written through the shell instead, `overridden` a person switched the
+policy off, `open` not known yet. `within` and `turns` are medians of the time
+and of the prompts until it was done; 0 turns is within the same turn.")]
+pub(crate) struct Args {
+    /// So many days, with today
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3650))]
+    pub(crate) days: u64,
+    /// Only this session
+    #[arg(long, value_name = "ID", conflicts_with = "all")]
+    pub(crate) session: Option<String>,
+    /// All projects, not only this one
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 #[derive(Serialize)]
-struct Report {
+struct FrictionReport {
     /// Absent for all projects.
     #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<String>,
-    /// The first day that was looked at, in UTC.
+    /// The first day that was read, in UTC.
     since: String,
     hook_runs: usize,
     sessions: usize,
@@ -38,12 +65,12 @@ struct Report {
     backend: Backend,
     #[serde(skip_serializing_if = "Option::is_none")]
     latency_us: Option<Latency>,
-    /// Lines and files of the journal that could not be read.
+    /// Of the journal.
     unreadable_lines: usize,
     unreadable_files: usize,
 }
 
-/// Checks that could not be made.
+/// Failed checks.
 #[derive(Default, Serialize)]
 struct Failures {
     all: usize,
@@ -52,14 +79,14 @@ struct Failures {
     by_class: BTreeMap<String, usize>,
 }
 
-/// What came of asking a language model about prompts.
+/// Calls of language models about prompts.
 #[derive(Default, Serialize)]
 struct Backend {
     calls: usize,
     answered: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     median_ms: Option<u64>,
-    /// As far as it was told.
+    /// As far as backends reported them.
     tokens: u64,
     by_outcome: BTreeMap<&'static str, usize>,
     #[serde(skip)]
@@ -91,17 +118,16 @@ impl Backend {
         let others = self.by_outcome.iter().filter(|(outcome, _)| **outcome != "answered");
         let others: Vec<String> = others.map(|(outcome, number)| format!("{outcome} {number}")).collect();
         let others = if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };
-        let median = self.median_ms.map(|ms| format!(", median {}", time(ms))).unwrap_or_default();
+        let median = self.median_ms.map(|ms| format!(", median {}", format_time(ms))).unwrap_or_default();
         let tokens = if self.tokens == 0 { String::new() } else { format!(", {} tokens", self.tokens) };
         format!(
             "the backend of phases: {}, {}{others}{median}{tokens}",
-            count(self.calls, "call"),
-            count(self.answered, "answer")
+            format_count(self.calls, "call"),
+            format_count(self.answered, "answer")
         )
     }
 }
 
-/// How long hook runs took.
 #[derive(Serialize)]
 struct Latency {
     median: u64,
@@ -118,14 +144,14 @@ impl Latency {
     }
 }
 
-pub(crate) fn run(args: &args::Report) -> Outcome {
+pub(crate) fn run(args: &Args) -> Outcome {
     let here = Here::find()?;
-    let report = read(&here, args)?;
+    let report = read_report(&here, args)?;
     if args.json {
         print::json(&report);
         return Ok(ExitCode::SUCCESS);
     }
-    for line in lines(&report) {
+    for line in describe_report(&report) {
         if !print::line(&line) {
             break;
         }
@@ -133,12 +159,12 @@ pub(crate) fn run(args: &args::Report) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn read(here: &Here, args: &args::Report) -> Result<Report, CliError> {
+fn read_report(here: &Here, args: &Args) -> Result<FrictionReport, CliError> {
     let (mut hook_runs, mut sessions, mut micros) = (0, BTreeSet::new(), Vec::new());
     let (mut failures, mut backend) = (Failures::default(), Backend::default());
     let mut boundaries = Boundaries::default();
-    let session = args.session.as_deref().map(|named| find(here, named, args.days)).transpose()?;
-    // All records settle; only those that are meant are counted.
+    let session = args.session.as_deref().map(|named| find_session(here, named, args.days)).transpose()?;
+    // All records settle interruptions; only the selected ones are counted.
     let see = |record: &Record| {
         if record.ruling == "command" || !here.concerns(record, session.as_deref(), args.all) {
             return;
@@ -152,7 +178,7 @@ fn read(here: &Here, args: &args::Report) -> Result<Report, CliError> {
         if let Some(id) = record.session.as_ref().filter(|id| !sessions.contains(*id)) {
             sessions.insert(id.clone());
         }
-        // Runs that kept out of the way did not count their time.
+        // Runs that kept out of the way did not measure their time.
         micros.extend(Some(record.cost.us).filter(|us| *us > 0));
         if let Some(failure) = &record.failure {
             failures.all += 1;
@@ -170,7 +196,7 @@ fn read(here: &Here, args: &args::Report) -> Result<Report, CliError> {
     });
     let one_project = !args.all && session.is_none();
     let policies = tallies(meant);
-    Ok(Report {
+    Ok(FrictionReport {
         project: root.filter(|_| one_project),
         session,
         since: Millis(here.now.0.saturating_sub((args.days - 1) * 86_400_000)).day(),
@@ -187,8 +213,8 @@ fn read(here: &Here, args: &args::Report) -> Result<Report, CliError> {
     })
 }
 
-/// The session that a beginning of its id means.
-fn find(here: &Here, named: &str, days: u64) -> Result<String, CliError> {
+/// Accepts the beginning of an id.
+fn find_session(here: &Here, named: &str, days: u64) -> Result<String, CliError> {
     let named = named.trim_end_matches('…');
     let mut found = BTreeSet::new();
     let see = |record: &Record| {
@@ -211,7 +237,7 @@ fn find(here: &Here, named: &str, days: u64) -> Result<String, CliError> {
     }
 }
 
-fn lines(report: &Report) -> Vec<String> {
+fn describe_report(report: &FrictionReport) -> Vec<String> {
     let place = match (&report.session, &report.project) {
         (Some(id), _) => format!("in session {id}"),
         (None, Some(project)) => format!("in {project}"),
@@ -220,8 +246,8 @@ fn lines(report: &Report) -> Vec<String> {
     let mut lines = vec![format!(
         "What became of what was said {place}, since {}: {} in {}",
         report.since,
-        count(report.hook_runs, "hook run"),
-        count(report.sessions, "session")
+        format_count(report.hook_runs, "hook run"),
+        format_count(report.sessions, "session")
     )];
     let spoke: Vec<&Tally> = report.policies.iter().filter(|tally| tally.spoke.all() > 0).collect();
     let only_recorded = report.policies.iter().any(|tally| tally.shadow.is_some());
@@ -231,14 +257,14 @@ fn lines(report: &Report) -> Vec<String> {
     } else if spoke.is_empty() {
         lines.push("no policy has spoken".to_owned());
     } else {
-        lines.extend(table(&spoke));
+        lines.extend(draw_table(&spoke));
         lines.push(String::new());
-        // What nobody listens to first.
+        // Policies without effect come first.
         let (void, heard): (Vec<&Tally>, Vec<&Tally>) = spoke.iter().partition(|tally| tally.is_void());
         lines.extend(void.into_iter().chain(heard).map(in_words));
     }
     for tally in &report.policies {
-        lines.extend(shadow(tally));
+        lines.extend(describe_shadow(tally));
     }
     for policy in &report.stepped_down {
         lines.push(format!(
@@ -246,8 +272,8 @@ fn lines(report: &Report) -> Vec<String> {
         ));
     }
     lines.push(String::new());
-    lines.extend(boundaries::lines(&report.boundaries));
-    lines.push(failed(&report.failures));
+    lines.extend(boundaries::describe_boundaries(&report.boundaries));
+    lines.push(describe_failures(&report.failures));
     lines.extend((!report.backend.is_empty()).then(|| report.backend.line()));
     if let Some(Latency { median, p95, p99, longest }) = &report.latency_us {
         let ms = |micros: &u64| format!("{}.{} ms", micros / 1000, micros % 1000 / 100);
@@ -262,25 +288,20 @@ fn lines(report: &Report) -> Vec<String> {
     if report.unreadable_lines + report.unreadable_files > 0 {
         lines.push(format!(
             "note: {} and {} of the journal could not be read",
-            count(report.unreadable_lines, "line"),
-            count(report.unreadable_files, "file")
+            format_count(report.unreadable_lines, "line"),
+            format_count(report.unreadable_files, "file")
         ));
     }
     lines
 }
 
-/// A number of things, in English.
-pub(super) fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
-}
-
-/// Together not wider than a terminal of 80 columns, with numbers of the usual size.
+/// Fits 80 columns with numbers of the usual size.
 const COLUMNS: [&str; 10] =
     ["policy", "spoke", "done", "ignored", "bypassed", "overridden", "open", "within", "turns", "tokens"];
 
-fn table(tallies: &[&Tally]) -> Vec<String> {
+fn draw_table(tallies: &[&Tally]) -> Vec<String> {
     let row = |tally: &&Tally| -> Vec<String> {
-        // Of a policy that asks for nothing there is nothing to settle.
+        // A policy that asks for nothing has nothing to settle.
         let asks = tally.spoke.all() > tally.unasked + tally.unknown;
         let settled = |number: usize| if asks { number.to_string() } else { "-".to_owned() };
         vec![
@@ -291,7 +312,7 @@ fn table(tallies: &[&Tally]) -> Vec<String> {
             settled(tally.bypassed),
             settled(tally.overridden),
             settled(tally.open),
-            tally.median_ms.map_or_else(|| "-".to_owned(), time),
+            tally.median_ms.map_or_else(|| "-".to_owned(), format_time),
             tally.forced_turns.to_string(),
             format!("~{}", tally.tokens),
         ]
@@ -310,8 +331,8 @@ fn table(tallies: &[&Tally]) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
-/// A time, to its largest unit.
-fn time(ms: u64) -> String {
+/// In its largest unit.
+fn format_time(ms: u64) -> String {
     match ms / 1000 {
         0 => format!("{ms} ms"),
         seconds @ 1..=119 => format!("{seconds} s"),
@@ -320,10 +341,9 @@ fn time(ms: u64) -> String {
     }
 }
 
-/// How it spoke and what that led to.
 fn in_words(tally: &Tally) -> String {
     let Tally { policy, satisfied, .. } = tally;
-    let how = how(tally.spoke);
+    let how = describe_ways(tally.spoke);
     let settled = tally.settled();
     if tally.spoke.all() == tally.unasked {
         return format!("{policy}: {how}; it asks for nothing that could be settled");
@@ -349,7 +369,7 @@ fn in_words(tally: &Tally) -> String {
     }
 }
 
-fn how(spoke: Spoke) -> String {
+fn describe_ways(spoke: Spoke) -> String {
     let ways = [
         (spoke.denied, "denied"),
         (spoke.blocked, "blocked"),
@@ -361,17 +381,17 @@ fn how(spoke: Spoke) -> String {
     ways.collect::<Vec<_>>().join(", ")
 }
 
-/// What a policy would have done where it only looked on.
-fn shadow(tally: &Tally) -> Option<String> {
+/// Calls that a log-only policy would have made.
+fn describe_shadow(tally: &Tally) -> Option<String> {
     let would = tally.shadow?;
     let settled = match would.anyway + would.not {
         0 => String::new(),
         all => format!("; in {} of {all} what it asks for was done anyway", would.anyway),
     };
-    Some(format!("{} (shadow) would have {}{settled}", tally.policy, how(would.spoken)))
+    Some(format!("{} (shadow) would have {}{settled}", tally.policy, describe_ways(would.spoken)))
 }
 
-fn failed(failures: &Failures) -> String {
+fn describe_failures(failures: &Failures) -> String {
     if failures.all == 0 {
         return "every check could be made".to_owned();
     }
@@ -379,7 +399,7 @@ fn failed(failures: &Failures) -> String {
         failures.by_class.iter().map(|(class, number)| format!("{class} {number}")).collect();
     format!(
         "{} could not be made ({}); {} closed a gate",
-        count(failures.all, "check"),
+        format_count(failures.all, "check"),
         classes.join(", "),
         failures.closed
     )

@@ -23,14 +23,23 @@ use tidegate_state::feature::{cycle, workflow};
 use tidegate_state::journal;
 
 use super::Outcome;
-use super::meter::describe;
-use super::report::count;
-use crate::args;
+use super::meter::describe_reading;
 use crate::error::CliError;
 use crate::host::unchecked::Unchecked;
 use crate::knowledge;
-use crate::print;
+use crate::print::{self, format_count};
 use crate::sessions::{Here, Session};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  tidegate status\n  tidegate status --json")]
+pub(crate) struct Args {
+    /// Show this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 #[derive(Serialize)]
 struct Status {
@@ -44,44 +53,38 @@ struct Status {
     pressure_said: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_boundary: Option<String>,
-    /// What the last summary kept of what it had to keep.
     #[serde(skip_serializing_if = "Option::is_none")]
     survival: Option<Survived>,
-    /// Entries of the flow that no person has gone through.
+    /// Entries of the flow that no person has reviewed.
     unpromoted: usize,
-    /// What the session is about now.
     #[serde(skip_serializing_if = "Option::is_none")]
     phase: Option<Phase>,
-    /// The cycle of the session's project.
+    /// Of the session's project.
     #[serde(skip_serializing_if = "Option::is_none")]
     cycle: Option<Cycle>,
-    /// The workflow that the session is in.
     #[serde(skip_serializing_if = "Option::is_none")]
     workflow: Option<InWorkflow>,
     /// Code that was edited and not verified since.
     #[serde(skip_serializing_if = "Option::is_none")]
     unverified: Option<Unverified>,
-    /// Skills that were invoked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     skills: Vec<String>,
     /// Hook runs of this session in the journal.
     events: usize,
     /// Of them: rulings other than a pass, and texts given.
     interruptions: usize,
-    /// Checks that failed.
     failures: usize,
-    /// A host we started ourselves: nothing is gated or said.
+    /// A client that Tidegate started itself: nothing is gated or said.
     unguarded: bool,
     /// Hook runs that did not come from the session's client.
     not_by_client: usize,
-    /// Characters, by estimate tokens, put into the context.
+    /// Added to the context, by estimate.
     tokens_added: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     config_problems: Vec<String>,
-    /// What the project's own config says without effect.
+    /// Settings of the project's own config without effect so far.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waiting_for_trust: Vec<String>,
-    /// Commands that wait for a person.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waiting_for_approval: Vec<Approval>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -92,7 +95,6 @@ struct Status {
     /// Other hosts that call the hooks of this project.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unchecked_hosts: Vec<Unchecked>,
-    /// Lines of the journal that could not be read.
     unreadable_lines: usize,
 }
 
@@ -102,7 +104,7 @@ struct Survived {
     trigger: String,
     kept: usize,
     of: usize,
-    /// What the summary does not say, whether or not it stands elsewhere in the conversation.
+    /// Facts missing in the summary, also if the conversation still has them elsewhere.
     lost: Vec<String>,
 }
 
@@ -115,7 +117,7 @@ impl Survived {
     }
 }
 
-/// A cycle, or why its file says nothing.
+/// A cycle, or the reason why its file is not used.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(in crate::command) enum Cycle {
@@ -140,7 +142,7 @@ pub(in crate::command) struct Stands {
     /// Another session that it steers.
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<String>,
-    /// Whether that one is still there.
+    /// That session is still there.
     #[serde(skip_serializing_if = "Option::is_none")]
     live: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -281,17 +283,17 @@ impl InWorkflow {
 
 #[derive(Serialize)]
 pub(in crate::command) struct Unverified {
-    /// The first files.
+    /// The first few.
     files: Vec<String>,
-    /// How many there are.
+    /// All of them.
     count: usize,
     /// The first edit.
     since: String,
-    /// What succeeded since the last edit and is not enough.
+    /// Checks that succeeded since the last edit and are not enough.
     checked: Kinds,
-    /// How often a stop was held for it.
+    /// Stops held for it.
     held: u32,
-    /// What would verify it.
+    /// Checks that would verify it.
     settled_by: Vec<String>,
 }
 
@@ -319,7 +321,7 @@ impl Unverified {
         })
     }
 
-    /// What is armed, and what would settle it.
+    /// The waiting gate, and the checks that would satisfy it.
     pub(in crate::command) fn lines(&self) -> [String; 2] {
         let more = self.count - self.files.len();
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
@@ -331,7 +333,7 @@ impl Unverified {
     }
 }
 
-pub(crate) fn run(args: &args::Status) -> Outcome {
+pub(crate) fn run(args: &Args) -> Outcome {
     let here = Here::find()?;
     let mut records: Vec<Record> = Vec::new();
     let mut unreadable_lines = 0;
@@ -343,7 +345,7 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
     let unchecked_hosts =
         Unchecked::among(records.iter().filter(|record| here.concerns(record, None, false)));
     let session = here.session(args.session.as_deref()).inspect_err(|_| {
-        // Such a host leaves no session: this is all there is to say about it.
+        // Such a host leaves no session, so its calls are listed by themselves.
         for host in &unchecked_hosts {
             print::to_stderr(&format!("note: {}", host.line()));
         }
@@ -355,7 +357,7 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
             || record.said.model.is_some()
             || record.said.user.is_some()
     };
-    let (switched_off, stepped_down) = switches(&here, &session, &records);
+    let (switched_off, stepped_down) = list_switches(&here, &session, &records);
     let status = Status {
         session: session.id.to_string(),
         project: session.marks.session.root.clone(),
@@ -369,7 +371,7 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
             .session
             .root
             .as_deref()
-            .map_or(0, |root| unpromoted(&here, Path::new(root))),
+            .map_or(0, |root| count_unpromoted(&here, Path::new(root))),
         phase: session.marks.activity.phase,
         cycle: Cycle::of(&here, &session),
         workflow: InWorkflow::of(&here, &session),
@@ -411,7 +413,7 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
     if let Some(began) = &status.began {
         print::line(&format!("since    {began}"));
     }
-    for line in describe(&status.meter) {
+    for line in describe_reading(&status.meter) {
         print::line(&line.replacen("context:", "context ", 1));
     }
     let said = match session.marks.pressure.said.level {
@@ -424,7 +426,10 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
         print::line(&format!("compacted {boundary}"));
     }
     if let Some(Survived { trigger, kept, of, lost }) = &status.survival {
-        print::line(&format!("         {trigger}: the summary kept {kept} of {}", count(*of, "key fact")));
+        print::line(&format!(
+            "         {trigger}: the summary kept {kept} of {}",
+            format_count(*of, "key fact")
+        ));
         for fact in lost {
             print::line(&format!("         not in it: {fact}"));
         }
@@ -455,10 +460,10 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
     }
     print::line(&format!(
         "hooks    {}, {}, {}, about {} added to the context",
-        count(status.events, "run"),
-        count(status.interruptions, "interruption"),
-        count(status.failures, "failed check"),
-        count(status.tokens_added, "token")
+        format_count(status.events, "run"),
+        format_count(status.interruptions, "interruption"),
+        format_count(status.failures, "failed check"),
+        format_count(status.tokens_added, "token")
     ));
     if status.unguarded {
         print::line(
@@ -469,7 +474,7 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
         print::line(&format!(
             "warning: {} did not come from the client and changed nothing (a script between the client and Tidegate must pass \
              its input on unread: `exec tidegate hook …`)",
-            count(status.not_by_client, "hook run")
+            print::format_count(status.not_by_client, "hook run")
         ));
     }
     if !status.switched_off.is_empty() {
@@ -508,15 +513,15 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// How many entries no person has gone through. Files that cannot be read are `learnings check`'s and `doctor`'s to tell.
-fn unpromoted(here: &Here, root: &Path) -> usize {
-    let knowledge = knowledge::read(here, root);
+/// Unreadable files count as none here: `learnings check` and `doctor` report them.
+fn count_unpromoted(here: &Here, root: &Path) -> usize {
+    let knowledge = knowledge::read_knowledge(here, root);
     knowledge.map_or(0, |known| known.entries().iter().filter(|entry| entry.unpromoted).count())
 }
 
-/// What is off: by command, which counts at once; by the client's environment, which only its hooks see. And what has
-/// stepped down.
-fn switches(here: &Here, session: &Session, records: &[Record]) -> (Vec<String>, Vec<String>) {
+/// Policies that are off by command, which counts at once, or by the client's environment, which only its hooks see;
+/// and those that stepped down.
+fn list_switches(here: &Here, session: &Session, records: &[Record]) -> (Vec<String>, Vec<String>) {
     let root = session.marks.session.root.as_deref().map(Path::new);
     let mut config = Config { off_by_command: Vec::new(), stepped_down: Vec::new(), ..here.config.clone() };
     off::read(&here.state).apply(&mut config, here.now, root, Some(session.id.as_str()));

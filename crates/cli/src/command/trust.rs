@@ -1,4 +1,5 @@
-//! `tidegate trust`: what a project's own config files say beyond tightening counts only after a person has seen it.
+//! `tidegate trust`: a project's own config files can tighten; everything else in them counts only after a person has
+//! seen it.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,19 +16,46 @@ use tidegate_state::file::bounded;
 use tidegate_state::session::claims;
 
 use super::Outcome;
-use crate::approval::{self, Consent, Request, tightened};
-use crate::args;
+use crate::approval::{self, Consent, Request, consent_to_tighten};
 use crate::error::CliError;
-use crate::install::shell::quoted;
 use crate::print;
 use crate::sessions::Here;
+use crate::shell::quote_path;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate trust                 show what waits, ask, remember the files as they are
+  tidegate trust --revoke
+
+A project's `.claude/tidegate.toml` and `.claude/tidegate.local.toml` can make
+policies stricter by themselves. Everything else in them waits until a person
+has seen it. Any change to a file revokes its trust.
+
+Exit codes: 0 done or nothing waits, 4 waits for a person's approval.")]
+pub(crate) struct Args {
+    /// Another project than that of the current folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
+    /// Trust this project's files no more
+    #[arg(long, conflicts_with_all = ["approved", "only"])]
+    pub(crate) revoke: bool,
+    /// Only if the files are still those that were shown with this digest
+    #[arg(long, value_name = "DIGEST")]
+    pub(crate) only: Option<String>,
+    /// A person approved this command in this session
+    #[arg(long)]
+    pub(crate) approved: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 #[derive(Serialize)]
-struct Report {
+struct TrustReport {
     project: PathBuf,
     files: Vec<File>,
-    /// All that stands in them.
-    values: Vec<Line>,
+    values: Vec<ShownValue>,
     digest: String,
     trusted: bool,
 }
@@ -44,34 +72,34 @@ struct File {
 }
 
 #[derive(Serialize)]
-struct Line {
+struct ShownValue {
     key: String,
     value: String,
-    /// What counts now.
+    /// The value in force.
     now: String,
     origin: String,
-    /// Only the user's own config may say this; trust does not help.
+    /// Only the user's own config may set this; trust does not help.
     never: bool,
     /// It would count if the file were trusted.
     waits: bool,
-    /// Why this version has no use for it; another one may.
+    /// Why this version cannot use it; another one may.
     #[serde(skip_serializing_if = "Option::is_none")]
     useless: Option<String>,
 }
 
-pub(crate) fn run(args: &args::Trust) -> Outcome {
+pub(crate) fn run(args: &Args) -> Outcome {
     let mut here = Here::find()?;
     if let Some(project) = &args.project {
         here.look_at(project)?;
     }
     let root = here.root.clone().ok_or_else(|| CliError::new("the project is not known"))?;
     if args.revoke {
-        return revoke(&here, &root, args.json);
+        return revoke_trust(&here, &root, args.json);
     }
-    let files = files(&here, &root);
-    let values: Vec<Line> = files.iter().flat_map(|file| lines(&here, file)).collect();
-    let digest = digest(&files);
-    let report = Report { project: root, files, values, digest, trusted: false };
+    let files = read_files(&here, &root);
+    let values: Vec<ShownValue> = files.iter().flat_map(|file| read_values(&here, file)).collect();
+    let digest = digest_files(&files);
+    let report = TrustReport { project: root, files, values, digest, trusted: false };
     if let Some(only) = &args.only
         && *only != report.digest
     {
@@ -82,16 +110,16 @@ pub(crate) fn run(args: &args::Trust) -> Outcome {
         nothing_waits(&here, report, args.json);
         return Ok(ExitCode::SUCCESS);
     }
-    let project = quoted(&report.project);
+    let project = quote_path(&report.project);
     let request = Request {
         name: "trust",
         command: format!("trust --project {project} --only {}", report.digest),
-        about: Some(sets(&report)),
-        would: &would(&report),
+        about: Some(describe_values(&report)),
+        would: &describe_files(&report),
         approved: args.approved,
         json: args.json,
     };
-    let given = match approval::consent(&here, &request)? {
+    let given = match approval::ask_consent(&here, &request)? {
         Consent::Given(given) => given,
         Consent::Waits(code) => return Ok(code),
     };
@@ -99,9 +127,9 @@ pub(crate) fn run(args: &args::Trust) -> Outcome {
         trust::remember(&here.state, &file.path, &file.text)
             .map_err(|error| CliError::new(format!("{}: {error}", file.path.display())))?;
     }
-    approval::record(&here, &request.command, &given, Deeds::default());
+    approval::record_command(&here, &request.command, &given, Deeds::default());
     if args.json {
-        print::json(&Report { trusted: true, ..report });
+        print::json(&TrustReport { trusted: true, ..report });
     } else {
         print::line("Trusted as they are; any change revokes it:");
         for file in &report.files {
@@ -111,8 +139,8 @@ pub(crate) fn run(args: &args::Trust) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Also of a file that is not there now: it may come back as it was.
-fn revoke(here: &Here, root: &Path, json: bool) -> Outcome {
+/// Also for a file that is missing now: it may come back unchanged.
+fn revoke_trust(here: &Here, root: &Path, json: bool) -> Outcome {
     let mut revoked = Vec::new();
     for path in config::project_files(Some(root)) {
         let gone = trust::revoke(&here.state, &path)
@@ -122,7 +150,12 @@ fn revoke(here: &Here, root: &Path, json: bool) -> Outcome {
         }
     }
     if !revoked.is_empty() {
-        approval::record(here, "trust --revoke", &tightened(here, "revoked"), Deeds::default());
+        approval::record_command(
+            here,
+            "trust --revoke",
+            &consent_to_tighten(here, "revoked"),
+            Deeds::default(),
+        );
     }
     if json {
         print::json(&revoked);
@@ -136,10 +169,10 @@ fn revoke(here: &Here, root: &Path, json: bool) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn nothing_waits(here: &Here, report: Report, json: bool) {
+fn nothing_waits(here: &Here, report: TrustReport, json: bool) {
     if json {
         let trusted = report.files.iter().all(|file| file.trusted) && !report.files.is_empty();
-        print::json(&Report { trusted, ..report });
+        print::json(&TrustReport { trusted, ..report });
         return;
     }
     if report.files.is_empty() {
@@ -150,16 +183,16 @@ fn nothing_waits(here: &Here, report: Report, json: bool) {
         print::line(&format!("{}: {state}", file.path.display()));
     }
     report.values.iter().filter(|value| value.never).for_each(|value| {
-        print::line(&shown(value));
+        print::line(&describe_value(value));
     });
     here.config.problems.iter().for_each(|problem| print::to_stderr(&format!("warning: {problem}")));
 }
 
-/// Everything in the files, also what makes no difference now: it will when the user's own config changes.
-fn would(report: &Report) -> Vec<String> {
+/// Everything in the files, also values without effect now: they get one when the user's own config changes.
+fn describe_files(report: &TrustReport) -> Vec<String> {
     let mut would =
         vec![format!("This project's own config would be allowed to set, in {}:", report.project.display())];
-    would.extend(report.values.iter().map(shown));
+    would.extend(report.values.iter().map(describe_value));
     let changed = report.files.iter().filter(|file| file.changed);
     would.extend(
         changed.map(|file| format!("  note: {} has changed since it was trusted", file.path.display())),
@@ -167,14 +200,14 @@ fn would(report: &Report) -> Vec<String> {
     would
 }
 
-/// What would come into force, for a person who is asked for a code. All that counts once trusted: a digest says nothing.
-fn sets(report: &Report) -> String {
+/// For a person who is asked for a code: a digest tells them nothing, so all values that would count are listed.
+fn describe_values(report: &TrustReport) -> String {
     let counts = report.values.iter().filter(|value| !value.never);
     let sets: Vec<String> = counts.map(|value| format!("{} = {}", value.key, value.value)).collect();
     format!("sets {}", sets.join("\n"))
 }
 
-fn shown(value: &Line) -> String {
+fn describe_value(value: &ShownValue) -> String {
     let effect = match (value.never, value.value == value.now) {
         _ if value.useless.is_some() => {
             let why = value.useless.as_deref().unwrap_or_default();
@@ -187,7 +220,7 @@ fn shown(value: &Line) -> String {
     format!("  {} = {}  ({effect})  {}", value.key, value.value, value.origin)
 }
 
-fn files(here: &Here, root: &Path) -> Vec<File> {
+fn read_files(here: &Here, root: &Path) -> Vec<File> {
     let read = |path: PathBuf| {
         let text = String::from_utf8(bounded::read(&path, config::LARGEST).ok()?).ok()?;
         let before = trust::trusted_text(&here.state, &path);
@@ -197,8 +230,8 @@ fn files(here: &Here, root: &Path) -> Vec<File> {
     config::project_files(Some(root)).filter_map(read).collect()
 }
 
-/// Names these files as they are: an approval is for what the person was shown.
-fn digest(files: &[File]) -> String {
+/// Identifies the files as they are: an approval is for the text that the person saw.
+fn digest_files(files: &[File]) -> String {
     let mut all = String::new();
     for file in files {
         let _ = write!(all, "{}\0{}\0", file.path.display(), file.text);
@@ -206,8 +239,8 @@ fn digest(files: &[File]) -> String {
     format!("{:016x}", claims::hash(&[&all]))
 }
 
-/// What a file sets, beside what counts now.
-fn lines(here: &Here, file: &File) -> Vec<Line> {
+/// The file's values, with those in force.
+fn read_values(here: &Here, file: &File) -> Vec<ShownValue> {
     let all = config::everything(&file.text, &file.path.display().to_string(), &here.config);
     let sections = here.config.sections();
     let line = |(assignment, value): (Assignment, String)| {
@@ -222,7 +255,7 @@ fn lines(here: &Here, file: &File) -> Vec<Line> {
         let waits =
             here.config.waiting.iter().any(|waiting| !waiting.never && waiting.assignment == assignment);
         let project = section.and_then(|section| section.project(&assignment.key));
-        Line {
+        ShownValue {
             key: assignment.path(),
             value: match section.map(|section| section.shown(&assignment.key, &assignment.value)) {
                 Some(shown) if shown != assignment.value => shown.to_string(),

@@ -20,34 +20,52 @@ use tidegate_state::feature::memory::{retries, spool};
 use tidegate_state::{clock, config, journal};
 
 use super::Outcome;
-use crate::args;
 use crate::backend::summariser::Summariser;
 use crate::error::CliError;
 use crate::print;
 use crate::program;
 use crate::sessions::Here;
 
-/// A worker that nobody waits for ends after this time, whatever is left.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate worker --once                       all of it, now
+  tidegate worker --once --json
+
+Hooks start a worker by themselves; it ends when nothing is left. With --once
+it waits for one that runs.
+
+Exit codes: 0 nothing is left, 1 something is.")]
+pub(crate) struct Args {
+    /// In the foreground: wait for a worker that runs, then empty the queue
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A worker in the background stops after this time, whatever is left.
 const LONGEST: Duration = Duration::from_mins(15);
 
 /// A person may wait as long as there is something to wait for.
 const LONGEST_ONCE: Duration = Duration::from_hours(24);
 
-/// How often it is looked for sessions that were never ended.
+/// Pause between two searches for sessions that were never ended.
 const BETWEEN_LOOKS_MS: u64 = 3_600_000;
 
-/// A person who waits longer than this is told for what.
+/// After this time, a person who waits is shown the progress.
 const QUIET: Duration = Duration::from_secs(2);
 
-/// Jobs that come while a worker is about to end are taken by the same one, so often.
+/// Jobs that arrive while a worker is about to end are taken by the same worker, up to this many times.
 const ROUNDS: usize = 20;
 
 /// The event's name in the journal.
 pub(crate) const EVENT: &str = "worker";
 
-pub(crate) fn run(args: &args::Worker) -> Outcome {
+pub(crate) fn run(args: &Args) -> Outcome {
     let here = Here::find()?;
-    // We started this client ourselves, to have something summed up: nothing of it is recorded.
+    // Tidegate started this client itself, for a summary: nothing of it is recorded.
     if here.env.guard && !args.once {
         return Ok(ExitCode::SUCCESS);
     }
@@ -66,27 +84,27 @@ pub(crate) fn run(args: &args::Worker) -> Outcome {
             }
             None => break,
         };
-        let done = work(&here, args, &mut troubles);
+        let done = run_jobs(&here, args, &mut troubles);
         drop(alone);
-        let report = done.inspect_err(|error| note(&here, "store", error.message()))?;
-        add(&mut total, &report);
-        // A hook that saw us at work started nobody.
+        let report = done.inspect_err(|error| record_trouble(&here, "store", error.message()))?;
+        add_report(&mut total, &report);
+        // A hook that saw this worker running did not start another one.
         let there = spool::list(&here.state).map_err(spool_failed)?.len();
         if there <= report.left {
             break;
         }
     }
-    tell(args, &total, &troubles);
+    print_report(args, &total, &troubles);
     Ok(if args.once && total.left > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Everything there is to do, alone.
-fn work(here: &Here, args: &args::Worker, troubles: &mut Vec<String>) -> Result<WorkerReport, CliError> {
+/// Runs under the worker's lock.
+fn run_jobs(here: &Here, args: &Args, troubles: &mut Vec<String>) -> Result<WorkerReport, CliError> {
     let start = Instant::now();
     look_for_left(here, args.once);
     let _ = spool::clear_half_written(&here.state, here.now);
     let queue = spool::list(&here.state).map_err(CliError::new)?;
-    // Without anything to do nothing is opened, and no store is made.
+    // Without work, nothing is opened and no store is made.
     let nothing = queue.is_empty() && retries::read(&here.state).summaries.is_empty();
     let (place, state, settings) = (&here.env.place, &here.state, &here.config.memory);
     let mut memory = if nothing {
@@ -97,7 +115,7 @@ fn work(here: &Here, args: &args::Worker, troubles: &mut Vec<String>) -> Result<
     let Some(memory) = &mut memory else { return Ok(WorkerReport::default()) };
     let was_healed = memory.healed.is_some();
     if let Some(healed) = &memory.healed {
-        note(here, "memory", &healed.line());
+        record_trouble(here, "memory", &healed.line());
         troubles.push(healed.line());
     }
     let roots: BTreeSet<PathBuf> = queue
@@ -112,19 +130,19 @@ fn work(here: &Here, args: &args::Worker, troubles: &mut Vec<String>) -> Result<
     let mut summariser =
         Summariser::of(&here.config.memory.summary, &program::search_path(), &roots, &here.state);
     let longest = if args.once { LONGEST_ONCE } else { LONGEST };
-    let shown = Shown { once: args.once, start, last: Cell::new(start), jobs: Cell::new((0, 0)) };
+    let shown = ShownProgress { once: args.once, start, last: Cell::new(start), jobs: Cell::new((0, 0)) };
     let mut worker = Worker {
         state: &here.state,
         store: memory,
         summarise: summariser.as_mut().map(|summariser| -> &mut dyn Summarise { summariser }),
         now: &clock::now,
         pause: &std::thread::sleep,
-        tell: &mut |progress| {
+        notify: &mut |progress| {
             shown.see(&progress);
-            if let Some((class, what)) = trouble(&progress) {
-                // Of who was asked to sum up the journal tells already.
+            if let Some((class, what)) = describe_trouble(&progress) {
+                // The journal already has the calls for summaries.
                 if !matches!(progress, WorkerEvent::SummaryFailed(_)) {
-                    note(here, class, &what);
+                    record_trouble(here, class, &what);
                 }
                 troubles.push(what);
             }
@@ -134,29 +152,29 @@ fn work(here: &Here, args: &args::Worker, troubles: &mut Vec<String>) -> Result<
     };
     let report = worker.run()?;
     for project in &report.projects {
-        // What a search finds of files is brought up to date by every search, too.
+        // Each search refreshes these files, too.
         let _ = memory.refresh_notes(Path::new(&project.root), &project.key);
     }
-    if let Err(error) = exchange(here, memory, args.once) {
-        note(here, "team", &error.what);
+    if let Err(error) = exchange_with_team(here, memory, args.once) {
+        record_trouble(here, "team", &error.what);
         troubles.push(format!("the team's store: {}", error.what));
     }
     if report.jobs > 0
         && let Err(error) = memory.backup_if_due()
     {
-        note(here, "copy", &error.what);
+        record_trouble(here, "copy", &error.what);
         troubles.push(format!("no copy of the store was made: {}", error.what));
     }
     // Some damage shows only in use.
     if let Some(healed) = memory.healed.as_ref().filter(|_| !was_healed) {
-        note(here, "memory", &healed.line());
+        record_trouble(here, "memory", &healed.line());
         troubles.push(healed.line());
     }
     Ok(report)
 }
 
-/// Tells the team, where there is one. Whatever becomes of that, everything is in the local store.
-fn exchange(here: &Here, memory: &mut Memory, at_once: bool) -> tidegate_memory::error::Result<()> {
+/// A failure here loses nothing: everything is in the local store.
+fn exchange_with_team(here: &Here, memory: &mut Memory, at_once: bool) -> tidegate_memory::error::Result<()> {
     let variable = |name: &str| std::env::var(name).ok();
     let home = here.env.place.home.as_ref().map(|home| home.to_string_lossy().into_owned());
     let Some(address) = Address::of(&here.config.memory.team, &variable, home.as_deref())? else {
@@ -165,10 +183,10 @@ fn exchange(here: &Here, memory: &mut Memory, at_once: bool) -> tidegate_memory:
     team::exchange_if_due(memory, &address, at_once).map(|_| ())
 }
 
-/// Leaves jobs for what sessions said that were never ended.
+/// Leaves jobs for transcripts of sessions that were never ended.
 fn look_for_left(here: &Here, once: bool) {
     let mut waits = retries::read(&here.state);
-    // A time that has not come yet is a clock that was set back.
+    // A time in the future means that the clock was set back.
     let lately = waits.looked <= here.now && here.now.since(waits.looked) < BETWEEN_LOOKS_MS;
     if lately && !once {
         return;
@@ -185,23 +203,23 @@ fn look_for_left(here: &Here, once: bool) {
         off::read(&here.state).apply(&mut config, here.now, Some(root), None);
         relay_log::is_on(&config) && (attended || config.memory.headless)
     };
-    // What cannot be looked at now is looked at later.
+    // After a failure, the next worker looks again.
     if queue_abandoned_sessions(&here.state, here.now, &records).is_ok() {
         waits.looked = here.now;
         let _ = retries::write(&here.state, &waits);
     }
 }
 
-/// What a person is shown while they wait.
-struct Shown {
+/// WorkerEvent for a person who waits.
+struct ShownProgress {
     once: bool,
     start: Instant,
     last: Cell<Instant>,
-    /// Done, and there at the last look.
+    /// Done, and found at the last look.
     jobs: Cell<(usize, usize)>,
 }
 
-impl Shown {
+impl ShownProgress {
     fn see(&self, progress: &WorkerEvent<'_>) {
         let (done, there) = self.jobs.get();
         match progress {
@@ -220,8 +238,8 @@ impl Shown {
     }
 }
 
-/// What somebody should know of.
-fn trouble(progress: &WorkerEvent<'_>) -> Option<(&'static str, String)> {
+/// Class and text of an event that belongs in the journal.
+fn describe_trouble(progress: &WorkerEvent<'_>) -> Option<(&'static str, String)> {
     match progress {
         WorkerEvent::JobsFound(_) | WorkerEvent::Done(_) => None,
         WorkerEvent::Lost { job, why } => Some(("transcript", format!("session {}: {why}", job.session))),
@@ -238,8 +256,8 @@ fn trouble(progress: &WorkerEvent<'_>) -> Option<(&'static str, String)> {
     }
 }
 
-/// Writes trouble down: of a worker nobody reads what it prints.
-fn note(here: &Here, class: &str, what: &str) {
+/// Nobody reads the output of a worker in the background, so trouble goes into the journal.
+fn record_trouble(here: &Here, class: &str, what: &str) {
     let now = clock::now();
     let failure = Failure { class: class.to_owned(), step: what.to_owned(), closed: false };
     let mut record = Record {
@@ -251,7 +269,7 @@ fn note(here: &Here, class: &str, what: &str) {
     let _ = journal::append(&here.state.journal(), now, &mut record);
 }
 
-fn add(total: &mut WorkerReport, one: &WorkerReport) {
+fn add_report(total: &mut WorkerReport, one: &WorkerReport) {
     total.jobs += one.jobs;
     total.new += one.new;
     total.changed += one.changed;
@@ -261,7 +279,7 @@ fn add(total: &mut WorkerReport, one: &WorkerReport) {
     total.left = one.left;
 }
 
-fn tell(args: &args::Worker, total: &WorkerReport, troubles: &[String]) {
+fn print_report(args: &Args, total: &WorkerReport, troubles: &[String]) {
     if args.json {
         print::json(&json!({
             "jobs": total.jobs,

@@ -12,81 +12,67 @@ use tidegate_state::file::bounded;
 use tidegate_state::place::StateDir;
 use tidegate_state::{clock, config};
 
-use super::client_session::{self, ClientSession};
 use super::history::{self, History};
-use super::registration::{self, Around, Command};
 use crate::error::CliError;
-use crate::host::plugin::{self, Plugin};
-use crate::host::settings_file::{self, Scope, SettingsFile, modified};
-use crate::install::record::Records;
-use crate::install::registrations::Calls;
-use crate::install::shell::quoted;
+use crate::host::claude_code::client::Client;
+use crate::path::real_path;
 use crate::program;
 use crate::project_root;
 
 /// More than this is damage.
 const LARGEST_MARKS: u64 = 4 * 1024 * 1024;
 
-pub(super) struct Gathered {
-    pub(super) env: Environment,
-    pub(super) now: Millis,
-    /// The folders of `PATH`.
-    pub(super) path: Vec<PathBuf>,
-    /// `CLAUDE_CODE_SIMPLE`: a client started from here would run no hooks.
-    pub(super) simple: bool,
-    /// This program.
-    pub(super) exe: Option<PathBuf>,
-    /// Where `init` puts a link to it.
-    pub(super) link: Option<PathBuf>,
-    /// What settings call us by.
-    pub(super) call: String,
-    pub(super) project: Option<PathBuf>,
-    /// The client's own folder.
-    pub(super) host: Option<PathBuf>,
-    /// The one that counts most first.
-    pub(super) settings: Vec<SettingsFile>,
-    /// Every command in them.
-    pub(super) commands: Vec<Command>,
-    pub(super) plugin: Option<Plugin>,
-    pub(super) config: Config,
-    pub(super) state: Result<StateDir, String>,
-    /// The state directory's mode before it was opened, which mends it.
-    pub(super) state_mode: Option<u32>,
-    pub(super) history: History,
-    pub(super) sessions: Vec<Session>,
-    pub(super) client_sessions: Vec<ClientSession>,
+pub(crate) struct Gathered {
+    pub(crate) env: Environment,
+    pub(crate) now: Millis,
+    /// Folders of `PATH`.
+    pub(crate) path: Vec<PathBuf>,
+    pub(crate) exe: Option<PathBuf>,
+    /// Stable link to this program, made by `init`.
+    pub(crate) link: Option<PathBuf>,
+    /// Path of this program in settings.
+    pub(crate) call: String,
+    pub(crate) project: Option<PathBuf>,
+    pub(crate) client: Client,
+    pub(crate) config: Config,
+    pub(crate) state: Result<StateDir, String>,
+    /// Before opening it, which tightens the mode.
+    pub(crate) state_mode: Option<u32>,
+    pub(crate) history: History,
+    pub(crate) sessions: Vec<SeenSession>,
 }
 
-/// A session that our hooks know.
-pub(super) struct Session {
-    pub(super) id: SessionId,
-    pub(super) marks: Marks,
+/// A session that Tidegate's hooks have seen.
+pub(crate) struct SeenSession {
+    pub(crate) id: SessionId,
+    pub(crate) marks: Marks,
 }
 
 impl Gathered {
-    pub(super) fn gather(named: Option<&Path>) -> Result<Gathered, CliError> {
+    pub(crate) fn gather(named: Option<&Path>) -> Result<Gathered, CliError> {
         let named = match named {
             Some(folder) if !folder.is_dir() => {
                 return Err(CliError::new(format!("{} is not a folder", folder.display()))
                     .hint("name the project's folder with --project"));
             }
-            named => named.map(|folder| fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned())),
+            named => named.map(real_path),
         };
         let (env, now) = (Environment::of_process(), clock::now());
         let path = program::search_path();
-        let simple = std::env::var("CLAUDE_CODE_SIMPLE").is_ok_and(|value| is_on(&value));
         let exe = std::env::current_exe().and_then(fs::canonicalize).ok();
-        let host = env.place.host();
-
-        let state_mode = env.place.state().ok().as_deref().and_then(mode);
+        let state_mode = env.place.state().ok().as_deref().and_then(file_mode);
         let state = StateDir::open(&env.place);
-        let history = state.as_ref().map(|state| history::read(state, now)).unwrap_or_default();
+        let history = state.as_ref().map(|state| history::read_history(state, now)).unwrap_or_default();
         let sessions = state.as_ref().map(read_sessions).unwrap_or_default();
         let project = named.or_else(|| {
-            let root = |session: &Session| session.marks.session.root.as_deref().map(PathBuf::from);
-            let is_ours = |known: &&Session| env.session.as_deref() == Some(known.id.as_str());
+            let root = |session: &SeenSession| session.marks.session.root.as_deref().map(PathBuf::from);
+            let is_ours = |known: &&SeenSession| env.session.as_deref() == Some(known.id.as_str());
             let of_session = sessions.iter().find(is_ours).and_then(root);
-            project_root::find(&env, of_session, &sessions.iter().filter_map(root).collect::<Vec<_>>())
+            project_root::find_project(
+                &env,
+                of_session,
+                &sessions.iter().filter_map(root).collect::<Vec<_>>(),
+            )
         });
         let user = env.place.config();
         let config = config::read(&config::Sources {
@@ -97,161 +83,66 @@ impl Gathered {
             off: env.off.as_deref(),
         });
 
-        let settings = settings_file::read_all(project.as_deref(), host.as_deref());
-        let plugin = plugin::find(&settings, host.as_deref());
         let link = env.place.link();
         let call = link.as_ref().filter(|_| cfg!(unix)).or(exe.as_ref());
         let call = call.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
-        let commands = settings.iter().flat_map(|file| registration::commands(file, &call)).collect();
+        let client = Client::read(env.place.host(), project.as_deref(), &call);
         let mut gathered = Gathered {
             env,
             now,
             path,
-            simple,
             exe,
             link,
             call,
             project,
-            host,
-            settings,
-            commands,
-            plugin,
+            client,
             config,
             state,
             state_mode,
             history,
             sessions,
-            client_sessions: Vec::new(),
         };
-        if let (Some(host), Some(project)) = (&gathered.host, &gathered.project) {
-            let since = gathered.installed().unwrap_or(now);
-            gathered.client_sessions = client_session::read_all(host, project, since);
-        }
+        let since = gathered.installed().unwrap_or(now);
+        gathered.client.read_sessions(gathered.project.as_deref(), since);
         Ok(gathered)
     }
 
-    pub(super) fn around(&self) -> Around<'_> {
-        Around {
-            home: self.env.place.home.as_deref(),
-            project: self.project.as_deref(),
-            path: &self.path,
-            link: self.link.as_deref(),
-        }
-    }
-
-    /// The commands in the settings files that call us.
-    pub(super) fn ours(&self) -> impl Iterator<Item = &Command> {
-        self.commands.iter().filter(|command| command.calls != Calls::Not)
-    }
-
-    /// Those of them that are hooks.
-    pub(super) fn hooks(&self) -> impl Iterator<Item = &Command> {
-        self.ours().filter(|command| command.event.is_some())
-    }
-
-    /// Where our hooks are, or would be: what `init` has to be told to mend them. A status line of its own says nothing,
-    /// since beside shared hooks it is in another file.
-    pub(super) fn scope(&self) -> Scope {
-        self.hooks().map(|command| command.scope).min().unwrap_or(Scope::Local)
-    }
-
-    /// Whether a program is in the project's folder: what is there may be the repository's, and is not run.
-    pub(super) fn is_in_project(&self, program: &Path) -> bool {
-        let real = fs::canonicalize(program).unwrap_or_else(|_| program.to_owned());
+    /// A program in the project's folder may be the repository's, and is not run.
+    pub(crate) fn is_in_project(&self, program: &Path) -> bool {
+        let real = real_path(program);
         let is_this = self.exe.as_deref() == Some(&real);
         !is_this && self.project.as_deref().is_some_and(|project| program::is_in(program, project))
     }
 
-    /// Whether an event calls us, by a settings file or by the plugin.
-    pub(super) fn is_registered(&self, event: &str) -> bool {
-        let by_plugin = self.plugin.as_ref().is_some_and(|plugin| {
-            plugin.events.as_ref().is_none_or(|events| events.iter().any(|own| own == event))
-        });
-        by_plugin || self.hooks().any(|command| command.event.as_deref() == Some(event))
-    }
-
-    /// Whether any hook calls us.
-    pub(super) fn has_hooks(&self) -> bool {
-        self.plugin.is_some() || self.hooks().next().is_some()
-    }
-
-    /// Since when hooks are registered here, as early as there is a trace of it: the client changes its settings files
-    /// itself, so their own times say little.
-    pub(super) fn installed(&self) -> Option<Millis> {
-        let with_ours = |file: &&SettingsFile| self.hooks().any(|command| command.file == file.path);
-        let of_settings = self.settings.iter().filter(with_ours).filter_map(|file| file.modified);
-        let records = Records::look(&self.env).ok();
-        let since = |file: &SettingsFile| records.as_ref()?.since(&file.path);
-        let of_records = self.settings.iter().filter(with_ours).filter_map(since);
-        let of_plugin = self.plugin.as_ref().and_then(|plugin| modified(plugin.folder.as_deref()?));
-        let first_record = self.history.records.iter().find(|record| self.is_here(record)).map(history::time);
-        let times = of_settings.chain(of_records).chain(of_plugin);
-        // A record alone is no install: it may have been taken out since.
-        times.min().map(|time| first_record.map_or(time, |first| first.min(time)))
-    }
-
-    /// Whether a record is of this project.
-    pub(super) fn is_here(&self, record: &tidegate_core::pipeline::record::Record) -> bool {
+    pub(crate) fn is_here(&self, record: &tidegate_core::pipeline::record::Record) -> bool {
         record.project.is_some() && record.project.as_deref().map(Path::new) == self.project.as_deref()
     }
 
-    /// The sessions of this project that our hooks know.
-    pub(super) fn sessions_here(&self) -> impl Iterator<Item = &Session> {
-        let here = |session: &&Session| {
+    pub(crate) fn sessions_here(&self) -> impl Iterator<Item = &SeenSession> {
+        let here = |session: &&SeenSession| {
             session.marks.session.root.is_some()
                 && session.marks.session.root.as_deref().map(Path::new) == self.project.as_deref()
         };
         self.sessions.iter().filter(here)
     }
-
-    /// The command that puts a project's hooks in place, or what stands in a settings file of this scope.
-    pub(super) fn init_command(&self, scope: Scope) -> String {
-        format!("tidegate init {}", self.scope_arguments(scope))
-    }
-
-    /// The command that mends an entry in a settings file of this scope.
-    pub(super) fn mending_command(&self, scope: Scope) -> String {
-        // Beside shared hooks a person's own file has the status line alone.
-        let is_line = scope == Scope::Local && self.scope() == Scope::Shared;
-        self.init_command(if is_line { Scope::Shared } else { scope })
-    }
-
-    /// The command that takes them out.
-    pub(super) fn uninstall_command(&self, scope: Scope) -> String {
-        format!("tidegate uninstall {}", self.scope_arguments(scope))
-    }
-
-    fn scope_arguments(&self, scope: Scope) -> String {
-        let project = self.project.as_deref().map_or_else(|| ".".to_owned(), quoted);
-        match scope {
-            Scope::Local => format!("--project {project}"),
-            Scope::Shared => format!("--project {project} --shared"),
-            Scope::Managed | Scope::User => "--user".to_owned(),
-        }
-    }
-}
-
-/// As the client reads its own switches.
-fn is_on(value: &str) -> bool {
-    matches!(value.to_ascii_lowercase().as_str(), "1" | "true" | "yes" | "on")
 }
 
 #[cfg(unix)]
-fn mode(path: &Path) -> Option<u32> {
+fn file_mode(path: &Path) -> Option<u32> {
     fs::metadata(path).ok().map(|found| std::os::unix::fs::PermissionsExt::mode(&found.permissions()))
 }
 
 #[cfg(not(unix))]
-fn mode(_: &Path) -> Option<u32> {
+fn file_mode(_: &Path) -> Option<u32> {
     None
 }
 
-fn read_sessions(state: &StateDir) -> Vec<Session> {
+fn read_sessions(state: &StateDir) -> Vec<SeenSession> {
     let entries = fs::read_dir(state.sessions()).into_iter().flatten().flatten();
     let ids = entries.filter_map(|entry| SessionId::parse(&entry.file_name().to_string_lossy()).ok());
     let read = |id: SessionId| {
         let bytes = bounded::read(&state.session(&id).join("marks"), LARGEST_MARKS).ok()?;
-        Some(Session { id, marks: Marks::fold(&bytes) })
+        Some(SeenSession { id, marks: Marks::fold(&bytes) })
     };
     ids.filter_map(read).collect()
 }

@@ -5,29 +5,29 @@ use tidegate_core::time::Millis;
 use tidegate_state::journal;
 use tidegate_state::place::StateDir;
 
-/// Days looked back.
-pub(super) const DAYS: u64 = 7;
+/// Days of journal that are read.
+pub(crate) const DAYS: u64 = 7;
 
-/// So much of each day, which is several thousand hook runs.
+/// Bytes per day: several thousand hook runs.
 const OF_A_DAY: u64 = 4 * 1024 * 1024;
 
-/// So many hook runs tell how fast they are; older days are read until there are enough.
-pub(super) const ENOUGH: usize = 100;
+/// Hook runs that are enough to judge their speed; older days are read until there are enough.
+pub(crate) const ENOUGH: usize = 100;
 
-/// More files than this are not read, whatever they are called.
+/// Limit for files, whatever they are called.
 const FILES: usize = 40;
 
 #[derive(Debug, Default)]
-pub(super) struct History {
+pub(crate) struct History {
     /// Oldest first.
-    pub(super) records: Vec<Record>,
-    /// Lines that could not be read.
-    pub(super) skipped: usize,
-    /// Files that could not be read.
-    pub(super) problems: Vec<String>,
+    pub(crate) records: Vec<Record>,
+    /// Unreadable lines.
+    pub(crate) skipped: usize,
+    /// Unreadable files.
+    pub(crate) problems: Vec<String>,
 }
 
-pub(super) fn read(state: &StateDir, now: Millis) -> History {
+pub(crate) fn read_history(state: &StateDir, now: Millis) -> History {
     let mut history = History::default();
     let files = match journal::files(&state.journal()) {
         Ok(files) => files,
@@ -53,7 +53,6 @@ pub(super) fn read(state: &StateDir, now: Millis) -> History {
     history
 }
 
-/// When a record was written.
-pub(super) fn time(record: &Record) -> Millis {
+pub(crate) fn record_time(record: &Record) -> Millis {
     Millis::from_iso(&record.at).unwrap_or_default()
 }

@@ -1,61 +1,9 @@
-//! `tidegate doctor`: what can go wrong in the field, and how to mend each.
+//! Known ways in which an installation fails, each with its cure.
 //!
-//! Everything is read once and bounded (`gathered`), then looked at by one check after the other (`check`). Whatever is
+//! Everything is read once and bounded (`gathered`), then looked at by one check after the other (`check`). Anything
 //! broken is a finding; doctor itself works without a home, without a state directory and without a project.
 
-mod check;
-mod client_session;
-mod finding;
-mod gathered;
-mod history;
-mod registration;
-
-use std::process::ExitCode;
-
-use serde::Serialize;
-
-use crate::args;
-use crate::command::Outcome;
-use crate::print;
-use finding::{Finding, State, count};
-use gathered::Gathered;
-
-#[derive(Serialize)]
-struct Report {
-    version: &'static str,
-    project: Option<String>,
-    /// Nothing has to be mended.
-    ok: bool,
-    checks: Vec<Finding>,
-}
-
-pub(crate) fn run(args: &args::Doctor) -> Outcome {
-    let seen = Gathered::gather(args.project.as_deref())?;
-    let checks = check::all(&seen);
-    let project = seen.project.as_ref().map(|root| root.to_string_lossy().into_owned());
-    let ok = !checks.iter().any(|finding| finding.state.is_wrong());
-    let report = Report { version: env!("CARGO_PKG_VERSION"), project, ok, checks };
-    if args.json {
-        print::json(&report);
-    } else {
-        for finding in &report.checks {
-            print::line(&format!("{:<8} {:<11} {}", finding.state.name(), finding.id, finding.found));
-            if let Some(cure) = &finding.cure {
-                print::line(&format!("{:21}cure: {cure}", ""));
-            }
-        }
-        print::line(&sum(&report.checks));
-    }
-    Ok(if report.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-fn sum(findings: &[Finding]) -> String {
-    let of = |state: State| findings.iter().filter(|finding| finding.state == state).count();
-    let (problems, warnings, notes) = (of(State::Problem), of(State::Warning), of(State::Note));
-    let mut parts = Vec::new();
-    parts.extend((problems > 0).then(|| count(problems, "problem")));
-    parts.extend((warnings > 0).then(|| count(warnings, "warning")));
-    parts.extend(parts.is_empty().then(|| "nothing wrong".to_owned()));
-    parts.extend((notes > 0).then(|| count(notes, "note")));
-    format!("{}: {}", count(check::COUNT, "check"), parts.join(", "))
-}
+pub(crate) mod check;
+pub(crate) mod finding;
+pub(crate) mod gathered;
+pub(crate) mod history;

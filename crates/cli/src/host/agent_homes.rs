@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tidegate_state::place::PlaceEnv;
 
-use super::settings_file;
+use super::claude_code::settings_file;
 
 /// Settings of other agents below a project, into which people and importers copy hook entries.
 const IN_PROJECT: &[&str] = &[
@@ -54,16 +54,13 @@ const CLIENT_PLUGIN_LISTS: &[&str] = &["plugins/installed_plugins.json", "plugin
 /// A person's folders in which agents keep things.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AgentHomes {
-    /// The home directory.
     pub(crate) home: Option<PathBuf>,
-    /// Claude Code's own folder.
     pub(crate) client: Option<PathBuf>,
-    /// Folders in place of `.codex` and the like, by variable.
+    /// Folders that replace `.codex` and the like, set by variables.
     pub(crate) moved: Vec<(&'static str, PathBuf)>,
 }
 
 impl AgentHomes {
-    /// As this process sees them.
     pub(crate) fn find(place: &PlaceEnv) -> AgentHomes {
         let moved = [(".codex", "CODEX_HOME"), (".copilot", "COPILOT_HOME"), (".qwen", "QWEN_HOME")];
         let moved = moved.into_iter().filter_map(|(folder, variable)| {
@@ -74,22 +71,24 @@ impl AgentHomes {
     }
 
     fn below(&self, patterns: &'static [&'static str]) -> Vec<PathBuf> {
-        let in_home = self.home.iter().flat_map(|home| below(home, patterns.iter().copied()));
+        let in_home = self.home.iter().flat_map(|home| find_below(home, patterns.iter().copied()));
         let elsewhere = self.moved.iter().flat_map(|(folder, path)| {
-            below(path, patterns.iter().filter_map(|it| it.strip_prefix(folder)?.strip_prefix('/')))
+            find_below(path, patterns.iter().filter_map(|it| it.strip_prefix(folder)?.strip_prefix('/')))
         });
         in_home.chain(elsewhere).collect()
     }
 
-    /// Settings files of other agents, a project's first.
+    /// A project's first.
     pub(crate) fn settings_of_others(&self, project: Option<&Path>) -> Vec<PathBuf> {
-        let in_project = project.into_iter().flat_map(|project| below(project, IN_PROJECT.iter().copied()));
+        let in_project =
+            project.into_iter().flat_map(|project| find_below(project, IN_PROJECT.iter().copied()));
         without_repeats(in_project.chain(self.below(IN_HOME)))
     }
 
-    /// Hooks of plugins that agents run in place: a checkout, which its owner updates.
+    /// A checkout, which its owner updates.
     pub(crate) fn plugins_in_place(&self) -> Vec<PathBuf> {
-        let of_client = self.client.iter().flat_map(|host| below(host, CLIENT_PLUGIN_LISTS.iter().copied()));
+        let of_client =
+            self.client.iter().flat_map(|host| find_below(host, CLIENT_PLUGIN_LISTS.iter().copied()));
         let lists = self.below(PLUGIN_LISTS).into_iter().chain(of_client);
         let copies = self.plugin_copies();
         let hooks = lists.flat_map(|list| hooks_of_listed(&list)).filter(|file| !copies.contains(file));
@@ -98,7 +97,8 @@ impl AgentHomes {
 
     /// Every copy of a plugin's hooks that an agent may run.
     pub(crate) fn plugin_copies(&self) -> Vec<PathBuf> {
-        let of_client = self.client.iter().flat_map(|host| below(host, CLIENT_PLUGIN_COPIES.iter().copied()));
+        let of_client =
+            self.client.iter().flat_map(|host| find_below(host, CLIENT_PLUGIN_COPIES.iter().copied()));
         // Claude Code marks versions that an update left behind, and no longer runs them.
         let is_left =
             |file: &PathBuf| file.ancestors().nth(2).is_some_and(|it| it.join(".orphaned_at").exists());
@@ -125,7 +125,7 @@ fn hooks_of_listed(list: &Path) -> Vec<PathBuf> {
         }
     }
     let mut found = Vec::new();
-    let list = settings_file::text(list).and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    let list = settings_file::read_text(list).and_then(|text| serde_json::from_str::<Value>(&text).ok());
     folders(&list.unwrap_or_default(), &mut found);
     let hooks = ["hooks/hooks.json", "plugin/hooks/hooks.json"];
     found
@@ -135,19 +135,21 @@ fn hooks_of_listed(list: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The files that fit one of the patterns; `*` is any name.
-fn below<'a>(folder: &Path, patterns: impl Iterator<Item = &'a str>) -> Vec<PathBuf> {
+/// `*` is any name.
+fn find_below<'a>(folder: &Path, patterns: impl Iterator<Item = &'a str>) -> Vec<PathBuf> {
     let files = patterns.flat_map(|pattern| {
         pattern.split('/').fold(vec![folder.to_owned()], |folders, part| match part.split_once('*') {
             None => folders.into_iter().map(|folder| folder.join(part)).collect(),
-            Some((before, after)) => folders.iter().flat_map(|folder| names(folder, before, after)).collect(),
+            Some((before, after)) => {
+                folders.iter().flat_map(|folder| list_names(folder, before, after)).collect()
+            }
         })
     });
     files.filter(|file| file.is_file()).collect()
 }
 
-fn names(folder: &Path, before: &str, after: &str) -> Vec<PathBuf> {
-    /// A folder with more entries than this is not a list of plugins.
+fn list_names(folder: &Path, before: &str, after: &str) -> Vec<PathBuf> {
+    /// More entries than this are not a list of plugins.
     const MOST: usize = 4096;
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(MOST).map(|entry| entry.path());
     let fits = |path: &PathBuf| {

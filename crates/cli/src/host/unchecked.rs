@@ -11,12 +11,11 @@ pub(crate) struct Unchecked {
     /// As in records.
     host: String,
     calls: usize,
-    /// The last one.
     last: String,
 }
 
 impl Unchecked {
-    /// All hosts among these records, oldest record first.
+    /// Of records with the oldest first.
     pub(crate) fn among<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<Unchecked> {
         let mut hosts: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
         for record in records.filter(|record| record.ruling == "foreign") {

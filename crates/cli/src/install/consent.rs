@@ -1,53 +1,55 @@
-//! What an agent may not do without a person: take our hooks out, lead them elsewhere, or choose a preset that is not the
-//! strictest. And what nothing but a person at a terminal may agree to: writing through a link out of the project.
+//! Steps of an install that need a person. An agent may not remove the hooks, point them elsewhere, or choose a preset
+//! other than the strictest. Only a person at a terminal may agree to writing through a link out of the project.
 //!
-//! A person or a script may: only who works under the hooks has a reason to be rid of them.
+//! A person or a script is not asked about the first three: only an agent under the hooks has a reason to remove them. A
+//! script counts as one only while no session runs: an agent can start a command outside of its own processes.
 
+use std::path::Path;
 use std::process::ExitCode;
 
+use super::arguments::{InstallReport, InstallTarget};
 use super::leads::Detour;
 use super::links_out::LinkOut;
-use super::shell::quoted;
 use super::target::Target;
+use crate::shell::quote_path;
 use tidegate_core::pipeline::record::Deeds;
+use tidegate_hook::client;
 
 use crate::approval::{self, Consent, Request};
-use crate::args;
+use crate::command::init::{self, Preset};
 use crate::error::CliError;
 use crate::sessions::Here;
 
-/// Before a preset that may be looser than what counts there: any but the strictest. `Some`: not yet, and with which exit
-/// code.
-pub(super) fn to_a_preset(
+/// Any preset but the strictest may be looser than the one in force. `Some`: not yet, with the exit code.
+pub(crate) fn to_a_preset(
     target: &Target,
-    report: &args::InstallReport,
-    chosen: args::Preset,
+    report: &InstallReport,
+    chosen: Preset,
 ) -> Result<Option<ExitCode>, CliError> {
-    if !approval::is_by_agent(&target.env) || report.dry_run || matches!(chosen, args::Preset::Strict) {
+    if report.dry_run || matches!(chosen, Preset::Strict) || !may_be_agent(target) {
         return Ok(None);
     }
-    let (name, place) = (chosen.name(), place(target));
+    let (name, place) = (chosen.name(), target_arguments(target));
     let would = format!("This would write the preset `{name}` into your config.");
-    ask(&Here::find()?, "init", format!("init {place} --preset {name}"), None, &[would], report)
+    ask_person(&Here::find()?, "init", format!("init {place} --preset {name}"), None, &[would], report)
 }
 
-/// Before our hooks go.
-pub(super) fn to_uninstall(
+/// `Some`: not yet, with the exit code.
+pub(crate) fn to_uninstall(
     target: &Target,
-    args: &args::InstallTarget,
-    report: &args::InstallReport,
+    args: &InstallTarget,
+    report: &InstallReport,
 ) -> Result<Option<ExitCode>, CliError> {
-    if !approval::is_by_agent(&target.env) || report.dry_run {
+    if report.dry_run || !may_be_agent(target) {
         return Ok(None);
     }
     let shared = if args.shared { " --shared" } else { "" };
-    let command = format!("uninstall {}{shared}", place(target));
+    let command = format!("uninstall {}{shared}", target_arguments(target));
     let would = "This would take Tidegate's hooks and status line out.".to_owned();
-    ask(&Here::find()?, "uninstall", command, None, &[would], report)
+    ask_person(&Here::find()?, "uninstall", command, None, &[would], report)
 }
 
-/// Before anything is written through links that lead out of the project.
-pub(super) fn to_follow(links: &[LinkOut], target: &Target) -> Result<(), CliError> {
+pub(crate) fn to_follow(links: &[LinkOut], target: &Target) -> Result<(), CliError> {
     let Some(first) = links.first() else { return Ok(()) };
     if approval::is_by_agent(&target.env) || !approval::is_at_terminal() {
         return Err(not_followed(first));
@@ -56,59 +58,71 @@ pub(super) fn to_follow(links: &[LinkOut], target: &Target) -> Result<(), CliErr
     if approval::is_yes_at_terminal(&would)? { Ok(()) } else { Err(CliError::new("nothing was changed")) }
 }
 
-/// Before hooks that are there lead elsewhere, or block less. A person at a terminal of their own asked for it by the command
-/// itself. `Some`: not yet, and with which exit code.
-pub(super) fn to_lead_elsewhere(
+/// Before existing hooks are pointed elsewhere, or block less. A person at their own terminal asked for it by the
+/// command itself. `Some`: not yet, with the exit code.
+pub(crate) fn to_lead_elsewhere(
     detours: &[Detour],
     target: &Target,
-    args: &args::Init,
+    args: &init::Args,
 ) -> Result<Option<ExitCode>, CliError> {
     let Some(first) = detours.first() else { return Ok(None) };
     if !approval::is_by_agent(&target.env) && approval::is_at_terminal() {
         return Ok(None);
     }
-    // Variables decide where things lead, and a command does not show them.
+    // Variables decide the paths, and a command does not show them.
     let about = match detours.len() {
         1 => first.said(),
         more => format!("{}; {} more changes of this kind", first.said(), more - 1),
     };
     let shared = if args.target.shared { " --shared" } else { "" };
     let preset = args.preset.map(|preset| format!(" --preset {}", preset.name())).unwrap_or_default();
-    let command = format!("init {}{shared}{preset}", place(target));
+    let command = format!("init {}{shared}{preset}", target_arguments(target));
     let mut would = vec!["This would change where Tidegate's hooks lead:".to_owned()];
     would.extend(detours.iter().map(|detour| format!("  {}", detour.said())));
-    ask(&Here::find()?, "init", command, Some(about), &would, &args.report)
+    ask_person(&Here::find()?, "init", command, Some(about), &would, &args.report)
 }
 
-/// Without a person's yes.
-pub(super) fn not_led_elsewhere(detour: &Detour) -> CliError {
+pub(crate) fn not_led_elsewhere(detour: &Detour) -> CliError {
     CliError::new(detour.said()).hint("it came up in the meantime: run this again; nothing was changed")
 }
 
-/// Without a person's yes.
-pub(super) fn not_followed(link: &LinkOut) -> CliError {
+pub(crate) fn not_followed(link: &LinkOut) -> CliError {
     CliError::new(link.said()).hint(
         "remove the link, or run `tidegate init` yourself at a terminal, where it asks you; nothing was changed",
     )
 }
 
-fn place(target: &Target) -> String {
-    if target.is_user { "--user".to_owned() } else { format!("--project {}", quoted(&target.root)) }
+fn may_be_agent(target: &Target) -> bool {
+    approval::is_by_agent(&target.env)
+        || !approval::is_at_terminal() && Here::find().is_ok_and(|here| is_in_use(&here, target))
 }
 
-fn ask(
+/// A client is running under the hooks of this install.
+fn is_in_use(here: &Here, target: &Target) -> bool {
+    here.all().iter().any(|session| {
+        let known = &session.marks.session;
+        let is_here = || known.root.as_deref().is_some_and(|root| Path::new(root).starts_with(&target.root));
+        (target.is_user || is_here()) && known.clients.iter().any(client::runs)
+    })
+}
+
+fn target_arguments(target: &Target) -> String {
+    if target.is_user { "--user".to_owned() } else { format!("--project {}", quote_path(&target.root)) }
+}
+
+fn ask_person(
     here: &Here,
     name: &'static str,
     command: String,
     about: Option<String>,
     would: &[String],
-    report: &args::InstallReport,
+    report: &InstallReport,
 ) -> Result<Option<ExitCode>, CliError> {
     let (approved, json) = (report.approved, report.json);
     let request = Request { name, command, about, would, approved, json };
-    match approval::consent(here, &request)? {
+    match approval::ask_consent(here, &request)? {
         Consent::Given(given) => {
-            approval::record(here, &request.command, &given, Deeds::default());
+            approval::record_command(here, &request.command, &given, Deeds::default());
             Ok(None)
         }
         Consent::Waits(code) => Ok(Some(code)),

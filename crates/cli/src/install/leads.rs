@@ -1,23 +1,17 @@
-//! Where entries lead that are there already, and where an `init` would lead them. One that leads elsewhere, or that is gone,
+//! Changes that an `init` would make to the programs that existing entries start. Pointing one elsewhere, or losing it,
 //! is an uninstall by another name.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-
-use super::json_text::{Document, Node};
 use super::plan::Plan;
-use super::registrations::{self, Calls, OwnEntry, Starts};
-use super::settings::line_of;
-use super::status_line;
 use super::step::Act;
 use super::target::Target;
-use crate::program::{is_program, real_place};
+use crate::host::claude_code::entry_leads::{Calling, compare_entries};
+use crate::program::is_program;
 
-/// A change to where hooks lead.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Detour {
+pub(crate) enum Detour {
     /// Entries in this file would start another program.
     Entries { file: PathBuf, from: String, to: String },
     /// Entries of this event in this file would be gone, or would let a call pass that they hold back now.
@@ -28,7 +22,7 @@ pub(super) enum Detour {
 
 impl Detour {
     /// As one line for the person.
-    pub(super) fn said(&self) -> String {
+    pub(crate) fn said(&self) -> String {
         match self {
             Detour::Entries { file, from, to } => {
                 format!("{}: hooks would start {to} instead of {from}", file.display())
@@ -43,19 +37,19 @@ impl Detour {
     }
 }
 
-/// Those of a plan, each once.
-pub(super) fn detours(plan: &Plan, target: &Target) -> Vec<Detour> {
+/// Each once.
+pub(crate) fn find_detours(plan: &Plan, target: &Target) -> Vec<Detour> {
     let mut detours = Vec::new();
     for step in &plan.steps {
         let file = &step.place.file;
         let found = match &step.act {
-            Act::Text { old: Some(old), new } => of_texts(
+            Act::Text { old: Some(old), new } => compare_entries(
                 file,
                 old,
                 new.as_deref().unwrap_or_default(),
                 &Calling { program: &target.call, home: target.env.place.home.as_deref() },
             ),
-            Act::Link(to) => of_link(file, to, &target.program).into_iter().collect(),
+            Act::Link(to) => link_detour(file, to, &target.program).into_iter().collect(),
             _ => Vec::new(),
         };
         for detour in found {
@@ -67,146 +61,10 @@ pub(super) fn detours(plan: &Plan, target: &Target) -> Vec<Detour> {
     detours
 }
 
-/// A link to nothing that runs leads nowhere now. One that would lead to the very program behind it is not led elsewhere;
-/// a way around by another link would be.
-fn of_link(link: &Path, to: &Path, program: &Path) -> Option<Detour> {
+/// A dead link leads nowhere now. A link to the very program behind it is not a detour; a way through another link
+/// would be.
+fn link_detour(link: &Path, to: &Path, program: &Path) -> Option<Detour> {
     let from = fs::read_link(link).ok().filter(|_| is_program(link).is_ok())?;
     let is_same = to == program && fs::canonicalize(link).is_ok_and(|found| found == program);
     (!is_same).then(|| Detour::Link { link: link.to_owned(), from, to: to.to_owned() })
-}
-
-/// Stands for the event of the entry that is no hook.
-const STATUS_LINE: &str = "the status line";
-
-/// One of our entries: where it leads, and whether it holds a call back.
-struct Entry {
-    event: String,
-    starts: Starts,
-    gates: bool,
-    blocks: bool,
-    is_misread: bool,
-}
-
-/// What is needed to tell where an entry leads.
-struct Calling<'a> {
-    /// The path by which settings call us.
-    program: &'a str,
-    home: Option<&'a Path>,
-}
-
-fn of_texts(file: &Path, old: &str, new: &str, calling: &Calling<'_>) -> Vec<Detour> {
-    let (old_entries, new_entries) = (entries(old, calling.program), entries(new, calling.program));
-    let mut detours = Vec::new();
-    for old in old_entries.iter().filter(|old| old.starts_something(calling.home)) {
-        let same = |new: &&Entry| new.event == old.event && new.gates == old.gates;
-        let known: Vec<&Entry> = new_entries.iter().filter(same).collect();
-        let is_weaker = |new: &&Entry| old.blocks && !new.blocks;
-        let detour = if known.is_empty() || known.iter().all(is_weaker) {
-            Detour::Weaker { file: file.to_owned(), event: old.event.clone() }
-        } else if known.iter().any(|new| is_same(&new.starts, &old.starts)) {
-            continue;
-        } else {
-            let (from, to) = (named(&old.starts), named(&known[0].starts));
-            Detour::Entries { file: file.to_owned(), from, to }
-        };
-        if !detours.contains(&detour) {
-            detours.push(detour);
-        }
-    }
-    detours
-}
-
-impl Entry {
-    /// Not one of an event that nothing listens to, nor of a program that is gone, nor one that other agents misread: to
-    /// replace that is worth more.
-    fn starts_something(&self, home: Option<&Path>) -> bool {
-        let in_home = |path: &str| {
-            let below = path.strip_prefix("$HOME/").or_else(|| path.strip_prefix("~/"))?;
-            Some(home?.join(below))
-        };
-        let is_known = || registrations::REGISTRATIONS.iter().any(|known| known.event.name() == self.event);
-        let is_there = match &self.starts {
-            Starts::Program(path) => {
-                let path = in_home(path).unwrap_or_else(|| PathBuf::from(path));
-                !path.is_absolute() || is_program(&path).is_ok()
-            }
-            _ => true,
-        };
-        is_there && !self.is_misread && (self.event == STATUS_LINE || is_known())
-    }
-}
-
-fn is_same(a: &Starts, b: &Starts) -> bool {
-    match (a, b) {
-        (Starts::Program(a), Starts::Program(b)) => real_place(Path::new(a)) == real_place(Path::new(b)),
-        _ => a == b,
-    }
-}
-
-fn named(starts: &Starts) -> String {
-    match starts {
-        Starts::Program(path) => path.clone(),
-        Starts::Selector => "the tidegate of each teammate".to_owned(),
-        Starts::PluginSelector => "the plugin's tidegate".to_owned(),
-    }
-}
-
-/// Our hooks in a settings file, and the status line as an entry of no event.
-fn entries(text: &str, program: &str) -> Vec<Entry> {
-    let Ok(document) = Document::parse(text) else { return Vec::new() };
-    let hooks = document.root.get("hooks").and_then(Node::members).unwrap_or_default();
-    let mut entries = Vec::new();
-    for event in hooks {
-        for group in event.value.elements().unwrap_or_default() {
-            let group = document.value(&group.value);
-            for handler in group["hooks"].as_array().into_iter().flatten() {
-                if registrations::calls(handler, program) == Calls::Us
-                    && let Some(entry) = OwnEntry::read(handler)
-                {
-                    let blocks = handler.get("onFailure").and_then(Value::as_str) == Some("block");
-                    let gates = !entry.is_advice();
-                    let (event, is_misread) = (event.key.clone(), entry.runs_payload);
-                    entries.push(Entry { event, starts: entry.starts, gates, blocks, is_misread });
-                }
-            }
-        }
-    }
-    if let Some(called) = line_of(&document.root).and_then(status_line::called) {
-        let (event, starts) = (STATUS_LINE.to_owned(), Starts::Program(called));
-        entries.push(Entry { event, starts, gates: false, blocks: false, is_misread: false });
-    }
-    entries
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn settings(program: &str, words: &[&str], block: bool) -> String {
-        let mut handler = json!({ "type": "command", "command": program, "args": words });
-        if block {
-            handler["onFailure"] = json!("block");
-        }
-        json!({ "hooks": { "PreToolUse": [{ "hooks": [handler] }] } }).to_string()
-    }
-
-    #[test]
-    fn a_detour_is_another_program_a_lost_entry_or_one_that_blocks_less() {
-        let gate: &[&str] = &["hook", "--event", "PreToolUse"];
-        let advice: &[&str] = &["hook", "--event", "PreToolUse", "--advice"];
-        let (ours, gone) = ("/bin/sh", "/no/such/tidegate");
-        let of = |old: &str, new: &str| {
-            of_texts(Path::new("/f"), old, new, &Calling { program: ours, home: None }).len()
-        };
-        let now = settings(ours, gate, true);
-        assert_eq!(of(&now, &now), 0);
-        assert_eq!(of("{}", &now), 0, "a first install");
-        assert_eq!(of(&settings(gone, gate, true), &now), 0, "what led nowhere");
-        assert_eq!(of(&now, &settings("/other/tidegate", gate, true)), 1);
-        assert_eq!(of(&now, &settings(ours, gate, false)), 1);
-        assert_eq!(of(&now, &settings(ours, advice, false)), 1);
-        assert_eq!(of(&now, "{}"), 1);
-        assert_eq!(of(&now, ""), 1);
-    }
 }

@@ -1,13 +1,13 @@
-//! The stable link to this program: what settings call, so that an upgrade does not leave a stale path in them.
+//! The stable link to this program. Settings call the link, so that an upgrade leaves no stale path in them.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What the link should lead to: the entry on `path` that is this very program, since that survives an upgrade where a
-/// package manager keeps versions in folders of their own; else the program itself.
-pub(super) fn target(program: &Path, path: Option<&OsStr>, link: &Path) -> PathBuf {
+/// Prefers the entry on `path` that is this very program, since that survives an upgrade if a package manager keeps
+/// versions in separate folders; otherwise the program itself.
+pub(crate) fn choose_target(program: &Path, path: Option<&OsStr>, link: &Path) -> PathBuf {
     let name = program.file_name().unwrap_or_default();
     let named = [OsStr::new("tidegate"), name];
     path.into_iter()
@@ -20,7 +20,7 @@ pub(super) fn target(program: &Path, path: Option<&OsStr>, link: &Path) -> PathB
         .unwrap_or_else(|| program.to_owned())
 }
 
-/// Whether a path gets where it leads by way of the link; the link must not lead to itself.
+/// The link must not lead to itself.
 fn leads_through(entry: &Path, link: &Path) -> bool {
     let place = |path: &Path| Some((fs::canonicalize(path.parent()?).ok()?, path.file_name()?.to_owned()));
     let mut at = entry.to_owned();
@@ -36,20 +36,18 @@ fn leads_through(entry: &Path, link: &Path) -> bool {
     true
 }
 
-/// What stands at the link's place.
 #[derive(Debug, PartialEq)]
-pub(super) enum Now {
+pub(crate) enum Now {
     Nothing,
     /// A link that leads here.
     To(PathBuf),
     /// This program itself, put there by its installer.
     Program,
-    /// Something that is not ours to replace.
+    /// Not to be replaced.
     Other,
 }
 
-/// Looks at the link's place.
-pub(super) fn now(link: &Path, program: &Path) -> Now {
+pub(crate) fn read_place(link: &Path, program: &Path) -> Now {
     match fs::symlink_metadata(link) {
         Err(_) => Now::Nothing,
         Ok(found) if found.is_symlink() => fs::read_link(link).map_or(Now::Other, Now::To),
@@ -58,25 +56,25 @@ pub(super) fn now(link: &Path, program: &Path) -> Now {
     }
 }
 
-/// Makes the link, or leads it elsewhere; there is never a moment without one.
+/// Replaces it by rename, so that there is always one.
 #[cfg(unix)]
-pub(super) fn make(link: &Path, target: &Path) -> io::Result<()> {
+pub(crate) fn make_link(link: &Path, target: &Path) -> io::Result<()> {
     let folder = link.parent().ok_or_else(|| io::Error::other("no folder"))?;
     fs::create_dir_all(folder)?;
     let temporary = folder.join(format!(".tidegate.{}.tmp", std::process::id()));
-    // Left behind by a killed process that had our number.
+    // Left by a killed process with the same id.
     let _ = fs::remove_file(&temporary);
     std::os::unix::fs::symlink(target, &temporary)?;
     fs::rename(&temporary, link).inspect_err(|_| drop(fs::remove_file(&temporary)))
 }
 
 #[cfg(not(unix))]
-pub(super) fn make(_: &Path, _: &Path) -> io::Result<()> {
+pub(crate) fn make_link(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::Error::from(io::ErrorKind::Unsupported))
 }
 
-/// Whether `cargo clean` would take the program away.
-pub(super) fn is_build(program: &Path) -> bool {
+/// `cargo clean` would delete it.
+pub(crate) fn is_build(program: &Path) -> bool {
     program.parent().is_some_and(|folder| folder.join(".fingerprint").is_dir())
 }
 
@@ -98,20 +96,20 @@ mod tests {
         fs::write(at("other/tidegate"), "").unwrap();
         let target = |path: &[&str]| {
             let path = std::env::join_paths(path.iter().map(|folder| at(folder))).unwrap();
-            target(&program, Some(&path), &link)
+            choose_target(&program, Some(&path), &link)
         };
         assert_eq!(target(&["other", "bin"]), program);
         symlink("../cellar/1.0/tidegate", at("brew/tidegate")).unwrap();
         assert_eq!(target(&["other", "brew"]), at("brew/tidegate"));
-        assert_eq!(now(&link, &program), Now::Nothing);
-        make(&link, &at("brew/tidegate")).unwrap();
+        assert_eq!(read_place(&link, &program), Now::Nothing);
+        make_link(&link, &at("brew/tidegate")).unwrap();
         symlink(&link, at("bin/tidegate")).unwrap();
         assert_eq!(target(&["share", "bin"]), program, "both are the link itself");
         assert_eq!(target(&["share", "bin", "brew"]), at("brew/tidegate"));
-        make(&link, &program).unwrap();
-        assert_eq!(now(&link, &program), Now::To(program.clone()));
-        assert_eq!(now(&program, &program), Now::Program);
-        assert_eq!(now(&at("other/tidegate"), &program), Now::Other);
+        make_link(&link, &program).unwrap();
+        assert_eq!(read_place(&link, &program), Now::To(program.clone()));
+        assert_eq!(read_place(&program, &program), Now::Program);
+        assert_eq!(read_place(&at("other/tidegate"), &program), Now::Other);
         assert_eq!(fs::read_dir(at("share")).unwrap().count(), 1);
     }
 }

@@ -9,31 +9,30 @@ use super::plan::Plan;
 use super::step::Act;
 use super::target::Target;
 
-/// As many as the system follows.
+/// The limit of the system.
 const MOST_LINKS: usize = 40;
 
-/// A link in the target that leads out of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct LinkOut {
-    pub(super) link: PathBuf,
-    pub(super) to: PathBuf,
+pub(crate) struct LinkOut {
+    pub(crate) link: PathBuf,
+    pub(crate) to: PathBuf,
 }
 
 impl LinkOut {
     /// As one line for the person.
-    pub(super) fn said(&self) -> String {
+    pub(crate) fn said(&self) -> String {
         format!("{} leads out of the project: `init` writes to {}", self.link.display(), self.to.display())
     }
 }
 
-/// Those that a plan would write through, each once.
-pub(super) fn of_plan(plan: &Plan, target: &Target) -> Vec<LinkOut> {
+/// Only links that the plan would write through, each once.
+pub(crate) fn find_links(plan: &Plan, target: &Target) -> Vec<LinkOut> {
     let mut links: Vec<LinkOut> = Vec::new();
     for step in plan.steps.iter().filter(|step| step.act != Act::Nothing) {
         // Some places hold the file behind a link, and show the link.
         let named =
             [&step.place.file, &step.place.shown].into_iter().find(|path| path.starts_with(&target.root));
-        let Some(link) = named.and_then(|path| leaving(&target.root, path)) else { continue };
+        let Some(link) = named.and_then(|path| find_leaving_link(&target.root, path)) else { continue };
         let is_theirs = target.is_user && is_own(&link.link) && is_own(&link.to);
         if !is_theirs && !links.contains(&link) {
             links.push(link);
@@ -42,19 +41,19 @@ pub(super) fn of_plan(plan: &Plan, target: &Target) -> Vec<LinkOut> {
     links
 }
 
-/// The link by which a path leaves a folder that is itself reached by none. Also where it leads to nothing yet.
-fn leaving(root: &Path, path: &Path) -> Option<LinkOut> {
-    let is_out = |path: &Path| !follow(path).starts_with(root);
+/// `root` itself is not behind a link. Also finds links to nothing.
+fn find_leaving_link(root: &Path, path: &Path) -> Option<LinkOut> {
+    let is_out = |path: &Path| !follow_links(path).starts_with(root);
     if !is_out(path) {
         return None;
     }
     let below: Vec<&Path> = path.ancestors().take_while(|above| *above != root).collect();
     let link = below.into_iter().rev().find(|path| is_out(path))?;
-    Some(LinkOut { link: link.to_owned(), to: follow(link) })
+    Some(LinkOut { link: link.to_owned(), to: follow_links(link) })
 }
 
-/// Where a path ends, behind all links.
-fn follow(path: &Path) -> PathBuf {
+/// Behind all links, also if nothing is there.
+fn follow_links(path: &Path) -> PathBuf {
     let parts = |path: &Path| -> Vec<OsString> {
         path.components().map(|part| part.as_os_str().to_owned()).collect()
     };
@@ -64,7 +63,6 @@ fn follow(path: &Path) -> PathBuf {
         if part == "." || part == ".." && at.pop() {
             continue;
         }
-        // A root starts anew.
         at.push(&part);
         if let Some(to) = fs::read_link(&at).ok().filter(|_| followed < MOST_LINKS) {
             followed += 1;
@@ -77,7 +75,7 @@ fn follow(path: &Path) -> PathBuf {
     at
 }
 
-/// Whether what is there, or the folder that it would be made in, belongs to the person.
+/// Checks the folder instead if there is no file yet.
 #[cfg(unix)]
 fn is_own(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -113,7 +111,7 @@ mod tests {
         ] {
             symlink(to, at(link)).unwrap();
         }
-        let leaving = |path: &str| leaving(&at("p"), &at(path));
+        let leaving = |path: &str| find_leaving_link(&at("p"), &at(path));
         for path in ["p/a/b", "p/inside/x", "p/config/back/deep/x", "p/inside/back/x", "p/round/x"] {
             assert_eq!(leaving(path), None, "{path}");
         }

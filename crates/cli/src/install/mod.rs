@@ -1,123 +1,61 @@
-//! Putting ourselves into a project's or a person's settings, and taking ourselves out again.
+//! Puts Tidegate's hooks, status line and files into a project or a person's settings, and takes them out again.
 //!
-//! Everything is read, decided and, where it must be, refused before anything is changed; then what was there is kept,
-//! then files are written, one at a time and each of them whole.
+//! Everything is read, decided and, if necessary, refused before anything changes. Then the originals are kept, then
+//! files are written, one at a time and each of them whole.
 
-// What goes into which file, as text.
-pub(crate) mod json_text;
-pub(crate) mod shell;
-pub(crate) mod registrations;
-pub(crate) mod status_line;
-pub(crate) mod difference;
-pub(crate) mod settings;
-pub(crate) mod misread;
+// Files that are not the host's, as text.
 mod gitignore;
 mod preset;
-pub(crate) mod shipped;
-// Where, what for, and how it is done.
+// The plan, its questions, and its execution.
+pub(crate) mod arguments;
 mod link;
-mod links_out;
-mod leads;
-mod consent;
-mod target;
+pub(crate) mod links_out;
+pub(crate) mod leads;
+pub(crate) mod consent;
+pub(crate) mod place;
+pub(crate) mod target;
 pub(crate) mod record;
-mod warnings;
-mod plan;
-mod step;
+pub(crate) mod warnings;
+pub(crate) mod plan;
+pub(crate) mod step;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::args;
 use crate::command::Outcome;
 use crate::error::CliError;
-use links_out::LinkOut;
+use arguments::InstallReport;
 use plan::Plan;
 use record::Records;
-use step::{Act, Report};
+use step::{Act, StepReport};
 use target::Target;
 
-/// `tidegate init`.
-pub(crate) fn init(args: &args::Init) -> Outcome {
-    let target = Target::find(&args.target)?;
-    let preset = args.preset.map(args::Preset::name);
-    let mut warnings = warnings::of_init(&target);
-    let next = if target.is_user {
-        "start the client in a project, then `tidegate doctor` there says whether the hooks ran".to_owned()
-    } else {
-        let place = if target.shown == Path::new(".") {
-            "here".to_owned()
-        } else {
-            format!("in {}", target.shown.display())
-        };
-        format!(
-            "start the client {place}, trust the folder, then `tidegate doctor` says whether the hooks ran"
-        )
-    };
-    if let Some(preset) = args.preset
-        && let Some(code) = consent::to_a_preset(&target, &args.report, preset)?
-    {
-        return Ok(code);
-    }
-    let planned = plan::init(&target, preset, &look(&target)?)?;
-    let links = links_out::of_plan(&planned, &target);
-    let detours = leads::detours(&planned, &target);
-    if !args.report.dry_run {
-        consent::to_follow(&links, &target)?;
-        if let Some(code) = consent::to_lead_elsewhere(&detours, &target, args)? {
-            return Ok(code);
-        }
-    }
-    warnings.extend(links.iter().map(LinkOut::said));
-    warnings.extend(warnings::left_by(&planned, &target));
-    carry_out(&target, &args.report, &warnings, Some(&next), |records| {
-        let plan = plan::init(&target, preset, records)?;
-        // What came after the question was not agreed to.
-        if let Some(link) = links_out::of_plan(&plan, &target).iter().find(|link| !links.contains(link)) {
-            return Err(consent::not_followed(link));
-        }
-        match leads::detours(&plan, &target).iter().find(|detour| !detours.contains(detour)) {
-            Some(detour) if !args.report.dry_run => Err(consent::not_led_elsewhere(detour)),
-            _ => Ok(plan),
-        }
-    })
+pub(crate) fn open_records(target: &Target) -> Result<Records, CliError> {
+    Records::look(&target.env).map_err(|why| originals_not_kept(&why))
 }
 
-/// `tidegate uninstall`.
-pub(crate) fn uninstall(args: &args::Uninstall) -> Outcome {
-    let target = Target::find(&args.target)?;
-    if let Some(code) = consent::to_uninstall(&target, &args.target, &args.report)? {
-        return Ok(code);
-    }
-    carry_out(&target, &args.report, &[], None, |records| plan::uninstall(&target, records))
-}
-
-fn look(target: &Target) -> Result<Records, CliError> {
-    Records::look(&target.env).map_err(|why| unkept(&why))
-}
-
-fn unkept(why: &str) -> CliError {
+fn originals_not_kept(why: &str) -> CliError {
     CliError::new(format!("what is there now could not be kept: {why}")).hint("nothing was changed")
 }
 
-/// Plans, shows or does.
-fn carry_out(
+/// Plans, and shows or executes the plan.
+pub(crate) fn carry_out(
     target: &Target,
-    args: &args::InstallReport,
+    args: &InstallReport,
     warnings: &[String],
     next: Option<&str>,
     plan: impl Fn(&Records) -> Result<Plan, CliError>,
 ) -> Outcome {
-    let records = look(target)?;
+    let records = open_records(target)?;
     let planned = plan(&records)?;
-    let report = Report { json: args.json, dry_run: args.dry_run, warnings, next: None, backup: None };
+    let report = StepReport { json: args.json, dry_run: args.dry_run, warnings, next: None, backup: None };
     let is_settled = |plan: &Plan, records: &Records| {
         plan.record == records.load(&target.root) && plan.steps.iter().all(|step| step.act == Act::Nothing)
     };
     let leftovers = |plan: &Plan, records: &Records| {
         let mut left: Vec<PathBuf> = plan.steps.iter().flat_map(step::Step::leftovers).collect();
-        left.extend(step::leftovers(&records.folder_of(&target.root), None));
+        left.extend(step::find_leftovers(&records.folder_of(&target.root), None));
         left
     };
     let is_clean = leftovers(&planned, &records).is_empty();
@@ -125,10 +63,11 @@ fn carry_out(
         step::run(&planned.steps, report)?;
         return Ok(ExitCode::SUCCESS);
     }
-    // Again, now that nobody else is at it.
-    let (records, _lock) = Records::lock(&target.env).map_err(|why| unkept(&why))?;
+    // Again, now under the lock.
+    let (records, _lock) = Records::lock(&target.env).map_err(|why| originals_not_kept(&why))?;
     let planned = plan(&records)?;
-    // First: files without a way back to the byte would be worse than no files. What is given back is forgotten last.
+    // First the record: changed files without a way back would be worse than no change. Restored files leave the record
+    // last.
     let before = records.load(&target.root);
     let mut kept = before.clone();
     for entry in &planned.record.files {
@@ -138,12 +77,12 @@ fn carry_out(
     kept.folders.clone_from(&planned.record.folders);
     kept.theirs.clone_from(&planned.record.theirs);
     let folder = records.folder_of(&target.root);
-    // Nobody else is writing here now.
+    // Under the lock, no other process writes here.
     for left in leftovers(&planned, &records) {
         let _ = fs::remove_file(left);
     }
     if kept != before {
-        records.save(&kept).map_err(|error| unkept(&error.to_string()))?;
+        records.save(&kept).map_err(|error| originals_not_kept(&error.to_string()))?;
     }
     // Files that no record names: copies of the plugin, settings of other agents.
     for (number, step) in planned.steps.iter().enumerate() {
@@ -151,11 +90,11 @@ fn carry_out(
             && kept.of(&step.place.file).is_none()
         {
             let keeping = records.keep_replaced(target.now, number, &step.place.file, old);
-            keeping.map_err(|error| unkept(&error.to_string()))?;
+            keeping.map_err(|error| originals_not_kept(&error.to_string()))?;
         }
     }
     let backup = records.has_backup(&planned.record).then_some(folder.as_path());
-    step::run(&planned.steps, Report { next, backup, ..report })?;
+    step::run(&planned.steps, StepReport { next, backup, ..report })?;
     if planned.record.files.len() < kept.files.len() {
         records.save(&planned.record).map_err(|error| {
             CliError::new(format!("{}: {error}", folder.display()))

@@ -2,24 +2,23 @@
 
 use toml_edit::{Document, DocumentMut, Item, Table, TableLike, value};
 
-use super::json_text::{Fault, fault};
+use crate::json_text::{Fault, fault_at};
 
-/// Whose preset it is.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Of<'a> {
-    /// Of the project at this path.
+pub(crate) enum PresetOwner<'a> {
+    /// By its path.
     Project(&'a str),
-    /// Of everything else.
+    /// For all other projects.
     User,
 }
 
-/// The config with this preset. `None` stands for no file.
-pub(super) fn install(text: Option<&str>, of: Of<'_>, preset: &str) -> Result<String, Fault> {
+/// `None` stands for no file.
+pub(crate) fn set_preset(text: Option<&str>, of: PresetOwner<'_>, preset: &str) -> Result<String, Fault> {
     let text = text.unwrap_or_default();
-    let mut document = parse(text)?;
+    let mut document = parse_config(text)?;
     let section: &mut dyn TableLike = match of {
-        Of::User => document.as_table_mut(),
-        Of::Project(root) => {
+        PresetOwner::User => document.as_table_mut(),
+        PresetOwner::Project(root) => {
             let projects = document.entry("project").or_insert_with(|| {
                 let mut projects = Table::new();
                 projects.set_implicit(true);
@@ -43,15 +42,15 @@ pub(super) fn install(text: Option<&str>, of: Of<'_>, preset: &str) -> Result<St
             section.insert("preset", value(preset));
         }
     }
-    Ok(written(text, &document))
+    Ok(render_document(text, &document))
 }
 
-/// The config without the preset, and without what is empty then; `None` when nothing is left.
-pub(super) fn uninstall(text: &str, of: Of<'_>) -> Result<Option<String>, Fault> {
-    let mut document = parse(text)?;
+/// Also removes sections that are empty then; `None` when nothing is left.
+pub(crate) fn remove_preset(text: &str, of: PresetOwner<'_>) -> Result<Option<String>, Fault> {
+    let mut document = parse_config(text)?;
     let removed = match of {
-        Of::User => document.remove("preset").is_some(),
-        Of::Project(root) => {
+        PresetOwner::User => document.remove("preset").is_some(),
+        PresetOwner::Project(root) => {
             let projects = document.get_mut("project").and_then(Item::as_table_like_mut);
             let removed = projects.is_some_and(|projects| {
                 let project = projects.get_mut(root).and_then(Item::as_table_like_mut);
@@ -69,28 +68,28 @@ pub(super) fn uninstall(text: &str, of: Of<'_>) -> Result<Option<String>, Fault>
             removed
         }
     };
-    let left = if removed { written(text, &document) } else { text.to_owned() };
+    let left = if removed { render_document(text, &document) } else { text.to_owned() };
     Ok((!removed || !left.trim().is_empty()).then_some(left))
 }
 
-fn parse(text: &str) -> Result<DocumentMut, Fault> {
+fn parse_config(text: &str) -> Result<DocumentMut, Fault> {
     text.parse().map_err(|error: toml_edit::TomlError| {
-        fault(text, error.span().map_or(0, |span| span.start), error.message().trim())
+        fault_at(text, error.span().map_or(0, |span| span.start), error.message().trim())
     })
 }
 
-/// Only a document that is not being changed knows where things stand in it.
+/// Only an unchanged document knows positions.
 fn no_table(text: &str, path: &[&str]) -> Fault {
     let document = Document::parse(text).ok();
     let item = document
         .as_ref()
         .and_then(|document| path.iter().try_fold(document.as_item(), |item, key| item.get(key)));
     let at = item.and_then(Item::span).map_or(0, |span| span.start);
-    fault(text, at, format!("`{}` is not a table", path.join(".")))
+    fault_at(text, at, format!("`{}` is not a table", path.join(".")))
 }
 
-/// The document as text, with the newlines that the file has.
-fn written(text: &str, document: &DocumentMut) -> String {
+/// With the newlines of the file.
+fn render_document(text: &str, document: &DocumentMut) -> String {
     let new = document.to_string();
     if text.contains("\r\n") { new.replace("\r\n", "\n").replace('\n', "\r\n") } else { new }
 }
@@ -100,7 +99,7 @@ mod tests {
     use super::*;
 
     const ROOT: &str = "/home/me/my \"app\"";
-    const THIS: Of<'_> = Of::Project(ROOT);
+    const THIS: PresetOwner<'_> = PresetOwner::Project(ROOT);
 
     #[test]
     fn it_goes_in_and_out_and_nothing_else_changes() {
@@ -110,32 +109,35 @@ mod tests {
             "[project.\"/other\"]\npreset = \"guide\"\n",
             "# only a comment\n",
         ] {
-            for of in [THIS, Of::User] {
-                let with = install(Some(text), of, "strict").unwrap();
+            for of in [THIS, PresetOwner::User] {
+                let with = set_preset(Some(text), of, "strict").unwrap();
                 assert!(with.contains("preset = \"strict\""), "{with}");
-                assert_eq!(install(Some(&with), of, "strict").unwrap(), with);
-                let other = install(Some(&with), of, "observe").unwrap();
+                assert_eq!(set_preset(Some(&with), of, "strict").unwrap(), with);
+                let other = set_preset(Some(&with), of, "observe").unwrap();
                 assert_eq!(with.replace("strict", "observe"), other);
-                assert_eq!(uninstall(&other, of).unwrap().as_deref(), Some(text), "{other}");
-                assert_eq!(uninstall(text, of).unwrap().as_deref(), Some(text));
+                assert_eq!(remove_preset(&other, of).unwrap().as_deref(), Some(text), "{other}");
+                assert_eq!(remove_preset(text, of).unwrap().as_deref(), Some(text));
             }
         }
     }
 
     #[test]
     fn a_new_file_is_its_section_alone() {
-        let new = install(None, THIS, "guide").unwrap();
+        let new = set_preset(None, THIS, "guide").unwrap();
         assert_eq!(new, "[project.'/home/me/my \"app\"']\npreset = \"guide\"\n");
-        assert_eq!(uninstall(&new, THIS).unwrap(), None);
-        let new = install(None, Of::User, "guide").unwrap();
-        assert_eq!((new.as_str(), uninstall(&new, Of::User).unwrap()), ("preset = \"guide\"\n", None));
+        assert_eq!(remove_preset(&new, THIS).unwrap(), None);
+        let new = set_preset(None, PresetOwner::User, "guide").unwrap();
+        assert_eq!(
+            (new.as_str(), remove_preset(&new, PresetOwner::User).unwrap()),
+            ("preset = \"guide\"\n", None)
+        );
     }
 
     #[test]
     fn other_keys_of_the_section_stay() {
         let text = format!("[project.{}]\nother = 1 # mine\n", toml_edit::Key::new(ROOT));
-        let with = install(Some(&text), THIS, "strict").unwrap();
-        assert_eq!(uninstall(&with, THIS).unwrap().as_deref(), Some(text.as_str()));
+        let with = set_preset(Some(&text), THIS, "strict").unwrap();
+        assert_eq!(remove_preset(&with, THIS).unwrap().as_deref(), Some(text.as_str()));
     }
 
     #[test]
@@ -146,7 +148,7 @@ mod tests {
             ("a = 1\na = 2\n", 2),
             ("[project]\n\"/x\" = 1\n", 2),
         ] {
-            let fault = install(Some(text), Of::Project("/x"), "strict").expect_err(text);
+            let fault = set_preset(Some(text), PresetOwner::Project("/x"), "strict").expect_err(text);
             assert_eq!(fault.line, line, "{text}: {fault:?}");
         }
     }

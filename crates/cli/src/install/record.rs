@@ -1,5 +1,5 @@
-//! What an install found and wrote, kept in private state: `uninstall` gives files back to the byte, and knows which
-//! are ours. A folder for each project, with the files as they were beside the record, so that a person finds them.
+//! The record of an install, in private state: `uninstall` restores files to the byte from it. One folder per project,
+//! with the original files next to the record, so that a person finds them.
 
 use std::fs::{self, File};
 use std::io;
@@ -22,37 +22,36 @@ const VERSIONS: usize = 8;
 
 /// One project's, or the user's.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Record {
+pub(crate) struct Record {
     /// The project's folder, or the host's.
-    pub(super) target: PathBuf,
-    pub(super) files: Vec<Kept>,
-    /// Folders that we made.
-    pub(super) folders: Vec<PathBuf>,
-    /// Files of a name that we use, which were there before us.
+    pub(crate) target: PathBuf,
+    pub(crate) files: Vec<Kept>,
+    /// Folders that `init` made.
+    pub(crate) folders: Vec<PathBuf>,
+    /// Files with a name that Tidegate uses, which existed before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) theirs: Vec<PathBuf>,
+    pub(crate) theirs: Vec<PathBuf>,
 }
 
-/// One file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Kept {
-    pub(super) file: PathBuf,
-    pub(super) kind: Kind,
-    /// Since when it is ours.
+pub(crate) struct Kept {
+    pub(crate) file: PathBuf,
+    pub(crate) kind: Kind,
+    /// Time of the first write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) since: Option<Millis>,
-    /// What `uninstall` gives back; `None` when there was no file.
-    pub(super) original: Option<String>,
-    /// What was there to the byte when we first came; kept as a file of its own.
+    pub(crate) since: Option<Millis>,
+    /// The text that `uninstall` restores; `None` when there was no file.
+    pub(crate) original: Option<String>,
+    /// The very first text, kept as a file.
     #[serde(skip)]
     first: Option<String>,
-    /// What we wrote in its place, newest last. A process that was killed may have left the one before.
-    pub(super) written: Vec<String>,
+    /// Texts that `init` wrote, newest last. A killed process may have left the one before.
+    pub(crate) written: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Settings,
     Shipped,
     Ignore,
@@ -60,18 +59,17 @@ pub(super) enum Kind {
 }
 
 impl Record {
-    /// A file's entry.
-    pub(super) fn of(&self, file: &Path) -> Option<&Kept> {
+    pub(crate) fn of(&self, file: &Path) -> Option<&Kept> {
         self.files.iter().find(|kept| kept.file == file)
     }
 
-    /// The entry of a file that is still as we wrote it.
-    pub(super) fn untouched(&self, file: &Path, now: Option<&str>) -> Option<&Kept> {
+    /// `None` if the file was changed since `init` wrote it.
+    pub(crate) fn untouched(&self, file: &Path, now: Option<&str>) -> Option<&Kept> {
         self.of(file).filter(|kept| now.is_some_and(|now| kept.written.iter().any(|text| text == now)))
     }
 
-    /// Remembers what is about to be written over `old`; `without_us` is the original if somebody changed it since.
-    pub(super) fn note(
+    /// Call before writing over `old`. `without_us` becomes the original if the file was changed since.
+    pub(crate) fn note(
         &mut self,
         file: &Path,
         kind: Kind,
@@ -100,26 +98,24 @@ impl Record {
         self.files.push(kept);
     }
 
-    /// The file is not ours any more.
-    pub(super) fn forget(&mut self, file: &Path) {
+    pub(crate) fn forget(&mut self, file: &Path) {
         self.files.retain(|kept| kept.file != file);
     }
 }
 
-/// Where records are.
 #[derive(Debug)]
 pub(crate) struct Records {
     folder: PathBuf,
 }
 
 impl Records {
-    /// Looks, and makes nothing.
+    /// Makes nothing.
     pub(crate) fn look(env: &Environment) -> Result<Records, String> {
         Ok(Records { folder: env.place.state()?.join("installs") })
     }
 
-    /// Makes the folder and waits until nobody else installs; the lock is held as long as the file is open.
-    pub(super) fn lock(env: &Environment) -> Result<(Records, File), String> {
+    /// Makes the folder and waits for other installs; the lock is held as long as the file is open.
+    pub(crate) fn lock(env: &Environment) -> Result<(Records, File), String> {
         let folder = StateDir::open(&env.place)?.root().join("installs");
         let locked = make_private(&folder).and_then(|()| {
             let path = folder.join("lock");
@@ -134,19 +130,18 @@ impl Records {
         }
     }
 
-    /// A target's folder.
-    pub(super) fn folder_of(&self, target: &Path) -> PathBuf {
+    pub(crate) fn folder_of(&self, target: &Path) -> PathBuf {
         self.folder.join(project::folder_name(target))
     }
 
-    /// The record of a target; an empty one where there is none that can be read.
-    pub(super) fn load(&self, target: &Path) -> Record {
-        let record = read(&self.folder_of(target)).filter(|record| record.target == target);
+    /// Empty if there is none that can be read.
+    pub(crate) fn load(&self, target: &Path) -> Record {
+        let record = read_record(&self.folder_of(target)).filter(|record| record.target == target);
         record.unwrap_or_else(|| Record { target: target.to_owned(), ..Record::default() })
     }
 
-    /// Keeps a record, and beside it the files as they were; one of nothing goes.
-    pub(super) fn save(&self, record: &Record) -> io::Result<()> {
+    /// With the original files. An empty record is deleted.
+    pub(crate) fn save(&self, record: &Record) -> io::Result<()> {
         let folder = self.folder_of(&record.target);
         if record.files.is_empty() {
             return match fs::remove_dir_all(&folder) {
@@ -156,7 +151,7 @@ impl Records {
         }
         make_private(&folder)?;
         for kept in &record.files {
-            if let (Some(first), Some(copy)) = (&kept.first, backup(&folder, kept)) {
+            if let (Some(first), Some(copy)) = (&kept.first, backup_path(&folder, kept)) {
                 replace::durable(&copy, first.as_bytes())?;
             }
         }
@@ -164,18 +159,16 @@ impl Records {
         replace::durable(&folder.join("record.json"), &json)
     }
 
-    /// Whether something of what a record names is kept as it was.
-    pub(super) fn has_backup(&self, record: &Record) -> bool {
+    pub(crate) fn has_backup(&self, record: &Record) -> bool {
         let folder = self.folder_of(&record.target);
-        record.files.iter().any(|kept| backup(&folder, kept).is_some_and(|copy| copy.exists()))
+        record.files.iter().any(|kept| backup_path(&folder, kept).is_some_and(|copy| copy.exists()))
     }
 
-    /// Whether there is an install in this folder.
     pub(crate) fn has(&self, target: &Path) -> bool {
         !self.load(target).files.is_empty()
     }
 
-    /// Since when a file is ours, by all records.
+    /// The earliest of all records.
     pub(crate) fn since(&self, file: &Path) -> Option<Millis> {
         let file = fs::canonicalize(file).ok()?;
         let is_it =
@@ -188,15 +181,15 @@ impl Records {
             .min()
     }
 
-    /// Keeps a copy of a file that is about to change and that no record will give back.
-    pub(super) fn keep_replaced(&self, now: Millis, number: usize, file: &Path, old: &str) -> io::Result<()> {
+    /// Backup of a file that no record will restore.
+    pub(crate) fn keep_replaced(&self, now: Millis, number: usize, file: &Path, old: &str) -> io::Result<()> {
         let folder = self.folder.join("replaced");
         make_private(&folder)?;
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         replace::durable(&folder.join(format!("{}-{number}-{name}", now.0)), old.as_bytes())
     }
 
-    /// The settings files of every install, each with its project's folder.
+    /// Of every install, each with its project's folder.
     pub(crate) fn settings(&self) -> Vec<(PathBuf, PathBuf)> {
         let of = |record: Record| {
             let files = record.files.iter().filter(|kept| kept.kind == Kind::Settings);
@@ -208,23 +201,21 @@ impl Records {
 
     fn all(&self) -> Vec<Record> {
         let folders = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        folders.filter_map(|entry| read(&entry.path())).collect()
+        folders.filter_map(|entry| read_record(&entry.path())).collect()
     }
 
-    /// All records but one.
-    pub(super) fn others(&self, target: &Path) -> Vec<Record> {
+    pub(crate) fn others(&self, target: &Path) -> Vec<Record> {
         let mut records = self.all();
         records.retain(|record| record.target != target);
         records
     }
 }
 
-fn read(folder: &Path) -> Option<Record> {
+fn read_record(folder: &Path) -> Option<Record> {
     serde_json::from_slice(&bounded::read(&folder.join("record.json"), LARGEST).ok()?).ok()
 }
 
-/// Where a file is kept as it was.
-fn backup(folder: &Path, kept: &Kept) -> Option<PathBuf> {
+fn backup_path(folder: &Path, kept: &Kept) -> Option<PathBuf> {
     Some(folder.join(format!("{}.before", kept.file.file_name()?.to_string_lossy())))
 }
 

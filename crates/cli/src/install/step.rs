@@ -1,4 +1,4 @@
-//! What an install is going to do, file by file: shown, or done.
+//! Steps of an install, one per file: shown, or executed.
 
 use std::fs;
 use std::io;
@@ -10,26 +10,26 @@ use similar::TextDiff;
 use tidegate_state::file::replace;
 
 use super::link;
+use super::place::Place;
 use super::record::Kind;
-use super::target::Place;
 use crate::error::CliError;
+use crate::path::real_path;
 use crate::print;
 
-/// What is said about one file, and done to it.
 #[derive(Debug)]
-pub(super) struct Step {
-    pub(super) place: Place,
-    pub(super) what: What,
+pub(crate) struct Step {
+    pub(crate) place: Place,
+    pub(crate) what: What,
     /// In a few words.
-    pub(super) detail: String,
-    pub(super) act: Act,
-    /// What kind of file it is, where that matters.
+    pub(crate) detail: String,
+    pub(crate) act: Act,
+    /// If it matters.
     kind: Option<Kind>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum What {
+pub(crate) enum What {
     Written,
     Unchanged,
     Removed,
@@ -37,35 +37,34 @@ pub(super) enum What {
 }
 
 #[derive(Debug, PartialEq)]
-pub(super) enum Act {
+pub(crate) enum Act {
     Nothing,
-    /// A text in place of another; `None` is no file.
+    /// `None` is no file.
     Text {
         old: Option<String>,
         new: Option<String>,
     },
-    /// A link that leads there.
+    /// To this path.
     Link(PathBuf),
-    /// No link any more, nor the folders that held nothing else.
+    /// With folders that held nothing else.
     Unlink,
-    /// A new folder.
     Folder,
-    /// A copy of ours goes, if it is there.
+    /// A public copy, if it is there.
     Discard,
 }
 
 impl Step {
-    pub(super) fn new(place: Place, what: What, detail: impl Into<String>, act: Act) -> Step {
+    pub(crate) fn new(place: Place, what: What, detail: impl Into<String>, act: Act) -> Step {
         Step { place, what, detail: detail.into(), act, kind: None }
     }
 
-    /// Nothing to do.
-    pub(super) fn still(place: Place, what: What, detail: impl Into<String>) -> Step {
+    /// Without an action.
+    pub(crate) fn still(place: Place, what: What, detail: impl Into<String>) -> Step {
         Step::new(place, what, detail, Act::Nothing)
     }
 
-    /// A text in place of another; refused where the owner locked the file.
-    pub(super) fn text(
+    /// Refused if the owner made the file read-only.
+    pub(crate) fn text(
         place: Place,
         kind: Kind,
         old: Option<String>,
@@ -77,11 +76,11 @@ impl Step {
         Ok(Step { place, what, detail: detail.into(), act: Act::Text { old, new }, kind: Some(kind) })
     }
 
-    /// What killed processes were about to put in this file's place.
-    pub(super) fn leftovers(&self) -> Vec<PathBuf> {
-        let file = fs::canonicalize(&self.place.file).unwrap_or_else(|_| self.place.file.clone());
+    /// Temporary files of killed processes.
+    pub(crate) fn leftovers(&self) -> Vec<PathBuf> {
+        let file = real_path(&self.place.file);
         match (file.parent(), file.file_name()) {
-            (Some(folder), Some(name)) => leftovers(folder, Some(&name.to_string_lossy())),
+            (Some(folder), Some(name)) => find_leftovers(folder, Some(&name.to_string_lossy())),
             _ => Vec::new(),
         }
     }
@@ -97,7 +96,7 @@ impl Step {
                 replace::durable(file, text.as_bytes())
             }
             Act::Text { new: None, .. } => fs::remove_file(file),
-            Act::Link(target) => link::make(file, target),
+            Act::Link(target) => link::make_link(file, target),
             Act::Unlink => {
                 fs::remove_file(file)?;
                 for folder in file.ancestors().skip(1).take(2) {
@@ -113,13 +112,13 @@ impl Step {
         }
     }
 
-    /// As a line, or, before it is done, as a difference.
+    /// As a line; before it is done, as a diff.
     fn shown(&self, dry_run: bool) -> Option<String> {
         let path = self.place.shown.display();
         let is_shipped = self.kind == Some(Kind::Shipped);
         match &self.act {
             Act::Discard if dry_run => Some(format!("{path}: would be removed")),
-            // Nobody reads a page of additions for a page of text.
+            // A page of added lines would hide the rest.
             Act::Text { old: None, new: Some(new) } if dry_run && is_shipped => {
                 Some(format!("{path}: would be written, {} lines", new.lines().count()))
             }
@@ -152,24 +151,23 @@ impl Step {
     }
 }
 
-/// How to report.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Report<'a> {
-    pub(super) json: bool,
-    pub(super) dry_run: bool,
-    pub(super) warnings: &'a [String],
-    /// What a person does next.
-    pub(super) next: Option<&'a str>,
-    /// Where what was there before is kept.
-    pub(super) backup: Option<&'a Path>,
+pub(crate) struct StepReport<'a> {
+    pub(crate) json: bool,
+    pub(crate) dry_run: bool,
+    pub(crate) warnings: &'a [String],
+    /// Advice for the person.
+    pub(crate) next: Option<&'a str>,
+    /// Folder of the originals.
+    pub(crate) backup: Option<&'a Path>,
 }
 
-/// Does it all, in order, and says so as it goes. What went wrong in the middle says what was done by then.
-pub(super) fn run(steps: &[Step], report: Report<'_>) -> Result<(), CliError> {
+/// In order, reporting each step. An error names the steps that were done.
+pub(crate) fn run(steps: &[Step], report: StepReport<'_>) -> Result<(), CliError> {
     let mut done: Vec<String> = Vec::new();
     let mut steps: Vec<&Step> = steps.iter().collect();
     if report.dry_run {
-        // What a person wants to see; done in this order it would call what is not there yet.
+        // Settings first, as people want to see them; executed in this order they would call a missing program.
         steps.sort_by_key(|step| step.kind != Some(Kind::Settings));
     }
     for step in &steps {
@@ -210,8 +208,8 @@ pub(super) fn run(steps: &[Step], report: Report<'_>) -> Result<(), CliError> {
     Ok(())
 }
 
-/// What killed processes left in a folder beside a file, or beside any: `.NAME.PROCESS.COUNT.tmp`.
-pub(super) fn leftovers(folder: &Path, beside: Option<&str>) -> Vec<PathBuf> {
+/// Named `.NAME.PROCESS.COUNT.tmp`, for one file or for any.
+pub(crate) fn find_leftovers(folder: &Path, beside: Option<&str>) -> Vec<PathBuf> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let is_left = |name: &str| {
         let Some(rest) = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp")) else {

@@ -673,8 +673,10 @@ fn an_edit_that_could_not_be_noted_holds_the_next_stop() {
     work.sandbox
         .hook_once(&["--event", "PostToolUse"], work.payload("PostToolUse", document).to_string())
         .silent();
-    let stop = work.payload("Stop", json!({ "stop_hook_active": false })).to_string();
-    work.sandbox.hook_once(&["--event", "Stop"], &stop).silent();
+    // Without the lock it cannot be told: the turn is held once.
+    let held = work.stop();
+    assert_eq!(held.output()["decision"], "block", "{held:?}");
+    work.stop_with(json!({ "stop_hook_active": true })).silent();
     drop(lock);
     let held = work.stop();
     assert_eq!(held.output()["decision"], "block", "{held:?}");
@@ -682,6 +684,33 @@ fn an_edit_that_could_not_be_noted_holds_the_next_stop() {
     work.bash("cargo test");
     assert!(!work.is_held());
     assert!(!work.is_held(), "the sign is used up");
+}
+
+/// The turn must neither end unchecked nor never, and the person must learn what to do.
+#[test]
+fn a_stop_that_waits_for_a_lock_is_held_once_and_names_its_holder() {
+    let work = Work::new();
+    work.skill("code-quality-rules");
+    work.edits("src/a.rs");
+    let path = work.sandbox.session(work.session).join("lock");
+    let lock = fs::File::create(&path).expect("a file");
+    lock.lock().expect("nobody else has it");
+    for _ in 0..2 {
+        work.sandbox.new_records();
+        let held = work.stop();
+        assert_eq!(held.output()["decision"], "block", "{held:?}");
+        let message = held.output()["systemMessage"].to_string();
+        assert!(message.contains(&path.display().to_string()), "{message}");
+        let holder = format!("kill -CONT {}", std::process::id());
+        assert!(message.contains(&holder) || !std::path::Path::new("/proc/locks").exists(), "{message}");
+        assert!(!message.contains("disk"), "{message}");
+        let failure = &work.sandbox.one_record()["failure"];
+        assert_eq!((&failure["class"], &failure["closed"]), (&json!("marks"), &json!(true)), "{failure}");
+        work.stop_with(json!({ "stop_hook_active": true })).silent();
+    }
+    drop(lock);
+    let held = work.stop();
+    assert!(held.stdout.contains("src/a.rs"), "{held:?}");
 }
 
 /// Only the session's own folder cannot be written, during one edit.
@@ -820,6 +849,37 @@ fn what_was_moved_there_was_edited_and_what_was_only_read_was_not() {
     work.bash("cargo test");
     work.bash("python3 -c \"print(open('src/a.py').read())\"");
     work.stop().silent();
+}
+
+#[test]
+fn a_moved_folder_takes_its_edits_along() {
+    for line in ["mv src lib", "git mv src lib", "mkdir lib && mv src lib/src"] {
+        let work = Work::new();
+        let project = work.sandbox.project();
+        fs::create_dir_all(project.join("src/deep")).expect("new folders");
+        fs::write(project.join("src/deep/made.rs"), "").expect("a new file");
+        work.edits("src/deep/made.rs");
+        let to = if line.ends_with("lib/src") { "lib/src" } else { "lib" };
+        fs::create_dir_all(project.join(to).parent().expect("a folder")).expect("a new folder");
+        fs::rename(project.join("src"), project.join(to)).expect("moved");
+        work.bash(line);
+        assert!(work.is_held(), "{line}");
+    }
+}
+
+/// A name that is told shortened is still the name of a file that is there.
+#[test]
+fn a_file_with_a_long_path_is_not_gone() {
+    for folder in ["a/very/long/".repeat(8), "とても長い名前/".repeat(4), "x".repeat(250) + "/"] {
+        let work = Work::new();
+        let file = work.sandbox.project().join(&folder).join("made.rs");
+        fs::create_dir_all(file.parent().expect("a folder")).expect("new folders");
+        fs::write(&file, "").expect("a new file");
+        work.edits(&format!("{folder}made.rs"));
+        assert!(work.is_held(), "{folder}");
+        fs::remove_file(&file).expect("our own");
+        work.stop().silent();
+    }
 }
 
 #[test]

@@ -397,8 +397,8 @@ fn what_a_person_approved_is_what_is_written() {
     let told = types(&sandbox, &format!("approve {code}"));
     assert_eq!(
         told.output()["systemMessage"],
-        "Approved, once and for ten minutes: \"Trim last\" → learnings-coding.md: archive before ## trim \
-         Context: a killed hook Implication: nothing is lost",
+        "You approved \"Trim last\" → learnings-coding.md: archive before ## trim Context: a killed hook Implication: nothing \
+         is lost; it can be run once, within ten minutes.",
         "by what it is, not by a digest"
     );
     // Another text under the same approval.

@@ -89,6 +89,16 @@ fn by_agent_in_client(sandbox: &Sandbox, args: &[&str], client: &std::process::C
     running.end()
 }
 
+/// A payload that comes by a pipe, as a command of the agent's shell writes it.
+fn piped(sandbox: &Sandbox, payload: &Value) -> std::process::Output {
+    let event = payload["hook_event_name"].as_str().expect("an event");
+    let mut piped = sandbox.command(&["hook", "--event", event]);
+    piped.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut piped = piped.spawn().expect("the executable starts");
+    piped.stdin.take().expect("a pipe").write_all(payload.to_string().as_bytes()).expect("it reads");
+    piped.wait_with_output().expect("it ends")
+}
+
 /// A command at a terminal of its own, with what the person types.
 #[cfg(target_os = "linux")]
 pub(crate) fn at_terminal(sandbox: &Sandbox, args: &[&str], typed: &str) -> Ran {
@@ -169,7 +179,11 @@ fn an_approval_that_a_person_types_works_once() {
 
     let told = types(&sandbox, &format!("approve {}", code.to_lowercase()));
     assert!(told.context().is_some_and(|text| text.contains(&format!("`tidegate {whole} --approved`"))));
-    assert!(told.output()["systemMessage"].as_str().is_some_and(|text| text.starts_with("Approved, once")));
+    assert!(
+        told.output()["systemMessage"]
+            .as_str()
+            .is_some_and(|text| text.starts_with("You approved `tidegate off"))
+    );
 
     let other = by_agent(&sandbox, &["off", "pressure", "--approved"]);
     assert!(other.failed().contains("there is no approval"), "it was for two hours: {other:?}");
@@ -551,17 +565,73 @@ fn a_payload_that_an_agent_pipes_into_the_hook_approves_nothing() {
     let asked = by_agent(&sandbox, &["off", "skill-gate"]);
     let mut payload = event(&sandbox, "UserPromptSubmit.plain");
     payload["prompt"] = json!(format!("approve {}", code_of(&asked)));
-    let mut piped = sandbox.command(&["hook", "--event", "UserPromptSubmit"]);
-    piped.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut piped = piped.spawn().expect("the executable starts");
-    piped.stdin.take().expect("a pipe").write_all(payload.to_string().as_bytes()).expect("it reads");
-    let output = piped.wait_with_output().expect("it ends");
+    let output = piped(&sandbox, &payload);
     assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
     // In the transcript or not: the client did not call.
     transcribe(&sandbox, &json!({ "type": "user", "message": { "content": payload["prompt"] } }));
     let ran = by_agent(&sandbox, &["off", "skill-gate", "--approved"]);
     assert!(ran.failed().contains("there is no approval"), "{ran:?}");
     assert!(!is_off(&sandbox, "skill-gate"));
+}
+
+/// In a session that began behind a pipe no client is known, so the events there count. An approval does not, and the person
+/// learns why.
+#[cfg(target_os = "linux")]
+#[test]
+fn behind_a_pipe_nothing_is_approved_and_the_person_is_told() {
+    for (locale, told, at_terminal) in [
+        ("C.UTF-8", "a script stands between Claude Code and Tidegate's hook", "yourself in a terminal"),
+        ("ja_JP.UTF-8", "フックの間にスクリプトがあります", "端末から"),
+    ] {
+        let client = std::process::id().to_string();
+        let sandbox = Sandbox::new().with("CLAUDE_CODE_SESSION_ATTENDED", "1").with("CLAUDE_PID", client);
+        let sandbox = sandbox.with("LANG", locale);
+        assert!(piped(&sandbox, &event(&sandbox, "SessionStart.startup")).status.success());
+        let asked = by_agent(&sandbox, &["off", "skill-gate"]);
+        let prompt = format!("approve {}", code_of(&asked));
+        let mut payload = event(&sandbox, "UserPromptSubmit.plain");
+        payload["prompt"] = json!(prompt);
+        // With nothing else against it: the client's transcript holds it.
+        write_prompt_down(&sandbox, SESSION, &prompt);
+        let output = piped(&sandbox, &payload);
+        let said: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let message = said["systemMessage"].as_str().unwrap_or_default();
+        for part in [prompt.as_str(), told, at_terminal, "`tidegate off skill-gate"] {
+            assert!(message.contains(part), "{part}: {said}");
+        }
+        assert!(said["hookSpecificOutput"].is_null(), "it is for the person: {said}");
+        let ran = by_agent(&sandbox, &["off", "skill-gate", "--approved"]);
+        assert!(ran.failed().contains("there is no approval"), "{ran:?}");
+        assert!(!is_off(&sandbox, "skill-gate"));
+    }
+}
+
+/// JSON has no form for such a path, and a panic is not an answer.
+#[cfg(target_os = "linux")]
+#[test]
+fn json_about_a_folder_that_is_not_utf8_is_refused() {
+    use std::os::unix::ffi::OsStrExt;
+    let sandbox = Sandbox::new();
+    let project = sandbox.path().join(std::ffi::OsStr::from_bytes(b"caf\xe9"));
+    fs::create_dir_all(project.join(".claude")).expect("new folders");
+    fs::write(project.join(".claude/tidegate.toml"), "preset = \"strict\"\n").expect("a new file");
+    let mut command = sandbox.command(&["trust", "--json"]);
+    command.current_dir(&project).env("CLAUDE_PROJECT_DIR", &project);
+    let mut running = Running::start(command);
+    running.close();
+    let ran = running.end();
+    assert!(ran.failed().contains("cannot be printed as JSON"), "{ran:?}");
+}
+
+#[test]
+fn a_client_with_the_number_zero_is_none() {
+    let sandbox = attended();
+    let mut command = sandbox.command(&["off", "skill-gate"]);
+    command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", SESSION).env("CLAUDE_PID", "0");
+    let mut running = Running::start(command);
+    running.close();
+    let ran = running.end();
+    assert!(ran.failed().contains("no sign of the client"), "{ran:?}");
 }
 
 #[test]
@@ -754,6 +824,23 @@ fn a_terminal_below_an_agent_is_not_a_person() {
     assert!(sandbox.project().join(".claude/settings.local.json").exists());
 }
 
+/// An agent starts a command outside of its own processes, where nothing shows who started it.
+#[cfg(target_os = "linux")]
+#[test]
+fn while_a_session_runs_a_command_without_a_terminal_may_be_an_agents() {
+    let sandbox = attended();
+    assert_eq!(sandbox.run(&["init"]).code, Some(0));
+    let settings = sandbox.project().join(".claude/settings.local.json");
+    for args in [&["uninstall"] as &[&str], &["init", "--preset", "observe"]] {
+        let ran = sandbox.run(args);
+        assert!(ran.failed().contains("needs a person's yes"), "{ran:?}");
+        assert!(settings.exists());
+    }
+    let ran = at_terminal(&sandbox, &["uninstall"], "");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(!settings.exists());
+}
+
 /// An agent starts a second client, and types into it.
 #[cfg(target_os = "linux")]
 #[test]
@@ -798,10 +885,12 @@ fn a_prompt_typed_into_an_agents_client_approves_nothing() {
         Answer::of(running.end())
     };
     // A variable of ours does not make a person of a client that says that nobody is there.
-    hook(&[("TIDEGATE_ATTENDED", "1"), ("CLAUDE_CODE_SESSION_ATTENDED", "0")]).silent();
+    let told = hook(&[("TIDEGATE_ATTENDED", "1"), ("CLAUDE_CODE_SESSION_ATTENDED", "0")]);
+    assert!(told.stdout.contains("did not count, because Claude Code says that no person"), "{told:?}");
     let because = || sandbox.records().pop().expect("a record").to_string();
     assert!(because().contains("the client says that nobody is there"), "{}", because());
-    hook(&[("TEST_TIDEGATE_TOP", "1")]).silent();
+    let told = hook(&[("TEST_TIDEGATE_TOP", "1")]);
+    assert!(told.stdout.contains("did not count, because an agent started this Claude Code"), "{told:?}");
     assert!(because().contains("an agent started this client"), "{}", because());
     let ran = by_agent(&sandbox, &["off", "skill-gate", "--approved"]);
     assert!(ran.failed().contains("there is no approval"), "{ran:?}");

@@ -202,6 +202,13 @@ pub enum FailedStep {
     State(String),
     /// The session's marks cannot be read or written.
     Marks(String),
+    /// Another process does not let go of the session's lock.
+    Locked {
+        /// The file.
+        file: String,
+        /// The process, where the system tells.
+        process: Option<u32>,
+    },
     /// A job could not be left for the worker.
     Spool(String),
     /// Where the cycle stands could not be changed.
@@ -230,6 +237,12 @@ impl fmt::Display for FailedStep {
             FailedStep::MemberType(member) => write!(out, "{member} has a wrong type"),
             FailedStep::State(why) => write!(out, "the state directory cannot be used ({why})"),
             FailedStep::Marks(why) => write!(out, "the session's marks cannot be used ({why})"),
+            FailedStep::Locked { file, process: Some(id) } => {
+                write!(out, "process {id} does not let go of the lock {file}")
+            }
+            FailedStep::Locked { file, process: None } => {
+                write!(out, "another process does not let go of the lock {file}")
+            }
             FailedStep::Spool(why) => write!(out, "what was said could not be left to be recorded ({why})"),
             FailedStep::Cycle(why) => write!(out, "the state of the cycle could not be changed ({why})"),
             FailedStep::Record(why) => write!(out, "the record could not be written ({why})"),
@@ -242,7 +255,8 @@ impl fmt::Display for FailedStep {
 impl FailedStep {
     /// Whether the state, or what is known of the session in it, cannot be used. A full disk is of this kind, a slow one not.
     pub fn is_of_state(&self) -> bool {
-        matches!(self, FailedStep::State(_) | FailedStep::Marks(_) | FailedStep::Record(_))
+        use FailedStep as F;
+        matches!(self, F::State(_) | F::Marks(_) | F::Locked { .. } | F::Record(_))
     }
 
     /// One word for the journal.
@@ -256,7 +270,7 @@ impl FailedStep {
             | FailedStep::SessionCharacters => "session",
             FailedStep::MemberMissing(_) | FailedStep::MemberType(_) => "member",
             FailedStep::State(_) => "state",
-            FailedStep::Marks(_) => "marks",
+            FailedStep::Marks(_) | FailedStep::Locked { .. } => "marks",
             FailedStep::Spool(_) => "spool",
             FailedStep::Cycle(_) => "cycle",
             FailedStep::Record(_) => "record",

@@ -20,7 +20,18 @@ pub struct Traces {
     pub programs: &'static [&'static str],
     /// Folders that hold its executables below `versions`, each named by its version.
     pub folders: &'static [&'static str],
+    /// Folders of its packages, whose scripts an interpreter runs.
+    pub packages: &'static [&'static str],
+    /// Scripts among them that only start its executable and wait for it.
+    pub launchers: &'static [&'static str],
 }
+
+/// Programs that run any script: of these the name says nothing.
+const INTERPRETERS: [&str; 4] = ["node", "nodejs", "bun", "deno"];
+
+/// Options of theirs whose value is the next word.
+const WITH_VALUE: [&str; 8] =
+    ["-r", "--require", "--import", "--loader", "--experimental-loader", "-C", "--conditions", "--preload"];
 
 /// What a payload shows of the host that sent it.
 #[derive(Clone, Debug, Default)]
@@ -106,15 +117,72 @@ impl Host {
         environment.split(|byte| *byte == 0).find_map(name)
     }
 
-    /// Whether an executable is a host's, by its path: also one that an update replaced, or that is named by its version.
-    pub fn is_agent_program(path: &str) -> bool {
-        let path = path.strip_suffix(" (deleted)").unwrap_or(path);
-        let mut parts = path.rsplit('/');
+    /// The host whose executable this is, by its path: also one that an update replaced, or that is named by its version.
+    pub fn by_program(path: &str) -> Option<Host> {
+        let mut parts = without_deleted(path).rsplit('/');
         let name = parts.next().unwrap_or_default();
+        // npm gives Claude Code's executable this ending on every system (2.1.325).
+        let name = name.strip_suffix(".exe").unwrap_or(name);
         let folder = parts.next().filter(|folder| *folder == "versions").and_then(|_| parts.next());
-        Host::ALL.iter().map(|host| host.traces()).any(|traces| {
+        Host::by_traces(|traces| {
             traces.programs.contains(&name) || folder.is_some_and(|folder| traces.folders.contains(&folder))
         })
+    }
+
+    /// Whether an executable runs the script that its command line names.
+    pub fn is_interpreter(path: &str) -> bool {
+        let name = without_deleted(path).rsplit('/').next().unwrap_or_default();
+        // Some systems have several, as `node-22`.
+        let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '-' | '.'));
+        INTERPRETERS.contains(&name)
+    }
+
+    /// The host whose script an interpreter runs, by a command line in which zero bytes divide words, and how that shows.
+    pub fn by_command_line(line: &[u8]) -> Option<(Host, &str)> {
+        let mut words =
+            line.split(|byte| *byte == 0).map(|word| std::str::from_utf8(word).unwrap_or_default());
+        // A program may have put its own name in place of the words.
+        let title = words.next()?.trim_end();
+        if let Some(host) = Host::by_traces(|traces| traces.programs.contains(&title)) {
+            return Some((host, title));
+        }
+        let script = script(words)?;
+        Host::by_script(script).map(|host| (host, script))
+    }
+
+    fn by_script(path: &str) -> Option<Host> {
+        let (folders, file) = path.rsplit_once('/')?;
+        // `@scope/package` is the name of a package that is yet to be started.
+        if path.starts_with('@') {
+            return None;
+        }
+        let stem = [".js", ".mjs", ".cjs"].iter().find_map(|ending| file.strip_suffix(ending));
+        let is_in = |packages: &[&str]| folders.split('/').any(|folder| packages.contains(&folder));
+        Host::by_traces(|traces| {
+            let is_in_package = stem.is_some() && is_in(traces.packages) && !traces.launchers.contains(&file);
+            traces.programs.contains(&stem.unwrap_or(file)) || is_in_package
+        })
+    }
+
+    fn by_traces(is_it: impl Fn(&Traces) -> bool) -> Option<Host> {
+        Host::ALL.iter().copied().find(|host| is_it(&host.traces()))
+    }
+}
+
+/// The path of a program that was deleted or replaced has this at its end.
+fn without_deleted(path: &str) -> &str {
+    path.strip_suffix(" (deleted)").unwrap_or(path)
+}
+
+/// The script among the words after an interpreter's name.
+fn script<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    loop {
+        let word = words.next()?;
+        if WITH_VALUE.contains(&word) {
+            words.next();
+        } else if !word.starts_with('-') && word != "run" {
+            return Some(word);
+        }
     }
 }
 
@@ -139,16 +207,60 @@ mod tests {
         ] {
             assert_eq!(Host::agent_variable(environment), found);
         }
-        for path in
-            ["/usr/bin/claude", "/h/.local/share/claude/versions/2.1.325", "/opt/codex (deleted)", "qwen"]
-        {
-            assert!(Host::is_agent_program(path), "{path}");
+        for (path, host) in [
+            ("/usr/bin/claude", Some(Host::ClaudeCode)),
+            ("/h/.local/share/claude/versions/2.1.325", Some(Host::ClaudeCode)),
+            ("/usr/lib/node_modules/@anthropic-ai/claude-code/bin/claude.exe", Some(Host::ClaudeCode)),
+            ("/opt/codex (deleted)", Some(Host::Codex)),
+            ("qwen", Some(Host::Qwen)),
+            ("/usr/bin/bash", None),
+            ("/h/claude/bash", None),
+            ("/h/versions/2", None),
+            ("/usr/bin/claudette", None),
+            ("/usr/bin/node", None),
+            ("", None),
+            (" (deleted)", None),
+        ] {
+            assert_eq!(Host::by_program(path), host, "{path}");
         }
-        for path in
-            ["/usr/bin/bash", "/h/claude/bash", "/h/versions/2", "/usr/bin/claudette", "", " (deleted)"]
-        {
-            assert!(!Host::is_agent_program(path), "{path}");
+    }
+
+    #[test]
+    fn agents_that_an_interpreter_runs_are_told_by_their_scripts() {
+        for path in ["/usr/bin/node", "/usr/bin/node-22", "/opt/node22 (deleted)", "bun", "/usr/bin/nodejs"] {
+            assert!(Host::is_interpreter(path), "{path}");
         }
+        for path in ["/usr/bin/bash", "/usr/bin/claude", "/usr/bin/nodemon", "/usr/bin/python3.12", ""] {
+            assert!(!Host::is_interpreter(path), "{path}");
+        }
+        let modules = "/usr/lib/node_modules";
+        for (line, host) in [
+            (format!("node {modules}/@anthropic-ai/claude-code/cli.js -p x"), Some(Host::ClaudeCode)),
+            (
+                format!("node --no-warnings -r /h/a.js {modules}/@qwen-code/qwen-code/cli.js"),
+                Some(Host::Qwen),
+            ),
+            (format!("node {modules}/@google/gemini-cli/bundle/gemini.js"), Some(Host::Gemini)),
+            (format!("node {modules}/@github/copilot/index.js"), Some(Host::Copilot)),
+            (format!("node {modules}/@openai/codex/bin/codex.js"), Some(Host::Codex)),
+            ("bun run /h/opencode-ai/dist/main.mjs".to_owned(), Some(Host::Unknown)),
+            ("node /usr/local/bin/gemini --yolo".to_owned(), Some(Host::Gemini)),
+            ("claude".to_owned(), Some(Host::ClaudeCode)),
+            // What starts an agent, and what only speaks of one.
+            (format!("node {modules}/@anthropic-ai/claude-code/cli-wrapper.cjs"), None),
+            ("bun x @anthropic-ai/claude-code".to_owned(), None),
+            ("node /h/serve.js /usr/bin/claude".to_owned(), None),
+            ("node /h/claude-code/node_modules/.bin/vite".to_owned(), None),
+            ("node --eval claude".to_owned(), None),
+            ("node".to_owned(), None),
+            (String::new(), None),
+        ] {
+            let words = line.replace(' ', "\0") + "\0";
+            assert_eq!(Host::by_command_line(words.as_bytes()).map(|(host, _)| host), host, "{line}");
+        }
+        assert_eq!(Host::by_command_line(b"npm exec @anthropic-ai/claude-code\0\0"), None);
+        let found = Host::by_command_line(b"node\0/h/bin/claude\0\xff\0");
+        assert_eq!(found, Some((Host::ClaudeCode, "/h/bin/claude")));
     }
 
     /// One line per payload as hosts send it, shortened to the members that tell.

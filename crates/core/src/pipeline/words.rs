@@ -11,14 +11,16 @@ use crate::text::lang::Lang;
 pub(super) fn gate_closed(lang: Lang, step: &FailedStep) -> String {
     // Where the state cannot be used, no command can either.
     let only_variable = matches!(step, FailedStep::State(_));
+    let fix = matches!(step, FailedStep::Locked { .. }).then(|| state_fix(lang, step));
     match lang {
         Lang::En => {
             let command = if only_variable {
                 "`tidegate doctor` says how to mend it. To work without this gate,".to_owned()
             } else {
+                let fix = fix.as_deref().unwrap_or("`tidegate journal` shows what happened.");
                 format!(
-                    "`tidegate journal` shows what happened. To work without this gate, run `tidegate off {EDIT_GATE} --for 1h` in \
-                     this project from another terminal, or"
+                    "{fix} To work without this gate, run `tidegate off {EDIT_GATE} --for 1h` in this project from another \
+                     terminal, or"
                 )
             };
             format!(
@@ -30,8 +32,9 @@ pub(super) fn gate_closed(lang: Lang, step: &FailedStep) -> String {
             let command = if only_variable {
                 "直し方は `tidegate doctor` で分かります。このゲートなしで作業するには、".to_owned()
             } else {
+                let fix = fix.as_deref().unwrap_or("経緯は `tidegate journal` で見られます。");
                 format!(
-                    "経緯は `tidegate journal` で見られます。このゲートなしで作業するには、別の端末のこのプロジェクトで \
+                    "{fix}このゲートなしで作業するには、別の端末のこのプロジェクトで \
                      `tidegate off {EDIT_GATE} --for 1h` を実行するか、"
                 )
             };
@@ -47,16 +50,40 @@ pub(super) fn gate_closed(lang: Lang, step: &FailedStep) -> String {
 pub(super) fn stop_unchecked(lang: Lang, step: &FailedStep) -> String {
     match lang {
         Lang::En => format!(
-            "Tidegate held this turn once: it cannot tell whether edits were verified, because {step}. Free disk space or make \
-             the folder writable; `tidegate doctor` names it. Skip: start the client with TIDEGATE_OFF={}.",
+            "Tidegate held this turn once: it cannot tell whether edits were verified, because {step}. {} Skip: start the client \
+             with TIDEGATE_OFF={}.",
+            state_fix(lang, step),
             verify_stop::ID
         ),
         Lang::Ja => format!(
-            "Tidegate: {}。編集が検証されたか分からないため、このターンを一度だけ止めました。ディスクの空きを増やすか、フォルダを書き込み可能にしてください（場所は `tidegate doctor` で分かります）。\
+            "Tidegate: {}。編集が検証されたか分からないため、このターンを一度だけ止めました。{}\
              このチェックなしで作業するには TIDEGATE_OFF={} を付けてクライアントを起動してください。",
             failed_step_in_japanese(step),
+            state_fix(lang, step),
             verify_stop::ID
         ),
+    }
+}
+
+/// How the state comes to be usable again.
+fn state_fix(lang: Lang, step: &FailedStep) -> String {
+    match (lang, step) {
+        (Lang::En, FailedStep::Locked { process: Some(id), .. }) => {
+            format!("If it is suspended, `kill -CONT {id}` continues it and `kill -KILL {id}` ends it.")
+        }
+        (Lang::En, FailedStep::Locked { process: None, .. }) => "Continue or end that process.".to_owned(),
+        (Lang::En, _) => {
+            "Free disk space or make the folder writable; `tidegate doctor` names it.".to_owned()
+        }
+        (Lang::Ja, FailedStep::Locked { process: Some(id), .. }) => {
+            format!("停止中なら `kill -CONT {id}` で再開、`kill -KILL {id}` で終了できます。")
+        }
+        (Lang::Ja, FailedStep::Locked { process: None, .. }) => {
+            "そのプロセスを再開するか終了してください。".to_owned()
+        }
+        (Lang::Ja, _) => {
+            "ディスクの空きを増やすか、フォルダを書き込み可能にしてください（場所は `tidegate doctor` で分かります）。".to_owned()
+        }
     }
 }
 
@@ -78,6 +105,12 @@ fn failed_step_in_japanese(step: &FailedStep) -> String {
         FailedStep::MemberType(member) => format!("{member} の型が違います"),
         FailedStep::State(why) => format!("状態ディレクトリを使えません（{why}）"),
         FailedStep::Marks(why) => format!("セッションの記録を使えません（{why}）"),
+        FailedStep::Locked { file, process: Some(id) } => {
+            format!("プロセス {id} がロック {file} を解放しません")
+        }
+        FailedStep::Locked { file, process: None } => {
+            format!("別のプロセスがロック {file} を解放しません")
+        }
         FailedStep::Spool(why) => format!("会話を記録に回せません（{why}）"),
         FailedStep::Cycle(why) => format!("サイクルの状態を書き換えられません（{why}）"),
         FailedStep::Record(why) => format!("ジャーナルに書き込めません（{why}）"),

@@ -222,11 +222,13 @@ fn git(arguments: &[Word], document: Option<&str>) -> Vec<String> {
         }
         at += 1 + usize::from(takes_next);
     }
-    let applies = arguments.get(at).is_some_and(|word| matches!(word.text.as_str(), "apply" | "am"));
-    if !applies || has(arguments, "--check --stat --numstat --summary --cached") {
-        return Vec::new();
-    }
-    let names = document.map(in_patch).unwrap_or_default();
+    let names = match arguments.get(at).map(|word| word.text.as_str()) {
+        Some("mv") if !has(arguments, "-n --dry-run") => copies("mv", &arguments[at + 1..]),
+        Some("apply" | "am") if !has(arguments, "--check --stat --numstat --summary --cached") => {
+            document.map(in_patch).unwrap_or_default()
+        }
+        _ => return Vec::new(),
+    };
     match folder {
         Some(folder) => names.iter().map(|name| format!("{folder}/{name}")).collect(),
         None => names,

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tidegate_core::time::Millis;
 use tidegate_memory::record::{
-    DecisionRow, LogRow, ProjectRow, Record, SessionRow, Source, Status, Summary, TopicRow, Uid,
+    DecisionRow, LogRow, LogSource, LogSummary, ProjectRow, Record, SessionRow, TopicRow, TopicStatus, Uid,
 };
 
 /// Per language.
@@ -126,7 +126,7 @@ impl Corpus {
                 project: uid("project", project),
                 parent: None,
                 title: self.sentence(language, 6, &mut random),
-                status: if topic % 8 == 1 { Status::Closed } else { Status::Open },
+                status: if topic % 8 == 1 { TopicStatus::Closed } else { TopicStatus::Open },
                 automatic: automatic.then(|| uid("session", session)),
                 offered: 0,
                 offered_at: None,
@@ -188,10 +188,10 @@ impl Corpus {
             answer,
             tools,
             files,
-            source: Source::Relay,
+            source: LogSource::Relay,
             redacted: BTreeMap::new(),
             notes: Vec::new(),
-            summary: Summary { by: "local".to_owned(), again: false },
+            summary: LogSummary { by: "local".to_owned(), again: false },
             at: at(number),
             updated: at(number),
         }

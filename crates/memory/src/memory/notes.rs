@@ -10,7 +10,7 @@ use tidegate_state::feature::knowledge::read::Folder;
 
 use super::Memory;
 use crate::error::Result;
-use crate::sqlite::Note;
+use crate::sqlite::SearchableNote;
 use crate::store::Store;
 use crate::view::HitKind;
 
@@ -24,9 +24,9 @@ impl Memory {
 }
 
 /// Unreadable files are left out: `doctor` reports them.
-fn read_notes(root: &Path) -> Vec<Note> {
+fn read_notes(root: &Path) -> Vec<SearchableNote> {
     let Some(folder) = Folder::of(root) else { return Vec::new() };
-    let mut notes: Vec<Note> = Vec::new();
+    let mut notes: Vec<SearchableNote> = Vec::new();
     for name in [flow::FILE, flow::ARCHIVE] {
         let text = folder.text(name);
         let Some(text) = text.value() else { continue };
@@ -39,7 +39,7 @@ fn read_notes(root: &Path) -> Vec<Note> {
             }
             let at = entry.at.unwrap_or(written);
             let (title, text) = (entry.what.to_owned(), entry.body.trim().to_owned());
-            notes.push(Note { kind: HitKind::Progress, id, title, text, at });
+            notes.push(SearchableNote { kind: HitKind::Progress, id, title, text, at });
         }
     }
     for file in StockFile::ALL {
@@ -50,7 +50,7 @@ fn read_notes(root: &Path) -> Vec<Note> {
             let parts = [learning.learning, learning.context, learning.implication];
             let text: Vec<&str> = parts.into_iter().flatten().collect();
             let day = learning.confirmed.as_ref().and_then(|confirmed| parse_day(&confirmed.date));
-            notes.push(Note {
+            notes.push(SearchableNote {
                 kind: HitKind::Stock,
                 id: learning.id.to_string(),
                 title: learning.title.to_owned(),

@@ -12,7 +12,7 @@ use tidegate_state::place::StateDir;
 use super::Memory;
 use crate::act::author;
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{Record, Status};
+use crate::record::{Record, TopicStatus};
 use crate::store::Store;
 use crate::view::{Filter, Page, Topic};
 
@@ -33,7 +33,7 @@ fn topic_record(topic: &Topic) -> TopicRecord {
         id: topic.id,
         project: topic.in_project.id,
         automatic: topic.row.automatic.is_some(),
-        closed: topic.row.status == Status::Closed,
+        closed: topic.row.status == TopicStatus::Closed,
         recorded: topic.recorded,
     }
 }

@@ -162,7 +162,7 @@ impl Address {
                         let mut config = self.login_config();
                         config.host(name).hostaddr(address).port(*port);
                         config
-                    }))
+                    }));
                 }
                 #[cfg(not(unix))]
                 ServerHost::Socket(..) => {}

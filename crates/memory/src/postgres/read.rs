@@ -8,7 +8,7 @@ use super::row::{self, get_column};
 use super::statement::{SqlValue, Statement};
 use crate::error::{Error, ErrorKind};
 use crate::record::Uid;
-use crate::view::{Decision, Filter, Log, MemoryProject, Named, Page, Paged, Topic};
+use crate::view::{Decision, Filter, Log, MemoryProject, NamedRow, Page, Paged, Topic};
 
 /// A decision is in force unless it was retracted, or replaced by one that was not retracted.
 const IN_FORCE: &str = "d.retracted IS NULL AND NOT EXISTS \
@@ -57,8 +57,8 @@ fn select_decisions() -> Statement {
     )
 }
 
-fn read_named(row: &Row, id: &str, name: &str) -> Result<Named, TransactionError> {
-    Ok(Named { id: get_column(row, id)?, name: get_column(row, name)? })
+fn read_named(row: &Row, id: &str, name: &str) -> Result<NamedRow, TransactionError> {
+    Ok(NamedRow { id: get_column(row, id)?, name: get_column(row, name)? })
 }
 
 fn read_count(row: &Row, column: &str) -> Result<u64, TransactionError> {

@@ -8,7 +8,9 @@ use tokio_postgres::types::FromSql;
 use super::link::TransactionError;
 use super::statement::without_nul;
 use crate::error::{Error, ErrorKind};
-use crate::record::{DecisionRow, LogRow, ProjectRow, Record, SessionRow, Source, Status, Summary, TopicRow};
+use crate::record::{
+    DecisionRow, LogRow, LogSource, LogSummary, ProjectRow, Record, SessionRow, TopicRow, TopicStatus,
+};
 
 /// Ordered: references lead from later tables to earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -246,7 +248,7 @@ pub(super) fn read_topic(row: &Row) -> Result<TopicRow, TransactionError> {
         project: get_column(row, "project")?,
         parent: get_column(row, "parent")?,
         title: get_column(row, "title")?,
-        status: if status == "closed" { Status::Closed } else { Status::Open },
+        status: if status == "closed" { TopicStatus::Closed } else { TopicStatus::Open },
         automatic: get_column(row, "automatic")?,
         offered: u32::try_from(get_column::<i64>(row, "offered")?).unwrap_or(u32::MAX),
         offered_at: get_optional_time(row, "offered_at")?,
@@ -267,10 +269,10 @@ pub(super) fn read_log(row: &Row) -> Result<LogRow, TransactionError> {
         answer: get_column(row, "answer")?,
         tools: get_list(row, "tools")?,
         files: get_list(row, "files")?,
-        source: if source == "hand" { Source::Hand } else { Source::Relay },
+        source: if source == "hand" { LogSource::Hand } else { LogSource::Relay },
         redacted: get_list(row, "redacted")?,
         notes: get_list(row, "notes")?,
-        summary: Summary { by: get_column(row, "summary_by")?, again: get_column(row, "summary_again")? },
+        summary: LogSummary { by: get_column(row, "summary_by")?, again: get_column(row, "summary_again")? },
         at: get_time(row, "at")?,
         updated: get_time(row, "updated")?,
     })
@@ -291,17 +293,17 @@ pub(super) fn read_decision(row: &Row) -> Result<DecisionRow, TransactionError> 
     })
 }
 
-fn status_name(status: Status) -> &'static str {
+fn status_name(status: TopicStatus) -> &'static str {
     match status {
-        Status::Open => "open",
-        Status::Closed => "closed",
+        TopicStatus::Open => "open",
+        TopicStatus::Closed => "closed",
     }
 }
 
-fn source_name(source: Source) -> &'static str {
+fn source_name(source: LogSource) -> &'static str {
     match source {
-        Source::Relay => "relay",
-        Source::Hand => "hand",
+        LogSource::Relay => "relay",
+        LogSource::Hand => "hand",
     }
 }
 

@@ -33,7 +33,7 @@ use crate::store::{Put, Store};
 use crate::view::{Decision, Filter, Forget, Hit, Log, MemoryProject, Page, Paged, Query, Topic};
 
 pub use maintenance::{QuickCheck, StoreSizes, backup_to, is_sound, lock_copies, quick_check, salvage};
-pub use notes::Note;
+pub use notes::SearchableNote;
 pub use outbox::{Outgoing, OutgoingContent};
 
 /// A writer's time limit.
@@ -47,7 +47,7 @@ pub struct SqliteStore {
 }
 
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenedStore {
     pub store: SqliteStore,
     pub outcome: OpenOutcome,
 }
@@ -66,12 +66,12 @@ pub enum OpenOutcome {
 
 impl SqliteStore {
     /// Creates the file if it is missing and migrates it if it is older.
-    pub fn open(path: &Path) -> Result<Opened> {
+    pub fn open(path: &Path) -> Result<OpenedStore> {
         SqliteStore::open_with(path, PATIENCE)
     }
 
     /// `patience` is a writer's time limit.
-    pub fn open_with(path: &Path, patience: Duration) -> Result<Opened> {
+    pub fn open_with(path: &Path, patience: Duration) -> Result<OpenedStore> {
         make_file(path)?;
         let connection = connection::open(path, patience)?;
         let mut store = SqliteStore { connection, path: path.to_owned(), patience };
@@ -87,7 +87,7 @@ impl SqliteStore {
         }
         let outcome = store.migrate()?;
         store.rebuild_index_if_outdated()?;
-        Ok(Opened { store, outcome })
+        Ok(OpenedStore { store, outcome })
     }
 
     pub fn set_patience(&mut self, patience: Duration) -> Result<()> {

@@ -11,7 +11,7 @@ use crate::view::HitKind;
 
 /// A learning, or an entry of the progress notes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
+pub struct SearchableNote {
     /// [`HitKind::Stock`] or [`HitKind::Progress`].
     pub kind: HitKind,
     pub id: String,
@@ -24,7 +24,7 @@ pub struct Note {
 
 impl SqliteStore {
     /// Replaces the notes of a project. Writes nothing if none changed.
-    pub fn refresh_notes(&mut self, project: i64, notes: &[Note]) -> Result<()> {
+    pub fn refresh_notes(&mut self, project: i64, notes: &[SearchableNote]) -> Result<()> {
         let known = self.notes(project)?;
         let is_same = known.len() == notes.len() && known.iter().all(|(_, note)| notes.contains(note));
         if is_same {
@@ -49,12 +49,12 @@ impl SqliteStore {
         })
     }
 
-    fn notes(&mut self, project: i64) -> Result<Vec<(i64, Note)>> {
+    fn notes(&mut self, project: i64) -> Result<Vec<(i64, SearchableNote)>> {
         let mut found = self
             .connection
             .prepare_cached("SELECT doc, kind, id, title, text, at FROM note WHERE project = ?1")?;
         let read = |row: &rusqlite::Row<'_>| {
-            let note = Note {
+            let note = SearchableNote {
                 kind: parse_kind(row.get_ref(1)?.as_str()?),
                 id: row.get(2)?,
                 title: row.get(3)?,

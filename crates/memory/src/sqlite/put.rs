@@ -9,7 +9,7 @@ use super::outbox;
 use super::pulled;
 use super::row::{self, LogExtras, to_ms};
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{self, Record, Source, Status};
+use crate::record::{self, LogSource, Record, TopicStatus};
 use crate::store::Put;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,7 +194,7 @@ fn put_topic(store: &Connection, row: &record::TopicRow, by: WrittenBy) -> Resul
         Some(parent) => find_referenced(store, "topic", parent)?,
         None => None,
     };
-    let closed = row.status == Status::Closed;
+    let closed = row.status == TopicStatus::Closed;
     let offered_at = row.offered_at.map(to_ms);
     let Some((id, _)) = known else {
         let id = free_id(store, "topic", row.id)?;
@@ -372,7 +372,7 @@ fn put_log(store: &Connection, row: &record::LogRow) -> Result<Put> {
     }
     match was_in {
         None => {
-            let recorded = (row.source == Source::Hand).then_some(to_ms(row.at));
+            let recorded = (row.source == LogSource::Hand).then_some(to_ms(row.at));
             let mut count = store.prepare_cached(
                 "UPDATE topic SET logs = logs + 1, recorded = nullif(max(coalesce(recorded, -1), coalesce(?2, -1)), -1)
                 WHERE id = ?1",

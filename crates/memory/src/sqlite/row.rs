@@ -8,7 +8,7 @@ use tidegate_core::time::Millis;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::record;
-use crate::view::{Decision, Log, MemoryProject, Named, Topic};
+use crate::view::{Decision, Log, MemoryProject, NamedRow, Topic};
 
 pub(super) fn to_ms(at: Millis) -> i64 {
     i64::try_from(at.0).unwrap_or(i64::MAX)
@@ -85,15 +85,15 @@ pub(super) fn read_topic(row: &Row<'_>) -> rusqlite::Result<Topic> {
             project: row.get(2)?,
             parent: row.get(3)?,
             title: row.get(4)?,
-            status: if row.get(5)? { record::Status::Closed } else { record::Status::Open },
+            status: if row.get(5)? { record::TopicStatus::Closed } else { record::TopicStatus::Open },
             automatic: row.get(6)?,
             offered: row.get(7)?,
             offered_at: row.get::<_, Option<i64>>(8)?.map(from_ms),
             created: from_ms(row.get(9)?),
             updated: from_ms(row.get(10)?),
         },
-        in_project: Named { id: row.get(11)?, name: row.get(12)? },
-        part_of: parent.zip(parent_title).map(|(id, name)| Named { id, name }),
+        in_project: NamedRow { id: row.get(11)?, name: row.get(12)? },
+        part_of: parent.zip(parent_title).map(|(id, name)| NamedRow { id, name }),
         logs: row.get::<_, i64>(15)? as u64,
         decisions: row.get::<_, i64>(16)? as u64,
         recorded: row.get::<_, Option<i64>>(17)?.map(from_ms),
@@ -127,12 +127,12 @@ pub(super) fn read_log(row: &Row<'_>) -> rusqlite::Result<Log> {
             source: parse_source(row.get_ref(9)?.as_str()?),
             redacted: more.redacted,
             notes: more.notes,
-            summary: record::Summary { by: more.by, again: row.get(10)? },
+            summary: record::LogSummary { by: more.by, again: row.get(10)? },
             at: from_ms(row.get(11)?),
             updated: from_ms(row.get(12)?),
         },
-        in_topic: Named { id: row.get(13)?, name: row.get(14)? },
-        in_project: Named { id: row.get(15)?, name: row.get(16)? },
+        in_topic: NamedRow { id: row.get(13)?, name: row.get(14)? },
+        in_project: NamedRow { id: row.get(15)?, name: row.get(16)? },
     })
 }
 
@@ -161,14 +161,14 @@ pub(super) fn find_log_by_prefix(store: &Connection, beginning: &str) -> Result<
     }
 }
 
-pub(super) fn parse_source(text: &str) -> record::Source {
-    if text == "hand" { record::Source::Hand } else { record::Source::Relay }
+pub(super) fn parse_source(text: &str) -> record::LogSource {
+    if text == "hand" { record::LogSource::Hand } else { record::LogSource::Relay }
 }
 
-pub(super) fn source_name(source: record::Source) -> &'static str {
+pub(super) fn source_name(source: record::LogSource) -> &'static str {
     match source {
-        record::Source::Hand => "hand",
-        record::Source::Relay => "relay",
+        record::LogSource::Hand => "hand",
+        record::LogSource::Relay => "relay",
     }
 }
 
@@ -202,8 +202,8 @@ pub(super) fn read_decision(row: &Row<'_>) -> rusqlite::Result<Decision> {
             created: from_ms(row.get(8)?),
             updated: from_ms(row.get(9)?),
         },
-        in_topic: Named { id: row.get(10)?, name: row.get(11)? },
-        in_project: Named { id: row.get(12)?, name: row.get(13)? },
+        in_topic: NamedRow { id: row.get(10)?, name: row.get(11)? },
+        in_project: NamedRow { id: row.get(12)?, name: row.get(13)? },
         superseded_by: row.get(14)?,
     })
 }

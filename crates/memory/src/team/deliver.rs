@@ -19,11 +19,11 @@ pub(super) fn deliver_outbox(
     team: &mut PostgresStore,
     sender: &Sender,
     most: usize,
-    told: &mut Exchanged,
+    exchanged: &mut Exchanged,
 ) -> Result<()> {
     let mut names: Option<BTreeMap<Uid, Uid>> = None;
     let mut batch = BATCH;
-    while told.delivered + told.forgotten < most {
+    while exchanged.delivered + exchanged.forgotten < most {
         // Deletions do not depend on earlier entries, so they go first.
         let (forgotten, uids): (Vec<i64>, Vec<Uid>) = store.outbox_forgotten(BATCH)?.into_iter().unzip();
         if !uids.is_empty() {
@@ -31,7 +31,7 @@ pub(super) fn deliver_outbox(
             names = None;
             team.forget_uids(&uids)?;
             store.remove_delivered(&forgotten)?;
-            told.delivered += forgotten.len();
+            exchanged.delivered += forgotten.len();
             continue;
         }
         let line = store.outbox(batch)?;
@@ -42,12 +42,12 @@ pub(super) fn deliver_outbox(
         let known = if let Some(known) = names.take() { known } else { adopt_projects(store, team)?.1 };
         // The renamed project may have another name in the team.
         let renames = line.iter().any(|one| matches!(&one.what, OutgoingContent::Row(Record::Project(_))));
-        let done = send_rows(store, team, sender, &known, line, told)?;
+        let done = send_rows(store, team, sender, &known, line, exchanged)?;
         names = Some(known).filter(|_| !renames);
         if done.is_empty() {
             if whole {
                 // The rows they refer to are not in the outbox; they will be once those rows change.
-                told.waiting = batch.min(store.outbox_length()? as usize);
+                exchanged.waiting = batch.min(store.outbox_length()? as usize);
                 return Ok(());
             }
             batch *= 2;
@@ -64,7 +64,7 @@ fn send_rows(
     sender: &Sender,
     names: &BTreeMap<Uid, Uid>,
     rows: Vec<Outgoing>,
-    told: &mut Exchanged,
+    exchanged: &mut Exchanged,
 ) -> Result<Vec<i64>> {
     let mut done = Vec::new();
     // A row that is queued several times is sent once, in its current version.
@@ -99,14 +99,14 @@ fn send_rows(
     }
     let (records, lines): (Vec<Record>, Vec<Vec<i64>>) = records.into_iter().unzip();
     store.note_sent(records.iter().map(Record::uid))?;
-    told.refused = None;
-    let became = deliver_rows(team, sender, &records, &mut told.refused)?;
-    told.delivered += done.len();
+    exchanged.refused = None;
+    let became = deliver_rows(team, sender, &records, &mut exchanged.refused)?;
+    exchanged.delivered += done.len();
     for (line, became) in lines.into_iter().zip(became) {
         match became {
             Delivered::Waits => continue,
-            Delivered::Done(Put::Forgotten) => told.forgotten += line.len(),
-            Delivered::Done(_) => told.delivered += line.len(),
+            Delivered::Done(Put::Forgotten) => exchanged.forgotten += line.len(),
+            Delivered::Done(_) => exchanged.delivered += line.len(),
         }
         done.extend(line);
     }

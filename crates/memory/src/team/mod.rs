@@ -31,8 +31,8 @@ use crate::record::{ProjectRow, Record, Uid};
 use crate::sqlite::SqliteStore;
 use crate::store::Store;
 
-/// For one run of a worker.
-pub const MOST: usize = 5000;
+/// Entries that one run of a worker delivers.
+pub const MOST_PER_RUN: usize = 5000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exchanged {
@@ -67,11 +67,11 @@ pub fn exchange(
     let mut state = TeamState::read(memory.home());
     let done = exchange_rows(memory, address, direction, most, patience, &mut state);
     match &done {
-        Ok(told) => {
+        Ok(exchanged) => {
             state.succeeded(now);
             if direction != Direction::Pull {
-                state.refused.clone_from(&told.refused);
-                state.forgotten += told.forgotten;
+                state.refused.clone_from(&exchanged.refused);
+                state.forgotten += exchanged.forgotten;
             }
         }
         Err(error) => state.failed(address.shown(), error, now),
@@ -89,7 +89,7 @@ pub fn exchange_if_due(memory: &mut Memory, address: &Address, at_once: bool) ->
     if !at_once && !TeamState::read(memory.home()).is_due(address.shown(), memory.now()) {
         return Ok(None);
     }
-    exchange(memory, address, Direction::Both, MOST, Patience::LONG).map(Some)
+    exchange(memory, address, Direction::Both, MOST_PER_RUN, Patience::LONG).map(Some)
 }
 
 fn exchange_rows(
@@ -102,20 +102,20 @@ fn exchange_rows(
 ) -> Result<Exchanged> {
     let mut team = PostgresStore::connect(address.clone(), patience)?;
     let store = team.identity()?;
-    if state.is_another(&store) {
+    if state.is_other_store(&store) {
         memory.store().queue_all_shared()?;
-        state.talks_to(store);
+        state.start_over_with(store);
     }
-    let mut told = Exchanged::default();
+    let mut exchanged = Exchanged::default();
     if direction != Direction::Pull {
         let origins = memory.store().origins()?;
         let sender = Sender { machine: state.machine.clone(), origins };
-        deliver::deliver_outbox(memory.store(), &mut team, &sender, most, &mut told)?;
+        deliver::deliver_outbox(memory.store(), &mut team, &sender, most, &mut exchanged)?;
     }
     if direction != Direction::Push {
-        told.pulled = pull::pull_changes(memory, &mut team, state)?;
+        exchanged.pulled = pull::pull_changes(memory, &mut team, state)?;
     }
-    Ok(told)
+    Ok(exchanged)
 }
 
 fn shared_projects(store: &mut dyn Store, shared: &[(i64, String)]) -> Result<Vec<ProjectRow>> {

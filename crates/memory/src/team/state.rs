@@ -98,12 +98,12 @@ impl TeamState {
     }
 
     /// Whether the server has another store than last time, so that earlier exchanges say nothing about it.
-    pub(super) fn is_another(&self, store: &str) -> bool {
+    pub(super) fn is_other_store(&self, store: &str) -> bool {
         self.store.as_deref() != Some(store)
     }
 
     /// Starts over with a new store; everything shared is queued again.
-    pub(super) fn talks_to(&mut self, store: String) {
+    pub(super) fn start_over_with(&mut self, store: String) {
         self.store = Some(store);
         self.after = 0;
     }

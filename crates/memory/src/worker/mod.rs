@@ -32,13 +32,13 @@ use crate::view::Log;
 
 pub use abandoned::{IsRecorded, queue_abandoned_sessions};
 
-/// The answer usually reaches the transcript within a tenth of a second.
-const ANSWER_MS: u64 = 10_000;
+/// Generous: an answer usually reaches the transcript within a tenth of a second.
+const ANSWER_WAIT_MS: u64 = 10_000;
 
-/// For jobs that expect no answer.
-const SETTLED_MS: u64 = 500;
+/// The wait for a transcript in jobs that expect no answer.
+const FILE_WAIT_MS: u64 = 500;
 
-const LOOK: Duration = Duration::from_millis(25);
+const LOOK_INTERVAL: Duration = Duration::from_millis(25);
 
 /// Pauses between tries while another process holds the store. After the last one the job stays for the next
 /// worker.
@@ -77,7 +77,7 @@ pub struct Worker<'a> {
     pub summarise: Option<&'a mut dyn Summarise>,
     pub now: &'a dyn Fn() -> Millis,
     pub pause: &'a dyn Fn(Duration),
-    pub tell: &'a mut dyn FnMut(WorkerEvent<'_>),
+    pub notify: &'a mut dyn FnMut(WorkerEvent<'_>),
     /// No new job is started after this time.
     pub until: Millis,
     /// Retries failed jobs and summaries now instead of when they are due.
@@ -153,7 +153,7 @@ impl Worker<'_> {
             if queue.is_empty() || (self.now)() >= self.until {
                 break;
             }
-            (self.tell)(WorkerEvent::JobsFound(queue.len()));
+            (self.notify)(WorkerEvent::JobsFound(queue.len()));
             for queued in job_order::sort_jobs(queue) {
                 if (self.now)() >= self.until {
                     break;
@@ -188,14 +188,14 @@ impl Worker<'_> {
             Ok(job) => job,
             Err(Unread::Newer(_)) => return Ok(true),
             Err(Unread::NotNow(why)) => {
-                (self.tell)(WorkerEvent::Unreadable { path: &queued.path, why });
+                (self.notify)(WorkerEvent::Unreadable { path: &queued.path, why });
                 return Ok(true);
             }
             Err(Unread::Damaged(why)) => {
                 let path =
                     spool::set_aside(self.state, queued).map_err(|error| io_error("the spool", &error))?;
                 report.set_aside += 1;
-                (self.tell)(WorkerEvent::SetAside { path: &path, why });
+                (self.notify)(WorkerEvent::SetAside { path: &path, why });
                 return Ok(false);
             }
         };
@@ -221,16 +221,16 @@ impl Worker<'_> {
         };
         match done {
             JobOutcome::Retry(why) => {
-                (self.tell)(WorkerEvent::Retrying { job, why: &why });
+                (self.notify)(WorkerEvent::Retrying { job, why: &why });
                 return Ok(true);
             }
             JobOutcome::Stored => {
                 report.jobs += 1;
-                (self.tell)(WorkerEvent::Done(job));
+                (self.notify)(WorkerEvent::Done(job));
             }
             JobOutcome::Lost(why) => {
                 report.lost += 1;
-                (self.tell)(WorkerEvent::Lost { job, why: &why });
+                (self.notify)(WorkerEvent::Lost { job, why: &why });
             }
         }
         spool::remove(queued).map_err(|error| io_error("the spool", &error))?;
@@ -282,15 +282,15 @@ impl Worker<'_> {
         report: &mut WorkerReport,
     ) -> Result<std::result::Result<(), Gone>> {
         let age = (self.now)().since(job.at);
-        let wait = if part.answer.is_some() { ANSWER_MS } else { SETTLED_MS };
+        let wait = if part.answer.is_some() { ANSWER_WAIT_MS } else { FILE_WAIT_MS };
         // Counts looks instead of time: a clock that moves back does not prolong the wait.
-        let mut looks = wait.saturating_sub(age) / LOOK.as_millis() as u64;
+        let mut looks = wait.saturating_sub(age) / LOOK_INTERVAL.as_millis() as u64;
         let mut reader = loop {
             match Reader::open(part, job.at) {
                 // The first lines of a session may not be written yet.
                 Err(Gone::Deleted) if looks > 0 => {
                     looks -= 1;
-                    (self.pause)(LOOK);
+                    (self.pause)(LOOK_INTERVAL);
                 }
                 Err(gone) => return Ok(Err(gone)),
                 Ok(reader) => break reader,
@@ -310,7 +310,7 @@ impl Worker<'_> {
                         break answered;
                     }
                     looks -= 1;
-                    (self.pause)(LOOK);
+                    (self.pause)(LOOK_INTERVAL);
                 }
             }
         };

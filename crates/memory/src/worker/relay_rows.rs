@@ -12,7 +12,7 @@ use tidegate_core::feature::memory::summary;
 use crate::act::is_own_key;
 use crate::error::Result;
 use crate::record::{
-    LogRow, ProjectRow, Record, SessionRow, Source, Status, Summary, TopicRow, Uid, new_uid,
+    LogRow, LogSource, LogSummary, ProjectRow, Record, SessionRow, TopicRow, TopicStatus, Uid, new_uid,
 };
 use crate::store::Store;
 use crate::view::Topic;
@@ -59,10 +59,10 @@ pub(super) fn rows_of_relay(
         answer: relay.answer.clone(),
         tools: relay.tools.clone(),
         files: relay.files.clone(),
-        source: Source::Relay,
+        source: LogSource::Relay,
         redacted: relay.redacted.iter().map(|(kind, count)| (kind.name().to_owned(), count)).collect(),
         notes,
-        summary: Summary { by: LOCAL.to_owned(), again },
+        summary: LogSummary { by: LOCAL.to_owned(), again },
         at: relay.at,
         updated: relay.ended,
     }));
@@ -179,7 +179,7 @@ fn automatic_topic(
             project,
             parent: None,
             title: automatic::topic_title(relay, branch),
-            status: Status::Open,
+            status: TopicStatus::Open,
             automatic: Some(job.session.clone()),
             offered: 0,
             offered_at: None,

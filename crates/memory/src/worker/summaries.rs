@@ -12,7 +12,7 @@ use tidegate_state::feature::memory::retries::{MOST, Retries, Retry};
 use super::relay_rows::LOCAL;
 use super::{NoSummary, Worker, WorkerEvent, WorkerReport};
 use crate::error::Result;
-use crate::record::{LogRow, Record, Summary};
+use crate::record::{LogRow, LogSummary, Record};
 use crate::store::Put;
 
 /// The last pause repeats: once a day without end.
@@ -88,7 +88,7 @@ impl Worker<'_> {
                 }
                 Err(NoSummary::Failed(why)) => {
                     failures += 1;
-                    (self.tell)(WorkerEvent::SummaryFailed(&why));
+                    (self.notify)(WorkerEvent::SummaryFailed(&why));
                     let now = (self.now)();
                     let rest = if failures < PATIENCE { 0 } else { usize::MAX };
                     for uid in iter::once(uid).chain(due.by_ref().take(rest)) {
@@ -118,7 +118,7 @@ impl Worker<'_> {
         let row = LogRow {
             title: told.title,
             text: told.text,
-            summary: Summary { by, again: false },
+            summary: LogSummary { by, again: false },
             updated,
             ..log
         };

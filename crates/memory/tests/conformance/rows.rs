@@ -2,7 +2,7 @@
 
 use tidegate_core::time::Millis;
 use tidegate_memory::record::{
-    DecisionRow, LogRow, ProjectRow, Record, SessionRow, Source, Status, Summary, TopicRow,
+    DecisionRow, LogRow, LogSource, LogSummary, ProjectRow, Record, SessionRow, TopicRow, TopicStatus,
 };
 
 /// A day in 2026, so that numbers made of times have a realistic size.
@@ -30,7 +30,7 @@ pub(crate) fn topic(uid: &str, project: &str) -> TopicRow {
         project: project.to_owned(),
         parent: None,
         title: format!("Topic {uid}"),
-        status: Status::Open,
+        status: TopicStatus::Open,
         automatic: None,
         offered: 0,
         offered_at: None,
@@ -61,10 +61,10 @@ pub(crate) fn log(uid: &str, topic: &str, minutes: u64) -> LogRow {
         answer: String::new(),
         tools: [].into(),
         files: Vec::new(),
-        source: Source::Relay,
+        source: LogSource::Relay,
         redacted: [].into(),
         notes: Vec::new(),
-        summary: Summary::default(),
+        summary: LogSummary::default(),
         at: at(minutes),
         updated: at(minutes),
     }
@@ -97,7 +97,7 @@ pub(crate) fn world() -> Vec<Record> {
         files: vec!["src/parser.rs".to_owned(), "tests/crlf.rs".to_owned()],
         redacted: [("github-token".to_owned(), 1)].into(),
         notes: vec!["no topic has the id 99".to_owned()],
-        summary: Summary { by: "haiku".to_owned(), again: true },
+        summary: LogSummary { by: "haiku".to_owned(), again: true },
         updated: at(12),
         ..log("l1", "t1", 10)
     };
@@ -114,7 +114,7 @@ pub(crate) fn world() -> Vec<Record> {
         Record::Topic(TopicRow { parent: Some("t1".to_owned()), ..topic("t2", "p1") }),
         Record::Topic(TopicRow { automatic: Some("s1".to_owned()), ..topic("t3", "p1") }),
         Record::Topic(TopicRow {
-            status: Status::Closed,
+            status: TopicStatus::Closed,
             offered: 2,
             offered_at: Some(at(90)),
             ..topic("t4", "p2")
@@ -123,7 +123,7 @@ pub(crate) fn world() -> Vec<Record> {
         Record::Session(session("s2", "p2")),
         Record::Log(full),
         Record::Log(japanese),
-        Record::Log(LogRow { source: Source::Hand, ..log("l3", "t1", 30) }),
+        Record::Log(LogRow { source: LogSource::Hand, ..log("l3", "t1", 30) }),
         Record::Log(LogRow { session: Some("s2".to_owned()), ..log("l4", "t4", 40) }),
         Record::Log(LogRow { session: Some("s2".to_owned()), ..log("l5", "t1", 50) }),
         Record::Log(log("l6", "t2", 60)),

@@ -22,7 +22,7 @@ use tidegate_core::time::Millis;
 use tidegate_memory::act::{self, Acting, TopicEdit};
 use tidegate_memory::error::ErrorKind;
 use tidegate_memory::memory::{Memory, MemoryHome};
-use tidegate_memory::record::{DecisionRow, Foreign, LogRow, Record, Status, TopicRow};
+use tidegate_memory::record::{DecisionRow, Foreign, LogRow, Record, TopicRow, TopicStatus};
 use tidegate_memory::sqlite::is_sound;
 use tidegate_memory::store::{Put, Store};
 use tidegate_memory::view::{Filter, Forget, HitKind, Page, Query};
@@ -168,7 +168,7 @@ fn hooks_are_told() {
     assert_eq!((page.project.name.as_str(), page.decisions.len()), ("shop", 1));
     assert_eq!((page.decisions[0].id, page.decisions[0].name.as_str()), (made.id, "Bigrams"));
     assert_eq!(record(topic.id).unwrap().recorded, Some(at(1)));
-    let closed = TopicEdit { status: Some(Status::Closed), ..TopicEdit::default() };
+    let closed = TopicEdit { status: Some(TopicStatus::Closed), ..TopicEdit::default() };
     act::edit_topic(&mut memory, at(2), topic.id, &closed).unwrap();
     assert!(record(topic.id).unwrap().closed);
     assert_eq!(catalogue::project(&machine.state, &own.key).value().unwrap().decisions, []);
@@ -228,7 +228,7 @@ fn what_people_do() {
     ];
     memory.put(&last).unwrap();
     let id = memory.topic_by_uid("t9").unwrap().unwrap().id;
-    let closed = TopicEdit { status: Some(Status::Closed), ..TopicEdit::default() };
+    let closed = TopicEdit { status: Some(TopicStatus::Closed), ..TopicEdit::default() };
     let edit = act::DecisionEdit { reason: Some("another".to_owned()), ..act::DecisionEdit::default() };
     assert_eq!(act::edit_topic(&mut memory, at(4), id, &closed).unwrap_err().kind, ErrorKind::Refused);
     assert_eq!(act::edit_decision(&mut memory, at(4), 90, &edit).unwrap_err().kind, ErrorKind::Refused);

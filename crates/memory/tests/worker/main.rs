@@ -462,7 +462,7 @@ fn a_job_that_the_store_refuses_does_not_hold_up_the_others() {
         summarise: None,
         now: &|| now,
         pause: &|_| {},
-        tell: &mut |_| told.push(()),
+        notify: &mut |_| told.push(()),
         until: Millis(u64::MAX),
         at_once: false,
     };

@@ -13,7 +13,7 @@ use tidegate_core::feature::memory::marks::{Mark as MemoryMark, Spooled};
 use tidegate_core::text::fnv;
 use tidegate_core::time::Millis;
 use tidegate_memory::error::{Error, ErrorKind, Result};
-use tidegate_memory::record::{ProjectRow, Record, Status, TopicRow, Uid};
+use tidegate_memory::record::{ProjectRow, Record, TopicRow, TopicStatus, Uid};
 use tidegate_memory::sqlite::SqliteStore;
 use tidegate_memory::store::{Put, Store};
 use tidegate_memory::view::{self, Decision, Filter, Forget, Hit, Log, Page, Paged, Query};
@@ -135,7 +135,7 @@ impl World {
             },
             now: &|| now,
             pause,
-            tell: &mut |progress| match progress {
+            notify: &mut |progress| match progress {
                 WorkerEvent::Lost { why, .. } => told.push(format!("lost: {why}")),
                 WorkerEvent::SetAside { why, .. } => told.push(format!("aside: {why}")),
                 WorkerEvent::Unreadable { why, .. } => told.push(format!("not read: {why}")),
@@ -170,7 +170,7 @@ impl World {
                 project: project.to_owned(),
                 parent: None,
                 title: title.to_owned(),
-                status: Status::Open,
+                status: TopicStatus::Open,
                 automatic: None,
                 offered: 0,
                 offered_at: None,

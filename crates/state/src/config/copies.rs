@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +31,15 @@ impl Copies {
         let (file, slot) = self.slot(state, file);
         let copy: Copy = serde_json::from_slice(&bounded::read(&slot, LARGEST).ok()?).ok()?;
         (copy.file == file).then_some(copy.text)
+    }
+
+    /// The time that the copy was given.
+    pub(crate) fn time(self, state: &StateDir, file: &Path) -> Option<SystemTime> {
+        fs::metadata(self.slot(state, file).1).and_then(|found| found.modified()).ok()
+    }
+
+    pub(crate) fn set_time(self, state: &StateDir, file: &Path, time: SystemTime) -> io::Result<()> {
+        fs::File::options().write(true).open(self.slot(state, file).1)?.set_modified(time)
     }
 
     pub(crate) fn write(self, state: &StateDir, file: &Path, text: &str) -> io::Result<()> {

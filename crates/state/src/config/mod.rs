@@ -144,7 +144,7 @@ enum Found {
 /// Reads a file. Of one that cannot be read as a whole the last copy counts that could be, since a stray bracket must not open
 /// a gate, and what was made stricter since.
 fn read_whole(path: &Path, owner: Owner, state: Option<&StateDir>, config: &mut Config) -> Found {
-    let file = path.display().to_string();
+    let file = path.to_string_lossy().into_owned();
     let (wrong, text) = match read_file(path) {
         Ok(None) => return Found::Nothing,
         Err(error) => (Wrong { line: None, what: error.to_string() }, None),
@@ -190,29 +190,23 @@ fn apply_stricter(config: &mut Config, assignments: Vec<Assignment>) {
 /// Config files as they could last be read.
 const LAST_GOOD: Copies = Copies("config");
 
-/// Keeps copies of the config files as they are now, of each that can be read and has changed. Where none was written since
-/// the last time, that is all that is looked at.
+/// Keeps copies of the config files as they are now, of each that can be read and has changed. Each copy has the time of its
+/// file, so that of a file that was not written since no more is looked at.
 pub fn keep_copies(state: &StateDir, user: Option<&Path>, root: Option<&Path>) {
-    let paths = user.map(Path::to_owned).into_iter().chain(project_files(root));
-    let paths: Vec<PathBuf> = paths.collect();
-    let written = |path: &PathBuf| fs::metadata(path).and_then(|found| found.modified()).ok();
-    let Some(last) = paths.iter().filter_map(written).max() else { return };
-    let stamp = state.root().join(LAST_GOOD.0).join("kept");
-    if written(&stamp) == Some(last) {
-        return;
-    }
-    let config = Config::default();
-    for path in paths {
+    for path in user.map(Path::to_owned).into_iter().chain(project_files(root)) {
+        let Ok(written) = fs::metadata(&path).and_then(|found| found.modified()) else { continue };
+        if LAST_GOOD.time(state, &path) == Some(written) {
+            continue;
+        }
         let Ok(Some(text)) = read_file(&path) else { continue };
         let text = without_addresses(&text);
         let is_kept = || LAST_GOOD.read(state, &path).is_some_and(|copy| copy == text);
-        if !is_kept() && parse(&text, "", &config).is_ok() {
-            // Without a copy a mistake costs more, but nothing else.
-            let _ = LAST_GOOD.write(state, &path, &text);
+        let keep = || LAST_GOOD.write(state, &path, &text).is_ok();
+        // Without a copy a mistake costs more, but nothing else.
+        if is_kept() || (parse(&text, "", &Config::default()).is_ok() && keep()) {
+            let _ = LAST_GOOD.set_time(state, &path, written);
         }
     }
-    // Should it fail, all of this is done again.
-    let _ = fs::File::create(&stamp).and_then(|file| file.set_modified(last));
 }
 
 /// Stands in a copy for a text with an address in it. No setting has this value.
@@ -780,6 +774,28 @@ mod tests {
         keep(&scene);
         scene.set(&format!("{user}[x\n"), "", "");
         assert_eq!(scene.read().general.preset, Preset::Observe);
+    }
+
+    /// Sessions in several projects share the state, and the user's file may be newer than those of a project.
+    #[test]
+    fn each_project_has_its_copies() {
+        let (scene, other) = (Scene::new(), Scene::new());
+        let before = std::time::SystemTime::now() - std::time::Duration::from_hours(1);
+        for project in [&scene, &other] {
+            project.set("lang = \"ja\"\n", STRICT, "");
+            for path in project_files(Some(&project.root())).filter(|path| path.exists()) {
+                fs::File::options().write(true).open(path).unwrap().set_modified(before).unwrap();
+            }
+            keep_copies(&scene.state(), Some(&scene.user()), Some(&project.root()));
+        }
+        // Also one that is put there with an old time, as an archive does.
+        let local = other.root().join(PROJECT_FILES[1]);
+        fs::write(&local, STRICT).unwrap();
+        fs::File::options().write(true).open(&local).unwrap().set_modified(before).unwrap();
+        keep_copies(&scene.state(), Some(&scene.user()), Some(&other.root()));
+        for file in [scene.root().join(PROJECT_FILES[0]), other.root().join(PROJECT_FILES[0]), local] {
+            assert!(LAST_GOOD.read(&scene.state(), &file).is_some(), "{}", file.display());
+        }
     }
 
     /// A copy is for one file, by its true path, and in private state.

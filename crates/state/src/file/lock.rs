@@ -1,13 +1,15 @@
 //! Waiting for a lock, but not for ever: its holder may be suspended.
 
+use std::error::Error;
+use std::fmt;
 use std::fs::{File, TryLockError};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// How long commands, the MCP server and the worker wait. (A hook's own deadline comes earlier.) Holders need milliseconds;
-/// only copying or rebuilding a large store takes seconds.
+/// How long commands, the MCP server and the worker wait. Holders need milliseconds; only copying or rebuilding a large store
+/// takes seconds.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How often the system is asked who holds a lock.
@@ -57,22 +59,48 @@ pub fn wait_for(file: &File, path: &Path, keeps: Keeps, patience: Duration) -> i
     let (sender, receiver) = mpsc::channel();
     let waiting = file.try_clone()?;
     std::thread::Builder::new().spawn(move || sender.send(keeps.take(&waiting)))?;
-    receiver.recv_timeout(patience).unwrap_or_else(|_| Err(held(file, path, patience)))
+    receiver.recv_timeout(patience).unwrap_or_else(|_| {
+        let held = Held { file: path.to_owned(), process: holder(file), waited: patience };
+        Err(io::Error::new(io::ErrorKind::TimedOut, held))
+    })
 }
 
-fn held(file: &File, path: &Path, patience: Duration) -> io::Error {
-    let (path, waited) = (path.display(), patience.as_secs());
-    let text = match holder(file) {
-        Some(id) => format!(
-            "{path}: process {id} has held this lock for more than {waited} s; if it is suspended, `kill -CONT {id}` \
-             continues it and `kill -KILL {id}` ends it"
-        ),
-        None => format!(
-            "{path}: another process has held this lock for more than {waited} s; continue it or end it"
-        ),
-    };
-    io::Error::new(io::ErrorKind::TimedOut, text)
+/// A lock that did not come free in time.
+#[derive(Clone, Debug)]
+pub struct Held {
+    /// The file.
+    pub file: PathBuf,
+    /// Its holder, where the system tells.
+    pub process: Option<u32>,
+    /// How long it was waited for.
+    pub waited: Duration,
 }
+
+impl Held {
+    /// The lock that an error is about.
+    pub fn of(error: &io::Error) -> Option<&Held> {
+        error.get_ref()?.downcast_ref()
+    }
+}
+
+impl fmt::Display for Held {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (path, waited) = (self.file.display(), self.waited.as_secs());
+        match self.process {
+            Some(id) => write!(
+                out,
+                "{path}: process {id} has held this lock for more than {waited} s; if it is suspended, `kill -CONT {id}` \
+                 continues it and `kill -KILL {id}` ends it"
+            ),
+            None => write!(
+                out,
+                "{path}: another process has held this lock for more than {waited} s; continue it or end it"
+            ),
+        }
+    }
+}
+
+impl Error for Held {}
 
 /// The process that holds the lock of this file, where the system tells.
 #[cfg(target_os = "linux")]

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::{Mark, Marks, write_lines};
@@ -11,7 +12,7 @@ use tidegate_core::feature::verification::work::{Edit, UNNAMED};
 
 use crate::clock;
 use crate::file::lock;
-use crate::file::lock::Keeps;
+use crate::file::lock::{Held, Keeps};
 use crate::file::{append, bounded, private};
 use crate::place::{make_private, refuse_foreign};
 
@@ -68,22 +69,25 @@ pub struct Lock {
     file: File,
     session: PathBuf,
     alone: bool,
+    patience: Duration,
 }
 
 /// Together with other hooks; only a rewrite of the file waits for it.
 pub fn lock_shared(session: &Path) -> io::Result<Lock> {
-    let path = session.join("lock");
-    let file = private::to_lock(&path)?;
-    lock::wait(&file, &path, Keeps::Shared)?;
-    Ok(Lock { file, session: session.to_owned(), alone: false })
+    lock(session, Keeps::Shared, lock::PATIENCE)
 }
 
 /// Alone.
 pub fn lock_alone(session: &Path) -> io::Result<Lock> {
+    lock(session, Keeps::Alone, lock::PATIENCE)
+}
+
+/// Waits only so long: a hook has to answer before its own deadline.
+pub fn lock(session: &Path, keeps: Keeps, patience: Duration) -> io::Result<Lock> {
     let path = session.join("lock");
     let file = private::to_lock(&path)?;
-    lock::wait(&file, &path, Keeps::Alone)?;
-    Ok(Lock { file, session: session.to_owned(), alone: true })
+    lock::wait_for(&file, &path, keeps, patience)?;
+    Ok(Lock { file, session: session.to_owned(), alone: keeps == Keeps::Alone, patience })
 }
 
 impl Lock {
@@ -104,7 +108,11 @@ impl Lock {
         // Rewritten as the marks it comes to, and alone: an append to the old file would be lost.
         if !self.alone {
             self.file.unlock()?;
-            lock::wait(&self.file, &self.session.join("lock"), Keeps::Alone)?;
+            match lock::wait_for(&self.file, &self.session.join("lock"), Keeps::Alone, self.patience) {
+                // They are in it. A later one makes it shorter.
+                Err(error) if Held::of(&error).is_some() => return Ok(()),
+                waited => waited?,
+            }
         }
         if let (true, Known::Value(marks)) = (fs::metadata(&path)?.len() > LONG, read(&self.session)) {
             crate::file::replace::copy(&path, marks.lines().as_bytes())?;
@@ -189,20 +197,21 @@ fn is_still_at(_: &File, _: &Path) -> io::Result<bool> {
 }
 
 /// Puts edits that were left into the marks, for an event whose gate rests on them.
-pub fn take_up_unnoted(session: &Path, elsewhere: &Elsewhere) -> io::Result<()> {
+pub fn take_up_unnoted(session: &Path, elsewhere: &Elsewhere, patience: Duration) -> io::Result<()> {
+    let lock_alone = |session: &Path| lock(session, Keeps::Alone, patience);
     let own = take_from(session, &session.join(UNNOTED), &session.join(TAKING), &lock_alone)?;
     // Hardly ever is one of them there. Another user's signs are none.
     for folder in elsewhere.folders.iter().filter(|folder| folder.exists()) {
         if refuse_foreign(folder).is_ok() {
             let left = folder.join(&elsewhere.file);
             let taken = take_from(session, &left, &left.with_added_extension("taking"), &lock_alone)?;
-            taken.map_or(Ok(()), |sign| take_unnamed(session, &sign))?;
+            taken.map_or(Ok(()), |sign| take_unnamed(session, &sign, &lock_alone))?;
             // Where others are left it stays.
             let _ = fs::remove_dir(folder);
         }
     }
     // Last: the same edit may have its name elsewhere.
-    own.map_or(Ok(()), |sign| take_unnamed(session, &sign))
+    own.map_or(Ok(()), |sign| take_unnamed(session, &sign, &lock_alone))
 }
 
 /// Takes up those in the session's own folder, if that takes no time: not while another has the lock. What is left then is
@@ -211,14 +220,18 @@ pub fn try_take_up_unnoted(session: &Path) -> io::Result<()> {
     let lock = |session: &Path| {
         let file = private::to_lock(&session.join("lock"))?;
         file.try_lock()?;
-        Ok(Lock { file, session: session.to_owned(), alone: true })
+        Ok(Lock { file, session: session.to_owned(), alone: true, patience: Duration::ZERO })
     };
     take_from(session, &session.join(UNNOTED), &session.join(TAKING), &lock)?
-        .map_or(Ok(()), |sign| take_unnamed(session, &sign))
+        .map_or(Ok(()), |sign| take_unnamed(session, &sign, &lock))
 }
 
 /// That there was an edit is all that is known. Where others are known to be unverified it says nothing new.
-fn take_unnamed(session: &Path, sign: &Path) -> io::Result<()> {
+fn take_unnamed(
+    session: &Path,
+    sign: &Path,
+    lock_alone: &impl Fn(&Path) -> io::Result<Lock>,
+) -> io::Result<()> {
     let Ok(found) = fs::metadata(sign) else { return Ok(()) };
     let lock = lock_alone(session)?;
     let known = read(session);
@@ -275,6 +288,10 @@ mod tests {
     use tidegate_core::feature::verification::work::Checked;
     use tidegate_core::time::Millis;
 
+    fn take_up(session: &Path, elsewhere: &Elsewhere) -> io::Result<()> {
+        take_up_unnoted(session, elsewhere, lock::PATIENCE)
+    }
+
     fn append(session: &Path, marks: &[Mark]) -> io::Result<()> {
         lock_shared(session)?.append(marks)
     }
@@ -304,7 +321,7 @@ mod tests {
         // As one leaves it that is killed while it takes them up; meanwhile another edit was left.
         fs::rename(session.join(UNNOTED), session.join(TAKING)).unwrap();
         leave_unnoted(session, &Elsewhere::default(), &[edit("b.rs", 2)]).unwrap();
-        take_up_unnoted(session, &Elsewhere::default()).unwrap();
+        take_up(session, &Elsewhere::default()).unwrap();
         assert_eq!(unverified(session), ["a.rs", "b.rs"]);
         assert!(!session.join(UNNOTED).exists() && !session.join(TAKING).exists());
     }
@@ -323,10 +340,10 @@ mod tests {
                     }
                 });
                 while !leaving.is_finished() {
-                    take_up_unnoted(session, &Elsewhere::default()).unwrap();
+                    take_up(session, &Elsewhere::default()).unwrap();
                 }
             });
-            take_up_unnoted(session, &Elsewhere::default()).unwrap();
+            take_up(session, &Elsewhere::default()).unwrap();
             let marks = read(session);
             assert_eq!(marks.value().unwrap().verification.changes.as_ref().unwrap().count(), 60);
             fs::remove_file(session.join(FILE)).unwrap();
@@ -341,10 +358,10 @@ mod tests {
         let checked = Checked { kinds: Kinds::TEST, at: Millis(5), seen: Millis(6), verified: true };
         append(session, &[VerificationMark::Checked(checked).into()]).unwrap();
         leave_unnoted(session, &Elsewhere::default(), &[edit("b.rs", 5)]).unwrap();
-        take_up_unnoted(session, &Elsewhere::default()).unwrap();
+        take_up(session, &Elsewhere::default()).unwrap();
         assert_eq!(unverified(session), Vec::<String>::new());
         leave_unnoted(session, &Elsewhere::default(), &[edit("c.rs", 6)]).unwrap();
-        take_up_unnoted(session, &Elsewhere::default()).unwrap();
+        take_up(session, &Elsewhere::default()).unwrap();
         assert_eq!(unverified(session), ["c.rs"]);
     }
 
@@ -356,7 +373,7 @@ mod tests {
         let many: Vec<Mark> = (0..60_000).map(|at| edit(&format!("{long}{at}.rs"), at)).collect();
         leave_unnoted(session, &Elsewhere::default(), &many).unwrap();
         assert!(fs::metadata(session.join(UNNOTED)).unwrap().len() > LARGEST);
-        take_up_unnoted(session, &Elsewhere::default()).unwrap();
+        take_up(session, &Elsewhere::default()).unwrap();
         assert!(!unverified(session).is_empty() && !session.join(TAKING).exists());
         assert!(fs::metadata(session.join(FILE)).unwrap().len() <= LONG);
     }
@@ -384,9 +401,9 @@ mod tests {
         fs::write(&session, "no folder").unwrap();
         leave_unnoted(&session, &elsewhere, &[edit("a.rs", 1)]).unwrap();
         assert!(sign.join("s").exists());
-        take_up_unnoted(&session, &elsewhere).unwrap_err();
+        take_up(&session, &elsewhere).unwrap_err();
         fs::remove_file(&session).unwrap();
-        take_up_unnoted(&session, &elsewhere).unwrap();
+        take_up(&session, &elsewhere).unwrap();
         assert_eq!(unverified(&session), ["a.rs"]);
         assert!(!sign.exists());
     }
@@ -399,14 +416,14 @@ mod tests {
         fs::write(unnamed(&session.join(UNNOTED)), "").unwrap();
         // It is torn, too, if the disk became full in the middle of it.
         fs::write(session.join(UNNOTED), "\n{\"edit\":{\"fi").unwrap();
-        take_up_unnoted(session, &Elsewhere::default()).unwrap();
+        take_up(session, &Elsewhere::default()).unwrap();
         assert_eq!(unverified(session), [UNNAMED]);
         assert!(!unnamed(&session.join(UNNOTED)).exists());
         // One that is known by name is enough.
         fs::remove_file(session.join(FILE)).unwrap();
         fs::write(unnamed(&session.join(UNNOTED)), "").unwrap();
         leave_unnoted(session, &Elsewhere::default(), &[edit("a.rs", 1)]).unwrap();
-        take_up_unnoted(session, &Elsewhere::default()).unwrap();
+        take_up(session, &Elsewhere::default()).unwrap();
         assert_eq!(unverified(session), ["a.rs"]);
     }
 
@@ -420,7 +437,7 @@ mod tests {
         leave_unnoted(session, &Elsewhere::default(), &[edit("a.rs", 1)]).unwrap_err();
         fs::remove_file(session.join(UNNOTED)).unwrap();
         fs::write(session.join(UNNOTED), "").unwrap();
-        take_up_unnoted(session, &Elsewhere::default()).unwrap();
+        take_up(session, &Elsewhere::default()).unwrap();
         assert_eq!(unverified(session), [UNNAMED]);
     }
 

@@ -1,5 +1,5 @@
-//! `tidegate compound`: from what was done to what was learned. Lists, writes what a person agreed to, and remembers what
-//! was gone through.
+//! `tidegate compound`: from finished work to learnings. Lists entries, writes learnings that a person agreed to, and
+//! records the entries that were reviewed.
 
 mod plan;
 mod promote;
@@ -25,41 +25,79 @@ use tidegate_state::feature::pressure as pressure_file;
 use tidegate_state::session::marks;
 
 use super::Outcome;
-use super::report::count;
-use crate::approval::{self, tightened};
-use crate::args::{CompoundCommand, CompoundDone, CompoundList};
+use crate::approval::{self, consent_to_tighten};
+use crate::args::ProjectArgs;
 use crate::error::CliError;
-use crate::knowledge::{Entry, Knowledge, Project, short};
-use crate::print;
+use crate::knowledge::{Entry, Knowledge, Project, shorten_id};
+use crate::print::{self, format_count};
 
-/// What was listed longer ago may have been another conversation.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum CompoundCommand {
+    /// Lists the entries that no person has gone through, with learnings that say the same
+    #[command(after_help = "\
+Examples:
+  tidegate compound list
+  tidegate compound list --json | jq -r '.entries[] | .id + \" \" + .what'
+
+What is listed is remembered: `tidegate compound done` means exactly that. A long
+list comes in parts; `not_listed` is how many wait for the next one.")]
+    List(CompoundList),
+    /// Writes learnings, once a person has agreed to them
+    Promote(Box<promote::Args>),
+    /// Remembers that a person has gone through what was listed
+    #[command(after_help = "\
+Examples:
+  tidegate compound done
+  tidegate compound done --promoted 2
+
+Nothing is promoted by it, and what was not listed stays unpromoted. Called by an
+agent in a session where nobody is there, it is refused.")]
+    Done(CompoundDone),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompoundList {
+    #[command(flatten)]
+    pub(crate) of: ProjectArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompoundDone {
+    /// How many were promoted; unless told, as many as were since the list
+    #[arg(long, value_name = "N")]
+    pub(crate) promoted: Option<u64>,
+    #[command(flatten)]
+    pub(crate) of: ProjectArgs,
+}
+
+/// An older list may be from another conversation.
 const LISTED_MS: u64 = 12 * 3_600_000;
 
-/// Characters of a list: the host cuts off what its shell prints beyond 30,000.
+/// Characters of a list: the host cuts the output of its shell at 30,000.
 const LIST_BUDGET: usize = 24_000;
 
-/// Characters of one entry in it.
+/// Characters of one entry in a list.
 const BODY_BUDGET: usize = 1200;
 
-/// So many learnings are named for an entry.
+/// Similar learnings named per entry.
 const MOST_SIMILAR: usize = 3;
 
-/// So many words have to be the same before a short text counts as part of a long one.
+/// Shared words before a short text counts as part of a long one.
 const FEWEST_SHARED: usize = 4;
 
 pub(crate) fn run(command: &CompoundCommand) -> Outcome {
     match command {
-        CompoundCommand::List(args) => list(args),
+        CompoundCommand::List(args) => list_entries(args),
         CompoundCommand::Promote(args) => promote::run(args),
-        CompoundCommand::Done(args) => done(args),
+        CompoundCommand::Done(args) => mark_reviewed(args),
     }
 }
 
 #[derive(Serialize)]
-struct Report {
+struct EntryList {
     project: PathBuf,
     entries: Vec<Listing>,
-    /// Entries for which there was no room; `done` does not mean them.
+    /// Entries for which there was no room; `done` does not cover them.
     not_listed: usize,
 }
 
@@ -67,7 +105,7 @@ struct Report {
 struct Listing {
     #[serde(flatten)]
     entry: Entry,
-    /// There is more of it.
+    /// The text is cut.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     cut: bool,
     /// Learnings that may say the same, the most similar first.
@@ -85,18 +123,18 @@ struct Similar {
     similarity: f64,
 }
 
-fn list(args: &CompoundList) -> Outcome {
+fn list_entries(args: &CompoundList) -> Outcome {
     let project = Project::find(&args.of)?;
     let knowledge = project.read()?;
     for (_, why) in &knowledge.broken {
         print::to_stderr(&format!("warning: left out: {why}"));
     }
-    let mut entries = listings(&knowledge);
-    let shown = fitting(&entries, args.of.json);
+    let mut entries = build_listings(&knowledge);
+    let shown = count_fitting(&entries, args.of.json);
     let not_listed = entries.split_off(shown).len();
     let before = listed::read(&project.private(), &project.real());
     let ids = entries.iter().map(|listing| listing.entry.id).collect();
-    // Listing once more in between does not undo what was promoted.
+    // A second list in between does not undo promotions.
     let recent = before.filter(|before| project.here.now.since(before.at) < LISTED_MS);
     let listed = Listed {
         project: project.real().to_string_lossy().into_owned(),
@@ -107,7 +145,7 @@ fn list(args: &CompoundList) -> Outcome {
     listed::write(&project.private(), &listed)
         .map_err(|error| CliError::new(format!("what is listed cannot be remembered: {error}")))?;
     if args.of.json {
-        print::json(&Report { project: project.root, entries, not_listed });
+        print::json(&EntryList { project: project.root, entries, not_listed });
         return Ok(ExitCode::SUCCESS);
     }
     if entries.is_empty() {
@@ -132,8 +170,8 @@ pub(super) fn count_entries(number: usize) -> String {
     if number == 1 { "1 entry is".to_owned() } else { format!("{number} entries are") }
 }
 
-/// How many there is room for; one at least.
-fn fitting(entries: &[Listing], json: bool) -> usize {
+/// At least one, even if it does not fit.
+fn count_fitting(entries: &[Listing], json: bool) -> usize {
     let mut length = 0;
     let fits = entries.iter().take_while(|listing| {
         let text = if json { serde_json::to_string(listing).unwrap_or_default() } else { listing.text() };
@@ -152,24 +190,24 @@ impl Listing {
             let _ = write!(text, "\n    {}", line.trim_end());
         }
         if self.cut {
-            let _ = write!(text, "\n    … all of it: tidegate progress show {}", short(entry.id));
+            let _ = write!(text, "\n    … all of it: tidegate progress show {}", shorten_id(entry.id));
         }
         for similar in &self.similar {
             let _ = write!(
                 text,
                 "\n    similar: {} \"{}\" in {}, {}",
-                short(similar.id),
+                shorten_id(similar.id),
                 similar.title,
                 similar.file,
-                confirmed(similar.confirmed)
+                describe_confirmations(similar.confirmed)
             );
         }
         text
     }
 }
 
-/// How often a learning was confirmed, in words.
-pub(super) fn confirmed(times: u32) -> String {
+/// In words.
+pub(super) fn describe_confirmations(times: u32) -> String {
     match times {
         0 => "unverified".to_owned(),
         1 => "confirmed once".to_owned(),
@@ -177,7 +215,7 @@ pub(super) fn confirmed(times: u32) -> String {
     }
 }
 
-fn listings(knowledge: &Knowledge) -> Vec<Listing> {
+fn build_listings(knowledge: &Knowledge) -> Vec<Listing> {
     let mut stock = Vec::new();
     for file in &knowledge.stock {
         for learning in Stock::parse(&file.text).entries {
@@ -199,7 +237,8 @@ fn listings(knowledge: &Knowledge) -> Vec<Listing> {
         let words = content_words(&format!("{} {}", entry.what, entry.body));
         let mut similar: Vec<Similar> = Vec::new();
         for (of_learning, learning) in &stock {
-            // An entry tells a story and a learning is a sentence of it: the shorter one counts as well as both together.
+            // An entry is a story, and a learning one sentence of it: a shorter text that is part of the longer one
+            // counts, too.
             let (less, more) =
                 if words.len() < of_learning.len() { (&words, of_learning) } else { (of_learning, &words) };
             let shared = less.intersection(more).count();
@@ -221,16 +260,16 @@ fn listings(knowledge: &Knowledge) -> Vec<Listing> {
 }
 
 #[derive(Serialize)]
-struct Done {
+struct ReviewReport {
     project: PathBuf,
-    /// Entries that count as gone through from now on.
+    /// Entries that count as reviewed from now on.
     entries: Vec<EntryId>,
     promoted: u64,
     /// Entries that were not listed, and stay.
     unpromoted: usize,
 }
 
-fn done(args: &CompoundDone) -> Outcome {
+fn mark_reviewed(args: &CompoundDone) -> Outcome {
     let project = Project::find(&args.of)?;
     approval::somebody_there(&project.here, promote::NAME, "compound done")?;
     let now = project.here.now;
@@ -240,7 +279,7 @@ fn done(args: &CompoundDone) -> Outcome {
     let unpromoted: Vec<Entry> = knowledge.entries().into_iter().filter(|entry| entry.unpromoted).collect();
     let listed = match listed {
         Some(listed) => listed,
-        // A person knows what they have seen. An agent is to show it first.
+        // A person knows the entries they have seen; an agent has to list them first.
         None if !approval::is_by_agent(&project.here.env) => {
             let ids = unpromoted.iter().map(|entry| entry.id).collect();
             Listed { ids, ..Listed::default() }
@@ -256,7 +295,7 @@ fn done(args: &CompoundDone) -> Outcome {
     };
     let (seen, left): (Vec<Entry>, Vec<Entry>) =
         unpromoted.into_iter().partition(|entry| listed.ids.contains(&entry.id));
-    // From now on ids decide: what counted by its time until now must have one, too.
+    // From now on ids decide: entries that counted by their time need one, too.
     let mut ids = knowledge.promoted_by_time();
     ids.extend(seen.iter().map(|entry| entry.id));
     memory::remember_shown(&project.here.state, &project.root, &ids, now)
@@ -268,17 +307,22 @@ fn done(args: &CompoundDone) -> Outcome {
         &project.private(),
         &Listed { project: project.real().to_string_lossy().into_owned(), at: now, ..Listed::default() },
     );
-    let given = tightened(&project.here, "what was listed was gone through");
-    approval::record(&project.here, "compound done", &given, Deeds { compound: true, ..Deeds::default() });
+    let given = consent_to_tighten(&project.here, "what was listed was gone through");
+    approval::record_command(
+        &project.here,
+        "compound done",
+        &given,
+        Deeds { compound: true, ..Deeds::default() },
+    );
     if args.of.json {
         let entries = seen.iter().map(|entry| entry.id).collect();
-        print::json(&Done { project: project.root, entries, promoted, unpromoted: left.len() });
+        print::json(&ReviewReport { project: project.root, entries, promoted, unpromoted: left.len() });
         return Ok(ExitCode::SUCCESS);
     }
     print::line(&format!(
         "marked as gone through: {}; {} promoted",
         if seen.len() == 1 { "1 entry".to_owned() } else { format!("{} entries", seen.len()) },
-        count(usize::try_from(promoted).unwrap_or(usize::MAX), "learning")
+        format_count(usize::try_from(promoted).unwrap_or(usize::MAX), "learning")
     ));
     for entry in &seen {
         print::line(&format!("  {}", entry.line()));
@@ -304,7 +348,7 @@ impl Project {
         }
     }
 
-    /// What was urgent was that nothing was promoted.
+    /// The level was raised because nothing was promoted.
     fn rearm(&self) -> Result<(), CliError> {
         let Some(session) = self.session.as_ref().filter(|_| self.is_seen()) else { return Ok(()) };
         marks::lock_shared(&self.here.state.session(session))

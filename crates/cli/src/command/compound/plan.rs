@@ -1,4 +1,4 @@
-//! What is to be promoted: as it is typed, as it is checked, and what becomes of the files.
+//! A promotion as it is typed, as it is checked, and as changes of files.
 
 use std::path::PathBuf;
 
@@ -8,9 +8,9 @@ use tidegate_core::feature::knowledge::stock;
 use tidegate_core::feature::knowledge::stock::{Form, Learning, NewLearning, Stock};
 use tidegate_core::text::characters::one_line;
 
-use crate::args::{CompoundPromote, StockName};
+use super::promote::Args;
 use crate::error::CliError;
-use crate::knowledge::{Knowledge, Project, is_named, one, said};
+use crate::knowledge::{Knowledge, Project, StockName, check_unique, is_named, required_line};
 
 /// One promotion as a person or a model writes it, on the command line or in a plan.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -45,7 +45,7 @@ impl OneOrMore {
 }
 
 impl Typed {
-    pub(super) fn of(args: &CompoundPromote) -> Typed {
+    pub(super) fn of(args: &Args) -> Typed {
         Typed {
             entry: (!args.entry.is_empty()).then(|| OneOrMore::More(args.entry.clone())),
             to: args.to,
@@ -59,7 +59,6 @@ impl Typed {
         }
     }
 
-    /// Reads a plan.
     pub(super) fn all(text: &str) -> Result<Vec<Typed>, CliError> {
         let hint = "`tidegate compound promote --help` shows a plan";
         let plan: Vec<Typed> = serde_json::from_str(text.trim_start_matches('\u{feff}'))
@@ -70,14 +69,14 @@ impl Typed {
         Ok(plan)
     }
 
-    /// What it means here.
+    /// Resolves ids and checks members.
     pub(super) fn step(self, knowledge: &Knowledge) -> Result<Step, CliError> {
         let phase = self.phase.as_deref().map(one_line).filter(|phase| !phase.is_empty());
         let of_learning = [&self.title, &self.learning, &self.context, &self.implication];
         let new = self.entry.is_some() || self.to.is_some() || of_learning.iter().any(|text| text.is_some());
         match (new, self.confirm, self.merge) {
             (false, Some(named), None) => {
-                let place = Place::of(knowledge, &named)?;
+                let place = LearningPlace::of(knowledge, &named)?;
                 Ok(Step::Confirm { learning: place, phase })
             }
             (false, None, Some(merge)) => {
@@ -87,12 +86,12 @@ impl Typed {
                 if phase.is_some() {
                     return Err(CliError::new("`merge` takes no phase: those of both are kept"));
                 }
-                let (keep, away) = Place::two(knowledge, keep, away)?;
+                let (keep, away) = LearningPlace::two(knowledge, keep, away)?;
                 Ok(Step::Merge { keep, away })
             }
             (true, None, None) => {
                 let text = |name: &str, text: Option<String>| {
-                    said(name, &text.ok_or_else(|| CliError::new(format!("`{name}` is missing")))?)
+                    required_line(name, &text.ok_or_else(|| CliError::new(format!("`{name}` is missing")))?)
                 };
                 let entries = self.entry.map(OneOrMore::list).unwrap_or_default();
                 if entries.is_empty() {
@@ -122,11 +121,10 @@ impl Typed {
     }
 }
 
-/// One promotion, with ids that are there.
+/// One promotion, with ids that exist.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Step {
-    /// A new learning.
     Learn {
         entries: Vec<EntryId>,
         to: StockName,
@@ -136,22 +134,26 @@ pub(super) enum Step {
         implication: String,
         phase: Option<String>,
     },
-    /// A learning held once more.
-    Confirm { learning: Place, phase: Option<String> },
-    /// Two become one.
-    Merge { keep: Place, away: Place },
+    Confirm {
+        learning: LearningPlace,
+        phase: Option<String>,
+    },
+    Merge {
+        keep: LearningPlace,
+        away: LearningPlace,
+    },
 }
 
 impl Step {
-    /// Whether something was learned by it; merging only tidies.
+    /// Merging only tidies.
     pub(super) fn promotes(&self) -> bool {
         !matches!(self, Step::Merge { .. })
     }
 
-    /// For who is asked to agree, in whatever language they read.
+    /// For the person who is asked to agree.
     pub(super) fn text(&self, knowledge: &Knowledge) -> String {
         match self {
-            // All that is written: a person approves the text, not its title.
+            // The whole text: a person approves that, not its title.
             Step::Learn { to, title, learning, context, implication, .. } => format!(
                 "\"{title}\" → {}: {learning} Context: {context} Implication: {implication}",
                 to.shown()
@@ -164,17 +166,16 @@ impl Step {
     }
 }
 
-/// A learning, and the file that it is in.
+/// A learning, and its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Place {
+pub(super) struct LearningPlace {
     id: EntryId,
     file: StockName,
 }
 
 const WHERE: &str = "`tidegate learnings` shows the learnings with their ids";
 
-impl Place {
-    /// By its title.
+impl LearningPlace {
     fn shown(self, knowledge: &Knowledge) -> String {
         let file = knowledge.stock.iter().find(|file| file.file == self.file);
         let learnings = file.map(|file| Stock::parse(&file.text).entries).unwrap_or_default();
@@ -182,28 +183,32 @@ impl Place {
         format!("\"{}\" ({})", title.unwrap_or_default(), self.file.shown())
     }
 
-    fn all(knowledge: &Knowledge, named: &str) -> Result<Vec<Place>, CliError> {
+    fn all(knowledge: &Knowledge, named: &str) -> Result<Vec<LearningPlace>, CliError> {
         let mut found = Vec::new();
         for file in &knowledge.stock {
             let named = Stock::parse(&file.text).entries.into_iter().filter(|it| is_named(it.id, named));
-            found.extend(named.map(|learning| Place { id: learning.id, file: file.file }));
+            found.extend(named.map(|learning| LearningPlace { id: learning.id, file: file.file }));
         }
         let ids = found.iter().map(|place| place.id.to_string()).collect();
-        one(named, "learning", ids, WHERE)?;
+        check_unique(named, "learning", ids, WHERE)?;
         Ok(found)
     }
 
-    fn of(knowledge: &Knowledge, named: &str) -> Result<Place, CliError> {
-        match Place::all(knowledge, named)?.as_slice() {
+    fn of(knowledge: &Knowledge, named: &str) -> Result<LearningPlace, CliError> {
+        match LearningPlace::all(knowledge, named)?.as_slice() {
             [place] => Ok(*place),
             _ => Err(CliError::new(format!("the learning `{named}` is there more than once"))
                 .hint(format!("make them one first: tidegate compound promote --merge {named} {named}"))),
         }
     }
 
-    /// Two of them; the same id twice means one that stands there twice.
-    fn two(knowledge: &Knowledge, keep: &str, away: &str) -> Result<(Place, Place), CliError> {
-        let (first, second) = (Place::all(knowledge, keep)?, Place::all(knowledge, away)?);
+    /// The same id twice means a learning that stands there twice.
+    fn two(
+        knowledge: &Knowledge,
+        keep: &str,
+        away: &str,
+    ) -> Result<(LearningPlace, LearningPlace), CliError> {
+        let (first, second) = (LearningPlace::all(knowledge, keep)?, LearningPlace::all(knowledge, away)?);
         let pair = match (first.as_slice(), second.as_slice()) {
             ([one], [other]) if one != other => Some((*one, *other)),
             ([one, other], _) if first == second => Some((*one, *other)),
@@ -213,19 +218,18 @@ impl Place {
     }
 }
 
-/// What becomes of one file.
 #[derive(Clone, Debug)]
 pub(super) struct Change {
     pub(super) file: StockName,
     pub(super) path: PathBuf,
     pub(super) old: Option<String>,
     pub(super) new: String,
-    /// Something goes from here to another file, which therefore has to be written before.
+    /// Something moves from here to another file, which therefore has to be written first.
     pub(super) loses: bool,
 }
 
-/// What all steps come to, one change per file, in the order in which they are to be written.
-pub(super) fn changes(
+/// One change per file, in the order in which they are to be written.
+pub(super) fn plan_changes(
     project: &Project,
     knowledge: &Knowledge,
     steps: &[Step],
@@ -251,7 +255,7 @@ pub(super) fn changes(
             Step::Confirm { learning, phase } => {
                 let change = changes.of(learning.file)?;
                 let text = stock::confirmed(&change.new, learning.id, date, phase.as_deref());
-                change.new = text.ok_or_else(|| gone(learning.id))?;
+                change.new = text.ok_or_else(|| learning_gone(learning.id))?;
             }
             Step::Merge { keep, away } => changes.merge(*keep, *away)?,
         }
@@ -266,7 +270,7 @@ pub(super) fn changes(
     Ok(list)
 }
 
-fn gone(id: EntryId) -> CliError {
+fn learning_gone(id: EntryId) -> CliError {
     CliError::new(format!("there is no learning `{id}` any more")).hint(WHERE)
 }
 
@@ -292,21 +296,22 @@ impl Changes<'_> {
         Ok(self.list.push_mut(Change { file, path, old, new, loses: false }))
     }
 
-    fn merge(&mut self, keep: Place, away: Place) -> Result<(), CliError> {
+    fn merge(&mut self, keep: LearningPlace, away: LearningPlace) -> Result<(), CliError> {
         if keep.file == away.file {
             let change = self.of(keep.file)?;
-            change.new = stock::merged(&change.new, keep.id, away.id).ok_or_else(|| gone(away.id))?;
+            change.new =
+                stock::merged(&change.new, keep.id, away.id).ok_or_else(|| learning_gone(away.id))?;
             return Ok(());
         }
         let from = self.of(away.file)?.new.clone();
         let find = |learning: &Learning<'_>| learning.id == away.id;
         let range = Stock::parse(&from).entries.into_iter().find(find).map(|learning| learning.range);
-        let range = range.ok_or_else(|| gone(away.id))?;
+        let range = range.ok_or_else(|| learning_gone(away.id))?;
         let kept = self.of(keep.file)?;
-        // As if they were in one file; what was put below the others is taken into the one above.
+        // As if both were in one file: the lower learning is merged into the upper one.
         let end = kept.new.trim_end().len();
         let both = format!("{}\n\n{}", &kept.new[..end], &from[range.clone()]);
-        let merged = stock::merged(&both, keep.id, away.id).ok_or_else(|| gone(keep.id))?;
+        let merged = stock::merged(&both, keep.id, away.id).ok_or_else(|| learning_gone(keep.id))?;
         kept.new = format!("{}{}", merged.trim_end(), &kept.new[end..]);
         let change = self.of(away.file)?;
         change.loses = true;

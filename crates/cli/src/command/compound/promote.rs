@@ -1,10 +1,10 @@
-//! `tidegate compound promote`: writes what a person agreed to, and nothing else.
+//! `tidegate compound promote`: writes learnings that a person agreed to, and nothing else.
 //!
-//! What is asked for is kept under its digest until the person has said yes, and the approval is for that digest. So what is
-//! written is what was shown, whatever the model types the second time.
+//! The promotion is kept under its digest until the person has said yes, and the approval is for that digest. So the
+//! text that was shown is written, whatever the model types the second time.
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::{Deserialize, Serialize};
@@ -16,19 +16,81 @@ use tidegate_state::feature::knowledge::listed;
 use tidegate_state::file::bounded;
 
 use super::super::Outcome;
-use super::super::report::count;
-use super::plan::{Change, Step, Typed, changes};
+use super::plan::{Change, Step, Typed, plan_changes};
 use crate::approval::{self, Consent, Request};
-use crate::args::CompoundPromote;
+use crate::args::ProjectArgs;
 use crate::error::CliError;
-use crate::install::shell::quoted;
-use crate::knowledge::{Knowledge, LARGEST, Project};
-use crate::print;
+use crate::knowledge::{Knowledge, LARGEST, Project, StockName};
+use crate::print::{self, format_count};
+use crate::shell::quote_path;
 
-/// What the config calls it where nobody is there.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate compound promote --entry 3f9a --to coding --title \"One lock per project\" \\
+      --learning \"flock ends with its process\" --context \"two terminals\" \\
+      --implication \"no stale lock files\" --phase implement
+  tidegate compound promote --confirm 81c2 --phase review
+  tidegate compound promote --merge 81c2 0b77
+  tidegate compound promote --plan plan.json
+  tidegate compound promote --plan - < plan.json
+
+A plan is a JSON list; one yes covers all of it:
+  [{\"entry\": \"3f9a\", \"to\": \"coding\", \"title\": \"…\", \"learning\": \"…\",
+    \"context\": \"…\", \"implication\": \"…\", \"phase\": \"implement\"},
+   {\"confirm\": \"81c2\", \"phase\": \"review\"},
+   {\"merge\": [\"81c2\", \"0b77\"]}]
+
+It prints what it would write. At a terminal it then asks; called by an agent it
+prints a code that only a person can approve. `--to global` is the file that
+`[knowledge] global` in your own config names.
+
+Exit codes: 0 written, 4 waits for a person's approval.")]
+#[command(group = clap::ArgGroup::new("what").required(true).args(["title", "confirm", "merge", "plan", "only"]))]
+pub(crate) struct Args {
+    /// The entry that it was learned from; can be given several times
+    #[arg(long, value_name = "ID", requires = "title")]
+    pub(crate) entry: Vec<String>,
+    /// Which file it goes to
+    #[arg(long, value_name = "FILE", requires = "title")]
+    pub(crate) to: Option<StockName>,
+    /// The title of a new learning
+    #[arg(long, value_name = "TEXT", requires_all = ["entry", "to", "learning", "context", "implication"])]
+    pub(crate) title: Option<String>,
+    /// What was learned
+    #[arg(long, value_name = "TEXT", requires = "title")]
+    pub(crate) learning: Option<String>,
+    /// Where it comes from
+    #[arg(long, value_name = "TEXT", requires = "title")]
+    pub(crate) context: Option<String>,
+    /// What follows from it
+    #[arg(long, value_name = "TEXT", requires = "title")]
+    pub(crate) implication: Option<String>,
+    /// A learning that held once more
+    #[arg(long, value_name = "ID")]
+    pub(crate) confirm: Option<String>,
+    /// Two learnings that say the same: the second goes into the first
+    #[arg(long, value_names = ["A", "B"], num_args = 2)]
+    pub(crate) merge: Vec<String>,
+    /// The phase of work in which it was seen
+    #[arg(long, value_name = "PHASE", conflicts_with_all = ["merge", "plan", "only"])]
+    pub(crate) phase: Option<String>,
+    /// Several at once: a file with a JSON list, or `-` for stdin
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plan: Option<PathBuf>,
+    /// What was shown with this digest, and nothing else
+    #[arg(long, value_name = "DIGEST")]
+    pub(crate) only: Option<String>,
+    /// A person approved this command in this session
+    #[arg(long)]
+    pub(crate) approved: bool,
+    #[command(flatten)]
+    pub(crate) of: ProjectArgs,
+}
+
+/// Its name in `[approval] unattended`.
 pub(super) const NAME: &str = "compound promote";
 
-/// What a person is asked to agree to.
 #[derive(Serialize, Deserialize)]
 struct Promotion {
     project: String,
@@ -36,23 +98,23 @@ struct Promotion {
     /// New files count in Japanese.
     kai: bool,
     steps: Vec<Step>,
-    /// The files as they were: another text might come to something else.
+    /// The files as they were: with another text, the same steps might change something else.
     were: Vec<(String, String)>,
 }
 
 #[derive(Serialize)]
-struct Report<'a> {
+struct PromotionReport<'a> {
     project: &'a Path,
     promoted: usize,
     files: Vec<&'a Path>,
 }
 
-pub(super) fn run(args: &CompoundPromote) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let project = Project::find(&args.of)?;
     let knowledge = project.read()?;
     let (promotion, changes) = match &args.only {
         Some(digest) => asked_before(&project, &knowledge, digest)?,
-        None => new(args, &project, &knowledge)?,
+        None => new_promotion(args, &project, &knowledge)?,
     };
     if changes.is_empty() {
         return Err(CliError::new("nothing would change"));
@@ -62,18 +124,18 @@ pub(super) fn run(args: &CompoundPromote) -> Outcome {
     let steps: Vec<String> = promotion.steps.iter().map(|step| step.text(&knowledge)).collect();
     let request = Request {
         name: NAME,
-        command: format!("compound promote --project {} --only {digest}", quoted(&project.real())),
+        command: format!("compound promote --project {} --only {digest}", quote_path(&project.real())),
         about: Some(steps.join("\n")),
-        would: &steps.iter().cloned().chain(changes.iter().flat_map(would)).collect::<Vec<_>>(),
+        would: &steps.iter().cloned().chain(changes.iter().flat_map(describe_change)).collect::<Vec<_>>(),
         approved: args.approved,
         json: args.of.json,
     };
-    // Before the code is out: whoever approves it must find it.
+    // Before the code is printed: the approved command has to find the promotion.
     if approval::is_by_agent(&project.here.env) && !args.approved {
         listed::keep_promotion(&project.private(), &bytes)
             .map_err(|error| CliError::new(format!("what is asked for cannot be kept: {error}")))?;
     }
-    let given = match approval::consent(&project.here, &request)? {
+    let given = match approval::ask_consent(&project.here, &request)? {
         Consent::Given(given) => given,
         Consent::Waits(code) => return Ok(code),
     };
@@ -81,24 +143,24 @@ pub(super) fn run(args: &CompoundPromote) -> Outcome {
     let promoted = promotion.steps.iter().filter(|step| step.promotes()).count();
     project.note_promoted(promoted);
     listed::forget_promotion(&project.private(), &digest);
-    approval::record(&project.here, &request.command, &given, Deeds::default());
+    approval::record_command(&project.here, &request.command, &given, Deeds::default());
     let files: Vec<&Path> = changes.iter().map(|change| change.path.as_path()).collect();
     if args.of.json {
-        print::json(&Report { project: &project.root, promoted, files });
+        print::json(&PromotionReport { project: &project.root, promoted, files });
         return Ok(ExitCode::SUCCESS);
     }
     let merged = promotion.steps.len() - promoted;
-    let mut done = vec![format!("{} promoted", count(promoted, "learning"))];
+    let mut done = vec![format!("{} promoted", format_count(promoted, "learning"))];
     if merged > 0 {
-        done.push(format!("{} merged", count(merged, "pair")));
+        done.push(format!("{} merged", format_count(merged, "pair")));
     }
     let shown: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
     print::line(&format!("{}: {}", done.join(", "), shown.join(", ")));
     Ok(ExitCode::SUCCESS)
 }
 
-fn new(
-    args: &CompoundPromote,
+fn new_promotion(
+    args: &Args,
     project: &Project,
     knowledge: &Knowledge,
 ) -> Result<(Promotion, Vec<Change>), CliError> {
@@ -114,9 +176,9 @@ fn new(
         })?);
     }
     let (date, form) = (project.here.now.day(), project.form());
-    let changes = changes(project, knowledge, &steps, &date, form)?;
+    let changes = plan_changes(project, knowledge, &steps, &date, form)?;
     let project = project.real().to_string_lossy().into_owned();
-    let were = changes.iter().map(was).collect();
+    let were = changes.iter().map(old_digest).collect();
     Ok((Promotion { project, date, kai: form == Form::Kai, steps, were }, changes))
 }
 
@@ -134,7 +196,7 @@ fn plan_text(path: &Path) -> Result<String, CliError> {
     String::from_utf8(bytes).map_err(|_| CliError::new("the plan is not UTF-8"))
 }
 
-/// What was shown with this digest, if it would still come to the same.
+/// Refuses if the files have changed since.
 fn asked_before(
     project: &Project,
     knowledge: &Knowledge,
@@ -150,21 +212,21 @@ fn asked_before(
     let form = if promotion.kai { Form::Kai } else { Form::Times };
     let changed = || CliError::new("the learnings have changed since this was asked for").hint(again);
     let changes =
-        changes(project, knowledge, &promotion.steps, &promotion.date, form).map_err(|_| changed())?;
-    if changes.iter().map(was).collect::<Vec<_>>() != promotion.were {
+        plan_changes(project, knowledge, &promotion.steps, &promotion.date, form).map_err(|_| changed())?;
+    if changes.iter().map(old_digest).collect::<Vec<_>>() != promotion.were {
         return Err(changed());
     }
     Ok((promotion, changes))
 }
 
-fn was(change: &Change) -> (String, String) {
+fn old_digest(change: &Change) -> (String, String) {
     let text = change.old.as_deref();
     let digest = text.map_or_else(String::new, |text| format!("{:016x}", fnv::hash(text.bytes())));
     (change.path.to_string_lossy().into_owned(), digest)
 }
 
-/// What would be written, line by line.
-fn would(change: &Change) -> Vec<String> {
+/// As a diff.
+fn describe_change(change: &Change) -> Vec<String> {
     let new = if change.old.is_some() { "" } else { " (a new file)" };
     let mut lines = vec![format!("This would write to {}{new}:", change.path.display())];
     let diff = TextDiff::from_lines(change.old.as_deref().unwrap_or_default(), &change.new);

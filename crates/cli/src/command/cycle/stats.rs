@@ -1,4 +1,4 @@
-//! `tidegate cycle stats`: what stages took, and what that implies.
+//! `tidegate cycle stats`: tokens that stages took, and the room that implies.
 
 use std::process::ExitCode;
 
@@ -8,22 +8,39 @@ use tidegate_core::feature::cycle::history::Distribution;
 use tidegate_core::meter::short_tokens;
 use tidegate_state::feature::cycle;
 
-use super::arguments::Stats;
+use crate::args::ProjectArgs;
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::knowledge::Project;
 use crate::print;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate cycle stats
+  tidegate cycle stats release --json
+
+`from here` is what a stage and all after it took together, in the cycles that got
+through them. With min_left = \"auto\" its 80th percentile counts, once there are
+five.")]
+pub(crate) struct Args {
+    /// Which cycle
+    #[arg(value_name = "NAME", default_value = tidegate_core::feature::cycle::BUILT_IN)]
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) of: ProjectArgs,
+}
 
 #[derive(Serialize)]
 struct Row {
     stage: String,
     took: Numbers,
     from_here: Numbers,
-    /// What is in the config.
+    /// As in the config.
     written: String,
-    /// What counts now.
+    /// In force now.
     min_left: u64,
-    /// What the history says, once there is enough of it.
+    /// From the history, once there is enough of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     learned: Option<u64>,
 }
@@ -64,7 +81,7 @@ impl Numbers {
     }
 }
 
-pub(super) fn run(args: &Stats) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let project = Project::find(&args.of)?;
     let Some(cycle) = project.here.config.policies.cycle.cycle(&args.name) else {
         return Err(CliError::new(format!("there is no cycle {}", args.name)));

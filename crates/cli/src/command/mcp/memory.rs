@@ -1,11 +1,12 @@
-//! The memory, opened for one call: another process may have set the store aside, or deleted from it, since the last one.
+//! The memory, opened for one call: another process may have set the store aside, or deleted from it, since the last
+//! one.
 
 use serde::Deserialize;
 use tidegate_core::feature::memory::job::ProjectOf;
 use tidegate_core::time::Millis;
 use tidegate_memory::act::{self, Acting, Authored, Startup, TopicEdit};
 use tidegate_memory::memory;
-use tidegate_memory::record::Status;
+use tidegate_memory::record::TopicStatus;
 use tidegate_memory::store::Store;
 use tidegate_memory::team;
 use tidegate_memory::view::{Decision, Log, MemoryProject, Query, Topic};
@@ -16,7 +17,6 @@ use crate::command::memory::{team as team_of, writer};
 use crate::error::CliError;
 use crate::sessions::Here;
 
-/// A project as a caller names it.
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub(super) enum ProjectName {
@@ -27,14 +27,13 @@ pub(super) enum ProjectName {
 pub(super) struct Memory {
     here: Here,
     memory: memory::Memory,
-    /// The project of this folder.
     own: Option<ProjectOf>,
-    /// What is said where the team could not be asked.
+    /// The note for a caller if the team could not be asked.
     without_team: Option<String>,
 }
 
 impl Memory {
-    /// Opens it to write into it, and makes it where there is none.
+    /// Makes the store if there is none; refuses an agent whose session is not certain.
     pub(super) fn to_write() -> Result<Memory, CliError> {
         let here = Here::find()?;
         writer::check(&here)?;
@@ -42,7 +41,7 @@ impl Memory {
         Ok(Memory::of(here, memory))
     }
 
-    /// Opens it where there is one: looking for something is no reason to make it.
+    /// A search is no reason to make a store.
     pub(super) fn open_if_there() -> Result<Option<Memory>, CliError> {
         let here = Here::find()?;
         let memory =
@@ -63,19 +62,18 @@ impl Memory {
         self.here.now
     }
 
-    /// What has to be said of it beside the answer.
+    /// A remark next to the answer.
     pub(super) fn note(&self) -> Option<String> {
         let healed = self.memory.healed.as_ref().map(memory::Healed::line);
         let all: Vec<String> = healed.into_iter().chain(self.without_team.clone()).collect();
         (!all.is_empty()).then(|| all.join("\n"))
     }
 
-    /// The project of this folder, if something has been recorded of it.
+    /// `None` if nothing was recorded of it.
     pub(super) fn own_project(&mut self) -> Result<Option<MemoryProject>, CliError> {
         Ok(act::find_own_project(&mut self.memory, self.own.as_ref())?)
     }
 
-    /// What is said where nothing has.
     pub(super) fn nothing_of_own(&self) -> String {
         let name = self.own.as_ref().map_or("this folder", |own| own.name.as_str());
         format!("Nothing has been recorded of project {name} yet; `all_projects` looks at the others.")
@@ -104,9 +102,9 @@ impl Memory {
     }
 
     pub(super) fn log(&mut self, id: &str) -> Result<Log, CliError> {
-        let address = team_of::address(&self.here).ok().flatten();
+        let address = team_of::server_address(&self.here).ok().flatten();
         team::find_log(&mut self.memory, address.as_ref(), id)?.ok_or_else(|| {
-            CliError::new(format!("`{}` is no log's id, or the beginning of several", tool::cut(id, 80)))
+            CliError::new(format!("`{}` is no log's id, or the beginning of several", tool::cut_text(id, 80)))
                 .hint("`get_logs`, `timeline` and `search` give ids")
         })
     }
@@ -115,32 +113,32 @@ impl Memory {
         Ok(act::startup(&mut self.memory, &self.here.config.memory, self.own.as_ref(), limit)?)
     }
 
-    /// The same that `tidegate memory search` finds.
+    /// As `tidegate memory search`.
     pub(super) fn search(&mut self, query: &Query) -> Result<Vec<Authored>, CliError> {
         if let (Some(root), Some(own)) = (&self.here.root, &self.own) {
             self.memory.refresh_notes(root, &own.key)?;
         }
-        let found = team_of::search(&self.here, &mut self.memory, query)?;
+        let found = team_of::search_with_team(&self.here, &mut self.memory, query)?;
         self.without_team = found.note();
         Ok(act::with_authors(&mut self.memory, found.hits)?)
     }
 }
 
-/// What is written down.
+/// Methods that write.
 impl Memory {
-    /// Does something in the session that this call belongs to, as far as that is known.
+    /// Acts in the session that this call belongs to, as far as that is known.
     fn acting<T>(
         &mut self,
         act: impl FnOnce(&mut dyn Store, &Acting<'_>) -> tidegate_memory::error::Result<T>,
     ) -> Result<T, CliError> {
         let named = self.here.env.session.is_some();
-        let session = named.then(|| session::find(&self.here, None).ok()).flatten();
+        let session = named.then(|| session::find_session(&self.here, None).ok()).flatten();
         let session = session.map(|(session, _)| session.id.to_string());
         let acting = Acting { now: self.here.now, own: self.own.as_ref(), session: session.as_deref() };
         Ok(act(&mut self.memory, &acting)?)
     }
 
-    /// A topic of this folder's own project: nothing is written elsewhere.
+    /// Refuses topics of other projects: nothing is written there.
     pub(super) fn own_topic(&mut self, id: i64) -> Result<Topic, CliError> {
         let topic = self.topic(id)?;
         act::check_own_project(&mut self.memory, self.own.as_ref(), topic.in_project.id)?;
@@ -164,7 +162,7 @@ impl Memory {
 
     /// A project within this folder's: one repository can hold several.
     pub(super) fn make_project(&mut self, name: &str) -> Result<MemoryProject, CliError> {
-        let name = crate::knowledge::said("the project's name", name)?;
+        let name = crate::knowledge::required_line("the project's name", name)?;
         let Some(own) = &self.own else {
             return Err(CliError::new("it is not known which project this is about")
                 .hint("start the client in a project's folder"));
@@ -172,7 +170,7 @@ impl Memory {
         Ok(act::make_project(&mut self.memory, &act::project_within(own, &name), self.here.now)?)
     }
 
-    pub(super) fn set_status(&mut self, topic: i64, status: Status) -> Result<Topic, CliError> {
+    pub(super) fn set_status(&mut self, topic: i64, status: TopicStatus) -> Result<Topic, CliError> {
         self.own_topic(topic)?;
         let edit = TopicEdit { status: Some(status), ..TopicEdit::default() };
         Ok(act::edit_topic(&mut self.memory, self.here.now, topic, &edit)?)

@@ -20,13 +20,24 @@ use tokio::runtime::Builder;
 use crate::command::Outcome;
 use crate::error::CliError;
 
-/// So many calls at once; more wait. A client rarely has more than a few under way.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Speaks the Model Context Protocol, one JSON message a line, until its input ends. The plugin registers it by itself.
+
+Examples:
+  claude mcp add --scope user tidegate -- tidegate mcp
+
+Tools: get_startup_context, search, timeline, list_projects, list_topics, add_topic, set_topic, close_topic, get_logs, add_log,
+list_decisions, add_decision, supersede_decision, get_context_status, list_unpromoted. See docs/mcp.md.")]
+pub(crate) struct Args;
+
+/// Calls at the same time; more wait. A client rarely has more than a few under way.
 const CALLS: usize = 4;
 
-/// How long calls are waited for when the input has ended: a little longer than they wait for a store.
+/// Wait for calls after the input has ended: a little longer than they wait for a store.
 const LAST_CALLS: Duration = Duration::from_secs(11);
 
-/// Serves until the input ends or nobody reads the answers any more; neither is an error.
+/// Serves until the input ends or nobody reads the answers; neither is an error.
 pub(crate) fn run() -> Outcome {
     let runtime = Builder::new_current_thread()
         .enable_time()
@@ -37,12 +48,12 @@ pub(crate) fn run() -> Outcome {
         // Without the handshake of the SDK, which ends at a notification that comes too early: a client that says hello
         // in any order, or not at all, is answered.
         let running = serve_directly(server::Server, wire::Wire::start(), None);
-        // It ends with the input; how does not matter to anybody.
+        // It ends with the input; the reason does not matter.
         drop(running.waiting().await);
     });
-    // Whoever left does not know that a store was busy: what was asked for is still written down.
+    // The client may have left while a store was busy: its calls are still written down.
     under_way::UNDER_WAY.wait(LAST_CALLS);
-    // The thread that reads may wait for a line that never comes.
+    // The reading thread may wait for a line that never comes.
     runtime.shutdown_background();
     Ok(ExitCode::SUCCESS)
 }

@@ -1,4 +1,4 @@
-//! Decisions and topics as resources: what a person points at, or a model reads by its address.
+//! Decisions and topics as resources, which a person points at or a model reads by address.
 
 use rmcp::model::{
     ErrorData, ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
@@ -9,21 +9,20 @@ use tidegate_memory::act::author;
 use tidegate_memory::view::{Decision, Filter, Log, Page, Topic};
 
 use super::memory::Memory;
-use super::tool::cut;
+use super::tool::cut_text;
 use crate::error::CliError;
 
-/// Rows on a page.
 const PAGE: usize = 50;
 
-/// Logs that a topic's text names.
+/// Logs named in a topic's text.
 const LOGS: usize = 20;
 
 const DECISIONS: &str = "tidegate://decisions/";
 const TOPICS: &str = "tidegate://topics/";
 const MARKDOWN: &str = "text/markdown";
 
-/// What there is, also beside what is listed.
-pub(super) fn templates() -> Vec<ResourceTemplate> {
+/// Addresses that can be read, also of rows that are not listed.
+pub(super) fn list_templates() -> Vec<ResourceTemplate> {
     let template = |uri: &str, name: &str, title: &str, description: &str| {
         ResourceTemplate::new(format!("{uri}{{id}}"), name)
             .with_title(title)
@@ -46,13 +45,15 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     ]
 }
 
-/// A page of this project's: open topics first, then decisions that stand. The client asks for it when it starts, so where
-/// there is no store there is nothing, and none is made.
-pub(super) fn list(cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
-    let Some(mut memory) = Memory::open_if_there().map_err(failed)? else {
+/// Open topics of this project, then decisions in force. The client asks at its start, so a missing store stays
+/// missing.
+pub(super) fn list_resources(cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
+    let Some(mut memory) = Memory::open_if_there().map_err(failed_request)? else {
         return Ok(ListResourcesResult::default());
     };
-    let Some(own) = memory.own_project().map_err(failed)? else { return Ok(ListResourcesResult::default()) };
+    let Some(own) = memory.own_project().map_err(failed_request)? else {
+        return Ok(ListResourcesResult::default());
+    };
     let filter = Filter { project: Some(own.id), open: Some(true), ..Filter::default() };
     let (of_topics, after) = match cursor.map(|cursor| cursor.split_once('/')) {
         None => (true, None),
@@ -63,7 +64,7 @@ pub(super) fn list(cursor: Option<&str>) -> Result<ListResourcesResult, ErrorDat
     };
     let page = Page { limit: PAGE, after };
     let store = memory.store();
-    let refused = |error| failed(CliError::from(error));
+    let refused = |error| failed_request(CliError::from(error));
     let (resources, next) = if of_topics {
         let topics = store.topics(&filter, &page).map_err(refused)?;
         let next = topics.next.map_or_else(|| "decisions/".to_owned(), |next| format!("topics/{next}"));
@@ -82,25 +83,25 @@ pub(super) fn list(cursor: Option<&str>) -> Result<ListResourcesResult, ErrorDat
 
 fn of_topic(topic: &Topic) -> Resource {
     Resource::new(format!("{TOPICS}{}", topic.id), format!("topic {}", topic.id))
-        .with_title(cut(&quoted_line(&topic.row.title), 120))
+        .with_title(cut_text(&quoted_line(&topic.row.title), 120))
         .with_mime_type(MARKDOWN)
 }
 
 fn of_decision(decision: &Decision) -> Resource {
     let first = decision.row.text.lines().next().unwrap_or_default();
     Resource::new(format!("{DECISIONS}{}", decision.id), format!("decision {}", decision.id))
-        .with_title(cut(&quoted_line(first), 120))
+        .with_title(cut_text(&quoted_line(first), 120))
         .with_mime_type(MARKDOWN)
 }
 
-/// One of them, as Markdown.
-pub(super) fn read(uri: &str) -> Result<ReadResourceResult, ErrorData> {
+/// As Markdown.
+pub(super) fn read_resource(uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let missing = || {
         let why = format!(
             "no resource {}; {DECISIONS}ID and {TOPICS}ID are there for ids of the memory",
-            cut(uri, 80)
+            cut_text(uri, 80)
         );
-        ErrorData::resource_not_found(why, None)
+        ErrorData::resource_not_found(quoted(&why).into_owned(), None)
     };
     let id =
         |prefix: &str| uri.strip_prefix(prefix).and_then(|id| id.parse::<i64>().ok()).filter(|id| *id > 0);
@@ -108,9 +109,9 @@ pub(super) fn read(uri: &str) -> Result<ReadResourceResult, ErrorData> {
     if decision.or(topic).is_none() {
         return Err(missing());
     }
-    let mut memory = Memory::open_if_there().map_err(failed)?.ok_or_else(missing)?;
+    let mut memory = Memory::open_if_there().map_err(failed_request)?.ok_or_else(missing)?;
     let store = memory.store();
-    let refused = |error| failed(CliError::from(error));
+    let refused = |error| failed_request(CliError::from(error));
     let text = if let Some(id) = decision {
         decision_text(&store.decision(id).map_err(refused)?.ok_or_else(missing)?)
     } else {
@@ -119,8 +120,9 @@ pub(super) fn read(uri: &str) -> Result<ReadResourceResult, ErrorData> {
         let filter = Filter { topic: Some(id), ..Filter::default() };
         let decisions = store.decisions(&filter, &Page { limit: PAGE, after: None }).map_err(refused)?;
         let logs = store.logs(&filter, &Page { limit: LOGS, after: None }).map_err(refused)?;
-        let of_decision = |row: &Decision| format!("- decision {}: {}\n", row.id, short(&row.row.text));
-        let of_log = |row: &Log| format!("- {} {}\n", row.row.at.iso_seconds(), short(&row.row.title));
+        let of_decision =
+            |row: &Decision| format!("- decision {}: {}\n", row.id, shorten_text(&row.row.text));
+        let of_log = |row: &Log| format!("- {} {}\n", row.row.at.iso_seconds(), shorten_text(&row.row.title));
         let more = |next: &Option<String>, tool: &str| {
             next.as_ref().map(|_| format!("- more: the tool `{tool}`\n")).unwrap_or_default()
         };
@@ -139,9 +141,8 @@ pub(super) fn read(uri: &str) -> Result<ReadResourceResult, ErrorData> {
     ]))
 }
 
-/// Of a row in a list.
-fn short(text: &str) -> String {
-    cut(&one_line(text), 300)
+fn shorten_text(text: &str) -> String {
+    cut_text(&one_line(text), 300)
 }
 
 fn decision_text(decision: &Decision) -> String {
@@ -165,7 +166,8 @@ fn decision_text(decision: &Decision) -> String {
 }
 
 fn topic_text(topic: &Topic) -> String {
-    let status = if topic.row.status == tidegate_memory::record::Status::Open { "open" } else { "closed" };
+    let status =
+        if topic.row.status == tidegate_memory::record::TopicStatus::Open { "open" } else { "closed" };
     format!(
         "# Topic {}: {}\n\n- {status}, active {}\n- project: {}\n- {} logs, {} decisions\n\n## Decisions that stand\n\n",
         topic.id,
@@ -178,6 +180,6 @@ fn topic_text(topic: &Topic) -> String {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
-fn failed(error: CliError) -> ErrorData {
-    ErrorData::internal_error(error.text(), None)
+fn failed_request(error: CliError) -> ErrorData {
+    ErrorData::internal_error(quoted(&error.text()).into_owned(), None)
 }

@@ -1,8 +1,8 @@
-//! Which session a call of a tool means.
+//! Finding the session that a tool call belongs to.
 //!
 //! The client starts the server once and names its session in the environment. `/clear` and `/resume` give it another
-//! session and leave the server and its environment as they are (Claude Code 2.1.325), so the journal is asked
-//! which session came after the one that we were started in.
+//! session and leave the server and its environment as they are (Claude Code 2.1.325). So the journal tells which
+//! session came after the one in the environment.
 
 use tidegate_core::pipeline::record::Record;
 use tidegate_state::journal;
@@ -10,14 +10,14 @@ use tidegate_state::journal;
 use crate::error::CliError;
 use crate::sessions::{Here, Session};
 
-/// The session that is meant, and its newest record.
-pub(super) fn find(here: &Here, named: Option<&str>) -> Result<(Session, Option<Record>), CliError> {
+/// With its newest record.
+pub(super) fn find_session(here: &Here, named: Option<&str>) -> Result<(Session, Option<Record>), CliError> {
     let mut id = named.or(here.env.session.as_deref()).map(str::to_owned);
     let mut newest = None;
     while let Some(at) = &id {
         let mut records = from_last_of(here, at);
-        // Each one begins later in the journal than the one before it, so this ends.
-        let next = named.is_none().then(|| successor(&records)).flatten().map(str::to_owned);
+        // Each successor begins later in the journal than the one before it, so this ends.
+        let next = named.is_none().then(|| find_successor(&records)).flatten().map(str::to_owned);
         if next.is_none() {
             newest = (!records.is_empty()).then(|| records.swap_remove(0));
             break;
@@ -36,7 +36,7 @@ pub(super) fn find(here: &Here, named: Option<&str>) -> Result<(Session, Option<
     Ok((session, newest))
 }
 
-/// The journal from the last record of a session on, across days; nothing where it has none.
+/// From a session's last record on, across days; empty if it has none.
 fn from_last_of(here: &Here, session: &str) -> Vec<Record> {
     let mut later = Vec::new();
     for file in journal::files(&here.state.journal()).unwrap_or_default().iter().rev() {
@@ -53,15 +53,15 @@ fn from_last_of(here: &Here, session: &str) -> Vec<Record> {
     Vec::new()
 }
 
-/// The session to which the client went on when the first of these records ended one.
-fn successor(records: &[Record]) -> Option<&str> {
+/// The session that the client continued with after the first of these records ended one.
+fn find_successor(records: &[Record]) -> Option<&str> {
     let (end, later) = records.split_first()?;
     let goes_on = |record: &&Record| {
         record.event == "SessionStart"
             && matches!(record.cause.as_deref(), Some("clear" | "resume"))
             && record.project == end.project
     };
-    // A session that goes on itself has a newer record: a prompt comes before every call.
+    // A session that continues has a newer record: a prompt comes before every call.
     (end.event == "SessionEnd").then(|| later.iter().find(goes_on))??.session.as_deref()
 }
 
@@ -88,13 +88,13 @@ mod tests {
             record("Stop", None, "z", "/p"),
         ];
         let alone: Vec<Record> = [end.clone()].into_iter().chain(others).collect();
-        assert_eq!(successor(&alone), None);
+        assert_eq!(find_successor(&alone), None);
         let mut cleared = alone.clone();
         cleared.push(record("SessionStart", Some("clear"), "b", "/p"));
         cleared.push(record("SessionStart", Some("resume"), "c", "/p"));
-        assert_eq!(successor(&cleared), Some("b"));
+        assert_eq!(find_successor(&cleared), Some("b"));
         cleared[0].event = "Stop".to_owned();
-        assert_eq!(successor(&cleared), None, "it has not ended");
-        assert_eq!(successor(&[]), None);
+        assert_eq!(find_successor(&cleared), None, "it has not ended");
+        assert_eq!(find_successor(&[]), None);
     }
 }

@@ -1,18 +1,16 @@
-//! Calls under way: what a client asked for is done, even if it leaves without waiting for the answer.
+//! Calls under way. They are completed even if the client leaves without waiting for the answer.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Those of this process.
 pub(super) static UNDER_WAY: UnderWay = UnderWay::new();
 
-/// How many there are.
 pub(super) struct UnderWay {
     calls: Mutex<usize>,
     ended: Condvar,
 }
 
-/// One of them, until it is dropped: also one that was taken back before it began, or that panicked.
+/// Counted until it is dropped: also a call that was cancelled before it began, or that panicked.
 pub(super) struct Call(&'static UnderWay);
 
 impl UnderWay {
@@ -25,7 +23,7 @@ impl UnderWay {
         Call(self)
     }
 
-    /// Waits until there are none, but not for longer than this. Gives how many there are then.
+    /// Returns the number of calls that are left after `limit`.
     pub(super) fn wait(&self, limit: Duration) -> usize {
         let waited = self.ended.wait_timeout_while(self.calls(), limit, |calls| *calls > 0);
         *waited.unwrap_or_else(PoisonError::into_inner).0

@@ -1,7 +1,7 @@
-//! Lines and JSON-RPC: what comes in becomes messages of the SDK, what it answers becomes lines.
+//! Lines and JSON-RPC: input lines become messages of the SDK, its answers become lines.
 //!
-//! The SDK's own transport passes over a broken line in silence, does not read a last line without an end, and goes on when
-//! nobody reads its answers. Here the sender learns what was wrong with a line, and a reader that is gone ends the server.
+//! The SDK's own transport skips a broken line in silence, does not read a last line without an end, and keeps running
+//! when nobody reads its answers. Here the sender learns of a broken line, and a closed output ends the server.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read, Write};
@@ -15,24 +15,24 @@ use rmcp::transport::Transport;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
-/// No message to us is anywhere near as long. A longer one is passed over without being kept.
+/// Far above any real message. A longer one is skipped without being kept.
 const LONGEST_LINE: u64 = 1024 * 1024;
 
-/// Lines that wait while the ones before them are looked at.
+/// Lines that wait while earlier ones are handled.
 const WAITING_LINES: usize = 16;
 
-/// The revision that had batches, and the only one.
+/// The only revision with batches.
 const WITH_BATCHES: ProtocolVersion = ProtocolVersion::V_2025_03_26;
 
-enum Line {
+enum InputLine {
     Whole(Vec<u8>),
     TooLong,
 }
 
 /// Both directions.
 pub(super) struct Wire {
-    lines: mpsc::Receiver<Line>,
-    /// What a batch held beside its first message.
+    lines: mpsc::Receiver<InputLine>,
+    /// Messages of a batch after its first.
     rest: VecDeque<ClientJsonRpcMessage>,
     answers: Answers,
     /// An answer could not be written.
@@ -54,35 +54,35 @@ impl Wire {
         Wire { lines, rest: VecDeque::new(), answers: Answers::default(), nobody_reads: false }
     }
 
-    /// The first message of a line; the others wait. What is wrong with it is answered at once.
-    fn take(&mut self, line: &Line) -> io::Result<Option<ClientJsonRpcMessage>> {
+    /// Returns the first message of a line; the others wait. Errors are answered at once.
+    fn take(&mut self, line: &InputLine) -> io::Result<Option<ClientJsonRpcMessage>> {
         let answers = &mut self.answers;
         let parsed = match line {
-            Line::TooLong => {
+            InputLine::TooLong => {
                 let why = format!("a message is at most {LONGEST_LINE} bytes long");
-                Err(refuse(ErrorCode::INVALID_REQUEST, why))
+                Err(make_refusal(ErrorCode::INVALID_REQUEST, why))
             }
-            Line::Whole(bytes) => serde_json::from_slice(bytes)
-                .map_err(|error| refuse(ErrorCode::PARSE_ERROR, format!("broken JSON: {error}"))),
+            InputLine::Whole(bytes) => serde_json::from_slice(bytes)
+                .map_err(|error| make_refusal(ErrorCode::PARSE_ERROR, format!("broken JSON: {error}"))),
         };
         let (messages, mut batch) = match parsed {
-            Err(refusal) => return Answers::print(&refused(&Value::Null, &refusal)).map(|()| None),
+            Err(refusal) => return Answers::print(&refusal_answer(&Value::Null, &refusal)).map(|()| None),
             Ok(Value::Array(batch)) if answers.batches && !batch.is_empty() => {
                 (batch, Some(Batch::default()))
             }
             Ok(Value::Array(_)) => {
-                let why = refuse(ErrorCode::INVALID_REQUEST, "batches are not supported");
-                return Answers::print(&refused(&Value::Null, &why)).map(|()| None);
+                let why = make_refusal(ErrorCode::INVALID_REQUEST, "batches are not supported");
+                return Answers::print(&refusal_answer(&Value::Null, &why)).map(|()| None);
             }
             Ok(message) => (vec![message], None),
         };
         for message in messages {
-            match (read(message), &mut batch) {
+            match (read_message(message), &mut batch) {
                 (Taken::Message(message), batch) => {
                     if let (Some(batch), JsonRpcMessage::Request(request)) = (&mut *batch, message.as_ref()) {
                         batch.awaited.push(request.id.clone());
                     }
-                    if let Some(id) = cancelled(&message) {
+                    if let Some(id) = cancelled_request(&message) {
                         answers.batched.iter_mut().chain(batch).for_each(|batch| batch.cancel(&id));
                         answers.finish_batches()?;
                     }
@@ -133,8 +133,8 @@ impl Transport<RoleServer> for Wire {
     }
 }
 
-/// The next line that has something on it, or nothing at the end of the input.
-fn next_line(input: &mut impl BufRead) -> io::Result<Option<Line>> {
+/// Skips empty lines; `None` at the end of the input.
+fn next_line(input: &mut impl BufRead) -> io::Result<Option<InputLine>> {
     loop {
         let mut bytes = Vec::new();
         if input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut bytes)? == 0 {
@@ -142,27 +142,26 @@ fn next_line(input: &mut impl BufRead) -> io::Result<Option<Line>> {
         }
         if bytes.len() as u64 == LONGEST_LINE && bytes.last() != Some(&b'\n') {
             input.skip_until(b'\n')?;
-            return Ok(Some(Line::TooLong));
+            return Ok(Some(InputLine::TooLong));
         }
         if !bytes.trim_ascii().is_empty() {
-            return Ok(Some(Line::Whole(bytes)));
+            return Ok(Some(InputLine::Whole(bytes)));
         }
     }
 }
 
-/// What one JSON value is to us.
 enum Taken {
     Message(Box<ClientJsonRpcMessage>),
     Refused(Value),
-    /// An answer to something that we never asked.
+    /// An answer to a request that was never sent.
     Nothing,
 }
 
-fn read(message: Value) -> Taken {
+fn read_message(message: Value) -> Taken {
     let Value::Object(mut message) = message else {
-        return Taken::Refused(refused(
+        return Taken::Refused(refusal_answer(
             &Value::Null,
-            &refuse(ErrorCode::INVALID_REQUEST, "a message is an object"),
+            &make_refusal(ErrorCode::INVALID_REQUEST, "a message is an object"),
         ));
     };
     let method = message.remove("method");
@@ -182,39 +181,38 @@ fn read(message: Value) -> Taken {
     };
     let answered = usable.as_ref().and(id).cloned().unwrap_or_default();
     if let Some(why) = wrong {
-        return Taken::Refused(refused(&answered, &refuse(ErrorCode::INVALID_REQUEST, why)));
+        return Taken::Refused(refusal_answer(&answered, &make_refusal(ErrorCode::INVALID_REQUEST, why)));
     }
     let params = message.remove("params").unwrap_or_default();
     let Some(id) = usable else {
-        // One whose params do not fit asks for nothing that could be done.
+        // A notification with wrong params asks for nothing that could be done.
         let notification = serde_json::from_value(json!({ "method": method, "params": params }));
         return notification.map_or(Taken::Nothing, |notification: ClientNotification| {
             Taken::Message(Box::new(JsonRpcMessage::notification(notification)))
         });
     };
-    match request(method.as_ref(), params) {
+    match read_request(method.as_ref(), params) {
         Ok(request) => Taken::Message(Box::new(JsonRpcMessage::request(request, id))),
-        Err(refusal) => Taken::Refused(refused(&answered, &refusal)),
+        Err(refusal) => Taken::Refused(refusal_answer(&answered, &refusal)),
     }
 }
 
-fn request(method: Option<&Value>, params: Value) -> Result<ClientRequest, ErrorData> {
+fn read_request(method: Option<&Value>, params: Value) -> Result<ClientRequest, ErrorData> {
     let mut params = match params {
         Value::Null => Map::new(),
         Value::Object(params) => params,
-        _ => return Err(refuse(ErrorCode::INVALID_PARAMS, "`params` is not an object")),
+        _ => return Err(make_refusal(ErrorCode::INVALID_PARAMS, "`params` is not an object")),
     };
     if method.is_some_and(|method| method == "initialize") {
-        // We use neither, so a client may leave them out.
+        // The server uses neither, so a client may leave them out.
         params.entry("capabilities").or_insert_with(|| json!({}));
         params.entry("clientInfo").or_insert_with(|| json!({ "name": "unknown", "version": "unknown" }));
     }
     serde_json::from_value(json!({ "method": method, "params": params }))
-        .map_err(|_| refuse(ErrorCode::INVALID_PARAMS, "`params` do not fit the method"))
+        .map_err(|_| make_refusal(ErrorCode::INVALID_PARAMS, "`params` do not fit the method"))
 }
 
-/// The request that a message takes back.
-fn cancelled(message: &ClientJsonRpcMessage) -> Option<RequestId> {
+fn cancelled_request(message: &ClientJsonRpcMessage) -> Option<RequestId> {
     match message {
         JsonRpcMessage::Notification(notification) => match &notification.notification {
             ClientNotification::CancelledNotification(cancelled) => cancelled.params.request_id.clone(),
@@ -224,15 +222,15 @@ fn cancelled(message: &ClientJsonRpcMessage) -> Option<RequestId> {
     }
 }
 
-fn refuse(code: ErrorCode, why: impl Into<String>) -> ErrorData {
+fn make_refusal(code: ErrorCode, why: impl Into<String>) -> ErrorData {
     ErrorData::new(code, why.into(), None)
 }
 
-fn refused(id: &Value, refusal: &ErrorData) -> Value {
+fn refusal_answer(id: &Value, refusal: &ErrorData) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "error": refusal })
 }
 
-/// A batch that came in: its requests without an answer, and the answers so far, which go out together.
+/// A batch that came in: its open requests, and the answers so far, which are sent together.
 #[derive(Default)]
 struct Batch {
     awaited: Vec<RequestId>,
@@ -240,16 +238,15 @@ struct Batch {
 }
 
 impl Batch {
-    /// A request that was taken back is not answered, so nothing waits for it.
+    /// A cancelled request gets no answer, so nothing waits for it.
     fn cancel(&mut self, id: &RequestId) {
         self.awaited.retain(|awaited| awaited != id);
     }
 }
 
-/// What goes out.
 #[derive(Default)]
 struct Answers {
-    /// The client speaks the revision that has batches.
+    /// The client's revision has batches.
     batches: bool,
     batched: Vec<Batch>,
 }
@@ -282,7 +279,7 @@ impl Answers {
             std::mem::take(&mut self.batched).into_iter().partition(|batch| batch.awaited.is_empty());
         self.batched = open;
         let done: Vec<Batch> = done;
-        // Notifications alone are answered by nothing.
+        // Notifications alone get no answer.
         for batch in done.into_iter().filter(|batch| !batch.answers.is_empty()) {
             Answers::print(&Value::Array(batch.answers))?;
         }

@@ -1,26 +1,45 @@
-//! `tidegate memory check` and `tidegate memory backup`.
+//! `tidegate memory check`.
 
 use std::process::ExitCode;
 
 use serde::Serialize;
 use tidegate_memory::memory::Healed;
 
-use super::arguments::{Backup, Check};
 use super::{Opened, line};
 use crate::command::Outcome;
-use crate::error::CliError;
 use crate::print;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate memory check
+  tidegate memory check --mend
+
+A file that turns out to be damaged in use is set aside and rebuilt from the newest
+copy, from what can still be read of it and from what waits in the spool. --mend
+does so for damage that only this check finds; an index that does not fit the texts
+is made anew.
+
+Exit codes: 0 sound, 1 something is wrong.")]
+pub(crate) struct Args {
+    /// Rebuild what is damaged
+    #[arg(long)]
+    pub(crate) mend: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 #[derive(Serialize)]
 struct Checked {
     store: String,
     sound: bool,
     wrong: Vec<String>,
-    /// What was rebuilt, now or when the store was opened.
+    /// Rebuilt now, or when the store was opened.
     rebuilt: Option<Healed>,
 }
 
-pub(super) fn check(args: &Check) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let Some(mut opened) = Opened::look()? else {
         if args.json {
             print::json(&serde_json::json!({ "store": null, "sound": true, "wrong": [], "rebuilt": null }));
@@ -71,27 +90,4 @@ pub(super) fn check(args: &Check) -> Outcome {
         }
     }
     Ok(code)
-}
-
-pub(super) fn backup(args: &Backup) -> Outcome {
-    let Some(mut opened) = Opened::look()? else {
-        return Err(CliError::new("nothing has been recorded yet"));
-    };
-    let copy = match &args.to {
-        None => opened.memory.backup()?,
-        Some(to) if to.exists() => {
-            return Err(CliError::new(format!("{} is there already", to.display())).hint("name a new file"));
-        }
-        Some(to) => {
-            let to = std::path::absolute(to).map_err(CliError::new)?;
-            opened.memory.backup_to_file(&to)?;
-            to
-        }
-    };
-    if args.json {
-        print::json(&serde_json::json!({ "copy": copy }));
-    } else {
-        print::line(&format!("{}", copy.display()));
-    }
-    Ok(ExitCode::SUCCESS)
 }

@@ -4,23 +4,103 @@ use std::process::ExitCode;
 
 use tidegate_memory::act;
 
-use super::arguments::DecisionCommand;
-use super::{Opened, given, list};
+use super::{IdArgs, Opened, list, read_text};
 use crate::command::Outcome;
 use crate::print;
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum DecisionCommand {
+    /// Writes a decision down
+    #[command(after_help = "\
+Examples:
+  tidegate memory decision add 12 \"Bigrams for Japanese\" --reason \"no dictionary to ship\"
+
+The topic stays open.")]
+    Add(DecisionAdd),
+    /// Mends how a decision is written down
+    #[command(after_help = "\
+Examples:
+  tidegate memory decision edit 7 --reason \"no dictionary to ship, and none to update\"
+  tidegate memory decision edit 7 --topic 14")]
+    Edit(DecisionEdit),
+    /// Puts another decision in its place
+    #[command(after_help = "\
+Examples:
+  tidegate memory decision supersede 7 \"Bigrams and single characters\"")]
+    Supersede(DecisionSupersede),
+    /// Takes a decision back
+    #[command(after_help = "\
+Examples:
+  tidegate memory decision retract 7
+
+What it took the place of stands again.")]
+    Retract(IdArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct DecisionAdd {
+    /// The topic
+    #[arg(value_name = "TOPIC")]
+    pub(crate) topic: i64,
+    /// What was decided; `-` reads it from stdin
+    #[arg(value_name = "TEXT")]
+    pub(crate) text: String,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("what").required(true).multiple(true).args(["text", "reason", "topic"]))]
+pub(crate) struct DecisionEdit {
+    /// The decision
+    #[arg(value_name = "ID")]
+    pub(crate) id: i64,
+    /// What was decided; `-` reads it from stdin
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) text: Option<String>,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+    /// Its topic
+    #[arg(long, value_name = "ID")]
+    pub(crate) topic: Option<i64>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct DecisionSupersede {
+    /// The decision
+    #[arg(value_name = "ID")]
+    pub(crate) id: i64,
+    /// What was decided instead; `-` reads it from stdin
+    #[arg(value_name = "TEXT")]
+    pub(crate) text: String,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 pub(super) fn run(command: &DecisionCommand) -> Outcome {
     let mut opened = Opened::to_write()?;
     let (decision, did, json) = match command {
         DecisionCommand::Add(args) => {
-            let (text, reason) = (given(&args.text)?, args.reason.as_deref());
+            let (text, reason) = (read_text(&args.text)?, args.reason.as_deref());
             opened.check_topic(args.topic)?;
             let made =
                 opened.act(|memory, acting| act::add_decision(memory, acting, args.topic, &text, reason))?;
             (made, "written down".to_owned(), args.json)
         }
         DecisionCommand::Edit(args) => {
-            let text = args.text.as_deref().map(given).transpose()?;
+            let text = args.text.as_deref().map(read_text).transpose()?;
             opened.check_decision(args.id)?;
             args.topic.map_or(Ok(()), |topic| opened.check_topic(topic))?;
             let edit = act::DecisionEdit { text, reason: args.reason.clone(), topic: args.topic };
@@ -29,7 +109,7 @@ pub(super) fn run(command: &DecisionCommand) -> Outcome {
             (changed, "changed".to_owned(), args.json)
         }
         DecisionCommand::Supersede(args) => {
-            let (text, reason) = (given(&args.text)?, args.reason.as_deref());
+            let (text, reason) = (read_text(&args.text)?, args.reason.as_deref());
             opened.check_decision(args.id)?;
             let made = opened
                 .act(|memory, acting| act::supersede_decision(memory, acting, args.id, &text, reason))?;
@@ -46,7 +126,7 @@ pub(super) fn run(command: &DecisionCommand) -> Outcome {
         print::json(&decision);
     } else {
         print::line(&format!("decision {} is {did}", decision.id));
-        print::line(&list::decision(&decision));
+        print::line(&list::decision_line(&decision));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -11,6 +11,17 @@ use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
 
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate memory export > memory.jsonl
+  tidegate memory export | jq -c 'select(.kind == \"decision\")'
+
+One object a line, with a member `kind`: project, topic, session, log, decision.
+What is referred to comes first. Times are milliseconds since 1970. `tidegate
+memory import` takes the same, on any machine and as often as you like.")]
+pub(crate) struct Args;
+
 pub(super) fn run() -> Outcome {
     let Some(mut opened) = Opened::look()? else { return Ok(ExitCode::SUCCESS) };
     let mut out = BufWriter::new(std::io::stdout().lock());

@@ -1,4 +1,4 @@
-//! `tidegate memory forget`: gone for good, if a person agrees.
+//! `tidegate memory forget`: deletes for good, if a person agrees.
 
 use std::process::ExitCode;
 
@@ -13,19 +13,68 @@ use tidegate_state::feature::memory::spool;
 use tidegate_state::feature::memory::spool::Queued;
 use tidegate_state::place::StateDir;
 
-use super::arguments::{Forget, ForgetOf};
-use super::{Opened, folder, line, list, not_finished, shown};
+use super::{Opened, line, list, not_finished, project_folder, show};
 use crate::approval::{self, Consent, Request};
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
 use crate::sessions::Here;
 
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate memory forget log 3f9a2c
+  tidegate memory forget decision 7
+  tidegate memory forget topic 12
+  tidegate memory forget session 91b38a40-…
+  tidegate memory forget project shop
+
+From the store, its copies, the spool and, with the next delivery, from the team's
+store. Nothing brings it back but a new conversation. At a terminal it asks; called
+by an agent it prints a code that only a person can approve.
+
+Exit codes: 0 gone, 1 not yet gone from everywhere, or an error, 4 waits for a person's approval.")]
+pub(crate) struct Args {
+    /// What
+    #[arg(value_name = "WHAT")]
+    pub(crate) what: ForgetOf,
+    /// Its id; of a project also its name, or a folder in it
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    /// A person approved this command in this session
+    #[arg(long)]
+    pub(crate) approved: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ForgetOf {
+    Log,
+    Decision,
+    Topic,
+    Session,
+    Project,
+}
+
+impl ForgetOf {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            ForgetOf::Log => "log",
+            ForgetOf::Decision => "decision",
+            ForgetOf::Topic => "topic",
+            ForgetOf::Session => "session",
+            ForgetOf::Project => "project",
+        }
+    }
+}
+
 #[derive(Serialize)]
 struct Gone {
-    /// How many rows.
+    /// Rows.
     forgotten: usize,
-    /// How many jobs that waited for the worker.
+    /// Jobs that waited for the worker.
     jobs: usize,
     /// The team's store has yet to be told.
     team: bool,
@@ -33,14 +82,13 @@ struct Gone {
     unfinished: Option<String>,
 }
 
-/// What is to be forgotten.
 struct Meant {
     what: view::Forget,
-    /// As a person is told.
+    /// For the question.
     would: Vec<String>,
-    /// The key of a project.
+    /// Of a project.
     key: Option<String>,
-    /// Nothing of it has been stored; only jobs wait.
+    /// Nothing of it was stored yet; only jobs wait.
     unseen: bool,
 }
 
@@ -49,7 +97,6 @@ impl Meant {
         Meant { what, would, key: None, unseen: false }
     }
 
-    /// Whether a job is about it.
     fn is_of(&self, job: &Job) -> bool {
         match (&self.what, &job.work) {
             (view::Forget::Session(session), _) => job.session == *session,
@@ -59,15 +106,15 @@ impl Meant {
     }
 }
 
-pub(super) fn run(args: &Forget) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let mut opened = match Opened::look()? {
         Some(opened) => opened,
-        None if args.what == ForgetOf::Session && waiting(&Here::find()?.state, &args.id)? > 0 => {
+        None if args.what == ForgetOf::Session && count_waiting(&Here::find()?.state, &args.id)? > 0 => {
             Opened::open()?
         }
         None => return Err(CliError::new("nothing has been recorded yet")),
     };
-    let meant = meant(&mut opened, args)?;
+    let meant = find_meant(&mut opened, args)?;
     let request = Request {
         name: "memory forget",
         command: format!("memory forget {} {}", args.what.name(), line(&args.id, 200)),
@@ -76,11 +123,11 @@ pub(super) fn run(args: &Forget) -> Outcome {
         approved: args.approved,
         json: args.json,
     };
-    let given = match approval::consent(&opened.here, &request)? {
+    let given = match approval::ask_consent(&opened.here, &request)? {
         Consent::Given(given) => given,
         Consent::Waits(code) => return Ok(code),
     };
-    // A job makes a project anew, but not a session that is forgotten.
+    // A waiting job would make a project again, but not a forgotten session.
     let mut jobs = 0;
     if args.what == ForgetOf::Project {
         jobs = clear_spool(&opened, &meant)?;
@@ -94,7 +141,7 @@ pub(super) fn run(args: &Forget) -> Outcome {
         opened.memory.forget(&meant.what)?.len()
     };
     jobs += clear_spool(&opened, &meant)?;
-    approval::record(&opened.here, &request.command, &given, Deeds::default());
+    approval::record_command(&opened.here, &request.command, &given, Deeds::default());
     let team = untold(&mut opened)?.len() > before;
     let unfinished = opened.memory.unfinished.as_ref().map(not_finished);
     let code = if unfinished.is_some() { ExitCode::FAILURE } else { ExitCode::SUCCESS };
@@ -118,27 +165,27 @@ pub(super) fn run(args: &Forget) -> Outcome {
     Ok(code)
 }
 
-fn meant(opened: &mut Opened, args: &Forget) -> Result<Meant, CliError> {
+fn find_meant(opened: &mut Opened, args: &Args) -> Result<Meant, CliError> {
     let this = |row: String| vec!["This deletes for good:".to_owned(), format!("  {row}")];
     match args.what {
         ForgetOf::Log => {
             let log = act::find_log(&mut opened.memory, &args.id)?;
-            let would = this(list::log(&log));
+            let would = this(list::log_line(&log));
             Ok(Meant::new(view::Forget::Log(log.row.uid), would))
         }
         ForgetOf::Decision => {
-            let decision = act::find_decision(&mut opened.memory, shown::number(&args.id)?)?;
-            Ok(Meant::new(view::Forget::Decision(decision.id), this(list::decision(&decision))))
+            let decision = act::find_decision(&mut opened.memory, show::parse_number(&args.id)?)?;
+            Ok(Meant::new(view::Forget::Decision(decision.id), this(list::decision_line(&decision))))
         }
         ForgetOf::Topic => {
-            let topic = act::find_topic(&mut opened.memory, shown::number(&args.id)?)?;
+            let topic = act::find_topic(&mut opened.memory, show::parse_number(&args.id)?)?;
             if let Some(session) = &topic.row.automatic {
                 return Err(CliError::new(format!("topic {} was made for a session", topic.id))
                     .hint(format!("forget the session, `{}`, or single logs of it", line(session, 80))));
             }
-            Ok(Meant::new(view::Forget::Topic(topic.id), this(list::topic(&topic))))
+            Ok(Meant::new(view::Forget::Topic(topic.id), this(list::topic_line(&topic))))
         }
-        ForgetOf::Session => session(opened, &args.id),
+        ForgetOf::Session => find_session(opened, &args.id),
         ForgetOf::Project => {
             let project = act::find_project_exactly(&mut opened.memory, &args.id)?;
             let would = vec![
@@ -150,17 +197,17 @@ fn meant(opened: &mut Opened, args: &Forget) -> Result<Meant, CliError> {
                     project.decisions,
                     project.logs
                 ),
-                format!("  {}", folder(&project)),
+                format!("  {}", project_folder(&project)),
             ];
             Ok(Meant { key: project.row.key, ..Meant::new(view::Forget::Project(project.id), would) })
         }
     }
 }
 
-fn session(opened: &mut Opened, uid: &str) -> Result<Meant, CliError> {
+fn find_session(opened: &mut Opened, uid: &str) -> Result<Meant, CliError> {
     let own_topic = automatic::topic_uid(uid, None);
     let unseen = opened.memory.session(uid)?.is_none() && opened.memory.topic_by_uid(&own_topic)?.is_none();
-    let jobs = waiting(&opened.here.state, uid)?;
+    let jobs = count_waiting(&opened.here.state, uid)?;
     if unseen && jobs == 0 {
         return Err(CliError::new(format!("there is no session `{}`", line(uid, 80)))
             .hint("`tidegate memory list logs --json` names the session of each log"));
@@ -176,20 +223,18 @@ fn session(opened: &mut Opened, uid: &str) -> Result<Meant, CliError> {
     Ok(Meant { unseen, ..Meant::new(view::Forget::Session(uid.to_owned()), would) })
 }
 
-fn queue(state: &StateDir) -> Result<Vec<Queued>, CliError> {
+fn read_queue(state: &StateDir) -> Result<Vec<Queued>, CliError> {
     spool::list(state).map_err(|error| CliError::new(format!("the spool: {error}")))
 }
 
-/// How many jobs of a session wait.
-fn waiting(state: &StateDir, session: &str) -> Result<usize, CliError> {
-    let jobs = queue(state)?;
+fn count_waiting(state: &StateDir, session: &str) -> Result<usize, CliError> {
+    let jobs = read_queue(state)?;
     Ok(jobs.iter().filter(|queued| queued.job.as_ref().is_ok_and(|job| job.session == session)).count())
 }
 
-/// Takes away the jobs of what is forgotten.
 fn clear_spool(opened: &Opened, meant: &Meant) -> Result<usize, CliError> {
     let mut gone = 0;
-    for queued in queue(&opened.here.state)? {
+    for queued in read_queue(&opened.here.state)? {
         if queued.job.as_ref().is_ok_and(|job| meant.is_of(job)) {
             spool::remove(&queued).map_err(|error| CliError::new(format!("the spool: {error}")))?;
             gone += 1;

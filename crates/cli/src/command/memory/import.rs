@@ -4,7 +4,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -16,17 +16,43 @@ use tidegate_memory::record::{Record, Uid};
 use tidegate_memory::store::{Put, Store};
 use tidegate_state::file::bounded;
 
-use super::arguments::Import;
 use super::{Opened, line};
 use crate::approval;
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
 
-/// How many bad lines, and how many rows in a question, are named.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate memory import memory.jsonl
+  ssh other tidegate memory export | tidegate memory import
+
+New rows are added; forgotten rows stay forgotten. A project of the same name and
+folder as one that is there is that one. Secrets are taken out. If a line makes no
+sense, or a row is there twice, nothing is taken in, and the line is named. Reads
+512 MiB at most, and lines of 4 MiB; FILE is a regular file, other input comes from
+stdin.
+
+Replacing a row with a newer version, or superseding a decision that is here, needs
+your yes: at a terminal it shows these rows and asks. It cannot ask with a pipe as
+its input: write a file first, and import that. Without your yes these rows are left
+out and counted, unless `unattended = [\"memory import\"]` stands under [approval] in
+your own config and there is no terminal. An agent never replaces a row, and imports
+only rows of its own project.")]
+pub(crate) struct Args {
+    /// JSON lines; unless told, or with `-`, from stdin
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Limit for bad lines in an error, and for rows in a question.
 const NAMED: usize = 10;
 
-/// How much of a text a question shows, in characters.
+/// Characters of a text in a question.
 const SHOWN: usize = 70;
 
 /// How much is read, in bytes: all rows are held at once, and a device or a pipe may never end.
@@ -45,19 +71,19 @@ struct Imported {
     changed: usize,
     kept: usize,
     forgotten: usize,
-    /// Rows that were left out: they would replace or supersede a row here, and no person agreed.
+    /// Rows left out: they would replace or supersede a row here, and no person agreed.
     left: usize,
 }
 
-pub(super) fn run(args: &Import) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let (records, bad) = match args.file.as_deref().filter(|file| *file != Path::new("-")) {
-        None => read(&mut io::stdin().lock(), LIMITS)?,
+        None => read_rows(&mut io::stdin().lock(), LIMITS)?,
         Some(file) => {
             let opened = bounded::open(file).map_err(|error| {
                 CliError::new(format!("{}: {error}", file.display()))
                     .hint("name a regular file, or pipe the lines into `tidegate memory import -`")
             })?;
-            read(&mut BufReader::new(opened), LIMITS)?
+            read_rows(&mut BufReader::new(opened), LIMITS)?
         }
     };
     if bad.count > 0 {
@@ -72,7 +98,7 @@ pub(super) fn run(args: &Import) -> Outcome {
     let mut opened = Opened::to_write()?;
     let records = in_order(records);
     check_own(&mut opened, &records)?;
-    let (records, left) = agreed(&mut opened, records)?;
+    let (records, left) = keep_agreed(&mut opened, records)?;
     let puts = opened
         .memory
         .put(&records)
@@ -88,14 +114,14 @@ pub(super) fn run(args: &Import) -> Outcome {
     if args.json {
         print::json(&imported);
     } else {
-        for line in lines(&imported, is_asked(&opened)) {
+        for line in describe_import(&imported, is_asked(&opened)) {
             print::line(&line);
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn lines(imported: &Imported, is_asked: bool) -> Vec<String> {
+fn describe_import(imported: &Imported, is_asked: bool) -> Vec<String> {
     let Imported { new, changed, kept, forgotten, left } = *imported;
     let form = |count: usize, one: &'static str, more: &'static str| if count == 1 { one } else { more };
     let mut lines = vec![format!(
@@ -117,20 +143,20 @@ fn lines(imported: &Imported, is_asked: bool) -> Vec<String> {
     lines
 }
 
-/// Whether a person was asked here: only at a terminal, and not through an agent.
+/// Only at a terminal, and not through an agent.
 fn is_asked(opened: &Opened) -> bool {
     !approval::is_by_agent(&opened.here.env) && approval::is_at_terminal()
 }
 
-/// What names a row everywhere.
+/// Identifies a row everywhere.
 type Name = (&'static str, Uid);
 
-fn name(record: &Record) -> Name {
+fn row_name(record: &Record) -> Name {
     (record.kind(), record.uid().to_owned())
 }
 
-/// Refuses new rows of other projects if an agent imports them, as every command that writes does. Versions of rows that are
-/// here are left to [`agreed`]: no agent gets a yes there.
+/// Refuses new rows of other projects if an agent imports them, as every command that writes does. New versions of
+/// existing rows are left to [`keep_agreed`]: no agent gets a yes there.
 fn check_own(opened: &mut Opened, records: &[Record]) -> Result<(), CliError> {
     if !approval::is_by_agent(&opened.here.env) {
         return Ok(());
@@ -143,7 +169,7 @@ fn check_own(opened: &mut Opened, records: &[Record]) -> Result<(), CliError> {
     let mut topics: BTreeSet<Uid> = BTreeSet::new();
     let mut here: BTreeSet<Name> = BTreeSet::new();
     opened.memory.for_each_record(&mut |record| {
-        here.insert(name(&record));
+        here.insert(row_name(&record));
         match record {
             Record::Project(row) => {
                 if let Some(key) = own_key(row.key.as_ref()) {
@@ -159,9 +185,9 @@ fn check_own(opened: &mut Opened, records: &[Record]) -> Result<(), CliError> {
         Ok(())
     })?;
     let mut foreign = Vec::new();
-    for record in records.iter().filter(|record| !here.contains(&name(record))) {
+    for record in records.iter().filter(|record| !here.contains(&row_name(record))) {
         let is_own = match record {
-            // A second project with the key of another and a name of its own would be one without a folder.
+            // A second project with the key of another would lose its folder.
             Record::Project(row) => own_key(row.key.as_ref())
                 .is_some_and(|key| *named_by_key.entry(key).or_insert_with(|| row.name.clone()) == row.name),
             Record::Topic(row) => {
@@ -174,7 +200,7 @@ fn check_own(opened: &mut Opened, records: &[Record]) -> Result<(), CliError> {
         };
         match record {
             _ if !is_own => {
-                foreign.push(format!("  {} {}: {}", record.kind(), line(record.uid(), 40), says(record)));
+                foreign.push(format!("  {} {}: {}", record.kind(), line(record.uid(), 40), row_text(record)));
             }
             Record::Project(row) => {
                 projects.insert(row.uid.clone());
@@ -192,25 +218,25 @@ fn check_own(opened: &mut Opened, records: &[Record]) -> Result<(), CliError> {
     Err(CliError::new(format!(
         "nothing was imported: new rows belong to other projects than this session's, {}\n{}",
         line(ours, 40),
-        first(&foreign).join("\n")
+        first_lines(&foreign).join("\n")
     ))
     .hint("an agent imports only rows of its own project: take these out, or have the person import them at a terminal"))
 }
 
-/// The first few lines, and how many more there are.
-fn first(lines: &[String]) -> Vec<String> {
+/// With the number of the others.
+fn first_lines(lines: &[String]) -> Vec<String> {
     let mut first: Vec<String> = lines.iter().take(NAMED).cloned().collect();
     first.extend((lines.len() > NAMED).then(|| format!("  and {} more", lines.len() - NAMED)));
     first
 }
 
-/// Without the rows that would replace or supersede one here, unless a person agrees; and how many those are. Anyone who can
-/// write a file could otherwise change a decision.
-fn agreed(opened: &mut Opened, records: Vec<Record>) -> Result<(Vec<Record>, usize), CliError> {
-    let named: BTreeMap<Name, &Record> = records.iter().map(|record| (name(record), record)).collect();
+/// Leaves out rows that would replace or supersede one here, unless a person agrees; returns their number. Anyone who
+/// can write a file could otherwise change a decision.
+fn keep_agreed(opened: &mut Opened, records: Vec<Record>) -> Result<(Vec<Record>, usize), CliError> {
+    let named: BTreeMap<Name, &Record> = records.iter().map(|record| (row_name(record), record)).collect();
     let mut superseding: BTreeMap<&str, Vec<&Record>> = BTreeMap::new();
     for record in &records {
-        if let Some(older) = supersedes(record) {
+        if let Some(older) = superseded_row(record) {
             superseding.entry(older).or_default().push(record);
         }
     }
@@ -218,16 +244,21 @@ fn agreed(opened: &mut Opened, records: Vec<Record>) -> Result<(Vec<Record>, usi
     let mut replaced: Vec<(Name, String)> = Vec::new();
     let mut superseded: Vec<(Name, String)> = Vec::new();
     opened.memory.for_each_record(&mut |old| {
-        if let Some(new) = named.get(&name(&old)) {
-            here.insert(name(&old));
-            if **new != old && times(new)[1] > times(&old)[1] {
-                replaced.push((name(&old), change(&old, new)));
+        if let Some(new) = named.get(&row_name(&old)) {
+            here.insert(row_name(&old));
+            if **new != old && row_times(new)[1] > row_times(&old)[1] {
+                replaced.push((row_name(&old), describe_change(&old, new)));
             }
         }
         if let Record::Decision(row) = &old {
             for new in superseding.get(row.uid.as_str()).into_iter().flatten() {
-                let shown = format!("  {}: {} → {} (a new decision)", listed(&old), says(&old), says(new));
-                superseded.push((name(new), shown));
+                let shown = format!(
+                    "  {}: {} → {} (a new decision)",
+                    describe_row(&old),
+                    row_text(&old),
+                    row_text(new)
+                );
+                superseded.push((row_name(new), shown));
             }
         }
         Ok(())
@@ -245,33 +276,33 @@ fn agreed(opened: &mut Opened, records: Vec<Record>) -> Result<(Vec<Record>, usi
     };
     let mut would = vec![format!("The import would replace {many} here already:")];
     let (names, shown): (BTreeSet<Name>, Vec<String>) = superseded.into_iter().unzip();
-    would.extend(first(&shown));
+    would.extend(first_lines(&shown));
     if approval::is_agreed(&opened.here, "memory import", &would)? {
         return Ok((records, 0));
     }
     let mut left = names;
-    // A decision that supersedes one that is left out has nothing to refer to.
+    // A decision that supersedes a row that is left out has nothing to refer to.
     for record in &records {
-        let older = supersedes(record).map(|older| ("decision", older.to_owned()));
+        let older = superseded_row(record).map(|older| ("decision", older.to_owned()));
         if older.is_some_and(|older| left.contains(&older) && !here.contains(&older))
-            && !here.contains(&name(record))
+            && !here.contains(&row_name(record))
         {
-            left.insert(name(record));
+            left.insert(row_name(record));
         }
     }
-    let kept = records.into_iter().filter(|record| !left.contains(&name(record)));
+    let kept = records.into_iter().filter(|record| !left.contains(&row_name(record)));
     Ok((kept.collect(), left.len()))
 }
 
-fn supersedes(record: &Record) -> Option<&str> {
+fn superseded_row(record: &Record) -> Option<&str> {
     match record {
         Record::Decision(row) => row.supersedes.as_deref(),
         _ => None,
     }
 }
 
-/// A row by its kind and the id that lists give it.
-fn listed(record: &Record) -> String {
+/// By its kind and the id that lists show.
+fn describe_row(record: &Record) -> String {
     let number = match record {
         Record::Project(row) => row.id,
         Record::Topic(row) => row.id,
@@ -282,8 +313,8 @@ fn listed(record: &Record) -> String {
     format!("{} {}", record.kind(), line(&id, 20))
 }
 
-/// The text that people know a row by, shortened.
-fn says(record: &Record) -> String {
+/// The text by which people know a row, shortened.
+fn row_text(record: &Record) -> String {
     let text = match record {
         Record::Project(row) => &row.name,
         Record::Topic(row) => &row.title,
@@ -294,8 +325,8 @@ fn says(record: &Record) -> String {
     line(text, SHOWN)
 }
 
-/// Two texts, shortened so that they show where they differ.
-fn apart(old: &str, new: &str) -> (String, String) {
+/// Shortens both so that the difference stays visible.
+fn shorten_apart(old: &str, new: &str) -> (String, String) {
     let same = old.chars().zip(new.chars()).take_while(|(old, new)| old == new).count();
     let from = if same < SHOWN / 2 { 0 } else { same - SHOWN / 4 };
     let cut = |text: &str| {
@@ -308,8 +339,8 @@ fn apart(old: &str, new: &str) -> (String, String) {
 /// Members whose change matters most, first.
 const TELLING: [&str; 7] = ["text", "reason", "retracted", "supersedes", "status", "topic", "project"];
 
-/// How a row would change, in one line.
-fn change(old: &Record, new: &Record) -> String {
+/// In one line.
+fn describe_change(old: &Record, new: &Record) -> String {
     let members = |record: &Record| match serde_json::to_value(record) {
         Ok(Value::Object(members)) => members,
         _ => serde_json::Map::new(),
@@ -319,8 +350,8 @@ fn change(old: &Record, new: &Record) -> String {
         was.keys().chain(is.keys().filter(|key| !was.contains_key(*key))).collect();
     changed.retain(|key| !["id", "updated"].contains(&key.as_str()) && was.get(*key) != is.get(*key));
     changed.sort_by_key(|key| TELLING.iter().position(|telling| telling == key).unwrap_or(TELLING.len()));
-    let (old_text, new_text) = (says(old), says(new));
-    let mut shown = format!("  {}: {old_text}", listed(old));
+    let (old_text, new_text) = (row_text(old), row_text(new));
+    let mut shown = format!("  {}: {old_text}", describe_row(old));
     if old_text != new_text {
         let _ = write!(shown, " → {new_text}");
     } else if !changed.is_empty() {
@@ -330,7 +361,7 @@ fn change(old: &Record, new: &Record) -> String {
             Some(Value::String(text)) => text.clone(),
             Some(other) => other.to_string(),
         };
-        let (was, is) = apart(&value(&was), &value(&is));
+        let (was, is) = shorten_apart(&value(&was), &value(&is));
         let _ = write!(shown, "; {key}: {was} → {is}");
     }
     if !changed.is_empty() {
@@ -340,7 +371,7 @@ fn change(old: &Record, new: &Record) -> String {
     shown
 }
 
-/// Lines that are no rows.
+/// Lines that are not rows.
 #[derive(Debug, Default)]
 struct Bad {
     count: usize,
@@ -361,8 +392,7 @@ fn mebibytes(bytes: u64) -> String {
     format!("{} MiB", bytes / 1024 / 1024)
 }
 
-/// Rows, and lines that are none.
-fn read(from: &mut impl BufRead, limits: Limits) -> Result<(Vec<Record>, Bad), CliError> {
+fn read_rows(from: &mut impl BufRead, limits: Limits) -> Result<(Vec<Record>, Bad), CliError> {
     let mut records = Vec::new();
     let mut bad = Bad::default();
     let mut bytes = Vec::new();
@@ -398,17 +428,17 @@ fn read(from: &mut impl BufRead, limits: Limits) -> Result<(Vec<Record>, Bad), C
         }
         match serde_json::from_slice::<Record>(&bytes) {
             Ok(record) if !is_named(&record) => bad.push((number, "the uid is empty or too long".to_owned())),
-            Ok(record) if times(&record).into_iter().any(|at| at > LATEST) => {
+            Ok(record) if row_times(&record).into_iter().any(|at| at > LATEST) => {
                 bad.push((number, "a time is thousands of years from now".to_owned()));
             }
-            Ok(mut record) => match lines.entry(name(&record)) {
-                // Of two versions in one file only one would be compared with the row that is here.
+            Ok(mut record) => match lines.entry(row_name(&record)) {
+                // Of two versions in one file only one would be compared with the existing row.
                 Entry::Occupied(line) => {
                     bad.push((number, format!("the row is there twice, first in line {}", line.get())));
                 }
                 Entry::Vacant(line) => {
                     line.insert(number);
-                    clean(&mut record);
+                    redact_row(&mut record);
                     records.push(record);
                 }
             },
@@ -418,10 +448,10 @@ fn read(from: &mut impl BufRead, limits: Limits) -> Result<(Vec<Record>, Bad), C
     Ok((records, bad))
 }
 
-/// The end of the year 9999. Of two versions the later counts, so nothing could ever be changed that is later than any.
+/// The end of the year 9999. The later of two versions counts, so a row with a later time could never be changed.
 const LATEST: Millis = Millis(253_402_300_799_999);
 
-fn times(record: &Record) -> [Millis; 3] {
+fn row_times(record: &Record) -> [Millis; 3] {
     match record {
         Record::Project(row) => [row.created, row.updated, row.updated],
         Record::Topic(row) => [row.created, row.updated, row.offered_at.unwrap_or_default()],
@@ -435,8 +465,8 @@ fn is_named(record: &Record) -> bool {
     (1..=200).contains(&record.uid().len())
 }
 
-/// What was exported here is clean; what comes from elsewhere need not be.
-fn clean(record: &mut Record) {
+/// Rows from elsewhere may hold secrets.
+fn redact_row(record: &mut Record) {
     let mut found = tidegate_core::redact::Found::default();
     match record {
         Record::Topic(row) => redact_in_place(&mut row.title, &mut found),
@@ -456,7 +486,7 @@ fn clean(record: &mut Record) {
     }
 }
 
-/// So that what is referred to comes first, whatever order the lines had.
+/// References come first, whatever order the lines had.
 fn in_order(records: Vec<Record>) -> Vec<Record> {
     let kinds = ["project", "topic", "session", "log", "decision"];
     let mut by_kind: [Vec<Record>; 5] = Default::default();
@@ -476,7 +506,7 @@ fn in_order(records: Vec<Record>) -> Vec<Record> {
     [projects, topics, sessions, logs, decisions].into_iter().flatten().collect()
 }
 
-/// Each after the one that it refers to, where that is among them.
+/// Each row after the one that it refers to, if that is among them.
 fn after_others(mut rows: Vec<Record>, refers: fn(&Record) -> Option<&str>) -> Vec<Record> {
     let mut waiting: BTreeSet<String> = rows.iter().map(|row| row.uid().to_owned()).collect();
     let mut ordered = Vec::with_capacity(rows.len());
@@ -485,7 +515,7 @@ fn after_others(mut rows: Vec<Record>, refers: fn(&Record) -> Option<&str>) -> V
             rows.into_iter().partition(|row| refers(row).is_none_or(|uid| !waiting.contains(uid)));
         rows = rest;
         if ready.is_empty() {
-            // They refer to each other in a circle: the store refuses that and says so.
+            // A circle of references: the store refuses it and says so.
             ordered.append(&mut rows);
         }
         for row in &ready {
@@ -507,7 +537,7 @@ mod tests {
     #[test]
     fn what_has_no_end_is_not_read_to_it() {
         let limits = Limits { all: 4 * 1024 * 1024, line: 1024 * 1024 };
-        let fails = |from: &mut dyn BufRead| match read(&mut &mut *from, limits) {
+        let fails = |from: &mut dyn BufRead| match read_rows(&mut &mut *from, limits) {
             Ok(_) => panic!("it was read"),
             Err(error) => error.message().to_owned(),
         };
@@ -522,7 +552,7 @@ mod tests {
     #[test]
     fn bad_lines_are_counted_and_the_first_are_named() {
         let text = format!("{}{}", line(1), "x\n".repeat(1000));
-        let Ok((records, bad)) = read(&mut text.as_bytes(), LIMITS) else { panic!("it is short") };
+        let Ok((records, bad)) = read_rows(&mut text.as_bytes(), LIMITS) else { panic!("it is short") };
         assert_eq!((records.len(), bad.count, bad.first.len(), bad.first[0].0), (1, 1000, NAMED, 2));
     }
 }

@@ -4,16 +4,61 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tidegate_memory::act::{author, author_of_log};
-use tidegate_memory::record::Status;
+use tidegate_memory::record::TopicStatus;
 use tidegate_memory::store::Store;
 use tidegate_memory::view::{Decision, Log, MemoryProject, Page, Paged, Topic};
 
-use super::arguments::{List, ListOf};
-use super::{Opened, folder, is_none, line, minute, say_waiting, waiting};
+use super::row_filter::RowFilter;
+use super::{Opened, count_waiting_jobs, format_minute, is_none, line, project_folder, say_waiting};
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
 use crate::sessions::Here;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate memory list                          topics of all projects
+  tidegate memory list logs --project . --since 7d
+  tidegate memory list decisions --topic 12 --all
+  tidegate memory list logs --limit 100 --json | jq -r .next
+
+A list comes in pages: `--after` takes what the page before said was next. Times are
+in UTC.")]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
+pub(crate) struct Args {
+    /// What
+    #[arg(value_name = "WHAT", default_value = "topics")]
+    pub(crate) what: ListOf,
+    #[command(flatten)]
+    pub(crate) filter: RowFilter,
+    /// Only open topics, or decisions of open topics
+    #[arg(long, conflicts_with = "closed")]
+    pub(crate) open: bool,
+    /// Only closed ones
+    #[arg(long)]
+    pub(crate) closed: bool,
+    /// Also topics that were made for a session, and decisions that do not stand any more
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) limit: u16,
+    /// The page after this one
+    #[arg(long, value_name = "PLACE", allow_hyphen_values = true)]
+    pub(crate) after: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ListOf {
+    Topics,
+    Logs,
+    Decisions,
+    Projects,
+}
 
 /// A page of any kind.
 #[derive(Serialize)]
@@ -46,30 +91,30 @@ impl From<Decision> for By<Decision> {
 }
 
 #[derive(Serialize)]
-struct Listed {
+struct ListedRows {
     #[serde(flatten)]
     rows: Rows,
     next: Option<String>,
     /// Jobs that wait for a worker, if any.
     #[serde(skip_serializing_if = "is_none")]
     waiting: usize,
-    /// There would be automatic topics.
+    /// Nothing is listed, but there may be automatic topics.
     #[serde(skip)]
     automatic: bool,
 }
 
-pub(super) fn run(args: &List) -> Outcome {
-    let listed = listed(args)?;
+pub(super) fn run(args: &Args) -> Outcome {
+    let listed = read_page(args)?;
     say_waiting(listed.waiting);
     if args.json {
         print::json(&listed);
         return Ok(ExitCode::SUCCESS);
     }
     let lines: Vec<String> = match &listed.rows {
-        Rows::Topics(rows) => rows.iter().map(topic).collect(),
-        Rows::Logs(rows) => rows.iter().map(|one| log(&one.row)).collect(),
-        Rows::Decisions(rows) => rows.iter().map(|one| decision(&one.row)).collect(),
-        Rows::Projects(rows) => rows.iter().map(project).collect(),
+        Rows::Topics(rows) => rows.iter().map(topic_line).collect(),
+        Rows::Logs(rows) => rows.iter().map(|one| log_line(&one.row)).collect(),
+        Rows::Decisions(rows) => rows.iter().map(|one| decision_line(&one.row)).collect(),
+        Rows::Projects(rows) => rows.iter().map(project_line).collect(),
     };
     if lines.is_empty() {
         print::to_stderr("there is nothing to list");
@@ -90,9 +135,9 @@ pub(super) fn run(args: &List) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Refuses what does not narrow this list: to pass over it would show more than was asked for.
-fn check(args: &List) -> Result<(), CliError> {
-    let of = &args.of;
+/// Refuses a filter that does not apply to this list: ignoring it would show more than was asked for.
+fn check_filters(args: &Args) -> Result<(), CliError> {
+    let of = &args.filter;
     let given = [
         ("--project", of.project.is_some()),
         ("--topic", of.topic.is_some()),
@@ -116,8 +161,8 @@ fn check(args: &List) -> Result<(), CliError> {
     }
 }
 
-fn listed(args: &List) -> Result<Listed, CliError> {
-    check(args)?;
+fn read_page(args: &Args) -> Result<ListedRows, CliError> {
+    check_filters(args)?;
     let Some(mut opened) = Opened::look()? else {
         let rows = match args.what {
             ListOf::Topics => Rows::Topics(Vec::new()),
@@ -125,19 +170,24 @@ fn listed(args: &List) -> Result<Listed, CliError> {
             ListOf::Decisions => Rows::Decisions(Vec::new()),
             ListOf::Projects => Rows::Projects(Vec::new()),
         };
-        return Ok(Listed { rows, next: None, waiting: waiting(&Here::find()?), automatic: false });
+        return Ok(ListedRows {
+            rows,
+            next: None,
+            waiting: count_waiting_jobs(&Here::find()?),
+            automatic: false,
+        });
     };
-    let mut filter = opened.filter(&args.of)?;
+    let mut filter = opened.filter(&args.filter)?;
     filter.all = args.all;
     filter.open = if args.open { Some(true) } else { args.closed.then_some(false) };
     let page = Page { limit: args.limit.into(), after: args.after.clone() };
-    let waiting = waiting(&opened.here);
+    let waiting = count_waiting_jobs(&opened.here);
     let memory = &mut opened.memory;
     let mut listed = match args.what {
-        ListOf::Topics => with(memory.topics(&filter, &page)?, Rows::Topics, waiting),
-        ListOf::Logs => with(memory.logs(&filter, &page)?, Rows::Logs, waiting),
-        ListOf::Decisions => with(memory.decisions(&filter, &page)?, Rows::Decisions, waiting),
-        ListOf::Projects => with(memory.projects(&page)?, Rows::Projects, waiting),
+        ListOf::Topics => with_rows(memory.topics(&filter, &page)?, Rows::Topics, waiting),
+        ListOf::Logs => with_rows(memory.logs(&filter, &page)?, Rows::Logs, waiting),
+        ListOf::Decisions => with_rows(memory.decisions(&filter, &page)?, Rows::Decisions, waiting),
+        ListOf::Projects => with_rows(memory.projects(&page)?, Rows::Projects, waiting),
     };
     if matches!(&listed.rows, Rows::Topics(rows) if rows.is_empty()) && !args.all {
         filter.all = true;
@@ -146,8 +196,8 @@ fn listed(args: &List) -> Result<Listed, CliError> {
     Ok(listed)
 }
 
-fn with<T, R: From<T>>(page: Paged<T>, rows: fn(Vec<R>) -> Rows, waiting: usize) -> Listed {
-    Listed {
+fn with_rows<T, R: From<T>>(page: Paged<T>, rows: fn(Vec<R>) -> Rows, waiting: usize) -> ListedRows {
+    ListedRows {
         rows: rows(page.rows.into_iter().map(R::from).collect()),
         next: page.next,
         waiting,
@@ -155,7 +205,7 @@ fn with<T, R: From<T>>(page: Paged<T>, rows: fn(Vec<R>) -> Rows, waiting: usize)
     }
 }
 
-fn project(project: &MemoryProject) -> String {
+fn project_line(project: &MemoryProject) -> String {
     format!(
         "{:>4}  {}  {} topics, {} decisions, {} logs  ({})",
         project.id,
@@ -163,17 +213,17 @@ fn project(project: &MemoryProject) -> String {
         project.topics,
         project.decisions,
         project.logs,
-        folder(project)
+        project_folder(project)
     )
 }
 
-pub(super) fn topic(topic: &Topic) -> String {
-    let closed = if topic.row.status == Status::Closed { ", closed" } else { "" };
+pub(super) fn topic_line(topic: &Topic) -> String {
+    let closed = if topic.row.status == TopicStatus::Closed { ", closed" } else { "" };
     let automatic = if topic.row.automatic.is_some() { ", automatic" } else { "" };
     format!(
         "{:>4}  {}  {}  ({}; {} decisions, {} logs{closed}{automatic})",
         topic.id,
-        minute(topic.active),
+        format_minute(topic.active),
         line(&topic.row.title, 80),
         line(&topic.in_project.name, 40),
         topic.decisions,
@@ -181,12 +231,12 @@ pub(super) fn topic(topic: &Topic) -> String {
     )
 }
 
-pub(super) fn log(log: &Log) -> String {
+pub(super) fn log_line(log: &Log) -> String {
     let short: String = log.row.uid.chars().take(8).collect();
     format!(
         "{}  {}  {}  ({}: {}; {})",
         line(&short, 8),
-        minute(log.row.at),
+        format_minute(log.row.at),
         line(&log.row.title, 80),
         line(&log.in_project.name, 40),
         line(&log.in_topic.name, 60),
@@ -194,7 +244,7 @@ pub(super) fn log(log: &Log) -> String {
     )
 }
 
-pub(super) fn decision(decision: &Decision) -> String {
+pub(super) fn decision_line(decision: &Decision) -> String {
     let gone = match (decision.row.retracted, decision.superseded_by) {
         (Some(_), _) => "; retracted".to_owned(),
         (None, Some(by)) => format!("; superseded by {by}"),
@@ -203,7 +253,7 @@ pub(super) fn decision(decision: &Decision) -> String {
     format!(
         "{:>4}  {}  {}  ({}: {}; {}{gone})",
         decision.id,
-        minute(decision.row.created),
+        format_minute(decision.row.created),
         line(&decision.row.text, 100),
         line(&decision.in_project.name, 40),
         line(&decision.in_topic.name, 60),

@@ -4,22 +4,47 @@ use std::process::ExitCode;
 
 use tidegate_memory::act;
 
-use super::arguments::LogCommand;
-use super::{Opened, given, list};
+use super::{Opened, list, read_text};
 use crate::command::Outcome;
 use crate::print;
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum LogCommand {
+    /// Adds a log to a topic
+    #[command(after_help = "\
+Examples:
+  tidegate memory log add 12 \"Asked the people who run it: weekly is enough\"
+  tidegate memory log add 12 - --title \"Minutes\" < minutes.txt")]
+    Add(LogAdd),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct LogAdd {
+    /// The topic
+    #[arg(value_name = "TOPIC")]
+    pub(crate) topic: i64,
+    /// What there is to say; `-` reads it from stdin
+    #[arg(value_name = "TEXT")]
+    pub(crate) text: String,
+    /// One line; unless told, the first of the text
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 pub(super) fn run(command: &LogCommand) -> Outcome {
     let LogCommand::Add(args) = command;
     let mut opened = Opened::to_write()?;
-    let text = given(&args.text)?;
+    let text = read_text(&args.text)?;
     opened.check_topic(args.topic)?;
     let log = opened
         .act(|memory, acting| act::add_log(memory, acting, args.topic, args.title.as_deref(), &text))?;
     if args.json {
         print::json(&log);
     } else {
-        print::line(&list::log(&log));
+        print::line(&list::log_line(&log));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -12,7 +13,6 @@ use tidegate_core::settings::value::Value;
 use tidegate_memory::postgres::{Address, PASSWORD_VARIABLE};
 use tidegate_memory::team;
 
-use super::arguments::{Migrate, TlsName};
 use super::{Opened, line};
 use crate::approval::{self, Consent, Request};
 use crate::command::Outcome;
@@ -20,7 +20,48 @@ use crate::error::CliError;
 use crate::print;
 use crate::sessions::Here;
 
-/// After how many rows it is said how far it is.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  PGPASSWORD=… tidegate memory migrate --to postgres://me@db.example.com/memory
+  tidegate memory migrate --to postgres://me@db.example.com/memory --password-variable DB_PASSWORD
+  tidegate memory migrate --to postgres://me@localhost/memory --tls off
+
+All projects, whatever the config shares. The store here stays as it is, and can be
+copied again: what the server has is left alone, so a copy that was interrupted goes
+on. A password belongs into an environment variable: others on this machine can see
+a command line. At a terminal it asks first; called by an agent it prints a code that
+only a person can approve.
+
+Exit codes: 0 all rows are there, 1 something is missing, 4 waits for a person's approval.")]
+pub(crate) struct Args {
+    /// The server and database: postgres://USER@HOST:PORT/DATABASE
+    #[arg(long, value_name = "URL")]
+    pub(crate) to: String,
+    /// The environment variable that holds the password; unless told, PGPASSWORD
+    #[arg(long, value_name = "NAME")]
+    pub(crate) password_variable: Option<String>,
+    /// A file with the certificates that the server's is checked against; unless told, as in the config
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca_file: Option<PathBuf>,
+    /// How the connection is protected; unless told, as in the config
+    #[arg(long, value_name = "HOW")]
+    pub(crate) tls: Option<TlsName>,
+    /// A person has approved it
+    #[arg(long)]
+    pub(crate) approved: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum TlsName {
+    Verify,
+    Off,
+}
+
+/// Rows between two messages about the progress.
 const SAID_EVERY: usize = 5000;
 
 #[derive(Serialize)]
@@ -32,11 +73,11 @@ struct Moved<'a> {
     projects: &'a [String],
 }
 
-pub(super) fn run(args: &Migrate) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let Some(mut opened) = Opened::look()? else {
         return Err(CliError::new("nothing has been recorded yet"));
     };
-    let address = address(&opened.here, args)?;
+    let address = server_address(&opened.here, args)?;
     let sizes = opened.memory.store().sizes()?;
     let would = vec![format!(
         "This copies everything that is remembered here to {}: {} projects with {} topics, {} decisions and {} logs.",
@@ -48,13 +89,13 @@ pub(super) fn run(args: &Migrate) -> Outcome {
     )];
     let request = Request {
         name: "memory migrate",
-        command: command(args, &address),
+        command: approved_command(args, &address),
         about: Some(would.join(" ")),
         would: &would,
         approved: args.approved,
         json: args.json,
     };
-    let given = match approval::consent(&opened.here, &request)? {
+    let given = match approval::ask_consent(&opened.here, &request)? {
         Consent::Given(given) => given,
         Consent::Waits(code) => return Ok(code),
     };
@@ -66,7 +107,7 @@ pub(super) fn run(args: &Migrate) -> Outcome {
         }
     };
     let moved = team::migrate(&mut opened.memory, &address, &mut progress)?;
-    approval::record(&opened.here, &request.command, &given, Deeds::default());
+    approval::record_command(&opened.here, &request.command, &given, Deeds::default());
     if args.json {
         print::json(&Moved {
             server: address.shown(),
@@ -103,7 +144,7 @@ pub(super) fn run(args: &Migrate) -> Outcome {
     if let Some(path) = given.or_else(|| team.ca_file.as_ref().map(|path| path.0.clone())) {
         print::line(&format!("  ca_file = {}", Value::from(path.as_str())));
     }
-    if tls(&opened.here, args) == Tls::Off {
+    if choose_tls(&opened.here, args) == Tls::Off {
         print::line("  tls = \"off\"");
     }
     let projects = Value::List(moved.projects.iter().map(|name| Value::from(name.as_str())).collect());
@@ -111,8 +152,8 @@ pub(super) fn run(args: &Migrate) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is approved: where to, and how it is known to be that.
-fn command(args: &Migrate, address: &Address) -> String {
+/// The text that is approved: the address, and how the server is verified.
+fn approved_command(args: &Args, address: &Address) -> String {
     let mut command = format!("memory migrate --to {}", line(address.shown(), 400));
     let tls = args.tls.as_ref().map(|tls| match tls {
         TlsName::Verify => "verify".to_owned(),
@@ -129,7 +170,7 @@ fn command(args: &Migrate, address: &Address) -> String {
     command
 }
 
-fn tls(here: &Here, args: &Migrate) -> Tls {
+fn choose_tls(here: &Here, args: &Args) -> Tls {
     match args.tls {
         None => here.config.memory.team.tls,
         Some(TlsName::Verify) => Tls::Verify,
@@ -137,7 +178,7 @@ fn tls(here: &Here, args: &Migrate) -> Tls {
     }
 }
 
-fn address(here: &Here, args: &Migrate) -> Result<Address, CliError> {
+fn server_address(here: &Here, args: &Args) -> Result<Address, CliError> {
     // Nothing of it is repeated: it may hold a password.
     let url = TeamUrl::taken(&Value::from(args.to.as_str())).ok_or_else(|| {
         CliError::new("--to takes the address of a PostgreSQL server")
@@ -147,7 +188,7 @@ fn address(here: &Here, args: &Migrate) -> Result<Address, CliError> {
     let named =
         args.password_variable.as_deref().or(team.password_variable.as_ref().map(|named| named.0.as_str()));
     let password = std::env::var(named.unwrap_or(PASSWORD_VARIABLE)).ok();
-    let tls = tls(here, args);
+    let tls = choose_tls(here, args);
     let home = here.env.place.home.as_deref();
     let ca_file = args.ca_file.clone().or_else(|| {
         let named = team.ca_file.as_ref()?;

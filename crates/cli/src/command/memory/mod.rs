@@ -1,6 +1,6 @@
-//! `tidegate memory`: what is remembered, for people. One file per command.
+//! `tidegate memory`: one file per command.
 
-pub(crate) mod arguments;
+mod backup;
 mod check;
 mod decision;
 mod export;
@@ -9,8 +9,9 @@ mod import;
 mod list;
 mod log;
 mod migrate;
+pub(crate) mod row_filter;
 mod search;
-mod shown;
+mod show;
 mod stats;
 pub(crate) mod team;
 mod topic;
@@ -32,35 +33,84 @@ use crate::approval;
 use crate::error::CliError;
 use crate::print;
 use crate::sessions::Here;
-use arguments::{MemoryCommand, Of};
+use row_filter::RowFilter;
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum MemoryCommand {
+    /// Finds what was said, decided and learned
+    Search(search::Args),
+    /// Lists topics, logs, decisions or projects, newest first
+    List(list::Args),
+    /// Shows one topic, log, decision, session or project
+    Show(show::Args),
+    /// Adds and changes topics
+    #[command(subcommand)]
+    Topic(topic::TopicCommand),
+    /// Adds and changes decisions
+    #[command(subcommand)]
+    Decision(decision::DecisionCommand),
+    /// Writes a log by hand
+    #[command(subcommand)]
+    Log(log::LogCommand),
+    /// Goes through the whole store and says what is wrong with it
+    Check(check::Args),
+    /// Makes a copy of the store now
+    Backup(backup::Args),
+    /// Prints everything as JSON lines
+    Export(export::Args),
+    /// Takes in what `export` printed
+    Import(import::Args),
+    /// Deletes a log, a decision, a topic, a session or a project for good
+    Forget(forget::Args),
+    /// Shows how much there is, and what waits
+    Stats(stats::Args),
+    /// Shows what is shared with a team, what waits to be delivered and how it went
+    Team(team::Args),
+    /// Tells the team's store now what happened here
+    Push(team::PushArgs),
+    /// Asks the team's store now for the topics and decisions of others
+    Pull(team::PullArgs),
+    /// Copies the whole store of this machine to a server
+    Migrate(migrate::Args),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct IdArgs {
+    /// Its number
+    #[arg(value_name = "ID")]
+    pub(crate) id: i64,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 pub(crate) fn run(command: &MemoryCommand) -> Outcome {
     match command {
         MemoryCommand::Search(args) => search::run(args),
         MemoryCommand::List(args) => list::run(args),
-        MemoryCommand::Show(args) => shown::run(args),
+        MemoryCommand::Show(args) => show::run(args),
         MemoryCommand::Topic(args) => topic::run(args),
         MemoryCommand::Decision(args) => decision::run(args),
         MemoryCommand::Log(args) => log::run(args),
-        MemoryCommand::Check(args) => check::check(args),
-        MemoryCommand::Backup(args) => check::backup(args),
-        MemoryCommand::Export => export::run(),
+        MemoryCommand::Check(args) => check::run(args),
+        MemoryCommand::Backup(args) => backup::run(args),
+        MemoryCommand::Export(_) => export::run(),
         MemoryCommand::Import(args) => import::run(args),
         MemoryCommand::Forget(args) => forget::run(args),
         MemoryCommand::Stats(args) => stats::run(args),
-        MemoryCommand::Team(args) => team::show(args),
-        MemoryCommand::Push(args) => team::exchange(args, Direction::Push),
-        MemoryCommand::Pull(args) => team::exchange(args, Direction::Pull),
+        MemoryCommand::Team(args) => team::show_team(args),
+        MemoryCommand::Push(args) => team::exchange_now(args.json, Direction::Push),
+        MemoryCommand::Pull(args) => team::exchange_now(args.json, Direction::Pull),
         MemoryCommand::Migrate(args) => migrate::run(args),
     }
 }
 
-/// The memory, and from where it is looked at.
+/// The memory, as seen from one folder.
 struct Opened {
     here: Here,
     memory: Memory,
     own: Option<ProjectOf>,
-    /// What has been said of damage.
+    /// Damage that was reported already.
     said: Option<Healed>,
 }
 
@@ -72,21 +122,21 @@ impl Drop for Opened {
 }
 
 impl Opened {
-    /// Opens it to write into it, if the caller may.
+    /// Refuses an agent whose session is not certain.
     fn to_write() -> Result<Opened, CliError> {
         let opened = Opened::open()?;
         writer::check(&opened.here)?;
         Ok(opened)
     }
 
-    /// Opens it, and makes it where there is none.
+    /// Makes the store if there is none.
     fn open() -> Result<Opened, CliError> {
         let here = Here::find()?;
         let memory = Memory::open(&here.env.place, &here.state, &here.config.memory, here.now)?;
         Ok(Opened::of(here, memory))
     }
 
-    /// Opens it where there is one: looking for something is no reason to make it.
+    /// A search is no reason to make a store.
     fn look() -> Result<Option<Opened>, CliError> {
         let here = Here::find()?;
         let memory = Memory::open_if_there(&here.env.place, &here.state, &here.config.memory, here.now)?;
@@ -103,7 +153,7 @@ impl Opened {
         opened
     }
 
-    /// Says that the store was damaged and rebuilt, where that has not been said.
+    /// Reports each rebuild once.
     fn say_healed(&mut self) {
         if let Some(healed) = &self.memory.healed
             && self.said.as_ref() != Some(healed)
@@ -113,7 +163,6 @@ impl Opened {
         }
     }
 
-    /// Who acts here.
     fn act<T>(
         &mut self,
         act: impl FnOnce(&mut Memory, &Acting<'_>) -> tidegate_memory::error::Result<T>,
@@ -141,7 +190,6 @@ impl Opened {
         self.check_own(project)
     }
 
-    /// The id of a project that somebody named.
     fn project(&mut self, named: Option<&String>) -> Result<Option<i64>, CliError> {
         match named {
             None => Ok(None),
@@ -149,7 +197,7 @@ impl Opened {
         }
     }
 
-    fn filter(&mut self, of: &Of) -> Result<Filter, CliError> {
+    fn filter(&mut self, of: &RowFilter) -> Result<Filter, CliError> {
         let now = self.here.now;
         Ok(Filter {
             project: self.project(of.project.as_ref())?,
@@ -162,12 +210,12 @@ impl Opened {
     }
 }
 
-/// How many jobs wait for a worker: what they are about is not found yet.
-fn waiting(here: &Here) -> usize {
+/// Jobs for the worker: their texts cannot be found yet.
+fn count_waiting_jobs(here: &Here) -> usize {
     spool::list(&here.state).map_or(0, |jobs| jobs.len())
 }
 
-/// Says so to a person who may be looking for that.
+/// For a person who may be looking for such a text.
 fn say_waiting(jobs: usize) {
     if jobs > 0 {
         let (jobs, wait) =
@@ -182,13 +230,12 @@ fn is_none(jobs: &usize) -> bool {
     *jobs == 0
 }
 
-/// That something which was forgotten is not gone from everywhere yet.
 fn not_finished(error: &tidegate_memory::error::Error) -> String {
     format!("what was forgotten is gone from the store, but not from everywhere: {}", error.what)
 }
 
-/// Where a project is on this machine.
-fn folder(project: &MemoryProject) -> String {
+/// On this machine.
+fn project_folder(project: &MemoryProject) -> String {
     match &project.row.key {
         Some(key) => line(key.strip_suffix("/.git").unwrap_or(key), 300),
         None => "no folder of this machine".to_owned(),
@@ -196,17 +243,17 @@ fn folder(project: &MemoryProject) -> String {
 }
 
 /// `2026-11-01 10:00`, in UTC.
-fn minute(at: tidegate_core::time::Millis) -> String {
+fn format_minute(at: tidegate_core::time::Millis) -> String {
     at.iso()[..16].replace('T', " ")
 }
 
-/// A text that was given, or that comes from stdin.
-fn given(text: &str) -> Result<String, CliError> {
+/// Reads standard input for `-`.
+fn read_text(text: &str) -> Result<String, CliError> {
     if text != "-" {
         return Ok(text.to_owned());
     }
     let mut read = Vec::new();
-    // What is far too long is not read to its end.
+    // A text far above the limit is not read to its end.
     let most = act::LONGEST_TEXT * 2;
     std::io::stdin()
         .lock()

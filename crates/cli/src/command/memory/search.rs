@@ -6,11 +6,62 @@ use serde::Serialize;
 use tidegate_memory::act::{self, Authored};
 use tidegate_memory::view::{HitKind, Query};
 
-use super::arguments::Search;
-use super::{Opened, is_none, line, say_waiting, team, waiting};
+use super::row_filter::RowFilter;
+use super::{Opened, count_waiting_jobs, is_none, line, say_waiting, team};
 use crate::command::Outcome;
 use crate::print;
 use crate::sessions::Here;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate memory search busy timeout
+  tidegate memory search '\"busy timeout\"' --project . --since 30d
+  tidegate memory search 設計 --kind decision --kind log
+  tidegate memory search parser --json | jq -r '.results[] | .at + \" \" + .title'
+
+All words have to be there; what stands in double quotes, one after another. Where
+no text has all of them, those with most of them are found. Texts in English and
+Japanese, whole words and forms of them; of the last word the beginning will do.
+Logs, decisions and topics of all projects, stock and progress of those that were
+worked in.")]
+pub(crate) struct Args {
+    /// What to look for
+    #[arg(value_name = "QUERY", required = true, num_args = 1..)]
+    pub(crate) query: Vec<String>,
+    #[command(flatten)]
+    pub(crate) filter: RowFilter,
+    /// Only this kind; can be given several times
+    #[arg(long, value_name = "KIND")]
+    pub(crate) kind: Vec<KindName>,
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=200))]
+    pub(crate) limit: u16,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum KindName {
+    Log,
+    Decision,
+    Topic,
+    Stock,
+    Progress,
+}
+
+impl KindName {
+    pub(crate) fn kind(self) -> HitKind {
+        match self {
+            KindName::Log => HitKind::Log,
+            KindName::Decision => HitKind::Decision,
+            KindName::Topic => HitKind::Topic,
+            KindName::Stock => HitKind::Stock,
+            KindName::Progress => HitKind::Progress,
+        }
+    }
+}
 
 #[derive(Serialize)]
 struct Results {
@@ -20,21 +71,21 @@ struct Results {
     waiting: usize,
 }
 
-pub(super) fn run(args: &Search) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let (hits, note, waiting) = match Opened::look()? {
-        None => (Vec::new(), None, waiting(&Here::find()?)),
+        None => (Vec::new(), None, count_waiting_jobs(&Here::find()?)),
         Some(mut opened) => {
-            let filter = opened.filter(&args.of)?;
-            // The project's own files may have changed since the worker looked.
+            let filter = opened.filter(&args.filter)?;
+            // The project's own files may have changed since the worker read them.
             if let (Some(root), Some(own)) = (opened.here.root.clone(), opened.own.clone()) {
                 opened.memory.refresh_notes(&root, &own.key)?;
             }
             let kinds: Vec<HitKind> = args.kind.iter().map(|kind| kind.kind()).collect();
             let query = Query { text: args.query.join(" "), kinds, filter, limit: args.limit.into() };
-            let found = team::search(&opened.here, &mut opened.memory, &query)?;
+            let found = team::search_with_team(&opened.here, &mut opened.memory, &query)?;
             let note = found.note();
             let hits = act::with_authors(&mut opened.memory, found.hits)?;
-            (hits, note, waiting(&opened.here))
+            (hits, note, count_waiting_jobs(&opened.here))
         }
     };
     if let Some(note) = &note {

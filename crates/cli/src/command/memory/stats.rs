@@ -7,11 +7,18 @@ use serde::Serialize;
 use tidegate_memory::memory::MemoryHome;
 use tidegate_memory::sqlite::StoreSizes;
 
-use super::arguments::Json;
-use super::{Opened, waiting};
+use super::{Opened, count_waiting_jobs};
 use crate::command::Outcome;
 use crate::print;
 use crate::sessions::Here;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  tidegate memory stats\n  tidegate memory stats --json")]
+pub(crate) struct Args {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 #[derive(Serialize)]
 struct Stats {
@@ -24,12 +31,12 @@ struct Stats {
     waiting: usize,
 }
 
-pub(super) fn run(args: &Json) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let mut opened = Opened::look()?;
     let sizes = opened.as_mut().map(|opened| opened.memory.sizes()).transpose()?;
     let here = Here::find()?;
     let home = MemoryHome::of(&here.env.place)?;
-    let waiting = waiting(&here);
+    let waiting = count_waiting_jobs(&here);
     let stats =
         Stats { store: home.file(), sizes, copies: home.copies(), damaged: home.damaged_files(), waiting };
     if args.json {

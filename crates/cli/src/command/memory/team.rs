@@ -8,23 +8,67 @@ use tidegate_memory::postgres::{Address, Patience};
 use tidegate_memory::team::{self, Direction, TeamFailure, TeamSearch, TeamState};
 use tidegate_memory::view::Query;
 
-use super::arguments::Json;
-use super::{Opened, line, minute};
+use super::{Opened, format_minute, line};
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
 use crate::sessions::Here;
 
-/// The team's server, where the config names one.
-pub(crate) fn address(here: &Here) -> Result<Option<Address>, CliError> {
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate memory team
+  tidegate memory team --json | jq .pending
+
+Says nothing to the server; `push` and `pull` do. docs/team.md says how to share.")]
+pub(crate) struct Args {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate memory push
+
+The worker does this by itself after it has stored something. What the server has
+already stays as it is; what it cannot take now is kept.
+
+Exit codes: 0 nothing is left to tell, 1 something is.")]
+pub(crate) struct PushArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate memory pull
+
+The worker does this by itself, too. Logs of others stay on the server and are found
+there by `tidegate memory search`.")]
+pub(crate) struct PullArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `None` if the config names no server.
+pub(crate) fn server_address(here: &Here) -> Result<Option<Address>, CliError> {
     let home = here.env.place.home.as_deref().and_then(|home| home.to_str());
     let variable = |name: &str| std::env::var(name).ok();
     Ok(Address::of(&here.config.memory.team, &variable, home)?)
 }
 
-/// Searches here and there. An address that cannot be used is told like a server that cannot be reached.
-pub(crate) fn search(here: &Here, memory: &mut Memory, query: &Query) -> Result<TeamSearch, CliError> {
-    let (address, wrong) = match address(here) {
+/// Searches both stores. A wrong address is reported like a server that cannot be reached.
+pub(crate) fn search_with_team(
+    here: &Here,
+    memory: &mut Memory,
+    query: &Query,
+) -> Result<TeamSearch, CliError> {
+    let (address, wrong) = match server_address(here) {
         Ok(address) => (address, None),
         Err(error) => (None, Some(error.message().to_owned())),
     };
@@ -35,23 +79,22 @@ pub(crate) fn search(here: &Here, memory: &mut Memory, query: &Query) -> Result<
 
 #[derive(Serialize)]
 struct Team {
-    /// The server, without a password.
+    /// Without a password.
     server: Option<String>,
-    /// Projects that are shared.
     shared: Vec<String>,
-    /// What the config names and nobody has worked in yet.
+    /// Projects in the config without any work yet.
     named: Vec<String>,
-    /// How many rows wait to be delivered.
+    /// Rows that wait to be delivered.
     pending: u64,
     succeeded: Option<String>,
     failure: Option<TeamFailure>,
-    /// What the server said about a row that it does not take.
+    /// The server's reason for refusing a row.
     refused: Option<String>,
-    /// How many rows stayed here because they belong to what somebody had the team forget.
+    /// Rows that stay here because the team forgot the row they belong to.
     forgotten: usize,
 }
 
-pub(super) fn show(args: &Json) -> Outcome {
+pub(super) fn show_team(args: &Args) -> Outcome {
     let opened = Opened::look()?;
     let (here, shared, pending) = match opened {
         None => (Here::find()?, Vec::new(), 0),
@@ -62,7 +105,7 @@ pub(super) fn show(args: &Json) -> Outcome {
             (Here::find()?, shared, pending)
         }
     };
-    let address = address(&here)?;
+    let address = server_address(&here)?;
     let standing = TeamState::read(&MemoryHome::of(&here.env.place)?);
     let named = here.config.memory.team.projects.0.iter().map(|project| project.0.clone());
     let team = Team {
@@ -97,16 +140,16 @@ pub(super) fn show(args: &Json) -> Outcome {
         print::line(&format!("not yet    {}", list(&team.named)));
     }
     print::line(&format!("pending    {}", team.pending));
-    let last = standing.succeeded.map_or_else(|| "never".to_owned(), minute);
+    let last = standing.succeeded.map_or_else(|| "never".to_owned(), format_minute);
     print::line(&format!("last talk  {last}"));
     if let Some(failure) = &team.failure {
         let tries = if failure.times == 1 { "once".to_owned() } else { format!("{} times", failure.times) };
         print::line(&format!(
             "failed     {tries}, last {}: {}",
-            minute(failure.at),
+            format_minute(failure.at),
             line(&failure.what, 300)
         ));
-        print::line(&format!("next try   {}", minute(failure.next)));
+        print::line(&format!("next try   {}", format_minute(failure.next)));
     }
     if let Some(why) = &team.refused {
         print::line(&format!("refused    {}", line(why, 300)));
@@ -117,7 +160,7 @@ pub(super) fn show(args: &Json) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A section with a mistake in it does not count; whoever wrote it thinks that it does.
+/// A config section with a mistake does not count, and its author may not have noticed.
 fn say_problems(here: &Here) {
     for problem in &here.config.problems {
         print::to_stderr(&format!("warning: {problem}"));
@@ -129,7 +172,7 @@ fn of_forgotten(count: usize) -> String {
 }
 
 #[derive(Serialize)]
-struct Done {
+struct ExchangeReport {
     delivered: usize,
     forgotten: usize,
     refused: Option<String>,
@@ -137,17 +180,17 @@ struct Done {
     pending: u64,
 }
 
-pub(super) fn exchange(args: &Json, direction: Direction) -> Outcome {
+pub(super) fn exchange_now(json: bool, direction: Direction) -> Outcome {
     let mut opened = Opened::open()?;
-    let Some(address) = address(&opened.here)? else {
+    let Some(address) = server_address(&opened.here)? else {
         say_problems(&opened.here);
         return Err(team::no_team().into());
     };
     let told = team::exchange(&mut opened.memory, &address, direction, usize::MAX, Patience::LONG)?;
     let pending = opened.memory.store().outbox_length()?;
     let (delivered, forgotten, pulled) = (told.delivered, told.forgotten, told.pulled);
-    let done = Done { delivered, forgotten, refused: told.refused, pulled, pending };
-    if args.json {
+    let done = ExchangeReport { delivered, forgotten, refused: told.refused, pulled, pending };
+    if json {
         print::json(&done);
     } else if direction == Direction::Pull {
         print::line(&format!("{} topics and decisions of others are new here", done.pulled));

@@ -3,13 +3,77 @@
 use std::process::ExitCode;
 
 use tidegate_memory::act;
-use tidegate_memory::record::Status;
+use tidegate_memory::record::TopicStatus;
 use tidegate_memory::view::Topic;
 
-use super::arguments::TopicCommand;
-use super::{Opened, list};
+use super::{IdArgs, Opened, list};
 use crate::command::Outcome;
 use crate::print;
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum TopicCommand {
+    /// Begins a topic
+    #[command(after_help = "\
+Examples:
+  tidegate memory topic add \"Search in two languages\"
+  tidegate memory topic add \"Snippets\" --parent 12
+  tidegate memory topic add \"Prices\" --project shop")]
+    Add(TopicAdd),
+    /// Changes a topic's title, project or place
+    #[command(after_help = "\
+Examples:
+  tidegate memory topic edit 12 --title \"Search\"
+  tidegate memory topic edit 12 --project harbour
+  tidegate memory topic edit 12 --no-parent
+
+A topic that was made for a session is one like others once it has a title of yours.")]
+    Edit(TopicEdit),
+    /// Says that nobody works on a topic any more
+    #[command(after_help = "Examples:\n  tidegate memory topic close 12")]
+    Close(IdArgs),
+    /// Says that somebody works on it again
+    #[command(after_help = "Examples:\n  tidegate memory topic reopen 12")]
+    Reopen(IdArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TopicAdd {
+    /// What it is about, in one line
+    #[arg(value_name = "TITLE")]
+    pub(crate) title: String,
+    /// Its project: name, id, or a folder in it; unless told, that of this folder
+    #[arg(long, value_name = "PROJECT")]
+    pub(crate) project: Option<String>,
+    /// The topic that it is a part of
+    #[arg(long, value_name = "ID")]
+    pub(crate) parent: Option<i64>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("what").required(true).multiple(true).args(["title", "project", "parent", "no_parent"]))]
+pub(crate) struct TopicEdit {
+    /// The topic
+    #[arg(value_name = "ID")]
+    pub(crate) id: i64,
+    /// Its new title
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+    /// Its new project: name, id, or a folder in it
+    #[arg(long, value_name = "PROJECT")]
+    pub(crate) project: Option<String>,
+    /// The topic that it is a part of
+    #[arg(long, value_name = "ID", conflicts_with = "no_parent")]
+    pub(crate) parent: Option<i64>,
+    /// It is part of no other
+    #[arg(long)]
+    pub(crate) no_parent: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 pub(super) fn run(command: &TopicCommand) -> Outcome {
     let mut opened = Opened::to_write()?;
@@ -38,19 +102,23 @@ pub(super) fn run(command: &TopicCommand) -> Outcome {
                 args.json,
             )
         }
-        TopicCommand::Close(args) => (set(&mut opened, args.id, Status::Closed)?, "closed", args.json),
-        TopicCommand::Reopen(args) => (set(&mut opened, args.id, Status::Open)?, "open again", args.json),
+        TopicCommand::Close(args) => {
+            (set_status(&mut opened, args.id, TopicStatus::Closed)?, "closed", args.json)
+        }
+        TopicCommand::Reopen(args) => {
+            (set_status(&mut opened, args.id, TopicStatus::Open)?, "open again", args.json)
+        }
     };
     if json {
         print::json(&topic);
     } else {
         print::line(&format!("topic {} is {did}", topic.id));
-        print::line(&list::topic(&topic));
+        print::line(&list::topic_line(&topic));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn set(opened: &mut Opened, id: i64, status: Status) -> Result<Topic, crate::error::CliError> {
+fn set_status(opened: &mut Opened, id: i64, status: TopicStatus) -> Result<Topic, crate::error::CliError> {
     opened.check_topic(id)?;
     let edit = act::TopicEdit { status: Some(status), ..act::TopicEdit::default() };
     opened.act(|memory, acting| act::edit_topic(memory, acting.now, id, &edit))

@@ -1,14 +1,15 @@
-//! The language model that is asked about prompts of which the classifier is not sure, where there is one.
+//! The language model that is asked when the classifier is not sure about a prompt.
 
 use tidegate_core::pipeline::record::BackendOutcome;
 use tidegate_state::language_model as calls;
 use tidegate_state::language_model::Cap;
 
-use super::super::finding::{Findings, count};
-use super::super::gathered::Gathered;
 use crate::backend::{self, Ready};
+use crate::doctor::finding::Findings;
+use crate::doctor::gathered::Gathered;
+use crate::print::format_count;
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let settings = &seen.config.policies.phase.llm;
     let variable = |name: &str| std::env::var(name).ok();
     let Some(way) = settings.way() else {
@@ -33,7 +34,7 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
             };
             let today = seen.state.as_ref().map_or(0, |state| calls::count(state, Cap::Phases, seen.now));
             let calls = usize::try_from(today).unwrap_or(usize::MAX);
-            found.ok(format!("{who} ({place}), {} of {} today", count(calls, "call"), settings.calls.get()));
+            found.ok(format!("{who} ({place}), {} of {} today", format_count(calls, "call"), settings.calls.get()));
         }
     }
 }

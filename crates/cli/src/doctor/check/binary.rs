@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::Path;
 
-use super::super::finding::Findings;
-use super::super::gathered::Gathered;
-use crate::install::shell::quoted;
-use crate::program::{find_on_path, is_program, version};
+use crate::doctor::finding::Findings;
+use crate::doctor::gathered::Gathered;
+use crate::program::{find_on_path, is_program, read_version};
+use crate::shell::quote_path;
 
 const VERSION: &str = concat!("tidegate ", env!("CARGO_PKG_VERSION"));
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let init = format!("`{}` makes the link anew", seen.init_command(seen.scope()));
     match find_on_path(&seen.path, "tidegate") {
         None => found.warning("`tidegate` is not on PATH", put_on_path(seen)),
@@ -22,19 +22,19 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
             let cure = match &seen.exe {
                 Some(exe) => format!(
                     "put {} in its place, or take its folder off PATH: it comes before others of this name",
-                    quoted(exe)
+                    quote_path(exe)
                 ),
                 None => "install it again, or take its folder off PATH".to_owned(),
             };
-            look(&path, "on PATH", &cure, found);
+            check_program(&path, "on PATH", &cure, found);
         }
     }
     match &seen.link {
         Some(link) if fs::symlink_metadata(link).is_ok() => match is_program(link) {
-            Ok(()) => look(link, "behind the stable link", &init, found),
+            Ok(()) => check_program(link, "behind the stable link", &init, found),
             Err(why) => found.problem(format!("the stable link {} {why}", link.display()), init),
         },
-        // What `init` writes into a person's settings goes through the link; shared hooks look on PATH, too.
+        // `init` writes the link into a person's settings; shared hooks look on PATH, too.
         Some(link) if seen.ours().any(|command| !command.selected) => {
             found.warning(format!("the stable link {} is missing", link.display()), init);
         }
@@ -45,9 +45,9 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     }
 }
 
-/// Runs one that the person put there.
-fn look(path: &Path, place: &str, cure: &str, found: &mut Findings) {
-    match version(path) {
+/// Runs it: the person put it there.
+fn check_program(path: &Path, place: &str, cure: &str, found: &mut Findings) {
+    match read_version(path) {
         Ok(text) if text == VERSION => {}
         Ok(text) => {
             found.warning(format!("{} ({place}) is `{text}`, this is `{VERSION}`", path.display()), cure);
@@ -59,7 +59,7 @@ fn look(path: &Path, place: &str, cure: &str, found: &mut Findings) {
 fn put_on_path(seen: &Gathered) -> String {
     let link = seen.link.as_deref().filter(|link| is_program(link).is_ok());
     match link.or(seen.exe.as_deref()).and_then(Path::parent) {
-        Some(folder) => format!("add its folder: `export PATH={}:\"$PATH\"`", quoted(folder)),
+        Some(folder) => format!("add its folder: `export PATH={}:\"$PATH\"`", quote_path(folder)),
         None => "add its folder to PATH".to_owned(),
     }
 }

@@ -1,16 +1,16 @@
-//! Whether the clock can be right: ages, deadlines of approvals and the journal's days hang on it.
+//! A wrong clock: ages, deadlines of approvals and the journal's days depend on it.
 
 use std::fs::{self, OpenOptions};
 use std::path::Path;
 
 use tidegate_core::time::Millis;
 
-use super::super::finding::Findings;
-use super::super::gathered::Gathered;
-use super::super::history::time;
-use crate::host::settings_file::modified;
+use crate::doctor::finding::Findings;
+use crate::doctor::gathered::Gathered;
+use crate::doctor::history::record_time;
+use crate::path::modified_at;
 
-/// This source was written then; no clock that is right says less.
+/// Date of this source: a right clock is later.
 const WRITTEN: &str = "2026-11-15T00:00:00Z";
 
 /// Clocks of two machines differ a little.
@@ -18,8 +18,9 @@ const SLACK_MS: u64 = 120_000;
 
 const CURE: &str = "set the clock right: `timedatectl set-ntp true`, or in the system's settings";
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
-    let newest = seen.history.records.iter().map(|record| (time(record), record)).max_by_key(|(at, _)| *at);
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
+    let newest =
+        seen.history.records.iter().map(|record| (record_time(record), record)).max_by_key(|(at, _)| *at);
     if let Some(why) = too_early(seen.now) {
         found.problem(why, CURE);
     }
@@ -54,11 +55,11 @@ fn too_early(now: Millis) -> Option<String> {
     (now < written).then(|| format!("the clock says {}, before this program was written", now.iso()))
 }
 
-/// The time that a new file gets: another machine's, where the state is on its disk.
+/// The time that a new file gets: another machine's, if the state is on its disk.
 fn time_of_files(folder: &Path) -> Option<Millis> {
-    let probe = super::state::probe(folder);
+    let probe = super::state::probe_file(folder);
     OpenOptions::new().write(true).create_new(true).open(&probe).ok()?;
-    let time = modified(&probe);
+    let time = modified_at(&probe);
     let _ = fs::remove_file(&probe);
     time
 }

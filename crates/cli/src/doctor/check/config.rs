@@ -1,4 +1,4 @@
-//! Config files and variables: what is wrong in them, what waits for trust, what does not count.
+//! Config files and variables: mistakes, values that wait for trust, values without effect.
 
 use std::fs;
 use std::io;
@@ -13,16 +13,16 @@ use tidegate_state::file::bounded;
 use tidegate_state::host::claude_code::settings::variables_of_project;
 use toml_edit::{DocumentMut, Item};
 
-use super::super::finding::Findings;
-use super::super::gathered::Gathered;
-use crate::host::settings_file::Scope;
+use crate::doctor::finding::Findings;
+use crate::doctor::gathered::Gathered;
+use crate::host::claude_code::settings_file::Scope;
 #[cfg(unix)]
-use crate::install::shell::quoted;
+use crate::shell::quote_path;
 
 /// More than this is no config.
 const LARGEST: u64 = 4 * 1024 * 1024;
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let path = seen.env.place.config();
     let file = path.as_ref().map_or_else(|| "the config".to_owned(), |path| path.display().to_string());
     for problem in &seen.config.problems {
@@ -40,7 +40,7 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
             found.note_with(what, "`tidegate trust` shows it and asks whether it may count");
         }
     }
-    // A settings file that cannot be read is another check's.
+    // The check `settings` reports unreadable files.
     let ignored = seen.project.as_deref().and_then(variables_of_project).unwrap_or_default();
     let names = ignored.into_iter().map(|variable| variable.name);
     for name in names.filter(|name| Guard::of(name) == Some(Guard::Ours)) {
@@ -65,7 +65,7 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     if let Some(path) = path.as_deref().filter(|path| holds_password(seen) && is_open(path)) {
         found.warning(
             format!("{file} holds the password of the team's server and is open to other users"),
-            format!("`chmod go-rwx {}` makes it yours alone; `[memory.team] password_variable` names a better place", quoted(path)),
+            format!("`chmod go-rwx {}` makes it yours alone; `[memory.team] password_variable` names a better place", quote_path(path)),
         );
     }
     for root in path.as_deref().map(lost_projects).unwrap_or_default() {
@@ -95,7 +95,7 @@ fn is_open(path: &Path) -> bool {
 
 /// Variables in the user's own settings count in every client, and not in this terminal.
 fn of_user(seen: &Gathered, found: &mut Findings) {
-    let Some(file) = seen.settings.iter().find(|file| file.scope == Scope::User) else { return };
+    let Some(file) = seen.client.settings.iter().find(|file| file.scope == Scope::User) else { return };
     let path = file.path.display();
     let variable = |name: &str| file.get("env")?.get(name).and_then(Value::as_str);
     if variable("TIDEGATE_GUARD").is_some_and(|value| !value.is_empty()) {
@@ -116,7 +116,7 @@ fn of_user(seen: &Gathered, found: &mut Findings) {
     }
 }
 
-/// Projects with a section in the config whose folders are not there: a project that was moved loses its preset.
+/// Sections of projects that were moved: these projects lost their preset.
 fn lost_projects(config: &Path) -> Vec<String> {
     let text = bounded::read(config, LARGEST).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     let document = text.and_then(|text| text.parse::<DocumentMut>().ok());

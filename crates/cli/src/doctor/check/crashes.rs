@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use tidegate_core::pipeline::record::{Failure, Record};
 use tidegate_core::time::Millis;
 
-use super::super::finding::Findings;
-use super::super::gathered::Gathered;
-use super::super::history::{DAYS, time};
 use crate::command::worker::EVENT as WORKER;
+use crate::doctor::finding::Findings;
+use crate::doctor::gathered::Gathered;
+use crate::doctor::history::{DAYS, record_time};
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     if seen.state.is_err() {
         found.note(super::NO_STATE);
         return;
@@ -18,9 +18,9 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     let since = Millis(seen.now.0.saturating_sub(DAYS * 86_400_000));
     let mut classes: BTreeMap<&str, (usize, &Record, &Failure)> = BTreeMap::new();
     for record in &seen.history.records {
-        // A failure that could not tell its project concerns everybody. The worker's are looked at with the memory.
+        // A failure without a project concerns every project. The check `memory` reports the worker's.
         let here = (record.project.is_none() || seen.is_here(record)) && record.event != WORKER;
-        if let Some(failure) = record.failure.as_ref().filter(|_| here && time(record) >= since) {
+        if let Some(failure) = record.failure.as_ref().filter(|_| here && record_time(record) >= since) {
             let newest = classes.entry(&failure.class).or_insert((0, record, failure));
             *newest = (newest.0 + 1, record, failure);
         }

@@ -1,11 +1,11 @@
 //! Other agents that call the hooks.
 
-use super::super::finding::Findings;
-use super::super::gathered::Gathered;
-use super::super::history::DAYS;
+use crate::doctor::finding::Findings;
+use crate::doctor::gathered::Gathered;
+use crate::doctor::history::DAYS;
 use crate::host::unchecked::Unchecked;
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     if seen.state.is_err() {
         found.note(super::NO_STATE);
         return;

@@ -1,4 +1,4 @@
-//! Flow and stock: whether the hooks can read them. What they cannot read they pass over without a word.
+//! Flow and stock that hooks cannot read: they skip such files silently.
 
 use std::fs;
 use std::path::Path;
@@ -14,25 +14,25 @@ use tidegate_core::time::Millis;
 use tidegate_state::feature::knowledge::read::{Folder, LARGEST};
 use tidegate_state::file::bounded;
 
-use super::super::finding::{Findings, count};
-use super::super::gathered::Gathered;
-use crate::install::shell::quoted;
+use crate::doctor::finding::Findings;
+use crate::doctor::gathered::Gathered;
+use crate::print::format_count;
+use crate::shell::quote_path;
 
-/// So many lines of one file are named.
+/// Lines named per file.
 const NAMED: usize = 3;
 
 /// Clocks differ a little; a time without a zone may be of any zone.
 const HOUR: u64 = 3_600_000;
 const WIDEST_ZONE: u64 = 14 * HOUR;
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     match &seen.project {
-        Some(root) => look(root, seen.now, found),
+        Some(root) => check_files(root, seen.now, found),
         None => found.ok("no project, no files"),
     }
 }
 
-/// What is there, in numbers.
 #[derive(Default)]
 struct Numbers {
     entries: usize,
@@ -41,7 +41,7 @@ struct Numbers {
     unverified: usize,
 }
 
-fn look(root: &Path, now: Millis, found: &mut Findings) {
+fn check_files(root: &Path, now: Millis, found: &mut Findings) {
     let path = root.join(".claude/context");
     let Some(folder) = Folder::of(root) else {
         return without_folder(&path, found);
@@ -51,7 +51,7 @@ fn look(root: &Path, now: Millis, found: &mut Findings) {
         let file = path.join(name);
         match folder.text(name) {
             Known::Absent => {}
-            Known::Broken(why) => broken(&file, &why, found),
+            Known::Broken(why) => report_broken(&file, &why, found),
             Known::Value(text) if tracked::is_flow(name) => {
                 let entries = Progress::parse(&text).entries;
                 if name == flow::ARCHIVE {
@@ -74,12 +74,12 @@ fn look(root: &Path, now: Millis, found: &mut Findings) {
         if !has_extension(&file, "json") && is_locked(&file) {
             found.note_with(
                 format!("{} is read-only: what should be added to it is not", file.display()),
-                format!("`chmod u+w {}`, unless that is meant", quoted(&file)),
+                format!("`chmod u+w {}`, unless that is meant", quote_path(&file)),
             );
         }
     }
     if found.is_empty() {
-        found.ok(healthy(&numbers));
+        found.ok(describe_numbers(&numbers));
     }
 }
 
@@ -92,20 +92,20 @@ fn without_folder(path: &Path, found: &mut Findings) {
         ),
         Ok(_) => found.warning(
             format!("{shown} is not a folder: no progress is kept"),
-            format!("move {} away, then `mkdir -p {}`", quoted(path), quoted(path)),
+            format!("move {} away, then `mkdir -p {}`", quote_path(path), quote_path(path)),
         ),
         Err(_) if fs::symlink_metadata(path).is_ok() => found.warning(
             format!("{shown} is a link that leads nowhere: no progress is kept"),
-            format!("remove {}, then `mkdir -p {}`", quoted(path), quoted(path)),
+            format!("remove {}, then `mkdir -p {}`", quote_path(path), quote_path(path)),
         ),
         Err(_) => found.ok("not used here: there is no .claude/context"),
     }
 }
 
-fn broken(file: &Path, why: &str, found: &mut Findings) {
+fn report_broken(file: &Path, why: &str, found: &mut Findings) {
     // The reason begins with the file's name.
     let why = why.split_once(": ").map_or(why, |(_, why)| why);
-    let path = quoted(file);
+    let path = quote_path(file);
     let cure = match fs::metadata(file) {
         Err(_) => format!("remove {path}, or mend the link"),
         Ok(there) if !there.is_file() => format!("move {path} away: it has to be a file"),
@@ -134,7 +134,7 @@ fn of_archive(file: &Path, found: &mut Findings) {
     }
 }
 
-/// One from the future counts as the newest for as long as it stands there.
+/// An entry from the future counts as the newest until it is removed.
 fn of_flow(file: &Path, entries: &[Entry<'_>], now: Millis, found: &mut Findings) {
     let is_ahead = |entry: &&Entry<'_>| {
         let slack = if entry.zoned { HOUR } else { WIDEST_ZONE + HOUR };
@@ -151,7 +151,7 @@ fn of_flow(file: &Path, entries: &[Entry<'_>], now: Millis, found: &mut Findings
 }
 
 fn of_stock(file: &Path, stock: &Stock<'_>, found: &mut Findings) {
-    // An entry in one's own words is fine; a count that does not count is not what somebody meant.
+    // Free text is fine; a broken count is a mistake.
     let lines = || stock.problems.iter().filter(|problem| problem.what != Fault::NoLearning);
     for problem in lines().take(NAMED) {
         found.warning(
@@ -162,13 +162,13 @@ fn of_stock(file: &Path, stock: &Stock<'_>, found: &mut Findings) {
     let more = lines().count().saturating_sub(NAMED);
     if more > 0 {
         found.note_with(
-            format!("{}: {} like these", file.display(), count(more, "more line")),
+            format!("{}: {} like these", file.display(), format_count(more, "more line")),
             "`tidegate learnings check` names them all",
         );
     }
 }
 
-/// Copies for other tools: nothing rests on them.
+/// Copies for other tools: nothing depends on them.
 fn of_copy(file: &Path, text: &str, found: &mut Findings) {
     let members: Result<Map<String, Value>, _> = serde_json::from_str(text.trim_start_matches('\u{feff}'));
     let why = match members {
@@ -181,11 +181,14 @@ fn of_copy(file: &Path, text: &str, found: &mut Findings) {
     };
     found.note_with(
         format!("{} {why}", file.display()),
-        format!("remove {}, unless another tool keeps it: it is a copy, and is written anew", quoted(file)),
+        format!(
+            "remove {}, unless another tool keeps it: it is a copy, and is written anew",
+            quote_path(file)
+        ),
     );
 }
 
-fn healthy(numbers: &Numbers) -> String {
+fn describe_numbers(numbers: &Numbers) -> String {
     let entries = match numbers.entries {
         1 => "1 progress entry".to_owned(),
         entries => format!("{entries} progress entries"),
@@ -194,7 +197,7 @@ fn healthy(numbers: &Numbers) -> String {
         if numbers.archived > 0 { format!(", {} in the archive", numbers.archived) } else { String::new() };
     let unverified =
         if numbers.unverified > 0 { format!(", {} unverified", numbers.unverified) } else { String::new() };
-    format!("{entries}{archived}; {}{unverified}", count(numbers.learnings, "learning"))
+    format!("{entries}{archived}; {}{unverified}", format_count(numbers.learnings, "learning"))
 }
 
 fn is_locked(file: &Path) -> bool {

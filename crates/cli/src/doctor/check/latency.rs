@@ -1,18 +1,19 @@
-//! How long the last hundred hook runs took.
+//! Duration of the last hundred hook runs.
 
-use super::super::finding::{Findings, count};
-use super::super::gathered::Gathered;
-use super::super::history::ENOUGH;
+use crate::doctor::finding::Findings;
+use crate::doctor::gathered::Gathered;
+use crate::doctor::history::ENOUGH;
+use crate::print::format_count;
 
 /// A person notices more than this on every call.
 const SLOW_US: u64 = 50_000;
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     if seen.state.is_err() {
         found.note(super::NO_STATE);
         return;
     }
-    // Runs that kept out of the way did not count their time.
+    // Runs that kept out of the way did not measure their time.
     let timed = seen.history.records.iter().rev().map(|record| record.cost.us).filter(|us| *us > 0);
     let mut micros: Vec<u64> = timed.take(ENOUGH).collect();
     micros.sort_unstable();
@@ -24,7 +25,7 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     };
     let text = format!(
         "the last {}: median {}, p95 {}, longest {}",
-        count(micros.len(), "hook run"),
+        format_count(micros.len(), "hook run"),
         milliseconds(median),
         milliseconds(p95),
         milliseconds(max)
@@ -39,7 +40,7 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     }
 }
 
-/// The smallest value that so many per cent are not above.
+/// The smallest value with this share of values at or below it.
 fn percentile(sorted: &[u64], percent: usize) -> Option<u64> {
     sorted.get((sorted.len() * percent).div_ceil(100).checked_sub(1)?).copied()
 }

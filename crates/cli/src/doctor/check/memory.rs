@@ -1,5 +1,5 @@
-//! The memory: whether the store can be used, and whether what hooks leave gets into it. The store is looked at, not gone
-//! through, and nothing is mended here: `tidegate memory check` does both.
+//! The memory: its store, and the jobs that hooks leave for it. The store is opened but not read through, and nothing
+//! is repaired: `tidegate memory check` does both.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,26 +16,27 @@ use tidegate_state::feature::memory::spool;
 use tidegate_state::feature::memory::spool::Unread;
 use tidegate_state::place::StateDir;
 
-use super::super::finding::{Findings, count};
-use super::super::gathered::Gathered;
-use super::super::history::{DAYS, time};
 use super::state::{is_closed, open_up, try_to_write};
 use crate::command::worker::EVENT;
-use crate::install::shell::quoted;
+use crate::doctor::finding::Findings;
+use crate::doctor::gathered::Gathered;
+use crate::doctor::history::{DAYS, record_time};
+use crate::print::format_count;
+use crate::shell::quote_path;
 
 const HOUR: u64 = 3_600_000;
 
-/// A job that waits longer than this, or behind so many others, is not on its way.
+/// A job that waits longer than this, or behind this many others, is stuck.
 const LONG: u64 = HOUR;
 const MANY: usize = 200;
 
-/// What fails once may be a moment's trouble.
+/// A single failure may be temporary.
 const OFTEN: usize = 3;
 
-/// A team that was not told anything for so long is not just away for lunch.
+/// Longer than a server is away for maintenance.
 const UNTOLD: u64 = 24 * HOUR;
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let Ok(state) = &seen.state else {
         found.note(super::NO_STATE);
         return;
@@ -47,24 +48,24 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
             return;
         }
     };
-    folder(home.folder(), found);
-    let looked = home.is_there().unwrap_or(false).then(|| store(&home, found));
-    waiting(state, seen.now, found);
-    failures(seen, found);
+    check_folder(home.folder(), found);
+    let looked = home.is_there().unwrap_or(false).then(|| check_store(&home, found));
+    check_waiting_jobs(state, seen.now, found);
+    report_failures(seen, found);
     if let Some(Some(looked)) = &looked {
-        team(seen, &home, looked, found);
+        check_team(seen, &home, looked, found);
     }
     for aside in home.damaged_files() {
         found.note_with(
             format!("a damaged store was set aside and rebuilt: {}", aside.display()),
-            format!("`what-happened.json` there says what was saved; delete {} then", quoted(&aside)),
+            format!("`what-happened.json` there says what was saved; delete {} then", quote_path(&aside)),
         );
     }
     if found.is_empty() {
         let off = if relay_log::is_on(&seen.config) { "" } else { "; nothing is recorded here" };
         match looked.flatten() {
             Some(QuickCheck { logs, .. }) => {
-                let logs = count(usize::try_from(logs).unwrap_or(usize::MAX), "log");
+                let logs = format_count(usize::try_from(logs).unwrap_or(usize::MAX), "log");
                 found.ok(format!("{}, {logs}, nothing waits for long{off}", home.file().display()));
             }
             None => found.ok(format!("nothing has been stored yet{off}")),
@@ -76,12 +77,15 @@ fn cure_of(error: &Error) -> String {
     error.hint.clone().unwrap_or_else(|| "set TIDEGATE_DATA_DIR to a folder of your own".to_owned())
 }
 
-fn folder(folder: &Path, found: &mut Findings) {
+fn check_folder(folder: &Path, found: &mut Findings) {
     if let Err(error) = try_to_write(folder) {
         let cure = if is_closed(folder) {
             open_up(folder)
         } else {
-            format!("give {} to yourself, or set TIDEGATE_DATA_DIR to a folder of your own", quoted(folder))
+            format!(
+                "give {} to yourself, or set TIDEGATE_DATA_DIR to a folder of your own",
+                quote_path(folder)
+            )
         };
         found.problem(format!("nothing can be written in {}: {error}", folder.display()), cure);
         return;
@@ -93,13 +97,13 @@ fn folder(folder: &Path, found: &mut Findings) {
         if metadata.permissions().mode() & 0o077 != 0 {
             found.warning(
                 format!("{} is open to other users", path.display()),
-                format!("`chmod go-rwx {}` makes it yours alone", quoted(&path)),
+                format!("`chmod go-rwx {}` makes it yours alone", quote_path(&path)),
             );
         }
     }
 }
 
-fn store(home: &MemoryHome, found: &mut Findings) -> Option<QuickCheck> {
+fn check_store(home: &MemoryHome, found: &mut Findings) -> Option<QuickCheck> {
     let error = match sqlite::quick_check(&home.file()) {
         Ok(looked) => return Some(looked),
         Err(error) => error,
@@ -114,14 +118,14 @@ fn store(home: &MemoryHome, found: &mut Findings) -> Option<QuickCheck> {
         ErrorKind::Newer | ErrorKind::Refused => found.problem(error.what.clone(), cure_of(&error)),
         _ => found.problem(
             format!("the store cannot be read: {}", error.what),
-            format!("give {} to yourself with mode 0600; `tidegate memory check` says more", quoted(&file)),
+            format!("give {} to yourself with mode 0600; `tidegate memory check` says more", quote_path(&file)),
         ),
     }
     None
 }
 
-/// What hooks left and no worker took.
-fn waiting(state: &StateDir, now: Millis, found: &mut Findings) {
+/// Jobs without a worker.
+fn check_waiting_jobs(state: &StateDir, now: Millis, found: &mut Findings) {
     const ONCE: &str = "`tidegate worker --once` does what can be done, and says what is in the way";
     let queue = match spool::list(state) {
         Ok(queue) => queue,
@@ -130,7 +134,7 @@ fn waiting(state: &StateDir, now: Millis, found: &mut Findings) {
             let cure = if is_closed(&folder) {
                 open_up(&folder)
             } else {
-                format!("move {} away: the next hook makes it anew", quoted(&folder))
+                format!("move {} away: the next hook makes it anew", quote_path(&folder))
             };
             found.problem(format!("the spool cannot be read: {error}"), cure);
             return;
@@ -139,7 +143,7 @@ fn waiting(state: &StateDir, now: Millis, found: &mut Findings) {
     let newer = queue.iter().filter(|queued| matches!(queued.job, Err(Unread::Newer(_)))).count();
     if newer > 0 {
         found.warning(
-            format!("{} from a newer tidegate", waits(newer)),
+            format!("{} from a newer tidegate", count_waiting(newer)),
             "`tidegate worker --once` with the newer tidegate stores them; this one leaves them alone",
         );
     }
@@ -147,15 +151,21 @@ fn waiting(state: &StateDir, now: Millis, found: &mut Findings) {
     let late = oldest.filter(|at| now.since(*at) >= LONG);
     let others = queue.len() - newer;
     if let Some(since) = late {
-        found.warning(format!("{} to be stored, the oldest since {}", waits(others), since.iso()), ONCE);
+        found.warning(
+            format!("{} to be stored, the oldest since {}", count_waiting(others), since.iso()),
+            ONCE,
+        );
     } else if others > MANY {
-        found.warning(format!("{} to be stored", waits(others)), ONCE);
+        found.warning(format!("{} to be stored", count_waiting(others)), ONCE);
     }
     let retries = retries::read(state);
     let names: Vec<_> = queue.iter().filter_map(|queued| queued.path.file_name()).collect();
     let failed = retries.jobs.keys().filter(|name| names.iter().any(|known| *known == name.as_str())).count();
     if failed > 0 {
-        found.warning(format!("{} could not be stored, and will be tried again", count(failed, "job")), ONCE);
+        found.warning(
+            format!("{} could not be stored, and will be tried again", format_count(failed, "job")),
+            ONCE,
+        );
     }
     let untold = retries.summaries.values().filter(|retry| retry.tries as usize >= OFTEN).count();
     if untold > 0 {
@@ -169,16 +179,16 @@ fn waiting(state: &StateDir, now: Millis, found: &mut Findings) {
         found.warning(
             format!(
                 "{} in the spool that made no sense {} put aside",
-                count(damaged.len(), "file"),
+                format_count(damaged.len(), "file"),
                 were(damaged.len())
             ),
-            format!("look what wrote into {}, then delete it", quoted(folder)),
+            format!("look what wrote into {}, then delete it", quote_path(folder)),
         );
     }
 }
 
-fn waits(number: usize) -> String {
-    format!("{} {}", count(number, "job"), if number == 1 { "waits" } else { "wait" })
+fn count_waiting(number: usize) -> String {
+    format!("{} {}", format_count(number, "job"), if number == 1 { "waits" } else { "wait" })
 }
 
 fn were(number: usize) -> &'static str {
@@ -186,14 +196,15 @@ fn were(number: usize) -> &'static str {
 }
 
 fn logs_were(number: usize) -> String {
-    format!("{} {}", count(number, "log"), were(number))
+    format!("{} {}", format_count(number, "log"), were(number))
 }
 
-/// What workers wrote down in the last days.
-fn failures(seen: &Gathered, found: &mut Findings) {
+/// From the journal of the last days.
+fn report_failures(seen: &Gathered, found: &mut Findings) {
     let since = Millis(seen.now.0.saturating_sub(DAYS * 24 * HOUR));
     let mut classes: BTreeMap<&str, (usize, &Record, &Failure)> = BTreeMap::new();
-    for record in seen.history.records.iter().filter(|record| record.event == EVENT && time(record) >= since)
+    for record in
+        seen.history.records.iter().filter(|record| record.event == EVENT && record_time(record) >= since)
     {
         if let Some(failure) = &record.failure {
             let newest = classes.entry(&failure.class).or_insert((0, record, failure));
@@ -201,7 +212,7 @@ fn failures(seen: &Gathered, found: &mut Findings) {
         }
     }
     for (class, (times, record, failure)) in classes {
-        // What became of a damaged store and of a team is said by what is there now.
+        // Damaged stores and teams are judged by their present state.
         if matches!(class, "memory" | "team") {
             continue;
         }
@@ -226,7 +237,7 @@ fn failures(seen: &Gathered, found: &mut Findings) {
     }
 }
 
-fn team(seen: &Gathered, home: &MemoryHome, looked: &QuickCheck, found: &mut Findings) {
+fn check_team(seen: &Gathered, home: &MemoryHome, looked: &QuickCheck, found: &mut Findings) {
     let Some(url) = seen.config.memory.team.url.as_ref() else { return };
     let standing = TeamState::read(home);
     let Some(failure) = &standing.failure else { return };
@@ -236,7 +247,7 @@ fn team(seen: &Gathered, home: &MemoryHome, looked: &QuickCheck, found: &mut Fin
     }
     let since =
         told.map_or_else(|| "never told anything yet".to_owned(), |at| format!("last told at {}", at.iso()));
-    let pending = count(usize::try_from(looked.outbox).unwrap_or(usize::MAX), "change");
+    let pending = format_count(usize::try_from(looked.outbox).unwrap_or(usize::MAX), "change");
     found.warning(
         format!("the team's store {} was {since}, {pending} to be delivered: {}", url.shown(), failure.what),
         "all of it is in your own store; `tidegate worker --once` tries to deliver it and says what is in the way",

@@ -1,49 +1,40 @@
-//! One file per check.
+//! One file per check; those that look at the host are in its folder.
 
 mod backend;
 mod binary;
-mod client;
 mod clock;
 mod config;
 mod crashes;
-mod disabled;
 mod disk;
-mod hooks;
 mod hosts;
-mod installs;
 mod knowledge;
 mod latency;
-mod life;
 mod memory;
 mod network;
 mod off;
-mod paths;
-mod safety;
-mod settings;
-mod skills;
 mod state;
-mod transcript;
 
 use super::finding::{Finding, Findings};
 use super::gathered::Gathered;
+use crate::host::claude_code::check as claude_code;
 
 type Check = fn(&Gathered, &mut Findings);
 
-/// What a check says that has nothing to look at.
-const NO_STATE: &str = "not known: without a state directory nothing is written down";
+/// For checks without anything to look at.
+pub(crate) const NO_STATE: &str = "not known: without a state directory nothing is written down";
 
-/// In the order in which they are shown: what is there, whether it is called, what it can work with, how it has gone.
+/// In the order in which they are shown: presence, registration, surroundings, history.
 const CHECKS: &[(&str, Check)] = &[
     ("binary", binary::check),
-    ("paths", paths::check),
-    ("safety", safety::check),
-    ("settings", settings::check),
-    ("hooks", hooks::check),
+    ("paths", claude_code::paths::check),
+    ("safety", claude_code::safety::check),
+    ("settings", claude_code::settings::check),
+    ("hooks", claude_code::hooks::check),
     ("hosts", hosts::check),
-    ("installs", installs::check),
-    ("disabled", disabled::check),
-    ("skills", skills::check),
-    ("client", client::check),
+    ("installs", claude_code::installs::check),
+    ("disabled", claude_code::disabled::check),
+    ("skills", claude_code::skills::check),
+    ("client", claude_code::client::check),
     ("state", state::check),
     ("clock", clock::check),
     ("disk", disk::check),
@@ -53,16 +44,15 @@ const CHECKS: &[(&str, Check)] = &[
     ("backend", backend::check),
     ("knowledge", knowledge::check),
     ("memory", memory::check),
-    ("transcript", transcript::check),
+    ("transcript", claude_code::transcript::check),
     ("crashes", crashes::check),
     ("latency", latency::check),
-    ("life", life::check),
+    ("life", claude_code::life::check),
 ];
 
-pub(super) const COUNT: usize = CHECKS.len();
+pub(crate) const COUNT: usize = CHECKS.len();
 
-/// What they all found.
-pub(super) fn all(seen: &Gathered) -> Vec<Finding> {
+pub(crate) fn run_checks(seen: &Gathered) -> Vec<Finding> {
     let run = |(id, check): &(&'static str, Check)| {
         let mut findings = Findings::of(id);
         check(seen, &mut findings);

@@ -1,23 +1,23 @@
-//! Folders on network file systems. SQLite's write-ahead log needs memory that all processes share, and `O_APPEND` is not
-//! atomic there: another machine's write can overwrite ours.
+//! Folders on network file systems. SQLite's write-ahead log needs memory that all processes share, and `O_APPEND` is
+//! not atomic there: a write of another machine can overwrite one from here.
 
 use std::path::Path;
 
 use tidegate_memory::memory::MemoryHome;
 
-use super::super::finding::Findings;
-use super::super::gathered::Gathered;
-use crate::install::shell::quoted;
+use crate::doctor::finding::Findings;
+use crate::doctor::gathered::Gathered;
+use crate::shell::quote_path;
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let state = seen.env.place.state().ok();
     let memory = MemoryHome::of(&seen.env.place).ok();
     let places = Places {
         state: state.as_deref(),
         memory: memory.as_ref().map(MemoryHome::folder),
-        client: seen.host.as_deref(),
+        client: seen.client.folder.as_deref(),
     };
-    look(&places, file_system, found);
+    check_places(&places, file_system, found);
 }
 
 struct Places<'a> {
@@ -26,9 +26,13 @@ struct Places<'a> {
     client: Option<&'a Path>,
 }
 
-/// `file_system` names the network file system that a folder is on, if it is on one.
-fn look(places: &Places<'_>, file_system: impl Fn(&Path) -> Option<&'static str>, found: &mut Findings) {
-    // It may not be there yet; then it will be on the file system of the nearest folder above it.
+/// `file_system` names the network file system of a folder, if it is on one.
+fn check_places(
+    places: &Places<'_>,
+    file_system: impl Fn(&Path) -> Option<&'static str>,
+    found: &mut Findings,
+) {
+    // A folder that does not exist yet will be on the file system of the nearest one above it.
     let on_network =
         |folder: &Path| file_system(folder.ancestors().find(|above| above.exists()).unwrap_or(folder));
     if let Some((folder, name)) = places.state.and_then(|folder| Some((folder, on_network(folder)?))) {
@@ -49,7 +53,7 @@ fn look(places: &Places<'_>, file_system: impl Fn(&Path) -> Option<&'static str>
             format!(
                 "end the client, move {} into a folder of your own on a local disk, and set TIDEGATE_DATA_DIR to that folder, \
                  in the shell that starts the client, too",
-                quoted(folder)
+                quote_path(folder)
             ),
         );
     }
@@ -127,8 +131,8 @@ fn mount_type(mountinfo: &str, folder: &Path) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::finding::State;
     use super::*;
+    use crate::doctor::finding::State;
 
     #[test]
     fn network_file_systems_are_known_by_their_numbers() {
@@ -206,7 +210,7 @@ mod tests {
                 assert!(folder.exists(), "{folder:?}");
                 network.iter().any(|name| at(name) == folder).then_some("NFS")
             };
-            look(&places, on, &mut found);
+            check_places(&places, on, &mut found);
             found.into_vec()
         };
         let local = findings(&[]);

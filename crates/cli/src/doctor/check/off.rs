@@ -1,4 +1,4 @@
-//! What is switched off now.
+//! Policies that are switched off now.
 
 use std::path::Path;
 
@@ -6,14 +6,14 @@ use tidegate_core::feature as policy;
 use tidegate_state::config::off;
 use tidegate_state::config::off::Scope;
 
-use super::super::finding::Findings;
-use super::super::gathered::Gathered;
-use crate::command::off::{describe, only_advises};
-use crate::install::shell::quoted;
+use crate::command::off::{describe_off, only_advises};
+use crate::doctor::finding::Findings;
+use crate::doctor::gathered::Gathered;
+use crate::shell::quote_path;
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     for name in &seen.config.off {
-        // A name that is no policy's is a problem of the config.
+        // The check `config` reports unknown names.
         if policy::switchable().any(|known| known == name) {
             found.note_with(
                 format!("`{name}` is switched off by TIDEGATE_OFF in this environment"),
@@ -30,12 +30,12 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     let switches = seen.state.as_ref().map(off::read).unwrap_or_default();
     for off in switches.off.iter().filter(|off| !off.lapsed(seen.now)) {
         found.note_with(
-            format!("`{}` is switched off {}", off.policy, describe(off)),
-            format!("`tidegate on {}{}` switches it on again", off.policy, scope(&off.scope)),
+            format!("`{}` is switched off {}", off.policy, describe_off(off)),
+            format!("`tidegate on {}{}` switches it on again", off.policy, scope_arguments(&off.scope)),
         );
     }
     for down in &switches.stepped_down {
-        let project = quoted(Path::new(&down.stepped_down_in));
+        let project = quote_path(Path::new(&down.stepped_down_in));
         found.note_with(
             format!("`{}` {}", down.policy, only_advises(down)),
             format!("`tidegate on {} --project {project}` lets it block again", down.policy),
@@ -52,10 +52,10 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     }
 }
 
-/// Where to switch it on, as it would be typed anywhere.
-fn scope(scope: &Scope) -> String {
+/// As arguments that work in any folder.
+fn scope_arguments(scope: &Scope) -> String {
     match scope {
         Scope::Everywhere | Scope::Session(_) => " --everywhere".to_owned(),
-        Scope::Project(root) => format!(" --project {}", quoted(Path::new(root))),
+        Scope::Project(root) => format!(" --project {}", quote_path(Path::new(root))),
     }
 }

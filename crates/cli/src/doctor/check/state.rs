@@ -1,4 +1,4 @@
-//! The state directory: ours, private, and really writable.
+//! The state directory: owned by the person, private, and really writable.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -6,20 +6,23 @@ use std::path::Path;
 
 use tidegate_state::file::append;
 
-use super::super::finding::{Findings, count};
-use super::super::gathered::Gathered;
-use crate::install::shell::quoted;
+use crate::doctor::finding::Findings;
+use crate::doctor::gathered::Gathered;
+use crate::print::format_count;
+use crate::shell::quote_path;
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     const ELSEWHERE: &str = "set TIDEGATE_STATE_DIR to a folder of your own, where the client is started too";
     let state = match &seen.state {
         Ok(state) => state,
         Err(why) => {
             let cure = match seen.env.place.state() {
                 Ok(path) => match in_the_way(&path) {
-                    Some(file) => format!("move {} away: the next hook makes a folder there", quoted(file)),
+                    Some(file) => {
+                        format!("move {} away: the next hook makes a folder there", quote_path(file))
+                    }
                     None if is_closed(&path) => open_up(&path),
-                    None => format!("give {} to yourself with mode 0700, or {ELSEWHERE}", quoted(&path)),
+                    None => format!("give {} to yourself with mode 0700, or {ELSEWHERE}", quote_path(&path)),
                 },
                 Err(_) => ELSEWHERE.to_owned(),
             };
@@ -34,7 +37,7 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
             let cure = if is_closed(&folder) {
                 open_up(&folder)
             } else {
-                format!("move {} away, or give it to yourself{whose}", quoted(&folder))
+                format!("move {} away, or give it to yourself{whose}", quote_path(&folder))
             };
             found.problem(format!("nothing can be written in {}: {error}", folder.display()), cure);
         }
@@ -43,7 +46,7 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     if let Some(why) = cannot_append(&today) {
         found.problem(
             format!("no record can be written to {}: {why}", today.display()),
-            format!("move {} away: the next hook makes it anew", quoted(&today)),
+            format!("move {} away: the next hook makes it anew", quote_path(&today)),
         );
     }
     for problem in &seen.history.problems {
@@ -58,7 +61,7 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     if seen.history.skipped > 0 {
         found.note(format!(
             "{} of the journal's last days cannot be read (torn, or of a newer version)",
-            count(seen.history.skipped, "line")
+            format_count(seen.history.skipped, "line")
         ));
     }
     if found.is_empty() {
@@ -66,49 +69,48 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     }
 }
 
-/// Writes a file and takes it away again. A folder that is not there yet is made by the first hook.
-pub(super) fn try_to_write(folder: &Path) -> io::Result<()> {
+/// Writes a file and removes it again. A missing folder is fine: the first hook makes it.
+pub(crate) fn try_to_write(folder: &Path) -> io::Result<()> {
     match fs::metadata(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Ok(found) if !found.is_dir() => return Err(io::Error::other("it is not a folder")),
         found => found?,
     };
-    let probe = probe(folder);
+    let probe = probe_file(folder);
     OpenOptions::new().write(true).create_new(true).open(&probe)?;
     let written = fs::write(&probe, b"doctor\n");
     let removed = fs::remove_file(&probe);
     written.and(removed)
 }
 
-/// The file that stands where a folder has to be.
+/// A file at the place of a folder.
 fn in_the_way(path: &Path) -> Option<&Path> {
     let nearest = path.ancestors().find(|step| fs::symlink_metadata(step).is_ok())?;
     fs::metadata(nearest).is_ok_and(|found| !found.is_dir()).then_some(nearest)
 }
 
-/// Whether it is a folder of the person's own whose mode keeps its owner out.
+/// A folder of the person's own whose mode keeps its owner out.
 #[cfg(unix)]
-pub(super) fn is_closed(folder: &Path) -> bool {
+pub(crate) fn is_closed(folder: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let is_own = |found: fs::Metadata| found.uid() == rustix::process::geteuid().as_raw();
     fs::metadata(folder).is_ok_and(|found| found.is_dir() && found.mode() & 0o700 != 0o700 && is_own(found))
 }
 
 #[cfg(not(unix))]
-pub(super) fn is_closed(_: &Path) -> bool {
+pub(crate) fn is_closed(_: &Path) -> bool {
     false
 }
 
-pub(super) fn open_up(folder: &Path) -> String {
-    format!("`chmod u+rwx {}` lets you write there again", quoted(folder))
+pub(crate) fn open_up(folder: &Path) -> String {
+    format!("`chmod u+rwx {}` lets you write there again", quote_path(folder))
 }
 
-/// The file that is written on trial.
-pub(super) fn probe(folder: &Path) -> std::path::PathBuf {
+pub(crate) fn probe_file(folder: &Path) -> std::path::PathBuf {
     folder.join(format!(".doctor.{}", std::process::id()))
 }
 
-/// Why a file that is there cannot be appended to. A pipe is not opened: it would wait for its reader.
+/// A pipe is not opened: that would wait for its reader.
 fn cannot_append(path: &Path) -> Option<String> {
     let found = fs::symlink_metadata(path).ok()?;
     let regular = fs::metadata(path).is_ok_and(|found| found.is_file());

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tidegate_core::time::Millis;
 
 /// The answer to the request with this number: a call of a tool, with its token counts.
-pub(crate) fn answer(number: u32, model: &str, used: u64, at: Millis) -> Value {
+pub(crate) fn answer_entry(number: u32, model: &str, used: u64, at: Millis) -> Value {
     json!({
         "type": "assistant",
         "isSidechain": false,
@@ -20,7 +20,7 @@ pub(crate) fn answer(number: u32, model: &str, used: u64, at: Millis) -> Value {
 }
 
 /// An automatic compaction with the tokens before and after it.
-pub(crate) fn boundary(before: u64, after: u64, at: Millis) -> Value {
+pub(crate) fn boundary_entry(before: u64, after: u64, at: Millis) -> Value {
     json!({
         "type": "system",
         "subtype": "compact_boundary",

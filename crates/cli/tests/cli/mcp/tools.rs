@@ -378,6 +378,27 @@ fn rows_are_given_as_data_with_their_author() {
     server.end();
 }
 
+/// An error may name a path, which others may have named.
+#[cfg(unix)]
+#[test]
+fn errors_of_resources_are_given_as_data() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = Sandbox::new();
+    let folder = sandbox.path().join("<system-reminder>");
+    let memory = folder.join("memory");
+    std::fs::create_dir_all(&memory).expect("new folders");
+    std::fs::write(memory.join("memory.db"), "").expect("a new file");
+    std::fs::set_permissions(&memory, std::fs::Permissions::from_mode(0o777)).expect("ours");
+    let sandbox = sandbox.with("TIDEGATE_DATA_DIR", folder);
+    let mut server = Server::start(&sandbox);
+    let refused = server.ask("resources/list", &json!({}))["error"].to_string();
+    assert!(refused.contains("‹system-reminder›") && !refused.contains('<'), "{refused}");
+    let uri = json!({ "uri": "tidegate://<system-reminder>" });
+    let refused = server.ask("resources/read", &uri)["error"].to_string();
+    assert!(refused.contains("‹system-reminder›") && !refused.contains('<'), "{refused}");
+    server.end();
+}
+
 #[test]
 fn projects_are_told_apart() {
     let sandbox = Sandbox::new();

@@ -208,11 +208,14 @@ fn typed(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
             ..Verdict::silent("the prompt names a code and is not an approval")
         };
     };
-    if let Some(why) = nobody_to_approve(facts) {
-        return Verdict::silent(why);
+    let waiting = requests.iter().find(|request| request.code == code && request.waits(facts.now));
+    let elsewhere = waiting.filter(|request| !is_client_of(request, facts)).map(|_| Doubt::OtherClient);
+    if let Some(doubt) = doubt(facts).or(elsewhere) {
+        let said = waiting.and_then(|request| words::not_counted(facts.lang, request, doubt));
+        let says = said.map(|text| say(Audience::User, text)).into_iter().collect();
+        return Verdict { says, ..Verdict::silent(doubt.because()) };
     }
-    match requests.iter().find(|request| request.code == code && request.waits(facts.now)) {
-        Some(request) if !is_client_of(request, facts) => Verdict::silent("it was typed into another client"),
+    match waiting {
         Some(request) => give(facts, &[request], "a person typed the approval"),
         None => Verdict {
             says: vec![say(Audience::User, words::nothing_to_approve(facts.lang, &code))],
@@ -221,14 +224,38 @@ fn typed(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     }
 }
 
+/// Why a typed approval is not taken for a person's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Doubt {
+    Absent,
+    Unsaid,
+    NotByClient,
+    Unattended,
+    OfAgent,
+    OtherClient,
+}
+
+impl Doubt {
+    fn because(self) -> &'static str {
+        match self {
+            Doubt::Absent => "nobody is there to approve it",
+            Doubt::Unsaid => "the host does not say whether a person is there",
+            Doubt::NotByClient => "the hook was not started by the client",
+            Doubt::Unattended => "the client says that nobody is there",
+            Doubt::OfAgent => "an agent started this client",
+            Doubt::OtherClient => "it was typed into another client",
+        }
+    }
+}
+
 /// Why an approval cannot be a person's.
-fn nobody_to_approve(facts: &Facts<'_>) -> Option<&'static str> {
+fn doubt(facts: &Facts<'_>) -> Option<Doubt> {
     match (facts.person, facts.client) {
-        (Person::Absent, _) => Some("nobody is there to approve it"),
-        (Person::Unknown, _) => Some("the host does not say whether a person is there"),
-        (Person::There, Client::Unknown) => Some("the hook was not started by the client"),
-        (Person::There, Client::Unattended) => Some("the client says that nobody is there"),
-        (Person::There, Client::OfAgent) => Some("an agent started this client"),
+        (Person::Absent, _) => Some(Doubt::Absent),
+        (Person::Unknown, _) => Some(Doubt::Unsaid),
+        (Person::There, Client::Unknown) => Some(Doubt::NotByClient),
+        (Person::There, Client::Unattended) => Some(Doubt::Unattended),
+        (Person::There, Client::OfAgent) => Some(Doubt::OfAgent),
         (Person::There, Client::OfPerson(_)) => None,
     }
 }
@@ -281,8 +308,8 @@ fn answered(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     if about.is_empty() {
         return Verdict::silent("no code in the question");
     }
-    if let Some(why) = nobody_to_approve(facts) {
-        return Verdict::silent(why);
+    if let Some(doubt) = doubt(facts) {
+        return Verdict::silent(doubt.because());
     }
     if !about.iter().all(|request| is_client_of(request, facts)) {
         return Verdict::silent("it was answered in another client");

@@ -1,5 +1,7 @@
 //! Texts for people about commands that wait for their yes.
 
+use super::Doubt;
+use super::marks::Approval;
 use crate::text::lang::Lang;
 
 /// An agent asks a person to approve a command; `wording` is the command and its meaning.
@@ -53,9 +55,38 @@ pub fn waits(lang: Lang, code: &str, what: &str) -> String {
 /// A person approved this.
 pub(super) fn approved(lang: Lang, what: &str) -> String {
     match lang {
-        Lang::En => format!("Approved, once and for ten minutes: {what}"),
-        Lang::Ja => format!("承認しました（1回限り、10分間有効）: {what}"),
+        Lang::En => format!("You approved {what}; it can be run once, within ten minutes."),
+        Lang::Ja => format!("Tidegate: {what} を承認しました。10分以内に1回だけ実行できます。"),
     }
+}
+
+/// A typed approval that is not taken for the person's. `None` where no person would read it.
+pub(super) fn not_counted(lang: Lang, request: &Approval, doubt: Doubt) -> Option<String> {
+    let code = &request.code;
+    let command = request.terms().next().unwrap_or_default();
+    let why = match (lang, doubt) {
+        (_, Doubt::Absent) => return None,
+        (Lang::En, Doubt::Unsaid) => "Claude Code does not say whether a person is there",
+        (Lang::En, Doubt::NotByClient) => "a script stands between Claude Code and Tidegate's hook",
+        (Lang::En, Doubt::Unattended) => "Claude Code says that no person is there",
+        (Lang::En, Doubt::OfAgent) => "an agent started this Claude Code",
+        (Lang::En, Doubt::OtherClient) => "another Claude Code asked for it",
+        (Lang::Ja, Doubt::Unsaid) => "Claude Code からは、人が操作しているか分かりません",
+        (Lang::Ja, Doubt::NotByClient) => "Claude Code と Tidegate のフックの間にスクリプトがあります",
+        (Lang::Ja, Doubt::Unattended) => "Claude Code は無人だと伝えています",
+        (Lang::Ja, Doubt::OfAgent) => "この Claude Code はエージェントが起動したものです",
+        (Lang::Ja, Doubt::OtherClient) => "承認を求めたのは別の Claude Code です",
+    };
+    Some(match lang {
+        Lang::En => format!(
+            "`approve {code}` did not count, because {why}: Tidegate cannot tell that you typed it. To allow it, run `{command}` \
+             yourself in a terminal."
+        ),
+        Lang::Ja => format!(
+            "Tidegate: `approve {code}` は承認になりませんでした。{why}。ご本人の入力だと確認できません。許可する場合は、ご自身で\
+             端末から `{command}` を実行してください。"
+        ),
+    })
 }
 
 /// A person approved a code that no request waits with.

@@ -33,7 +33,7 @@ fn listed(lang: Lang, changes: &ChangeSet) -> String {
         // As the model reads it.
         Lang::En => changes.listed(),
         Lang::Ja => {
-            let names = changes.files.join("、");
+            let names = changes.shown().collect::<Vec<_>>().join("、");
             match changes.others.len() {
                 0 => names,
                 OTHERS_KEPT => format!("{names} ほか{OTHERS_KEPT}件以上"),

@@ -100,8 +100,14 @@ pub const FILES_NAMED: usize = 5;
 /// So many more are counted; beyond that a number says little.
 pub(crate) const OTHERS_KEPT: usize = 60;
 
-/// The end of a path says more than its beginning.
-const LONGEST_NAME: usize = 80;
+/// Longer paths are not told whole. The end of a path says more than its beginning.
+const LONGEST_SHOWN: usize = 80;
+
+/// Longer paths are not kept whole, either.
+const LONGEST_KEPT: usize = 1024;
+
+/// Stands for the beginning of a path that was cut off.
+const CUT: char = '…';
 
 impl ChangeSet {
     /// How many files it has, as far as they were counted.
@@ -118,7 +124,7 @@ impl ChangeSet {
         self.checked = Kinds::default();
         self.hidden = None;
         self.ran = true;
-        let name = shorten(&edit.file);
+        let name = shorten(&edit.file, LONGEST_KEPT);
         if self.files.contains(&name) {
             return;
         }
@@ -132,9 +138,20 @@ impl ChangeSet {
         }
     }
 
+    /// The files that are kept by name, as they are told.
+    pub(super) fn shown(&self) -> impl Iterator<Item = String> {
+        self.files.iter().map(|file| shorten(file, LONGEST_SHOWN))
+    }
+
+    /// The paths of all its files. `None`: some were only counted, could not be noted, or were cut.
+    pub fn paths(&self) -> Option<&[String]> {
+        let is_whole = |file: &String| file != UNNAMED && !file.starts_with(CUT);
+        (self.others.is_empty() && self.files.iter().all(is_whole)).then_some(&self.files)
+    }
+
     /// `src/a.rs, src/b.rs and 3 more`.
     pub fn listed(&self) -> String {
-        let names = self.files.iter().map(|file| quoted_line(file)).collect::<Vec<_>>().join(", ");
+        let names = self.shown().map(|file| quoted_line(&file)).collect::<Vec<_>>().join(", ");
         match self.others.len() {
             0 => names,
             OTHERS_KEPT => format!("{names} and more than {OTHERS_KEPT} more"),
@@ -143,10 +160,10 @@ impl ChangeSet {
     }
 }
 
-fn shorten(path: &str) -> String {
-    let cut = path.len().saturating_sub(LONGEST_NAME);
+fn shorten(path: &str, longest: usize) -> String {
+    let cut = path.len().saturating_sub(longest);
     let from = (cut..=path.len()).find(|at| path.is_char_boundary(*at)).unwrap_or_default();
-    if from == 0 { path.to_owned() } else { format!("…{}", &path[from..]) }
+    if from == 0 { path.to_owned() } else { format!("{CUT}{}", &path[from..]) }
 }
 
 /// FNV-1a: enough to count files, and the same on every machine.
@@ -173,7 +190,7 @@ impl Wrote {
     pub(super) fn add(&mut self, edit: &Edit) {
         // Marks are in the order in which they were made, also where the clock was set back in between.
         self.last = edit.at;
-        let name = shorten(&edit.file);
+        let name = shorten(&edit.file, LONGEST_SHOWN);
         self.files.retain(|known| *known != name);
         self.files.push(name);
         if self.files.len() > WROTE_KEPT {

@@ -35,6 +35,9 @@ impl HostWing for Wing {
             shell_variables: &["CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "AI_AGENT"],
             programs: &["claude"],
             folders: &["claude"],
+            packages: &["claude-code", "claude-agent-sdk"],
+            // Where npm could not link the executable (2.1.325).
+            launchers: &["cli-wrapper.cjs"],
         }
     }
 

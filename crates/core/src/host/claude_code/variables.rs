@@ -16,7 +16,7 @@ pub(super) fn read(get: Lookup<'_>) -> HostVariables {
         config: path("CLAUDE_CONFIG_DIR"),
         project: path("CLAUDE_PROJECT_DIR"),
         plugin: path("CLAUDE_PLUGIN_ROOT"),
-        client: text("CLAUDE_PID").and_then(|id| id.parse().ok()),
+        client: text("CLAUDE_PID").and_then(|id| id.parse().ok()).filter(|id| *id > 0),
         session: text("CLAUDE_CODE_SESSION_ID"),
         attended: text("CLAUDE_CODE_SESSION_ATTENDED"),
         compaction: CompactionVariables {

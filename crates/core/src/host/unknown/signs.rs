@@ -10,30 +10,41 @@ use crate::host::detect::{Signs, Traces};
 pub(super) fn traces(host: Host) -> Traces {
     let none = Traces::default();
     match host {
-        Host::Cursor => Traces { programs: &["cursor-agent"], ..none },
-        Host::Codex => {
-            Traces { shell_variables: &["CODEX_SESSION_ID", "CODEX_THREAD_ID"], programs: &["codex"], ..none }
-        }
+        Host::Cursor => Traces { programs: &["cursor-agent"], packages: &["cursor-agent"], ..none },
+        Host::Codex => Traces {
+            shell_variables: &["CODEX_SESSION_ID", "CODEX_THREAD_ID"],
+            programs: &["codex"],
+            packages: &["codex"],
+            ..none
+        },
         Host::Copilot => Traces {
             hook_variables: &["COPILOT_CLI"],
             shell_variables: &["COPILOT_AGENT_SESSION_ID", "COPILOT_CLI"],
             programs: &["copilot"],
+            packages: &["copilot"],
             ..none
         },
         Host::Qwen => Traces {
             hook_variables: &["QWEN_CODE_SESSION_ID"],
             shell_variables: &["QWEN_CODE", "QWEN_CODE_SESSION_ID"],
             programs: &["qwen"],
+            packages: &["qwen-code"],
             ..none
         },
         Host::Gemini => Traces {
             hook_variables: &["GEMINI_SESSION_ID"],
             shell_variables: &["GEMINI_CLI", "GEMINI_SESSION_ID"],
             programs: &["gemini"],
+            packages: &["gemini-cli"],
             ..none
         },
         Host::Factory => Traces { hook_variables: &["FACTORY_PROJECT_DIR"], programs: &["droid"], ..none },
-        Host::Unknown => Traces { shell_variables: &["OPENCODE"], programs: &["opencode"], ..none },
+        Host::Unknown => Traces {
+            shell_variables: &["OPENCODE"],
+            programs: &["opencode"],
+            packages: &["opencode", "opencode-ai"],
+            ..none
+        },
         _ => none,
     }
 }

@@ -2,7 +2,7 @@
 
 use tidegate_core::time::Millis;
 use tidegate_memory::error::ErrorKind;
-use tidegate_memory::record::{DecisionRow, LogRow, ProjectRow, Record, Status, Summary, TopicRow};
+use tidegate_memory::record::{DecisionRow, LogRow, LogSummary, ProjectRow, Record, TopicRow, TopicStatus};
 use tidegate_memory::store::{Put, Store};
 use tidegate_memory::view::{Filter, Forget, Page, Paged, Query};
 
@@ -242,7 +242,7 @@ pub(crate) fn what_is_undecided(stores: &mut impl Stores) {
     let taken_back = DecisionRow { retracted: Some(at(502)), updated: at(502), ..decision("d9", "t9", 501) };
     store.put(&[Record::Decision(taken_back)]).unwrap();
     assert_eq!(undecided(&mut *store), ["t9", "t2"]);
-    let closed = TopicRow { status: Status::Closed, updated: at(503), ..topic("t9", "p2") };
+    let closed = TopicRow { status: TopicStatus::Closed, updated: at(503), ..topic("t9", "p2") };
     store.put(&[Record::Topic(closed)]).unwrap();
     assert_eq!(undecided(&mut *store), ["t2"]);
 }
@@ -340,7 +340,7 @@ pub(crate) fn every_row_goes_into_another_store(stores: &mut impl Stores) {
 
 pub(crate) fn what_is_to_be_summed_up_is_listed(stores: &mut impl Stores) {
     let mut store = filled(stores);
-    let summed = |again: bool| Summary { by: "local".to_owned(), again };
+    let summed = |again: bool| LogSummary { by: "local".to_owned(), again };
     let waits = |store: &mut dyn Store, limit| store.logs_to_summarise(limit).unwrap();
     assert_eq!(waits(&mut *store, 10), ["l1"]);
     for (uid, minutes) in [("m1", 80), ("m3", 100), ("m2", 90)] {

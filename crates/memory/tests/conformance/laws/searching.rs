@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 
 use proptest::prelude::*;
-use tidegate_memory::record::{DecisionRow, LogRow, Record, Source, TopicRow};
+use tidegate_memory::record::{DecisionRow, LogRow, LogSource, Record, TopicRow};
 use tidegate_memory::store::Store;
 use tidegate_memory::text::Question;
 use tidegate_memory::view::{Filter, Forget, HitKind, Query};
@@ -165,7 +165,7 @@ pub(crate) fn what_changed_is_found_by_what_it_is_now(stores: &mut impl Stores) 
     let mut store = filled(stores);
     let changed = LogRow {
         text: "Now about giraffes".to_owned(),
-        source: Source::Hand,
+        source: LogSource::Hand,
         updated: at(900),
         ..log("l6", "t1", 61)
     };

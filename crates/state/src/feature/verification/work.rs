@@ -11,7 +11,7 @@ use tidegate_core::feature::verification::checks::{Place, Seen, could_check};
 use tidegate_core::feature::verification::evidence;
 use tidegate_core::feature::verification::facts as own;
 use tidegate_core::feature::verification::facts::Needs;
-use tidegate_core::feature::verification::work::UNNAMED;
+use tidegate_core::feature::verification::work::ChangeSet;
 use tidegate_core::file_class::FileClass;
 use tidegate_core::redact::redact;
 use tidegate_core::shell::{self, Script, Spot, Surroundings};
@@ -113,7 +113,7 @@ fn work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Where<'_>
             let touch = |path: &Cow<'_, str>| touched(&root.join(path.as_ref()), path, &roots, home, None);
             work.files = targets.iter().map(touch).collect();
         } else if let Some(parsed) = event.command().and_then(|text| parse(text, &start, here)) {
-            let written = written(event, &parsed, line, root, marks, here.now);
+            let written = written(event, &parsed, line, root, home, marks, here.now);
             let touch =
                 |(path, step): (String, usize)| touched(Path::new(&path), &path, &roots, home, Some(step));
             work.files = written.into_iter().map(touch).collect();
@@ -126,10 +126,10 @@ fn work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Where<'_>
         let unverified = marks.and_then(|marks| marks.verification.changes.as_ref());
         let files = unverified.map(|changes| changes.files.as_slice()).unwrap_or_default();
         let edited: Vec<PathBuf> = files.iter().map(|file| home.join(file)).collect();
-        // A script that was made for a moment and removed again; with more files than are known by name it is not asked.
-        let all_named = unverified.is_some_and(|changes| changes.count() == files.len())
-            && !files.iter().any(|file| file == UNNAMED);
-        work.edits_gone = needs.checks && all_named && !edited.iter().any(|file| file.exists());
+        // A script that was made for a moment and removed again. Of a file that is not known by its whole path that cannot be
+        // said.
+        let all_known = unverified.is_some_and(|changes| changes.paths().is_some());
+        work.edits_gone = needs.checks && all_known && !edited.iter().any(|file| file.exists());
         let roots = roots_of(root, marks, here);
         let hides = checks(&mut work, script.as_ref(), line, &roots, &edited, needs.checks, here);
         if hides {
@@ -145,6 +145,7 @@ fn written(
     script: &Script,
     line: Line<'_>,
     root: &Path,
+    home: &Path,
     marks: Option<&Marks>,
     now: Millis,
 ) -> Vec<(String, usize)> {
@@ -158,13 +159,39 @@ fn written(
         |path: &str| changes.filter(|changes| changes.files.iter().any(|file| path.ends_with(file.as_str())));
     let root = root.to_string_lossy();
     let named = script.writes().iter().take(MOST_FILES);
-    named
+    let named: Vec<(String, usize)> = named
         .filter_map(|write| Some((write.path.resolve(&root, line.start, line.end)?, write.step)))
-        .filter(|(path, _)| {
-            let seen = known(path).map(|changes| changes.last).unwrap_or_default().max(verified);
-            touched::changed_at(Path::new(path)).is_some_and(|at| at >= began && at > seen)
+        .collect();
+    let mut moved = changes.map(|changes| moved_along(changes, &named, home)).unwrap_or_default();
+    let is_changed = |path: &str| {
+        let seen = known(path).map(|changes| changes.last).unwrap_or_default().max(verified);
+        touched::changed_at(Path::new(path)).is_some_and(|at| at >= began && at > seen)
+    };
+    moved.extend(named.into_iter().filter(|(path, _)| is_changed(path)));
+    moved
+}
+
+/// The unverified files that are now in one of these folders: `mv` renames a folder and leaves the times of its files.
+fn moved_along(changes: &ChangeSet, named: &[(String, usize)], home: &Path) -> Vec<(String, usize)> {
+    let folders: Vec<&(String, usize)> = named.iter().filter(|(path, _)| Path::new(path).is_dir()).collect();
+    if folders.is_empty() {
+        return Vec::new();
+    }
+    let gone = changes.files.iter().map(Path::new).filter(|file| !home.join(file).exists());
+    let found = |file: &Path| {
+        folders.iter().find_map(|(folder, step)| {
+            let mut below = file.components();
+            below.next()?;
+            // Which part of the path was the folder's own is not known.
+            std::iter::from_fn(|| {
+                let place = Path::new(folder).join(below.as_path());
+                below.next().map(|_| place)
+            })
+            .find(|place| place.is_file())
+            .map(|place| (place.to_string_lossy().into_owned(), *step))
         })
-        .collect()
+    };
+    gone.filter_map(found).collect()
 }
 
 /// A command line, with what is known of where it runs.

@@ -55,6 +55,9 @@ const PLUGIN_FILES: [&str; 3] = ["hooks.json", "plugin.json", ".mcp.json"];
 /// The client's own lists, which say where plugins are.
 const PLUGIN_LISTS: [&str; 2] = ["installed_plugins.json", "known_marketplaces.json"];
 
+/// An administrator's settings, which count more than those of a person. Only root writes there, and agents do run as root.
+const MANAGED: &str = "/etc/claude-code";
+
 /// Which of our files this is.
 pub fn which(target: &Path, places: &Places<'_>) -> Option<OwnFile> {
     // The system follows `..` through links, a program may take it out of the text first: either may be meant.
@@ -64,11 +67,11 @@ pub fn which(target: &Path, places: &Places<'_>) -> Option<OwnFile> {
 
 fn find(target: &Path, places: &Places<'_>) -> Option<OwnFile> {
     let in_project = |files: &'static [&'static str]| {
-        places.roots.iter().flat_map(move |root| files.iter().map(move |file| root.join(file)))
+        places.roots.iter().flat_map(move |root| files.iter().map(move |file| in_folder(root, file)))
     };
     let hosts = places
         .host
-        .map(|host| host.join("settings.json"))
+        .map(|host| in_folder(host, "settings.json"))
         .into_iter()
         .chain(in_project(&[".claude/settings.json", ".claude/settings.local.json"]));
     let target = Target::of(target);
@@ -86,6 +89,9 @@ fn find(target: &Path, places: &Places<'_>) -> Option<OwnFile> {
         return Some(OwnFile::Program);
     }
     let real = without_links(&target.path);
+    if real.starts_with(MANAGED) {
+        return Some(OwnFile::Host);
+    }
     if registers_plugin(&real, places) {
         return Some(OwnFile::Plugin);
     }
@@ -96,6 +102,14 @@ fn find(target: &Path, places: &Places<'_>) -> Option<OwnFile> {
     let is_store =
         |memory: &Path| is_below(&real, memory) || target.has_names && target.is(&memory.join("memory.db"));
     places.memory.filter(|memory| is_store(memory)).map(|_| OwnFile::Memory)
+}
+
+/// `Path::join` copies the folder once more to make room for the file, and every edit asks for a dozen of these.
+fn in_folder(folder: &Path, file: &str) -> PathBuf {
+    let mut path = PathBuf::with_capacity(folder.as_os_str().len() + 1 + file.len());
+    path.push(folder);
+    path.push(file);
+    path
 }
 
 /// Only few names are looked at further: the folders of plugins hold many files that start nothing.
@@ -322,6 +336,10 @@ mod tests {
             programs: &programs,
             plugin: Some(&plugin),
         };
+        for managed in ["managed-settings.json", "managed-settings.d/10.json"] {
+            let managed = Path::new(MANAGED).join(managed);
+            assert_eq!(super::which(&managed, &places), Some(OwnFile::Host), "{}", managed.display());
+        }
         let which = |path: &str| which(&at(path), &places);
         for path in [
             "share/tidegate/bin/tidegate",

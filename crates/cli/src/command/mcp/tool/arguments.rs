@@ -1,4 +1,4 @@
-//! Arguments that several tools take: which rows, from when to when, which page.
+//! Arguments that several tools take: filter, time span, page.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -7,16 +7,15 @@ use tidegate_memory::view::{Filter, Page};
 
 use super::schema;
 use crate::command::mcp::memory::{Memory, ProjectName};
-use crate::command::memory::arguments::When;
+use crate::command::memory::row_filter::When;
 use crate::error::CliError;
 
-/// Rows on a page that nobody asked the size of.
+/// Rows on a page without `limit`.
 pub(super) const USUAL: usize = 20;
 
-/// The most that fit a page.
 pub(super) const MOST: usize = 100;
 
-/// Which rows of a list.
+/// Filter and page of a list.
 #[derive(Deserialize)]
 pub(super) struct Which {
     project: Option<ProjectName>,
@@ -30,16 +29,14 @@ pub(super) struct Which {
     after: Option<String>,
 }
 
-/// What a list is about.
 pub(super) enum Scope {
-    /// These rows.
     Of(Filter),
-    /// Nothing has been recorded of the project of this folder, which is said so.
+    /// Nothing was recorded of this folder's project: the answer says so.
     NothingYet(String),
 }
 
 impl Which {
-    /// Its members, for a schema. Tools add their own.
+    /// For a schema. Tools add their own members.
     pub(super) fn members() -> Map<String, Value> {
         let members = json!({
             "project": {
@@ -58,9 +55,9 @@ impl Which {
         members
     }
 
-    /// The rows that are meant. What names a topic or a session needs no project.
+    /// A topic or a session needs no project.
     pub(super) fn scope(&self, memory: &mut Memory) -> Result<Scope, CliError> {
-        let (since, until) = times(self.since.as_deref(), self.until.as_deref(), memory.now())?;
+        let (since, until) = parse_times(self.since.as_deref(), self.until.as_deref(), memory.now())?;
         let session = self.session.clone();
         let mut filter = Filter { topic: self.topic_id, session, since, until, ..Filter::default() };
         if let Some(topic) = self.topic_id {
@@ -78,14 +75,12 @@ impl Which {
         Ok(Scope::Of(filter))
     }
 
-    /// The page that is meant.
     pub(super) fn page(&self) -> Page {
         Page { limit: self.limit.unwrap_or(USUAL), after: self.after.clone() }
     }
 }
 
-/// From when to when.
-pub(super) fn times(
+pub(super) fn parse_times(
     since: Option<&str>,
     until: Option<&str>,
     now: Millis,
@@ -93,7 +88,7 @@ pub(super) fn times(
     let read = |name: &str, text: Option<&str>| {
         let when = text.map(|text| {
             text.trim().parse::<When>().map_err(|_| {
-                CliError::new(format!("`{name}` is no time: {}", super::cut(text, 40)))
+                CliError::new(format!("`{name}` is no time: {}", super::cut_text(text, 40)))
                     .hint("2026-11-15, 2026-11-15T11:51:28Z (both UTC), or 7d, 12h, 30m ago")
             })
         });

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tidegate_core::meter::short_tokens;
 use tidegate_core::pipeline::record::MeterRecord;
 
-use super::{Content, Does, Done, Tool, schema, typed};
+use super::{Content, Does, Done, Tool, parse_arguments, schema};
 use crate::command::mcp::session;
 use crate::command::status::{Cycle, InWorkflow, Unverified};
 use crate::error::CliError;
@@ -52,7 +52,7 @@ fn definition() -> Value {
 }
 
 #[derive(Deserialize)]
-struct Arguments {
+struct StatusArguments {
     session: Option<String>,
 }
 
@@ -75,11 +75,11 @@ struct Status {
     switched_off: Vec<String>,
 }
 
-/// One reading. Everything is read anew: the server may live as long as the client.
+/// Everything is read again: the server may live as long as the client.
 fn call(given: Value) -> Done {
-    let Arguments { session } = typed(given)?;
+    let StatusArguments { session } = parse_arguments(given)?;
     let here = Here::find()?;
-    let (session, newest) = session::find(&here, session.as_deref())?;
+    let (session, newest) = session::find_session(&here, session.as_deref())?;
     let (meter, forecast) = here.meter(Some(&session), None);
     let switched_off = newest.map(|record| record.off).unwrap_or_default();
     let held = !switched_off.iter().any(|policy| policy == "verify-stop");

@@ -5,15 +5,18 @@ use serde_json::{Value, json};
 use tidegate_memory::view::{Decision, Filter};
 
 use super::arguments::{Scope, Which};
-use super::{Content, Does, Done, Tool, rows, schema, typed};
+use super::{Content, Does, Done, Tool, parse_arguments, rows, schema};
 use crate::command::mcp::memory::Memory;
 
 pub(super) const LIST: Tool =
-    Tool { name: "list_decisions", definition: list_definition, does: Does::Looks(list) };
+    Tool { name: "list_decisions", definition: list_definition, does: Does::Looks(list_decisions) };
 pub(super) const ADD: Tool =
-    Tool { name: "add_decision", definition: add_definition, does: Does::Writes(add) };
-pub(super) const SUPERSEDE: Tool =
-    Tool { name: "supersede_decision", definition: supersede_definition, does: Does::Writes(supersede) };
+    Tool { name: "add_decision", definition: add_definition, does: Does::Writes(add_decision) };
+pub(super) const SUPERSEDE: Tool = Tool {
+    name: "supersede_decision",
+    definition: supersede_definition,
+    does: Does::Writes(supersede_decision),
+};
 
 const TEXT_CHARS: usize = 4_000;
 
@@ -33,31 +36,31 @@ fn list_definition() -> Value {
 }
 
 #[derive(Deserialize)]
-struct Listed {
+struct DecisionFilter {
     #[serde(flatten)]
     which: Which,
     #[serde(default)]
     all: bool,
 }
 
-fn list(given: Value, memory: Option<&mut Memory>) -> Done {
-    let Listed { which, all } = typed(given)?;
+fn list_decisions(given: Value, memory: Option<&mut Memory>) -> Done {
+    let DecisionFilter { which, all } = parse_arguments(given)?;
     let nothing = "No decision fits.";
-    let Some(memory) = memory else { return Ok(rows::nothing("decisions", nothing)) };
+    let Some(memory) = memory else { return Ok(rows::empty_page("decisions", nothing)) };
     let filter = match which.scope(memory)? {
-        Scope::NothingYet(why) => return Ok(rows::nothing("decisions", &why)),
+        Scope::NothingYet(why) => return Ok(rows::empty_page("decisions", &why)),
         Scope::Of(filter) => filter,
     };
     let decisions = memory.store().decisions(&Filter { all, ..filter }, &which.page())?;
-    Ok(rows::page("decisions", &decisions, rows::decision, rows::decision_line, nothing))
+    Ok(rows::page_content("decisions", &decisions, rows::decision_json, rows::decision_line, nothing))
 }
 
 fn one_schema() -> Value {
     schema::object(json!({ "decision": rows::decision_schema() }), &["decision"])
 }
 
-fn one(decision: &Decision, text: String) -> Content {
-    Content { texts: vec![text], structured: json!({ "decision": rows::decision(decision) }) }
+fn decision_content(decision: &Decision, text: String) -> Content {
+    Content { texts: vec![text], structured: json!({ "decision": rows::decision_json(decision) }) }
 }
 
 fn add_definition() -> Value {
@@ -75,18 +78,18 @@ fn add_definition() -> Value {
 }
 
 #[derive(Deserialize)]
-struct New {
+struct NewDecision {
     topic_id: i64,
     text: String,
     reason: Option<String>,
 }
 
-fn add(given: Value, memory: &mut Memory) -> Done {
-    let New { topic_id, text, reason } = typed(given)?;
+fn add_decision(given: Value, memory: &mut Memory) -> Done {
+    let NewDecision { topic_id, text, reason } = parse_arguments(given)?;
     let decision = memory.add_decision(topic_id, &text, reason.as_deref())?;
     let said =
         format!("Decision {} is recorded under topic {topic_id} ({}).", decision.id, decision.in_topic.name);
-    Ok(one(&decision, said))
+    Ok(decision_content(&decision, said))
 }
 
 fn supersede_definition() -> Value {
@@ -111,12 +114,12 @@ struct Instead {
     reason: Option<String>,
 }
 
-fn supersede(given: Value, memory: &mut Memory) -> Done {
-    let Instead { decision_id, text, reason } = typed(given)?;
+fn supersede_decision(given: Value, memory: &mut Memory) -> Done {
+    let Instead { decision_id, text, reason } = parse_arguments(given)?;
     let decision = memory.supersede(decision_id, &text, reason.as_deref())?;
     let said = format!(
         "Decision {} takes the place of decision {decision_id} under topic {} ({}).",
         decision.id, decision.in_topic.id, decision.in_topic.name
     );
-    Ok(one(&decision, said))
+    Ok(decision_content(&decision, said))
 }

@@ -5,13 +5,15 @@ use serde_json::{Value, json};
 use tidegate_memory::view::Paged;
 
 use super::arguments::{Scope, Which};
-use super::{Content, Does, Done, Tool, rows, schema, typed};
+use super::{Content, Does, Done, Tool, parse_arguments, rows, schema};
 use crate::command::mcp::memory::Memory;
 
-pub(super) const GET: Tool = Tool { name: "get_logs", definition: get_definition, does: Does::Looks(get) };
-pub(super) const ADD: Tool = Tool { name: "add_log", definition: add_definition, does: Does::Writes(add) };
+pub(super) const GET: Tool =
+    Tool { name: "get_logs", definition: get_definition, does: Does::Looks(get_logs) };
+pub(super) const ADD: Tool =
+    Tool { name: "add_log", definition: add_definition, does: Does::Writes(add_log) };
 
-/// Of a log by hand.
+/// For a log written by hand.
 const TEXT_CHARS: usize = 20_000;
 
 fn get_definition() -> Value {
@@ -37,20 +39,26 @@ struct Wanted {
     log_id: Option<String>,
 }
 
-fn get(given: Value, memory: Option<&mut Memory>) -> Done {
-    let Wanted { which, log_id } = typed(given)?;
+fn get_logs(given: Value, memory: Option<&mut Memory>) -> Done {
+    let Wanted { which, log_id } = parse_arguments(given)?;
     let nothing = "No log fits.";
-    let Some(memory) = memory else { return Ok(rows::nothing("logs", nothing)) };
+    let Some(memory) = memory else { return Ok(rows::empty_page("logs", nothing)) };
     if let Some(id) = log_id {
         let one = Paged { rows: vec![memory.log(&id)?], next: None };
-        return Ok(rows::page("logs", &one, |row| rows::log(row, true), rows::log_text, nothing));
+        return Ok(rows::page_content(
+            "logs",
+            &one,
+            |row| rows::log_json(row, true),
+            rows::log_text,
+            nothing,
+        ));
     }
     let filter = match which.scope(memory)? {
-        Scope::NothingYet(why) => return Ok(rows::nothing("logs", &why)),
+        Scope::NothingYet(why) => return Ok(rows::empty_page("logs", &why)),
         Scope::Of(filter) => filter,
     };
     let logs = memory.store().logs(&filter, &which.page())?;
-    Ok(rows::page("logs", &logs, |row| rows::log(row, false), rows::log_line, nothing))
+    Ok(rows::page_content("logs", &logs, |row| rows::log_json(row, false), rows::log_line, nothing))
 }
 
 fn add_definition() -> Value {
@@ -69,15 +77,15 @@ fn add_definition() -> Value {
 }
 
 #[derive(Deserialize)]
-struct New {
+struct NewLog {
     topic_id: i64,
     text: String,
     title: Option<String>,
 }
 
-fn add(given: Value, memory: &mut Memory) -> Done {
-    let New { topic_id, text, title } = typed(given)?;
+fn add_log(given: Value, memory: &mut Memory) -> Done {
+    let NewLog { topic_id, text, title } = parse_arguments(given)?;
     let log = memory.add_log(topic_id, title.as_deref(), &text)?;
     let said = format!("Written down under topic {topic_id} ({}): {}", log.in_topic.name, log.row.title);
-    Ok(Content { texts: vec![said], structured: json!({ "log": rows::log(&log, false) }) })
+    Ok(Content { texts: vec![said], structured: json!({ "log": rows::log_json(&log, false) }) })
 }

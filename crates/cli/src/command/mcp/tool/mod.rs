@@ -1,4 +1,4 @@
-//! The tools: how they are listed, what their arguments may be, and what they give back.
+//! The tools: their list, their arguments and their results.
 
 mod arguments;
 mod context_status;
@@ -19,27 +19,25 @@ use serde_json::{Map, Value, json};
 use super::memory::Memory;
 use crate::error::CliError;
 
-/// A tool.
 pub(super) struct Tool {
     pub(super) name: &'static str,
-    /// How it is listed, without its name.
+    /// Its entry in the list, without the name.
     definition: fn() -> Value,
     does: Does,
 }
 
-/// What a call does. Its arguments are as its schema says.
+/// Receives arguments that fit the schema.
 enum Does {
-    /// Nothing with the memory.
+    /// Without the memory.
     Plain(fn(Value) -> Done),
-    /// Looks into the memory, if there is one.
+    /// Reads the memory, if there is one.
     Looks(fn(Value, Option<&mut Memory>) -> Done),
-    /// Writes into the memory.
     Writes(fn(Value, &mut Memory) -> Done),
 }
 
 type Done = Result<Content, CliError>;
 
-/// What a tool gives back: the same for a reader and for a program.
+/// A result, for a reader and for a program.
 ///
 /// Claude Code 2.1.325 shows the model only the structured part of a result that has one, so everything is there.
 pub(super) struct Content {
@@ -47,7 +45,7 @@ pub(super) struct Content {
     pub(super) structured: Value,
 }
 
-/// As they are listed.
+/// In the order of the list.
 pub(super) const TOOLS: &[Tool] = &[
     startup::TOOL,
     search::TOOL,
@@ -67,10 +65,10 @@ pub(super) const TOOLS: &[Tool] = &[
 ];
 
 impl Tool {
-    /// Calls it, if the arguments are right.
+    /// Refuses arguments that do not fit the schema.
     pub(super) fn run(&self, arguments: Map<String, Value>) -> Done {
         let definition = (self.definition)();
-        // Some clients send what was left out as null.
+        // Some clients send omitted arguments as null.
         let given = arguments.into_iter().filter(|(_, value)| !value.is_null()).collect();
         schema::check(self.name, &definition["inputSchema"], &given)?;
         let given = Value::Object(given);
@@ -93,8 +91,8 @@ impl Tool {
     }
 }
 
-/// All of them, as the SDK wants them.
-pub(super) fn listed() -> Result<Vec<rmcp::model::Tool>, ErrorData> {
+/// As the SDK wants them.
+pub(super) fn list_tools() -> Result<Vec<rmcp::model::Tool>, ErrorData> {
     let listed = TOOLS.iter().map(|tool| {
         let mut definition = json!({ "name": tool.name });
         if let (Value::Object(definition), Value::Object(more)) = (&mut definition, (tool.definition)()) {
@@ -109,13 +107,12 @@ pub(super) fn listed() -> Result<Vec<rmcp::model::Tool>, ErrorData> {
     listed.collect()
 }
 
-/// Arguments that were checked, as a type.
-fn typed<T: serde::de::DeserializeOwned>(given: Value) -> Result<T, CliError> {
+fn parse_arguments<T: serde::de::DeserializeOwned>(given: Value) -> Result<T, CliError> {
     serde_json::from_value(given).map_err(|error| CliError::new(format!("the arguments do not fit: {error}")))
 }
 
-/// The beginning of a text, with a sign that there is more.
-pub(super) fn cut(text: &str, most: usize) -> String {
+/// Ends with a sign if there is more.
+pub(super) fn cut_text(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", text[..end].trim_end()),

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tidegate_memory::view::Page;
 
-use super::{Does, Done, Tool, arguments, rows, schema, typed};
+use super::{Does, Done, Tool, arguments, parse_arguments, rows, schema};
 use crate::command::mcp::memory::Memory;
 
 pub(super) const LIST: Tool = Tool { name: "list_projects", definition, does: Does::Looks(call) };
@@ -23,23 +23,23 @@ fn definition() -> Value {
 }
 
 #[derive(Deserialize)]
-struct Arguments {
+struct ProjectsArguments {
     limit: Option<usize>,
     after: Option<String>,
 }
 
 fn call(given: Value, memory: Option<&mut Memory>) -> Done {
-    let Arguments { limit, after } = typed(given)?;
+    let ProjectsArguments { limit, after } = parse_arguments(given)?;
     let nothing = "Nothing is remembered yet: relays are recorded as the work goes on.";
-    let Some(memory) = memory else { return Ok(rows::nothing("projects", nothing)) };
+    let Some(memory) = memory else { return Ok(rows::empty_page("projects", nothing)) };
     let own = memory.own_project()?.map(|own| own.id);
     let page = Page { limit: limit.unwrap_or(arguments::USUAL), after };
     let projects = memory.store().projects(&page)?;
     let this = |id: i64| own == Some(id);
-    Ok(rows::page(
+    Ok(rows::page_content(
         "projects",
         &projects,
-        |row| rows::project(row, this(row.id)),
+        |row| rows::project_json(row, this(row.id)),
         |row| rows::project_line(row, this(row.id)),
         nothing,
     ))

@@ -1,24 +1,24 @@
-//! Rows of the memory as tools give them: in JSON, with a schema, and in a line.
+//! Rows of the memory in results of tools: as JSON, with a schema, and as a line.
 
 use serde_json::{Map, Value, json};
 use tidegate_core::text::characters::one_line;
 use tidegate_memory::act::{author, author_of_log};
-use tidegate_memory::view::{Decision, Log, MemoryProject, Named, Paged, Topic};
+use tidegate_memory::view::{Decision, Log, MemoryProject, NamedRow, Paged, Topic};
 
 use super::schema::{self, count, flag, id, text};
-use super::{Content, cut};
+use super::{Content, cut_text};
 
-/// Of a log in a list; the whole is given when it is asked for by its id.
+/// Per log in a list; a log by its id is given whole.
 const LIST_CHARS: usize = 500;
 
-/// Of each part of a log that is asked for by its id.
+/// Per part of a log by its id.
 const WHOLE_CHARS: usize = 8_000;
 
-/// Of a line.
+/// Per line.
 const LINE_CHARS: usize = 160;
 
-/// An object without the members that are null.
-fn present(object: Value) -> Value {
+/// Without members that are null.
+fn without_nulls(object: Value) -> Value {
     match object {
         Value::Object(members) => {
             Value::Object(members.into_iter().filter(|(_, value)| !value.is_null()).collect())
@@ -27,9 +27,8 @@ fn present(object: Value) -> Value {
     }
 }
 
-/// One line of a text.
-pub(super) fn line(text: &str) -> String {
-    cut(&one_line(text), LINE_CHARS)
+pub(super) fn cut_line(text: &str) -> String {
+    cut_text(&one_line(text), LINE_CHARS)
 }
 
 fn named_schema(name: &str, description: &str) -> Value {
@@ -39,7 +38,7 @@ fn named_schema(name: &str, description: &str) -> Value {
     schema
 }
 
-pub(super) fn project_ref(project: &Named) -> Value {
+pub(super) fn project_ref(project: &NamedRow) -> Value {
     json!({ "id": project.id, "name": project.name })
 }
 
@@ -47,7 +46,7 @@ pub(super) fn project_ref_schema() -> Value {
     named_schema("name", "The project")
 }
 
-pub(super) fn topic_ref(topic: &Named) -> Value {
+pub(super) fn topic_ref(topic: &NamedRow) -> Value {
     json!({ "id": topic.id, "title": topic.name })
 }
 
@@ -69,7 +68,7 @@ pub(super) fn project_schema() -> Value {
     )
 }
 
-pub(super) fn project(project: &MemoryProject, this: bool) -> Value {
+pub(super) fn project_json(project: &MemoryProject, this: bool) -> Value {
     json!({
         "id": project.id, "name": project.row.name, "topics": project.topics, "logs": project.logs,
         "decisions": project.decisions, "this": this,
@@ -79,7 +78,7 @@ pub(super) fn project(project: &MemoryProject, this: bool) -> Value {
 pub(super) fn project_line(project: &MemoryProject, this: bool) -> String {
     let MemoryProject { id, row, topics, logs, decisions, .. } = project;
     let this = if this { ", this folder" } else { "" };
-    format!("{id}  {}  ({topics} topics, {logs} logs, {decisions} decisions{this})", line(&row.name))
+    format!("{id}  {}  ({topics} topics, {logs} logs, {decisions} decisions{this})", cut_line(&row.name))
 }
 
 pub(super) fn topic_schema() -> Value {
@@ -99,8 +98,8 @@ pub(super) fn topic_schema() -> Value {
     )
 }
 
-pub(super) fn topic(topic: &Topic) -> Value {
-    present(json!({
+pub(super) fn topic_json(topic: &Topic) -> Value {
+    without_nulls(json!({
         "id": topic.id, "title": topic.row.title, "project": project_ref(&topic.in_project),
         "part_of": topic.part_of.as_ref().map(topic_ref), "status": topic.row.status,
         "automatic": topic.row.automatic.is_some(), "logs": topic.logs, "decisions": topic.decisions,
@@ -110,12 +109,12 @@ pub(super) fn topic(topic: &Topic) -> Value {
 
 pub(super) fn topic_line(topic: &Topic) -> String {
     let Topic { id, row, in_project, logs, decisions, active, .. } = topic;
-    let status = if row.status == tidegate_memory::record::Status::Closed { ", closed" } else { "" };
+    let status = if row.status == tidegate_memory::record::TopicStatus::Closed { ", closed" } else { "" };
     let own = if row.automatic.is_some() { ", of a session" } else { "" };
     format!(
         "{id}  {}  ({}, {logs} logs, {decisions} decisions, active {}{status}{own})",
-        line(&row.title),
-        line(&in_project.name),
+        cut_line(&row.title),
+        cut_line(&in_project.name),
         active.day()
     )
 }
@@ -145,9 +144,9 @@ pub(super) fn decision_status(decision: &Decision) -> &'static str {
     }
 }
 
-pub(super) fn decision(decision: &Decision) -> Value {
+pub(super) fn decision_json(decision: &Decision) -> Value {
     let reason = Some(&decision.row.reason).filter(|reason| !reason.is_empty());
-    present(json!({
+    without_nulls(json!({
         "id": decision.id, "text": decision.row.text, "reason": reason,
         "topic": topic_ref(&decision.in_topic), "project": project_ref(&decision.in_project),
         "status": decision_status(decision), "superseded_by": decision.superseded_by,
@@ -165,9 +164,9 @@ pub(super) fn decision_line(decision: &Decision) -> String {
         "{}  {}  {}  ({}: {}{status}; {})",
         decision.id,
         decision.row.created.day(),
-        line(&decision.row.text),
-        line(&decision.in_project.name),
-        line(&decision.in_topic.name),
+        cut_line(&decision.row.text),
+        cut_line(&decision.in_project.name),
+        cut_line(&decision.in_topic.name),
         author(decision.row.session.as_deref()),
     )
 }
@@ -194,13 +193,13 @@ pub(super) fn log_schema() -> Value {
     )
 }
 
-pub(super) fn log(log: &Log, whole: bool) -> Value {
+pub(super) fn log_json(log: &Log, whole: bool) -> Value {
     let row = &log.row;
     let most = if whole { WHOLE_CHARS } else { LIST_CHARS };
-    let part = |text: &str| (whole && !text.is_empty()).then(|| cut(text, most));
+    let part = |text: &str| (whole && !text.is_empty()).then(|| cut_text(text, most));
     let listed = |items: &Vec<String>| (!items.is_empty()).then(|| items.clone());
-    present(json!({
-        "id": row.uid, "at": row.at.iso_seconds(), "title": row.title, "text": cut(&row.text, most),
+    without_nulls(json!({
+        "id": row.uid, "at": row.at.iso_seconds(), "title": row.title, "text": cut_text(&row.text, most),
         "topic": topic_ref(&log.in_topic), "project": project_ref(&log.in_project), "source": row.source,
         "session": row.session, "by": author_of_log(row), "files": listed(&row.files), "notes": listed(&row.notes),
         "prompt": part(&row.prompt), "answer": part(&row.answer),
@@ -213,23 +212,23 @@ pub(super) fn log_line(log: &Log) -> String {
     format!(
         "{id}  {}  {}  ({}: {}; {})",
         at[..16].replace('T', " "),
-        line(&log.row.title),
-        line(&log.in_project.name),
-        line(&log.in_topic.name),
+        cut_line(&log.row.title),
+        cut_line(&log.in_project.name),
+        cut_line(&log.in_topic.name),
         author_of_log(&log.row)
     )
 }
 
-/// The whole of it, as far as anybody reads it.
+/// Cut to a length that is worth reading.
 pub(super) fn log_text(log: &Log) -> String {
     let row = &log.row;
     let parts = [&row.text, &row.prompt, &row.answer].into_iter().filter(|part| !part.is_empty());
-    let parts = parts.map(|part| cut(part, WHOLE_CHARS));
+    let parts = parts.map(|part| cut_text(part, WHOLE_CHARS));
     std::iter::once(log_line(log)).chain(parts).collect::<Vec<_>>().join("\n\n")
 }
 
-/// A page of a list: rows under a name, and how to get the next.
-pub(super) fn page<T>(
+/// Rows under a name, and the start of the next page.
+pub(super) fn page_content<T>(
     name: &str,
     paged: &Paged<T>,
     row: impl Fn(&T) -> Value,
@@ -249,7 +248,6 @@ pub(super) fn page<T>(
     Content { texts: vec![lines.join("\n")], structured: Value::Object(structured) }
 }
 
-/// The schema of that.
 pub(super) fn page_schema(name: &str, row: &Value, description: &str) -> Value {
     schema::object(
         json!({
@@ -260,7 +258,7 @@ pub(super) fn page_schema(name: &str, row: &Value, description: &str) -> Value {
     )
 }
 
-/// A page without rows, and why.
-pub(super) fn nothing(name: &str, why: &str) -> Content {
+/// A page without rows, and the reason.
+pub(super) fn empty_page(name: &str, why: &str) -> Content {
     Content { texts: vec![why.to_owned()], structured: json!({ name: [] }) }
 }

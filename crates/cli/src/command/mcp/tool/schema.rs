@@ -1,10 +1,10 @@
-//! Schemas of arguments and results, and the check that arguments are as their schema says: what is listed is what holds.
+//! Schemas of arguments and results. Arguments are checked against the same schema that is listed.
 
 use serde_json::{Map, Value, json};
 
 use crate::error::CliError;
 
-/// An object with these members and no others.
+/// Without other members.
 pub(super) fn object(properties: Value, required: &[&str]) -> Value {
     let mut schema = json!({ "type": "object", "required": required, "additionalProperties": false });
     schema["properties"] = properties;
@@ -15,12 +15,11 @@ pub(super) fn text(description: &str) -> Value {
     json!({ "type": "string", "description": description })
 }
 
-/// Text that somebody writes down: something, and not a book.
+/// Text to be stored: not empty, not longer than `most`.
 pub(super) fn written(description: &str, most: usize) -> Value {
     json!({ "type": "string", "minLength": 1, "maxLength": most, "description": description })
 }
 
-/// An id that a store gave.
 pub(super) fn id(description: &str) -> Value {
     json!({ "type": "integer", "minimum": 1, "description": description })
 }
@@ -29,7 +28,7 @@ pub(super) fn flag(description: &str) -> Value {
     json!({ "type": "boolean", "description": description })
 }
 
-/// A number that is not negative.
+/// Not negative.
 pub(super) fn count(description: &str) -> Value {
     json!({ "type": "integer", "minimum": 0, "description": description })
 }
@@ -38,7 +37,6 @@ pub(super) fn list(items: &Value, description: &str) -> Value {
     json!({ "type": "array", "items": items, "description": description })
 }
 
-/// How many rows a page has.
 pub(super) fn limit(usual: usize, most: usize) -> Value {
     json!({
         "type": "integer", "minimum": 1, "maximum": most, "default": usual,
@@ -46,27 +44,25 @@ pub(super) fn limit(usual: usize, most: usize) -> Value {
     })
 }
 
-/// Where a page begins.
+/// Start of a page.
 pub(super) fn after() -> Value {
     text("For the next page: the `next` of the page before")
 }
 
-/// The earliest that is meant.
 pub(super) fn since() -> Value {
     text("Only from then on: 2026-11-15, 2026-11-15T11:51:28Z (both UTC), or 7d, 12h, 30m ago")
 }
 
-/// The latest.
 pub(super) fn until() -> Value {
     text("Only until then, in the same forms; a day is meant as a whole")
 }
 
-/// How tools that only look are marked.
+/// Annotations of tools that only read.
 pub(super) fn reads() -> Value {
     json!({ "readOnlyHint": true, "idempotentHint": true, "openWorldHint": false })
 }
 
-/// How tools that write something down are marked. None of them takes anything away.
+/// Annotations of tools that write. None of them deletes anything.
 pub(super) fn writes(again_is_the_same: bool) -> Value {
     json!({
         "readOnlyHint": false, "destructiveHint": false,
@@ -74,7 +70,7 @@ pub(super) fn writes(again_is_the_same: bool) -> Value {
     })
 }
 
-/// Checks arguments against a schema of the forms above.
+/// Supports only the forms above.
 pub(super) fn check(tool: &str, schema: &Value, given: &Map<String, Value>) -> Result<(), CliError> {
     let none = Map::new();
     let known = schema["properties"].as_object().unwrap_or(&none);
@@ -84,9 +80,9 @@ pub(super) fn check(tool: &str, schema: &Value, given: &Map<String, Value>) -> R
     for (name, value) in given {
         let Some(schema) = known.get(name) else {
             let name: String = name.chars().take(80).collect();
-            return Err(CliError::new(format!("no argument `{name}`")).hint(names(tool, known)));
+            return Err(CliError::new(format!("no argument `{name}`")).hint(list_names(tool, known)));
         };
-        if let Err(why) = fits(schema, value) {
+        if let Err(why) = check_value(schema, value) {
             let way =
                 if required.contains(&name.as_str()) { "" } else { "leave it out, or give what it is: " };
             return Err(CliError::new(format!("`{name}` {why}")).hint(format!("{way}{}", described(name))));
@@ -98,7 +94,7 @@ pub(super) fn check(tool: &str, schema: &Value, given: &Map<String, Value>) -> R
     }
 }
 
-fn names(tool: &str, known: &Map<String, Value>) -> String {
+fn list_names(tool: &str, known: &Map<String, Value>) -> String {
     let names: Vec<String> = known.keys().map(|name| format!("`{name}`")).collect();
     match names.as_slice() {
         [] => format!("`{tool}` takes no arguments"),
@@ -107,9 +103,8 @@ fn names(tool: &str, known: &Map<String, Value>) -> String {
     }
 }
 
-/// Why a value is not what a schema says.
-fn fits(schema: &Value, value: &Value) -> Result<(), String> {
-    let types = types(schema);
+fn check_value(schema: &Value, value: &Value) -> Result<(), String> {
+    let types = type_names(schema);
     let is = |of: &&str| match *of {
         "string" => value.is_string(),
         "integer" => value.is_i64() || value.is_u64(),
@@ -125,7 +120,7 @@ fn fits(schema: &Value, value: &Value) -> Result<(), String> {
             && bound("maximum").is_none_or(|most| number <= most)
     });
     if !types.iter().any(is) || !allowed || !within {
-        return Err(format!("is not {}", wanted(schema, &types)));
+        return Err(format!("is not {}", describe_schema(schema, &types)));
     }
     match value {
         Value::String(text) => {
@@ -139,21 +134,21 @@ fn fits(schema: &Value, value: &Value) -> Result<(), String> {
             }
         }
         Value::Array(values) => values.iter().try_for_each(|value| {
-            fits(&schema["items"], value).map_err(|why| format!("has an element that {why}"))
+            check_value(&schema["items"], value).map_err(|why| format!("has an element that {why}"))
         }),
         _ => Ok(()),
     }
 }
 
-fn types(schema: &Value) -> Vec<&str> {
+fn type_names(schema: &Value) -> Vec<&str> {
     match &schema["type"] {
         Value::Array(types) => types.iter().filter_map(Value::as_str).collect(),
         of => Vec::from_iter(of.as_str()),
     }
 }
 
-/// What a schema wants, in words.
-fn wanted(schema: &Value, types: &[&str]) -> String {
+/// In words.
+fn describe_schema(schema: &Value, types: &[&str]) -> String {
     if let Some(allowed) = schema["enum"].as_array() {
         let allowed: Vec<&str> = allowed.iter().filter_map(Value::as_str).collect();
         return format!("one of {}", allowed.join(", "));

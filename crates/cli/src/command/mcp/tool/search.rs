@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use tidegate_memory::act::Authored;
 use tidegate_memory::view::{Filter, HitKind, Query};
 
-use super::arguments::times;
+use super::arguments::parse_times;
 use super::schema::{self, text};
-use super::{Content, Does, Done, Tool, rows, typed};
+use super::{Content, Does, Done, Tool, parse_arguments, rows};
 use crate::command::mcp::memory::{Memory, ProjectName};
 
 pub(super) const TOOL: Tool = Tool { name: "search", definition, does: Does::Looks(call) };
@@ -55,7 +55,7 @@ fn definition() -> Value {
 }
 
 #[derive(Deserialize)]
-struct Arguments {
+struct SearchArguments {
     query: String,
     #[serde(default)]
     kinds: Vec<HitKind>,
@@ -68,13 +68,13 @@ struct Arguments {
 }
 
 fn call(given: Value, memory: Option<&mut Memory>) -> Done {
-    let given: Arguments = typed(given)?;
-    let Some(memory) = memory else { return Ok(rows::nothing("results", "Nothing is remembered yet.")) };
+    let given: SearchArguments = parse_arguments(given)?;
+    let Some(memory) = memory else { return Ok(rows::empty_page("results", "Nothing is remembered yet.")) };
     let project = given.project.as_ref().map(|name| memory.project(name)).transpose()?;
     if let Some(topic) = given.topic_id {
         memory.topic(topic)?;
     }
-    let (since, until) = times(given.since.as_deref(), given.until.as_deref(), memory.now())?;
+    let (since, until) = parse_times(given.since.as_deref(), given.until.as_deref(), memory.now())?;
     let query = Query {
         text: given.query,
         kinds: given.kinds,
@@ -101,7 +101,7 @@ fn call(given: Value, memory: Option<&mut Memory>) -> Done {
             format!(
                 "{kind} {}  {day}  {}  ({place}{by})\n    {}",
                 hit.id,
-                rows::line(&hit.title),
+                rows::cut_line(&hit.title),
                 hit.snippet
             )
         })

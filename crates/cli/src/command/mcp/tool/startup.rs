@@ -1,10 +1,10 @@
-//! The tool `get_startup_context`: what a session is told at its start, for whoever wants to know it again.
+//! The tool `get_startup_context`: the text that a session got at its start, to be read again.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tidegate_memory::act::{Startup, author};
 
-use super::{Content, Does, Done, Tool, rows, schema, typed};
+use super::{Content, Does, Done, Tool, parse_arguments, rows, schema};
 use crate::command::mcp::memory::Memory;
 
 pub(super) const TOOL: Tool = Tool { name: "get_startup_context", definition, does: Does::Looks(call) };
@@ -49,12 +49,12 @@ fn definition() -> Value {
 }
 
 #[derive(Deserialize)]
-struct Arguments {
+struct StartupArguments {
     limit: Option<usize>,
 }
 
 fn call(given: Value, memory: Option<&mut Memory>) -> Done {
-    let Arguments { limit } = typed(given)?;
+    let StartupArguments { limit } = parse_arguments(given)?;
     let Some(memory) = memory else {
         let structured = json!({ "undecided": [], "decisions": [] });
         return Ok(Content { texts: vec!["Nothing is remembered yet.".to_owned()], structured });
@@ -72,7 +72,7 @@ fn call(given: Value, memory: Option<&mut Memory>) -> Done {
         json!({ "id": topic.id, "title": topic.row.title, "project": rows::project_ref(&topic.in_project) })
     });
     let decisions = decisions.iter().map(|decision| {
-        let title = rows::line(decision.row.text.lines().next().unwrap_or_default());
+        let title = rows::cut_line(decision.row.text.lines().next().unwrap_or_default());
         let by = author(decision.row.session.as_deref());
         json!({ "id": decision.id, "title": title, "topic": rows::topic_ref(&decision.in_topic), "by": by })
     });

@@ -1,4 +1,4 @@
-//! The tool `timeline`: logs and decisions in the order in which they happened.
+//! The tool `timeline`: logs and decisions in order of time.
 
 use std::cmp::Reverse;
 
@@ -8,7 +8,7 @@ use tidegate_memory::view::{Filter, Page, Paged};
 
 use super::arguments::{Scope, Which};
 use super::schema::{self, text};
-use super::{Does, Done, Tool, rows, typed};
+use super::{Does, Done, Tool, parse_arguments, rows};
 use crate::command::mcp::memory::Memory;
 use crate::error::CliError;
 
@@ -36,39 +36,39 @@ fn definition() -> Value {
     })
 }
 
-struct Entry {
+struct TimelineEntry {
     at: Millis,
     row: Value,
     line: String,
 }
 
 fn call(given: Value, memory: Option<&mut Memory>) -> Done {
-    let which: Which = typed(given)?;
+    let which: Which = parse_arguments(given)?;
     let nothing = "Nothing happened then.";
-    let Some(memory) = memory else { return Ok(rows::nothing("entries", nothing)) };
+    let Some(memory) = memory else { return Ok(rows::empty_page("entries", nothing)) };
     let filter = match which.scope(memory)? {
-        Scope::NothingYet(why) => return Ok(rows::nothing("entries", &why)),
+        Scope::NothingYet(why) => return Ok(rows::empty_page("entries", &why)),
         Scope::Of(filter) => filter,
     };
     let page = which.page();
-    let from = page.after.as_deref().map(Place::read).transpose()?;
-    let paged = entries(memory, filter, page.limit, from)?;
-    Ok(rows::page("entries", &paged, |entry| entry.row.clone(), |entry| entry.line.clone(), nothing))
+    let from = page.after.as_deref().map(PageEnd::read).transpose()?;
+    let paged = merge_entries(memory, filter, page.limit, from)?;
+    Ok(rows::page_content("entries", &paged, |entry| entry.row.clone(), |entry| entry.line.clone(), nothing))
 }
 
-/// Where a page ended: at this time, of which so many entries were shown.
+/// End of a page: its time, and how many entries of that time were shown.
 #[derive(Clone, Copy)]
-struct Place {
+struct PageEnd {
     at: Millis,
     shown: usize,
 }
 
-impl Place {
-    fn read(text: &str) -> Result<Place, CliError> {
+impl PageEnd {
+    fn read(text: &str) -> Result<PageEnd, CliError> {
         let parts =
             text.split_once('.').and_then(|(at, shown)| Some((at.parse().ok()?, shown.parse().ok()?)));
         let place =
-            parts.filter(|(_, shown)| *shown <= 10_000).map(|(at, shown)| Place { at: Millis(at), shown });
+            parts.filter(|(_, shown)| *shown <= 10_000).map(|(at, shown)| PageEnd { at: Millis(at), shown });
         place.ok_or_else(|| {
             CliError::new("`after` is not what a page said")
                 .hint("give the `next` of the page before, as it was")
@@ -76,13 +76,13 @@ impl Place {
     }
 }
 
-/// Both lists, as far as a page needs them, put together.
-fn entries(
+/// Merges both lists as far as a page needs them.
+fn merge_entries(
     memory: &mut Memory,
     mut filter: Filter,
     limit: usize,
-    from: Option<Place>,
-) -> Result<Paged<Entry>, CliError> {
+    from: Option<PageEnd>,
+) -> Result<Paged<TimelineEntry>, CliError> {
     filter.all = true;
     if let Some(place) = from {
         let end = Millis(place.at.0.saturating_add(1));
@@ -92,27 +92,27 @@ fn entries(
     let page = Page { limit: limit + shown + 1, after: None };
     let logs = memory.store().logs(&filter, &page)?.rows;
     let decisions = memory.store().decisions(&filter, &page)?.rows;
-    let of_logs = logs.iter().map(|log| Entry {
+    let of_logs = logs.iter().map(|log| TimelineEntry {
         at: log.row.at,
         row: json!({
-            "kind": "log", "id": log.row.uid, "at": log.row.at.iso_seconds(), "title": rows::line(&log.row.title),
+            "kind": "log", "id": log.row.uid, "at": log.row.at.iso_seconds(), "title": rows::cut_line(&log.row.title),
             "topic": rows::topic_ref(&log.in_topic), "project": rows::project_ref(&log.in_project),
         }),
         line: format!("log {}", rows::log_line(log)),
     });
-    let of_decisions = decisions.iter().map(|decision| Entry {
+    let of_decisions = decisions.iter().map(|decision| TimelineEntry {
         at: decision.row.created,
         row: json!({
             "kind": "decision", "id": decision.id.to_string(), "at": decision.row.created.iso_seconds(),
-            "title": rows::line(&decision.row.text),
+            "title": rows::cut_line(&decision.row.text),
             "topic": rows::topic_ref(&decision.in_topic), "project": rows::project_ref(&decision.in_project),
         }),
         line: format!("decision {}", rows::decision_line(decision)),
     });
-    let mut all: Vec<Entry> = of_decisions.chain(of_logs).collect();
+    let mut all: Vec<TimelineEntry> = of_decisions.chain(of_logs).collect();
     all.sort_by_key(|entry| Reverse(entry.at));
     let shown_already = all.iter().take_while(|entry| from.is_some_and(|place| entry.at == place.at)).count();
-    let mut rest: Vec<Entry> = all.split_off(shown.min(shown_already));
+    let mut rest: Vec<TimelineEntry> = all.split_off(shown.min(shown_already));
     let more = rest.len() > limit;
     rest.truncate(limit);
     let next = rest.last().filter(|_| more).map(|last| {

@@ -1,23 +1,24 @@
-//! The tools about topics: listed, begun, chosen for a session, closed.
+//! The tools about topics: list, begin, choose for a session, close.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tidegate_memory::record::Status;
+use tidegate_memory::record::TopicStatus;
 use tidegate_memory::view::{Filter, Topic};
 
 use super::arguments::{Scope, Which};
-use super::{Content, Does, Done, Tool, rows, schema, typed};
+use super::{Content, Does, Done, Tool, parse_arguments, rows, schema};
 use crate::command::mcp::memory::{Memory, ProjectName};
 use crate::error::CliError;
 
 pub(super) const LIST: Tool =
-    Tool { name: "list_topics", definition: list_definition, does: Does::Looks(list) };
-pub(super) const ADD: Tool = Tool { name: "add_topic", definition: add_definition, does: Does::Writes(add) };
-pub(super) const SET: Tool = Tool { name: "set_topic", definition: set_definition, does: Does::Writes(set) };
+    Tool { name: "list_topics", definition: list_definition, does: Does::Looks(list_topics) };
+pub(super) const ADD: Tool =
+    Tool { name: "add_topic", definition: add_definition, does: Does::Writes(add_topic) };
+pub(super) const SET: Tool =
+    Tool { name: "set_topic", definition: set_definition, does: Does::Writes(set_topic) };
 pub(super) const CLOSE: Tool =
-    Tool { name: "close_topic", definition: close_definition, does: Does::Writes(close) };
+    Tool { name: "close_topic", definition: close_definition, does: Does::Writes(close_topic) };
 
-/// A title is one line.
 const TITLE_CHARS: usize = 200;
 
 fn list_definition() -> Value {
@@ -48,7 +49,7 @@ fn list_definition() -> Value {
 }
 
 #[derive(Deserialize)]
-struct Listed {
+struct TopicFilter {
     #[serde(flatten)]
     which: Which,
     status: Option<String>,
@@ -56,12 +57,12 @@ struct Listed {
     automatic: bool,
 }
 
-fn list(given: Value, memory: Option<&mut Memory>) -> Done {
-    let Listed { which, status, automatic } = typed(given)?;
+fn list_topics(given: Value, memory: Option<&mut Memory>) -> Done {
+    let TopicFilter { which, status, automatic } = parse_arguments(given)?;
     let nothing = "No topic fits.";
-    let Some(memory) = memory else { return Ok(rows::nothing("topics", nothing)) };
+    let Some(memory) = memory else { return Ok(rows::empty_page("topics", nothing)) };
     let filter = match which.scope(memory)? {
-        Scope::NothingYet(why) => return Ok(rows::nothing("topics", &why)),
+        Scope::NothingYet(why) => return Ok(rows::empty_page("topics", &why)),
         Scope::Of(filter) => filter,
     };
     let open = match status.as_deref() {
@@ -70,11 +71,11 @@ fn list(given: Value, memory: Option<&mut Memory>) -> Done {
         _ => Some(true),
     };
     let topics = memory.store().topics(&Filter { open, all: automatic, ..filter }, &which.page())?;
-    Ok(rows::page("topics", &topics, rows::topic, rows::topic_line, nothing))
+    Ok(rows::page_content("topics", &topics, rows::topic_json, rows::topic_line, nothing))
 }
 
-/// What a hook reads, too: it binds the topic to the session that the call was made in.
-fn chosen(topic: &Topic, set: bool, text: String) -> Content {
+/// A hook reads this result, too, and binds the topic to the session of the call.
+fn choice_content(topic: &Topic, set: bool, text: String) -> Content {
     let structured = json!({
         "topic": { "id": topic.id, "title": topic.row.title },
         "project": rows::project_ref(&topic.in_project),
@@ -118,21 +119,21 @@ fn add_definition() -> Value {
 }
 
 #[derive(Deserialize)]
-struct New {
+struct NewTopic {
     title: String,
     project: Option<ProjectName>,
     new_project: Option<String>,
     parent_id: Option<i64>,
-    #[serde(default = "yes")]
+    #[serde(default = "default_true")]
     set: bool,
 }
 
-fn yes() -> bool {
+fn default_true() -> bool {
     true
 }
 
-fn add(given: Value, memory: &mut Memory) -> Done {
-    let New { title, project, new_project, parent_id, set } = typed(given)?;
+fn add_topic(given: Value, memory: &mut Memory) -> Done {
+    let NewTopic { title, project, new_project, parent_id, set } = parse_arguments(given)?;
     let project = match (&project, &new_project) {
         (Some(_), Some(_)) => {
             return Err(CliError::new("`project` and `new_project` at once")
@@ -145,7 +146,7 @@ fn add(given: Value, memory: &mut Memory) -> Done {
     let topic = memory.add_topic(&title, project, parent_id)?;
     let now = if set { " This session's relays belong to it from now on." } else { "" };
     let text = format!("Topic {} was begun in project {}.{now}", topic.id, topic.in_project.name);
-    Ok(chosen(&topic, set, text))
+    Ok(choice_content(&topic, set, text))
 }
 
 fn set_definition() -> Value {
@@ -166,19 +167,19 @@ struct OfTopic {
     topic_id: i64,
 }
 
-fn set(given: Value, memory: &mut Memory) -> Done {
-    let OfTopic { topic_id } = typed(given)?;
+fn set_topic(given: Value, memory: &mut Memory) -> Done {
+    let OfTopic { topic_id } = parse_arguments(given)?;
     let mut topic = memory.own_topic(topic_id)?;
     let mut opened = "";
-    if topic.row.status == Status::Closed {
-        topic = memory.set_status(topic_id, Status::Open)?;
+    if topic.row.status == TopicStatus::Closed {
+        topic = memory.set_status(topic_id, TopicStatus::Open)?;
         opened = " It was closed and is open again.";
     }
     let text = format!(
         "This session is about topic {} of project {} now: {}.{opened}",
         topic.id, topic.in_project.name, topic.row.title
     );
-    Ok(chosen(&topic, true, text))
+    Ok(choice_content(&topic, true, text))
 }
 
 fn close_definition() -> Value {
@@ -192,16 +193,16 @@ fn close_definition() -> Value {
     })
 }
 
-fn close(given: Value, memory: &mut Memory) -> Done {
-    let OfTopic { topic_id } = typed(given)?;
+fn close_topic(given: Value, memory: &mut Memory) -> Done {
+    let OfTopic { topic_id } = parse_arguments(given)?;
     let topic = memory.own_topic(topic_id)?;
     let text = match topic.row.status {
-        Status::Closed => format!("Topic {topic_id} was closed already."),
-        Status::Open if topic.decisions == 0 => {
+        TopicStatus::Closed => format!("Topic {topic_id} was closed already."),
+        TopicStatus::Open if topic.decisions == 0 => {
             format!("Topic {topic_id} is closed; nothing was decided in it.")
         }
-        Status::Open => format!("Topic {topic_id} is closed."),
+        TopicStatus::Open => format!("Topic {topic_id} is closed."),
     };
-    let topic = memory.set_status(topic_id, Status::Closed)?;
-    Ok(Content { texts: vec![text], structured: json!({ "topic": rows::topic(&topic) }) })
+    let topic = memory.set_status(topic_id, TopicStatus::Closed)?;
+    Ok(Content { texts: vec![text], structured: json!({ "topic": rows::topic_json(&topic) }) })
 }

@@ -1,16 +1,16 @@
-//! The tool `list_unpromoted`: entries of the flow that no person has gone through.
+//! The tool `list_unpromoted`: entries of the flow that no person has reviewed.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Content, Does, Done, Tool, schema, typed};
+use super::{Content, Does, Done, Tool, parse_arguments, schema};
 use crate::error::CliError;
 use crate::knowledge::{self, Entry};
 use crate::sessions::Here;
 
 pub(super) const TOOL: Tool = Tool { name: "list_unpromoted", definition, does: Does::Plain(call) };
 
-/// More of an entry is in its file, which is named.
+/// The rest of an entry is in its file, which is named.
 const SHOWN_CHARS: usize = 600;
 
 fn definition() -> Value {
@@ -41,23 +41,23 @@ fn definition() -> Value {
 }
 
 #[derive(Deserialize)]
-struct Arguments {
-    #[serde(default = "usual")]
+struct UnpromotedArguments {
+    #[serde(default = "default_limit")]
     limit: usize,
     after: Option<String>,
 }
 
-fn usual() -> usize {
+fn default_limit() -> usize {
     20
 }
 
 fn call(given: Value) -> Done {
-    let Arguments { limit, after } = typed(given)?;
+    let UnpromotedArguments { limit, after } = parse_arguments(given)?;
     let here = Here::find()?;
     let root = here.root.clone().ok_or_else(|| {
         CliError::new("the project is not known").hint("the server has to run in the project's folder")
     })?;
-    let mut entries = knowledge::read(&here, &root)?.entries();
+    let mut entries = knowledge::read_knowledge(&here, &root)?.entries();
     entries.retain(|entry| entry.unpromoted);
     let total = entries.len();
     let begin = match &after {
@@ -83,7 +83,7 @@ fn call(given: Value) -> Done {
         .iter()
         .map(|entry| {
             let mut shown = json!({
-                "id": entry.id.to_string(), "what": entry.what, "body": super::cut(&entry.body, SHOWN_CHARS),
+                "id": entry.id.to_string(), "what": entry.what, "body": super::cut_text(&entry.body, SHOWN_CHARS),
                 "file": entry.file, "line": entry.line,
             });
             if let Some(at) = &entry.at {

@@ -1,0 +1,44 @@
+//! `tidegate cycle abandon`.
+
+use std::process::ExitCode;
+
+use tidegate_core::event::SessionId;
+use tidegate_core::feature::cycle::marks::Mark as CycleMark;
+use tidegate_core::feature::cycle::{Run, Status};
+
+use super::project_cycle::ProjectCycle;
+use crate::args::ProjectArgs;
+use crate::command::Outcome;
+use crate::print;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  tidegate cycle abandon")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) of: ProjectArgs,
+}
+
+pub(super) fn run(args: &Args) -> Outcome {
+    let of = &args.of;
+    let place = ProjectCycle::find(of)?;
+    let (state, cycle) = place.usable_cycle()?;
+    let run = Run::of(state, Some(cycle), "abandoned", place.project.here.now);
+    place.write_state(None, Some(run))?;
+    let owner = state.session_id.as_deref().and_then(|id| SessionId::parse(id).ok());
+    if let Some(owner) = owner.filter(|_| state.status == Status::Running) {
+        // The session would notice at its next stop; this is sooner.
+        let _ = place.append_marks(&owner, &[CycleMark::StageLeft.into()]);
+    }
+    place.record_command("abandon", "a cycle was left", None);
+    if of.json {
+        print::json(
+            &serde_json::json!({ "cycle": state.cycle, "stage": state.stage, "status": "abandoned" }),
+        );
+    } else {
+        print::line(&format!(
+            "{} was left at stage {}; what it took is in the history",
+            state.cycle, state.stage
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}

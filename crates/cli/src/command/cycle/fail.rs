@@ -1,0 +1,47 @@
+//! `tidegate cycle fail`.
+
+use std::process::ExitCode;
+
+use tidegate_core::feature::cycle::Status;
+use tidegate_core::feature::cycle::marks::Mark as CycleMark;
+
+use super::project_cycle::ProjectCycle;
+use crate::args::ProjectArgs;
+use crate::command::Outcome;
+use crate::knowledge::required_line;
+use crate::print;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate cycle fail \"the release branch is locked\"
+
+`tidegate cycle resume` begins that stage again.")]
+pub(crate) struct Args {
+    /// Why
+    #[arg(value_name = "REASON")]
+    pub(crate) reason: String,
+    #[command(flatten)]
+    pub(crate) of: ProjectArgs,
+}
+
+pub(super) fn run(args: &Args) -> Outcome {
+    let place = ProjectCycle::find(&args.of)?;
+    let (state, cycle, session) = place.running_cycle()?;
+    let reason = required_line("the reason", &args.reason)?;
+    let mut failed = state.clone();
+    failed.status = Status::Failed;
+    failed.stopped_reason = Some(reason.clone());
+    failed.skipped_stages = cycle.position(&state.stage).map(|at| cycle.names(at + 1)).unwrap_or_default();
+    place.write_state(Some(failed.at(place.project.here.now)), None)?;
+    place.append_marks(&session.id, &[CycleMark::StageLeft.into()])?;
+    place.record_command("fail", "a stage failed", Some(&state.stage));
+    if args.of.json {
+        print::json(&serde_json::json!({
+            "cycle": state.cycle, "stage": state.stage, "status": "failed", "reason": reason,
+        }));
+    } else {
+        print::line(&format!("{} ended at stage {}: {reason}", state.cycle, state.stage));
+    }
+    Ok(ExitCode::SUCCESS)
+}

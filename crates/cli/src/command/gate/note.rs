@@ -1,0 +1,137 @@
+//! `tidegate gate note`.
+
+use std::io::Read as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::json;
+use tidegate_core::feature::workflow::check;
+use tidegate_core::feature::workflow::check::{Found, Named};
+use tidegate_core::feature::workflow::estimate;
+use tidegate_core::feature::workflow::manifest;
+use tidegate_core::feature::workflow::standing::Standing;
+use tidegate_state::feature::workflow;
+
+use super::project_workflow::{ProjectWorkflow, find_section, usable_manifest};
+use crate::args::ProjectArgs;
+use crate::command::Outcome;
+use crate::error::CliError;
+use crate::print;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate gate note 3 --output discovery.md < findings.md
+  tidegate gate note 3 --summary \"React 19. Key decisions: keep the hooks. Details: discovery.md\"
+  tidegate gate note discovery --artifact docs/discovery.md --status complete
+
+The client may refuse its own editing tools below `.claude`; this writes there,
+and touches nothing else in the manifest. --output reads standard input and
+writes it to a file beside the manifest, which becomes an artifact of the phase.")]
+pub(crate) struct Args {
+    /// Which phase: its number or name
+    #[arg(value_name = "PHASE")]
+    pub(crate) phase: String,
+    /// What is carried on of it, in at most 200 tokens
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) summary: Option<String>,
+    /// A file that holds its output; can be given several times
+    #[arg(long, value_name = "PATH")]
+    pub(crate) artifact: Vec<String>,
+    /// Write standard input to this file beside the manifest
+    #[arg(long, value_name = "NAME")]
+    pub(crate) output: Option<String>,
+    /// Its status
+    #[arg(long, value_name = "STATUS", value_parser = ["pending", "in_progress", "complete", "blocked", "skipped"])]
+    pub(crate) status: Option<String>,
+    #[command(flatten)]
+    pub(crate) of: ProjectArgs,
+}
+
+pub(super) fn run(args: &Args) -> Outcome {
+    let place = ProjectWorkflow::find_attached(&args.of)?;
+    let standing = place.read_standing()?;
+    let manifest = usable_manifest(&standing)?;
+    let (number, key) = find_section(manifest, &args.phase)?;
+    let mut artifacts = manifest.section(number).map(|section| section.artifacts.clone()).unwrap_or_default();
+    let before = artifacts.len();
+    check_artifacts(&place, &standing, &args.artifact)?;
+    if let Some(name) = &args.output {
+        write_output(&place, &standing, name)?;
+    }
+    for name in args.artifact.iter().chain(&args.output) {
+        if !artifacts.contains(name) {
+            artifacts.push(name.clone());
+        }
+    }
+    let wanted = manifest::Note {
+        status: args.status.as_deref(),
+        summary: args.summary.as_deref().map(str::trim).filter(|summary| !summary.is_empty()),
+        artifacts: if artifacts.len() > before { artifacts } else { Vec::new() },
+    };
+    if wanted == manifest::Note::default() && args.output.is_none() {
+        return Err(CliError::new("there is nothing to write")
+            .hint("give it a --summary, an --artifact, an --output or a --status"));
+    }
+    let now = place.project.here.now;
+    place.change_manifest(&standing, |text| {
+        manifest::note(text, &key, &wanted, now).map_err(|why| why.to_string())
+    })?;
+    let tokens = wanted.summary.map(estimate::tokens);
+    if args.of.json {
+        print::json(
+            &json!({ "manifest": standing.path, "phase": number, "section": key, "summary_tokens": tokens }),
+        );
+        return Ok(ExitCode::SUCCESS);
+    }
+    print::line(&format!("phases.{key} in {} was written", standing.path));
+    if let Some(tokens) = tokens.filter(|tokens| *tokens > check::LONGEST_SUMMARY) {
+        print::to_stderr(&format!(
+            "warning: the summary is about {tokens} tokens, and a gate lets at most {} through",
+            check::LONGEST_SUMMARY
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses artifacts that a gate would not accept: no command takes them out of the manifest again.
+fn check_artifacts(place: &ProjectWorkflow, standing: &Standing, names: &[String]) -> Result<(), CliError> {
+    let root = &place.project.root;
+    for Named { name, found } in workflow::look(root, &root.join(&standing.path), names.to_vec(), &|| true) {
+        match found {
+            Found::Missing => {
+                return Err(CliError::new(format!(
+                    "there is no file {name}, beside the manifest or in the project"
+                ))
+                .hint("write it first; --output writes one beside the manifest"));
+            }
+            Found::Outside => {
+                return Err(CliError::new(format!("{name} is outside of the project"))
+                    .hint("copy it into the project, or give it to --output"));
+            }
+            Found::File { .. } | Found::Unread(_) | Found::Folder => {}
+        }
+    }
+    Ok(())
+}
+
+/// Copies standard input to a file next to the manifest.
+fn write_output(place: &ProjectWorkflow, standing: &Standing, name: &str) -> Result<(), CliError> {
+    let fits = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if name.is_empty() || name.starts_with('.') || !name.chars().all(fits) || name == manifest::FILE {
+        return Err(CliError::new(format!("{name} cannot be the name of a file here"))
+            .hint("use letters, digits, `-`, `_` and `.`; --artifact names files elsewhere"));
+    }
+    let mut text = Vec::new();
+    std::io::stdin()
+        .lock()
+        .take(workflow::LARGEST_OUTPUT + 1)
+        .read_to_end(&mut text)
+        .map_err(CliError::new)?;
+    if text.trim_ascii().is_empty() {
+        return Err(CliError::new("nothing came in on standard input"));
+    }
+    let (state, root) = (&place.project.here.state, Path::new(&standing.root));
+    workflow::write_output(state, root, Path::new(&standing.path), name, &text)
+        .map_err(|error| CliError::new(format!("{name} was not written: {error}")))
+}

@@ -1,0 +1,22 @@
+//! The command line of `tidegate hook`, for its help: `main` starts the hook before clap reads anything.
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Reads one payload from stdin. Answers on stdout, with exit code 0 or 2.
+
+Some agents ignore the arguments of a hook. So `tidegate` without arguments,
+and not at a terminal, is a hook, too; it then always exits with 0.
+
+Examples:
+  tidegate hook --event Stop < payload.json")]
+pub(crate) struct Args {
+    /// The event this registration was written for
+    #[arg(long, value_name = "NAME")]
+    pub(crate) event: Option<String>,
+    /// This registration gates nothing: a failed check is silent
+    #[arg(long)]
+    pub(crate) advice: bool,
+    /// Which install registered this hook, where there can be two
+    #[arg(long, value_name = "NAME", hide = true)]
+    pub(crate) via: Option<String>,
+}

@@ -1,0 +1,45 @@
+//! `tidegate man`: made from the one definition of the command line.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::CommandFactory;
+
+use super::Outcome;
+use crate::args::Cli;
+use crate::error::CliError;
+use crate::print;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate man | man -l -
+  tidegate man --out ~/.local/share/man/man1")]
+pub(crate) struct Args {
+    /// Write one page per command into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &Args) -> Outcome {
+    let Some(folder) = &args.out else {
+        let _ = std::io::stdout().lock().write_all(&render_page(Cli::command())?);
+        return Ok(ExitCode::SUCCESS);
+    };
+    fs::create_dir_all(folder).map_err(|error| failed_at(folder, &error))?;
+    clap_mangen::generate_to(Cli::command(), folder).map_err(|error| failed_at(folder, &error))?;
+    print::line(&format!("{}: one page per command", folder.display()));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn render_page(command: clap::Command) -> Result<Vec<u8>, CliError> {
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command).render(&mut page).map_err(CliError::new)?;
+    Ok(page)
+}
+
+fn failed_at(path: &Path, error: &std::io::Error) -> CliError {
+    CliError::new(format!("{}: {error}", path.display()))
+}

@@ -1,0 +1,102 @@
+//! `tidegate on`: the way back from `tidegate off`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use tidegate_core::feature::config::split_off;
+use tidegate_core::pipeline::record::{Deeds, Switched};
+use tidegate_state::config::off;
+use tidegate_state::config::off::{Off, Scope, SteppedDown};
+
+use super::Outcome;
+use super::off::{as_json, change_switches, check_policy, describe_off, warn_of_damage};
+use crate::approval::{self, consent_to_tighten};
+use crate::print;
+use crate::sessions::Here;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate on skill-gate
+  tidegate on skill-gate --project ~/code/app
+  tidegate on skill-gate --everywhere      wherever it was switched off
+
+A policy that only advises in a project, since people overrode it so often there,
+blocks again.")]
+pub(crate) struct Args {
+    /// The policy
+    #[arg(value_name = "POLICY")]
+    pub(crate) policy: String,
+    /// In another project than that of the current folder
+    #[arg(long, value_name = "DIR", conflicts_with = "everywhere")]
+    pub(crate) project: Option<PathBuf>,
+    /// Wherever it was switched off
+    #[arg(long)]
+    pub(crate) everywhere: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Outcome {
+    let here = Here::find()?;
+    check_policy(&args.policy)?;
+    // Also for a folder that is gone.
+    let places = off::places(args.project.as_deref().or(here.root.as_deref()));
+    // At a terminal, without a session, all sessions of the project are meant.
+    let of_project = |id: &str| {
+        let root = here.session(Some(id)).ok().and_then(|session| session.marks.session.root);
+        root.is_none_or(|root| places.iter().any(|place| place == Path::new(&root)))
+    };
+    let goes = |off: &Off| {
+        off.policy == args.policy
+            && match &off.scope {
+                _ if args.everywhere => true,
+                Scope::Session(id) => of_project(id),
+                Scope::Everywhere | Scope::Project(_) => off.counts(here.now, &places, None),
+            }
+    };
+    let steps_up =
+        |down: &SteppedDown| down.policy == args.policy && (args.everywhere || down.is_in(&places));
+    warn_of_damage(&here);
+    let mut gone = off::read(&here.state);
+    gone.off.retain(goes);
+    gone.stepped_down.retain(steps_up);
+    if !gone.is_empty() {
+        change_switches(&here, |switches| {
+            switches.off.retain(|off| !gone.off.contains(off));
+            // Compared without the mark that a hook has told of it: that may have changed meanwhile.
+            switches.stepped_down.retain(|down| !steps_up(down));
+        })?;
+        let up = |down: &SteppedDown| Switched {
+            policy: down.policy.clone(),
+            project: Some(down.stepped_down_in.clone()),
+            session: None,
+        };
+        let stepped_up = gone.stepped_down.iter().map(up).collect();
+        let did = Deeds { stepped_up, ..Deeds::default() };
+        approval::record_command(
+            &here,
+            &format!("on {}", args.policy),
+            &consent_to_tighten(&here, "switched on"),
+            did,
+        );
+    }
+    if args.json {
+        print::json(&as_json(&here, &gone));
+    } else if gone.is_empty() {
+        print::line(&format!("{} is not switched off here", args.policy));
+    } else {
+        for off in &gone.off {
+            print::line(&format!("{} is on again; it was switched off {}", off.policy, describe_off(off)));
+        }
+        for down in &gone.stepped_down {
+            print::line(&format!("{} blocks again in {}", down.policy, down.stepped_down_in));
+        }
+    }
+    let variable = here.env.off.as_deref().map(split_off).unwrap_or_default();
+    if variable.contains(&args.policy) {
+        print::to_stderr("note: TIDEGATE_OFF in this environment still names it");
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,14 @@
+//! The command line of `tidegate statusline`, for its help: `main` starts it before clap reads anything.
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Reads the status-line payload from stdin and prints one line.
+
+Examples:
+  tidegate statusline
+  tidegate statusline --wrap 'my-status-line --short'")]
+pub(crate) struct Args {
+    /// A status line to run first; ours is put behind it
+    #[arg(long, value_name = "CMD", num_args = 1.., allow_hyphen_values = true)]
+    pub(crate) wrap: Vec<String>,
+}

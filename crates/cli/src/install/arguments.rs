@@ -1,0 +1,31 @@
+//! Options that `tidegate init` and `tidegate uninstall` share.
+
+use std::path::PathBuf;
+
+/// Options that choose the settings files.
+#[derive(Debug, clap::Args)]
+pub(crate) struct InstallTarget {
+    /// The project's folder
+    #[arg(long, value_name = "DIR", default_value = ".", conflicts_with = "user")]
+    pub(crate) project: PathBuf,
+    /// Your own settings, for all projects
+    #[arg(long)]
+    pub(crate) user: bool,
+    /// The settings that the project's team shares
+    #[arg(long, conflicts_with = "user")]
+    pub(crate) shared: bool,
+}
+
+/// Options that choose between doing and showing.
+#[derive(Debug, clap::Args)]
+pub(crate) struct InstallReport {
+    /// Print what would change, as a diff, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// A person approved this command in this session
+    #[arg(long)]
+    pub(crate) approved: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
