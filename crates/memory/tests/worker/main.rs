@@ -248,19 +248,13 @@ fn no_tag_carries_a_relay_into_another_project() {
 fn a_row_with_the_name_of_a_sessions_topic_does_not_carry_it_into_another_project() {
     let mut world = World::new();
     world.put_topics();
-    let taken = |uid: String| TopicRow { uid, project: "p1".to_owned(), ..topic_row(&mut World::new()) };
     let uid = tidegate_core::feature::memory::automatic::topic_uid("s1", None);
-    world.store.put(&[Record::Topic(taken(uid))]).unwrap();
+    let theirs = world.store.topic(1).unwrap().unwrap().row;
+    world.store.put(&[Record::Topic(TopicRow { uid, id: None, ..theirs })]).unwrap();
     answered_in(&mut world, "s1", "u1", "");
     answered_in(&mut world, "s1", "u2", "");
     let (one, two) = (world.log("u1"), world.log("u2"));
     assert_eq!((one.in_project.name.as_str(), one.in_topic.id), ("shop", two.in_topic.id));
-}
-
-/// Any topic.
-fn topic_row(world: &mut World) -> TopicRow {
-    world.put_topics();
-    world.store.topic(1).unwrap().unwrap().row
 }
 
 #[test]
