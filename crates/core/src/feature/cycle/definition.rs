@@ -3,7 +3,7 @@
 use crate::settings::setting::Setting as _;
 use crate::settings::setting::Whole;
 use crate::settings::value::Value;
-use crate::text::hidden::is_plain;
+use crate::text::hidden::judged;
 
 /// A percentage is of this many tokens, whatever the window: that is what the numbers were first written for.
 const FULL: u64 = 200_000;
@@ -201,8 +201,9 @@ fn read_stage(item: &Value) -> Result<Stage, String> {
 }
 
 fn read_name(key: &str, text: &str) -> Result<String, String> {
-    let plain = |c: char| is_plain(c) && !c.is_whitespace() && !matches!(c, '`' | '"' | '\\');
-    if text.is_empty() || text.chars().count() > LONGEST_NAME || !text.chars().all(plain) {
+    let plain =
+        |(c, is_plain): (char, bool)| is_plain && !c.is_whitespace() && !matches!(c, '`' | '"' | '\\');
+    if text.is_empty() || text.chars().count() > LONGEST_NAME || !judged(text).all(plain) {
         return Err(format!(
             "`{key}` takes a name of 1 to {LONGEST_NAME} characters without blanks and quotes"
         ));
