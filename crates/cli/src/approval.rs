@@ -23,8 +23,8 @@ use tidegate_core::host::person::Person;
 use tidegate_core::host::transcript::Entry;
 use tidegate_core::pipeline::record::{Deeds, Record};
 use tidegate_core::time::Millis;
-use tidegate_hook::ancestry::{self, Ancestry};
 use tidegate_hook::environment::Environment;
+use tidegate_hook::process::ancestry::{self, Ancestry};
 use tidegate_state::host::transcript;
 use tidegate_state::place::StateDir;
 use tidegate_state::session::marks;
@@ -91,7 +91,7 @@ struct Waiting<'a> {
 /// The host says so in its variables, or a process above this one is an agent's. An agent can clear its variables, and
 /// open a terminal to type into.
 pub(crate) fn is_by_agent(env: &Environment) -> bool {
-    env.agent || ancestry::of_this() != Ancestry::Clear
+    env.agent || ancestry::check_self() != Ancestry::Clear
 }
 
 /// A command of an agent asks through its session, one of a person at the terminal. Without both, only the config can
@@ -145,7 +145,7 @@ pub(crate) fn is_yes_at_terminal(would: &[String]) -> Result<bool, CliError> {
 /// Only the user's own config file counts. An agent sets variables as it likes, also those that move the config folder,
 /// and a project's files are not the user's.
 fn is_allowed_unattended(here: &Here, name: &str) -> bool {
-    let user = account::config();
+    let user = account::config_file();
     let root = here.root.as_deref();
     let own = config::read(&config::Sources { user: user.as_deref(), root, ..config::Sources::default() });
     own.policies.approval.unattended.0.iter().any(|allowed| allowed == name)
@@ -163,7 +163,7 @@ fn nobody_there(here: &Here, request: &Request<'_>, why: &str) -> Result<Consent
     if is_by_agent(&here.env) {
         return Err(error.hint("ask the person to run it at a terminal of their own"));
     }
-    let Some(file) = account::config() else {
+    let Some(file) = account::config_file() else {
         return Err(error
             .hint("run it at a terminal of your own; the system does not say which home this account has"));
     };
@@ -254,7 +254,7 @@ fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
 
 /// An agent can start a second client and type into it. Returns why this client is not a person's.
 fn not_of_a_person(client: u64) -> Option<String> {
-    match ancestry::of(client) {
+    match ancestry::check(client) {
         Ancestry::Clear => None,
         Ancestry::OfAgent(agent) => Some(format!(
             "a client that an agent started ({} in process {}), so its prompts may be the agent's",
@@ -278,7 +278,7 @@ impl AgentSession<'_> {
     /// Leaves a request, or finds the one that waits already.
     fn ask(&self, wanted: &Request<'_>) -> Result<Approval, CliError> {
         let command = &wanted.command;
-        let lock = marks::lock_alone(&self.state.session(&self.id)).map_err(CliError::new)?;
+        let lock = marks::lock_exclusive(&self.state.session(&self.id)).map_err(CliError::new)?;
         let known = self.marks();
         let same = |request: &&Approval| {
             request.command == *command
@@ -326,7 +326,7 @@ impl AgentSession<'_> {
         }
         // Without the lock: it takes a while, and hooks of the session need the lock.
         let found = self.in_transcript(given, known.session.transcript.as_deref(), host);
-        let lock = marks::lock_alone(&self.state.session(&self.id)).map_err(CliError::new)?;
+        let lock = marks::lock_exclusive(&self.state.session(&self.id)).map_err(CliError::new)?;
         let known = self.marks();
         let Some(given) =
             known.approval.requests.iter().find(|approval| is_given(approval) && approval.code == given.code)
@@ -415,12 +415,12 @@ fn look_in_transcript(path: &Path, given: &Approval) -> TranscriptAnswer {
         }
         Said::Nothing => false,
     };
-    if !transcript::holds(Host::ClaudeCode, path, &given.code, &is_yes) {
+    if !transcript::has_entry(Host::ClaudeCode, path, &given.code, &is_yes) {
         return if is_of_others.get() { TranscriptAnswer::NotByAPerson } else { TranscriptAnswer::Nothing };
     }
     // Clients that do not write down who decided write down what hooks answered.
     let is_by_hook = call.take().is_some_and(|call: String| {
-        transcript::holds(Host::ClaudeCode, path, &call, &|entry| {
+        transcript::has_entry(Host::ClaudeCode, path, &call, &|entry| {
             Host::ClaudeCode.is_changed_by_hook(entry.line, &call)
         })
     });

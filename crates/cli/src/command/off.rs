@@ -8,8 +8,8 @@ use tidegate_core::feature as policy;
 use tidegate_core::pipeline::record::{Deeds, Switched};
 use tidegate_core::settings::near;
 use tidegate_core::time::Millis;
-use tidegate_state::config::off;
-use tidegate_state::config::off::{Off, Scope, SteppedDown, Switches};
+use tidegate_state::config::switches;
+use tidegate_state::config::switches::{Off, Scope, SteppedDown, Switches};
 use tidegate_state::journal::friction;
 use tidegate_state::journal::friction::Reach;
 
@@ -149,7 +149,7 @@ pub(super) fn as_json(here: &Here, switches: &Switches) -> Vec<serde_json::Value
 }
 
 pub(super) fn change_switches(here: &Here, edit: impl FnOnce(&mut Switches)) -> Result<(), CliError> {
-    off::change(&here.state, here.now, edit).map_err(|error| {
+    switches::change(&here.state, here.now, edit).map_err(|error| {
         let file = here.state.root().join("off.json");
         CliError::new(format!("{}: {error}", file.display()))
             .hint("nothing was changed; move that file away if it is damaged")
@@ -157,8 +157,8 @@ pub(super) fn change_switches(here: &Here, edit: impl FnOnce(&mut Switches)) -> 
 }
 
 fn list_switches(here: &Here, json: bool) {
-    let mut list = off::read(&here.state);
-    list.off.retain(|off| !off.lapsed(here.now));
+    let mut list = switches::read(&here.state);
+    list.off.retain(|off| !off.is_expired(here.now));
     if json {
         print::json(&as_json(here, &list));
         return;
@@ -180,7 +180,7 @@ fn list_switches(here: &Here, json: bool) {
 }
 
 pub(super) fn warn_of_damage(here: &Here) {
-    if let Some(problem) = off::problem(&here.state) {
+    if let Some(problem) = switches::find_problem(&here.state) {
         print::to_stderr(&format!("warning: {problem}: it switches nothing off"));
     }
 }
@@ -243,7 +243,11 @@ fn off_json<'a>(here: &Here, off: &'a Off) -> ShownSwitch<'a> {
         scope: &off.scope,
         since: off.since.iso(),
         until: off.until.map(Millis::iso),
-        here: off.counts(here.now, &off::places(here.root.as_deref()), here.env.session.as_deref()),
+        here: off.is_active(
+            here.now,
+            &switches::project_paths(here.root.as_deref()),
+            here.env.session.as_deref(),
+        ),
         stepped_down: false,
     }
 }

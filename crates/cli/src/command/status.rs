@@ -15,10 +15,10 @@ use tidegate_core::feature::verification::verify_stop;
 use tidegate_core::pipeline::record::{MeterRecord, Record};
 use tidegate_core::text::one_line::one_line;
 use tidegate_core::time::Millis;
-use tidegate_state::config::off;
+use tidegate_state::config::switches;
 use tidegate_state::feature::knowledge::boundary;
 use tidegate_state::feature::verification::manifests as checks;
-use tidegate_state::feature::verification::manifests::Manifest;
+use tidegate_state::feature::verification::manifests::ProjectManifest;
 use tidegate_state::feature::{cycle, workflow};
 use tidegate_state::journal;
 
@@ -306,7 +306,7 @@ impl Unverified {
         let mut roots = root.map(|root| checks::roots(root, &added)).unwrap_or_default();
         checks::add_worktrees(&mut roots, &edited);
         let manifests = checks::read(&roots, &[], &changes.files);
-        let seen: Vec<_> = manifests.iter().map(Manifest::seen).collect();
+        let seen: Vec<_> = manifests.iter().map(ProjectManifest::seen).collect();
         let project = tidegate_core::feature::verification::checks::project(&seen);
         let missing = verification::missing(Some(&project), &here.config, changes.checked);
         let mut settled_by = verify_stop::examples(Some(&project), &here.config, missing);
@@ -337,7 +337,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let here = Here::find()?;
     let mut records: Vec<Record> = Vec::new();
     let mut unreadable_lines = 0;
-    for file in journal::files(&here.state.journal()).map_err(CliError::new)? {
+    for file in journal::list_files(&here.state.journal()).map_err(CliError::new)? {
         let entries = journal::read(&file).map_err(CliError::new)?;
         unreadable_lines += entries.skipped;
         records.extend(entries.records.into_iter().filter(|record| record.backend.is_none()));
@@ -524,7 +524,7 @@ fn count_unpromoted(here: &Here, root: &Path) -> usize {
 fn list_switches(here: &Here, session: &Session, records: &[Record]) -> (Vec<String>, Vec<String>) {
     let root = session.marks.session.root.as_deref().map(Path::new);
     let mut config = Config { off_by_command: Vec::new(), stepped_down: Vec::new(), ..here.config.clone() };
-    off::read(&here.state).apply(&mut config, here.now, root, Some(session.id.as_str()));
+    switches::read(&here.state).apply(&mut config, here.now, root, Some(session.id.as_str()));
     let of_client: Vec<String> = records.last().map(|record| record.off.clone()).unwrap_or_default();
     let mut all: Vec<String> = of_client.into_iter().chain(config.off_by_command).collect();
     all.sort();

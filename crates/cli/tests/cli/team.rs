@@ -82,7 +82,7 @@ impl Machine {
 
 #[test]
 fn what_one_shares_the_other_finds() {
-    let Some(cluster) = tidegate_team_server::shared() else { return };
+    let Some(cluster) = tidegate_team_server::shared_cluster() else { return };
     let database = cluster.database();
     let (ann, bob) = (Machine::new(cluster, &database), Machine::new(cluster, &database));
     ann.fill("ann");
@@ -114,7 +114,7 @@ fn what_one_shares_the_other_finds() {
 /// The model writes the tag, so a hostile text can make it name any project.
 #[test]
 fn no_tag_brings_what_was_said_elsewhere_to_the_team() {
-    let Some(cluster) = tidegate_team_server::shared() else { return };
+    let Some(cluster) = tidegate_team_server::shared_cluster() else { return };
     let database = cluster.database();
     let ann = Machine::new(cluster, &database);
     ann.fill("ann");
@@ -158,7 +158,7 @@ fn cut_off(cluster: &Cluster) -> (Machine, Proxy) {
 
 #[test]
 fn without_the_server_everything_is_still_here() {
-    let Some(cluster) = tidegate_team_server::shared() else { return };
+    let Some(cluster) = tidegate_team_server::shared_cluster() else { return };
     let (ann, proxy) = cut_off(cluster);
     let failed = ann.run("memory push");
     assert_eq!(failed.code, Some(1));
@@ -184,7 +184,7 @@ fn without_the_server_everything_is_still_here() {
 
 #[test]
 fn a_store_moves_to_a_server() {
-    let Some(cluster) = tidegate_team_server::shared() else { return };
+    let Some(cluster) = tidegate_team_server::shared_cluster() else { return };
     let database = cluster.database();
     let ann = Machine::new(cluster, &database);
     ann.fill("ann");
@@ -204,7 +204,7 @@ fn a_store_moves_to_a_server() {
 
 #[test]
 fn the_password_is_in_no_output_and_in_no_file() {
-    let Some(cluster) = tidegate_team_server::shared() else { return };
+    let Some(cluster) = tidegate_team_server::shared_cluster() else { return };
     let database = cluster.database();
     let secret = "s3cr3tT1de";
     let host = format!("localhost:{}", cluster.port());
@@ -274,7 +274,7 @@ fn the_password_is_in_no_output_and_in_no_file() {
 
 #[test]
 fn what_is_approved_is_what_is_connected_to() {
-    let Some(cluster) = tidegate_team_server::shared() else { return };
+    let Some(cluster) = tidegate_team_server::shared_cluster() else { return };
     let database = cluster.database();
     let ann = Machine::new(cluster, &database);
     ann.fill("ann");
@@ -301,7 +301,7 @@ fn what_is_approved_is_what_is_connected_to() {
 
 #[test]
 fn what_is_said_of_a_team_is_so() {
-    let Some(cluster) = tidegate_team_server::shared() else { return };
+    let Some(cluster) = tidegate_team_server::shared_cluster() else { return };
     let database = cluster.database();
     let ann = Machine::new(cluster, &database);
     ann.fill("ann");
@@ -362,7 +362,7 @@ fn what_is_said_of_a_team_is_so() {
 
 #[test]
 fn a_worker_that_is_asked_delivers_at_once() {
-    let Some(cluster) = tidegate_team_server::shared() else { return };
+    let Some(cluster) = tidegate_team_server::shared_cluster() else { return };
     let (ann, proxy) = cut_off(cluster);
     assert_eq!(ann.run("memory search cranes").code, Some(0));
     let failed = ann.run("worker --once");

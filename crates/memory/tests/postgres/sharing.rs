@@ -234,7 +234,7 @@ fn a_connection_that_breaks_anywhere_delivers_each_row_once_and_in_order() {
 
 #[test]
 fn a_server_that_is_stopped_and_started_in_the_middle_gets_everything_once() {
-    let Some(cluster) = tidegate_team_server::own() else { return };
+    let Some(cluster) = tidegate_team_server::own_cluster() else { return };
     let scene = Scene::on(&cluster);
     let ann = Machine::sharing(&["sea"], scene.address());
     work(&mut ann.memory(), "ann", "sea", 0..1500);

@@ -15,7 +15,7 @@ use tidegate_core::feature::marks::Mark;
 use tidegate_core::meter::Meter;
 use tidegate_core::pipeline::record::Deeds;
 use tidegate_state::feature::cycle;
-use tidegate_state::feature::cycle::Change;
+use tidegate_state::feature::cycle::CycleChange;
 use tidegate_state::session::marks;
 
 use crate::approval::{self, consent_to_tighten};
@@ -172,7 +172,7 @@ impl ProjectCycle {
             if now != old.as_deref() {
                 return Err(io::Error::other("somebody changed it in between"));
             }
-            Ok(Change { new, ended })
+            Ok(CycleChange { new, ended })
         });
         written.map_err(|error| {
             CliError::new(format!("{} was not written: {error}", self.state_file().display()))
@@ -182,7 +182,7 @@ impl ProjectCycle {
 
     pub(super) fn append_marks(&self, session: &SessionId, new: &[Mark]) -> Result<(), CliError> {
         let folder = self.project.here.state.session(session);
-        let written = marks::lock_alone(&folder).and_then(|lock| lock.append(new));
+        let written = marks::lock_exclusive(&folder).and_then(|lock| lock.append(new));
         written.map_err(|error| {
             CliError::new(format!("session {session} cannot be told: {error}"))
                 .hint("`tidegate cycle resume` tries it again")

@@ -86,7 +86,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let Some(cycle) = project.here.config.policies.cycle.cycle(&args.name) else {
         return Err(CliError::new(format!("there is no cycle {}", args.name)));
     };
-    let runs = cycle::runs(&project.here.state, &project.root);
+    let runs = cycle::read_runs(&project.here.state, &project.root);
     let name = args.name.as_str();
     let cycle = &cycle;
     let row = |(at, stage): (usize, &tidegate_core::feature::cycle::Stage)| Row {

@@ -74,7 +74,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let (state, cycle) = place.usable_cycle()?;
-    let runs = cycle::runs(&place.project.here.state, &place.project.root);
+    let runs = cycle::read_runs(&place.project.here.state, &place.project.root);
     let stages = cycle.stages.iter().enumerate().map(|(at, known)| {
         let spent = state.stages.iter().find(|(name, _)| *name == known.name).map(|(_, spent)| *spent);
         ShownStage {

@@ -97,7 +97,9 @@ pub(super) fn run(args: &Args) -> Outcome {
 /// Refuses artifacts that a gate would not accept: no command takes them out of the manifest again.
 fn check_artifacts(place: &ProjectWorkflow, standing: &Standing, names: &[String]) -> Result<(), CliError> {
     let root = &place.project.root;
-    for Named { name, found } in workflow::look(root, &root.join(&standing.path), names.to_vec(), &|| true) {
+    for Named { name, found } in
+        workflow::check_files(root, &root.join(&standing.path), names.to_vec(), &|| true)
+    {
         match found {
             Found::Missing => {
                 return Err(CliError::new(format!(

@@ -71,7 +71,7 @@ impl ProjectWorkflow {
             return Ok((PathBuf::from(&attached.project), PathBuf::from(&attached.manifest)));
         }
         let root = self.project.root.clone();
-        let mut found = workflow::find(&self.project.root);
+        let mut found = workflow::find_manifests(&self.project.root);
         match found.len() {
             0 => Err(CliError::new("there is no workflow in this project")
                 .hint("`tidegate gate start ID` begins one, `tidegate gate attach PATH` takes up another")),
@@ -110,7 +110,7 @@ impl ProjectWorkflow {
         {
             let names = manifest.section(gate.after).map(check::named).unwrap_or_default();
             let root = Path::new(&standing.root);
-            let files = workflow::look(root, &root.join(&standing.path), names, &|| true);
+            let files = workflow::check_files(root, &root.join(&standing.path), names, &|| true);
             standing.files.push((gate.after, files));
         }
         let here = &self.project.here;
@@ -130,7 +130,7 @@ impl ProjectWorkflow {
 
     pub(super) fn append_mark(&self, session: &SessionId, new: Mark) -> Result<(), CliError> {
         let folder = self.project.here.state.session(session);
-        let written = marks::lock_alone(&folder).and_then(|lock| lock.append(&[new]));
+        let written = marks::lock_exclusive(&folder).and_then(|lock| lock.append(&[new]));
         written.map_err(|error| CliError::new(format!("session {session} cannot be told: {error}")))
     }
 
@@ -157,7 +157,7 @@ impl ProjectWorkflow {
         let here = &self.project.here;
         let created = standing.manifest.as_ref().ok().and_then(|manifest| manifest.created);
         let known = LetThrough { manifest: standing.path.clone(), gate, skipped, at: here.now, created };
-        workflow::let_pass(&here.state, Path::new(&standing.root), &known)
+        workflow::record_let_through(&here.state, Path::new(&standing.root), &known)
             .map_err(|error| CliError::new(format!("gate {gate} was not recorded: {error}")))
     }
 
@@ -172,7 +172,7 @@ impl ProjectWorkflow {
         };
         let here = &self.project.here;
         let owned = Owned { manifest: standing.path.clone(), owner: session.to_string(), at: here.now };
-        workflow::own(&here.state, Path::new(&standing.root), &owned)
+        workflow::record_owner(&here.state, Path::new(&standing.root), &owned)
             .map_err(|error| CliError::new(format!("{} was not attached: {error}", standing.path)))
     }
 

@@ -58,7 +58,7 @@ struct ShownGate {
 pub(super) fn run(args: &Args) -> Outcome {
     let of = &args.of;
     let place = ProjectWorkflow::find_attached(of)?;
-    if place.attached().is_none() && workflow::find(&place.project.root).is_empty() {
+    if place.attached().is_none() && workflow::find_manifests(&place.project.root).is_empty() {
         if of.json {
             print::json(&json!({ "status": "none" }));
         } else {

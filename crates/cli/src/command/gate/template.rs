@@ -24,7 +24,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let place = ProjectWorkflow::find_attached(&args.of)?;
-    let is_none = place.attached().is_none() && workflow::find(&place.project.root).is_empty();
+    let is_none = place.attached().is_none() && workflow::find_manifests(&place.project.root).is_empty();
     let (gate, text) = if is_none {
         // Shown also before there is a workflow.
         let built_in = Workflow::default();

@@ -1,6 +1,6 @@
 //! Who may write into the memory.
 
-use tidegate_hook::client;
+use tidegate_hook::host::claude_code::client;
 
 use crate::approval;
 use crate::error::CliError;

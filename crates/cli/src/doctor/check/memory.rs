@@ -174,7 +174,7 @@ fn check_waiting_jobs(state: &StateDir, now: Millis, found: &mut Findings) {
             "`tidegate worker --once` tries again and says why not; the logs are there, with a summary of our own",
         );
     }
-    let damaged = spool::damaged(state).unwrap_or_default();
+    let damaged = spool::list_damaged(state).unwrap_or_default();
     if let Some(folder) = damaged.first().and_then(|path| path.parent()) {
         found.warning(
             format!(

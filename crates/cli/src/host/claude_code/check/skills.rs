@@ -106,7 +106,7 @@ fn skills_of_stages(seen: &Gathered) -> Vec<Wanted> {
         {
             names.insert(state.cycle);
         }
-        let runs = seen.state.as_ref().map(|state| cycle::runs(state, root)).unwrap_or_default();
+        let runs = seen.state.as_ref().map(|state| cycle::read_runs(state, root)).unwrap_or_default();
         names.extend(runs.into_iter().map(|run| run.cycle));
     }
     let stages = names.iter().filter_map(|name| Some((name, settings.cycle(name)?)));

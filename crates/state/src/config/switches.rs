@@ -1,5 +1,5 @@
-//! What a person switched off with `tidegate off`, and what only advises since people overrode it so often: one small file,
-//! replaced as a whole under a lock. A hook reads it; a file that cannot be read switches nothing off.
+//! Policies that a person switched off with `tidegate off`, and policies that only advise because people overrode
+//! them often. One small file, replaced as a whole under a lock. An unreadable file switches nothing off.
 
 use std::fs;
 use std::io;
@@ -12,109 +12,94 @@ use tidegate_core::settings::preset::Preset;
 use tidegate_core::time::Millis;
 
 use crate::file::lock;
-use crate::file::lock::Keeps;
+use crate::file::lock::LockMode;
 use crate::file::{bounded, private, replace};
 use crate::place::StateDir;
 use crate::project;
 
 const LARGEST: u64 = 256 * 1024;
 
-/// One policy that is switched off.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Off {
-    /// Which.
     pub policy: String,
-    /// Where.
     pub scope: Scope,
-    /// Since when.
     pub since: Millis,
-    /// Until when; for good without it.
+    /// Without it, for good.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Millis>,
 }
 
-/// Where something is switched off.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
-    /// In every project of this user.
     Everywhere,
-    /// In one project, by its root.
+    /// By the project's root.
     Project(String),
-    /// In one session.
+    /// By its id.
     Session(String),
 }
 
 impl Off {
-    /// Whether it counts now, in any of these places and this session.
-    pub fn counts(&self, now: Millis, places: &[PathBuf], session: Option<&str>) -> bool {
+    /// `places`: the paths of the current project.
+    pub fn is_active(&self, now: Millis, places: &[PathBuf], session: Option<&str>) -> bool {
         let here = match &self.scope {
             Scope::Everywhere => true,
             Scope::Project(path) => places.iter().any(|place| place == Path::new(path)),
             Scope::Session(id) => session == Some(id),
         };
-        here && !self.lapsed(now)
+        here && !self.is_expired(now)
     }
 
-    /// Whether its time is over, or has not come: then the clock was set back, and how long it was meant for is not known.
-    pub fn lapsed(&self, now: Millis) -> bool {
+    /// A start in the future means that the clock moved back: also expired.
+    pub fn is_expired(&self, now: Millis) -> bool {
         self.until.is_some_and(|until| until <= now || self.since.since(now) > 60_000)
     }
 }
 
-/// A blocking policy that only advises in a project, until somebody lets it block again.
+/// A blocking policy that only advises in a project, until a person lets it block again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SteppedDown {
-    /// Which.
     pub policy: String,
-    /// Where, by the project's root.
+    /// The project's root.
     pub stepped_down_in: String,
-    /// Since when.
     pub since: Millis,
-    /// Whether a hook told the person.
+    /// A hook has told the person.
     #[serde(default)]
     pub told: bool,
 }
 
 impl SteppedDown {
-    /// Whether it is of one of these places.
     pub fn is_in(&self, places: &[PathBuf]) -> bool {
         places.iter().any(|place| place == Path::new(&self.stepped_down_in))
     }
 }
 
-/// Everything in the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Switches {
-    /// What was switched off and not on again.
     pub off: Vec<Off>,
-    /// What only advises.
     pub stepped_down: Vec<SteppedDown>,
 }
 
 impl Switches {
-    /// Whether there is nothing.
     pub fn is_empty(&self) -> bool {
         self.off.is_empty() && self.stepped_down.is_empty()
     }
 
-    /// Whether a policy only advises in one of these places.
     pub fn is_down(&self, policy: &str, places: &[PathBuf]) -> bool {
         self.stepped_down.iter().any(|down| down.policy == policy && down.is_in(places))
     }
 
-    /// The policies that are off here and now.
     pub fn off_here(&self, now: Millis, places: &[PathBuf], session: Option<&str>) -> Vec<String> {
-        let counting = self.off.iter().filter(|off| off.counts(now, places, session));
+        let counting = self.off.iter().filter(|off| off.is_active(now, places, session));
         counting.map(|off| off.policy.clone()).collect()
     }
 
-    /// Writes into the config what counts here and now. Only the preset `guide` lets a policy step down.
+    /// Puts the active switches into the config. Policies step down only with the preset `guide`.
     pub fn apply(&self, config: &mut Config, now: Millis, root: Option<&Path>, session: Option<&str>) {
         if self.is_empty() {
             return;
         }
-        let places = places(root);
+        let places = project_paths(root);
         config.off_by_command = self.off_here(now, &places, session);
         if !may_step_down(config) {
             return;
@@ -128,18 +113,17 @@ impl Switches {
     }
 }
 
-/// Whether a policy may step down at all.
 pub fn may_step_down(config: &Config) -> bool {
     config.general.preset == Preset::Guide && config.policies.friction.step_down
 }
 
-/// Everything that counts. What cannot be read switches nothing off.
+/// Unreadable entries switch nothing off.
 pub fn read(state: &StateDir) -> Switches {
-    sorted(entries(state).unwrap_or_default()).0
+    split_entries(read_entries(state).unwrap_or_default()).0
 }
 
-/// Entries, and those that cannot be read: a newer version may write what this one does not know.
-fn sorted(entries: Vec<Value>) -> (Switches, Vec<Value>) {
+/// The rest are entries that do not parse: a newer version may have written them.
+fn split_entries(entries: Vec<Value>) -> (Switches, Vec<Value>) {
     let (mut switches, mut unread) = (Switches::default(), Vec::new());
     for entry in entries {
         if let Ok(off) = Off::deserialize(&entry) {
@@ -153,20 +137,20 @@ fn sorted(entries: Vec<Value>) -> (Switches, Vec<Value>) {
     (switches, unread)
 }
 
-/// Why part of the list cannot be read, for whoever would mend it.
-pub fn problem(state: &StateDir) -> Option<String> {
-    let path = file(state);
-    match entries(state) {
+/// For doctor: the reason why entries are unreadable.
+pub fn find_problem(state: &StateDir) -> Option<String> {
+    let path = file_path(state);
+    match read_entries(state) {
         Err(error) => Some(format!("{}: {error}", path.display())),
         Ok(entries) => {
-            let unread = sorted(entries).1.len();
+            let unread = split_entries(entries).1.len();
             (unread > 0).then(|| format!("{}: {unread} of its entries cannot be read", path.display()))
         }
     }
 }
 
-/// The names a project goes by: its root, what that leads to, and the main worktree, whose project a worktree is too.
-pub fn places(root: Option<&Path>) -> Vec<PathBuf> {
+/// The paths of a project: its root, the canonical one, and the main worktree.
+pub fn project_paths(root: Option<&Path>) -> Vec<PathBuf> {
     let Some(root) = root else { return Vec::new() };
     let mut places = vec![root.to_owned()];
     places.extend(fs::canonicalize(root));
@@ -175,13 +159,13 @@ pub fn places(root: Option<&Path>) -> Vec<PathBuf> {
     places
 }
 
-/// Changes the file, alone. Entries that cannot be read stay; a file that cannot be is not written over.
+/// Keeps entries that do not parse, and fails if the file does not.
 pub fn change(state: &StateDir, now: Millis, edit: impl FnOnce(&mut Switches)) -> io::Result<()> {
     let path = state.root().join("off.lock");
-    let lock = private::to_lock(&path)?;
-    lock::wait(&lock, &path, Keeps::Alone)?;
-    let (mut switches, mut all) = sorted(entries(state)?);
-    switches.off.retain(|off: &Off| !off.lapsed(now));
+    let lock = private::open_lock_file(&path)?;
+    lock::wait(&lock, &path, LockMode::Exclusive)?;
+    let (mut switches, mut all) = split_entries(read_entries(state)?);
+    switches.off.retain(|off: &Off| !off.is_expired(now));
     edit(&mut switches);
     for off in switches.off {
         all.push(serde_json::to_value(off).map_err(io::Error::other)?);
@@ -190,18 +174,18 @@ pub fn change(state: &StateDir, now: Millis, edit: impl FnOnce(&mut Switches)) -
         all.push(serde_json::to_value(down).map_err(io::Error::other)?);
     }
     let json = serde_json::to_vec_pretty(&all).map_err(io::Error::other)?;
-    replace::durable(&file(state), &json)
+    replace::durable(&file_path(state), &json)
 }
 
-fn entries(state: &StateDir) -> io::Result<Vec<Value>> {
-    let bytes = match bounded::read(&file(state), LARGEST) {
+fn read_entries(state: &StateDir) -> io::Result<Vec<Value>> {
+    let bytes = match bounded::read(&file_path(state), LARGEST) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         read => read?,
     };
     serde_json::from_slice(&bytes).map_err(io::Error::other)
 }
 
-fn file(state: &StateDir) -> PathBuf {
+fn file_path(state: &StateDir) -> PathBuf {
     state.root().join("off.json")
 }
 
@@ -217,7 +201,8 @@ mod tests {
             since: Millis(0),
             until: until.map(Millis),
         };
-        let at = |off: &Off, now, root: &str, session| off.counts(Millis(now), &[root.into()], Some(session));
+        let at =
+            |off: &Off, now, root: &str, session| off.is_active(Millis(now), &[root.into()], Some(session));
         let everywhere = off(Scope::Everywhere, Some(10));
         assert!(at(&everywhere, 9, "/p", "s") && !at(&everywhere, 10, "/p", "s"));
         let project = off(Scope::Project("/p".into()), None);
@@ -236,7 +221,7 @@ mod tests {
         assert_eq!(read(&state).off_here(Millis(2), &[], None), ["pressure"]);
         std::fs::write(state.root().join("off.json"), "[{\"policy\": \"pressure\"").unwrap();
         assert!(read(&state).off_here(Millis(2), &[], None).is_empty());
-        assert!(problem(&state).is_some());
+        assert!(find_problem(&state).is_some());
         assert!(change(&state, Millis(2), |_| {}).is_err(), "it is not written over");
     }
 
@@ -245,14 +230,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let env = crate::place::PlaceEnv { state_dir: Some(folder.path().join("s")), ..Default::default() };
         let state = StateDir::open(&env).unwrap();
-        assert_eq!(problem(&state), None);
+        assert_eq!(find_problem(&state), None);
         let newer = r#"[{"policy": "pressure", "scope": {"moon": 1}, "since": 0}]"#;
         std::fs::write(state.root().join("off.json"), newer).unwrap();
         let off =
             Off { policy: "skill-gate".into(), scope: Scope::Everywhere, since: Millis(0), until: None };
         change(&state, Millis(1), |switches| switches.off.push(off)).unwrap();
         assert_eq!(read(&state).off_here(Millis(2), &[], None), ["skill-gate"]);
-        assert!(problem(&state).is_some_and(|problem| problem.contains("1 of its entries")));
+        assert!(find_problem(&state).is_some_and(|problem| problem.contains("1 of its entries")));
         assert!(std::fs::read_to_string(state.root().join("off.json")).unwrap().contains("moon"));
     }
 

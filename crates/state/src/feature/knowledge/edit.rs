@@ -1,7 +1,8 @@
-//! Changing a person's files: under a lock, durable, archive before trim.
+//! Changes a person's files: under a lock, durably, archive before trim.
 //!
-//! The lock is between us; people and models write without it. So a file is read again when its successor is on disk and
-//! only the rename is left; if it is another by then, all is done anew from what it says now.
+//! The lock works between Tidegate's processes; people and models write without it. So a file is read again when its
+//! new version is on disk and only the rename is left. If it has changed, everything starts again from its new
+//! content.
 
 use std::cell::Cell;
 use std::fs::{self, File, OpenOptions};
@@ -15,38 +16,37 @@ use tidegate_core::feature::knowledge::flow::{End, NewEntry, Progress};
 use tidegate_core::feature::knowledge::plan;
 use tidegate_core::time::Millis;
 
-use crate::feature::knowledge::read::{Folder, utf8, whole};
+use crate::feature::knowledge::folder::{ContextFolder, decode_utf8, read_bounded};
 use crate::file::lock;
-use crate::file::lock::Keeps;
+use crate::file::lock::LockMode;
 use crate::file::{private, replace};
 use crate::place::StateDir;
 
-/// Many times what is worth reading: also a file that was let grow can be trimmed.
+/// Far more than is worth reading, so that an overgrown file can still be trimmed.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
-/// A file that changes more often than this while we look at it is left alone.
+/// A file that keeps changing is left alone.
 const TRIES: usize = 5;
 
 /// Less than usual: hooks wait for it, too.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What a trim came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trim {
-    /// So many entries were moved to the archive.
+    /// Entries that moved to the archive.
     pub moved: usize,
-    /// Why the plan does not say when it was compacted.
+    /// The reason why the plan has no note of the compaction.
     pub plan: Option<String>,
 }
 
-/// Adds an entry at the newest end of `progress.md`, which is made where it is missing. Returns what names the entry.
-pub fn add_entry(state: &StateDir, folder: &Folder, entry: &NewEntry) -> io::Result<Option<EntryId>> {
+/// Adds it at the newest end of `progress.md`, which is created if it is missing.
+pub fn add_entry(state: &StateDir, folder: &ContextFolder, entry: &NewEntry) -> io::Result<Option<EntryId>> {
     let added = Cell::new(None);
     change(state, folder, flow::FILE, |text| {
         let old = Progress::parse(text);
         let with = old.with(entry);
         let new = Progress::parse(&with);
-        // Which of them it is: at one of the two ends.
+        // The new entry is at one of the two ends.
         let end = match old.newest_end() {
             _ if old.entries.is_empty() => new.entries.last(),
             End::Top => new.entries.first(),
@@ -58,42 +58,44 @@ pub fn add_entry(state: &StateDir, folder: &Folder, entry: &NewEntry) -> io::Res
     Ok(added.get())
 }
 
-/// Changes a file that is in no project by what it says now; a missing one says nothing. Returns whether it was changed.
+/// For a file outside of projects. A missing file counts as empty. Returns whether it changed.
 pub fn change_file(
     state: &StateDir,
     path: &Path,
     change: impl Fn(&str) -> Option<String>,
 ) -> io::Result<bool> {
-    let _lock = lock(state, path)?;
-    change_path(path, &change, &mut durable)
+    let _lock = lock_project(state, path)?;
+    change_path(path, &change, &mut replace_durably)
 }
 
-/// Changes one file by what it says now; a missing one says nothing. Returns whether it was changed.
+/// A missing file counts as empty. Returns whether it changed.
 pub fn change(
     state: &StateDir,
-    folder: &Folder,
+    folder: &ContextFolder,
     name: &str,
     change: impl Fn(&str) -> Option<String>,
 ) -> io::Result<bool> {
-    let _lock = lock(state, folder.root())?;
-    change_locked(folder, name, &change, &mut durable)
+    let _lock = lock_project(state, folder.root())?;
+    change_locked(folder, name, &change, &mut replace_durably)
 }
 
 /// Moves all but the newest entries of `progress.md` to the archive, and notes the time in the plan.
 ///
-/// Whenever it is killed, each entry is in one of the two files or in both; what is in both is not archived again.
-pub fn trim(state: &StateDir, folder: &Folder, keep: usize, at: Millis) -> io::Result<Trim> {
-    let _lock = lock(state, folder.root())?;
-    let moved = trim_locked(folder, keep, &mut durable)?;
-    let plan = stamp_locked(folder, at, &mut durable).err().map(|error| format!("{}: {error}", plan::FILE));
+/// After a kill at any time, each entry is in one of the two files or in both; an entry in both is not archived
+/// again.
+pub fn trim(state: &StateDir, folder: &ContextFolder, keep: usize, at: Millis) -> io::Result<Trim> {
+    let _lock = lock_project(state, folder.root())?;
+    let moved = trim_locked(folder, keep, &mut replace_durably)?;
+    let plan =
+        stamp_locked(folder, at, &mut replace_durably).err().map(|error| format!("{}: {error}", plan::FILE));
     Ok(Trim { moved, plan })
 }
 
-/// How a file is replaced: path, what it said, what it is to say. An argument, so that a test can let each step fail.
+/// Path, old text, new text. An argument, so that tests can fail each step.
 type Replace<'a> = &'a mut dyn FnMut(&Path, Option<&str>, &str) -> io::Result<()>;
 
 fn change_locked(
-    folder: &Folder,
+    folder: &ContextFolder,
     name: &str,
     change: &dyn Fn(&str) -> Option<String>,
     replace: Replace<'_>,
@@ -106,8 +108,8 @@ fn change_path(
     change: &dyn Fn(&str) -> Option<String>,
     replace: Replace<'_>,
 ) -> io::Result<bool> {
-    again_if_changed(|| {
-        let old = open_path(path)?;
+    retry_if_changed(|| {
+        let old = read_editable(path)?;
         match change(old.as_deref().unwrap_or_default()) {
             Some(new) if old.as_ref() != Some(&new) => replace(path, old.as_deref(), &new).map(|()| true),
             _ => Ok(false),
@@ -115,12 +117,12 @@ fn change_path(
     })
 }
 
-fn trim_locked(folder: &Folder, keep: usize, replace: Replace<'_>) -> io::Result<usize> {
-    again_if_changed(|| {
-        let (path, old) = open(folder, flow::FILE)?;
+fn trim_locked(folder: &ContextFolder, keep: usize, replace: Replace<'_>) -> io::Result<usize> {
+    retry_if_changed(|| {
+        let (path, old) = open_editable(folder, flow::FILE)?;
         let old = old.unwrap_or_default();
         let Some(trimmed) = Progress::parse(&old).trimmed(keep) else { return Ok(0) };
-        let (archive, known) = open(folder, flow::ARCHIVE)?;
+        let (archive, known) = open_editable(folder, flow::ARCHIVE)?;
         let archived = flow::archived(known.as_deref().unwrap_or_default(), &trimmed.moved);
         if known.as_ref() != Some(&archived) {
             replace(&archive, known.as_deref(), &archived)?;
@@ -130,32 +132,30 @@ fn trim_locked(folder: &Folder, keep: usize, replace: Replace<'_>) -> io::Result
     })
 }
 
-/// A project without a plan does not get one.
-fn stamp_locked(folder: &Folder, at: Millis, replace: Replace<'_>) -> io::Result<bool> {
-    if open(folder, plan::FILE)?.1.is_none() {
+fn stamp_locked(folder: &ContextFolder, at: Millis, replace: Replace<'_>) -> io::Result<bool> {
+    if open_editable(folder, plan::FILE)?.1.is_none() {
         return Ok(false);
     }
     change_locked(folder, plan::FILE, &|text| Some(plan::compacted(text, at)), replace)
 }
 
-/// One of us at a time in one project. Kept in private state, so that nothing is left in the project.
-pub(crate) fn lock(state: &StateDir, root: &Path) -> io::Result<File> {
+/// In private state, so that nothing is left in the project.
+pub(crate) fn lock_project(state: &StateDir, root: &Path) -> io::Result<File> {
     let path = state.project(root).join("lock");
-    let file = private::to_lock(&path)?;
-    lock::wait_for(&file, &path, Keeps::Alone, PATIENCE)?;
+    let file = private::open_lock_file(&path)?;
+    lock::wait_for(&file, &path, LockMode::Exclusive, PATIENCE)?;
     Ok(file)
 }
 
-/// A file that is about to be changed: where it is, and what it says. Refuses one that its owner does not want changed; a
-/// rename would not ask.
-fn open(folder: &Folder, name: &str) -> io::Result<(PathBuf, Option<String>)> {
+/// The path and the text of a file that is about to change. Refuses a read-only file, which a rename would replace.
+fn open_editable(folder: &ContextFolder, name: &str) -> io::Result<(PathBuf, Option<String>)> {
     let path = folder.file(name)?;
-    let text = open_path(&path)?;
+    let text = read_editable(&path)?;
     Ok((path, text))
 }
 
-fn open_path(path: &Path) -> io::Result<Option<String>> {
-    let bytes = match whole(path, LARGEST) {
+fn read_editable(path: &Path) -> io::Result<Option<String>> {
+    let bytes = match read_bounded(path, LARGEST) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
@@ -164,24 +164,25 @@ fn open_path(path: &Path) -> io::Result<Option<String>> {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only"));
     }
     OpenOptions::new().write(true).open(path)?;
-    utf8(bytes).map(Some)
+    decode_utf8(bytes).map(Some)
 }
 
-/// Somebody else wrote the file in between.
+/// Another program wrote the file meanwhile.
 #[derive(Debug)]
-pub(super) struct Changed;
+pub(super) struct ChangedMeanwhile;
 
-impl std::fmt::Display for Changed {
+impl std::fmt::Display for ChangedMeanwhile {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str("another program keeps writing this file")
     }
 }
 
-impl std::error::Error for Changed {}
+impl std::error::Error for ChangedMeanwhile {}
 
-pub(super) fn again_if_changed<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
-    let is_changed =
-        |error: &io::Error| error.get_ref().and_then(|inner| inner.downcast_ref::<Changed>()).is_some();
+pub(super) fn retry_if_changed<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    let is_changed = |error: &io::Error| {
+        error.get_ref().and_then(|inner| inner.downcast_ref::<ChangedMeanwhile>()).is_some()
+    };
     let mut tries = TRIES;
     loop {
         tries -= 1;
@@ -192,20 +193,20 @@ pub(super) fn again_if_changed<T>(mut attempt: impl FnMut() -> io::Result<T>) ->
     }
 }
 
-fn durable(path: &Path, old: Option<&str>, new: &str) -> io::Result<()> {
-    sweep(path);
+fn replace_durably(path: &Path, old: Option<&str>, new: &str) -> io::Result<()> {
+    remove_leftovers(path);
     replace::durable_if(path, new.as_bytes(), |path| {
-        let is_same = match (whole(path, LARGEST), old) {
+        let is_same = match (read_bounded(path, LARGEST), old) {
             (Ok(bytes), Some(old)) => bytes == old.as_bytes(),
             (Err(error), None) => error.kind() == io::ErrorKind::NotFound,
             _ => false,
         };
-        if is_same { Ok(()) } else { Err(io::Error::other(Changed)) }
+        if is_same { Ok(()) } else { Err(io::Error::other(ChangedMeanwhile)) }
     })
 }
 
-/// Removes what a killed process left beside a file. All that write it hold the lock, so nobody else is using it.
-pub(crate) fn sweep(path: &Path) {
+/// Removes temporary files of killed processes. All writers hold the lock, so none is in use.
+pub(crate) fn remove_leftovers(path: &Path) {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
         return;
     };
@@ -228,7 +229,7 @@ mod tests {
     struct Project {
         _base: tempfile::TempDir,
         state: StateDir,
-        folder: Folder,
+        folder: ContextFolder,
     }
 
     impl Project {
@@ -239,7 +240,7 @@ mod tests {
             fs::create_dir(&root).unwrap();
             Project {
                 state: StateDir::open(&env).unwrap(),
-                folder: Folder::make(&root).unwrap(),
+                folder: ContextFolder::make(&root).unwrap(),
                 _base: base,
             }
         }
@@ -304,10 +305,10 @@ mod tests {
         assert_eq!(project.files(), [flow::FILE]);
     }
 
-    /// Where a process dies: before it writes, in the middle of writing beside the file, when the file is replaced.
+    /// The step in which a process dies: before writing, in the middle of the new file, at the rename.
     const DEATHS: [&str; 3] = ["before", "within", "after"];
 
-    /// Lets the write with number `at` die so.
+    /// Fails the write with this number.
     fn dies<'a>(
         at: usize,
         death: &'a str,
@@ -316,7 +317,7 @@ mod tests {
         move |path, old, new| {
             count.set(count.get() + 1);
             if count.get() != at + 1 {
-                return durable(path, old, new);
+                return replace_durably(path, old, new);
             }
             match death {
                 "within" => {
@@ -326,7 +327,7 @@ mod tests {
                         &new.as_bytes()[..new.len() / 2],
                     )?;
                 }
-                "after" => durable(path, old, new)?,
+                "after" => replace_durably(path, old, new)?,
                 _ => {}
             }
             Err(io::Error::other("killed"))
@@ -349,7 +350,7 @@ mod tests {
                 let there: Vec<EntryId> = ids(&progress).into_iter().chain(ids(&archive)).collect();
                 assert!(ids(PROGRESS).iter().all(|id| there.contains(id)), "{at} {death}");
                 assert!(archive.starts_with(old_archive), "{at} {death}");
-                // What is in one of the files is there whole: no file is ever half of what it was or is to be.
+                // Each file has its old or its new content, never half of it.
                 assert!(progress == PROGRESS || ids(&progress).len() == 2, "{at} {death}");
 
                 project.trim();
@@ -420,7 +421,7 @@ mod tests {
             if path.ends_with(flow::FILE) && first.take() {
                 project.put(flow::FILE, format!("{PROGRESS}\n~~~\n\n## [2026-01-05] — 五\n"));
             }
-            durable(path, old, new)
+            replace_durably(path, old, new)
         });
         assert_eq!(moved.unwrap(), 4);
         let mut all = ids(&project.get(flow::FILE));
@@ -428,7 +429,7 @@ mod tests {
         assert_eq!(all.len(), 6, "each once");
     }
 
-    /// On a slow disk the others may hold the lock for longer than one of us waits.
+    /// On a slow disk, others may hold the lock for longer than the limit.
     fn patiently<T>(mut write: impl FnMut() -> io::Result<T>) -> T {
         loop {
             match write() {
@@ -502,7 +503,7 @@ mod tests {
         );
         fs::remove_file(&archive).unwrap();
 
-        // A plan that cannot be changed does not keep the entries from being trimmed.
+        // A plan that is not UTF-8 does not prevent the trim.
         project.put(plan::FILE, b"\xff");
         let trim = trim(&project.state, &project.folder, 2, NOON).unwrap();
         assert_eq!((trim.moved, trim.plan.as_deref()), (3, Some("task_plan.md: not UTF-8")));

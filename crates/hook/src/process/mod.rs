@@ -1,4 +1,6 @@
-//! Processes as the system shows them. Linux only: elsewhere nothing is known of them.
+//! Processes as the system shows them. Linux only: other systems show nothing.
+
+pub mod ancestry;
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -6,23 +8,21 @@ use std::path::{Path, PathBuf};
 
 use tidegate_core::host::Host;
 
-/// Nobody works below so many processes.
+/// Deeper chains of processes are not realistic.
 pub(crate) const MOST: usize = 256;
 
-/// More than the system lets the variables of a process be.
+/// In bytes; the system's limit for variables is lower.
 const LARGEST: u64 = 8 * 1024 * 1024;
 
-/// The words that name a script come first.
+/// In bytes; the name of a script comes early in the line.
 const LARGEST_LINE: u64 = 64 * 1024;
 
-/// The processes that a folder shows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Processes<'a> {
     folder: Option<&'a Path>,
 }
 
 impl Processes<'_> {
-    /// Of this system.
     pub(crate) fn of_system() -> Processes<'static> {
         Processes { folder: cfg!(target_os = "linux").then(|| Path::new("/proc")) }
     }
@@ -38,7 +38,7 @@ impl Processes<'_> {
         Some(bytes)
     }
 
-    /// The variables that a process was started with, divided by zero bytes.
+    /// At its start, separated by zero bytes.
     pub(crate) fn variables(&self, process: u64) -> Option<Vec<u8>> {
         self.read(process, "environ", LARGEST)
     }
@@ -47,19 +47,19 @@ impl Processes<'_> {
         self.stat(process, 1)
     }
 
-    /// When a process was started. No two with the same number were at the same time.
+    /// Start time. With the number it identifies a process, since numbers are used again.
     pub(crate) fn since(&self, process: u64) -> Option<u64> {
         self.stat(process, 19)
     }
 
     fn stat(&self, process: u64, field: usize) -> Option<u64> {
         let line = self.read(process, "stat", LARGEST_LINE)?;
-        // The program's name may hold anything, also a parenthesis.
+        // The program's name may contain anything, also a parenthesis.
         let end = line.iter().rposition(|byte| *byte == b')')?;
         std::str::from_utf8(line.get(end + 1..)?).ok()?.split_whitespace().nth(field)?.parse().ok()
     }
 
-    /// The processes above one, nearest first.
+    /// Nearest first.
     pub(crate) fn above(self, process: u64) -> impl Iterator<Item = u64> {
         let parent = move |process: &u64| self.parent(*process).filter(|parent| *parent > 0);
         std::iter::successors(parent(&process), parent).take(MOST)
@@ -69,15 +69,14 @@ impl Processes<'_> {
         self.above(process).any(|found| found == above)
     }
 
-    /// The executable that a process runs.
     pub(crate) fn program(&self, process: u64) -> Option<PathBuf> {
         let path = fs::read_link(self.at(process, "exe")?).ok()?;
-        // An update may have replaced it.
+        // An update may have deleted the running executable.
         let text = path.to_str().and_then(|path| path.strip_suffix(" (deleted)")).map(PathBuf::from);
         Some(text.unwrap_or(path))
     }
 
-    /// The host that a process is, and how that shows: by its executable, or by the script that it runs.
+    /// The host that this process is, and the sign: its executable, or the script that it runs.
     pub(crate) fn host(&self, process: u64) -> Option<(Host, String)> {
         let program = self.program(process)?.to_string_lossy().into_owned();
         if !Host::is_interpreter(&program) {
@@ -101,7 +100,7 @@ pub(crate) mod fake {
         }
     }
 
-    /// A folder with a process as the system shows it. Words of the line are divided by spaces.
+    /// A process folder as the system shows it. Words of `line` are separated by spaces.
     pub(crate) struct Process<'a> {
         pub(crate) id: u64,
         pub(crate) parent: u64,

@@ -1,5 +1,5 @@
-//! The client's process, as the system shows it: the variables that it was started with, and whether a caller is a client of
-//! the session at all. Looked at only where something depends on it. Linux only: elsewhere nothing is known of it.
+//! The client's process as the system shows it: its initial variables, and whether a caller is a client of the
+//! session. Read only if a decision depends on it. Linux only.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -7,28 +7,27 @@ use std::path::{Path, PathBuf};
 use tidegate_core::feature::marks::ClientProcess;
 use tidegate_core::host::Host;
 use tidegate_core::host::claude_code::settings_file::Guard;
-use tidegate_state::host::claude_code::settings::{is_in_repository, variables_of_file};
+use tidegate_state::host::claude_code::settings::{is_in_repository, read_file_variables};
 
 use crate::environment::SELECTOR;
 use crate::process::Processes;
 
-/// Where an administrator sets variables for everybody.
+/// Variables that an administrator sets for all users.
 const MANAGED: &str = "/etc/claude-code/managed-settings.json";
 
-/// The variables that a person gave the client: by starting it, or in settings of their own. The client keeps those of a
-/// project's settings in its environment, also when the file is gone by now.
+/// Variables that a person gave the client, at its start or in the person's own settings. The client also keeps those
+/// of a project's settings in its environment, even after the file is gone.
 #[derive(Debug)]
 pub struct OwnVariables {
     variables: Vec<(OsString, OsString)>,
 }
 
 impl OwnVariables {
-    /// Of this client.
-    pub fn of(client: u64) -> Option<OwnVariables> {
-        let block = initial(client)?;
+    pub fn read(client: u64) -> Option<OwnVariables> {
+        let block = read_initial(client)?;
         let variables = block.split(|byte| *byte == 0).filter_map(|variable| {
             let at = variable.iter().position(|byte| *byte == b'=')?;
-            Some((text(&variable[..at]), text(&variable[at + 1..])))
+            Some((decode(&variable[..at]), decode(&variable[at + 1..])))
         });
         Some(OwnVariables { variables: variables.collect() })
     }
@@ -37,13 +36,13 @@ impl OwnVariables {
         self.variables.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
-    /// Whether a person gave it this variable, or nothing depends on who did.
+    /// Whether a person set it, or nothing depends on that.
     pub fn counts(&self, name: &str, value: &OsStr, projects: &[&Path]) -> bool {
         let is_guarded = match Guard::of(name) {
-            // The plugin's selector is below the client, and decides nothing by this.
+            // The plugin's selector sets it below the client, and it decides nothing.
             Some(Guard::Ours) => name != SELECTOR,
             Some(Guard::Place) => projects.iter().any(|project| is_in_repository(project, name, value)),
-            // The client sets some of them itself, for its own sandbox.
+            // The client sets some of them for its own sandbox.
             Some(Guard::Programs) | None => false,
         };
         !is_guarded || self.get(name).is_some_and(|own| own == value) || self.is_in_settings(name, value)
@@ -53,30 +52,30 @@ impl OwnVariables {
         let home = || Some(PathBuf::from(self.get("HOME")?).join(".claude"));
         let folder = self.get("CLAUDE_CONFIG_DIR").map(PathBuf::from).or_else(home);
         let files = folder.map(|folder| folder.join("settings.json")).into_iter().chain([MANAGED.into()]);
-        files.flat_map(|file| variables_of_file(&file).ok().flatten().unwrap_or_default()).any(|variable| {
+        files.flat_map(|file| read_file_variables(&file).ok().flatten().unwrap_or_default()).any(|variable| {
             variable.name == name && variable.value.as_deref().is_none_or(|theirs| value == theirs)
         })
     }
 }
 
-/// A process, so that another one with its number is not taken for it.
-pub(crate) fn process(client: u64) -> Option<ClientProcess> {
-    of(Processes::of_system(), client)
+/// With its start time, so that another process with the same number is not taken for it.
+pub(crate) fn describe_process(client: u64) -> Option<ClientProcess> {
+    describe(Processes::of_system(), client)
 }
 
-/// The very process is still there.
-pub fn runs(client: &ClientProcess) -> bool {
-    process(client.process).as_ref() == Some(client)
+/// The same process, not another one with its number.
+pub fn is_running(client: &ClientProcess) -> bool {
+    describe_process(client.process).as_ref() == Some(client)
 }
 
-fn of(processes: Processes<'_>, client: u64) -> Option<ClientProcess> {
+fn describe(processes: Processes<'_>, client: u64) -> Option<ClientProcess> {
     Some(ClientProcess { process: client, since: processes.since(client)? })
 }
 
-/// Whether a session knows this client. `starts`: it is the session's start, and another process may have an old number.
+/// At the session's start (`starts`), the start time is compared, too: a new process may have an old number.
 ///
-/// Otherwise, with a single known client, its number is enough: if that one is gone, nothing can be said against a caller
-/// either. So the system is not asked at each call.
+/// Otherwise, with a single known client, its number is enough: if that client is gone, there is no evidence against
+/// a caller anyway. This saves a look at each call.
 pub(crate) fn is_known(caller: u64, known: &[ClientProcess], starts: bool) -> bool {
     is_known_by(Processes::of_system(), caller, known, starts)
 }
@@ -86,33 +85,32 @@ fn is_known_by(processes: Processes<'_>, caller: u64, known: &[ClientProcess], s
         [only] if !starts => only.process == caller,
         _ => {
             let is_same = |now: ClientProcess| known.contains(&now);
-            known.iter().any(|client| client.process == caller) && of(processes, caller).is_some_and(is_same)
+            known.iter().any(|client| client.process == caller)
+                && describe(processes, caller).is_some_and(is_same)
         }
     }
 }
 
-/// Whether an event with this caller, whom the session does not know, belongs to a session that these clients had. `None`: the
-/// client did not call.
+/// Whether an event of an unknown caller belongs to the session. `None`: the client did not call.
 ///
-/// A session can be resumed by another client, so a caller that is new has to be one by its program. Without a client that
-/// still runs, nothing can be said against a caller: older clients do not show themselves.
+/// Another client can resume a session, so a new caller has to be a client by its program. If no known client runs,
+/// there is no evidence against a caller: older clients do not identify themselves.
 pub(crate) fn is_of_session(caller: Option<u64>, known: &[ClientProcess]) -> bool {
     is_of_session_by(Processes::of_system(), caller, known)
 }
 
 fn is_of_session_by(processes: Processes<'_>, caller: Option<u64>, known: &[ClientProcess]) -> bool {
-    let is_there = |client: &&ClientProcess| of(processes, client.process).as_ref() == Some(*client);
+    let is_there = |client: &&ClientProcess| describe(processes, client.process).as_ref() == Some(*client);
     let running: Vec<u64> = known.iter().filter(is_there).map(|client| client.process).collect();
     let Some(caller) = caller else { return running.is_empty() };
-    // The agent in a client can start any program, also the client's own.
+    // The agent can start any program, also the client's own.
     let is_started_by = |client: &u64| processes.is_below(caller, *client);
     let is_like = |client: &u64| is_same_program(processes, caller, *client);
     let is_client = || is_claude_code(processes, caller) || running.iter().any(is_like);
     running.is_empty() || (!running.iter().any(is_started_by) && is_client())
 }
 
-/// Whether two processes run the same executable, or two versions of one in a folder for them. Of an interpreter that says
-/// nothing.
+/// The same executable, or two versions in one folder. Meaningless for interpreters.
 fn is_same_program(processes: Processes<'_>, caller: u64, client: u64) -> bool {
     let (Some(theirs), Some(own)) = (processes.program(caller), processes.program(client)) else {
         return false;
@@ -129,20 +127,20 @@ fn is_claude_code(processes: Processes<'_>, process: u64) -> bool {
     processes.host(process).is_some_and(|(host, _)| host == Host::ClaudeCode)
 }
 
-/// Whether this process works below one of a session's clients. Where none is known, nothing can be said against it: older
-/// clients do not show themselves.
+/// This process works below one of a session's clients. Where none is known, nothing speaks against it: older clients do
+/// not show themselves.
 pub fn is_above(known: &[ClientProcess]) -> bool {
     let processes = Processes::of_system();
-    let is_known = |above: u64| of(processes, above).is_some_and(|above| known.contains(&above));
+    let is_known = |above: u64| describe(processes, above).is_some_and(|above| known.contains(&above));
     known.is_empty() || processes.above(u64::from(std::process::id())).any(is_known)
 }
 
-/// The client that this process works below: the one that a variable names, if it is above, else the nearest by its program.
-pub fn above(named: Option<u64>) -> Option<u64> {
-    above_by(Processes::of_system(), u64::from(std::process::id()), named)
+/// The client named by a variable, if it is above this process; else the nearest one by its program.
+pub fn find_above(named: Option<u64>) -> Option<u64> {
+    find_above_by(Processes::of_system(), u64::from(std::process::id()), named)
 }
 
-fn above_by(processes: Processes<'_>, this: u64, named: Option<u64>) -> Option<u64> {
+fn find_above_by(processes: Processes<'_>, this: u64, named: Option<u64>) -> Option<u64> {
     if let Some(named) = named.filter(|named| processes.is_below(this, *named)) {
         return Some(named);
     }
@@ -153,9 +151,8 @@ fn above_by(processes: Processes<'_>, this: u64, named: Option<u64>) -> Option<u
     processes.above(this).find(is_client)
 }
 
-/// The variables that a process was started with. Tests are clients that were started with other ones; a build for use has no
-/// such variable.
-fn initial(process: u64) -> Option<Vec<u8>> {
+/// Tests pose as clients with other variables. Release builds ignore this variable.
+fn read_initial(process: u64) -> Option<Vec<u8>> {
     if cfg!(debug_assertions)
         && let Some(file) = std::env::var_os("TEST_TIDEGATE_CLIENT_ENVIRON")
     {
@@ -165,12 +162,12 @@ fn initial(process: u64) -> Option<Vec<u8>> {
 }
 
 #[cfg(unix)]
-fn text(bytes: &[u8]) -> OsString {
+fn decode(bytes: &[u8]) -> OsString {
     <OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes).to_owned()
 }
 
 #[cfg(not(unix))]
-fn text(bytes: &[u8]) -> OsString {
+fn decode(bytes: &[u8]) -> OsString {
     String::from_utf8_lossy(bytes).into_owned().into()
 }
 
@@ -184,7 +181,7 @@ mod tests {
         let (system, this) = (Processes::of_system(), u64::from(std::process::id()));
         let parent = u64::from(std::os::unix::process::parent_id());
         assert!(system.is_below(this, parent) && !system.is_below(parent, this));
-        let own = OwnVariables::of(this).expect("it can be looked at");
+        let own = OwnVariables::read(this).expect("it can be looked at");
         assert!(own.get("PATH").is_some());
         assert!(!own.counts("TIDEGATE_OFF", OsStr::new("x"), &[]));
         assert!(own.counts("https_proxy", OsStr::new("x"), &[]));
@@ -193,8 +190,8 @@ mod tests {
 
     #[test]
     fn a_session_whose_client_is_not_above_is_another_one() {
-        let parent = process(std::os::unix::process::parent_id().into()).expect("it runs");
-        let this = process(std::process::id().into()).expect("it runs");
+        let parent = describe_process(std::os::unix::process::parent_id().into()).expect("it runs");
+        let this = describe_process(std::process::id().into()).expect("it runs");
         assert!(is_above(&[]) && is_above(&[this, parent]));
         assert!(!is_above(&[this]), "a process is not above itself");
         assert!(
@@ -207,20 +204,19 @@ mod tests {
     fn a_caller_is_a_client_of_the_session_or_like_one_that_runs() {
         let this = u64::from(std::process::id());
         let parent = u64::from(std::os::unix::process::parent_id());
-        let known = [process(this).expect("it runs")];
+        let known = [describe_process(this).expect("it runs")];
         assert!(is_known(this, &known, true) && !is_known(parent, &known, true));
         assert!(!is_of_session(None, &known), "a pipe");
         assert!(!is_of_session(Some(parent), &known), "another program");
-        // Its number belongs to another process by now: nothing is known of who called.
+        // Its number belongs to another process now: the caller is unknown.
         let gone = [ClientProcess { since: known[0].since + 1, ..known[0] }];
         assert!(is_of_session(None, &gone) && is_of_session(Some(parent), &gone));
     }
 
-    /// A process that took the number of a client is not that client, where it matters.
     #[test]
     fn a_client_is_known_by_its_number_and_its_start() {
         let this = u64::from(std::process::id());
-        let own = process(this).expect("it runs");
+        let own = describe_process(this).expect("it runs");
         let other = ClientProcess { since: own.since + 1, ..own };
         let gone = ClientProcess { process: 0, since: 1 };
         assert!(is_known(this, &[own], false) && is_known(this, &[gone, own], false));
@@ -229,7 +225,7 @@ mod tests {
         assert!(is_known(this, &[other], false), "nothing can be said against it");
     }
 
-    /// Who runs, by the line of its process: number, parent, program, words.
+    /// Number, parent, program, words.
     fn system(processes: &[(u64, u64, &str, &str)]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().expect("a temporary folder");
         for (id, parent, program, line) in processes.iter().copied() {
@@ -243,20 +239,20 @@ mod tests {
         let folder = system(&[
             (1, 0, "/sbin/init", "init"),
             (10, 1, "/usr/bin/claude", "claude"),
-            // What the agent started, also outside of its own processes.
+            // Started by the agent, also outside of its own processes.
             (11, 10, "/usr/bin/python3", "python3"),
             (12, 10, "/usr/bin/claude", "claude"),
             (13, 12, "/tmp/claude", "claude"),
             (14, 1, "/usr/bin/python3", "python3"),
             (15, 1, "/usr/bin/node", "node /h/x.js"),
-            // Clients that a person started: the same, another version, an editor's, one that runs in Node.
+            // Clients that a person started: the same, another version, an editor's, one in Node.
             (20, 1, "/usr/bin/claude (deleted)", "claude"),
             (21, 1, "/h/.local/share/claude/versions/2.1.325", "claude"),
             (22, 1, "/h/.vscode/extensions/anthropic.claude-code-2.1.325/native-binary/claude", "claude"),
             (23, 1, "/usr/bin/node", "node /usr/lib/node_modules/@anthropic-ai/claude-code/cli.js"),
         ]);
         let processes = Processes::of(folder.path());
-        let known = [of(processes, 10).expect("it runs")];
+        let known = [describe(processes, 10).expect("it runs")];
         for (caller, is_it) in [(11, false), (12, false), (13, false), (14, false), (15, false)]
             .into_iter()
             .chain([(20, true), (21, true), (22, true), (23, true)])
@@ -273,12 +269,12 @@ mod tests {
             (10, 1, "/opt/cc/versions/2.1.324", "cc"),
             (11, 1, "/opt/cc/versions/2.1.325", "cc"),
             (12, 1, "/opt/cc/other", "other"),
-            // A client in Node says nothing for another script.
+            // A client in Node does not vouch for another script.
             (20, 1, "/usr/bin/node", "claude"),
             (21, 1, "/usr/bin/node", "node /h/x.js"),
         ]);
         let processes = Processes::of(folder.path());
-        let known = |id| [of(processes, id).expect("it runs")];
+        let known = |id| [describe(processes, id).expect("it runs")];
         assert!(is_of_session_by(processes, Some(11), &known(10)));
         assert!(!is_of_session_by(processes, Some(12), &known(10)));
         assert!(!is_of_session_by(processes, Some(21), &known(20)));
@@ -295,8 +291,8 @@ mod tests {
             (21, 20, "/opt/tidegate", "tidegate status"),
         ]);
         let processes = Processes::of(folder.path());
-        assert_eq!(above_by(processes, 12, None), Some(10));
-        assert_eq!(above_by(processes, 12, Some(20)), Some(10), "a variable that names another process");
-        assert_eq!(above_by(processes, 21, None), None);
+        assert_eq!(find_above_by(processes, 12, None), Some(10));
+        assert_eq!(find_above_by(processes, 12, Some(20)), Some(10), "a variable that names another process");
+        assert_eq!(find_above_by(processes, 21, None), None);
     }
 }

@@ -5,21 +5,20 @@ use std::ffi::OsString;
 use tidegate_core::event::EventKind;
 use tidegate_core::pipeline::gate::Registration;
 
-/// What the registration wrote on our command line.
 #[derive(Debug, Default)]
 pub(crate) struct Arguments {
     pub(crate) registration: Registration,
-    /// Which install registered us, where there can be two.
+    /// The install that registered this call, if there can be two.
     pub(crate) via: Option<String>,
 }
 
 impl Arguments {
-    /// A host that ignores `args` passed none.
+    /// For a host that ignores `args`.
     pub(crate) fn bare() -> Arguments {
         Arguments { registration: Registration { event: None, advice: true }, via: None }
     }
 
-    /// By hand and without a refusal: whatever stands there, the exit code stays ours.
+    /// Never fails: an unknown argument must not change the exit code.
     pub(crate) fn parse(mut args: impl Iterator<Item = OsString>) -> Arguments {
         let mut parsed = Arguments::default();
         while let Some(arg) = args.next() {

@@ -1,4 +1,4 @@
-//! Facts about the event itself; then each room's reader looks for what is needed of it. Each read is bounded.
+//! Gathers facts: those of the event itself, then those of each room's reader. Each read is bounded.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -14,38 +14,35 @@ use tidegate_core::meter::transcript::Evidence;
 use tidegate_core::pipeline;
 use tidegate_core::settings::setting::Whole;
 use tidegate_state::feature;
-use tidegate_state::feature::Where;
+use tidegate_state::feature::HookContext;
 use tidegate_state::host::claude_code::settings as host_settings;
 use tidegate_state::host::transcript;
 use tidegate_state::project;
 use tidegate_state::session::bridge;
 
-use crate::ancestry::{self, Ancestry};
-use crate::caller;
 use crate::environment::Environment;
+use crate::host::claude_code::caller;
+use crate::process::ancestry::{self, Ancestry};
 
-/// The client writes its transcript up to so much later than it tells of an answer (4 to 75 ms seen with 2.1.325).
+/// The client writes its transcript this much later than it reports an answer (4 to 75 ms seen with 2.1.325).
 const LATE_TRANSCRIPT: Duration = Duration::from_millis(150);
 
-/// Between two looks at it.
 const LOOKS_AGAIN: Duration = Duration::from_millis(8);
 
-/// The project this event belongs to.
 pub(crate) fn project_root(event: &Event<'_>, env: &Environment) -> Option<PathBuf> {
     let cwd = event.cwd.as_deref().map(Path::new);
     project::root(env.project.as_deref(), cwd)
 }
 
-/// What reading rests on.
 pub(crate) struct Gather<'a> {
     pub(crate) env: &'a Environment,
-    /// The payload as it came.
+    /// Unparsed.
     pub(crate) payload: &'a [u8],
-    pub(crate) here: &'a Where<'a>,
+    pub(crate) here: &'a HookContext<'a>,
 }
 
 impl<'a> Gather<'a> {
-    /// Reads what this event needs, and no more.
+    /// Reads only the facts that this event needs.
     pub(crate) fn facts(&self, event: &'a Event<'a>, marks: Known<Marks>) -> Facts<'a> {
         let (env, here) = (self.env, self.here);
         let needs = pipeline::needs(event, marks.value(), here.config);
@@ -56,7 +53,7 @@ impl<'a> Gather<'a> {
             ..Facts::of(event, here.now)
         };
         if needs.host_settings {
-            // With the client's environment in it: a command in another terminal has only the mark to know that by.
+            // Includes the client's variables: a command in another terminal knows them only from the mark.
             let files = host_settings::read(here.root, here.place.host().as_deref());
             facts.host = Some(env.host_settings(&files));
         }
@@ -74,28 +71,28 @@ impl<'a> Gather<'a> {
             facts.client = self.client(event);
         }
         facts.marks = marks;
-        feature::read(&mut facts, needs, here);
+        feature::read_facts(&mut facts, needs, here);
         let more = pipeline::needs_more(&facts, here.config);
-        feature::read(&mut facts, more, here);
+        feature::read_facts(&mut facts, more, here);
         facts
     }
 
-    /// The client, at an event that can be a person's answer.
+    /// Known only at events that can be a person's answer.
     fn client(&self, event: &Event<'_>) -> Client {
         if !matches!(event.kind, EventKind::UserPromptSubmit | EventKind::PostToolUse) {
             return Client::Unknown;
         }
-        match self.env.client.filter(|client| caller::is(*client)) {
+        match self.env.client.filter(|client| caller::is_client(*client)) {
             None => Client::Unknown,
             Some(_) if self.env.unattended => Client::Unattended,
-            Some(client) => match ancestry::of(client) {
+            Some(client) => match ancestry::check(client) {
                 Ancestry::Clear => Client::OfPerson(client),
                 Ancestry::OfAgent(_) | Ancestry::Unknown => Client::OfAgent,
             },
         }
     }
 
-    /// With `wait` the client is given a moment to write down the answer that the event follows.
+    /// With `wait`, gives the client a moment to write the answer that the event follows.
     fn meter(&self, event: &Event<'_>, marks: Option<&Marks>, host: &HostSettings, wait: bool) -> Meter {
         let until = Instant::now() + LATE_TRANSCRIPT;
         loop {

@@ -1,5 +1,4 @@
-//! What happens when a check cannot be made: a gate closes and says which step failed, advice is silent, and
-//! both leave a record.
+//! Failures: a gate closes and names the step that failed, advice is silent, and both leave a record.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock, mpsc};
@@ -16,36 +15,35 @@ use tidegate_core::pipeline::record::{Cost, Failure, Record, Said};
 use tidegate_core::text::lang::Lang;
 use tidegate_core::text::tokens::estimate_tokens;
 use tidegate_core::time::Millis;
-use tidegate_state::config::off::Switches;
+use tidegate_state::config::switches::Switches;
 use tidegate_state::journal;
 use tidegate_state::place::StateDir;
 use tidegate_state::session::marks;
 
-use crate::answer;
-use crate::deadline::Deadline;
 use crate::environment::Environment;
+use crate::hook::answer;
+use crate::hook::deadline::Deadline;
 
-/// What is needed to fail properly. It is there before anything can fail, and what is learned on the way is added.
+/// Everything that a failure needs. Exists before anything can fail; the cells are filled as the run learns more.
 #[derive(Clone, Debug)]
 pub(crate) struct Fallback {
     pub registration: Registration,
-    /// Empty until it is known which variables count.
+    /// Empty until the variables are checked.
     pub env: Arc<OnceLock<Environment>>,
     pub now: Millis,
     pub start: Instant,
-    /// Empty until the state directory was opened, and when that is what failed.
+    /// Empty until the state directory was opened.
     pub state: Arc<OnceLock<StateDir>>,
-    /// What a person switched off by command, and the names this project goes by, as far as it is known.
+    /// Switches that a person set by command, and the project's paths, if they are known.
     pub off: Arc<OnceLock<(Switches, Vec<PathBuf>)>>,
-    /// What the payload turned out to be.
     pub seen: Arc<OnceLock<Seen>>,
-    /// Whether the config, once read, has the gate close.
+    /// Whether the gate closes by the config, once that is read.
     pub closes: Arc<OnceLock<bool>>,
-    /// Edits that this event has to leave in the marks, and the session's folder.
+    /// Edits that this event has to add to the marks, and the session's folder.
     pub edits: Arc<OnceLock<(PathBuf, Vec<Mark>)>>,
 }
 
-/// What a payload says about itself, as far as it could be read.
+/// The parts of the payload that a record needs, as far as it parsed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     pub host: Host,
@@ -55,16 +53,15 @@ pub(crate) struct Seen {
     pub agent: Option<String>,
     pub tool: Option<String>,
     pub project: Option<String>,
-    /// It is the end of the main thread's turn, which no hook has held yet. One that cannot be checked is held once: a full
+    /// The main thread's turn ends, and no hook has blocked that yet. Without a check it is blocked only once: a full
     /// disk must not keep a turn from ever ending.
     pub stops_first: bool,
 }
 
-/// How long a record may take when the answer has been given already.
+/// Time for the record after the answer was given.
 const GRACE: Duration = Duration::from_millis(50);
 
 impl Fallback {
-    /// The answer to a failure, and its record.
     pub(crate) fn fail(
         &self,
         step: &FailedStep,
@@ -112,21 +109,21 @@ impl Fallback {
         }
     }
 
-    /// Writes a failure down, as far as that can be done. The answer stands whether or not it can. An edit that was not noted
-    /// leaves a sign, or the turn would end as if there had been none.
+    /// Best effort; the answer stands anyway. An edit that was not noted leaves a sign, or the turn would end as if
+    /// there had been none.
     pub(crate) fn write_down(&self, record: &mut Record) {
         if let Some((session, edits)) = self.edits.get() {
             let id = self.seen.get().and_then(|seen| seen.session.as_deref()).unwrap_or_default();
             let state = self.env.get().and_then(|env| env.place.state().ok());
-            let elsewhere = state.map(|state| Environment::signs_elsewhere(id, &state)).unwrap_or_default();
-            let _ = marks::leave_unnoted(session, &elsewhere, edits);
+            let elsewhere = state.map(|state| Environment::unnoted_fallbacks(id, &state)).unwrap_or_default();
+            let _ = marks::save_unnoted(session, &elsewhere, edits);
         }
         if let Some(state) = self.state.get() {
             let _ = journal::append(&state.journal(), self.now, record);
         }
     }
 
-    /// Whether the end of a turn is held because what is known of the session cannot be used.
+    /// Whether to block the end of a turn because the session's state cannot be used.
     fn holds_stop(&self, step: &FailedStep, config: Option<&Config>) -> bool {
         let ends = self.seen.get().is_some_and(|seen| seen.stops_first);
         ends && step.is_of_state()
@@ -134,7 +131,7 @@ impl Fallback {
             && !self.env.get().is_some_and(|env| env.guard)
     }
 
-    /// Whether a gate stays closed by a failure: one that nobody switched off, as far as that is known.
+    /// Whether the gate closes on failure: unless a person switched it off, as far as that is known.
     fn closes(&self, config: Option<&Config>) -> bool {
         let env = self.env.get();
         let unknown = || {
@@ -152,8 +149,8 @@ impl Fallback {
         self.registration.gates(kind) && closes && !env.is_some_and(|env| env.guard) && !is_foreign()
     }
 
-    /// What is switched off by command, as far as project and session are known. Reads nothing: what is read from may be
-    /// what hangs.
+    /// Policies that a person switched off by command, as far as project and session are known. Reads no file: a read
+    /// may be what hangs.
     pub(crate) fn switched_off(&self) -> Vec<String> {
         let Some((switches, places)) = self.off.get() else { return Vec::new() };
         let session = self.seen.get().and_then(|seen| seen.session.as_deref());
@@ -169,19 +166,19 @@ impl Fallback {
         self.start.elapsed().as_micros() as u64
     }
 
-    /// A bug of ours: the gate's answer or silence, never a stack trace.
+    /// After a panic: the gate's answer or silence, never a stack trace.
     pub(crate) fn answer_panics(self) {
         std::panic::set_hook(Box::new(move |info| {
             let place = info.location().map(|at| format!("{}:{}", at.file(), at.line())).unwrap_or_default();
             if answer::interrupt_all() {
                 self.end(&FailedStep::Panic(place));
             }
-            // After the answer a panic must not turn into another one: dying by a signal would.
+            // After the answer, a panic must not change it: death by a signal would.
             answer::end_after_answer();
         }));
     }
 
-    /// Answers when time is up. A run that is already writing down its ruling gets a little longer.
+    /// A run that is already recording its ruling gets a little longer.
     pub(crate) fn answer_when_late(self, deadline: Deadline) {
         let limit = deadline.clone();
         deadline.watch(move |again| {
@@ -195,8 +192,7 @@ impl Fallback {
         });
     }
 
-    /// Answers and ends the process. The record comes second and has little time: what it is written to may be what
-    /// hangs.
+    /// The record comes second and has little time: its file system may be what hangs.
     fn end(&self, step: &FailedStep) -> ! {
         let (reply, mut record) = self.fail(step, None, None);
         let _ = answer::write(&reply);
@@ -213,7 +209,6 @@ impl Fallback {
     }
 }
 
-/// The name of this run's record.
 pub(crate) fn record_id(now: Millis) -> String {
     Record::id(now, std::process::id())
 }

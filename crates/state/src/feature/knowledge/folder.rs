@@ -1,4 +1,4 @@
-//! The persistence files as they are. What cannot be read says why and stops nothing.
+//! The files of flow and stock as they are. Unreadable files report the reason and stop nothing.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,29 +14,29 @@ use tidegate_core::time::Millis;
 
 use crate::file::bounded;
 
-/// More than people and models write before it is trimmed; of the archive the end is enough.
+/// In bytes; more than people and models write before a file is trimmed. Of the archive, the end is enough.
 pub const LARGEST: u64 = 1024 * 1024;
 
-/// A project's folder of persistence files, `.claude/context`.
+/// `.claude/context` of a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Folder {
+pub struct ContextFolder {
     root: PathBuf,
     path: PathBuf,
 }
 
-impl Folder {
-    /// The folder, if there is one and it is inside of the project.
-    pub fn of(root: &Path) -> Option<Folder> {
+impl ContextFolder {
+    /// `None` if it is missing or outside of the project.
+    pub fn find(root: &Path) -> Option<ContextFolder> {
         let outer = root.join(".claude");
         let path = outer.join("context");
         let real = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
         let is_ours = (real(&outer) && real(&path)) || (path.is_dir() && is_inside(&path, root));
-        is_ours.then(|| Folder { root: root.to_owned(), path })
+        is_ours.then(|| ContextFolder { root: root.to_owned(), path })
     }
 
-    /// The same, made where there is none.
-    pub fn make(root: &Path) -> io::Result<Folder> {
-        if let Some(folder) = Folder::of(root) {
+    /// Creates it if it is missing.
+    pub fn make(root: &Path) -> io::Result<ContextFolder> {
+        if let Some(folder) = ContextFolder::find(root) {
             return Ok(folder);
         }
         let path = root.join(CONTEXT_FOLDER);
@@ -45,22 +45,19 @@ impl Folder {
             return Err(io::Error::other(format!("{} leads out of the project", outer.display())));
         }
         fs::create_dir_all(&path)?;
-        Folder::of(root)
+        ContextFolder::find(root)
             .ok_or_else(|| io::Error::other(format!("{} leads out of the project", path.display())))
     }
 
-    /// The project.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where one of its files is. A link is followed only inside of the project: what a repository brings along must not
-    /// make us read or write elsewhere.
+    /// Follows a link only inside of the project: a repository must not make Tidegate read or write elsewhere.
     pub fn file(&self, name: &str) -> io::Result<PathBuf> {
         let path = self.path.join(name);
         let is_link = fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink());
@@ -75,11 +72,11 @@ impl Folder {
         }
     }
 
-    /// One file's text; of the archive only its end.
+    /// Of the archive, only its end.
     pub fn text(&self, name: &str) -> Known<String> {
         let read = self.file(name).and_then(|path| {
-            let read = if name == flow::ARCHIVE { tail(&path) } else { whole(&path, LARGEST) };
-            read.and_then(utf8)
+            let read = if name == flow::ARCHIVE { read_tail(&path) } else { read_bounded(&path, LARGEST) };
+            read.and_then(decode_utf8)
         });
         match read {
             Ok(text) => Known::Value(text),
@@ -88,17 +85,15 @@ impl Folder {
         }
     }
 
-    /// When one file was last written.
     pub fn modified(&self, name: &str) -> Option<Millis> {
         let modified = fs::metadata(self.file(name).ok()?).ok()?.modified().ok()?;
         Some(Millis(u64::try_from(modified.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()?))
     }
 
-    /// The texts of these files.
-    pub fn texts(&self, names: &[&'static str]) -> Texts {
+    pub fn texts(&self, names: &[&'static str]) -> ReadTexts {
         let read =
-            |name: &&'static str| (*name, Text { text: self.text(name), modified: self.modified(name) });
-        Texts { texts: names.iter().map(read).collect() }
+            |name: &&'static str| (*name, ReadText { text: self.text(name), modified: self.modified(name) });
+        ReadTexts { texts: names.iter().map(read).collect() }
     }
 }
 
@@ -107,22 +102,20 @@ fn is_inside(path: &Path, root: &Path) -> bool {
     matches!(real, (Ok(path), Ok(root)) if path.starts_with(&root))
 }
 
-/// All of a file that is not too large.
-pub(super) fn whole(path: &Path, largest: u64) -> io::Result<Vec<u8>> {
+pub(super) fn read_bounded(path: &Path, largest: u64) -> io::Result<Vec<u8>> {
     bounded::read(path, largest)
 }
 
-/// Bytes as text.
-pub(super) fn utf8(bytes: Vec<u8>) -> io::Result<String> {
+pub(super) fn decode_utf8(bytes: Vec<u8>) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| io::Error::other("not UTF-8"))
 }
 
-/// The end of a file, from a heading on.
-fn tail(path: &Path) -> io::Result<Vec<u8>> {
+/// The end of a file, from a heading.
+fn read_tail(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = bounded::open(path)?;
     let length = file.metadata()?.len();
     if length <= LARGEST {
-        return whole(path, LARGEST);
+        return read_bounded(path, LARGEST);
     }
     file.seek(SeekFrom::Start(length - LARGEST))?;
     let mut bytes = Vec::with_capacity(LARGEST as usize);
@@ -133,33 +126,28 @@ fn tail(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// One file as it was read.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Text {
-    /// What it says.
+pub struct ReadText {
     pub text: Known<String>,
-    /// When it was written.
     pub modified: Option<Millis>,
 }
 
-/// Files as they were read.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Texts {
-    texts: BTreeMap<&'static str, Text>,
+pub struct ReadTexts {
+    texts: BTreeMap<&'static str, ReadText>,
 }
 
-impl Texts {
-    /// What a file says, if it could be read.
+impl ReadTexts {
+    /// `None` if the file is missing or unreadable.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.texts.get(name)?.text.value().map(String::as_str)
     }
 
-    /// All that were asked for, by name.
-    pub fn all(&self) -> impl Iterator<Item = (&'static str, &Text)> {
+    pub fn all(&self) -> impl Iterator<Item = (&'static str, &ReadText)> {
         self.texts.iter().map(|(name, text)| (*name, text))
     }
 
-    /// Why files could not be read.
+    /// The reasons why files are unreadable.
     pub fn broken(&self) -> impl Iterator<Item = &str> {
         self.texts.values().filter_map(|text| match &text.text {
             Known::Broken(why) => Some(why.as_str()),
@@ -174,9 +162,9 @@ mod tests {
     use super::*;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
-    fn project() -> (tempfile::TempDir, Folder) {
+    fn project() -> (tempfile::TempDir, ContextFolder) {
         let root = tempfile::tempdir().unwrap();
-        let folder = Folder::make(root.path()).unwrap();
+        let folder = ContextFolder::make(root.path()).unwrap();
         (root, folder)
     }
 
@@ -185,32 +173,32 @@ mod tests {
         let base = tempfile::tempdir().unwrap();
         let root = base.path().join("p");
         fs::create_dir(&root).unwrap();
-        assert_eq!(Folder::of(&root), None);
-        assert_eq!(Folder::of(&base.path().join("none")), None);
+        assert_eq!(ContextFolder::find(&root), None);
+        assert_eq!(ContextFolder::find(&base.path().join("none")), None);
         fs::write(root.join(".claude"), "").unwrap();
-        assert!(Folder::of(&root).is_none() && Folder::make(&root).is_err());
+        assert!(ContextFolder::find(&root).is_none() && ContextFolder::make(&root).is_err());
         fs::remove_file(root.join(".claude")).unwrap();
 
         let elsewhere = base.path().join("elsewhere");
         fs::create_dir_all(elsewhere.join("context")).unwrap();
         symlink(&elsewhere, root.join(".claude")).unwrap();
-        assert!(Folder::of(&root).is_none() && Folder::make(&root).is_err());
+        assert!(ContextFolder::find(&root).is_none() && ContextFolder::make(&root).is_err());
         fs::remove_file(root.join(".claude")).unwrap();
 
         fs::create_dir(root.join(".claude")).unwrap();
         symlink("../../elsewhere/none", root.join(".claude/context")).unwrap();
-        assert!(Folder::of(&root).is_none() && Folder::make(&root).is_err());
+        assert!(ContextFolder::find(&root).is_none() && ContextFolder::make(&root).is_err());
         fs::remove_file(root.join(".claude/context")).unwrap();
         symlink(elsewhere.join("context"), root.join(".claude/context")).unwrap();
-        assert!(Folder::of(&root).is_none() && Folder::make(&root).is_err());
+        assert!(ContextFolder::find(&root).is_none() && ContextFolder::make(&root).is_err());
         fs::remove_file(root.join(".claude/context")).unwrap();
 
         fs::create_dir(root.join("notes")).unwrap();
         symlink("../notes", root.join(".claude/context")).unwrap();
-        assert_eq!(Folder::of(&root).unwrap().path(), root.join(".claude/context"));
-        // A project that is itself reached through a link.
+        assert_eq!(ContextFolder::find(&root).unwrap().path(), root.join(".claude/context"));
+        // The project itself is reached through a link.
         symlink(&root, base.path().join("link")).unwrap();
-        assert!(Folder::of(&base.path().join("link")).is_some());
+        assert!(ContextFolder::find(&base.path().join("link")).is_some());
         assert!(!elsewhere.join("none").exists());
     }
 
@@ -278,7 +266,6 @@ mod tests {
         assert_eq!(folder.text(flow::ARCHIVE), Known::Value(String::new()));
     }
 
-    /// Root may read everything.
     #[test]
     fn what_must_not_be_read_is_broken() {
         if rustix::process::geteuid().is_root() {

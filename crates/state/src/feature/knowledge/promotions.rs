@@ -1,5 +1,5 @@
-//! What a project remembers about promotions: which entries a person was shown, and for which sets of entries somebody was
-//! nudged. Private, so that two terminals do not overwrite each other; lines that are appended, and a torn one is skipped.
+//! Promotions of a project: entries that a person was shown, and sets of entries that caused a nudge. Private, so
+//! that two terminals do not overwrite each other; appended lines, and torn ones are skipped.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -12,29 +12,27 @@ use tidegate_core::feature::knowledge::entry_id::EntryId;
 use tidegate_core::feature::knowledge::flow::Shown;
 use tidegate_core::time::Millis;
 
-use crate::feature::knowledge::json;
-use crate::feature::knowledge::read::Folder;
-use crate::feature::knowledge::write::lock;
+use crate::feature::knowledge::edit::lock_project;
+use crate::feature::knowledge::folder::ContextFolder;
+use crate::feature::knowledge::public_copies;
 use crate::file::{append, bounded, replace};
 use crate::place::StateDir;
 
-/// From here on it is looked whether the file would be much shorter rewritten.
+/// A longer file is rewritten if that halves it.
 const LONG: u64 = 64 * 1024;
 
-/// More than this is damage.
 const LARGEST: u64 = 4 * 1024 * 1024;
 
-/// A set that is older than so many others comes back as new.
+/// An older set counts as new again.
 const SETS_KEPT: usize = 16;
 
-/// What a project remembers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Memory {
-    /// The entries that a person was shown.
+pub struct Promotions {
+    /// Entries that a person was shown.
     pub shown: BTreeSet<EntryId>,
-    /// When that was last.
+    /// The last time.
     pub shown_at: Option<Millis>,
-    /// For which sets of entries somebody was nudged, oldest first.
+    /// Sets of entries that caused a nudge, oldest first.
     pub nudged: Vec<u64>,
 }
 
@@ -45,30 +43,31 @@ enum Line {
     Nudged { nudged: String },
 }
 
-impl Memory {
-    fn fold(bytes: &[u8]) -> Memory {
-        let mut memory = Memory::default();
+impl Promotions {
+    fn fold(bytes: &[u8]) -> Promotions {
+        let mut promotions = Promotions::default();
         for line in bytes.split(|byte| *byte == b'\n') {
             match serde_json::from_slice(line) {
                 Ok(Line::Shown { shown, at }) => {
-                    memory.shown.extend(shown);
-                    memory.shown_at = memory.shown_at.max(Some(at));
+                    promotions.shown.extend(shown);
+                    promotions.shown_at = promotions.shown_at.max(Some(at));
                 }
                 Ok(Line::Nudged { nudged }) => {
                     if let Ok(set) = u64::from_str_radix(&nudged, 16) {
-                        memory.nudge(set);
+                        promotions.nudge(set);
                     }
                 }
                 Err(_) => {}
             }
         }
-        memory
+        promotions
     }
 
-    /// Which entries count as gone through. The time that another tool left counts only where we know nothing ourselves.
-    pub fn into_shown(self, folder: &Folder, now: Millis) -> Shown {
+    /// The time that another tool left counts only if nothing was shown here.
+    pub fn into_shown(self, folder: &ContextFolder, now: Millis) -> Shown {
         let nothing = self.shown.is_empty();
-        let last_run = if nothing { json::last_run(folder, now).value().map(|run| run.at) } else { None };
+        let last_run =
+            if nothing { public_copies::read_last_run(folder, now).value().map(|run| run.at) } else { None };
         Shown { ids: self.shown, last_run }
     }
 
@@ -86,64 +85,61 @@ impl Memory {
             shown: self.shown.iter().copied().collect(),
             at: self.shown_at.unwrap_or_default(),
         };
-        let nudged = self.nudged.iter().map(|set| nudged(*set));
+        let nudged = self.nudged.iter().map(|set| nudged_line(*set));
         for line in self.shown_at.map(|_| shown).into_iter().chain(nudged) {
-            // A String takes everything.
+            // Writing to a String does not fail.
             let _ = writeln!(lines, "{}", serde_json::to_string(&line)?);
         }
         Ok(lines)
     }
 }
 
-fn nudged(set: u64) -> Line {
+fn nudged_line(set: u64) -> Line {
     Line::Nudged { nudged: format!("{set:016x}") }
 }
 
-fn file(state: &StateDir, root: &Path) -> PathBuf {
+fn file_path(state: &StateDir, root: &Path) -> PathBuf {
     state.project(root).join("knowledge")
 }
 
-/// What a project remembers.
-pub fn read(state: &StateDir, root: &Path) -> Known<Memory> {
-    let path = file(state, root);
+pub fn read(state: &StateDir, root: &Path) -> Known<Promotions> {
+    let path = file_path(state, root);
     match bounded::read(&path, LARGEST) {
-        Ok(bytes) => Known::Value(Memory::fold(&bytes)),
+        Ok(bytes) => Known::Value(Promotions::fold(&bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Known::Absent,
         Err(error) => Known::Broken(format!("{}: {error}", path.display())),
     }
 }
 
-/// Which entries of a project count as gone through.
-pub fn shown(state: &StateDir, folder: &Folder, now: Millis) -> Shown {
+pub fn read_shown(state: &StateDir, folder: &ContextFolder, now: Millis) -> Shown {
     read(state, folder.root()).value().cloned().unwrap_or_default().into_shown(folder, now)
 }
 
-/// Remembers that a person was shown these entries.
 pub fn remember_shown(state: &StateDir, root: &Path, ids: &[EntryId], at: Millis) -> io::Result<()> {
-    let _lock = lock(state, root)?;
-    append(state, root, &Line::Shown { shown: ids.to_vec(), at })
+    let _lock = lock_project(state, root)?;
+    append_line(state, root, &Line::Shown { shown: ids.to_vec(), at })
 }
 
-/// Remembers that somebody was nudged for this set of entries; `false` if that was so already.
+/// `false` if it is known already.
 pub fn remember_nudged(state: &StateDir, root: &Path, set: u64) -> io::Result<bool> {
-    let _lock = lock(state, root)?;
-    let known = matches!(read(state, root), Known::Value(memory) if memory.nudged.contains(&set));
+    let _lock = lock_project(state, root)?;
+    let known = matches!(read(state, root), Known::Value(promotions) if promotions.nudged.contains(&set));
     if !known {
-        append(state, root, &nudged(set))?;
+        append_line(state, root, &nudged_line(set))?;
     }
     Ok(!known)
 }
 
-/// Under the lock. The line is led by a line break, so that one torn by a killed process does not take it along.
-fn append(state: &StateDir, root: &Path, line: &Line) -> io::Result<()> {
-    let path = file(state, root);
+/// The caller holds the lock. The leading line break protects this line if a kill tore the last one.
+fn append_line(state: &StateDir, root: &Path, line: &Line) -> io::Result<()> {
+    let path = file_path(state, root);
     let mut file = append::open(&path)?;
     append::lines(&mut file, &format!("\n{}\n", serde_json::to_string(line)?))?;
     let length = file.metadata()?.len();
     if length > LONG
-        && let Known::Value(memory) = read(state, root)
+        && let Known::Value(promotions) = read(state, root)
     {
-        let lines = memory.lines()?;
+        let lines = promotions.lines()?;
         if lines.len() as u64 * 2 < length {
             replace::copy(&path, lines.as_bytes())?;
         }
@@ -168,9 +164,9 @@ mod tests {
         EntryId::of("題", &n.to_string())
     }
 
-    fn known(state: &StateDir, root: &Path) -> Memory {
+    fn known(state: &StateDir, root: &Path) -> Promotions {
         match read(state, root) {
-            Known::Value(memory) => memory,
+            Known::Value(promotions) => promotions,
             other => panic!("{other:?}"),
         }
     }
@@ -185,9 +181,9 @@ mod tests {
         remember_shown(&state, &one, &[id(2), id(3)], Millis(7)).unwrap();
         assert!(remember_nudged(&state, &one, u64::MAX).unwrap());
         assert!(!remember_nudged(&state, &one, u64::MAX).unwrap());
-        let memory = known(&state, &one);
+        let promotions = known(&state, &one);
         assert_eq!(
-            (memory.shown.len(), memory.shown_at, memory.nudged),
+            (promotions.shown.len(), promotions.shown_at, promotions.nudged),
             (3, Some(Millis(7)), vec![u64::MAX])
         );
         assert_eq!(read(&state, &other), Known::Absent);
@@ -201,7 +197,7 @@ mod tests {
     #[test]
     fn a_torn_line_takes_no_other_along() {
         let (base, state) = state();
-        let path = file(&state, base.path());
+        let path = file_path(&state, base.path());
         remember_shown(&state, base.path(), &[id(1)], Millis(5)).unwrap();
         let mut text = fs::read_to_string(&path).unwrap();
         text.push_str(
@@ -224,10 +220,10 @@ mod tests {
             remember_shown(&state, base.path(), &ids, Millis(n)).unwrap();
             assert!(remember_nudged(&state, base.path(), n).unwrap());
         }
-        assert!(fs::metadata(file(&state, base.path())).unwrap().len() < LONG + 4096);
-        let memory = known(&state, base.path());
-        assert_eq!((memory.shown.len(), memory.shown_at), (200, Some(Millis(99))));
-        assert_eq!(memory.nudged, (84..100).collect::<Vec<_>>());
+        assert!(fs::metadata(file_path(&state, base.path())).unwrap().len() < LONG + 4096);
+        let promotions = known(&state, base.path());
+        assert_eq!((promotions.shown.len(), promotions.shown_at), (200, Some(Millis(99))));
+        assert_eq!(promotions.nudged, (84..100).collect::<Vec<_>>());
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! Our own deadline, well below the host's: a hook that hangs is a gate that is absent.
+//! The hook's own deadline, well below the host's: a hook that hangs is a missing gate.
 //!
-//! A thread watches it, because reading can block where no option helps (a pipe nobody closes, a file system that
-//! does not answer). It costs about a twentieth of an empty process (`cargo xtask bench`).
+//! Watched by a thread, because reads can block in ways that no option prevents (an open pipe, a dead file system).
+//! It costs about a twentieth of an empty process (`cargo xtask bench`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,17 +10,16 @@ use std::time::{Duration, Instant};
 use tidegate_core::event::EventKind;
 use tidegate_core::pipeline::gate::Registration;
 
-/// Advice that takes longer is worth less than the wait.
+/// Later advice is worth less than the wait.
 const ADVICE: Duration = Duration::from_millis(200);
 const GATE: Duration = Duration::from_secs(2);
 
-/// What a run gets on top that is writing down its ruling when time is up.
+/// Extra time for a run that is recording its ruling.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// Whether a gate decides at this event, or rests on what the event leaves in the marks: an edit that is forgotten because
-/// the machine was busy would be an edit that nobody verifies. A compaction takes far longer anyway, and what is not named
-/// before it is lost.
-pub(crate) fn of_gate(kind: EventKind) -> bool {
+/// Whether a gate decides at this event, or depends on its marks: an edit that a busy machine forgets would never be
+/// verified. A compaction takes far longer anyway, and facts that are not named before it are lost.
+pub(crate) fn is_of_gate(kind: EventKind) -> bool {
     use EventKind as E;
     matches!(
         kind,
@@ -35,23 +34,22 @@ pub(crate) fn of_gate(kind: EventKind) -> bool {
     )
 }
 
-/// How long this run may take.
 #[derive(Clone, Debug)]
 pub(crate) struct Deadline {
     start: Instant,
-    /// In milliseconds. What an event is about may turn out only when it was read.
+    /// In milliseconds. The payload may show that a gate is involved.
     limit: Arc<AtomicU64>,
 }
 
 impl Deadline {
-    /// A registration that does not say its event may turn out to be a gate.
+    /// A registration without an event may turn out to be a gate.
     pub(crate) fn of(registration: Registration, start: Instant) -> Deadline {
-        let advice = registration.advice || registration.event.is_some_and(|kind| !of_gate(kind));
+        let advice = registration.advice || registration.event.is_some_and(|kind| !is_of_gate(kind));
         let limit = if advice { ADVICE } else { GATE };
         Deadline { start, limit: Arc::new(AtomicU64::new(limit.as_millis() as u64)) }
     }
 
-    /// A gate rests on this event after all.
+    /// For an event that turned out to matter for a gate.
     pub(crate) fn extend(&self) {
         self.limit.store(GATE.as_millis() as u64, Ordering::Relaxed);
     }
@@ -60,25 +58,23 @@ impl Deadline {
         Duration::from_millis(self.limit_ms())
     }
 
-    /// The limit in milliseconds, for messages.
     pub(crate) fn limit_ms(&self) -> u64 {
         self.limit.load(Ordering::Relaxed)
     }
 
-    /// How long a lock may be waited for now: less than is left, since a lock that does not come free has to be said.
+    /// Limit for a lock. Less than the remaining time, because a timeout has to be reported.
     pub(crate) fn patience(&self) -> Duration {
         (self.limit() * 3 / 4).saturating_sub(self.start.elapsed())
     }
 
-    /// Whether another step of reading may begin: the last fifth is for answering.
+    /// The last fifth of the time is for answering.
     pub(crate) fn in_time(&self) -> bool {
         self.start.elapsed() < self.limit() * 4 / 5
     }
 
-    /// Calls `late` with `false` when time is up, and with `true` when it is up a second time, unless the process has
-    /// ended by then.
+    /// Calls `late(false)` when time is up, and `late(true)` after the grace period, unless the process has ended.
     pub(crate) fn watch(self, late: impl Fn(bool) + Send + 'static) {
-        // Without a thread there is no watch, and the host's own timeout has to do.
+        // Without a thread, only the host's own timeout remains.
         let _ = std::thread::Builder::new().stack_size(64 * 1024).spawn(move || {
             for again in [false, true] {
                 let until = || {

@@ -1,43 +1,37 @@
-//! Whether an agent started a process: by the variables and the programs of the processes above it. An agent can clear the
-//! variables of what it starts, but not those of the shell that it starts it from.
+//! Signs of an agent above a process: variables and programs of the processes above it. An agent can clear the
+//! variables of a process that it starts, but not those of its own shell.
 
 #[cfg(target_os = "linux")]
 use crate::process::Processes;
 
-/// An agent above a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agent {
-    /// How it is known: the variable, or the program.
+    /// The variable or the program that shows it.
     pub sign: String,
-    /// The process that shows it.
     pub process: u64,
 }
 
-/// What is known of the processes above one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ancestry {
-    /// No sign of an agent.
     Clear,
-    /// An agent is above it.
     OfAgent(Agent),
-    /// The process cannot be looked at, or too many are above it.
+    /// The process is not readable, or too many are above it.
     Unknown,
 }
 
-/// Above this process.
-pub fn of_this() -> Ancestry {
-    of(u64::from(std::process::id()))
+pub fn check_self() -> Ancestry {
+    check(u64::from(std::process::id()))
 }
 
-/// Above a process, with its own variables.
+/// Includes the variables of the process itself.
 #[cfg(target_os = "linux")]
-pub fn of(process: u64) -> Ancestry {
+pub fn check(process: u64) -> Ancestry {
     linux::Ancestors { processes: Processes::of_system(), top: linux::top() }.of(process)
 }
 
-/// Elsewhere the system does not show the variables of other processes.
+/// Other systems do not show the variables of other processes.
 #[cfg(not(target_os = "linux"))]
-pub fn of(_: u64) -> Ancestry {
+pub fn check(_: u64) -> Ancestry {
     Ancestry::Clear
 }
 
@@ -50,11 +44,11 @@ mod linux {
 
     pub(super) struct Ancestors<'a> {
         pub(super) processes: Processes<'a>,
-        /// From this one upwards nothing is looked at.
+        /// Stops below this process.
         pub(super) top: Option<u64>,
     }
 
-    /// Tests may run below an agent themselves. A build for use has no such variable.
+    /// Tests may run below an agent. Release builds ignore this variable.
     pub(super) fn top() -> Option<u64> {
         let top = cfg!(debug_assertions).then(|| std::env::var("TEST_TIDEGATE_TOP").ok()).flatten();
         top.and_then(|top| top.parse().ok())
@@ -62,7 +56,7 @@ mod linux {
 
     impl Ancestors<'_> {
         pub(super) fn of(&self, begin: u64) -> Ancestry {
-            // A variable may name it. It is nobody's process.
+            // A variable may say 0, which is not a process.
             if begin == 0 {
                 return Ancestry::Unknown;
             }
@@ -75,7 +69,7 @@ mod linux {
                 if environment.is_none() && process == begin {
                     return Ancestry::Unknown;
                 }
-                // Those of other users cannot be read. They are not an agent's of this one.
+                // Variables of other users' processes are unreadable; these are not this user's agents.
                 let variable = environment.as_deref().and_then(Host::agent_variable).map(str::to_owned);
                 // The client itself is such a program, so only those above it count.
                 let program = || Some(self.processes.host(process).filter(|_| process != begin)?.1);
@@ -115,17 +109,16 @@ mod linux {
             let folder = tempfile::tempdir().expect("a temporary folder");
             let at = folder.path();
             add(at, 1, 0, "/sbin/init", None);
-            // A person's terminal, and their client.
             add(at, 10, 1, "/usr/bin/bash", Some("HOME=/h\0"));
             add(at, 11, 10, "/opt/claude", Some("HOME=/h\0"));
             // The client's shell; a client and a terminal that the agent started with and without variables.
             add(at, 20, 11, "/usr/bin/bash", Some("HOME=/h\0CLAUDECODE=1\0"));
             add(at, 21, 20, "/usr/bin/python3", Some("HOME=/h\0"));
             add(at, 22, 21, "/tmp/copy", Some("HOME=/h\0"));
-            // A shell that became another program, without any variable.
+            // A shell that became another program, without variables.
             add(at, 30, 11, "/usr/bin/script", Some(""));
             add(at, 31, 30, "/opt/tidegate", Some(""));
-            // A client with its own sign; one that cannot be looked at.
+            // A client with its own sign; one that is unreadable.
             add(at, 40, 1, "/opt/claude", Some("CLAUDE_CODE_SESSION_ID=s\0"));
             add(at, 41, 1, "/opt/claude", None);
             for (process, expected) in [
@@ -160,7 +153,7 @@ mod linux {
                 format!("{modules}/@qwen-code/qwen-code/cli.js"),
                 format!("{modules}/@anthropic-ai/claude-code/cli-wrapper.cjs"),
             );
-            // What an agent starts without variables.
+            // Started by an agent without variables.
             node(10, 1, &format!("node --expose-gc {qwen}"));
             add(at, 11, 10, "/usr/bin/script", Some(""));
             add(at, 12, 11, "/opt/claude", Some(""));
@@ -189,7 +182,7 @@ mod linux {
 
         #[test]
         fn this_process_can_be_looked_at() {
-            assert_ne!(super::super::of_this(), Ancestry::Unknown);
+            assert_ne!(super::super::check_self(), Ancestry::Unknown);
             assert!(Processes::of_system().parent(std::process::id().into()).is_some());
         }
     }

@@ -1,4 +1,4 @@
-//! Files that a call writes: whether they belong to the project, and whether they changed.
+//! Paths of a call: whether they are in the project, and when the files changed.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -8,17 +8,15 @@ use tidegate_core::time::Millis;
 
 use crate::project;
 
-/// Where a path is in the project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inside {
-    /// The root that it is in.
     pub root: PathBuf,
-    /// The path below that, with `/`.
+    /// With `/` as separator.
     pub below: String,
 }
 
 impl Inside {
-    /// What the path is called by those who work in `home`: relative where it is below that, else whole.
+    /// Relative if it is below `home`, else absolute.
     pub fn name(&self, home: &Path) -> String {
         let same = |one: &Path, other: &Path| {
             one == other
@@ -30,24 +28,24 @@ impl Inside {
         }
         let whole = self.root.join(&self.below);
         match whole.strip_prefix(home) {
-            Ok(below) => slashed(below),
+            Ok(below) => join_with_slashes(below),
             Err(_) => whole.to_string_lossy().into_owned(),
         }
     }
 }
 
-/// Where a path is; `None` outside all roots. A worktree of the same repository belongs to it, too.
-pub fn inside(path: &Path, roots: &[PathBuf]) -> Option<Inside> {
-    let path = without_dots(path);
+/// `None` outside of all roots. Another worktree of the same repository counts as inside.
+pub fn locate(path: &Path, roots: &[PathBuf]) -> Option<Inside> {
+    let path = remove_dots(path);
     let below = |path: &Path, root: &Path| {
-        let below = path.strip_prefix(root).ok().map(slashed).filter(|rest| !rest.is_empty())?;
+        let below = path.strip_prefix(root).ok().map(join_with_slashes).filter(|rest| !rest.is_empty())?;
         Some(Inside { root: root.to_owned(), below })
     };
     if let Some(found) = roots.iter().find_map(|root| below(&path, root)) {
         return Some(found);
     }
-    // The same place may have two names: a link above it, or a folder that is one.
-    let real = real(&path)?;
+    // The same folder may have two names through links.
+    let real = resolve(&path)?;
     let real_roots = roots.iter().filter_map(|root| fs::canonicalize(root).ok());
     real_roots
         .into_iter()
@@ -55,7 +53,7 @@ pub fn inside(path: &Path, roots: &[PathBuf]) -> Option<Inside> {
         .or_else(|| below(&real, &project::worktree_of(&real, roots.first()?)?))
 }
 
-/// When a file was last written, or put there with an older time on it (`mv`, `cp -p`).
+/// Last modification, or the move or copy that put the file there with an older time (`mv`, `cp -p`).
 pub fn changed_at(path: &Path) -> Option<Millis> {
     let file = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
     let written = file.modified().ok()?.duration_since(UNIX_EPOCH).ok()?.as_millis() as u64;
@@ -69,16 +67,16 @@ pub fn changed_at(path: &Path) -> Option<Millis> {
     Some(Millis(written.max(put)))
 }
 
-/// The path with the part that is there resolved.
-pub fn real(path: &Path) -> Option<PathBuf> {
+/// Resolves the existing part of the path.
+pub fn resolve(path: &Path) -> Option<PathBuf> {
     path.ancestors().find_map(|above| {
         let found = fs::canonicalize(above).ok()?;
         Some(found.join(path.strip_prefix(above).ok()?))
     })
 }
 
-/// `a/../b` is `b`. As the host's tools read it, not as the system would through a link.
-pub fn without_dots(path: &Path) -> PathBuf {
+/// `a/../b` becomes `b`: as the host's tools read it, not as the system would through a link.
+pub fn remove_dots(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for part in path.components() {
         match part {
@@ -90,7 +88,7 @@ pub fn without_dots(path: &Path) -> PathBuf {
     clean
 }
 
-fn slashed(path: &Path) -> String {
+fn join_with_slashes(path: &Path) -> String {
     path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
 }
 
@@ -107,7 +105,7 @@ mod tests {
         fs::create_dir_all(base.join("q")).unwrap();
         symlink(base.join("p"), base.join("alias")).unwrap();
         let roots = [base.join("p")];
-        let inside = |path: &str| inside(&base.join(path), &roots).map(|found| found.below);
+        let inside = |path: &str| locate(&base.join(path), &roots).map(|found| found.below);
         assert_eq!(inside("p/src/a.rs").as_deref(), Some("src/a.rs"));
         assert_eq!(inside("p/new/folder/a.rs").as_deref(), Some("new/folder/a.rs"));
         assert_eq!(inside("p/src/../b.rs").as_deref(), Some("b.rs"));
@@ -127,7 +125,7 @@ mod tests {
         symlink(base.join("p"), base.join("alias")).unwrap();
         let name = |path: &str, roots: &[&str], home: &str| {
             let roots: Vec<PathBuf> = roots.iter().map(|root| base.join(root)).collect();
-            inside(&base.join(path), &roots).unwrap().name(&base.join(home))
+            locate(&base.join(path), &roots).unwrap().name(&base.join(home))
         };
         assert_eq!(name("p/a.rs", &["p", "q"], "p"), "a.rs");
         assert_eq!(name("p/a.rs", &["alias", "q"], "alias"), "a.rs");

@@ -1,4 +1,4 @@
-//! Flow and stock of a project as policies may know them.
+//! Flow and stock of a project as facts for policies.
 
 use tidegate_core::feature::HANDOFF_FILE;
 use tidegate_core::feature::facts::Known;
@@ -6,21 +6,20 @@ use tidegate_core::feature::knowledge::facts::{Knowledge, Persisted, Remembered}
 use tidegate_core::feature::knowledge::tracked::TRACKED;
 use tidegate_core::time::Millis;
 
-use crate::feature::knowledge::memory;
-use crate::feature::knowledge::read::{Folder, Texts};
+use crate::feature::knowledge::folder::{ContextFolder, ReadTexts};
+use crate::feature::knowledge::promotions;
 use crate::place::StateDir;
 
-/// The files as they are.
-pub fn texts(folder: &Folder) -> Texts {
+pub fn read_texts(folder: &ContextFolder) -> ReadTexts {
     let names: Vec<&'static str> = TRACKED.into_iter().chain([HANDOFF_FILE]).collect();
     folder.texts(&names)
 }
 
-/// What they say. `began` is when the session began, as far as that is known.
-pub fn knowledge(
+/// `began`: the start of the session, if it is known.
+pub fn collect(
     state: Option<&StateDir>,
-    folder: &Folder,
-    texts: &Texts,
+    folder: &ContextFolder,
+    texts: &ReadTexts,
     began: Option<Millis>,
     now: Millis,
 ) -> Knowledge {
@@ -32,9 +31,9 @@ pub fn knowledge(
         Some(Persisted { name, modified: read.modified.unwrap_or_default(), text })
     });
     let files: Vec<Persisted<'_>> = there.collect();
-    let memory = state.map(|state| memory::read(state, folder.root()));
-    let memory = memory.as_ref().and_then(Known::value).cloned().unwrap_or_default();
-    let nudged = memory.nudged.clone();
-    let remembered = Remembered { shown: memory.into_shown(folder, now), nudged };
+    let known = state.map(|state| promotions::read(state, folder.root()));
+    let known = known.as_ref().and_then(Known::value).cloned().unwrap_or_default();
+    let nudged = known.nudged.clone();
+    let remembered = Remembered { shown: known.into_shown(folder, now), nudged };
     Knowledge::of(&files, &remembered, began)
 }

@@ -1,8 +1,8 @@
-//! Writing the answer, once: the work, the deadline and a panic may all want to.
+//! Writes the answer, exactly once: the work, the deadline and a panic may all want to.
 //!
-//! A run is *working* until it starts to write down what it decided; from then on what it decided is the answer, and
-//! a deadline that comes a moment later must not take it back: a notice would be marked as given and never be said.
-//! Only when writing itself hangs does the deadline come again and win.
+//! A run is *working* until it starts to record its ruling. From then on the ruling is the answer, and a deadline
+//! must not take it back: a notice would be marked as given and never be said. Only if the recording itself hangs
+//! does the deadline fire again and win.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -18,13 +18,12 @@ const WRITTEN: u8 = 3;
 
 static STAGE: AtomicU8 = AtomicU8::new(WORKING);
 
-/// The exit code of the answer that was given.
+/// Of the answer that was given.
 static EXIT: AtomicU8 = AtomicU8::new(0);
 
-/// Whether every answer ends with 0.
 static ALWAYS_ZERO: AtomicBool = AtomicBool::new(false);
 
-/// From now on every answer ends with 0, without a word on stderr.
+/// From now on every answer exits with 0, without stderr.
 pub(crate) fn exit_with_zero() {
     ALWAYS_ZERO.store(true, Ordering::SeqCst);
 }
@@ -33,39 +32,38 @@ fn advance(from: u8, to: u8) -> bool {
     STAGE.compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst).is_ok()
 }
 
-/// The ruling is made and is about to be written down. Does not return when somebody else has answered.
+/// Call before the ruling is recorded. Does not return if another thread has answered.
 pub(crate) fn start_recording() {
     if !advance(WORKING, RECORDING) {
         wait_for_the_end();
     }
 }
 
-/// The caller is about to write the answer. Does not return when somebody else has.
+/// Call before the answer is written. Does not return if another thread has answered.
 pub(crate) fn start_answering() {
     if !advance(RECORDING, ANSWERED) && !advance(WORKING, ANSWERED) {
         wait_for_the_end();
     }
 }
 
-/// Whether a deadline may answer in place of a run that is still working.
+/// Whether a deadline may answer for a run that is still working.
 pub(crate) fn interrupt_work() -> bool {
     advance(WORKING, ANSWERED)
 }
 
-/// Whether a deadline may answer in place of a run that hangs while writing, or a panic at any stage.
+/// Whether a deadline may answer for a run that hangs while recording, or a panic at any stage.
 pub(crate) fn interrupt_all() -> bool {
     advance(WORKING, ANSWERED) || advance(RECORDING, ANSWERED)
 }
 
-/// Another thread answers and ends the process.
 fn wait_for_the_end() -> ! {
     loop {
         std::thread::park();
     }
 }
 
-/// Writes a reply. A reader that has gone away is no error, but a denial that could not be written must not
-/// turn into a pass: then the exit code says no.
+/// A closed pipe is not an error, but a denial that was not written must not become a pass: then the exit code
+/// denies.
 pub(crate) fn write(reply: &Reply) -> ExitCode {
     let mut out = std::io::stdout().lock();
     let written = out.write_all(reply.stdout.as_bytes()).and_then(|()| out.flush());
@@ -84,7 +82,7 @@ pub(crate) fn write(reply: &Reply) -> ExitCode {
     ExitCode::from(exit)
 }
 
-/// Ends a process that hangs, or panics, in what comes after its answer. One that is just being written is waited for.
+/// Ends a process that hangs or panics after its answer. Waits for an answer that is being written.
 #[expect(clippy::exit, reason = "called where there is nowhere to return to: a panic, another thread")]
 pub(crate) fn end_after_answer() {
     for _ in 0..100 {
