@@ -1,4 +1,4 @@
-//! Asks serde whether an enum has a variant of a name, so that each name stands only once: at its variant.
+//! Asks serde whether an enum has a variant of a given name, so that the names are listed only at the variants.
 
 use std::fmt;
 
@@ -9,15 +9,14 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-/// Whether `T` is an enum that has a variant of this name.
 pub(in crate::feature) fn has_variant<T: DeserializeOwned>(name: &str) -> bool {
     matches!(T::deserialize(Named(name)), Err(Answer::Yes))
 }
 
-/// The name of a variant, and nothing that could be in one.
+/// Deserializer that offers a variant name and no content.
 struct Named<'n>(&'n str);
 
-/// Given as an error: it ends the reading, and costs nothing.
+/// Returned as an error, which ends deserialization early and allocates nothing.
 #[derive(Debug)]
 enum Answer {
     Yes,
@@ -74,7 +73,7 @@ impl<'de> EnumAccess<'de> for Named<'_> {
     }
 }
 
-/// The variant exists; nobody asks for what is in it.
+/// The variant exists; its content is irrelevant.
 struct Known;
 
 impl<'de> VariantAccess<'de> for Known {

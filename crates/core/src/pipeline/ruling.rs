@@ -1,6 +1,5 @@
-//! 4. Many verdicts become one ruling.
-//!
-//! The strictest call, the reasons of that level, and of the rest what there is room for.
+//! Merges the verdicts of all policies into one ruling: the strictest call, the reasons for it, and as many of the
+//! other texts as fit.
 
 use crate::event::EventKind;
 use crate::feature::verdict::{Audience, Call, Carried, Effect, Say, Verdict};
@@ -8,45 +7,40 @@ use crate::host::Host;
 use crate::host::answer::Answer;
 use crate::text::cut::cut_to;
 
-/// One policy's verdict, as it takes part in a ruling.
+/// One policy's part in a ruling.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// Whose.
     pub policy: &'static str,
-    /// What.
     pub verdict: Verdict,
-    /// Decided, recorded, not carried out.
+    /// Recorded, but not carried out.
     pub shadow: bool,
-    /// How long it took to decide.
+    /// Time to decide.
     pub micros: u64,
 }
 
-/// All verdicts of an event. Merging keeps every part, in order; what they come to is [`Ruling::settle`].
+/// All verdicts of an event. Merging keeps every part in order; [`Ruling::settle`] combines them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ruling {
     /// In policy order.
     pub parts: Vec<Part>,
 }
 
-/// What a ruling comes to.
+/// The combined result of a ruling.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// The strictest call.
     pub call: Call,
-    /// The reasons of that level, in policy order.
+    /// Reasons for the strictest call, in policy order.
     pub reason: String,
-    /// For the model.
+    /// Text for the model.
     pub context: String,
-    /// For the person.
+    /// Text for the person.
     pub user: String,
-    /// What is to be done.
     pub effects: Vec<Effect>,
     /// Texts that did not fit.
     pub dropped: usize,
 }
 
 impl Outcome {
-    /// What the host is answered.
     pub fn answer(&self) -> Answer<'_> {
         Answer { call: self.call, reason: &self.reason, context: &self.context, user: &self.user }
     }
@@ -58,19 +52,17 @@ impl Ruling {
         Ruling::default()
     }
 
-    /// A ruling of one verdict.
     pub fn of(part: Part) -> Ruling {
         Ruling { parts: vec![part] }
     }
 
-    /// Both together.
     #[must_use]
     pub fn merge(mut self, other: Ruling) -> Ruling {
         self.parts.extend(other.parts);
         self
     }
 
-    /// The strictest call of those that are carried out.
+    /// Without shadowed parts.
     pub fn call(&self) -> Call {
         self.live().map(|part| part.verdict.call).max().unwrap_or_default()
     }
@@ -79,7 +71,7 @@ impl Ruling {
         self.parts.iter().filter(|part| !part.shadow)
     }
 
-    /// What policies in the shadow leave in our own state.
+    /// Effects of shadowed policies on Tidegate's own state.
     fn shadowed(&self, main_thread: bool) -> impl Iterator<Item = Effect> {
         let of = move |part: &Part| {
             let said = part.verdict.says.iter().filter(move |_| main_thread).flat_map(|say| &say.when_said);
@@ -88,8 +80,8 @@ impl Ruling {
         self.parts.iter().filter(|part| part.shadow).flat_map(of).filter(Effect::is_private)
     }
 
-    /// What is carried out at this event of this host. `main_thread`: in a subagent nothing but a call is carried, since
-    /// what is said there reaches nobody else. `budget` counts characters for the model.
+    /// Combines the verdicts for this event of this host. Outside the main thread only the call is delivered: texts
+    /// in a subagent reach only that subagent. `budget` counts characters for the model.
     pub fn settle(&self, host: Host, kind: EventKind, main_thread: bool, budget: usize) -> Outcome {
         let call = self.call();
         let standing: Vec<&Part> = self.live().filter(|part| part.verdict.call == call).collect();
@@ -108,7 +100,7 @@ impl Ruling {
             main_thread && channel && (!denied || say.explains)
         };
         let mut says: Vec<&Say> = self.live().flat_map(|part| &part.verdict.says).filter(carried).collect();
-        // Everywhere else the order of policies is as good, and what was said before stays as it was.
+        // Elsewhere policy order is good enough, and keeps repeated texts stable.
         if kind == EventKind::SessionStart {
             says.sort_by_key(|say| std::cmp::Reverse(say.weight));
         }
@@ -129,7 +121,7 @@ impl Ruling {
     }
 }
 
-/// Which texts fit: the weightiest first, each whole or not at all. Texts for the person cost nothing here.
+/// By weight, each text whole or not at all. Texts for the person cost nothing.
 fn fit(says: &[&Say], budget: usize) -> Vec<bool> {
     let mut order: Vec<usize> = (0..says.len()).collect();
     order.sort_by_key(|at| std::cmp::Reverse(says[*at].weight));

@@ -1,4 +1,4 @@
-//! Texts for people that belong to no feature: a gate that could not check, a config that cannot be read, silent hooks.
+//! Texts for people that belong to no feature: a failed check, an unreadable config, silent hooks.
 
 use crate::event::FailedStep;
 use crate::feature::config::{BrokenFile, Owner};
@@ -7,9 +7,9 @@ use crate::feature::verification::verify_stop;
 use crate::text::json::NotAnObject;
 use crate::text::lang::Lang;
 
-/// A gate could not check.
+/// A check failed.
 pub(super) fn gate_closed(lang: Lang, step: &FailedStep) -> String {
-    // Where the state cannot be used, no command can either.
+    // Without usable state no command works either.
     let only_variable = matches!(step, FailedStep::State(_));
     let fix = matches!(step, FailedStep::Locked { .. }).then(|| state_fix(lang, step));
     match lang {
@@ -46,7 +46,7 @@ pub(super) fn gate_closed(lang: Lang, step: &FailedStep) -> String {
     }
 }
 
-/// The end of a turn could not be checked, and is held once.
+/// The end of a turn could not be checked and is blocked once.
 pub(super) fn stop_unchecked(lang: Lang, step: &FailedStep) -> String {
     match lang {
         Lang::En => format!(
@@ -65,7 +65,7 @@ pub(super) fn stop_unchecked(lang: Lang, step: &FailedStep) -> String {
     }
 }
 
-/// How the state comes to be usable again.
+/// Tells how to make the state usable again.
 fn state_fix(lang: Lang, step: &FailedStep) -> String {
     match (lang, step) {
         (Lang::En, FailedStep::Locked { process: Some(id), .. }) => {
@@ -87,7 +87,7 @@ fn state_fix(lang: Lang, step: &FailedStep) -> String {
     }
 }
 
-/// In English a step says itself what failed, since records hold that text, too.
+/// English uses the step's own text, because records contain it too.
 fn failed_step_in_japanese(step: &FailedStep) -> String {
     match step {
         FailedStep::Payload(NotAnObject::Empty) => "入力が空です".to_owned(),
@@ -119,7 +119,6 @@ fn failed_step_in_japanese(step: &FailedStep) -> String {
     }
 }
 
-/// A config file cannot be read.
 pub(super) fn config_broken(lang: Lang, broken: &BrokenFile) -> String {
     let place = broken.place();
     match lang {
@@ -164,7 +163,7 @@ pub(super) fn config_broken(lang: Lang, broken: &BrokenFile) -> String {
     }
 }
 
-/// Status line: a config file cannot be read; its name and line.
+/// Status line: file name and line of an unreadable config.
 pub fn config_sign(lang: Lang, place: &str) -> String {
     match lang {
         Lang::En => format!("! config error {place}"),
@@ -172,7 +171,7 @@ pub fn config_sign(lang: Lang, place: &str) -> String {
     }
 }
 
-/// Status line: the host draws it, but no hook was seen in this session.
+/// Status line: no hook was seen in this session.
 pub fn hooks_silent(lang: Lang) -> &'static str {
     match lang {
         Lang::En => "! hooks silent (tidegate doctor)",
@@ -180,7 +179,7 @@ pub fn hooks_silent(lang: Lang) -> &'static str {
     }
 }
 
-/// Status line: hooks were seen in this session, but not lately.
+/// Status line: no hook was seen lately.
 pub fn hooks_stopped(lang: Lang) -> &'static str {
     match lang {
         Lang::En => "! hooks stopped (tidegate doctor)",

@@ -1,8 +1,9 @@
 //! Approval: a command that loosens something, called by an agent, waits for a yes that only a person can give.
 //!
-//! The command leaves a mark with a code. Here a person's answer is recognised: `approve CODE` typed as a prompt, or
-//! chosen as the answer to the one question that the command gives out. Where the model puts the code into any other tool call (a
-//! prompt to be sent later, a client of its own), the code is void. The rules are in `approval.md` beside this file.
+//! The command leaves a mark with a code. This policy recognises the person's answer: `approve CODE` typed as a
+//! prompt, or chosen as the answer to the one question that the command prints. If the model puts the code into any
+//! other tool call (a scheduled prompt, a client of its own), the code becomes void. The rules are in `approval.md`
+//! next to this file.
 
 pub mod marks;
 mod question;
@@ -25,7 +26,7 @@ use crate::settings::value::Value;
 use question::Answer;
 pub use question::to_ask;
 
-/// The name in records. It cannot be switched off: nothing would be left that a person could say yes with.
+/// The name in records. It cannot be switched off: a person could no longer approve anything.
 pub const ID: &str = "approval";
 
 section! {
@@ -36,11 +37,10 @@ section! {
     }
 }
 
-/// Commands that a person has to agree to.
+/// Commands that need approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commands(pub Vec<String>);
 
-/// All there are.
 const COMMANDS: &[&str] = &[
     "off",
     "trust",
@@ -70,7 +70,6 @@ impl Setting for Commands {
     }
 }
 
-/// What this room adds to the aggregates.
 pub struct Room;
 
 impl Feature for Room {
@@ -84,7 +83,6 @@ impl Feature for Room {
     }
 }
 
-/// The policy.
 pub struct Approval;
 
 impl Policy for Approval {
@@ -100,7 +98,7 @@ impl Policy for Approval {
         let client = marks.is_some_and(|marks| !marks.approval.requests.is_empty());
         let known = Needs { client, ..Needs::default() };
         let tool = Needs { tool: true, ..known };
-        // One that was used or is void is no reason to read a tool's input.
+        // Used and void requests are no reason to read a tool's input.
         let open = |request: &Request| {
             matches!(request.stage, ApprovalStage::Asked | ApprovalStage::Questioned(_))
                 || request.is_refusal_unsaid()
@@ -120,7 +118,7 @@ impl Policy for Approval {
     }
 
     fn decide(&self, facts: &Facts<'_>, _: &Config) -> Verdict {
-        // Without marks there is no request, and what cannot be read approves nothing.
+        // Without marks there is no request; unreadable marks approve nothing.
         let none = Vec::new();
         let requests = facts.marks.value().map_or(&none, |marks| &marks.approval.requests);
         match facts.event.kind {
@@ -140,7 +138,7 @@ fn asks(event: &Event<'_>) -> bool {
 const POLITE: [&str; 9] =
     ["please", "yes", "ok", "okay", "thanks", "はい", "お願いします", "ください", "どうぞ"];
 
-/// The code of a prompt that is nothing but `approve CODE`, on one line.
+/// Accepts only a prompt that is `approve CODE` on one line.
 fn typed_code(prompt: &str) -> Option<String> {
     let line = prompt.trim();
     if line.contains(['\n', '\r', '\t']) {
@@ -155,23 +153,21 @@ fn typed_code(prompt: &str) -> Option<String> {
     (alone && Request::is_code(code)).then(|| code.to_ascii_uppercase())
 }
 
-/// The requests whose code a prompt holds, whatever it says about them.
+/// Requests whose code appears in the prompt, in any context.
 fn named<'r>(prompt: &'r str, requests: &'r [Request]) -> impl Iterator<Item = &'r Request> {
     requests.iter().filter(move |request| question::holds(prompt, &request.code))
 }
 
-/// What an entry of the transcript says about a yes to a request.
+/// The bearing of a transcript entry on a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
-    /// Nothing.
     Nothing,
-    /// A person typed it, or answered the question of this call.
+    /// A person typed it, or answered the question of this tool call.
     Yes(Option<String>),
-    /// It is there, and not from a person: a hook answered the question, or the host sent the prompt by itself.
+    /// A hook answered the question, or the host sent the prompt by itself.
     NotByAPerson,
 }
 
-/// Whether an entry of a transcript of this host is a person's yes to this request: a prompt they typed, or their answer to a question.
 pub fn said(host: Host, entry: &Entry<'_>, request: &Request) -> Said {
     let is_typed = |prompt: String| typed_code(&prompt).is_some_and(|code| code == request.code);
     if entry.typed_prompt().is_some_and(is_typed) {
@@ -196,7 +192,6 @@ pub fn said(host: Host, entry: &Entry<'_>, request: &Request) -> Said {
     }
 }
 
-/// A person typed `approve CODE`.
 fn typed(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     let prompt = facts.event.human_prompt().unwrap_or_default();
     let Some(code) = typed_code(&prompt) else {
@@ -224,7 +219,7 @@ fn typed(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     }
 }
 
-/// Why a typed approval is not taken for a person's.
+/// Why a typed approval does not count as a person's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doubt {
     Absent,
@@ -248,7 +243,6 @@ impl Doubt {
     }
 }
 
-/// Why an approval cannot be a person's.
 fn doubt(facts: &Facts<'_>) -> Option<Doubt> {
     match (facts.person, facts.client) {
         (Person::Absent, _) => Some(Doubt::Absent),
@@ -260,12 +254,11 @@ fn doubt(facts: &Facts<'_>) -> Option<Doubt> {
     }
 }
 
-/// Whether the client that called is the one that the request came from.
 fn is_client_of(request: &Request, facts: &Facts<'_>) -> bool {
     matches!(facts.client, Client::OfPerson(client) if request.client == Some(client))
 }
 
-/// The model is about to put a question to the person. It counts only if it does not come with its own answer.
+/// A question counts only if the model did not supply the answer.
 fn put_to_the_person(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     let Some(question) = facts.event.host.question(facts.tool_input) else {
         return Verdict::silent("no question to read");
@@ -297,7 +290,6 @@ fn put_to_the_person(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     Verdict { effects: about.iter().map(asked).collect(), ..Verdict::silent("a person is asked") }
 }
 
-/// The person has answered.
 fn answered(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     let id = facts.event.call.as_deref();
     let asked = |request: &&Request| match &request.stage {
@@ -334,7 +326,7 @@ fn answered(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     verdict
 }
 
-/// Any other tool: a code in its input is on its way to where it could come back as a prompt.
+/// A code in the input of any other tool could come back as a prompt.
 fn mentioned(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     let about =
         |request: &&Request| request.waits(facts.now) && question::holds(facts.tool_input, &request.code);
@@ -345,7 +337,7 @@ fn mentioned(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     void(facts, &about, "the code was part of a tool call")
 }
 
-/// Shows the person what they are asked for, once: the model may word it as it likes.
+/// Shows the person the request once: the model may word it as it likes.
 fn show(facts: &Facts<'_>, requests: &[Request], mut verdict: Verdict) -> Verdict {
     let is_new = |request: &&Request| !request.shown && request.waits(facts.now);
     if !verdict.effects.is_empty() || !facts.event.main_thread() || !facts.person.may_be_there() {
@@ -375,7 +367,7 @@ fn give(facts: &Facts<'_>, requests: &[&Request], because: &'static str) -> Verd
     for request in requests {
         let given = Request { stage: ApprovalStage::Given, at: facts.now, ..(*request).clone() };
         let command = &request.command;
-        // A digest says nothing to a person, and what the model told them need not be what they approve.
+        // A digest means nothing to a person, and the model may have told them something else.
         let meaning = request.terms().last().filter(|_| request.about.is_some());
         let what = meaning.unwrap_or_else(|| request.wording());
         verdict.says.push(say(Audience::User, words::approved(facts.lang, &what)));
@@ -391,7 +383,7 @@ fn give(facts: &Facts<'_>, requests: &[&Request], because: &'static str) -> Verd
     verdict
 }
 
-/// A question is put once: another answer than yes ends the request.
+/// A question is asked once: any other answer ends the request.
 fn decline(requests: &[&Request]) -> Verdict {
     let mut verdict = Verdict::silent("the answer is no approval");
     for request in requests {
@@ -424,7 +416,6 @@ fn void(facts: &Facts<'_>, requests: &[&Request], because: &'static str) -> Verd
 
 const HIDES: &str = "That is not the question that Tidegate gave, so an answer to it approves nothing";
 
-/// How the model asks so that an answer counts.
 fn ask_again(host: Host, request: &Request) -> String {
     let ask = |QuestionCall { tool, input }| format!("Ask with {tool} and exactly this input: {input}");
     to_ask(host, request).map(ask).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! The host's question to the person, as far as an approval depends on it.
+//! The question to the person, as far as an approval depends on it.
 
 use crate::event::action::{AnswerOption, Asked, Question, QuestionAnswer, QuestionCall};
 use crate::feature::approval::marks::Approval;
@@ -9,11 +9,11 @@ use crate::text::search;
 
 const HEADER: &str = "Tidegate";
 
-/// The two options, with what the person reads below each.
+/// Label and description of each option.
 const OPTIONS: [(&str, &str); 2] =
     [("approve", "Allow exactly this command, once."), ("refuse", "Nothing is changed.")];
 
-/// The call that asks the one question whose answer counts, if the host has a tool for that.
+/// The tool call for the only question whose answer counts, if the host has such a tool.
 pub fn to_ask(host: Host, request: &Approval) -> Option<QuestionCall> {
     let option = |(label, description): (&str, &str)| AnswerOption {
         label: label.to_owned(),
@@ -27,17 +27,17 @@ pub fn to_ask(host: Host, request: &Approval) -> Option<QuestionCall> {
     })
 }
 
-/// Whether a code stands anywhere in what the person sees.
+/// The code appears anywhere in what the person sees.
 pub(super) fn is_about(question: &Question, code: &str) -> bool {
     question.shown.iter().any(|shown| holds(shown, code))
 }
 
-/// Whether it is the one question whose answer counts for this request.
+/// It is the only question whose answer counts for this request.
 pub(super) fn is_for(question: &Question, request: &Approval) -> bool {
     question.only.as_ref().is_some_and(|asked| is_ours(asked, request))
 }
 
-/// Whether this is our question to the letter: text around it, or what stands below the options, could say the opposite.
+/// Compared to the letter: text around the question, or below the options, could reverse its meaning.
 fn is_ours(asked: &Asked, request: &Approval) -> bool {
     let is_option = |option: &AnswerOption, (label, description): (&str, &str)| {
         option.label == label && (option.description.is_empty() || option.description == description)
@@ -49,25 +49,20 @@ fn is_ours(asked: &Asked, request: &Approval) -> bool {
         && asked.options.iter().zip(OPTIONS).all(|(option, ours)| is_option(option, ours))
 }
 
-/// However its lines are broken. A character that draws over others is not part of it.
+/// Line breaks may differ. Characters that draw over others are not accepted.
 fn is_text_for(question: &str, request: &Approval) -> bool {
     let is_visible = question.chars().all(|c| matches!(c, '\n' | '\r' | '\t') || is_plain(c));
     is_visible
         && quoted_line(question).split_whitespace().eq(quoted_line(&request.question()).split_whitespace())
 }
 
-/// What the person made of a question about a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// Yes.
     Approval,
-    /// Something else.
     Other,
-    /// Nothing.
     None,
 }
 
-/// The answer to the question that holds the code.
 pub(super) fn answer(host: Host, response: &str, request: &Approval) -> Answer {
     let code = request.code.as_str();
     let Some(answers) = host.question_answers(response) else { return Answer::None };
@@ -82,7 +77,7 @@ pub(super) fn answer(host: Host, response: &str, request: &Approval) -> Answer {
     if is_for && answers.given.iter().all(is_yes) { Answer::Approval } else { Answer::Other }
 }
 
-/// `approve`, alone or with the code, also where a person typed it instead of choosing it.
+/// `approve`, alone or with the code, chosen or typed.
 fn is_approval(answer: &str, code: &str) -> bool {
     let mut words = answer.split_whitespace();
     let verb = words.next().is_some_and(|verb| verb.eq_ignore_ascii_case("approve") || verb == "承認");
@@ -90,7 +85,8 @@ fn is_approval(answer: &str, code: &str) -> bool {
     verb && rest && words.next().is_none()
 }
 
-/// Whether the code stands in the text, in capitals or not. Not only as a word: in JSON a line break before it is a letter.
+/// Any case, and not only as a word: after `
+/// ` in JSON, a letter precedes the code.
 pub(super) fn holds(text: &str, code: &str) -> bool {
     search::holds_in_any_case(text.as_bytes(), code.as_bytes())
 }
@@ -215,7 +211,7 @@ mod tests {
         assert_eq!(answer(&ours["questions"], "Format the code?"), Answer::None);
     }
 
-    /// In the middle of a message of Tidegate's, nothing that an agent wrote ends the quotation.
+    /// Agent text inside a message of Tidegate cannot end the quotation.
     #[test]
     fn a_backtick_does_not_end_a_quoted_command() {
         let sly = request("gate skip 1 --reason 'x`. To refuse, type approve. `'", Some("a `b`"));

@@ -1,5 +1,5 @@
-//! Layers: built-in < user < project < local < environment. A later one counts more, but a project's own files can
-//! only tighten until a person trusts them.
+//! Layers: built-in < user < project < local < environment. A later layer overrides earlier ones, but a project's own
+//! files can only tighten until a person trusts them.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,18 +11,15 @@ use crate::settings::value::{Value, key_text};
 use crate::text::cut::cut_after;
 use crate::text::hidden::replace_hidden;
 
-/// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Ours.
     BuiltIn,
-    /// A line of a file.
+    /// File and line.
     Line(String, usize),
-    /// The preset that a line of a file chose.
+    /// Set by a preset, with the preset's own origin.
     Preset(Box<Origin>),
-    /// A variable.
     Variable(String),
-    /// What the first said, with what the second added.
+    /// A list with additions.
     Both(Box<Origin>, Box<Origin>),
 }
 
@@ -38,21 +35,16 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A key that is set somewhere.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assignment {
-    /// The section; empty above all sections.
+    /// Empty above all sections.
     pub section: String,
-    /// The key.
     pub key: String,
-    /// The value.
     pub value: Value,
-    /// Where.
     pub origin: Origin,
 }
 
 impl Assignment {
-    /// `section.key`.
     pub fn path(&self) -> String {
         path(&self.section, &self.key)
     }
@@ -64,32 +56,29 @@ pub fn path(section: &str, key: &str) -> String {
     if section.is_empty() { key.into_owned() } else { format!("{section}.{key}") }
 }
 
-/// Everything one file, or the environment, says.
+/// The settings of one file, or of the environment.
 #[derive(Clone, Debug)]
 pub struct Layer {
-    /// Whose word it is.
     pub voice: Voice,
-    /// What it sets.
     pub assignments: Vec<Assignment>,
 }
 
-/// A value that would count if a person trusted its file, or that can never count from there.
+/// A value without effect until a person trusts its file, or forever.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Waiting {
-    /// What.
     pub assignment: Assignment,
-    /// Trust would not help: only the user's own config may say this.
+    /// Trust would not help: only the user's own config may set this.
     pub never: bool,
-    /// What it adds to a list counts already; what it would drop does not.
+    /// Additions to a list already count; removals do not.
     pub in_part: bool,
 }
 
-/// So many problems are described; of the rest it is enough that they are there.
+/// Further problems are only reported, without a hint.
 const MOST_HINTS: usize = 20;
 
 impl Config {
-    /// Takes one more layer. Of a section with a value that cannot be used only what makes something stricter is taken, so
-    /// that what was there before stands; `problems` says so.
+    /// Applies the next layer. In a section with an invalid value only stricter values count, so that earlier values
+    /// stay in place; `problems` tells so.
     pub fn apply(&mut self, layer: &Layer) {
         let mut broken: BTreeSet<&str> = BTreeSet::new();
         let mut unknown: BTreeSet<&str> = BTreeSet::new();
@@ -141,7 +130,7 @@ impl Config {
         for assignment in rest {
             self.tighten(assignment);
         }
-        // A preset first: other values of its layer come after it and count more.
+        // The preset first: other values of the same layer override it.
         let (presets, others): (Vec<&Assignment>, Vec<&Assignment>) =
             usable.into_iter().partition(|found| found.path() == "preset");
         for chosen in presets {
@@ -152,7 +141,7 @@ impl Config {
         }
     }
 
-    /// Takes a value of a broken section if it makes something stricter; else it stands there without effect.
+    /// Applies a value of a broken section only if it is stricter.
     fn tighten(&mut self, assignment: &Assignment) {
         if assignment.path() == "preset" {
             let before = self.waiting.len();
@@ -164,7 +153,6 @@ impl Config {
         }
     }
 
-    /// Takes a preset and what it stands for.
     fn choose_preset(&mut self, chosen: &Assignment, voice: Voice) {
         if self.assign(chosen, voice) != Put::Taken {
             return;
@@ -187,7 +175,6 @@ impl Config {
         put
     }
 
-    /// Remembers where a value comes from, if it counts.
     fn note_origin(&mut self, path: String, origin: Origin, put: &Put) {
         let origin = match put {
             Put::Taken => origin,
@@ -197,20 +184,20 @@ impl Config {
         self.origins.insert(path, origin);
     }
 
-    /// The variable that a mistyped one most likely means.
+    /// Suggests the closest variable name.
     fn near_variable(&self, origin: &Origin) -> String {
         const PREFIX: &str = "TIDEGATE_";
         let Origin::Variable(name) = origin else { return String::new() };
         let sections = self.sections().into_iter();
         let names =
             sections.flat_map(|section| section.keys().iter().map(|key| variable(section.name(), key.name)));
-        // What all of them begin with says nothing about which is near.
+        // The common prefix would make every name look close.
         let names: Vec<String> = names.map(|name| name.trim_start_matches(PREFIX).to_owned()).collect();
         let near = near::nearest(name.trim_start_matches(PREFIX), names.iter().map(String::as_str));
         near.map(|near| format!("; did you mean `{PREFIX}{near}`?")).unwrap_or_default()
     }
 
-    /// What the environment says: variables named `TIDEGATE_` and the key's path.
+    /// Reads variables named `TIDEGATE_` plus the key's path.
     pub fn layer_of_environment(&self, variables: &[(String, String)]) -> Layer {
         let mut assignments = Vec::new();
         for (name, text) in variables {
@@ -228,7 +215,7 @@ impl Config {
                     value: key.shape.from_text(text),
                     origin,
                 },
-                // The variable is no key's: said like any other key that is not there.
+                // Unknown: reported like any other unknown key.
                 None => Assignment {
                     section: String::new(),
                     key: name.trim_start_matches("TIDEGATE_").to_ascii_lowercase(),
@@ -242,12 +229,12 @@ impl Config {
     }
 }
 
-/// The variable of a key: `TIDEGATE_PRESSURE_MODE`.
+/// `TIDEGATE_PRESSURE_MODE`.
 pub fn variable(section: &str, key: &str) -> String {
     format!("TIDEGATE_{}", path(section, key).replace('.', "_").to_ascii_uppercase())
 }
 
-/// How a key that was to be a pattern is written as one.
+/// Suggests the notation for a key that was meant as a pattern.
 fn pattern_hint(key: &str, value: &Value) -> String {
     if value.is_table() {
         return "; a pattern with a dot in it stands in quotes".to_owned();
@@ -256,12 +243,11 @@ fn pattern_hint(key: &str, value: &Value) -> String {
     format!("; a pattern for files of this name is written \"**/{plain}\"")
 }
 
-/// The last part of a section's name.
 fn last(section: &str) -> &str {
     section.rsplit('.').next().unwrap_or(section)
 }
 
-/// A name that somebody else wrote, fit for a terminal and a journal: short, and without anything that steers either.
+/// Untrusted text, made safe for a terminal and the journal: short, without control characters.
 fn plain(name: &str) -> String {
     const LONGEST: usize = 64;
     replace_hidden(&cut_after(name, LONGEST), char::REPLACEMENT_CHARACTER)

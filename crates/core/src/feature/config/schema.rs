@@ -1,4 +1,4 @@
-//! The config as a JSON schema, for editors, and as a page, for people. Both come from the sections' declarations.
+//! The config as a JSON schema for editors and as a page for people, both from the sections' declarations.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,6 @@ use crate::settings::section::{Key, Project, Section};
 use crate::settings::setting::Shape;
 use crate::settings::value::Value;
 
-/// The JSON schema of a config file.
 pub fn schema() -> Json {
     let config = Config::default();
     let mut properties = Map::new();
@@ -61,7 +60,7 @@ pub fn schema() -> Json {
     })
 }
 
-/// What tells a path pattern from a mistyped word; as in `glob::looks_like_one`.
+/// Tells a path pattern from a mistyped word; same rule as `glob::looks_like_one`.
 const LIKE_A_PATTERN: &str = r"[/*?\[{.]";
 
 fn shape_schema(shape: Shape) -> Json {
@@ -90,7 +89,6 @@ fn key_schema(section: &dyn Section, key: &Key) -> Json {
     schema
 }
 
-/// The reference page.
 pub fn page() -> String {
     let mut page = String::from(
         "# Settings\n\n\
@@ -160,7 +158,7 @@ fn of_project(project: Project) -> &'static str {
     }
 }
 
-/// What only the user's file may say has none.
+/// Keys that only the user's file may set have no variable.
 fn of_variable(section: &dyn Section, key: &Key) -> String {
     match key.project {
         Project::Never => "none".to_owned(),

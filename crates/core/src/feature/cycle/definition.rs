@@ -1,32 +1,30 @@
-//! What a cycle is: its stages, and how much room each wants before it begins.
+//! Definition of a cycle: its stages, and the context each needs before it begins.
 
 use crate::settings::setting::Setting as _;
 use crate::settings::setting::Whole;
 use crate::settings::value::Value;
 use crate::text::hidden::is_plain;
 
-/// A percentage is of this many tokens, whatever the window: that is what the numbers were first written for.
+/// Percentages refer to this many tokens on every window: the numbers were first written for it.
 const FULL: u64 = 200_000;
 
-/// More stages are no cycle that one session gets through.
+/// More stages do not fit into one session.
 const MOST_STAGES: usize = 20;
 
-/// Longer is no name.
 const LONGEST_NAME: usize = 64;
 
-/// How much must be left before a stage begins.
+/// Context that must be left before a stage begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MinLeft {
-    /// So many per mille of 200K.
+    /// Per mille of 200K.
     Share(u32),
-    /// So many tokens.
     Tokens(u64),
-    /// What the stages from here on took, once that is known.
+    /// The learned cost of this stage and the following ones.
     Auto,
 }
 
 impl MinLeft {
-    /// Reads `"50%"`, `"80k"`, `"1500"` or `"auto"`.
+    /// Parses `"50%"`, `"80k"`, `"1500"` or `"auto"`.
     pub fn parse(text: &str) -> Option<MinLeft> {
         let text = text.trim();
         if text == "auto" {
@@ -45,7 +43,7 @@ impl MinLeft {
         number(part).filter(|number| *number < 1e7).map(|number| MinLeft::Tokens((number * factor) as u64))
     }
 
-    /// As it is written.
+    /// The notation that [`MinLeft::parse`] reads.
     pub fn text(self) -> String {
         match self {
             MinLeft::Share(share) if share % 10 == 0 => format!("{}%", share / 10),
@@ -56,7 +54,7 @@ impl MinLeft {
         }
     }
 
-    /// In tokens, where that does not depend on anything.
+    /// `None` for `auto`, which depends on the history.
     pub fn tokens(self) -> Option<u64> {
         match self {
             MinLeft::Share(share) => Some(u64::from(share) * FULL / 1000),
@@ -66,31 +64,28 @@ impl MinLeft {
     }
 }
 
-/// One stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stage {
-    /// Its name.
     pub name: String,
     /// The skill that does its work.
     pub skill: String,
-    /// What must be left before it begins. Of the first stage nobody asks.
+    /// Ignored for the first stage.
     pub min_left: MinLeft,
 }
 
-/// Stages that run one after another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cycle {
-    /// In their order; at least one, each name once.
+    /// At least one; names are unique.
     pub stages: Vec<Stage>,
-    /// How often review and fix may go round in one stage.
+    /// Rounds of review and fix in one stage.
     pub fix_loop_limit: u64,
 }
 
-/// How often they may outside of a cycle.
+/// Applies outside of a cycle.
 pub const FIX_LOOPS_OUTSIDE: u64 = 3;
 
 impl Default for Cycle {
-    /// The one that is built in.
+    /// The built-in cycle.
     fn default() -> Cycle {
         let stage = |name: &str, min_left| Stage { name: name.to_owned(), skill: name.to_owned(), min_left };
         Cycle {
@@ -106,17 +101,15 @@ impl Default for Cycle {
 }
 
 impl Cycle {
-    /// Where a stage stands.
     pub fn position(&self, stage: &str) -> Option<usize> {
         self.stages.iter().position(|known| known.name == stage)
     }
 
-    /// The names from there on.
     pub fn names(&self, from: usize) -> Vec<String> {
         self.stages.iter().skip(from).map(|stage| stage.name.clone()).collect()
     }
 
-    /// Tokens before the stage at this place when nothing has been learned: by how many stages there are from it on.
+    /// Threshold before the stage at `at` when nothing has been learned: depends on the number of remaining stages.
     pub fn built_in(&self, at: usize) -> u64 {
         let share = match self.stages.len().saturating_sub(at) {
             0 => 0,
@@ -127,7 +120,7 @@ impl Cycle {
         MinLeft::Share(share).tokens().unwrap_or_default()
     }
 
-    /// Reads one from the config; says what is wrong with it.
+    /// Reads a cycle from the config, or tells what is wrong with it.
     pub fn read(value: &Value) -> Result<Cycle, String> {
         let Value::Table(members) = value else {
             return Err(format!("{} is no cycle: use a table with `stages`", value.kind()));
@@ -143,7 +136,6 @@ impl Cycle {
         Ok(cycle)
     }
 
-    /// As it would be written.
     pub fn to_value(&self) -> Value {
         let stage = |stage: &Stage| {
             let members =
@@ -210,7 +202,6 @@ fn read_name(key: &str, text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Whether a word can name a cycle.
 pub fn is_name(text: &str) -> bool {
     read_name("", text).is_ok()
 }

@@ -1,4 +1,4 @@
-//! Cycles that ended, and what their stages took: one JSON object a line.
+//! Past cycles and the cost of their stages: one JSON object per line.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -7,50 +7,44 @@ use crate::feature::cycle::definition::{Cycle, MinLeft};
 use crate::feature::cycle::state::{State, Status};
 use crate::time::Millis;
 
-/// Fewer say nothing about the next one.
+/// Fewer runs predict nothing.
 const ENOUGH: usize = 5;
 
-/// Older ones say little about the work at hand.
+/// Older runs say little about the work at hand.
 const SAMPLES: usize = 40;
 
-/// One cycle that ended.
+/// A cycle that ended.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Run {
-    /// Names it: a line that was written twice counts once.
+    /// Unique: of two lines with the same id the later counts.
     pub id: String,
-    /// Which cycle.
     pub cycle: String,
-    /// How it ended: `complete`, `failed`, `stopped` or `abandoned`.
+    /// `complete`, `failed`, `stopped` or `abandoned`.
     pub ended: String,
-    /// Why, where somebody said so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// When it ended.
     pub at: String,
-    /// The session that it ended in.
+    /// The session in which it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The stages that ended, in their order.
+    /// Ended stages in their order.
     pub stages: Vec<Took>,
-    /// What the stages said about themselves.
+    /// Reported by the stages themselves.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub metrics: Map<String, Value>,
 }
 
-/// What a stage took.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Took {
-    /// The stage.
     pub name: String,
-    /// Tokens, where both ends are known and no compaction lay between them.
+    /// `None` if either end is unknown or a compaction lay between them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
 }
 
 impl Run {
-    /// What is remembered of a cycle that ends.
     pub fn of(state: &State, cycle: Option<&Cycle>, ended: &str, now: Millis) -> Run {
         let place = |name: &str| cycle.and_then(|cycle| cycle.position(name)).unwrap_or(usize::MAX);
         let over = state.stages.iter().filter(|(_, spent)| spent.end.is_some() || spent.ended);
@@ -58,7 +52,7 @@ impl Run {
             over.map(|(name, spent)| Took { name: name.clone(), tokens: spent.tokens() }).collect();
         stages.sort_by_key(|took| place(&took.name));
         let reason = state.stopped_reason.clone().filter(|_| state.status != Status::Running);
-        // One that nobody started here has no name of its own.
+        // A cycle that another tool started has no id of its own.
         let id = if state.started_at.is_some() {
             state.run_id()
         } else {
@@ -76,7 +70,7 @@ impl Run {
         }
     }
 
-    /// Reads the history, oldest first. What cannot be read is passed over; of two with the same name the later counts.
+    /// Oldest first. Skips unreadable lines; of two runs with the same id the later counts.
     pub fn fold(bytes: &[u8]) -> Vec<Run> {
         let mut runs: Vec<Run> = Vec::new();
         for line in bytes.split(|byte| *byte == b'\n') {
@@ -95,7 +89,7 @@ impl Run {
     }
 }
 
-/// Numbers that were seen, in order of size.
+/// Sorted samples.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Distribution(Vec<u64>);
 
@@ -107,31 +101,28 @@ impl Distribution {
         Distribution(numbers)
     }
 
-    /// How many.
     pub fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// So many per cent of them are not larger than this.
     pub fn percentile(&self, percent: usize) -> Option<u64> {
         let rank = (self.0.len() * percent).div_ceil(100).max(1);
         self.0.get(rank - 1).copied()
     }
 }
 
-/// What a stage took.
 pub fn of_stage(runs: &[Run], name: &str, stage: &str) -> Distribution {
     Distribution::of(runs.iter().filter(|run| run.cycle == name).filter_map(|run| run.took(stage)).collect())
 }
 
-/// What the stages from here on took together, in the cycles that got through all of them.
+/// Cost of the stages from `at` on, in runs that completed all of them.
 pub fn from_stage(runs: &[Run], name: &str, cycle: &Cycle, at: usize) -> Distribution {
     let rest = cycle.stages.get(at..).unwrap_or_default();
     let sum = |run: &Run| rest.iter().map(|stage| run.took(&stage.name)).sum::<Option<u64>>();
     Distribution::of(runs.iter().filter(|run| run.cycle == name).filter_map(sum).collect())
 }
 
-/// The threshold that the history implies for a stage, once there is enough of it.
+/// The threshold that the history implies, once there are enough runs.
 pub fn learned(runs: &[Run], name: &str, cycle: &Cycle, at: usize) -> Option<u64> {
     let took = from_stage(runs, name, cycle, at);
     took.percentile(80).filter(|_| took.count() >= ENOUGH)

@@ -1,7 +1,8 @@
-//! Cycle: when a stage is done and there is room for the next one, the next one begins; else the cycle stops, in a state that
-//! can be resumed.
+//! Cycle policy: when a stage is done and there is room for the next one, that one begins; otherwise the cycle stops
+//! in a state that can be resumed.
 //!
-//! The rules, case by case, are in `cycle.md` beside this file. What cannot be read or believed steers nobody.
+//! The rules, case by case, are in `cycle.md` next to this file. A state that cannot be read or trusted steers
+//! nothing.
 
 use std::fmt::Write as _;
 
@@ -25,13 +26,12 @@ use crate::text::hidden::replace_hidden;
 
 pub use super::settings::Settings;
 
-/// The policy's name.
 pub const ID: &str = "cycle";
 
-/// How often the public copy of the budget is written at most.
+/// Minimum time between two public copies of the budget.
 const COPY_MS: u64 = 30_000;
 
-/// What is said once in a session.
+/// Notices that are given once per session.
 const WAITS: &str = "cycle waits";
 const DAMAGED: &str = "cycle damaged";
 const UNREADABLE: &str = "cycle unreadable";
@@ -39,10 +39,9 @@ const UNREADABLE: &str = "cycle unreadable";
 /// Enough of a message to see how it ends.
 const ENDING: usize = 2000;
 
-/// More of what stages say about themselves is no closing message.
+/// Longer metrics do not belong into a closing message.
 const LONGEST_METRICS: usize = 400;
 
-/// The policy.
 pub struct CyclePolicy;
 
 impl Policy for CyclePolicy {
@@ -98,8 +97,8 @@ impl Policy for CyclePolicy {
     }
 }
 
-/// A human prompt. One that comes while another is worked on means that the person broke in: the client tells us of no
-/// interrupt while the model writes.
+/// A second prompt during an open turn means that the person broke in: the client does not report an interrupt while
+/// the model writes.
 fn prompted(stage: &ActiveStage) -> Verdict {
     let turn = match stage.turn {
         Turn::Closed | Turn::Waiting => Turn::Open,
@@ -124,14 +123,14 @@ fn copy_budget(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
     }
 }
 
-/// After a boundary nobody in the conversation may know any more which stage this is.
+/// A compaction may have removed the stage from the conversation.
 fn remind(stage: &ActiveStage) -> Verdict {
     let text = format!("Before this compaction: {}. `tidegate cycle status` shows it.", stage.key_fact());
     let say = Say { to: Audience::Model, text, weight: 90, explains: false, when_said: Vec::new() };
     Verdict { says: vec![say], ..Verdict::silent("a stage outlives the compaction") }
 }
 
-/// A session begins in a project whose cycle has stopped, or was left in the middle of a stage.
+/// A session begins in a project whose cycle stopped, or was left in the middle of a stage.
 fn waits(facts: &Facts<'_>) -> Verdict {
     let standing = match &facts.cycle {
         Known::Value(standing) => standing,
@@ -187,12 +186,11 @@ fn waits(facts: &Facts<'_>) -> Verdict {
     }
 }
 
-/// The project that the session's stage was begun in, where it is in one.
+/// The project in which the session's stage began.
 fn project(facts: &Facts<'_>) -> Option<String> {
     facts.marks.value()?.cycle.stage.as_ref()?.project.clone()
 }
 
-/// The stages that are over, as they are told.
 fn ended(cycle: &Cycle, state: &State) -> Vec<String> {
     let done = cycle.names(0).into_iter().enumerate().filter(|(at, _)| state.was_done(cycle, *at));
     done.map(|(_, name)| name).collect()
@@ -202,10 +200,11 @@ fn listed(names: &[String]) -> String {
     if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }
 
-/// What is said of a cycle that has stopped, to the model and to the person.
+/// Texts for the model and the person.
 fn stopped_before(facts: &Facts<'_>, cycle: &Cycle, state: &State) -> (String, String) {
     let done = ended(cycle, state);
-    // Any other reason is somebody's text, and a repository can bring the file: it is for the person who asks, not for the model.
+    // Other reasons are free text in a file that a repository may bring along: fit for a person who asks, not for the
+    // model.
     let why = state.stopped_reason.as_deref().filter(|why| *why == BUDGET).map(|why| format!(" ({why})"));
     let why = why.unwrap_or_default();
     let to_model = format!(
@@ -220,7 +219,7 @@ fn stopped_before(facts: &Facts<'_>, cycle: &Cycle, state: &State) -> (String, S
     (to_model, words::waits(facts.lang, &state.cycle, &done, &state.skipped_stages))
 }
 
-/// The same of one whose session went away in the middle of a stage.
+/// Texts for the model and the person.
 fn left_in(facts: &Facts<'_>, cycle: &Cycle, state: &State) -> (String, String) {
     let (at, of) = (cycle.position(&state.stage).unwrap_or_default(), cycle.stages.len());
     let done = ended(cycle, state);
@@ -235,15 +234,14 @@ fn left_in(facts: &Facts<'_>, cycle: &Cycle, state: &State) -> (String, String) 
     (to_model, words::left(facts.lang, &state.cycle, &state.stage, at + 1, of))
 }
 
-/// The file is damaged: it is put aside.
 fn damaged(facts: &Facts<'_>, standing: &Standing, damage: &Damage, mut effects: Vec<Effect>) -> Verdict {
     let aside = effect::Effect::SetAside { project: project(facts), old: standing.text.clone() };
     effects.push(Effect::Cycle(aside));
     unusable(facts, damage, effects, "the state file is damaged")
 }
 
-/// The file cannot be used: nobody is steered, the person is told once. Where only the config does not know the cycle (a slip of
-/// the pen in it, trust that was lost), the file stays where it is: it is good again when the config is.
+/// Tells the person once. An unknown cycle (a typo in the config, lost trust) leaves the file in place: it is valid
+/// again once the config is.
 fn unusable(facts: &Facts<'_>, damage: &Damage, effects: Vec<Effect>, because: &'static str) -> Verdict {
     let mut verdict = Verdict { effects, ..Verdict::silent(because) };
     if !facts.marks.value().is_some_and(|marks| marks.session.noticed(DAMAGED)) {
@@ -258,7 +256,7 @@ fn unusable(facts: &Facts<'_>, damage: &Damage, effects: Vec<Effect>, because: &
     verdict
 }
 
-/// The file is there, and what it says is not known: the cycle stays where it is, and the person is told once.
+/// Leaves the cycle as it is and tells the person once.
 fn unreadable(facts: &Facts<'_>, stage: &ActiveStage, why: &str) -> Verdict {
     let mut verdict = pause(stage, "the state file cannot be read");
     if !facts.marks.value().is_some_and(|marks| marks.session.noticed(UNREADABLE)) {
@@ -269,12 +267,11 @@ fn unreadable(facts: &Facts<'_>, stage: &ActiveStage, why: &str) -> Verdict {
     verdict
 }
 
-/// The turn ends and the cycle stays where it is.
 fn pause(stage: &ActiveStage, because: &'static str) -> Verdict {
     turn_ends(stage, Turn::Closed, because)
 }
 
-/// The same, until the person says how it goes on.
+/// Pauses until the person answers.
 fn wait(stage: &ActiveStage, because: &'static str) -> Verdict {
     turn_ends(stage, Turn::Waiting, because)
 }
@@ -284,7 +281,6 @@ fn turn_ends(stage: &ActiveStage, turn: Turn, because: &'static str) -> Verdict 
     Verdict { effects: effects.into_iter().collect(), ..Verdict::silent(because) }
 }
 
-/// A turn of the main thread ends.
 fn stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Verdict {
     let left = || vec![Effect::mark(Mark::StageLeft)];
     let standing = match &facts.cycle {
@@ -311,7 +307,8 @@ fn stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Verdict {
         return Verdict { effects: left(), ..Verdict::silent("the cycle has ended") };
     }
     let Some(at) = cycle.position(&state.stage) else { return pause(known, "the stage is not known") };
-    // Somebody may have changed the file: what it says counts. Or the config: then the stage is the same, its skill and place may not.
+    // The file has the last word if it was edited. After a change of the config the stage stays, but its skill and
+    // position may differ.
     let same = known.stage == state.stage && known.cycle == state.cycle;
     let begun = ActiveStage::begin(&state.cycle, cycle, at, facts.now, known.turn).map(|begun| {
         if same {
@@ -329,7 +326,7 @@ fn stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Verdict {
     verdict
 }
 
-/// The turn ends in a stage that is this session's.
+/// The turn ends in a stage of this session.
 fn within(facts: &Facts<'_>, config: &Config, ending: &Ending<'_>) -> Verdict {
     let stage = ending.stage;
     if config.stepped_down(ID) {
@@ -358,8 +355,8 @@ fn within(facts: &Facts<'_>, config: &Config, ending: &Ending<'_>) -> Verdict {
     ending.decide()
 }
 
-/// A prompt came before the turn of the last one had ended. The client tells hooks neither of an interrupt nor of a prompt that
-/// waited in its queue, so the person who did not mean to hold the cycle up learns why it waits.
+/// The client reports neither an interrupt nor a queued prompt. A person who did not mean to hold up the cycle learns
+/// why it waits.
 fn broken_in(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
     let mut verdict = pause(stage, "the person broke in");
     if stage.done {
@@ -375,7 +372,7 @@ fn broken_in(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
     verdict
 }
 
-/// Whether the last message asks the person something, with or without a list of what there is to choose from.
+/// The last message asks the person something, with or without a list of choices.
 fn asks(event: &Event<'_>) -> bool {
     let Some(message) = event.last_message else { return false };
     let message = message.tail(ENDING);
@@ -383,7 +380,7 @@ fn asks(event: &Event<'_>) -> bool {
     if lines.clone().next().is_some_and(is_question) {
         return true;
     }
-    // A heading asks nobody.
+    // A heading is not a question.
     let is_heading = |line: &str| line.starts_with(['#', '*', '_']);
     let before = lines.find(|line| !is_choice(line));
     before.is_some_and(|line| is_question(line) && !is_heading(line))
@@ -399,7 +396,7 @@ fn is_question(line: &str) -> bool {
         || ["ますか", "ませんか", "ですか", "しょうか"].iter().any(|end| said.ends_with(end))
 }
 
-/// An item of a list, or a line that belongs to one.
+/// A list item or its continuation.
 fn is_choice(line: &str) -> bool {
     if line.starts_with(char::is_whitespace) || line.starts_with(['-', '•', '・']) || line.starts_with("* ")
     {
@@ -430,7 +427,7 @@ fn hold(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
     }
 }
 
-/// Where nobody is there the last message is the result.
+/// Without a person, the last message is the result of the run.
 fn repeat_answer(facts: &Facts<'_>, reason: &mut String) {
     if !facts.person.may_be_there() {
         reason.push_str(
@@ -439,13 +436,12 @@ fn repeat_answer(facts: &Facts<'_>, reason: &mut String) {
     }
 }
 
-/// What is left, and how that is known.
+/// Tokens left, by reliability.
 enum Budget {
-    /// By a reading of this request.
+    /// From a reading of this request.
     Current(u64),
-    /// By one that may be of the request before, less what a turn usually adds.
+    /// From a reading that may be one request old, reduced by the growth of a usual turn.
     Stale(u64),
-    /// Not at all.
     Unknown,
 }
 
@@ -506,7 +502,6 @@ impl Ending<'_> {
         }
     }
 
-    /// The state with this stage over.
     fn ended(&self) -> State {
         let used = self.facts.meter.reading().map(|reading| reading.used);
         let boundary = self.facts.marks.value().and_then(|marks| marks.session.boundary);
@@ -575,7 +570,7 @@ impl Ending<'_> {
         let mut state = self.ended();
         state.status = Status::Complete;
         let run = Run::of(&state, Some(self.cycle), Status::Complete.name(), self.facts.now);
-        // Others may have written any names into the file; the config's are fit to be shown.
+        // The file may contain any names; those in the config are fit to be shown.
         let known = run.stages.iter().filter(|took| self.cycle.position(&took.name).is_some());
         let known: Vec<Took> = known.cloned().collect();
         let text = words::complete(self.facts.lang, &run.cycle, &known, &metrics(&state));
@@ -587,7 +582,7 @@ impl Ending<'_> {
     }
 }
 
-/// What the stages say about themselves: `sprint: tests 12, files 3; audit: score 9`.
+/// `sprint: tests 12, files 3; audit: score 9`.
 pub fn metrics(state: &State) -> String {
     let shown = |value: &serde_json::Value| match value {
         serde_json::Value::String(text) => text.clone(),
@@ -604,7 +599,7 @@ pub fn metrics(state: &State) -> String {
     plain(&state.metrics.iter().map(of_stage).collect::<Vec<_>>().join("; "))
 }
 
-/// Somebody else wrote it: on one line, short, and without anything that steers a terminal.
+/// Untrusted text: one short line without terminal control characters.
 pub fn plain(text: &str) -> String {
     replace_hidden(first_chars(text, LONGEST_METRICS), ' ')
 }

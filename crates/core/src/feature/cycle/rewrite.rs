@@ -1,5 +1,5 @@
-//! A JSON object written again with other values, in a file that others write, too: members stay in their order, and a value
-//! that did not change stays as it was written.
+//! Rewrites a JSON object in a file that other tools write too: keeps the order of members and the notation of
+//! unchanged values.
 
 use std::fmt;
 
@@ -7,10 +7,9 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-/// One step of indentation.
 const STEP: &str = "  ";
 
-/// Members of an object in their order, each value as text.
+/// Members in their order, each value as source text.
 struct Written<'a>(Vec<(String, &'a str)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Written<'a> {
@@ -27,7 +26,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Written<'a> {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut members = Vec::new();
                 while let Some((name, value)) = map.next_entry::<String, &RawValue>()? {
-                    // Of two with the same name the last counts.
+                    // Of duplicate members the last counts.
                     members.retain(|(known, _)| *known != name);
                     members.push((name, value.get()));
                 }
@@ -39,7 +38,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Written<'a> {
     }
 }
 
-/// The text of an object that was written so before. New members come last, the `first` ones in that order before others.
+/// Renders `new` in the style of `old`. New members come last, those in `first` before the others.
 pub(super) fn rewrite(old: &str, new: &Map<String, Value>, first: &[&str]) -> String {
     let mut text = object(old, new, first, "");
     text.push('\n');
@@ -65,12 +64,12 @@ fn member(old: Option<&str>, new: &Value, indent: &str) -> String {
     match (old, new) {
         (Some(old), _) if serde_json::from_str(old).is_ok_and(|old| same(&old, new)) => old.to_owned(),
         (old, Value::Object(members)) => object(old.unwrap_or_default(), members, &[], indent),
-        // No string has a line break in it.
+        // Safe: JSON strings contain no raw line breaks.
         _ => format!("{new:#}").replace('\n', &format!("\n{indent}")),
     }
 }
 
-/// `35` and `35.0` are one number.
+/// Treats `35` and `35.0` as equal.
 fn same(old: &Value, new: &Value) -> bool {
     let by_value = matches!((old, new), (Value::Number(a), Value::Number(b)) if a.is_f64() != b.is_f64());
     old == new || by_value && old.as_f64() == new.as_f64()

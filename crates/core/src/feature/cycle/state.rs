@@ -1,6 +1,7 @@
-//! `.claude/dev-cycle.state.json`: where a cycle stands, in a form that other tools read and write, too.
+//! `.claude/dev-cycle.state.json`: the progress of a cycle, in a format that other tools read and write too.
 //!
-//! What we do not know stays in it. What cannot be true of a cycle makes the whole file damaged: nobody is steered by it then.
+//! Unknown members are preserved. An impossible value makes the whole file damaged, and the cycle is not driven by
+//! it.
 
 use std::fmt;
 
@@ -14,31 +15,26 @@ use crate::text::cut::first_chars;
 use crate::text::hidden::replace_hidden;
 use crate::time::Millis;
 
-/// The file, in the host's folder of the project.
+/// In the host's folder of the project.
 pub const FILE: &str = "dev-cycle.state.json";
 
-/// The reason why a cycle stops where there is no room for the next stage.
+/// `stopped_reason` of a cycle that stopped for lack of context.
 pub const BUDGET: &str = "context_budget";
 
-/// More than so many sessions are not told how to resume.
+/// Limit for sessions that are told how to resume.
 pub const MOST_TOLD: usize = 3;
 
-/// Whether a cycle goes on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Status {
-    /// A stage is under way.
     #[default]
     Running,
     /// There was no room for the next stage.
     Stopped,
-    /// A stage failed.
     Failed,
-    /// The last stage is done.
     Complete,
 }
 
 impl Status {
-    /// The name in the file.
     pub fn name(self) -> &'static str {
         match self {
             Status::Running => "running",
@@ -58,33 +54,30 @@ impl Status {
 /// Tokens in use at both ends of a stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// When it began.
     pub start: Option<u64>,
-    /// When it ended.
     pub end: Option<u64>,
     /// The conversation was compacted in between.
     pub compacted: bool,
-    /// It ended, whether or not the numbers are known.
+    /// Set even if the numbers are unknown.
     pub ended: bool,
 }
 
 impl Spent {
-    /// What the stage took, where that can be told.
+    /// Cost of the stage, if known.
     pub fn tokens(self) -> Option<u64> {
         self.end?.checked_sub(self.start?).filter(|_| !self.compacted)
     }
 }
 
-/// Why a file says nothing.
+/// Why a state file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// No JSON object: torn, or of something else.
+    /// Torn, or not a JSON object.
     NoObject,
-    /// A member cannot be what it is.
+    /// A member with an impossible value.
     Member(&'static str),
-    /// The config knows no such cycle.
+    /// The config has no such cycle.
     UnknownCycle(String),
-    /// The cycle has no such stage.
     UnknownStage(String),
 }
 
@@ -99,45 +92,38 @@ impl fmt::Display for Damage {
     }
 }
 
-/// Somebody else wrote it.
+/// The name comes from a file that anyone may have written.
 fn shown(name: &str) -> String {
     format!("`{}`", replace_hidden(first_chars(name, 64), char::REPLACEMENT_CHARACTER))
 }
 
-/// Where a cycle stands.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
-    /// The stage that is under way or, where it is not running, the last one that was.
+    /// The stage under way, or the last one if the cycle is not running.
     pub stage: String,
-    /// Whether it goes on.
     pub status: Status,
-    /// Why not: `context_budget`, or what somebody said.
+    /// `context_budget`, or free text.
     pub stopped_reason: Option<String>,
-    /// Stages that were not begun.
+    /// Stages that did not begin.
     pub skipped_stages: Vec<String>,
-    /// Per cent of the window that were left when it stopped.
+    /// Percentage of the window that was left when it stopped.
     pub remaining_pct: Option<f64>,
-    /// Which cycle.
     pub cycle: String,
     /// The session that it steers.
     pub session_id: Option<String>,
-    /// The project, by its root.
+    /// Root of the project.
     pub project: Option<String>,
-    /// When it began.
     pub started_at: Option<String>,
-    /// When it last changed.
     pub updated_at: Option<String>,
-    /// What the stages say about themselves.
+    /// Reported by the stages themselves.
     pub metrics: Map<String, Value>,
-    /// What the stages took.
     pub stages: Vec<(String, Spent)>,
-    /// The sessions that were told how to resume it.
+    /// Sessions that were told how to resume it.
     pub told: Vec<String>,
-    /// The text as it was read: what we do not know stays.
+    /// Source text, to preserve unknown members.
     written: String,
 }
 
-/// A member that is there and is not `null`.
 fn member<'a>(members: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     members.get(name).filter(|value| !value.is_null())
 }
@@ -150,7 +136,7 @@ fn text(members: &Map<String, Value>, name: &'static str) -> Result<Option<Strin
     }
 }
 
-/// Shown to people, and looked for among our own: what cannot name a session is none.
+/// Checked, because it is shown to people and looked up in Tidegate's own state.
 fn session_id(members: &Map<String, Value>) -> Result<Option<String>, Damage> {
     let id = text(members, "session_id")?;
     match id.as_deref().map(SessionId::parse) {
@@ -188,7 +174,6 @@ fn spent(value: &Value) -> Result<Spent, Damage> {
 }
 
 impl State {
-    /// Reads the file.
     pub fn parse(bytes: &[u8]) -> Result<State, Damage> {
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
         let Ok(Value::Object(members)) = serde_json::from_slice(bytes) else { return Err(Damage::NoObject) };
@@ -221,12 +206,12 @@ impl State {
         })
     }
 
-    /// A cycle that begins now; which one and with which stage is still to be said.
+    /// A new cycle without a stage yet.
     pub fn started(cycle: &str, now: Millis) -> State {
         State { cycle: cycle.to_owned(), started_at: Some(now.iso()), ..State::default() }
     }
 
-    /// Whether its cycle and all stages that it names are known.
+    /// Checks that its cycle and stages exist.
     pub fn check(&self, cycle: Option<&Cycle>) -> Result<(), Damage> {
         let cycle = cycle.ok_or_else(|| Damage::UnknownCycle(self.cycle.clone()))?;
         if self.skipped_stages.len() > cycle.stages.len() {
@@ -239,7 +224,6 @@ impl State {
         }
     }
 
-    /// The file's text.
     pub fn text(&self) -> String {
         let before: Map<String, Value> = serde_json::from_str(&self.written).unwrap_or_default();
         let known = [
@@ -266,7 +250,7 @@ impl State {
                 Value::Object(inner) => inner.is_empty(),
                 _ => false,
             };
-            // What was there and is empty now is taken out; what was there empty stays as it was.
+            // Removes a member that became empty; one that was written empty stays.
             if !is_empty {
                 members.insert(name.to_owned(), value);
             } else if members.get(name).is_some_and(|old| *old != value) {
@@ -297,7 +281,6 @@ impl State {
         self.stages.iter().map(stage).collect()
     }
 
-    /// What a stage took so far.
     pub fn spent(&mut self, stage: &str) -> &mut Spent {
         let at = self.stages.iter().position(|(name, _)| name == stage).unwrap_or_else(|| {
             self.stages.push((stage.to_owned(), Spent::default()));
@@ -306,7 +289,6 @@ impl State {
         &mut self.stages[at].1
     }
 
-    /// The stage under way has ended.
     pub fn end_stage(&mut self, used: Option<u64>, compacted: bool) {
         let stage = self.stage.clone();
         let spent = self.spent(&stage);
@@ -314,7 +296,6 @@ impl State {
         spent.compacted |= compacted;
     }
 
-    /// This stage is under way now.
     pub fn begin_stage(&mut self, stage: &str, used: Option<u64>) {
         stage.clone_into(&mut self.stage);
         *self.spent(stage) = Spent { start: used, ..Spent::default() };
@@ -325,20 +306,19 @@ impl State {
         self.told.clear();
     }
 
-    /// When this was written.
     #[must_use]
     pub fn at(mut self, now: Millis) -> State {
         self.updated_at = Some(now.iso_seconds());
         self
     }
 
-    /// Where it would go on: at the first stage that was skipped, else, or where one failed, at the one it names.
+    /// The first skipped stage; without one, or after a failure, the stage under way.
     pub fn resumes_at(&self) -> &str {
         let skipped = self.skipped_stages.first().filter(|_| self.status != Status::Failed);
         skipped.unwrap_or(&self.stage)
     }
 
-    /// Whether the stage at this place was done. Other tools write no more than what was not begun: then all before that were.
+    /// Other tools record only the stages that did not begin: then all earlier ones count as done.
     pub fn was_done(&self, cycle: &Cycle, at: usize) -> bool {
         let mut ended = self.stages.iter().filter(|(_, spent)| spent.ended).peekable();
         if ended.peek().is_some() {
@@ -348,7 +328,7 @@ impl State {
         self.status == Status::Stopped && stops.is_some_and(|stops| at < stops)
     }
 
-    /// Names the run: one that goes on in another session is the same.
+    /// Stays the same when another session resumes the cycle.
     pub fn run_id(&self) -> String {
         format!("{}-{}", self.cycle, self.started_at.as_deref().unwrap_or("?"))
     }

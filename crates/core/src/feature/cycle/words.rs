@@ -6,7 +6,6 @@ use super::{ActiveStage, Damage};
 use crate::meter::short_tokens;
 use crate::text::lang::Lang;
 
-/// The next stage begins.
 pub(super) fn stage_begins(lang: Lang, done: &ActiveStage, next: &str) -> String {
     let ActiveStage { cycle, stage, number, of, .. } = done;
     match lang {
@@ -15,7 +14,7 @@ pub(super) fn stage_begins(lang: Lang, done: &ActiveStage, next: &str) -> String
     }
 }
 
-/// A cycle stopped after a stage for want of room: tokens left and tokens that the rest needs.
+/// Stopped for lack of context: tokens left, and tokens that the rest needs.
 pub(super) fn stopped(lang: Lang, after: &ActiveStage, skipped: &[String], left: u64, needed: u64) -> String {
     let ActiveStage { cycle, stage, .. } = after;
     let (left, needed) = (short_tokens(left), short_tokens(needed));
@@ -33,7 +32,7 @@ pub(super) fn stopped(lang: Lang, after: &ActiveStage, skipped: &[String], left:
     }
 }
 
-/// A stage is done and the cycle waits, since a prompt came before the turn of the last one had ended.
+/// A stage is done, but the cycle waits because a prompt came before the previous turn had ended.
 pub(super) fn stage_waits(lang: Lang, stage: &ActiveStage) -> String {
     let ActiveStage { cycle, stage, .. } = stage;
     match lang {
@@ -46,7 +45,6 @@ pub(super) fn stage_waits(lang: Lang, stage: &ActiveStage) -> String {
     }
 }
 
-/// The file of a cycle is there and cannot be read.
 pub(super) fn unreadable(lang: Lang, why: &str) -> String {
     match lang {
         Lang::En => {
@@ -58,7 +56,7 @@ pub(super) fn unreadable(lang: Lang, why: &str) -> String {
     }
 }
 
-/// A cycle is complete; `metrics` is what its stages say about themselves.
+/// `metrics` is reported by the stages themselves.
 pub(super) fn complete(lang: Lang, cycle: &str, stages: &[Took], metrics: &str) -> String {
     let took = |took: &Took| match (took.tokens, lang) {
         (Some(tokens), Lang::En | Lang::Ja) => format!("{} {}", took.name, short_tokens(tokens)),
@@ -78,7 +76,7 @@ pub(super) fn complete(lang: Lang, cycle: &str, stages: &[Took], metrics: &str) 
     }
 }
 
-/// A cycle of this project has stopped.
+/// A cycle of this project has stopped and can be resumed.
 pub(super) fn waits(lang: Lang, cycle: &str, done: &[String], skipped: &[String]) -> String {
     match lang {
         Lang::En => {
@@ -114,7 +112,6 @@ pub(super) fn left(lang: Lang, cycle: &str, stage: &str, number: usize, of: usiz
     }
 }
 
-/// The file of a cycle cannot be used.
 pub(super) fn damaged(lang: Lang, damage: &Damage) -> String {
     match lang {
         Lang::En => {

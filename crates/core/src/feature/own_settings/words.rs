@@ -1,10 +1,10 @@
-//! Texts for people about edits of files that decide what Tidegate does.
+//! Texts for people about edits to files that decide what Tidegate does.
 
 use super::ID;
 use crate::feature::own_settings::OwnFile;
 use crate::text::lang::Lang;
 
-/// An agent wants to edit one of these files: the question to the person.
+/// The question to the person.
 pub(super) fn edit_asked(lang: Lang, file: OwnFile, path: &str) -> String {
     let name = name(lang, file);
     match lang {
@@ -25,7 +25,7 @@ pub(super) fn edit_asked(lang: Lang, file: OwnFile, path: &str) -> String {
     }
 }
 
-/// The same in a mode of the client in which it asks no person.
+/// For a permission mode in which the client does not ask.
 pub(super) fn edit_denied(lang: Lang, file: OwnFile, path: &str, mode: &str) -> String {
     let name = name(lang, file);
     match lang {
@@ -40,7 +40,7 @@ pub(super) fn edit_denied(lang: Lang, file: OwnFile, path: &str, mode: &str) -> 
     }
 }
 
-/// A command line of the agent has changed one of these files.
+/// A command line of the agent changed the file.
 pub(super) fn changed(lang: Lang, file: OwnFile) -> String {
     let name = name(lang, file);
     match lang {

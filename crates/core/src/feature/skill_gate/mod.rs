@@ -1,6 +1,6 @@
-//! Skill gate: a file of a class is edited only after the skills that the config requires for it were invoked.
+//! Skill gate: a file may be edited only after the skills that the config requires for its class were invoked.
 //!
-//! The rules, case by case, are in `skill_gate.md` beside this file. What happens when it cannot check is in
+//! The rules, case by case, are in `skill_gate.md` next to this file. Failed checks are handled in
 //! [`crate::pipeline::gate`].
 
 use crate::event::{Event, EventKind};
@@ -18,7 +18,6 @@ mod words;
 
 pub use settings::Settings;
 
-/// What this room adds to the aggregates.
 pub struct Room;
 
 impl Feature for Room {
@@ -27,10 +26,10 @@ impl Feature for Room {
     type Effect = NoEffect;
 }
 
-/// The policy's name. Its registration closes when it cannot check; `TIDEGATE_OFF` with this name opens it.
+/// The policy's name. Its registration denies the call when the check fails; `TIDEGATE_OFF` with this name disables
+/// it.
 pub const ID: &str = "skill-gate";
 
-/// The policy.
 pub struct SkillGate;
 
 impl Policy for SkillGate {
@@ -61,7 +60,7 @@ impl Policy for SkillGate {
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
         let judged = |file| self.of_file(facts, config, file);
-        // One call may edit several files: the first that is held back holds all of them.
+        // One call may edit several files: the first denial counts for all of them.
         let speaks = |verdict: &Verdict| verdict.call != Call::Pass || !verdict.says.is_empty();
         let held = facts.verification.files.iter().map(judged).find(speaks);
         held.or_else(|| facts.verification.files.first().map(judged))
@@ -102,7 +101,7 @@ impl SkillGate {
         if missing.is_empty() {
             return Verdict::silent("the required skill was invoked");
         }
-        // Of what is only recorded the first denial would have led to the skill.
+        // In shadow mode, the first denial would already have led to the skill.
         let would = format!("{ID}/would/{}", name_a_few(&missing));
         if settings.mode == SkillGateMode::Shadow
             && facts.marks.value().is_some_and(|marks| marks.session.noticed(&would))
@@ -121,7 +120,7 @@ impl SkillGate {
     }
 }
 
-/// Flow and stock: what an agent writes down has to get through whatever else is going on.
+/// Flow and stock: the agent's notes must be writable in any situation.
 fn is_knowledge(below: &str) -> bool {
     let below = below.strip_prefix(CONTEXT_FOLDER).and_then(|below| below.strip_prefix('/'));
     let Some(name) = below else { return false };
@@ -145,7 +144,7 @@ fn deny(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -> Ver
         "{shown} was not edited: the {noun} {skills} must be invoked before a file like this is edited, and {was} not \
          invoked in this session. {way}"
     );
-    // The way past it is the person's, and once is enough.
+    // The way past the gate is for the person, and telling it once is enough.
     let told = facts.marks.value().is_some_and(|marks| marks.session.noticed(ID));
     let say = (!told).then(|| Say {
         to: Audience::User,
@@ -164,7 +163,7 @@ fn deny(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -> Ver
     }
 }
 
-/// The same without a denial, once for each set of skills.
+/// Advises instead of denying, once per set of skills.
 fn remind(facts: &Facts<'_>, file: &Touched, missing: &[&str]) -> Verdict {
     let skills = name_a_few(missing);
     let notice = format!("{ID}/{skills}");

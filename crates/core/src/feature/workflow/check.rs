@@ -1,5 +1,5 @@
-//! What a gate wants, step by step, and whether it is there. A model cannot replace text in its own context; all of this can be
-//! seen from outside.
+//! The conditions of a gate, step by step. A model cannot replace text in its own context, but all of these are
+//! visible from outside.
 
 use crate::feature::workflow::definition::Gate;
 use crate::feature::workflow::manifest;
@@ -8,64 +8,56 @@ use crate::text::hidden::plain_word;
 use crate::text::tokens::estimate_tokens;
 use crate::time::Millis;
 
-/// A summary that is carried on has at most so many tokens, by our estimate.
+/// Estimated tokens of a summary that is kept in the conversation.
 pub const LONGEST_SUMMARY: u64 = 200;
 
-/// From this level on a gate wants the conversation compacted.
+/// From this level on a gate requires a compaction.
 pub const COMPACTS_FROM: u8 = 80;
 
-/// The skill that tells how progress is persisted.
+/// Teaches how to persist progress.
 pub const SKILL: &str = "persisting-progress-across-sessions";
 
-/// So many files that are not there are named.
+/// Missing files listed by name.
 const MOST_NAMED: usize = 8;
 
-/// Manifests name whole seconds.
+/// Manifests have times in whole seconds.
 const SECOND_MS: u64 = 1000;
 
-/// A file that a section or its summary names.
+/// A file named in a section or its summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
-    /// As it is named.
     pub name: String,
-    /// What is there.
     pub found: Found,
 }
 
-/// What is where a path leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// A file.
     File {
-        /// How many lines it has.
         lines: usize,
-        /// How many tokens, by our estimate.
+        /// Estimated.
         tokens: u64,
-        /// When it was last written.
         modified: Option<Millis>,
     },
-    /// A file that is too long to be read or that nobody may read: how many bytes.
+    /// Too long or not readable; size in bytes.
     Unread(u64),
-    /// A folder.
     Folder,
-    /// Nothing.
     Missing,
-    /// Something outside of the project.
+    /// Outside of the project.
     Outside,
 }
 
-/// What is known of the session at a gate.
+/// State of the session at a gate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moment {
-    /// Everything the seeds ask for.
+    /// Apply every condition.
     pub strict: bool,
-    /// The highest level of context use that was seen at the gate.
+    /// The highest level of context use observed at the gate.
     pub level: Option<u8>,
-    /// When the phase was seen to begin.
+    /// When the phase was observed to begin.
     pub began: Option<Millis>,
-    /// When it was seen to end.
+    /// When the phase was observed to end.
     pub ended: Option<Millis>,
-    /// The last boundary.
+    /// The last compaction.
     pub boundary: Option<Millis>,
     /// When the session began.
     pub session: Option<Millis>,
@@ -75,16 +67,15 @@ pub struct Moment {
     pub written: Option<Millis>,
 }
 
-/// The steps of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// The whole output is in a file.
     Output,
-    /// The file reads back.
+    /// The manifest reads back.
     Written,
-    /// A short summary is there.
+    /// A short summary exists.
     Summary,
-    /// What is named exists.
+    /// All named files exist.
     References,
     /// The summary tells what was decided.
     Decisions,
@@ -95,7 +86,6 @@ pub enum Step {
 }
 
 impl Step {
-    /// The name in JSON output.
     pub fn name(self) -> &'static str {
         match self {
             Step::Output => "full output written",
@@ -109,27 +99,23 @@ impl Step {
     }
 }
 
-/// Whether a step is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
-    /// It is.
     Met,
-    /// It is not: what is missing.
+    /// With the missing items.
     Missing(String),
-    /// That cannot be known, and does not fail the gate: why.
+    /// Cannot be determined, which does not fail the gate.
     Unknown(String),
 }
 
-/// All that was found at a gate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// Which gate.
     pub gate: Gate,
-    /// The phase before it.
+    /// Name of the phase before the gate.
     pub phase: String,
-    /// Its key in the manifest, where it has a section.
+    /// Key in the manifest, if the phase has a section.
     pub section: Option<String>,
-    /// How many lines the section has.
+    /// Lines of the section.
     pub lines: usize,
     /// When the manifest was last written.
     pub written: Option<Millis>,
@@ -137,14 +123,11 @@ pub struct Report {
     pub before: u64,
     /// Tokens of the summary.
     pub after: u64,
-    /// The files that are named.
     pub files: Vec<Named>,
-    /// The steps.
     pub steps: Vec<(Step, Finding)>,
 }
 
 impl Report {
-    /// What is missing.
     pub fn missing(&self) -> Vec<&str> {
         let mut missing = Vec::new();
         for (_, finding) in &self.steps {
@@ -155,18 +138,16 @@ impl Report {
         missing
     }
 
-    /// Whether nothing is.
     pub fn is_met(&self) -> bool {
         self.missing().is_empty()
     }
 
-    /// A step's finding.
     pub fn finding(&self, step: Step) -> Option<&Finding> {
         self.steps.iter().find(|(known, _)| *known == step).map(|(_, finding)| finding)
     }
 }
 
-/// The files that have to be looked at for the gate behind a phase.
+/// The files to examine for the gate after a phase.
 pub fn named(section: &Section) -> Vec<String> {
     let in_summary = section.summary.as_deref().map(manifest::paths).unwrap_or_default();
     let mut names: Vec<String> = Vec::new();
@@ -178,7 +159,6 @@ pub fn named(section: &Section) -> Vec<String> {
     names
 }
 
-/// Checks the gate behind a phase of a manifest that cannot be read.
 pub fn unreadable(gate: Gate, damage: &Damage, written: Option<Millis>) -> Report {
     let finding = Finding::Missing(format!("the manifest cannot be used: {damage}"));
     Report {
@@ -194,7 +174,7 @@ pub fn unreadable(gate: Gate, damage: &Damage, written: Option<Millis>) -> Repor
     }
 }
 
-/// Checks a gate. `files` is what was found of what [`named`] names.
+/// `files` holds the findings for [`files_to_examine`].
 pub fn check(manifest: &Manifest, gate: Gate, files: Vec<Named>, moment: &Moment) -> Report {
     let phase = manifest.workflow.phase(gate.after).map(|phase| phase.name.clone()).unwrap_or_default();
     let none = Section { number: gate.after, key: format!("{}_{phase}", gate.after), ..Section::default() };
@@ -226,7 +206,6 @@ pub fn check(manifest: &Manifest, gate: Gate, files: Vec<Named>, moment: &Moment
     }
 }
 
-/// The first of these names.
 fn some_of<'a>(files: impl Iterator<Item = &'a Named>) -> Option<String> {
     let mut names: Vec<String> = files.map(|file| plain_word(&file.name)).collect();
     let more = names.len().saturating_sub(MOST_NAMED);
@@ -258,7 +237,7 @@ impl Case<'_> {
     fn before(&self) -> u64 {
         let of_file = |file: &Named| match file.found {
             Found::File { tokens, .. } => tokens,
-            // About four bytes are a token.
+            // Roughly four bytes per token.
             Found::Unread(bytes) => bytes / 4,
             Found::Folder | Found::Missing | Found::Outside => 0,
         };
@@ -269,8 +248,7 @@ impl Case<'_> {
         self.section.summary.as_deref().map(estimate_tokens).unwrap_or_default()
     }
 
-    /// When the phase began: as the manifest says, else as it was seen. A time that was still to come when the manifest was
-    /// written is a mistake, and no time.
+    /// From the manifest, otherwise as observed. A time after the manifest's last write is a mistake and is ignored.
     fn began(&self) -> Option<Millis> {
         let is_past =
             |began: &Millis| self.moment.written.is_none_or(|written| began.0 <= written.0 + SECOND_MS);
@@ -366,7 +344,7 @@ impl Case<'_> {
     fn compaction(&self) -> Finding {
         let Moment { strict, level, .. } = *self.moment;
         let wanted = strict || level.is_some_and(|level| level >= COMPACTS_FROM);
-        // What was seen counts more than what somebody wrote down.
+        // Observation takes precedence over the manifest.
         let ended = self.moment.ended.or(self.section.ended);
         let since = [self.moment.boundary, self.moment.session].into_iter().flatten().max();
         match (ended, since) {

@@ -1,49 +1,45 @@
-//! What a workflow is: its phases, after which of them a gate lies, and which of them spawn many agents.
+//! Definition of a workflow: its phases, the gates after some of them, and the phases that spawn many agents.
 
 use crate::settings::value::Value;
 use crate::text::hidden::is_plain;
 
-/// More phases are no workflow that somebody keeps in their head.
+/// Sanity limit: nobody keeps track of more.
 const MOST_PHASES: usize = 40;
 
-/// Longer is no name.
 const LONGEST_NAME: usize = 64;
 
-/// One phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phase {
-    /// Its name, as a key of a manifest could be.
+    /// Usable as a key of a manifest.
     pub name: String,
-    /// Whether a gate lies behind it.
+    /// A gate follows this phase.
     pub gate: bool,
-    /// Whether it spawns many agents.
+    /// Spawns many agents.
     pub heavy: bool,
 }
 
 impl Phase {
-    /// Its name for people: `skill discovery`.
+    /// For people: `skill discovery`.
     pub fn title(&self) -> String {
         self.name.replace(['_', '-'], " ")
     }
 }
 
-/// Phases that follow each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workflow {
-    /// In their order; at least one, each name once.
+    /// At least one; names are unique.
     pub phases: Vec<Phase>,
 }
 
-/// A gate: its number, counted from one, and the phase it lies behind, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gate {
-    /// Which gate.
+    /// Counted from one.
     pub number: usize,
-    /// The phase before it.
+    /// Number of the phase before it.
     pub after: usize,
 }
 
-/// The phases of the built-in workflow: name, other names, gate, heavy.
+/// The built-in workflow: name, alias, gate, heavy.
 static FEATURE: [(&str, &str, bool, bool); 16] = [
     ("setup", "", false, false),
     ("triage", "", false, false),
@@ -64,7 +60,7 @@ static FEATURE: [(&str, &str, bool, bool); 16] = [
 ];
 
 impl Default for Workflow {
-    /// The one that is built in.
+    /// The built-in workflow.
     fn default() -> Workflow {
         let phase = |(name, _, gate, heavy): &(&str, &str, bool, bool)| Phase {
             name: (*name).to_owned(),
@@ -75,19 +71,19 @@ impl Default for Workflow {
     }
 }
 
-/// A name in the form in which two spellings are one: `Skill Discovery`, `skill-discovery` and `skill_discovery`.
+/// Normalises spellings: `Skill Discovery`, `skill-discovery` and `skill_discovery` are the same name.
 fn plain(text: &str) -> String {
     let part = |c: char| if c.is_alphanumeric() { c.to_lowercase().next().unwrap_or(c) } else { '_' };
     text.trim().chars().map(part).collect()
 }
 
 impl Workflow {
-    /// The phase of this number, counted from one.
+    /// Counted from one.
     pub fn phase(&self, number: usize) -> Option<&Phase> {
         self.phases.get(number.checked_sub(1)?)
     }
 
-    /// Which phase a word of a manifest means, by its number: `3`, `3_discovery`, `discovery`, `phase_3`.
+    /// Resolves a word of a manifest to a phase number: `3`, `3_discovery`, `discovery`, `phase_3`.
     pub fn number(&self, word: &str) -> Option<usize> {
         let word = plain(word);
         let named = |word: &str| {
@@ -111,18 +107,16 @@ impl Workflow {
         (1..=self.phases.len()).contains(&number).then_some(number)
     }
 
-    /// Its gates, in order.
     pub fn gates(&self) -> Vec<Gate> {
         let after = self.phases.iter().enumerate().filter(|(_, phase)| phase.gate).map(|(at, _)| at + 1);
         after.enumerate().map(|(at, after)| Gate { number: at + 1, after }).collect()
     }
 
-    /// The gate of this number.
     pub fn gate(&self, number: usize) -> Option<Gate> {
         self.gates().into_iter().find(|gate| gate.number == number)
     }
 
-    /// Reads one from the config; says what is wrong with it.
+    /// Reads a workflow from the config, or tells what is wrong with it.
     pub fn read(value: &Value) -> Result<Workflow, String> {
         let Value::Table(members) = value else {
             return Err(format!("{} is no workflow: use a table with `phases`", value.kind()));
@@ -137,7 +131,6 @@ impl Workflow {
         Ok(Workflow { phases: phases.ok_or("its `phases` are missing")? })
     }
 
-    /// As it would be written.
     pub fn to_value(&self) -> Value {
         let phase = |phase: &Phase| {
             if !phase.gate && !phase.heavy {
@@ -207,7 +200,6 @@ fn read_name(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Whether a word can name a workflow.
 pub fn is_name(text: &str) -> bool {
     read_name(text).is_ok()
 }

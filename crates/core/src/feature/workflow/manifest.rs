@@ -1,6 +1,6 @@
-//! `MANIFEST.yaml`: where a workflow stands, in the forms that people and other tools write it.
+//! `MANIFEST.yaml`: the progress of a workflow, in the forms that people and other tools write.
 //!
-//! It is the truth about phases, not about gates: who writes it can also write that a gate was passed.
+//! It is authoritative for phases but not for gates: whoever writes it could also claim that a gate was passed.
 
 use std::fmt;
 
@@ -12,16 +12,15 @@ use crate::text::yaml;
 use crate::text::yaml::{Kind, Node, Scalar, Style, Unfit, Unreadable};
 use crate::time::Millis;
 
-/// The file's name.
 pub const FILE: &str = "MANIFEST.yaml";
 
-/// Where the manifests of a project are, by the features' ids.
+/// The manifests of a project, one subfolder per feature.
 pub const FOLDER: &str = ".claude/.output/features";
 
-/// Below this folder every manifest is one of ours.
+/// Every manifest below this folder belongs to a workflow.
 const OUTPUT: &str = ".claude/.output/";
 
-/// Members of a phase's section that are no output of it.
+/// Members of a phase's section that do not count as its output.
 const BOOKKEEPING: [&str; 22] = [
     "status",
     "summary",
@@ -47,26 +46,25 @@ const BOOKKEEPING: [&str; 22] = [
     "approved_at",
 ];
 
-/// So many paths of a section are looked at.
+/// Paths examined per section.
 const MOST_PATHS: usize = 100;
 
-/// Whether a path names a manifest that belongs to a workflow without anybody having said so.
+/// Belongs to a workflow by its location alone.
 pub fn is_manifest(path: &str) -> bool {
     let path = path.replace('\\', "/");
     path.ends_with(&format!("/{FILE}")) && (path.starts_with(OUTPUT) || path.contains(&format!("/{OUTPUT}")))
 }
 
-/// Whether that is where the manifests of features are. Elsewhere other tools keep lists of their own under this name.
+/// Elsewhere other tools keep lists of their own under this file name.
 pub fn is_of_feature(path: &str) -> bool {
     path.strip_prefix(FOLDER).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// Why a manifest cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// It is no YAML.
+    /// Not YAML.
     Unreadable(Unreadable),
-    /// A member is not what it should be.
+    /// A member with an impossible value.
     Member(&'static str),
     /// The config has no such workflow.
     UnknownWorkflow(String),
@@ -84,35 +82,30 @@ impl fmt::Display for Damage {
     }
 }
 
-/// What a manifest says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Manifest {
-    /// What is made: the feature's name.
+    /// Name of the feature.
     pub feature: Option<String>,
-    /// Which workflow.
+    /// Name of the workflow.
     pub name: String,
-    /// Whether the manifest itself says so.
+    /// The manifest itself names the workflow.
     pub named: bool,
-    /// What that is.
+    /// Its definition in the config.
     pub workflow: Workflow,
-    /// Whether all of it is done.
     pub complete: bool,
-    /// When it was begun.
     pub created: Option<Millis>,
-    /// The phase under way, by its number.
+    /// Number of the phase under way.
     pub current: Option<usize>,
-    /// Sections of phases, by their numbers.
     pub sections: Vec<Section>,
-    /// What it says of gates: their numbers, and whether they were passed.
+    /// Claims about gates, by number.
     pub gates: Vec<(usize, Passed)>,
 }
 
-/// What a manifest says of a gate that was passed.
+/// A manifest's claim that a gate was passed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Passed {
     /// `passed`.
     pub status: Option<String>,
-    /// When.
     pub at: Option<Millis>,
     /// Tokens of the whole output.
     pub before: Option<u64>,
@@ -120,32 +113,26 @@ pub struct Passed {
     pub after: Option<u64>,
 }
 
-/// The section of a phase.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Section {
-    /// Which phase.
+    /// Number of the phase.
     pub number: usize,
-    /// Its key.
     pub key: String,
-    /// How many lines it has.
     pub lines: usize,
     /// `pending`, `in_progress`, `complete`, `blocked` or `skipped`.
     pub status: Option<String>,
-    /// When the phase began.
     pub began: Option<Millis>,
-    /// When it ended.
     pub ended: Option<Millis>,
-    /// Tokens of what it holds beside summary and bookkeeping, by our estimate.
+    /// Estimated tokens of its content without summary and bookkeeping.
     pub body: u64,
-    /// What is carried on.
     pub summary: Option<String>,
-    /// Decisions stand in the summary, under a key of their own.
+    /// The summary has a key for decisions.
     pub decisions: bool,
-    /// Files that hold the output.
+    /// Files with the output.
     pub artifacts: Vec<String>,
-    /// Values that as a whole are a path.
+    /// Values that are a path as a whole.
     pub paths: Vec<String>,
-    /// It says that the compaction after it was skipped.
+    /// It claims that the compaction after it was skipped.
     pub skipped: bool,
 }
 
@@ -165,13 +152,12 @@ fn is_true(text: Option<&str>) -> bool {
     text.is_some_and(|text| matches!(text.to_ascii_lowercase().as_str(), "true" | "yes"))
 }
 
-/// Whether a status says that a phase is over.
 pub fn is_over(status: &str) -> bool {
     matches!(status.to_ascii_lowercase().as_str(), "complete" | "completed" | "done" | "finished" | "skipped")
 }
 
 impl Manifest {
-    /// Reads a manifest. `workflow` is what the config says of the workflow of that name.
+    /// `workflow` looks up a definition in the config.
     pub fn parse(text: &[u8], workflow: impl FnOnce(&str) -> Option<Workflow>) -> Result<Manifest, Damage> {
         let text = std::str::from_utf8(text).map_err(|_| Damage::Unreadable(Unreadable::NotText))?;
         let root = yaml::parse(text).map_err(Damage::Unreadable)?;
@@ -192,7 +178,7 @@ impl Manifest {
             Some(node @ Node { kind: Kind::Map { .. }, .. }) => {
                 for (key, value) in node.entries() {
                     let key = key.key().ok_or(Damage::Member("phases"))?;
-                    // Other tools keep other things there.
+                    // Other tools store other data there.
                     let Some(number) = workflow.number(key) else { continue };
                     if sections.iter().any(|known| known.number == number) {
                         return Err(Damage::Unreadable(Unreadable::Twice(key.to_owned())));
@@ -227,17 +213,15 @@ impl Manifest {
         })
     }
 
-    /// Whether it tells of a workflow at all: a list of artifacts has the same name.
+    /// A list of artifacts may have the same file name.
     pub fn is_workflow(&self, path: &str) -> bool {
         self.named || is_of_feature(path) && (self.current.is_some() || !self.sections.is_empty())
     }
 
-    /// The section of a phase.
     pub fn section(&self, number: usize) -> Option<&Section> {
         self.sections.iter().find(|section| section.number == number)
     }
 
-    /// What it says of a gate.
     pub fn passed(&self, gate: usize) -> Option<&Passed> {
         self.gates.iter().find(|(number, _)| *number == gate).map(|(_, passed)| passed)
     }
@@ -248,7 +232,7 @@ impl Section {
         let mut section =
             Section { number, key: key.to_owned(), lines: lines(node, text), ..Section::default() };
         if let Some(said) = node.text() {
-            // `3_discovery: complete`, or all of it in one text.
+            // `3_discovery: complete`, or the whole output as one text.
             if said.split_whitespace().count() == 1 {
                 section.status = Some(said.trim().to_owned());
             } else {
@@ -275,7 +259,7 @@ impl Section {
             if key.key().is_some_and(|key| BOOKKEEPING.contains(&key)) {
                 continue;
             }
-            // Also what is written in lines of its own: its text, and not where it stands.
+            // Counts the text of block values without their indentation.
             section.body += estimate_tokens(&said(value));
             whole_paths(value, &mut section.paths);
         }
@@ -283,7 +267,7 @@ impl Section {
     }
 }
 
-/// How many lines a value has, with its key.
+/// Lines of a value, including its key.
 fn lines(node: &Node<'_>, text: &str) -> usize {
     fn last(node: &Node<'_>) -> usize {
         match &node.kind {
@@ -303,7 +287,7 @@ fn lines(node: &Node<'_>, text: &str) -> usize {
     breaks + 1 + below
 }
 
-/// All that a value says, keys and values line by line.
+/// Keys and values as text, one per line.
 fn said(node: &Node<'_>) -> String {
     fn put(node: &Node<'_>, out: &mut String) {
         match &node.kind {
@@ -327,7 +311,7 @@ fn said(node: &Node<'_>) -> String {
     out
 }
 
-/// The files that `artifacts` names: paths, or tables with a `path`.
+/// Collects paths, or tables with a `path`.
 fn paths_below(node: &Node<'_>, out: &mut Vec<String>) {
     let mut add = |text: &str| {
         if out.len() < MOST_PATHS && !text.trim().is_empty() {
@@ -345,7 +329,7 @@ fn paths_below(node: &Node<'_>, out: &mut Vec<String>) {
     }
 }
 
-/// Values that as a whole are a path.
+/// Collects values that are a path as a whole.
 fn whole_paths(node: &Node<'_>, out: &mut Vec<String>) {
     match &node.kind {
         Kind::Scalar { .. } => {
@@ -361,8 +345,8 @@ fn whole_paths(node: &Node<'_>, out: &mut Vec<String>) {
     }
 }
 
-/// The paths in a text: what leads through folders and ends in one or in a file with an ending. `24/24` and `and/or` do not,
-/// nor do patterns and addresses. A bare name is one where the line says that details are there.
+/// Finds paths that contain folders and end in a folder or a file extension. Not matched: `24/24`, `and/or`,
+/// patterns, addresses. A bare file name counts on a line that mentions details.
 pub fn paths(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let ends_words = |c: char| c.is_whitespace() || matches!(c, '、' | '。' | '（' | '）' | '：');
@@ -377,7 +361,7 @@ pub fn paths(text: &str) -> Vec<String> {
     found
 }
 
-/// The path that a word is; with `bare` also one without folders.
+/// With `bare`, also accepts a name without folders.
 fn path_of(word: &str, bare: bool) -> Option<&str> {
     const AROUND: [char; 15] = ['`', '"', '\'', '(', ')', '[', ']', '<', '>', ',', ';', '*', '|', '「', '」'];
     let inner = word.trim_matches(AROUND);
@@ -403,7 +387,7 @@ fn path_of(word: &str, bare: bool) -> Option<&str> {
     (leads && names_something).then_some(path)
 }
 
-/// Whether a summary tells a decision, or that there was none.
+/// Also matches the statement that there was none.
 pub fn tells_decisions(summary: &str) -> bool {
     const WORDS: [&str; 10] =
         ["decision", "decided", "we chose", "chose ", "chosen", "決定", "決め", "判断", "方針", "採用"];
@@ -411,7 +395,6 @@ pub fn tells_decisions(summary: &str) -> bool {
     WORDS.iter().any(|word| summary.contains(word))
 }
 
-/// A manifest that begins now.
 pub fn begin(id: &str, workflow: &str, definition: &Workflow, now: Millis) -> String {
     let first = definition.phases.first().map(|phase| phase.name.as_str()).unwrap_or_default();
     let now = now.iso_seconds();
@@ -422,7 +405,6 @@ pub fn begin(id: &str, workflow: &str, definition: &Workflow, now: Millis) -> St
     )
 }
 
-/// Notes that a gate was passed.
 pub fn note_passed(text: &str, gate: usize, at: Millis, before: u64, after: u64) -> Result<String, Unfit> {
     let number = gate.to_string();
     let members = [
@@ -435,7 +417,7 @@ pub fn note_passed(text: &str, gate: usize, at: Millis, before: u64, after: u64)
     members.iter().try_fold(text.to_owned(), set)
 }
 
-/// Notes in a phase's section that the compaction after it was skipped, why, and that a person said so.
+/// Notes in a phase's section that a person skipped the compaction after it, and why.
 pub fn note_skipped(text: &str, section: &str, reason: &str, at: Millis) -> Result<String, Unfit> {
     let members = [
         ("compaction_skipped", Scalar::Flag(true)),
@@ -447,18 +429,16 @@ pub fn note_skipped(text: &str, section: &str, reason: &str, at: Millis) -> Resu
     members.iter().try_fold(text.to_owned(), set)
 }
 
-/// What is to be written into a phase's section.
+/// Values to write into a phase's section.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Note<'a> {
-    /// Its status.
     pub status: Option<&'a str>,
-    /// What is carried on.
     pub summary: Option<&'a str>,
-    /// All its artifacts.
+    /// Replaces the whole list.
     pub artifacts: Vec<String>,
 }
 
-/// Writes into a phase's section; one that is over gets the time of that, if it has none.
+/// Adds the time of completion if the status says that the phase is over.
 pub fn note(text: &str, section: &str, note: &Note<'_>, now: Millis) -> Result<String, Unfit> {
     let mut text = text.to_owned();
     let mut set = |key: &str, value: Scalar| -> Result<(), Unfit> {
@@ -480,7 +460,7 @@ pub fn note(text: &str, section: &str, note: &Note<'_>, now: Millis) -> Result<S
     Ok(text)
 }
 
-/// Moves on: the phase that `ended` is complete, and another one begins.
+/// Completes the phase `ended` and begins another one.
 pub fn move_on(
     text: &str,
     ended: Option<&str>,
@@ -498,7 +478,7 @@ pub fn move_on(
     yaml::set(&text, &["phases", section, "started_at"], &Scalar::Text(now.iso_seconds()))
 }
 
-/// Notes in a phase's section that how full the context was led to a compaction.
+/// Notes in a phase's section that the level of context use caused a compaction.
 pub fn note_compacted(text: &str, section: &str) -> Result<String, Unfit> {
     yaml::set(text, &["phases", section, "token_triggered_compaction"], &Scalar::Flag(true))
 }
@@ -512,7 +492,7 @@ mod tests {
         Manifest::parse(text.as_bytes(), |name| (name == BUILT_IN).then(Workflow::default))
     }
 
-    /// As the ancestor's first phase writes it.
+    /// As written by the first phase of another tool.
     const ANCESTOR: &str = "\
 feature_name: user-dashboard
 feature_slug: \"2026-01-20-user-dashboard\"
@@ -666,7 +646,7 @@ metrics: {tokens: {context_percentage: 61}}
             ]
         );
         assert!(read(&skipped).unwrap().section(3).unwrap().skipped);
-        // A phase that is only a word has no place for it.
+        // A section that is a single word has no place for it.
         assert!(note_skipped(ANCESTOR, "5_complexity", "x", at).is_err());
     }
 

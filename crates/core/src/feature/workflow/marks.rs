@@ -1,4 +1,4 @@
-//! The workflow that a session is in.
+//! Marks for the workflow that a session is in.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,28 +6,23 @@ use crate::feature::marks::{RoomMarks, SessionMark, SessionMarks};
 use crate::feature::workflow::check::SKILL;
 use crate::feature::workflow::{Attached, PhaseBegan};
 
-/// One mark, as it is written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
-    /// The workflow that this session is in, as it is.
+    /// Replaces the whole workflow.
     Workflow(Box<Attached>),
-    /// A phase of it begins.
     PhaseBegan(PhaseBegan),
-    /// A compaction that was asked for at the end of this phase stands in the manifest.
+    /// The manifest records the compaction requested at the end of this phase.
     CompactionNoted(usize),
-    /// An agent failed: what it was to do.
+    /// An agent with this [`work_id`](crate::feature::workflow::work_id) failed.
     AgentFailed(u64),
-    /// It was said how the same work is given to an agent again.
+    /// The model was told how to give the same work to an agent again.
     AgentRetried(u64),
-    /// The session is in no workflow any more.
     WorkflowLeft,
 }
 
-/// The marks, folded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
-    /// The workflow that the session is in.
     pub attached: Option<Attached>,
 }
 
@@ -62,7 +57,6 @@ impl RoomMarks for Marks {
 }
 
 impl Marks {
-    /// Where it stands, for what a summary has to keep.
     pub fn key_fact(&self) -> Option<String> {
         self.attached.as_ref().map(Attached::key_fact)
     }

@@ -1,7 +1,7 @@
-//! Workflow gate: agents are not spawned past a gate that nobody let through, nor into a context that is nearly full.
+//! Workflow gate: blocks agents behind a gate that was not cleared, and in a context that is nearly full.
 //!
-//! The rules, case by case, are in `workflow_gate.md` beside this file. What a model cannot do is not asked of it: only a person
-//! can have the client compact.
+//! The rules, case by case, are in `workflow_gate.md` next to this file. The model is never asked for a compaction:
+//! only a person can have the client compact.
 
 use std::fmt::Write as _;
 
@@ -22,7 +22,6 @@ use crate::meter::short_tokens;
 
 pub use super::settings::Settings;
 
-/// The policy's name.
 pub const ID: &str = "workflow-gate";
 
 /// Levels of the ladder.
@@ -32,10 +31,9 @@ const NOW: u8 = COMPACTS_FROM;
 const BLOCKED: u8 = 85;
 const LAST: u8 = 95;
 
-/// So much of what is missing is listed.
+/// Missing items listed.
 const MOST_LISTED: usize = 6;
 
-/// The policy.
 pub struct WorkflowGate;
 
 impl Policy for WorkflowGate {
@@ -106,18 +104,18 @@ impl Policy for WorkflowGate {
     }
 }
 
-/// Whether a call may have written a manifest, by its input alone.
+/// Judged by its input alone.
 pub fn writes_manifest(event: &Event<'_>, attached: Option<&Attached>) -> bool {
     let paths = event.written(|_| false);
     if !paths.is_empty() {
         let ours = |path: &str| attached.is_some_and(|attached| is_same(path, &attached.manifest));
         return paths.iter().any(|path| is_manifest(path) || ours(path));
     }
-    // Our own commands write it, too, without naming it.
+    // Tidegate's own commands also write it, without naming it.
     event.command().is_some_and(|line| line.contains(FILE) || attached.is_some() && line.contains(" gate "))
 }
 
-/// Whether a whole path and one below the root can mean the same file.
+/// Compares a full path with one that may be relative to the root.
 pub fn is_same(path: &str, manifest: &str) -> bool {
     path == manifest || path.strip_suffix(manifest).is_some_and(|before| before.ends_with('/'))
 }
@@ -131,7 +129,6 @@ fn notice(what: &str) -> String {
     format!("{UNTIL_BOUNDARY}{what}")
 }
 
-/// What a session knows at its gates.
 fn at_gate<'a>(
     facts: &'a Facts<'_>,
     config: &Config,
@@ -150,13 +147,12 @@ fn at_gate<'a>(
     }
 }
 
-/// What of a workflow holds in this session now.
+/// The session's workflow at this event.
 enum Active<'a> {
-    /// It does.
     Yes(&'a Standing, &'a Attached),
-    /// Its manifest cannot be used, so nothing is known of its gates.
+    /// The manifest cannot be used, so its gates are unknown.
     Damaged(&'a Attached),
-    /// None does: why.
+    /// With the reason.
     No(&'static str),
 }
 
@@ -178,7 +174,6 @@ fn active<'a>(facts: &'a Facts<'_>, attached: Option<&'a Attached>) -> Active<'a
     }
 }
 
-/// An agent is about to be spawned.
 fn spawn(facts: &Facts<'_>, config: &Config, attached: Option<&Attached>) -> Verdict {
     let settings = &config.policies.workflow_gate;
     let (standing, attached, damaged) = match active(facts, attached) {
@@ -201,19 +196,19 @@ fn spawn(facts: &Facts<'_>, config: &Config, attached: Option<&Attached>) -> Ver
     verdict
 }
 
-/// The first gate that holds agents back, with what is missing.
+/// The first gate that blocks agents, with its report.
 fn pending(standing: &Standing, at: &AtGate<'_>) -> Option<(Gate, Report)> {
     let manifest = standing.manifest.as_ref().ok()?;
     standing.pending().into_iter().find_map(|gate| {
         let report = standing.check(gate, &at.after(gate.after));
-        // Somebody wrote that it was passed: that is true if everything is there.
+        // The manifest claims that it was passed: believed if all conditions are met.
         let claimed =
             manifest.passed(gate.number).is_some_and(|passed| passed.status.as_deref() == Some("passed"));
         (!(claimed && report.is_met())).then_some((gate, report))
     })
 }
 
-/// The phase under way, where it is another than was seen last.
+/// `None` if the phase is the one last seen.
 fn seen(facts: &Facts<'_>, config: &Config, standing: &Standing, attached: &Attached) -> Option<Mark> {
     let manifest = standing.manifest.as_ref().ok()?;
     let number = manifest.current?;
@@ -230,7 +225,7 @@ fn name_of(manifest: &Manifest, number: usize) -> String {
     manifest.workflow.phase(number).map(|phase| phase.name.clone()).unwrap_or_default()
 }
 
-/// How full the context is, in a few words.
+/// Context use in a few words.
 fn use_of(facts: &Facts<'_>) -> String {
     let Some(reading) = facts.meter.reading() else { return String::new() };
     match (reading.window, reading.used_pct(), reading.left()) {
@@ -251,7 +246,6 @@ fn use_of(facts: &Facts<'_>) -> String {
     }
 }
 
-/// What is missing at a gate, as one list.
 fn listed(report: &Report) -> String {
     let missing = report.missing();
     let (shown, more) = missing.split_at(missing.len().min(MOST_LISTED));
@@ -262,7 +256,7 @@ fn listed(report: &Report) -> String {
     text
 }
 
-/// A gate that holds agents back, in the words for the model.
+/// Explains a blocking gate to the model.
 fn gate_text(gate: Gate, report: &Report, claimed_skipped: bool) -> String {
     let Gate { number, after } = gate;
     let mut text = format!("Gate {number}, after phase {after} ({}), was not let through.", report.phase);
@@ -282,7 +276,7 @@ fn gate_text(gate: Gate, report: &Report, claimed_skipped: bool) -> String {
     text
 }
 
-/// An agent that is about to be spawned, and what is known.
+/// An agent about to be spawned.
 struct Spawn<'a> {
     facts: &'a Facts<'a>,
     config: &'a Config,
@@ -364,7 +358,7 @@ impl Spawn<'_> {
         Verdict { call: Call::Deny, reason: Some(reason), because, says, asks, effects }
     }
 
-    /// The phase under way: its number, and whether it spawns many agents.
+    /// Number of the phase under way, and whether it spawns many agents.
     fn phase(&self) -> (usize, bool) {
         let current = self.phase.and_then(|(manifest, _)| {
             let number = manifest.current?;
@@ -409,7 +403,7 @@ impl Spawn<'_> {
         Verdict { says, asks: Asks::compacted(), ..Verdict::silent(because) }
     }
 
-    /// What is in the manifest and what is not.
+    /// Counts finished phases with a summary in the manifest.
     fn persisted(&self) -> String {
         let Some((manifest, standing)) = self.phase else { return String::new() };
         let Some(current) = manifest.current else { return String::new() };
@@ -428,7 +422,7 @@ impl Spawn<'_> {
         text
     }
 
-    /// The same work after a failure.
+    /// Advises on repeating the work of a failed agent.
     fn retry(&self, verdict: &mut Verdict) {
         let (Some(attached), Some((what, kind))) = (self.attached, self.facts.event.spawn()) else { return };
         let ids = [work_id(what, kind), work_id(what, "")];
@@ -444,7 +438,7 @@ impl Spawn<'_> {
     }
 }
 
-/// The same without a denial.
+/// Turns a denial into advice.
 fn stepped_down(denial: Verdict) -> Verdict {
     let text = denial
         .reason
@@ -459,7 +453,7 @@ fn stepped_down(denial: Verdict) -> Verdict {
     }
 }
 
-/// A manifest was written: whose it is, and whether a phase has ended.
+/// Decides who owns the written manifest and whether a phase ended.
 fn written(facts: &Facts<'_>, config: &Config, attached: Option<&Attached>) -> Verdict {
     let standing = match &facts.workflow {
         Known::Value(standing) => standing,
@@ -485,7 +479,7 @@ fn written(facts: &Facts<'_>, config: &Config, attached: Option<&Attached>) -> V
     let anothers = standing.is_anothers(facts.event.session.as_str());
     let Some(bound) = attached.filter(|_| is_bound && !anothers) else {
         return match standing.held_elsewhere.zip(attached) {
-            // An agent may work on something of its own, in a worktree of its own.
+            // An agent may work on a task of its own in a worktree of its own.
             _ if !facts.event.main_thread() => Verdict::silent("an agent wrote another manifest"),
             _ if is_bound && !wrote(facts, &standing.path) => {
                 Verdict::silent("another session has the workflow now")
@@ -505,7 +499,7 @@ fn written(facts: &Facts<'_>, config: &Config, attached: Option<&Attached>) -> V
         let name = name_of(manifest, number);
         Mark::PhaseBegan(PhaseBegan { number, name, at: Some(facts.now), level, asked })
     };
-    // The phase that was seen to end has ended now, and at this level.
+    // As if the phase had already ended, at this level.
     let mut then = bound.clone();
     if let Mark::PhaseBegan(new) = &began(false) {
         then.begin(new);
@@ -518,7 +512,7 @@ fn written(facts: &Facts<'_>, config: &Config, attached: Option<&Attached>) -> V
     verdict
 }
 
-/// Whether the call itself wrote the manifest, as far as can be told.
+/// As far as the call shows.
 fn wrote(facts: &Facts<'_>, manifest: &str) -> bool {
     let by_tool = facts.event.written(|_| false).iter().any(|path| is_same(path, manifest));
     by_tool
@@ -530,7 +524,7 @@ fn wrote(facts: &Facts<'_>, manifest: &str) -> bool {
             .any(|path| is_same(path, manifest))
 }
 
-/// Another workflow was begun while a gate holds agents back: that is no way around it.
+/// Beginning another workflow is not a way around a blocking gate.
 fn stays(facts: &Facts<'_>, attached: &Attached, standing: &Standing, gate: usize) -> Verdict {
     let because = "a gate of this session's workflow was not let through";
     let key = format!("stays {}", standing.path);
@@ -555,7 +549,7 @@ fn attach(manifest: &Manifest, standing: &Standing) -> Verdict {
     Verdict { effects, ..Verdict::silent("the workflow is this session's now") }
 }
 
-/// A manifest that cannot be read closes nothing, and a gate cannot be passed with it: that is worth a word.
+/// An unreadable manifest blocks nothing, but no gate can be passed with it: the model should know.
 fn broken(facts: &Facts<'_>, standing: &Standing, why: &str) -> Verdict {
     let key = format!("broken {}", crate::text::fnv::hash(why.bytes()));
     if facts.marks.value().is_some_and(|marks| marks.session.noticed(&notice(&key))) {
@@ -570,7 +564,7 @@ fn broken(facts: &Facts<'_>, standing: &Standing, why: &str) -> Verdict {
     Verdict { says: vec![say], ..Verdict::silent("the manifest cannot be used") }
 }
 
-/// One phase has ended and another begins.
+/// One phase ended and another begins.
 struct Change<'a> {
     facts: &'a Facts<'a>,
     standing: &'a Standing,
@@ -581,7 +575,7 @@ struct Change<'a> {
 }
 
 impl Change<'_> {
-    /// What is said, and whether a compaction is asked for where no gate lies.
+    /// Also returns whether a compaction is requested without a gate.
     fn decide(&self, manifest: &Manifest) -> (Verdict, bool) {
         let Change { facts, level, ended, begins, .. } = self;
         let head = format!(
@@ -621,7 +615,7 @@ impl Change<'_> {
             }
             None => return (Verdict::silent("a phase has ended"), false),
         };
-        // Said with the end of a phase, it need not be said again before the first agent of the next.
+        // Said at the end of a phase, it is not repeated before the first agent of the next one.
         let said = |step| vec![Effect::mark(SessionMark::Notice(notice(&format!("{step} {begins}"))))];
         let when_said = if *level >= SOON { said(SOON) } else { Vec::new() };
         let mut says = vec![Say { to: Audience::Model, text, weight: 75, explains: false, when_said }];
@@ -638,7 +632,7 @@ impl Change<'_> {
     }
 }
 
-/// The conversation was compacted: nobody in it may know any more where the workflow stands.
+/// A compaction may have removed the workflow from the conversation.
 fn after_boundary(facts: &Facts<'_>, attached: &Attached) -> Verdict {
     let standing = match active(facts, Some(attached)) {
         Active::Yes(standing, _) => Some(standing),

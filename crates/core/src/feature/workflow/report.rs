@@ -1,4 +1,4 @@
-//! What `gate check` prints: the verification of a gate, and the template that satisfies one.
+//! Output of `gate check`: the verification of a gate, and the template that satisfies one.
 
 use std::fmt::Write as _;
 
@@ -23,7 +23,6 @@ fn lines(count: usize) -> String {
     if count == 1 { "1 line".to_owned() } else { format!("{count} lines") }
 }
 
-/// What a file is found to be.
 fn file(named: &Named) -> String {
     let Named { name, found } = named;
     match found {
@@ -35,7 +34,7 @@ fn file(named: &Named) -> String {
     }
 }
 
-/// The sign of several steps together.
+/// One sign for several steps.
 fn sign(report: &Report, steps: &[Step]) -> &'static str {
     let of = |step: &Step| report.finding(*step);
     if steps.iter().filter_map(of).any(|finding| matches!(finding, Finding::Missing(_))) {
@@ -46,13 +45,13 @@ fn sign(report: &Report, steps: &[Step]) -> &'static str {
 }
 
 impl Report {
-    /// How much shorter the summary is than the whole output, in tenths of a per cent.
+    /// In tenths of a per cent.
     pub fn reduction(&self) -> Option<u64> {
         let saved = self.before.checked_sub(self.after)?;
         (self.before > 0).then(|| (saved * 1000 + self.before / 2) / self.before)
     }
 
-    /// The whole report. `path` is the manifest's, as people know it.
+    /// `path` is shown as the manifest's.
     pub fn text(&self, path: &str) -> String {
         let (phase, next) = (self.gate.after, self.gate.after + 1);
         let mut out = format!("Compaction Verification (Phase {phase} → Phase {next}):\n\n");
@@ -105,7 +104,7 @@ impl Report {
     }
 }
 
-/// What goes to the file and what stays, for the gates of the built-in workflow: by the phase before them.
+/// Left: goes to the file. Right: stays in the conversation.
 type Row = (&'static str, &'static str);
 
 static DISCOVERY: [Row; 5] = [
@@ -139,7 +138,7 @@ static ANY: [Row; 4] = [
     ("reasoning behind decisions", "what is still open"),
 ];
 
-/// What a summary says, for the gates of the built-in workflow.
+/// Lines of a summary, for the gates of the built-in workflow: by the phase before them.
 static IN_SUMMARY: [(&str, &[Row], &[&str]); 3] = [
     (
         "discovery",
@@ -174,7 +173,7 @@ static IN_SUMMARY: [(&str, &[Row], &[&str]); 3] = [
     ),
 ];
 
-/// What satisfies a gate: the section to write, and what goes where.
+/// The section to write, and a table of what goes where.
 pub fn template(workflow: &Workflow, gate: Gate, path: &str) -> String {
     let phase = workflow.phase(gate.after);
     let (name, title) = phase.map(|phase| (phase.name.clone(), phase.title())).unwrap_or_default();

@@ -1,12 +1,9 @@
-//! What this room has done.
-
 use crate::feature::verdict::Carried;
 use crate::feature::worktree::kept::Kept;
 
-/// An effect of this room.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Copy what only a worktree holds.
+    /// Copy the files that exist only in the worktree.
     Keep(Kept),
 }
 

@@ -1,28 +1,25 @@
-//! Copies of worktrees that the person is yet to be told of.
+//! Marks for copies of worktrees that the person has not been told about yet.
 
 use serde::{Deserialize, Serialize};
 
 use crate::feature::marks::RoomMarks;
 use crate::feature::worktree::kept::Kept;
 
-/// One mark, as it is written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
-    /// What only a worktree held was copied.
     WorktreeKept(Kept),
-    /// The person was told where the copy of this worktree is.
+    /// The person was told about the copy of this worktree.
     WorktreeTold(String),
 }
 
-/// The marks, folded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
-    /// Worktrees of which there is a copy, and nobody knows it yet; oldest first.
+    /// Not told yet; oldest first.
     pub kept: Vec<Kept>,
 }
 
-/// Each is looked for at every event that could tell of it.
+/// Small, because the existence of each is checked at every event that could report it.
 const WORKTREES_KEPT: usize = 8;
 
 impl RoomMarks for Marks {

@@ -1,7 +1,8 @@
-//! What became of what we said: a fold over records, oldest first.
+//! Settles interruptions: a fold over records, oldest first.
 //!
-//! A record says what would satisfy an interruption ([`Asks`]) and what was done ([`Deeds`](crate::pipeline::record::Deeds)); later
-//! records settle earlier ones. The rules, case by case, are in the table of tests below.
+//! A record holds the conditions of an interruption ([`Asks`]) and the deeds at an event
+//! ([`Deeds`](crate::pipeline::record::Deeds)); later records settle earlier interruptions. The rules, case by case,
+//! are in the table in `tests.rs`.
 
 mod tally;
 
@@ -18,26 +19,25 @@ use crate::time::Millis;
 
 pub use tally::{Spoke, Tally, Would, tallies};
 
-/// A session that has not been heard of for so long has ended.
+/// After this much silence a session counts as ended.
 const SILENT_MS: u64 = 24 * 3_600_000;
 
-/// So long after a session's end a person can still be seen to start the client without the policy.
+/// Starting the client without the policy counts as an override this long after a session's end.
 const RESTART_MS: u64 = 3_600_000;
 
-/// So long a person may take to switch off what was not done: a turn that was held up once ends before they can react.
+/// Time for a person to switch off a policy that was ignored: a turn that was blocked once ends before they can
+/// react.
 const REACT_MS: u64 = 3_600_000;
 
-/// Calls of one message of the model are denied together; it cannot have reacted in between.
+/// Calls of one message are denied together; the model cannot react in between.
 const TOGETHER_MS: u64 = 1000;
 
-/// How a policy spoke.
+/// The form of an interruption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A call was denied.
     Denied,
-    /// A turn or a task was held up.
+    /// A turn or a task was blocked.
     Blocked,
-    /// A person was asked.
     Asked,
     /// The model was told something.
     Advised,
@@ -45,12 +45,11 @@ pub enum Kind {
     Told,
 }
 
-/// What became of it.
+/// The outcome of an interruption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settlement {
-    /// What it asked for was done.
     Satisfied,
-    /// It was not, and will not be.
+    /// Not satisfied, and no longer going to be.
     Ignored,
     /// The file it was about was then written through the shell.
     Bypassed,
@@ -60,36 +59,30 @@ pub enum Settlement {
     Open,
     /// It asked for nothing.
     Unasked,
-    /// What it asked for was not written down, and so it will never be known.
+    /// Never known: its conditions were not recorded.
     Unknown,
 }
 
-/// One time that a policy spoke, or would have spoken.
+/// A policy spoke, or would have spoken.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interruption {
-    /// Whose.
     pub policy: String,
-    /// In which session.
     pub session: Option<String>,
-    /// In which project.
     pub project: Option<String>,
-    /// When.
     pub at: Millis,
-    /// How.
     pub kind: Kind,
-    /// It was only recorded.
+    /// Only recorded.
     pub shadow: bool,
-    /// It is one with another: calls of one message, or several that one act of a person overrode.
+    /// Counts together with another one: calls of one message, or several overridden by one act.
     pub joined: bool,
-    /// What became of it.
     pub settlement: Settlement,
-    /// Milliseconds until then.
+    /// Milliseconds until the settlement.
     pub after_ms: u64,
-    /// Human prompts that began in between.
+    /// Human prompts until the settlement.
     pub turns: u32,
     /// Model turns that it forced.
     pub forced: u32,
-    /// Tokens that it put into the context, by estimate.
+    /// Estimated tokens added to the context.
     pub tokens: usize,
 }
 
@@ -99,7 +92,6 @@ impl Interruption {
     }
 }
 
-/// The fold.
 #[derive(Debug, Default)]
 pub struct Friction {
     interruptions: Vec<Interruption>,
@@ -110,18 +102,18 @@ pub struct Friction {
     counted: BTreeSet<(Act, String, Option<String>)>,
 }
 
-/// One that is not settled yet.
+/// An interruption that is not settled yet.
 #[derive(Debug)]
 struct Open {
-    /// Which of the interruptions.
+    /// Index into the interruptions.
     at: usize,
-    /// What it asked for.
+    /// Its conditions.
     asked: Asks,
-    /// What of that is still missing.
+    /// The conditions that are still unmet.
     asks: Asks,
     /// The subagent that was spoken to.
     agent: Option<String>,
-    /// The session's prompts when it came.
+    /// Number of the session's prompts at that time.
     prompts: u32,
     /// When its session ended.
     ended: Option<Millis>,
@@ -130,7 +122,7 @@ struct Open {
 #[derive(Debug, Default)]
 struct Session {
     began: Millis,
-    /// When it last began or went on again.
+    /// When it was last started or resumed.
     started: Millis,
     seen: Millis,
     prompts: u32,
@@ -143,14 +135,14 @@ struct Command {
     by_person: bool,
 }
 
-/// What a person did once, however many interruptions it overrides.
+/// One act of a person, however many interruptions it overrides.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Act {
-    /// `tidegate off`, then; the time is not known when its record is not.
+    /// `tidegate off`; the time is unknown without its record.
     Command(Option<Millis>),
-    /// The client was started without the policy: this session, then.
+    /// The client was started without the policy: session and time.
     Started(String, Millis),
-    /// A gate of a workflow was skipped, then.
+    /// A gate of a workflow was skipped.
     Skipped(Millis),
 }
 
@@ -161,12 +153,11 @@ struct SteppedUp {
     at: Millis,
 }
 
-/// What a person has to override so often, of so many, before a policy steps down.
+/// A policy steps down when this many of its last interruptions were overridden.
 const OVERRIDDEN: usize = 5;
 const OF_LAST: usize = 10;
 
 impl Friction {
-    /// Takes the next record.
     pub fn take(&mut self, record: &Record) {
         let Some(now) = Millis::from_iso(&record.at) else { return };
         self.expire(now);
@@ -194,15 +185,13 @@ impl Friction {
         }
     }
 
-    /// Everything that was said, with what became of it until now.
     pub fn finish(mut self, now: Millis) -> Vec<Interruption> {
         self.expire(now);
         self.close(now, |open, _, _| open.ended.is_some().then_some(Settlement::Ignored));
         self.interruptions
     }
 
-    /// Whether people overrode a blocking policy in five of its last ten interruptions in a project, since somebody last
-    /// wanted it to block there again.
+    /// Counts interruptions since a person last let the policy block here again.
     pub fn often_overridden(&self, policy: &str, is_here: impl Fn(&str) -> bool) -> bool {
         let again = self.stepped_up.iter().filter(|up| up.policy == policy && is_here(&up.project));
         let since = again.map(|up| up.at).max();
@@ -218,7 +207,7 @@ impl Friction {
         last.filter(|said| said.settlement == Settlement::Overridden).count() >= OVERRIDDEN
     }
 
-    /// Settles those of which the function says how. It sees the interruption's session, too.
+    /// Settles the open interruptions for which `how` returns a settlement.
     fn close(
         &mut self,
         now: Millis,
@@ -254,13 +243,13 @@ impl Friction {
             record.person.may_be_there() && off.policy == said.policy && here
         });
         let known = self.commands.get(&said.policy);
-        // A project has several names; that it is off tells also where another one was used.
+        // A project has several names; `off_by_command` covers those that the command did not use.
         let was_off = same_session && names(&record.off_by_command) && known.is_none_or(|off| off.by_person);
         if switched.is_some() || was_off {
             return Some(Act::Command(known.map(|off| off.at)));
         }
-        // A client that an agent started with a variable of its own is nobody's word, and what runs beside may be
-        // meant to be another thing: only one that was started after the denial can be an answer to it.
+        // A client that an agent started with its own variable is not a person's word. A client running in parallel
+        // may serve another purpose: only one started after the denial can be a response to it.
         let id = record.session.as_ref().filter(|_| record.person.may_be_there() && names(&record.off))?;
         let session = self.sessions.get(id)?;
         let restarts = record.event == "SessionStart" && same_project && session.began > said.at;
@@ -268,7 +257,7 @@ impl Friction {
         (same_session || again).then(|| Act::Started(id.clone(), session.started))
     }
 
-    /// Counts an override. One act is one, however much it settles.
+    /// One act counts once, however many interruptions it settles.
     fn count(&mut self, at: usize, act: Act) {
         let said = &mut self.interruptions[at];
         if !said.joined {
@@ -276,7 +265,7 @@ impl Friction {
         }
     }
 
-    /// The last that was said is overridden also when a turn has ended over it.
+    /// The latest interruption is overridden even if a turn ended after it.
     fn override_ignored(&mut self, record: &Record, now: Millis) {
         let named = record.did.switched_off.iter().map(|off| &off.policy);
         let named: BTreeSet<&String> = named.chain(&record.off).chain(&record.off_by_command).collect();
@@ -297,7 +286,7 @@ impl Friction {
         }
     }
 
-    /// Sessions that nobody hears of any more have ended.
+    /// Ends sessions that fell silent.
     fn expire(&mut self, now: Millis) {
         self.close(now, |open, said, session| {
             let seen = session.map_or(said.at, |session| session.seen);
@@ -321,17 +310,17 @@ impl Friction {
             if acts.contains_key(&open.at) {
                 return Some(Settlement::Overridden);
             }
-            // Flow is the project's, whichever session goes through it.
+            // Flow belongs to the project: any session may review it.
             let same_project = said.project.is_some() && said.project == record.project;
             let did = Asks { compound: record.did.compound, entry: record.did.entry, ..Asks::default() };
             if same_project && of_flow(&open.asks, &did) == Some(true) {
                 return Some(Settlement::Satisfied);
             }
-            // So is a cycle, and a person can say it at a terminal.
+            // So does a cycle, and a person can declare a stage done at a terminal.
             if same_project && open.asks.stage.is_some() && open.asks.stage == record.did.stage {
                 return Some(Settlement::Satisfied);
             }
-            // And a workflow.
+            // So does a workflow.
             if same_project && open.asks.gate.is_some() && open.asks.gate == record.did.gate {
                 return Some(Settlement::Satisfied);
             }
@@ -341,7 +330,7 @@ impl Friction {
             if is_satisfied(&mut open.asks, record) {
                 return Some(Settlement::Satisfied);
             }
-            // Both are told from the project's root.
+            // Both are relative to the project's root.
             if open.asks.file.as_ref().is_some_and(|about| record.did.edited_by_shell.contains(about)) {
                 return Some(Settlement::Bypassed);
             }
@@ -358,8 +347,8 @@ impl Friction {
         }
     }
 
-    /// A verdict that spoke is one more interruption, and what the same policy asked for before was not done. What was
-    /// asked for before another file is edited, or of another agent, is another thing.
+    /// A new interruption settles earlier ones of the same policy as ignored. A request about another file, or to
+    /// another agent, is a separate matter.
     fn begin(&mut self, record: &Record, verdict: &VerdictRecord, now: Millis) {
         let Some(kind) = kind(record, verdict) else { return };
         let asks = !verdict.asks.is_empty();
@@ -371,7 +360,7 @@ impl Friction {
                 let together = now.since(said.at) <= TOGETHER_MS;
                 joined |= whose && together;
                 let again = match of_flow(&open.asked, &verdict.asks) {
-                    // The person is told first, and the model with the prompt that follows.
+                    // The person is told first, the model with the following prompt.
                     Some(same) => same && said.kind == kind,
                     None => verdict.asks.file.is_none() || open.asked == verdict.asks,
                 };
@@ -402,7 +391,7 @@ impl Friction {
             },
             after_ms: 0,
             turns: 0,
-            // The model answers to a whole message once.
+            // The model answers a whole message once.
             forced: if live && !joined && verdict.call == "deny" { record.cost.turns } else { 0 },
             tokens: if live {
                 count_recorded_tokens(reason) + count_recorded_tokens(text.unwrap_or_default())
@@ -413,12 +402,12 @@ impl Friction {
     }
 }
 
-/// Gates whose denials name what satisfies them; the first records did not have that.
+/// Gates whose denials always name conditions; the first records did not contain them.
 fn always_asks(policy: &str) -> bool {
     [skill_gate::ID, verify_stop::ID, task_gate::ID, meta_tag::ID, topic_decision::ID].contains(&policy)
 }
 
-/// How a verdict spoke, or would have; `None` if it did not.
+/// `None` if the verdict did not speak.
 fn kind(record: &Record, verdict: &VerdictRecord) -> Option<Kind> {
     let holds_up = matches!(record.event.as_str(), "Stop" | "SubagentStop" | "TaskCompleted");
     let said =
@@ -433,12 +422,12 @@ fn kind(record: &Record, verdict: &VerdictRecord) -> Option<Kind> {
     }
 }
 
-/// Whether a text was among those that were given, or of several texts one: what does not fit is left out.
+/// One line of several is enough: texts that do not fit are left out.
 fn is_in(all: Option<&str>, text: &str) -> bool {
     all.is_some_and(|all| text.lines().any(|line| !line.is_empty() && all.contains(line)))
 }
 
-/// Whether a person let the gate be skipped that was asked for.
+/// A person skipped the gate that was asked for.
 fn skips(open: &Open, said: &Interruption, record: &Record) -> bool {
     let same_project = said.project.is_some() && said.project == record.project;
     let skipped = record.did.skipped_gate;
@@ -449,7 +438,7 @@ fn skips(open: &Open, said: &Interruption, record: &Record) -> bool {
         && skipped == open.asks.gate
 }
 
-/// Takes what was done off what is missing, and says whether that was all.
+/// Removes fulfilled conditions and returns whether enough are fulfilled.
 fn is_satisfied(asks: &mut Asks, record: &Record) -> bool {
     let did = &record.did;
     let invoked = |asked: &String| did.skills.iter().any(|skill| satisfies(skill, asked));
@@ -464,19 +453,19 @@ fn is_satisfied(asks: &mut Asks, record: &Record) -> bool {
         || (asks.topic.is_some() && asks.topic == did.topic)
 }
 
-/// Whether it is the same that both want of the flow; `None` where the first wants nothing of it.
+/// Whether both ask the same of the flow; `None` if the first asks nothing of it.
 fn of_flow(asks: &Asks, other: &Asks) -> Option<bool> {
     let same = (asks.compound && other.compound) || (asks.entry && other.entry);
     (asks.compound || asks.entry).then_some(same)
 }
 
-/// A path from the project's root and a whole one can mean the same file.
+/// A path may be full or relative to the project's root.
 fn same_file(one: &str, other: &str) -> bool {
     let ends = |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.ends_with('/'));
     one == other || ends(one, other) || ends(other, one)
 }
 
-/// A turn ended, and the policy let it. One that still waits for something passes and says so.
+/// The policy let a turn end. A policy that still waits passes with conditions.
 fn ends_unverified(record: &Record, policy: &str) -> bool {
     let waits = record.verdicts.iter().any(|verdict| verdict.policy == policy && !verdict.asks.is_empty());
     record.event == "Stop" && record.agent.is_none() && record.ruling == "pass" && !waits

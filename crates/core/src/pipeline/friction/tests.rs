@@ -1,10 +1,11 @@
-//! Journals of a few lines, and what became of what was said in them.
+//! Short journals and the settlements of their interruptions.
 
 use crate::host::person::Person;
 use crate::pipeline::friction::*;
 use crate::pipeline::record::{Deeds, Said, Switched};
 
-/// What happens, one step a line: seconds (or `h` hours), session, what. What becomes of each interruption, in order.
+/// Name, events (time in seconds, or hours with `h`; session; deed), and the settlement of each interruption in
+/// order.
 const TABLE: &[(&str, &[&str], &str)] = &[
     (
         "the skill is invoked",
@@ -460,7 +461,7 @@ fn folded(steps: &[&str]) -> Friction {
     friction
 }
 
-/// Told soon after the last step.
+/// Judged soon after the last step.
 fn interruptions(steps: &[&str]) -> Vec<Interruption> {
     let last = steps.last().and_then(|step| Millis::from_iso(&record(step).at)).unwrap_or_default();
     folded(steps).finish(last)
@@ -486,7 +487,7 @@ fn what_becomes_of_what_was_said() {
 
 #[test]
 fn five_of_the_last_ten() {
-    // `o` is overridden, `i` ignored, `u` is stepped up by hand.
+    // `o` is overridden, `i` ignored, `u` stepped up by hand.
     let often = |story: &str, project: &str| {
         let mut steps = Vec::new();
         for (at, c) in story.chars().enumerate() {
@@ -531,7 +532,7 @@ fn one_act_of_a_person_is_one_override() {
             let denied = |n: usize| format!("{} {act}-{n}:/p{} deny a x", act * 100 + n, n % 2);
             steps.extend((0..6).map(denied));
             steps.push(format!("{} - {after}", act * 100 + 50));
-            // Where the project has another name it is seen later that the policy is off.
+            // Under another name of the project, the policy is seen to be off only later.
             steps.extend((0..6).map(|n| format!("{} {act}-{n} was-off skill-gate", act * 100 + 60 + n)));
         }
         let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
