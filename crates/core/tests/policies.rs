@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use tidegate_core::event::Event;
 use tidegate_core::feature as policy;
-use tidegate_core::feature::approval::marks::{Approval, ApprovalStage, Mark as ApprovalMark};
+use tidegate_core::feature::approval::marks::{ApprovalRequest, ApprovalStage, Mark as ApprovalMark};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::friction::effect::Effect as FrictionEffect;
@@ -380,7 +380,7 @@ fn approvals(row: &Row<'_>) -> Vec<String> {
         _ => None,
     };
     let minutes: u64 = minutes.split(' ').next().unwrap_or_default().parse().expect("minutes");
-    let request = stage.map(|stage| Approval {
+    let request = stage.map(|stage| ApprovalRequest {
         code: "K7QF2M".into(),
         command: "off skill-gate".into(),
         about: None,

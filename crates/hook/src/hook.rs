@@ -12,12 +12,12 @@ use tidegate_core::event::{Action, Event, EventKind, FailedStep, Unreadable};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::{Mark, Marks, SessionMark};
-use tidegate_core::feature::verdict::{AsStep, Call, Carried, Effect, When};
+use tidegate_core::feature::verdict::{Call, Carried, Effect, EffectTiming, StepFromError};
 use tidegate_core::host::answer::Reply;
 use tidegate_core::host::{self, Host};
 use tidegate_core::pipeline;
 use tidegate_core::pipeline::gate;
-use tidegate_core::pipeline::record::{Failure, Record};
+use tidegate_core::pipeline::record::{FailedCheck, Record};
 use tidegate_core::pipeline::ruling::{Outcome, Ruling};
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
@@ -441,7 +441,8 @@ impl Run<'_> {
 
     /// Whether this is a gate that nobody switched off.
     fn gates(&self) -> bool {
-        self.hook.fallback.registration.gates(Some(self.event.kind)) && self.here.config.edit_gate_closes()
+        self.hook.fallback.registration.closes_on_failure(Some(self.event.kind))
+            && self.here.config.edit_gate_closes()
     }
 
     /// Asks the policies. Hooks of parallel calls see the same marks: what is to happen once is looked at a second time,
@@ -491,20 +492,21 @@ impl Run<'_> {
 
         answer::start_recording();
         self.carry_out(outcome, |when| match when {
-            When::Needed(step) => Some(step),
-            When::Tried(_) | When::Answered => None,
+            EffectTiming::Needed(step) => Some(step),
+            EffectTiming::Tried(_) | EffectTiming::Answered => None,
         })?;
         // Before the marks that say so.
         let tried = self.carry_out(outcome, |when| match when {
-            When::Tried(step) => Some(step),
-            When::Needed(_) | When::Answered => None,
+            EffectTiming::Tried(step) => Some(step),
+            EffectTiming::Needed(_) | EffectTiming::Answered => None,
         });
         if tried.is_err() {
             new_marks.truncate(observed);
-            let done = outcome.effects.iter().filter(|effect| !matches!(effect.when(), When::Tried(_)));
+            let done =
+                outcome.effects.iter().filter(|effect| !matches!(effect.when(), EffectTiming::Tried(_)));
             new_marks.extend(done.filter_map(Effect::leaves));
         }
-        let mut record = kept(Record::of(facts, ruling, outcome, &new_marks));
+        let mut record = kept(Record::from_ruling(facts, ruling, outcome, &new_marks));
         record.id = record_id(now);
         record.project = facts.root.as_deref().map(str::to_owned);
         record.config.clone_from(&config.problems);
@@ -513,7 +515,7 @@ impl Run<'_> {
         record.cost.us = self.hook.fallback.micros();
         if let Err(step) = tried {
             let (class, closed) = (step.class().to_owned(), false);
-            record.failure = Some(Failure { class, step: step.to_string(), closed });
+            record.failure = Some(FailedCheck { class, step: step.to_string(), closed });
         }
         let written = journal::append(&self.state.journal(), now, &mut record)
             .map_err(|error| FailedStep::Record(error.to_string()))
@@ -551,7 +553,11 @@ impl Run<'_> {
     }
 
     /// Carries out the effects of one time, in their order, as far as none fails.
-    fn carry_out(&self, outcome: &Outcome, is_time: fn(When) -> Option<AsStep>) -> Result<(), FailedStep> {
+    fn carry_out(
+        &self,
+        outcome: &Outcome,
+        is_time: fn(EffectTiming) -> Option<StepFromError>,
+    ) -> Result<(), FailedStep> {
         for effect in &outcome.effects {
             if let Some(step) = is_time(effect.when()) {
                 feature::carry_out(effect, self.here).map_err(|error| step(error.to_string()))?;

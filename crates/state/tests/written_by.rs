@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::approval::marks::ApprovalStage;
 use tidegate_core::feature::config::Config;
-use tidegate_core::feature::cycle::State;
+use tidegate_core::feature::cycle::CycleState;
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::knowledge::boundary::Boundary;
 use tidegate_core::feature::knowledge::flow::{Progress, decisions};
@@ -27,7 +27,7 @@ use tidegate_core::feature::marks::{Mark, Marks};
 use tidegate_core::feature::memory::catalogue::{ProjectPage, TopicRecord, Undecided};
 use tidegate_core::feature::memory::effect::Starts;
 use tidegate_core::feature::memory::job::{Job, Work};
-use tidegate_core::feature::workflow::check::Found;
+use tidegate_core::feature::workflow::check::FoundFile;
 use tidegate_core::meter::sources::Bridge;
 use tidegate_core::pipeline::record::Record;
 use tidegate_core::text::lang::Lang;
@@ -444,7 +444,7 @@ fn fix_loops(machine: &Machine, path: &Path) {
     }
 }
 
-fn cycle_in(machine: &Machine, name: &str) -> State {
+fn cycle_in(machine: &Machine, name: &str) -> CycleState {
     let root = machine.project(name);
     let file = root.join(".claude/dev-cycle.state.json");
     let written = text(&file);
@@ -490,10 +490,10 @@ fn manifest(machine: &Machine, _: &Path) {
     assert_eq!(manifest.current, Some(10));
     assert!(manifest.passed(1).is_some() && manifest.section(8).is_some_and(|phase| phase.skipped));
     assert_eq!(standing.owner.as_deref(), Some("3c8d1e75-2b4a-4f96-8e07-9a1b2c3d4e32"));
-    let let_through = [1, 2, 3].map(|gate| standing.is_let_through(gate).map(|known| known.skipped));
-    assert_eq!(let_through, [Some(false), Some(true), None]);
+    let cleared_gates = [1, 2, 3].map(|gate| standing.clearance(gate).map(|known| known.skipped));
+    assert_eq!(cleared_gates, [Some(false), Some(true), None]);
     let discovery = workflow::look(&root, &root.join(path), vec!["discovery.md".into()], &|| true);
-    assert!(matches!(discovery[0].found, Found::File { lines: 100, .. }));
+    assert!(matches!(discovery[0].found, FoundFile::File { lines: 100, .. }));
 }
 
 fn last_run(machine: &Machine, _: &Path) {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
-use tidegate_core::feature::config::layer::path;
+use tidegate_core::feature::config::layer::key_path;
 use tidegate_core::feature::config::schema;
 use tidegate_core::settings::value;
 use tidegate_core::settings::value::key_text;
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &ConfigCommand) -> Outcome {
 
 /// As it is checked in.
 pub(crate) fn schema_text() -> String {
-    serde_json::to_string_pretty(&schema::schema()).expect("a schema is plain data")
+    serde_json::to_string_pretty(&schema::json_schema()).expect("a schema is plain data")
 }
 
 fn show_values(args: &ConfigShow) -> Outcome {

@@ -39,17 +39,17 @@ impl<T> Known<T> {
 }
 
 /// Questions that several policies may ask at once.
-pub trait Join: Copy + Default + PartialEq {
+pub trait JoinNeeds: Copy + Default + PartialEq {
     /// The union of both.
     #[must_use]
     fn and(self, other: Self) -> Self;
 }
 
-impl Join for () {
+impl JoinNeeds for () {
     fn and(self, (): ()) {}
 }
 
-impl Join for bool {
+impl JoinNeeds for bool {
     fn and(self, other: bool) -> bool {
         self || other
     }
@@ -64,7 +64,7 @@ macro_rules! needs {
             $($(#[$doc])* pub $question: bool,)*
         }
 
-        impl $crate::feature::facts::Join for $name {
+        impl $crate::feature::facts::JoinNeeds for $name {
             fn and(self, other: $name) -> $name {
                 $name { $($question: self.$question || other.$question,)* }
             }
@@ -125,7 +125,7 @@ macro_rules! facts {
                     current: self.current || other.current,
                     tool: self.tool || other.tool,
                     client: self.client || other.client,
-                    $($room: Join::and(self.$room, other.$room),)*
+                    $($room: JoinNeeds::and(self.$room, other.$room),)*
                 }
             }
         }

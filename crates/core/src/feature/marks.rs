@@ -73,7 +73,7 @@ macro_rules! aggregate {
 
         impl Mark {
             pub fn read(line: &str) -> Option<Mark> {
-                let name = name(line)?;
+                let name = mark_name(line)?;
                 if has_variant::<SessionMark>(name) {
                     return serde_json::from_str(line).ok().map(Mark::Session);
                 }
@@ -140,14 +140,14 @@ macro_rules! aggregate {
 rooms!(marks, aggregate);
 
 /// The name of a mark in its line: `{"name":…}`, or `"name"` for a mark without content.
-fn name(line: &str) -> Option<&str> {
+fn mark_name(line: &str) -> Option<&str> {
     // Bytes: this runs dozens of times per hook, and a search by character costs three times as much.
     let mut quotes = line.bytes().enumerate().filter(|(_, byte)| *byte == b'"').map(|(at, _)| at);
     line.get(quotes.next()? + 1..quotes.next()?)
 }
 
 /// Enough for the marks of any version; more than this is damage.
-const UNREAD_KEPT: usize = 64;
+const MAX_UNREAD: usize = 64;
 
 impl Marks {
     /// Parses a marks file.
@@ -161,7 +161,7 @@ impl Marks {
             let is_text = whole.is_ok() || !line.contains(char::REPLACEMENT_CHARACTER);
             match Some(line).filter(|_| is_text).and_then(Mark::read) {
                 Some(mark) => marks.apply(mark),
-                None if marks.unread.len() < UNREAD_KEPT => marks.unread.push(line.to_owned()),
+                None if marks.unread.len() < MAX_UNREAD => marks.unread.push(line.to_owned()),
                 None => {}
             }
         }
@@ -169,7 +169,7 @@ impl Marks {
     }
 
     /// The shortest file that reads back the same.
-    pub fn lines(&self) -> String {
+    pub fn to_lines(&self) -> String {
         let mut lines = write_lines(&self.short());
         for line in &self.unread {
             lines.push_str(line);
@@ -201,14 +201,14 @@ mod tests {
         ) {
             let long = Marks::fold(write_lines(&marks).as_bytes());
             prop_assert!(long.unread.is_empty());
-            prop_assert_eq!(&Marks::fold(long.lines().as_bytes()), &long);
-            prop_assert!(long.lines().len() < 10 * 1024);
+            prop_assert_eq!(&Marks::fold(long.to_lines().as_bytes()), &long);
+            prop_assert!(long.to_lines().len() < 10 * 1024);
         }
 
         #[test]
         fn a_name_belongs_to_one_room(mark in of_all_rooms::mark()) {
             let line = write_lines(&[mark]);
-            prop_assert_eq!(of_all_rooms::knowing(name(&line).unwrap()), 1);
+            prop_assert_eq!(of_all_rooms::knowing(mark_name(&line).unwrap()), 1);
         }
 
         #[test]
@@ -222,7 +222,7 @@ mod tests {
         let marks = Marks::fold(b"{\"relay\":5}\n{\"something-new\":{\"x\":1}}\n{\"rel");
         assert_eq!(marks.session.relays, [5]);
         assert_eq!(marks.unread.len(), 2);
-        assert!(marks.lines().contains("something-new"));
+        assert!(marks.to_lines().contains("something-new"));
     }
 
     #[test]

@@ -64,7 +64,7 @@ use std::collections::BTreeSet;
 
 use crate::event::Event;
 use crate::feature::config::Config;
-use crate::feature::facts::{Facts, Join, Known, Needs};
+use crate::feature::facts::{Facts, JoinNeeds, Known, Needs};
 use crate::feature::marks::{Mark, Marks};
 use crate::feature::verdict::{Carried, Verdict};
 use crate::settings::section::Section;
@@ -72,7 +72,7 @@ use crate::settings::section::Section;
 /// One room: the types it adds to the aggregates, and bookkeeping that runs whatever the mode of its policies.
 pub trait Feature {
     /// Questions to the outside; a reader in the state crate answers them.
-    type Needs: Join;
+    type Needs: JoinNeeds;
     /// The answers to `Needs`.
     type Facts: Default;
     /// Carried out by a writer in the state crate.
@@ -212,7 +212,7 @@ policies! {
 }
 
 /// Ids of policies that a person can switch off.
-pub fn switchable() -> impl Iterator<Item = &'static str> {
+pub fn switchable_policies() -> impl Iterator<Item = &'static str> {
     let ours = [approval::ID, friction::ID];
     POLICIES.iter().map(|policy| policy.id()).filter(move |id| !ours.contains(id))
 }

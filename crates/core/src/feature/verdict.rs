@@ -34,8 +34,8 @@ pub trait Carried {
     /// as said, and measurements continue.
     fn is_private(&self) -> bool;
 
-    fn when(&self) -> When {
-        When::Answered
+    fn when(&self) -> EffectTiming {
+        EffectTiming::Answered
     }
 
     /// The mark that it leaves.
@@ -45,15 +45,15 @@ pub trait Carried {
 }
 
 /// Builds the failed step from the error's message.
-pub type AsStep = fn(String) -> FailedStep;
+pub type StepFromError = fn(String) -> FailedStep;
 
 /// When an effect is carried out, and the step to report if it fails.
 #[derive(Clone, Copy, Debug)]
-pub enum When {
+pub enum EffectTiming {
     /// Before the answer, which is given only if this succeeds.
-    Needed(AsStep),
+    Needed(StepFromError),
     /// Before the answer, which is given in any case. A failure is recorded, and the effect's mark is not left.
-    Tried(AsStep),
+    Tried(StepFromError),
     /// After the answer. May fail without a loss.
     Answered,
 }
@@ -86,10 +86,10 @@ macro_rules! effects {
                 }
             }
 
-            fn when(&self) -> When {
+            fn when(&self) -> EffectTiming {
                 match self {
                     // Written together with all other marks of the event.
-                    Effect::Mark(_) => When::Answered,
+                    Effect::Mark(_) => EffectTiming::Answered,
                     $(Effect::$variant(effect) => effect.when(),)*
                 }
             }

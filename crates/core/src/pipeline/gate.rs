@@ -21,7 +21,7 @@ pub struct Registration {
 impl Registration {
     /// A failed check denies if the registration or the payload says PreToolUse, unless the registration only
     /// advises.
-    pub fn gates(self, kind: Option<EventKind>) -> bool {
+    pub fn closes_on_failure(self, kind: Option<EventKind>) -> bool {
         !self.advice && [kind, self.event].contains(&Some(EventKind::PreToolUse))
     }
 }
@@ -35,16 +35,16 @@ pub fn check_members(event: &Event<'_>) -> Result<(), FailedStep> {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Closed {
+pub struct ClosedGate {
     /// On stderr.
     pub model: String,
     /// Only for the person, because it names the way past the gate.
     pub user: String,
 }
 
-impl Closed {
-    pub fn because(step: &FailedStep, lang: Lang) -> Closed {
-        Closed {
+impl ClosedGate {
+    pub fn for_call(step: &FailedStep, lang: Lang) -> ClosedGate {
+        ClosedGate {
             // Quoted, because a step may name a path.
             model: quoted_line(&format!("tidegate could not check: {step}. The call was not let through.")),
             user: quoted_line(&words::gate_closed(lang, step)),
@@ -52,12 +52,12 @@ impl Closed {
     }
 
     /// For the end of a turn: without the session's marks, unverified edits are unknown.
-    pub fn at_stop(step: &FailedStep, lang: Lang) -> Closed {
+    pub fn for_stop(step: &FailedStep, lang: Lang) -> ClosedGate {
         let model = format!(
             "Run the project's checks now if code was edited in this turn, and tell the person that Tidegate cannot use its \
              state: {step}. Tidegate cannot tell whether edits were verified, and holds this turn once."
         );
-        Closed { model: quoted_line(&model), user: quoted_line(&words::stop_unchecked(lang, step)) }
+        ClosedGate { model: quoted_line(&model), user: quoted_line(&words::stop_unchecked(lang, step)) }
     }
 
     pub fn stop_reply(&self, host: Host) -> Reply {

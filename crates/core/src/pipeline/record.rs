@@ -23,7 +23,7 @@ use crate::text::tokens::count_recorded_tokens;
 use crate::time::Millis;
 
 /// Version of the format. Readers skip records of a newer one.
-pub const FORMAT: u32 = 1;
+pub const RECORD_FORMAT: u32 = 1;
 
 /// One line of the journal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -64,16 +64,16 @@ pub struct Record {
     /// Absent if no policy needed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub meter: Option<MeterRecord>,
-    #[serde(skip_serializing_if = "Said::is_empty")]
-    pub said: Said,
-    pub cost: Cost,
+    #[serde(skip_serializing_if = "SaidTexts::is_empty")]
+    pub said: SaidTexts,
+    pub cost: HookCost,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub boundary: Option<BoundaryRecord>,
     /// A call to a language model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backend: Option<BackendCall>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub failure: Option<Failure>,
+    pub failure: Option<FailedCheck>,
     /// Policies switched off by the client's environment.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub off: Vec<String>,
@@ -104,8 +104,8 @@ pub struct VerdictRecord {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub because: String,
     /// Whether or not it fitted into the reply.
-    #[serde(skip_serializing_if = "Said::is_empty")]
-    pub says: Said,
+    #[serde(skip_serializing_if = "SaidTexts::is_empty")]
+    pub says: SaidTexts,
     #[serde(skip_serializing_if = "Asks::is_empty")]
     pub asks: Asks,
     /// Time to decide, in microseconds.
@@ -144,7 +144,7 @@ pub struct Deeds {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hidden: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub switched_off: Option<Switched>,
+    pub switched_off: Option<SwitchedPolicy>,
     /// A person reviewed the entries of the flow.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compound: bool,
@@ -171,13 +171,13 @@ pub struct Deeds {
     pub topic: Option<i64>,
     /// Policies that a person let block again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub stepped_up: Vec<Switched>,
+    pub stepped_up: Vec<SwitchedPolicy>,
 }
 
 /// A policy in a session or project; everywhere without either.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Switched {
+pub struct SwitchedPolicy {
     pub policy: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
@@ -190,7 +190,7 @@ impl Deeds {
         *self == Deeds::default()
     }
 
-    fn of(facts: &Facts<'_>, marks: &[Mark]) -> Deeds {
+    fn from_event(facts: &Facts<'_>, marks: &[Mark]) -> Deeds {
         let (event, before) = (facts.event, facts.marks.value());
         let prompt = event.kind == EventKind::UserPromptSubmit && event.main_thread();
         let mut deeds = Deeds { prompt: prompt && event.is_human_prompt(), ..Deeds::default() };
@@ -205,7 +205,7 @@ impl Deeds {
             match mark {
                 Mark::Session(SessionMark::Skill { name, .. }) => deeds.skills.push(name.clone()),
                 Mark::Session(SessionMark::Boundary(_)) => deeds.compacted = true,
-                Mark::Verification(mark) => deeds.verify(mark, before, marks),
+                Mark::Verification(mark) => deeds.add_verification(mark, before, marks),
                 _ => {}
             }
         }
@@ -213,7 +213,7 @@ impl Deeds {
     }
 
     /// Deeds shown by one of the new marks.
-    fn verify(&mut self, mark: &VerificationMark, before: Option<&Marks>, new: &[Mark]) {
+    fn add_verification(&mut self, mark: &VerificationMark, before: Option<&Marks>, new: &[Mark]) {
         match mark {
             VerificationMark::Edit(edit) if !edit.shell => self.edited.push(edit.file.clone()),
             VerificationMark::Hidden(line) => self.hidden = Some(line.clone()),
@@ -248,7 +248,7 @@ fn is_progress(file: &Touched) -> bool {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Said {
+pub struct SaidTexts {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -263,22 +263,22 @@ pub(crate) fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-impl Said {
+impl SaidTexts {
     fn is_empty(&self) -> bool {
-        *self == Said::default()
+        *self == SaidTexts::default()
     }
 
     fn texts(&mut self) -> impl Iterator<Item = &mut String> {
         self.model.iter_mut().chain(&mut self.user)
     }
 
-    fn of(says: &[Say]) -> Said {
+    fn from_says(says: &[Say]) -> SaidTexts {
         let text = |to: Audience| {
             let texts: Vec<&str> =
                 says.iter().filter(|say| say.to == to).map(|say| say.text.as_str()).collect();
             (!texts.is_empty()).then(|| texts.join("\n"))
         };
-        Said { model: text(Audience::Model), user: text(Audience::User), dropped: 0 }
+        SaidTexts { model: text(Audience::Model), user: text(Audience::User), dropped: 0 }
     }
 }
 
@@ -322,7 +322,11 @@ pub struct MeterRecord {
 }
 
 impl MeterRecord {
-    pub fn of(meter: &Meter, forecast: Option<crate::meter::forecast::Forecast>, now: Millis) -> MeterRecord {
+    pub fn from_meter(
+        meter: &Meter,
+        forecast: Option<crate::meter::forecast::Forecast>,
+        now: Millis,
+    ) -> MeterRecord {
         let mut record = MeterRecord { freshness: meter.freshness().to_owned(), ..MeterRecord::default() };
         match meter {
             Meter::Unknown(why) => record.unknown = Some(why.to_string()),
@@ -348,7 +352,7 @@ impl MeterRecord {
 /// The cost of a hook run to the session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Cost {
+pub struct HookCost {
     /// Added to the context.
     pub bytes: usize,
     /// Estimated.
@@ -382,7 +386,7 @@ pub struct BoundaryRecord {
 }
 
 impl BoundaryRecord {
-    fn of(boundary: &Boundary) -> BoundaryRecord {
+    fn from_boundary(boundary: &Boundary) -> BoundaryRecord {
         let survival = boundary.survival.as_ref();
         BoundaryRecord {
             noted: boundary.noted.iso(),
@@ -466,7 +470,7 @@ impl BackendOutcome {
 /// A check that failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Failure {
+pub struct FailedCheck {
     /// One word: `payload`, `session`, `state`, …
     pub class: String,
     pub step: String,
@@ -475,13 +479,13 @@ pub struct Failure {
 }
 
 /// A denial at this event makes the model answer once more.
-fn repeats(kind: EventKind) -> bool {
+fn forces_turn(kind: EventKind) -> bool {
     matches!(kind, EventKind::Stop | EventKind::PreToolUse | EventKind::TaskCompleted)
 }
 
 impl Record {
     /// `marks` are those left by the event.
-    pub fn of(facts: &Facts<'_>, ruling: &Ruling, outcome: &Outcome, marks: &[Mark]) -> Record {
+    pub fn from_ruling(facts: &Facts<'_>, ruling: &Ruling, outcome: &Outcome, marks: &[Mark]) -> Record {
         let event = facts.event;
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let to_model = [outcome.reason.as_str(), outcome.context.as_str()].concat();
@@ -501,27 +505,27 @@ impl Record {
                     shadow: part.shadow,
                     reason: part.verdict.reason.clone(),
                     because: part.verdict.because.to_owned(),
-                    says: Said::of(&part.verdict.says),
+                    says: SaidTexts::from_says(&part.verdict.says),
                     asks: part.verdict.asks.clone(),
                     us: part.micros,
                 })
                 .collect(),
-            did: Deeds::of(facts, marks),
+            did: Deeds::from_event(facts, marks),
             meter: match &facts.meter {
                 Meter::Unknown(crate::meter::Unknown::NotNeeded) => None,
-                meter => Some(MeterRecord::of(meter, facts.forecast(), facts.now)),
+                meter => Some(MeterRecord::from_meter(meter, facts.forecast(), facts.now)),
             },
             boundary: outcome.effects.iter().find_map(|effect| match effect {
                 Effect::Knowledge(effect::Effect::NoteBoundary(boundary)) => {
-                    Some(BoundaryRecord::of(boundary))
+                    Some(BoundaryRecord::from_boundary(boundary))
                 }
                 _ => None,
             }),
-            said: Said { model: some(&to_model), user: some(&outcome.user), dropped: outcome.dropped },
-            cost: Cost {
+            said: SaidTexts { model: some(&to_model), user: some(&outcome.user), dropped: outcome.dropped },
+            cost: HookCost {
                 bytes: to_model.len(),
                 tokens: count_recorded_tokens(&to_model),
-                turns: u32::from(outcome.call == Call::Deny && repeats(event.kind)),
+                turns: u32::from(outcome.call == Call::Deny && forces_turn(event.kind)),
                 us: 0,
             },
             ..Record::begin_for(event.host, &event.name, facts.now)
@@ -529,7 +533,7 @@ impl Record {
     }
 
     /// Unique: live processes do not share a number, and no number is reused within a millisecond.
-    pub fn id(now: Millis, process: u32) -> String {
+    pub fn new_id(now: Millis, process: u32) -> String {
         format!("{:x}-{process:x}", now.0)
     }
 
@@ -539,7 +543,7 @@ impl Record {
 
     pub fn begin_for(host: Host, event: &str, now: Millis) -> Record {
         Record {
-            v: FORMAT,
+            v: RECORD_FORMAT,
             at: now.iso(),
             event: event.to_owned(),
             host: host.name().to_owned(),
@@ -575,7 +579,7 @@ impl Record {
     }
 
     /// The record as a line of JSON, with its line break.
-    pub fn line(&self) -> String {
+    pub fn to_line(&self) -> String {
         serde_json::to_string(self).expect("records have no maps with other keys than text") + "\n"
     }
 }
@@ -589,7 +593,7 @@ mod tests {
         const LINE: &str = "curl -u me:hunter2 x";
         let line = || LINE.to_owned();
         let lines = || vec![line()];
-        let said = || Said { model: Some(line()), user: Some(line()), dropped: 0 };
+        let said = || SaidTexts { model: Some(line()), user: Some(line()), dropped: 0 };
         let asks = Asks {
             skills: lines(),
             any_skill: lines(),
@@ -620,16 +624,16 @@ mod tests {
             said: said(),
             boundary: Some(BoundaryRecord { lost: lines(), ..BoundaryRecord::default() }),
             backend: Some(BackendCall { why: Some(line()), ..BackendCall::default() }),
-            failure: Some(Failure { step: line(), ..Failure::default() }),
+            failure: Some(FailedCheck { step: line(), ..FailedCheck::default() }),
             config: lines(),
             ..Record::begin("", Millis(0))
         };
-        let texts = record.line().matches("hunter2").count();
+        let texts = record.to_line().matches("hunter2").count();
         record.redact();
-        assert!(!record.line().contains("hunter2"));
-        assert!(record.line().ends_with("\"redacted\":{\"url_password\":22}}\n"), "{}", record.line());
+        assert!(!record.to_line().contains("hunter2"));
+        assert!(record.to_line().ends_with("\"redacted\":{\"url_password\":22}}\n"), "{}", record.to_line());
         assert_eq!(record.redacted.total() as usize, texts);
-        let again: Record = serde_json::from_str(&record.line()).unwrap();
+        let again: Record = serde_json::from_str(&record.to_line()).unwrap();
         assert_eq!(again, record);
     }
 }

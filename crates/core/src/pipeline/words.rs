@@ -1,7 +1,7 @@
 //! Texts for people that belong to no feature: a failed check, an unreadable config, silent hooks.
 
 use crate::event::FailedStep;
-use crate::feature::config::{BrokenFile, Owner};
+use crate::feature::config::{BrokenFile, ConfigOwner};
 use crate::feature::skill_gate::ID as EDIT_GATE;
 use crate::feature::verification::verify_stop;
 use crate::text::json::NotAnObject;
@@ -120,24 +120,24 @@ fn failed_step_in_japanese(step: &FailedStep) -> String {
 }
 
 pub(super) fn config_broken(lang: Lang, broken: &BrokenFile) -> String {
-    let place = broken.place();
+    let place = broken.location();
     match lang {
         Lang::En => {
             let fix = if broken.line.is_some() { "fix that line" } else { "fix the file" };
             match (broken.has_copy, broken.owner) {
-                (true, Owner::User) => format!(
+                (true, ConfigOwner::User) => format!(
                     "Tidegate cannot read {place}. Until you {fix}, the last readable copy of the file counts, and readable lines \
                      that are stricter."
                 ),
-                (true, Owner::Project) => format!(
+                (true, ConfigOwner::Project) => format!(
                     "Tidegate cannot read {place}. Until you {fix}, only stricter values count of its readable lines and its last \
                      readable copy."
                 ),
-                (false, Owner::User) => format!(
+                (false, ConfigOwner::User) => format!(
                     "Tidegate cannot read {place} and has no earlier copy. Until you {fix}, built-in values count, and readable \
                      lines that are stricter."
                 ),
-                (false, Owner::Project) => format!(
+                (false, ConfigOwner::Project) => format!(
                     "Tidegate cannot read {place} and has no earlier copy. Until you {fix}, only readable lines that are stricter \
                      count."
                 ),
@@ -146,16 +146,16 @@ pub(super) fn config_broken(lang: Lang, broken: &BrokenFile) -> String {
         Lang::Ja => {
             let fix = if broken.line.is_some() { "その行" } else { "ファイル" };
             match (broken.has_copy, broken.owner) {
-                (true, Owner::User) => format!(
+                (true, ConfigOwner::User) => format!(
                     "Tidegate: {place} を読み取れません。{fix}を修正するまでは、最後に読み取れた内容と、読み取れる行のうちより厳しい設定を使います。"
                 ),
-                (true, Owner::Project) => format!(
+                (true, ConfigOwner::Project) => format!(
                     "Tidegate: {place} を読み取れません。{fix}を修正するまでは、読み取れる行と最後に読み取れた内容のうち、より厳しい設定だけを使います。"
                 ),
-                (false, Owner::User) => format!(
+                (false, ConfigOwner::User) => format!(
                     "Tidegate: {place} を読み取れず、以前の控えもありません。{fix}を修正するまでは、既定値と、読み取れる行のうちより厳しい設定だけを使います。"
                 ),
-                (false, Owner::Project) => format!(
+                (false, ConfigOwner::Project) => format!(
                     "Tidegate: {place} を読み取れず、以前の控えもありません。{fix}を修正するまでは、読み取れる行のうちより厳しい設定だけを使います。"
                 ),
             }
@@ -198,14 +198,17 @@ mod tests {
             config_broken(lang, &BrokenFile { file: "/c.toml".to_owned(), line, has_copy, owner })
         };
         for (lang, the_line, only) in [(Lang::En, "that line", "only"), (Lang::Ja, "その行", "だけ")] {
-            for (has_copy, owner) in
-                [(true, Owner::User), (true, Owner::Project), (false, Owner::User), (false, Owner::Project)]
-            {
+            for (has_copy, owner) in [
+                (true, ConfigOwner::User),
+                (true, ConfigOwner::Project),
+                (false, ConfigOwner::User),
+                (false, ConfigOwner::Project),
+            ] {
                 assert!(said(lang, Some(3), has_copy, owner).contains(the_line));
                 assert!(!said(lang, None, has_copy, owner).contains(the_line));
             }
-            assert!(!said(lang, None, true, Owner::User).contains(only));
-            assert!(said(lang, None, true, Owner::Project).contains(only));
+            assert!(!said(lang, None, true, ConfigOwner::User).contains(only));
+            assert!(said(lang, None, true, ConfigOwner::Project).contains(only));
         }
     }
 }

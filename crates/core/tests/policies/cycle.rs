@@ -2,12 +2,12 @@
 
 use tidegate_core::event::Event;
 use tidegate_core::feature::config::Config;
-use tidegate_core::feature::cycle::effect::{self, Step};
-use tidegate_core::feature::cycle::history::Took;
+use tidegate_core::feature::cycle::effect::{self, CycleStep};
+use tidegate_core::feature::cycle::history::StageCost;
 use tidegate_core::feature::cycle::marks::Mark as CycleMark;
 use tidegate_core::feature::cycle::policy::ID;
-use tidegate_core::feature::cycle::standing::Standing;
-use tidegate_core::feature::cycle::{ActiveStage, Cycle, Run, Turn, history};
+use tidegate_core::feature::cycle::standing::CycleStanding;
+use tidegate_core::feature::cycle::{ActiveStage, Cycle, CycleRun, Turn, history};
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::{Mark, SessionMark};
 use tidegate_core::feature::verdict::{Audience, Effect};
@@ -17,7 +17,7 @@ use tidegate_core::feature::verification::work::Background;
 use tidegate_core::host::Host;
 use tidegate_core::host::window::Window;
 use tidegate_core::meter::{Meter, Reading, Source, Unknown};
-use tidegate_core::pipeline::ruling::Part;
+use tidegate_core::pipeline::ruling::RulingPart;
 use tidegate_core::settings::section::Voice;
 use tidegate_core::time::Millis;
 
@@ -44,9 +44,12 @@ fn file(stage: &str) -> String {
     )
 }
 
-fn standing(text: &str, runs: &[Run], config: &Config) -> Standing {
-    let mut standing =
-        Standing::of(text.into(), |name| config.policies.cycle.cycle(name), |project| project == "/p");
+fn standing(text: &str, runs: &[CycleRun], config: &Config) -> CycleStanding {
+    let mut standing = CycleStanding::parse(
+        text.into(),
+        |name| config.policies.cycle.cycle(name),
+        |project| project == "/p",
+    );
     if let (Ok(state), Some(cycle)) = (&standing.state, &standing.cycle) {
         standing.min_left =
             (0..cycle.stages.len()).map(|at| history::min_left(runs, &state.cycle, cycle, at)).collect();
@@ -77,7 +80,7 @@ fn meter(left: &str, window: &str, compacts: &str, freshness: &str) -> Meter {
     if freshness == "current" { Meter::Current(reading) } else { Meter::StaleByOne(reading) }
 }
 
-fn step(part: Option<&Part>) -> Option<&Step> {
+fn step(part: Option<&RulingPart>) -> Option<&CycleStep> {
     part?.verdict.effects.iter().find_map(|effect| match effect {
         Effect::Cycle(effect::Effect::Step(step)) => Some(step.as_ref()),
         _ => None,
@@ -85,7 +88,7 @@ fn step(part: Option<&Part>) -> Option<&Step> {
 }
 
 /// What the file says afterwards.
-fn becomes(part: Option<&Part>) -> String {
+fn becomes(part: Option<&RulingPart>) -> String {
     let Some(step) = step(part) else { return "-".into() };
     match (&step.new, &step.ended) {
         (Some(state), None) if state.skipped_stages.is_empty() => {
@@ -103,7 +106,7 @@ fn becomes(part: Option<&Part>) -> String {
             )
         }
         (None, Some(run)) => {
-            let took = |took: &Took| took.tokens.map_or("?".into(), |tokens| tokens.to_string());
+            let took = |took: &StageCost| took.tokens.map_or("?".into(), |tokens| tokens.to_string());
             let tokens: Vec<String> = run.stages.iter().map(took).collect();
             format!("{} at {}", run.ended, tokens.join(", "))
         }
@@ -146,11 +149,11 @@ pub(super) fn thresholds(row: &Row<'_>) -> Vec<String> {
     section.expect("the section").put("dev-cycle", &cycle.to_value(), Voice::User);
     let run = |(at, tokens): (usize, &str)| {
         let tokens = tokens.parse().ok();
-        let took = |(name, tokens): (&str, Option<u64>)| Took { name: name.into(), tokens };
+        let took = |(name, tokens): (&str, Option<u64>)| StageCost { name: name.into(), tokens };
         let stages = [("audit", tokens), ("ship", Some(0)), ("retrospective", Some(0))].map(took).into();
-        Run { id: at.to_string(), cycle: "dev-cycle".into(), stages, ..Run::default() }
+        CycleRun { id: at.to_string(), cycle: "dev-cycle".into(), stages, ..CycleRun::default() }
     };
-    let runs: Vec<Run> = row[1].split(' ').filter(|cell| *cell != "-").enumerate().map(run).collect();
+    let runs: Vec<CycleRun> = row[1].split(' ').filter(|cell| *cell != "-").enumerate().map(run).collect();
     let facts = Facts {
         now: NOW,
         marks: Known::Value(fold(vec![marked(ActiveStage { done: true, ..active("sprint") })])),
@@ -252,22 +255,22 @@ fn files_text(cell: &str) -> Known<String> {
     })
 }
 
-fn known(cell: &str, config: &Config) -> Known<Standing> {
+fn known(cell: &str, config: &Config) -> Known<CycleStanding> {
     match files_text(cell) {
         Known::Value(text) => {
             let owner_gone = cell.ends_with(", gone");
-            Known::Value(Standing { owner_gone, ..standing(&text, &[], config) })
+            Known::Value(CycleStanding { owner_gone, ..standing(&text, &[], config) })
         }
         Known::Absent => Known::Absent,
         Known::Broken(why) => Known::Broken(why),
     }
 }
 
-fn to(part: Option<&Part>, audience: Audience) -> bool {
+fn to(part: Option<&RulingPart>, audience: Audience) -> bool {
     part.is_some_and(|part| part.verdict.says.iter().any(|say| say.to == audience))
 }
 
-fn says(part: Option<&Part>) -> &'static str {
+fn says(part: Option<&RulingPart>) -> &'static str {
     match (to(part, Audience::Model), to(part, Audience::User)) {
         (true, true) => "both",
         (true, false) => "model",
@@ -276,7 +279,7 @@ fn says(part: Option<&Part>) -> &'static str {
     }
 }
 
-fn aside(part: Option<&Part>) -> &'static str {
+fn aside(part: Option<&RulingPart>) -> &'static str {
     let is = |effect: &Effect| matches!(effect, Effect::Cycle(effect::Effect::SetAside { .. }));
     if part.is_some_and(|part| part.verdict.effects.iter().any(is)) { "yes" } else { "-" }
 }
@@ -349,7 +352,7 @@ pub(super) fn words(row: &Row<'_>) -> Vec<String> {
         "broke in" => decided(&event, history_of("sprint", "yes, the person broke in"), "120000", "sprint"),
         "not done, skill renamed" => {
             let mut facts = decided(&event, history_of("sprint", "-"), "120000", "sprint");
-            if let Known::Value(Standing { cycle: Some(cycle), .. }) = &mut facts.cycle {
+            if let Known::Value(CycleStanding { cycle: Some(cycle), .. }) = &mut facts.cycle {
                 cycle.stages[0].skill = "run".into();
             }
             facts
@@ -382,11 +385,11 @@ pub(super) fn starts(row: &Row<'_>) -> Vec<String> {
     let config = Config::default();
     let mut cycle = known(row[1], &config);
     let mut marks = Vec::new();
-    if let Known::Value(Standing { state: Ok(state), .. }) = &mut cycle {
+    if let Known::Value(CycleStanding { state: Ok(state), .. }) = &mut cycle {
         match row[2] {
             "-" => {}
             "in this session" => marks.push(SessionMark::Notice("cycle waits".into()).into()),
-            others => state.told = others.split(' ').map(str::to_owned).collect(),
+            others => state.resume_told = others.split(' ').map(str::to_owned).collect(),
         }
     }
     if stage {

@@ -19,7 +19,7 @@ use tidegate_core::feature::verification::work::{Background, Checked, Edit};
 use tidegate_core::file_class::FileClass;
 use tidegate_core::host::Host;
 use tidegate_core::pipeline;
-use tidegate_core::pipeline::ruling::Part;
+use tidegate_core::pipeline::ruling::RulingPart;
 use tidegate_core::settings::section::Voice;
 use tidegate_core::settings::value::Value;
 use tidegate_core::time::Millis;
@@ -58,12 +58,12 @@ pub(super) fn fold(marks: Vec<Mark>) -> Marks {
 }
 
 /// The part of one policy in the ruling; `None` where it does not take part.
-pub(super) fn part(policy: &str, facts: &Facts<'_>, config: &Config) -> Option<Part> {
+pub(super) fn part(policy: &str, facts: &Facts<'_>, config: &Config) -> Option<RulingPart> {
     pipeline::decide(facts, config, &|| 0).parts.into_iter().find(|part| part.policy == policy)
 }
 
 /// Its call, `shadowed` where it is only recorded, and why.
-pub(super) fn call_of(part: Option<&Part>) -> (String, String) {
+pub(super) fn call_of(part: Option<&RulingPart>) -> (String, String) {
     let Some(part) = part else { return ("-".into(), "-".into()) };
     let shadow = if part.shadow { "shadowed " } else { "" };
     (format!("{shadow}{}", part.verdict.call.name()), part.verdict.because.to_owned())
@@ -96,7 +96,7 @@ fn touched(file: &str) -> Touched {
     Touched { path: file.to_owned(), inside, below: file.to_owned(), class: FileClass::of(file), step: None }
 }
 
-fn skill_gate(thread: &str, file: &str, marks: Vec<Mark>, config: &Config) -> Option<Part> {
+fn skill_gate(thread: &str, file: &str, marks: Vec<Mark>, config: &Config) -> Option<RulingPart> {
     let json = edit_payload(thread);
     let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let verification = own::Facts { files: vec![touched(file)], ..own::Facts::default() };

@@ -20,11 +20,11 @@ use tidegate_core::feature::verdict::{Audience, Effect, Verdict};
 use tidegate_core::feature::verification::checks::Kinds;
 use tidegate_core::feature::verification::marks::Mark as VerificationMark;
 use tidegate_core::feature::verification::work::{Checked, Edit};
-use tidegate_core::feature::worktree::kept::{Kept, Worktrees};
+use tidegate_core::feature::worktree::kept::{KeptWorktree, Worktrees};
 use tidegate_core::feature::worktree::marks::Mark as WorktreeMark;
 use tidegate_core::host::Host;
 use tidegate_core::pipeline;
-use tidegate_core::pipeline::ruling::Part;
+use tidegate_core::pipeline::ruling::RulingPart;
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
 
@@ -72,7 +72,7 @@ fn work(cell: &str) -> Vec<Mark> {
 }
 
 /// Who is told, and what is left for later.
-fn told(part: Option<&Part>) -> String {
+fn told(part: Option<&RulingPart>) -> String {
     let Some(part) = part else { return "-".into() };
     let said = |to: Audience| part.verdict.says.iter().any(|say| say.to == to);
     let effects =
@@ -208,7 +208,7 @@ pub(super) fn nudge_words(row: &Row<'_>) -> Vec<String> {
     [row[0], row[1], row[2], &part.verdict.says[0].text].map(str::to_owned).into()
 }
 
-fn compaction(json: &str, known: Facts<'_>, config: &Config) -> Option<Part> {
+fn compaction(json: &str, known: Facts<'_>, config: &Config) -> Option<RulingPart> {
     let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     part("compaction", &Facts { event: &event, ..known }, config)
 }
@@ -279,7 +279,7 @@ pub(super) fn listings(row: &Row<'_>) -> Vec<String> {
         ..facts(&event)
     };
     let decide = |marks| part("compaction", &facts(marks), &config("guide", &[])).expect("it takes part");
-    let marked = |part: &Part| {
+    let marked = |part: &RulingPart| {
         part.verdict.says.iter().flat_map(|say| &say.when_said).find_map(|effect| match effect {
             Effect::Mark(Mark::Knowledge(KnowledgeMark::Listed(files))) => Some(*files),
             _ => None,
@@ -480,7 +480,7 @@ pub(super) fn worktrees(row: &Row<'_>) -> Vec<String> {
         r#"{{"session_id": "s", "hook_event_name": "{name}", "prompt": "go on", "tool_name": "{tool}"{agent}}}"#
     );
     let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
-    let kept = |name: &str| Kept { worktree: format!("/w/{name}"), copy: format!("/s/{name}") };
+    let kept = |name: &str| KeptWorktree { worktree: format!("/w/{name}"), copy: format!("/s/{name}") };
     let mut marks = Marks::default();
     if row[2] != "-" {
         marks.apply(WorktreeMark::WorktreeKept(kept(row[2])));

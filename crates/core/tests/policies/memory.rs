@@ -16,7 +16,7 @@ use tidegate_core::feature::memory::tag::MetaTag;
 use tidegate_core::feature::verdict::{Carried, Effect};
 use tidegate_core::host::Host;
 use tidegate_core::pipeline;
-use tidegate_core::pipeline::ruling::Part;
+use tidegate_core::pipeline::ruling::RulingPart;
 use tidegate_core::settings::value::Value;
 use tidegate_core::text::fnv;
 use tidegate_core::time::Millis;
@@ -65,7 +65,7 @@ fn length(cell: &str) -> Remembered {
     Remembered { length: cell.parse().ok(), project: Some(project()), ..Remembered::default() }
 }
 
-fn job(part: Option<&Part>) -> Option<&tidegate_core::feature::memory::job::Part> {
+fn job(part: Option<&RulingPart>) -> Option<&tidegate_core::feature::memory::job::Part> {
     part?.verdict.effects.iter().find_map(|effect| match effect {
         Effect::Memory(effect::Effect::Spool { work, .. }) => match work.as_ref() {
             Work::Relays(part) => Some(part),
@@ -75,7 +75,7 @@ fn job(part: Option<&Part>) -> Option<&tidegate_core::feature::memory::job::Part
     })
 }
 
-fn covers(part: Option<&Part>) -> String {
+fn covers(part: Option<&RulingPart>) -> String {
     job(part).map_or("-".into(), |job| format!("{} to {}", job.from, job.to))
 }
 
@@ -289,7 +289,7 @@ fn record(id: i64, cell: &str) -> Known<Option<TopicRecord>> {
     })
 }
 
-fn change(preset: &str, before: &str, now: &str, recorded: &str, held: &str) -> (Marks, Option<Part>) {
+fn change(preset: &str, before: &str, now: &str, recorded: &str, held: &str) -> (Marks, Option<RulingPart>) {
     let (preset, how) = preset.split_once(", ").unwrap_or((preset, ""));
     let mut config = config(preset, &[]);
     if how == "stepped down" {
@@ -445,7 +445,7 @@ fn undecided(cell: &str) -> Known<Undecided> {
     if cell == "unreadable" { Known::Broken("test".into()) } else { Known::Value(Undecided { topics }) }
 }
 
-fn startup(preset: &str, source: &str, marks: Marks, decided: &str, open: &str) -> Option<Part> {
+fn startup(preset: &str, source: &str, marks: Marks, decided: &str, open: &str) -> Option<RulingPart> {
     let (preset, how) = preset.split_once(", ").unwrap_or((preset, ""));
     let keys: Vec<(&str, &str, Value)> = match how.split_once(" = ") {
         Some(("startup_topics", count)) => {
@@ -469,7 +469,7 @@ fn startup(preset: &str, source: &str, marks: Marks, decided: &str, open: &str) 
 }
 
 pub(super) fn startups(row: &Row<'_>) -> Vec<String> {
-    let marked = |part: Option<Part>| {
+    let marked = |part: Option<RulingPart>| {
         let effects = part.map(|part| part.verdict.says).unwrap_or_default();
         fold(
             effects

@@ -5,16 +5,16 @@ use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::{Mark, Marks, SessionMark};
 use tidegate_core::feature::verdict::{Audience, Effect};
-use tidegate_core::feature::workflow::check::{Found, Named};
+use tidegate_core::feature::workflow::check::{FoundFile, NamedFile};
 use tidegate_core::feature::workflow::effect;
 use tidegate_core::feature::workflow::marks::Mark as WorkflowMark;
 use tidegate_core::feature::workflow::policy::ID;
-use tidegate_core::feature::workflow::standing::{LetThrough, Standing};
-use tidegate_core::feature::workflow::{Attached, Manifest, PhaseBegan, Workflow, work_id};
+use tidegate_core::feature::workflow::standing::{ClearedGate, WorkflowStanding};
+use tidegate_core::feature::workflow::{AttachedWorkflow, Manifest, PhaseBegan, Workflow, work_id};
 use tidegate_core::host::Host;
 use tidegate_core::host::window::Window;
 use tidegate_core::meter::{Meter, Reading, Source, Unknown};
-use tidegate_core::pipeline::ruling::Part;
+use tidegate_core::pipeline::ruling::RulingPart;
 use tidegate_core::time::Millis;
 
 use super::gates::{call_of, config, fold, part};
@@ -76,26 +76,34 @@ fn text(phase: &str, discovery: &str, more: &str) -> String {
     )
 }
 
-fn standing(text: &str, let_through: &[usize]) -> Standing {
+fn standing(text: &str, cleared_gates: &[usize]) -> WorkflowStanding {
     let manifest = Manifest::parse(text.as_bytes(), |name| (name == "feature").then(Workflow::default));
-    let gate =
-        |gate: &usize| LetThrough { manifest: PATH.into(), gate: *gate, at: BEGAN, ..LetThrough::default() };
-    let let_through = let_through.iter().map(gate).collect();
-    Standing {
+    let gate = |gate: &usize| ClearedGate {
+        manifest: PATH.into(),
+        gate: *gate,
+        at: BEGAN,
+        ..ClearedGate::default()
+    };
+    let cleared_gates = cleared_gates.iter().map(gate).collect();
+    WorkflowStanding {
         root: "/p".into(),
         path: PATH.into(),
         manifest,
         written: Some(Millis(NOW.0 - 1000)),
         files: Vec::new(),
-        let_through,
+        cleared_gates,
         owner: None,
         held_elsewhere: None,
     }
 }
 
-fn attached(phases: &[usize]) -> Attached {
-    let mut new =
-        Attached { manifest: PATH.into(), workflow: "feature".into(), of: 16, ..Attached::default() };
+fn attached(phases: &[usize]) -> AttachedWorkflow {
+    let mut new = AttachedWorkflow {
+        manifest: PATH.into(),
+        workflow: "feature".into(),
+        of: 16,
+        ..AttachedWorkflow::default()
+    };
     for number in phases {
         let name = Workflow::default().phase(*number).expect("a phase").name.clone();
         new.begin(&PhaseBegan { number: *number, name, at: Some(BEGAN), level: None, asked: false });
@@ -112,7 +120,7 @@ fn notice(text: &str) -> Mark {
 }
 
 /// To whom something is said that is carried there.
-fn says(part: Option<&Part>, event: &Event<'_>) -> String {
+fn says(part: Option<&RulingPart>, event: &Event<'_>) -> String {
     let Some(part) = part else { return "-".into() };
     let to = |audience| event.main_thread() && part.verdict.says.iter().any(|say| say.to == audience);
     let name = match (to(Audience::Model), to(Audience::User)) {
@@ -174,7 +182,7 @@ pub(super) fn absolute(row: &Row<'_>) -> Vec<String> {
 }
 
 /// What a cell says of the workflow: what is known of its manifest, and the session's marks.
-fn workflow(cell: &str) -> (Known<Standing>, Vec<Mark>) {
+fn workflow(cell: &str) -> (Known<WorkflowStanding>, Vec<Mark>) {
     let (phase, how) = cell.split_once(", ").unwrap_or((cell, ""));
     let number: Option<usize> = phase.strip_prefix("phase ").and_then(|number| number.parse().ok());
     let marks = |number: usize| vec![bound(&[number])];
@@ -228,15 +236,15 @@ pub(super) fn sessions(row: &Row<'_>) -> Vec<String> {
 pub(super) fn gates(row: &Row<'_>) -> Vec<String> {
     let json = spawn("");
     let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
-    let (let_through, more, discovery) = match row[3] {
+    let (cleared_gates, more, discovery) = match row[3] {
         "-" => (&[][..], "", row[2]),
         "passed" | "skipped" | "passed, before it was begun" => (&[1][..], "", row[2]),
         "the manifest says passed" => (&[][..], "gates: {1: {status: passed}}\n", row[2]),
         "the manifest says skipped" => (&[][..], "", "says skipped"),
         other => panic!("no such history: {other}"),
     };
-    let mut standing = standing(&text(row[1], discovery, more), let_through);
-    for known in &mut standing.let_through {
+    let mut standing = standing(&text(row[1], discovery, more), cleared_gates);
+    for known in &mut standing.cleared_gates {
         known.skipped = row[3] == "skipped";
         if row[3].ends_with("before it was begun") {
             known.at = CREATED.before(60_000);
@@ -259,13 +267,13 @@ pub(super) fn missing(row: &Row<'_>) -> Vec<String> {
     let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let mut standing = standing(&text("4", row[1], ""), &[]);
     let found = match row[1] {
-        "in a missing artifact" => Some(Found::Missing),
-        "in an artifact outside" => Some(Found::Outside),
-        "in an artifact" => Some(Found::File { lines: 9, tokens: 900, modified: Some(ENDED) }),
+        "in a missing artifact" => Some(FoundFile::Missing),
+        "in an artifact outside" => Some(FoundFile::Outside),
+        "in an artifact" => Some(FoundFile::File { lines: 9, tokens: 900, modified: Some(ENDED) }),
         _ => None,
     };
     standing.files =
-        found.map(|found| (3, vec![Named { name: "discovery.md".into(), found }])).into_iter().collect();
+        found.map(|found| (3, vec![NamedFile { name: "discovery.md".into(), found }])).into_iter().collect();
     let level = row[3].starts_with("it ended at 80%").then_some(80);
     let ended =
         PhaseBegan { number: 4, name: "skill_discovery".into(), at: Some(ENDED), level, asked: false };
@@ -309,15 +317,17 @@ pub(super) fn changes(row: &Row<'_>) -> Vec<String> {
     let marks = match from {
         "none" => Vec::new(),
         "another" => {
-            let other =
-                Attached { manifest: ".claude/.output/features/y/MANIFEST.yaml".into(), ..attached(&[5]) };
+            let other = AttachedWorkflow {
+                manifest: ".claude/.output/features/y/MANIFEST.yaml".into(),
+                ..attached(&[5])
+            };
             vec![WorkflowMark::Workflow(Box::new(other)).into()]
         }
         phase => vec![bound(&[phase.parse().expect("a phase")])],
     };
     let of = |text: &str| {
         let owner = taken.then(|| "another".to_owned());
-        Known::Value(Standing { owner, held_elsewhere: held.then_some(1), ..standing(text, &[1]) })
+        Known::Value(WorkflowStanding { owner, held_elsewhere: held.then_some(1), ..standing(text, &[1]) })
     };
     let workflow = match to {
         "complete" => of(&text("5", "whole", "status: complete\n")),

@@ -12,8 +12,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use tidegate_core::feature as policy;
-use tidegate_core::feature::config::layer::{Assignment, Layer, Origin, path as path_of};
-use tidegate_core::feature::config::{BrokenFile, Config, Owner, split_off};
+use tidegate_core::feature::config::layer::{Assignment, Layer, Origin, key_path as path_of};
+use tidegate_core::feature::config::{BrokenFile, Config, ConfigOwner, parse_off_list};
 use tidegate_core::settings::near;
 use tidegate_core::settings::section::Voice;
 use tidegate_core::settings::value::Value;
@@ -59,7 +59,7 @@ pub struct Sources<'a> {
 pub fn read(sources: &Sources<'_>) -> Config {
     let mut config = Config::default();
     if let Some(user) = sources.user {
-        let (settled, stricter) = match read_whole(user, Owner::User, sources.state, &mut config) {
+        let (settled, stricter) = match read_whole(user, ConfigOwner::User, sources.state, &mut config) {
             Found::Nothing => (None, None),
             Found::Now(parsed, _) => (Some(parsed), None),
             Found::Broken { copy, rest } => (copy, rest),
@@ -79,7 +79,7 @@ pub fn read(sources: &Sources<'_>) -> Config {
         }
     }
     for path in project_files(sources.root) {
-        match read_whole(&path, Owner::Project, sources.state, &mut config) {
+        match read_whole(&path, ConfigOwner::Project, sources.state, &mut config) {
             Found::Nothing => {}
             Found::Now(parsed, text) => {
                 if !parsed.projects.is_empty() {
@@ -105,10 +105,14 @@ pub fn read(sources: &Sources<'_>) -> Config {
         config.apply(&layer);
     }
     if let Some(off) = sources.off {
-        config.off = split_off(off);
-        let unknown = config.off.iter().filter(|id| !policy::switchable().any(|known| known == id.as_str()));
+        config.off = parse_off_list(off);
+        let unknown =
+            config.off.iter().filter(|id| !policy::switchable_policies().any(|known| known == id.as_str()));
         let problem = |id: &String| {
-            format!("TIDEGATE_OFF: there is no policy `{id}`{}", near::hint(id, policy::switchable()))
+            format!(
+                "TIDEGATE_OFF: there is no policy `{id}`{}",
+                near::hint(id, policy::switchable_policies())
+            )
         };
         let problems: Vec<String> = unknown.map(problem).collect();
         config.problems.extend(problems);
@@ -143,7 +147,7 @@ enum Found {
 
 /// Reads a file. Of one that cannot be read as a whole the last copy counts that could be, since a stray bracket must not open
 /// a gate, and what was made stricter since.
-fn read_whole(path: &Path, owner: Owner, state: Option<&StateDir>, config: &mut Config) -> Found {
+fn read_whole(path: &Path, owner: ConfigOwner, state: Option<&StateDir>, config: &mut Config) -> Found {
     let file = path.to_string_lossy().into_owned();
     let (wrong, text) = match read_file(path) {
         Ok(None) => return Found::Nothing,
@@ -161,14 +165,16 @@ fn read_whole(path: &Path, owner: Owner, state: Option<&StateDir>, config: &mut 
     });
     let broken = BrokenFile { file: file.clone(), line: wrong.line, has_copy: copy.is_some(), owner };
     let counts = match (broken.has_copy, owner) {
-        (true, Owner::User) => "its last copy that could be read counts, and what is stricter in it",
-        (true, Owner::Project) => "of it and its last copy that could be read only what is stricter counts",
-        (false, Owner::User) => {
+        (true, ConfigOwner::User) => "its last copy that could be read counts, and what is stricter in it",
+        (true, ConfigOwner::Project) => {
+            "of it and its last copy that could be read only what is stricter counts"
+        }
+        (false, ConfigOwner::User) => {
             "there is no earlier copy, so built-in values count, and what is stricter in it"
         }
-        (false, Owner::Project) => "there is no earlier copy, so only what is stricter in it counts",
+        (false, ConfigOwner::Project) => "there is no earlier copy, so only what is stricter in it counts",
     };
-    config.problems.push(format!("{}: {}; {counts}", broken.place(), wrong.what));
+    config.problems.push(format!("{}: {}; {counts}", broken.location(), wrong.what));
     config.broken.push(broken);
     let text = text.filter(|text| text.len() <= LONGEST_REST);
     let mut rest = text.and_then(|text| rest(&text, &file, config));
@@ -621,7 +627,7 @@ mod tests {
             file: scene.user().display().to_string(),
             line: Some(3),
             has_copy: true,
-            owner: Owner::User,
+            owner: ConfigOwner::User,
         };
         assert_eq!(config.broken, [broken]);
         let problem = &config.problems[0];

@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tidegate_core::event::{EventKind, SessionId};
 use tidegate_core::feature::config::Config;
-use tidegate_core::feature::cycle::effect::{Effect, Step};
-use tidegate_core::feature::cycle::standing::{Standing, is_live as session_is_live};
-use tidegate_core::feature::cycle::state::{FILE, MOST_TOLD};
-use tidegate_core::feature::cycle::{Run, State, history};
+use tidegate_core::feature::cycle::effect::{CycleStep, Effect};
+use tidegate_core::feature::cycle::standing::{CycleStanding, is_session_live};
+use tidegate_core::feature::cycle::state::{MAX_SESSIONS_TOLD, STATE_FILE};
+use tidegate_core::feature::cycle::{CycleRun, CycleState, history};
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::time::Millis;
 
@@ -23,7 +23,7 @@ use crate::place::StateDir;
 use crate::session::{claims, marks};
 
 /// A copy of the budget for other tools.
-pub const BUDGET: &str = ".context-budget.json";
+pub const OUT_OF_CONTEXT: &str = ".context-budget.json";
 
 /// The file below the project's root.
 const IN_PROJECT: &str = ".claude/dev-cycle.state.json";
@@ -41,7 +41,7 @@ const MOST_ASIDE: usize = 100;
 fn file(root: &Path) -> io::Result<PathBuf> {
     let folder = root.join(".claude");
     let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
-    let path = folder.join(FILE);
+    let path = folder.join(STATE_FILE);
     if is_link(&folder) || is_link(&path) {
         return Err(io::Error::other(format!("{} is reached through a link", path.display())));
     }
@@ -66,14 +66,14 @@ fn real(path: &Path) -> PathBuf {
 }
 
 /// Where the project's cycle stands.
-pub fn read(state: Option<&StateDir>, root: &Path, config: &Config) -> Known<Standing> {
+pub fn read(state: Option<&StateDir>, root: &Path, config: &Config) -> Known<CycleStanding> {
     let text = match read_file(root) {
         Ok(Some(text)) => text,
         Ok(None) => return Known::Absent,
         Err(error) => return Known::Broken(error.to_string()),
     };
     let of_project = |project: &str| real(Path::new(project)) == real(root);
-    let mut standing = Standing::of(text, |name| config.policies.cycle.cycle(name), of_project);
+    let mut standing = CycleStanding::parse(text, |name| config.policies.cycle.cycle(name), of_project);
     if let (Ok(found), Some(cycle)) = (&standing.state, &standing.cycle) {
         let auto = cycle.stages.iter().skip(1).any(|stage| stage.min_left.tokens().is_none());
         let runs = state.filter(|_| auto).map(|state| runs(state, root)).unwrap_or_default();
@@ -87,12 +87,14 @@ pub fn read(state: Option<&StateDir>, root: &Path, config: &Config) -> Known<Sta
 pub fn is_live(state: &StateDir, session: &str, now: Millis) -> bool {
     let Ok(id) = SessionId::parse(session) else { return false };
     let folder = state.session(&id);
-    session_is_live(marks::read(&folder).value(), claims::last_heard(&folder), now)
+    is_session_live(marks::read(&folder).value(), claims::last_heard(&folder), now)
 }
 
 /// The cycles that ended in this project, oldest first.
-pub fn runs(state: &StateDir, root: &Path) -> Vec<Run> {
-    Run::fold(&bounded::read_end(&history_file(state, root), LARGEST_HISTORY).unwrap_or_default())
+pub fn runs(state: &StateDir, root: &Path) -> Vec<CycleRun> {
+    CycleRun::parse_history(
+        &bounded::read_end(&history_file(state, root), LARGEST_HISTORY).unwrap_or_default(),
+    )
 }
 
 fn history_file(state: &StateDir, root: &Path) -> PathBuf {
@@ -104,7 +106,7 @@ fn root_of<'a>(project: Option<&'a str>, here: &Where<'a>) -> Option<&'a Path> {
     project.map(Path::new).or(here.root)
 }
 
-pub(super) fn read_facts(facts: &Facts<'_>, here: &Where<'_>) -> Known<Standing> {
+pub(super) fn read_facts(facts: &Facts<'_>, here: &Where<'_>) -> Known<CycleStanding> {
     let stage = facts.marks.value().and_then(|marks| marks.cycle.stage.as_ref());
     let Some(root) = root_of(stage.and_then(|stage| stage.project.as_deref()), here) else {
         return Known::Absent;
@@ -136,7 +138,7 @@ pub(super) fn carry_out(effect: &Effect, here: &Where<'_>) -> io::Result<()> {
 }
 
 /// Changes the file as was decided, if it still says what it said then.
-fn take_step(state: &StateDir, root: &Path, step: &Step) -> io::Result<()> {
+fn take_step(state: &StateDir, root: &Path, step: &CycleStep) -> io::Result<()> {
     change(state, root, |now| {
         if now != Some(step.old.as_slice()) {
             return Err(io::Error::other("the cycle was changed in between"));
@@ -149,9 +151,9 @@ fn take_step(state: &StateDir, root: &Path, step: &Step) -> io::Result<()> {
 #[derive(Clone, Debug, Default)]
 pub struct Change {
     /// What it is to say; without this it goes.
-    pub new: Option<State>,
+    pub new: Option<CycleState>,
     /// What is added to the history before that.
-    pub ended: Option<Run>,
+    pub ended: Option<CycleRun>,
 }
 
 /// Changes the file by what it says now. The history first: whenever this is killed, nothing that ended is lost, and what
@@ -165,7 +167,7 @@ pub fn change(
     let path = file(root)?;
     let old = read_file(root)?;
     let Change { new, ended } = decide(old.as_deref())?;
-    let new = new.map(|new| new.text());
+    let new = new.map(|new| new.to_text());
     if new.as_ref().is_some_and(|text| text.len() as u64 > LARGEST) {
         // Nobody could read it again.
         return Err(io::Error::other("it would be too large"));
@@ -177,7 +179,7 @@ pub fn change(
     }
     let Some(new) = new else {
         // Only a copy, and old by now.
-        let _ = fs::remove_file(root.join(".claude").join(BUDGET));
+        let _ = fs::remove_file(root.join(".claude").join(OUT_OF_CONTEXT));
         return match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
@@ -204,8 +206,8 @@ pub fn set_aside(state: &StateDir, root: &Path, old: &[u8]) -> io::Result<Option
         return Ok(None);
     }
     let names = (1..=MOST_ASIDE).map(|number| match number {
-        1 => path.with_file_name(format!("{FILE}.bad")),
-        _ => path.with_file_name(format!("{FILE}.bad.{number}")),
+        1 => path.with_file_name(format!("{STATE_FILE}.bad")),
+        _ => path.with_file_name(format!("{STATE_FILE}.bad.{number}")),
     });
     let aside = replace::keep_as(&path, names, |_| false)?;
     match fs::remove_file(&path) {
@@ -217,10 +219,10 @@ pub fn set_aside(state: &StateDir, root: &Path, old: &[u8]) -> io::Result<Option
 /// Remembers that a session was told how to resume the cycle.
 pub fn remember_told(state: &StateDir, root: &Path, session: &SessionId) -> io::Result<()> {
     change(state, root, |now| {
-        let known = now.and_then(|now| State::parse(now).ok());
+        let known = now.and_then(|now| CycleState::parse(now).ok());
         let mut known = known.ok_or_else(|| io::Error::other("there is no cycle any more"))?;
-        let told = &mut known.told;
-        if told.len() < MOST_TOLD && !told.iter().any(|told| told == session.as_str()) {
+        let told = &mut known.resume_told;
+        if told.len() < MAX_SESSIONS_TOLD && !told.iter().any(|told| told == session.as_str()) {
             told.push(session.to_string());
         }
         Ok(Change { new: Some(known), ended: None })
@@ -272,14 +274,14 @@ pub fn publish_budget(root: &Path, session: &SessionId, used_pct: f64, now: Mill
     }
     let remaining = ((100.0 - used_pct).max(0.0) * 10.0).round() / 10.0;
     let text = json!({ "remaining": remaining, "ts": now.0 / 1000, "sessionId": session.as_str() });
-    replace::copy(&path.with_file_name(BUDGET), format!("{text}\n").as_bytes())
+    replace::copy(&path.with_file_name(OUT_OF_CONTEXT), format!("{text}\n").as_bytes())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::place::PlaceEnv;
-    use tidegate_core::feature::cycle::Status;
+    use tidegate_core::feature::cycle::CycleStatus;
     use tidegate_core::feature::cycle::marks::Mark as CycleMark;
 
     struct Project {
@@ -294,7 +296,7 @@ mod tests {
             let env = PlaceEnv { state_dir: Some(base.path().join("state")), ..PlaceEnv::default() };
             let root = base.path().join("project");
             fs::create_dir_all(root.join(".claude")).unwrap();
-            fs::write(root.join(".claude").join(FILE), text).unwrap();
+            fs::write(root.join(".claude").join(STATE_FILE), text).unwrap();
             Project { state: StateDir::open(&env).unwrap(), root, _base: base }
         }
 
@@ -310,9 +312,9 @@ mod tests {
     #[test]
     fn nothing_is_changed_that_was_not_looked_at() {
         let project = Project::new(r#"{"stage": "audit"}"#);
-        let mut new = State::default();
+        let mut new = CycleState::default();
         new.begin_stage("ship", None);
-        let step = Step {
+        let step = CycleStep {
             old: br#"{"stage": "sprint"}"#.to_vec(),
             new: Some(new),
             ended: None,
@@ -320,20 +322,20 @@ mod tests {
             project: None,
         };
         assert!(take_step(&project.state, &project.root, &step).is_err());
-        let step = Step { old: br#"{"stage": "audit"}"#.to_vec(), ..step };
+        let step = CycleStep { old: br#"{"stage": "audit"}"#.to_vec(), ..step };
         take_step(&project.state, &project.root, &step).unwrap();
         let Known::Value(standing) = read(Some(&project.state), &project.root, &Config::default()) else {
             panic!()
         };
-        let state = State::parse(&standing.text).unwrap();
-        assert_eq!((state.stage.as_str(), state.status), ("ship", Status::Running));
-        assert_eq!(project.names(), [FILE]);
+        let state = CycleState::parse(&standing.text).unwrap();
+        assert_eq!((state.stage.as_str(), state.status), ("ship", CycleStatus::Running));
+        assert_eq!(project.names(), [STATE_FILE]);
     }
 
     #[test]
     fn what_nobody_could_read_again_is_not_written() {
         let project = Project::new(r#"{"stage": "audit"}"#);
-        let mut new = State::default();
+        let mut new = CycleState::default();
         new.begin_stage("audit", None);
         new.metrics.insert("log".into(), "x".repeat(300_000).into());
         let refused = change(&project.state, &project.root, |_| Ok(Change { new: Some(new), ended: None }));
@@ -358,10 +360,10 @@ mod tests {
     fn what_ended_is_in_the_history_once() {
         let project = Project::new(r#"{"stage": "retrospective"}"#);
         publish_budget(&project.root, &SessionId::parse("s").unwrap(), 61.96, Millis(5000)).unwrap();
-        let copy = fs::read_to_string(project.root.join(".claude").join(BUDGET)).unwrap();
+        let copy = fs::read_to_string(project.root.join(".claude").join(OUT_OF_CONTEXT)).unwrap();
         let copy: serde_json::Value = serde_json::from_str(&copy).unwrap();
         assert_eq!(copy, json!({ "remaining": 38.0, "ts": 5, "sessionId": "s" }));
-        let run = Run { id: "a".into(), ended: "complete".into(), ..Run::default() };
+        let run = CycleRun { id: "a".into(), ended: "complete".into(), ..CycleRun::default() };
         let over = |_: Option<&[u8]>| Ok(Change { new: None, ended: Some(run.clone()) });
         change(&project.state, &project.root, over).unwrap();
         change(&project.state, &project.root, over).unwrap();
@@ -375,17 +377,17 @@ mod tests {
         let aside = |text: &str| set_aside(&project.state, &project.root, text.as_bytes()).unwrap();
         assert_eq!(aside("other"), None);
         assert!(aside("{").is_some());
-        fs::write(project.root.join(".claude").join(FILE), "[").unwrap();
+        fs::write(project.root.join(".claude").join(STATE_FILE), "[").unwrap();
         assert!(aside("[").is_some());
-        assert_eq!(project.names(), [format!("{FILE}.bad"), format!("{FILE}.bad.2")]);
-        assert_eq!(fs::read(project.root.join(".claude").join(format!("{FILE}.bad"))).unwrap(), b"{");
+        assert_eq!(project.names(), [format!("{STATE_FILE}.bad"), format!("{STATE_FILE}.bad.2")]);
+        assert_eq!(fs::read(project.root.join(".claude").join(format!("{STATE_FILE}.bad"))).unwrap(), b"{");
     }
 
     #[cfg(unix)]
     #[test]
     fn a_link_is_not_followed() {
         let project = Project::new("{}");
-        let path = project.root.join(".claude").join(FILE);
+        let path = project.root.join(".claude").join(STATE_FILE);
         assert_eq!(path, project.root.join(IN_PROJECT));
         let victim = project.root.join("victim");
         fs::rename(&path, &victim).unwrap();
@@ -409,6 +411,6 @@ mod tests {
             remember_told(&project.state, &project.root, &SessionId::parse(id).unwrap()).unwrap();
         }
         let Known::Value(standing) = read(None, &project.root, &Config::default()) else { panic!() };
-        assert_eq!(standing.state.unwrap().told, ["a", "b", "c"]);
+        assert_eq!(standing.state.unwrap().resume_told, ["a", "b", "c"]);
     }
 }

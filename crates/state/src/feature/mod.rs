@@ -17,7 +17,7 @@ use std::path::Path;
 
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::config::Config;
-use tidegate_core::feature::facts::{Facts, Join, Known, Needs};
+use tidegate_core::feature::facts::{Facts, JoinNeeds, Known, Needs};
 use tidegate_core::feature::verdict::Effect;
 use tidegate_core::time::Millis;
 
@@ -87,7 +87,7 @@ pub fn read(facts: &mut Facts<'_>, needs: Needs, here: &Where<'_>) {
     }
 }
 
-fn asks<T: Join>(needs: T) -> bool {
+fn asks<T: JoinNeeds>(needs: T) -> bool {
     needs != T::default()
 }
 

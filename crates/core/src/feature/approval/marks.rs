@@ -9,13 +9,13 @@ use crate::time::Millis;
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
     /// The request in its latest state.
-    Approval(Approval),
+    Approval(ApprovalRequest),
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
     /// Oldest first.
-    pub requests: Vec<Approval>,
+    pub requests: Vec<ApprovalRequest>,
 }
 
 const REQUESTS_KEPT: usize = 8;
@@ -29,7 +29,7 @@ impl RoomMarks for Marks {
         self.requests.push(new);
         if self.requests.len() > REQUESTS_KEPT {
             // A finished request goes first, otherwise the oldest.
-            let over = |known: &Approval| {
+            let over = |known: &ApprovalRequest| {
                 matches!(known.stage, ApprovalStage::Used | ApprovalStage::Void | ApprovalStage::Refused)
             };
             let at = self.requests.iter().position(over).unwrap_or_default();
@@ -44,7 +44,7 @@ impl RoomMarks for Marks {
 
 /// A request of an agent to run a command that loosens something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Approval {
+pub struct ApprovalRequest {
     /// The person names the request by it.
     pub code: String,
     /// Without `tidegate`.
@@ -77,8 +77,8 @@ pub enum ApprovalStage {
 }
 
 /// Limits for text that a person approves with a code: more is not read at a glance.
-const LONGEST_TERM: usize = 400;
-const MOST_LINES: usize = 8;
+const MAX_TERM_CHARS: usize = 400;
+const MAX_TERM_LINES: usize = 8;
 
 /// A request waits this long for an answer, and an approval for its use.
 pub const APPROVAL_MS: u64 = 10 * 60 * 1000;
@@ -89,7 +89,7 @@ pub const CODE_LETTERS: &[u8; 31] = b"23456789ABCDEFGHJKLMNPQRSTUVWXY";
 /// Short enough to type, long enough not to appear by chance.
 pub const CODE_LENGTH: usize = 6;
 
-impl Approval {
+impl ApprovalRequest {
     pub fn waits(&self, now: Millis) -> bool {
         matches!(self.stage, ApprovalStage::Asked | ApprovalStage::Questioned(_)) && self.in_time(now)
     }
@@ -132,7 +132,8 @@ impl Approval {
 
     /// Short enough for a person to read at a glance.
     pub fn fits_a_glance(&self) -> bool {
-        let fits = |text: &str| text.chars().count() <= LONGEST_TERM && text.lines().count() <= MOST_LINES;
+        let fits =
+            |text: &str| text.chars().count() <= MAX_TERM_CHARS && text.lines().count() <= MAX_TERM_LINES;
         fits(&self.command) && self.about.as_deref().is_none_or(fits)
     }
 
@@ -148,7 +149,7 @@ pub(in crate::feature) mod tests {
 
     pub(in crate::feature) fn mark() -> impl Strategy<Value = Mark> {
         ("[A-Y2-9]{2}", 0u64..1 << 40).prop_map(|(code, at)| {
-            Mark::Approval(Approval {
+            Mark::Approval(ApprovalRequest {
                 code,
                 command: "off skill-gate".into(),
                 about: None,

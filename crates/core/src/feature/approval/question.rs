@@ -1,7 +1,7 @@
 //! The question to the person, as far as an approval depends on it.
 
 use crate::event::action::{AnswerOption, Asked, Question, QuestionAnswer, QuestionCall};
-use crate::feature::approval::marks::Approval;
+use crate::feature::approval::marks::ApprovalRequest;
 use crate::host::Host;
 use crate::text::hidden::is_plain;
 use crate::text::quoted::quoted_line;
@@ -14,7 +14,7 @@ const OPTIONS: [(&str, &str); 2] =
     [("approve", "Allow exactly this command, once."), ("refuse", "Nothing is changed.")];
 
 /// The tool call for the only question whose answer counts, if the host has such a tool.
-pub fn to_ask(host: Host, request: &Approval) -> Option<QuestionCall> {
+pub fn approval_question_call(host: Host, request: &ApprovalRequest) -> Option<QuestionCall> {
     let option = |(label, description): (&str, &str)| AnswerOption {
         label: label.to_owned(),
         description: description.to_owned(),
@@ -29,20 +29,20 @@ pub fn to_ask(host: Host, request: &Approval) -> Option<QuestionCall> {
 
 /// The code appears anywhere in what the person sees.
 pub(super) fn is_about(question: &Question, code: &str) -> bool {
-    question.shown.iter().any(|shown| holds(shown, code))
+    question.shown.iter().any(|shown| contains_code(shown, code))
 }
 
 /// It is the only question whose answer counts for this request.
-pub(super) fn is_for(question: &Question, request: &Approval) -> bool {
-    question.only.as_ref().is_some_and(|asked| is_ours(asked, request))
+pub(super) fn is_for(question: &Question, request: &ApprovalRequest) -> bool {
+    question.only.as_ref().is_some_and(|asked| is_given_question(asked, request))
 }
 
 /// Compared to the letter: text around the question, or below the options, could reverse its meaning.
-fn is_ours(asked: &Asked, request: &Approval) -> bool {
+fn is_given_question(asked: &Asked, request: &ApprovalRequest) -> bool {
     let is_option = |option: &AnswerOption, (label, description): (&str, &str)| {
         option.label == label && (option.description.is_empty() || option.description == description)
     };
-    is_text_for(&asked.text, request)
+    is_given_text(&asked.text, request)
         && (asked.header.is_empty() || asked.header == HEADER)
         && !asked.takes_several
         && asked.options.len() == OPTIONS.len()
@@ -50,7 +50,7 @@ fn is_ours(asked: &Asked, request: &Approval) -> bool {
 }
 
 /// Line breaks may differ. Characters that draw over others are not accepted.
-fn is_text_for(question: &str, request: &Approval) -> bool {
+fn is_given_text(question: &str, request: &ApprovalRequest) -> bool {
     let is_visible = question.chars().all(|c| matches!(c, '\n' | '\r' | '\t') || is_plain(c));
     is_visible
         && quoted_line(question).split_whitespace().eq(quoted_line(&request.question()).split_whitespace())
@@ -63,17 +63,17 @@ pub(super) enum Answer {
     None,
 }
 
-pub(super) fn answer(host: Host, response: &str, request: &Approval) -> Answer {
+pub(super) fn read_answer(host: Host, response: &str, request: &ApprovalRequest) -> Answer {
     let code = request.code.as_str();
     let Some(answers) = host.question_answers(response) else { return Answer::None };
-    if !answers.given.iter().any(|answer| holds(&answer.question, code)) {
+    if !answers.given.iter().any(|answer| contains_code(&answer.question, code)) {
         return Answer::None;
     }
     let is_yes = |answer: &QuestionAnswer| {
-        is_text_for(&answer.question, request)
+        is_given_text(&answer.question, request)
             && answer.text.as_deref().is_some_and(|text| is_approval(text, code))
     };
-    let is_for = answers.only.is_some_and(|asked| is_ours(&asked, request));
+    let is_for = answers.only.is_some_and(|asked| is_given_question(&asked, request));
     if is_for && answers.given.iter().all(is_yes) { Answer::Approval } else { Answer::Other }
 }
 
@@ -87,7 +87,7 @@ fn is_approval(answer: &str, code: &str) -> bool {
 
 /// Any case, and not only as a word: after `
 /// ` in JSON, a letter precedes the code.
-pub(super) fn holds(text: &str, code: &str) -> bool {
+pub(super) fn contains_code(text: &str, code: &str) -> bool {
     search::holds_in_any_case(text.as_bytes(), code.as_bytes())
 }
 
@@ -98,22 +98,22 @@ mod tests {
 
     const HOST: Host = Host::ClaudeCode;
 
-    fn input(request: &Approval) -> String {
-        to_ask(HOST, request).expect("a host with such a tool").input
+    fn input(request: &ApprovalRequest) -> String {
+        approval_question_call(HOST, request).expect("a host with such a tool").input
     }
 
     #[test]
     fn a_code_is_found_however_it_is_written() {
         for text in ["K7QF2M", "approve k7qf2m", "(K7QF2M)", "approve\\nK7QF2M", "\\tK7QF2M", "xK7QF2My"] {
-            assert!(holds(text, "K7QF2M"), "{text}");
+            assert!(contains_code(text, "K7QF2M"), "{text}");
         }
         for text in ["K7QF2", "K7Q F2M", ""] {
-            assert!(!holds(text, "K7QF2M"), "{text}");
+            assert!(!contains_code(text, "K7QF2M"), "{text}");
         }
     }
 
-    fn request(command: &str, about: Option<&str>) -> Approval {
-        Approval {
+    fn request(command: &str, about: Option<&str>) -> ApprovalRequest {
+        ApprovalRequest {
             code: "K7QF2M".into(),
             command: command.into(),
             about: about.map(str::to_owned),
@@ -124,7 +124,7 @@ mod tests {
         }
     }
 
-    fn skip() -> Approval {
+    fn skip() -> ApprovalRequest {
         request("gate skip 1 --reason 'one file'", Some("risks: the context may run out"))
     }
 
@@ -149,7 +149,7 @@ mod tests {
             (&WHOLE.replace("skip 1", "skip 12"), false),
             (&WHOLE.replace("may", "will not"), false),
         ] {
-            assert_eq!(is_text_for(question, &skip()), is_shown, "{question}");
+            assert_eq!(is_given_text(question, &skip()), is_shown, "{question}");
         }
         let wide = request("off skill-gate", Some("<b>a</b>"));
         assert!(
@@ -200,7 +200,7 @@ mod tests {
         let ours = serde_json::from_str::<Value>(&input(&skip())).expect("JSON");
         let answer = |questions: &Value, asked: &str| {
             let response = json!({ "questions": questions, "answers": { asked: "approve" } });
-            super::answer(HOST, &response.to_string(), &skip())
+            super::read_answer(HOST, &response.to_string(), &skip())
         };
         assert_eq!(answer(&ours["questions"], WHOLE), Answer::Approval);
         let mut reversed = ours["questions"].clone();

@@ -1,7 +1,7 @@
 //! Texts for people about commands that wait for their approval.
 
 use super::Doubt;
-use super::marks::Approval;
+use super::marks::ApprovalRequest;
 use crate::text::lang::Lang;
 
 /// `wording` is the command and its meaning.
@@ -60,7 +60,7 @@ pub(super) fn approved(lang: Lang, what: &str) -> String {
 }
 
 /// `None` if no person would read it.
-pub(super) fn not_counted(lang: Lang, request: &Approval, doubt: Doubt) -> Option<String> {
+pub(super) fn not_counted(lang: Lang, request: &ApprovalRequest, doubt: Doubt) -> Option<String> {
     let code = &request.code;
     let command = request.terms().next().unwrap_or_default();
     let why = match (lang, doubt) {

@@ -46,12 +46,12 @@ pub struct Assignment {
 
 impl Assignment {
     pub fn path(&self) -> String {
-        path(&self.section, &self.key)
+        key_path(&self.section, &self.key)
     }
 }
 
 /// `section.key`, or the key alone above all sections.
-pub fn path(section: &str, key: &str) -> String {
+pub fn key_path(section: &str, key: &str) -> String {
     let key = key_text(key);
     if section.is_empty() { key.into_owned() } else { format!("{section}.{key}") }
 }
@@ -65,7 +65,7 @@ pub struct Layer {
 
 /// A value without effect until a person trusts its file, or forever.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Waiting {
+pub struct WaitingValue {
     pub assignment: Assignment,
     /// Trust would not help: only the user's own config may set this.
     pub never: bool,
@@ -74,7 +74,7 @@ pub struct Waiting {
 }
 
 /// Further problems are only reported, without a hint.
-const MOST_HINTS: usize = 20;
+const MAX_HINTS: usize = 20;
 
 impl Config {
     /// Applies the next layer. In a section with an invalid value only stricter values count, so that earlier values
@@ -84,7 +84,7 @@ impl Config {
         let mut unknown: BTreeSet<&str> = BTreeSet::new();
         for assignment in &layer.assignments {
             let Assignment { section, key, value, origin } = assignment;
-            let hints = self.problems.len() < MOST_HINTS;
+            let hints = self.problems.len() < MAX_HINTS;
             let problem = match self.section(section).map(|found| (found, found.check(key, value))) {
                 Some((_, Ok(()))) => continue,
                 None if !unknown.insert(section) => continue,
@@ -92,7 +92,7 @@ impl Config {
                     let names =
                         self.sections().into_iter().map(Section::name).filter(|name| !name.is_empty());
                     let hint = if hints { near::hint(section, names) } else { String::new() };
-                    format!("there is no section [{}]{hint}", plain(section))
+                    format!("there is no section [{}]{hint}", sanitize_name(section))
                 }
                 Some((_, Err(Wrong::Unknown))) if matches!(origin, Origin::Variable(_)) => {
                     let hint = if hints { self.near_variable(origin) } else { String::new() };
@@ -103,7 +103,7 @@ impl Config {
                     format!("`{section}` is a section, not a key: write it as [{section}]")
                 }
                 Some((found, Err(Wrong::Unknown))) => {
-                    let within = found.nested().into_iter().map(|section| last(section.name()));
+                    let within = found.nested().into_iter().map(|section| last_part(section.name()));
                     let names = found.keys().iter().map(|key| key.name).chain(within);
                     let hint = match near::hint(key, names) {
                         _ if !hints => String::new(),
@@ -111,7 +111,7 @@ impl Config {
                         near => near,
                     };
                     let what = if value.is_table() { "section" } else { "key" };
-                    format!("there is no {what} `{}`{hint}", plain(&assignment.path()))
+                    format!("there is no {what} `{}`{hint}", sanitize_name(&assignment.path()))
                 }
                 Some((_, Err(Wrong::Value(why)))) => {
                     broken.insert(section);
@@ -119,7 +119,7 @@ impl Config {
                         "" => "the keys above all sections are".to_owned(),
                         section => format!("[{section}] is"),
                     };
-                    format!("`{}`: {why}; {left_out} left out here", plain(&assignment.path()))
+                    format!("`{}`: {why}; {left_out} left out here", sanitize_name(&assignment.path()))
                 }
             };
             self.problems.push(format!("{origin}: {problem}"));
@@ -160,7 +160,7 @@ impl Config {
         for (section, key, value) in self.preset_values(self.general.preset) {
             let Some(found) = self.section_mut(section) else { continue };
             let put = found.put(key, &value, voice);
-            self.note_origin(path(section, key), Origin::Preset(Box::new(chosen.origin.clone())), &put);
+            self.note_origin(key_path(section, key), Origin::Preset(Box::new(chosen.origin.clone())), &put);
         }
     }
 
@@ -170,7 +170,7 @@ impl Config {
         self.note_origin(assignment.path(), assignment.origin.clone(), &put);
         if matches!(put, Put::TakenInPart | Put::Waits | Put::Refused) {
             let (never, in_part) = (put == Put::Refused, put == Put::TakenInPart);
-            self.waiting.push(Waiting { assignment: assignment.clone(), never, in_part });
+            self.waiting.push(WaitingValue { assignment: assignment.clone(), never, in_part });
         }
         put
     }
@@ -189,8 +189,8 @@ impl Config {
         const PREFIX: &str = "TIDEGATE_";
         let Origin::Variable(name) = origin else { return String::new() };
         let sections = self.sections().into_iter();
-        let names =
-            sections.flat_map(|section| section.keys().iter().map(|key| variable(section.name(), key.name)));
+        let names = sections
+            .flat_map(|section| section.keys().iter().map(|key| variable_name(section.name(), key.name)));
         // The common prefix would make every name look close.
         let names: Vec<String> = names.map(|name| name.trim_start_matches(PREFIX).to_owned()).collect();
         let near = near::nearest(name.trim_start_matches(PREFIX), names.iter().map(String::as_str));
@@ -205,7 +205,7 @@ impl Config {
                 section
                     .keys()
                     .iter()
-                    .map(move |key| (section.name(), key, variable(section.name(), key.name)))
+                    .map(move |key| (section.name(), key, variable_name(section.name(), key.name)))
             });
             let origin = Origin::Variable(name.clone());
             let assignment = match keys.find(|(_, _, variable)| variable == name) {
@@ -230,8 +230,8 @@ impl Config {
 }
 
 /// `TIDEGATE_PRESSURE_MODE`.
-pub fn variable(section: &str, key: &str) -> String {
-    format!("TIDEGATE_{}", path(section, key).replace('.', "_").to_ascii_uppercase())
+pub fn variable_name(section: &str, key: &str) -> String {
+    format!("TIDEGATE_{}", key_path(section, key).replace('.', "_").to_ascii_uppercase())
 }
 
 /// Suggests the notation for a key that was meant as a pattern.
@@ -239,16 +239,16 @@ fn pattern_hint(key: &str, value: &Value) -> String {
     if value.is_table() {
         return "; a pattern with a dot in it stands in quotes".to_owned();
     }
-    let plain = plain(key);
+    let plain = sanitize_name(key);
     format!("; a pattern for files of this name is written \"**/{plain}\"")
 }
 
-fn last(section: &str) -> &str {
+fn last_part(section: &str) -> &str {
     section.rsplit('.').next().unwrap_or(section)
 }
 
 /// Untrusted text, made safe for a terminal and the journal: short, without control characters.
-fn plain(name: &str) -> String {
+fn sanitize_name(name: &str) -> String {
     const LONGEST: usize = 64;
     replace_hidden(&cut_after(name, LONGEST), char::REPLACEMENT_CHARACTER)
 }

@@ -21,12 +21,12 @@ use crate::settings::preset::Preset;
 use crate::settings::section::{Section, section};
 use crate::settings::setting::{Days, Whole, WholePath};
 use crate::text::lang::Lang;
-use layer::{Origin, Waiting};
+use layer::{Origin, WaitingValue};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
     /// Keys outside any section.
-    pub general: General,
+    pub general: GeneralSettings,
     pub meter: MeterSettings,
     pub journal: JournalSettings,
     pub tools: ToolSettings,
@@ -45,7 +45,7 @@ pub struct Config {
     pub problems: Vec<String>,
     pub broken: Vec<BrokenFile>,
     /// Values of a project's files without effect.
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<WaitingValue>,
     /// By `section.key`, except for built-in values.
     pub origins: BTreeMap<String, Origin>,
 }
@@ -60,25 +60,25 @@ pub struct BrokenFile {
     pub has_copy: bool,
     /// Decides about the copy: a user's counts as a whole, of a project's only stricter values. Stricter values of
     /// the file itself always count.
-    pub owner: Owner,
+    pub owner: ConfigOwner,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Owner {
+pub enum ConfigOwner {
     User,
     Project,
 }
 
 impl BrokenFile {
     /// `/home/me/.config/tidegate/config.toml:3`.
-    pub fn place(&self) -> String {
+    pub fn location(&self) -> String {
         self.line.map_or_else(|| self.file.clone(), |line| format!("{}:{line}", self.file))
     }
 }
 
 section! {
     /// Keys outside any section.
-    General "" {
+    GeneralSettings "" {
         /// What the policies do: `observe` decides and says nothing, `guide` blocks where it has a fact, `strict` does everything.
         preset: Preset = Preset::Guide, Tightens;
         /// The language for people: `en` or `ja`. Unset: the locale, else the language of the last prompt.
@@ -124,7 +124,7 @@ impl Config {
     /// In the order of display.
     pub fn sections(&self) -> Vec<&dyn Section> {
         let mut sections: Vec<&dyn Section> = Vec::with_capacity(32);
-        for section in self.top().chain(self.policies.sections()) {
+        for section in self.general_sections().chain(self.policies.sections()) {
             sections.push(section);
             sections.extend(section.nested());
         }
@@ -132,7 +132,7 @@ impl Config {
     }
 
     /// Hides secrets.
-    pub fn shown(&self, assignment: &layer::Assignment) -> crate::settings::value::Value {
+    pub fn display_value(&self, assignment: &layer::Assignment) -> crate::settings::value::Value {
         let section = self.section(&assignment.section);
         section.map_or_else(
             || assignment.value.clone(),
@@ -141,7 +141,7 @@ impl Config {
     }
 
     pub fn section(&self, name: &str) -> Option<&dyn Section> {
-        let mut top = self.top().chain(self.policies.sections());
+        let mut top = self.general_sections().chain(self.policies.sections());
         match name.split_once('.') {
             None => top.find(|section| section.name() == name),
             Some((outer, _)) => {
@@ -152,7 +152,7 @@ impl Config {
     }
 
     /// Sections that belong to no policy.
-    fn top(&self) -> impl Iterator<Item = &dyn Section> {
+    fn general_sections(&self) -> impl Iterator<Item = &dyn Section> {
         let sections: [&dyn Section; 6] =
             [&self.general, &self.meter, &self.journal, &self.tools, &self.knowledge, &self.memory];
         sections.into_iter()
@@ -216,6 +216,6 @@ impl Config {
 }
 
 /// Parses `TIDEGATE_OFF=skill-gate,pressure`.
-pub fn split_off(list: &str) -> Vec<String> {
+pub fn parse_off_list(list: &str) -> Vec<String> {
     list.split([',', ' ']).map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect()
 }

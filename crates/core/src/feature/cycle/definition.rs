@@ -6,12 +6,12 @@ use crate::settings::value::Value;
 use crate::text::hidden::is_plain;
 
 /// Percentages refer to this many tokens on every window: the numbers were first written for it.
-const FULL: u64 = 200_000;
+const PERCENT_BASE: u64 = 200_000;
 
 /// More stages do not fit into one session.
-const MOST_STAGES: usize = 20;
+const MAX_STAGES: usize = 20;
 
-const LONGEST_NAME: usize = 64;
+const MAX_NAME_CHARS: usize = 64;
 
 /// Context that must be left before a stage begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl MinLeft {
     }
 
     /// The notation that [`MinLeft::parse`] reads.
-    pub fn text(self) -> String {
+    pub fn to_text(self) -> String {
         match self {
             MinLeft::Share(share) if share % 10 == 0 => format!("{}%", share / 10),
             MinLeft::Share(share) => format!("{}.{}%", share / 10, share % 10),
@@ -57,7 +57,7 @@ impl MinLeft {
     /// `None` for `auto`, which depends on the history.
     pub fn tokens(self) -> Option<u64> {
         match self {
-            MinLeft::Share(share) => Some(u64::from(share) * FULL / 1000),
+            MinLeft::Share(share) => Some(u64::from(share) * PERCENT_BASE / 1000),
             MinLeft::Tokens(tokens) => Some(tokens),
             MinLeft::Auto => None,
         }
@@ -82,7 +82,7 @@ pub struct Cycle {
 }
 
 /// Applies outside of a cycle.
-pub const FIX_LOOPS_OUTSIDE: u64 = 3;
+pub const FIX_LOOP_LIMIT_OUTSIDE: u64 = 3;
 
 impl Default for Cycle {
     /// The built-in cycle.
@@ -110,7 +110,7 @@ impl Cycle {
     }
 
     /// Threshold before the stage at `at` when nothing has been learned: depends on the number of remaining stages.
-    pub fn built_in(&self, at: usize) -> u64 {
+    pub fn default_min_left(&self, at: usize) -> u64 {
         let share = match self.stages.len().saturating_sub(at) {
             0 => 0,
             1 => 150,
@@ -139,7 +139,7 @@ impl Cycle {
     pub fn to_value(&self) -> Value {
         let stage = |stage: &Stage| {
             let members =
-                [("name", &stage.name), ("skill", &stage.skill), ("min_left", &stage.min_left.text())];
+                [("name", &stage.name), ("skill", &stage.skill), ("min_left", &stage.min_left.to_text())];
             Value::Table(members.map(|(key, text)| (key.to_owned(), Value::from(text.as_str()))).into())
         };
         let limit = i64::try_from(self.fix_loop_limit).unwrap_or(i64::MAX);
@@ -156,8 +156,8 @@ fn read_stages(value: &Value) -> Result<Vec<Stage>, String> {
     let Value::List(items) = value else {
         return Err(format!("`stages` is {}: use a list of {{ name = \"…\", skill = \"…\" }}", value.kind()));
     };
-    if items.is_empty() || items.len() > MOST_STAGES {
-        return Err(format!("a cycle has from 1 to {MOST_STAGES} stages"));
+    if items.is_empty() || items.len() > MAX_STAGES {
+        return Err(format!("a cycle has from 1 to {MAX_STAGES} stages"));
     }
     let mut stages: Vec<Stage> = Vec::new();
     for (at, item) in items.iter().enumerate() {
@@ -194,15 +194,15 @@ fn read_stage(item: &Value) -> Result<Stage, String> {
 
 fn read_name(key: &str, text: &str) -> Result<String, String> {
     let plain = |c: char| is_plain(c) && !c.is_whitespace() && !matches!(c, '`' | '"' | '\\');
-    if text.is_empty() || text.chars().count() > LONGEST_NAME || !text.chars().all(plain) {
+    if text.is_empty() || text.chars().count() > MAX_NAME_CHARS || !text.chars().all(plain) {
         return Err(format!(
-            "`{key}` takes a name of 1 to {LONGEST_NAME} characters without blanks and quotes"
+            "`{key}` takes a name of 1 to {MAX_NAME_CHARS} characters without blanks and quotes"
         ));
     }
     Ok(text.to_owned())
 }
 
-pub fn is_name(text: &str) -> bool {
+pub fn is_cycle_name(text: &str) -> bool {
     read_name("", text).is_ok()
 }
 
@@ -226,7 +226,7 @@ mod tests {
             assert_eq!(MinLeft::parse(wrong), None, "{wrong}");
         }
         for text in ["50%", "12.5%", "80k", "1500", "0", "auto"] {
-            assert_eq!(MinLeft::parse(text).map(MinLeft::text).as_deref(), Some(text));
+            assert_eq!(MinLeft::parse(text).map(MinLeft::to_text).as_deref(), Some(text));
         }
     }
 
@@ -243,7 +243,7 @@ mod tests {
         let one = Value::List(vec![table(&[("name", "check".into())])]);
         let own = Cycle::read(&table(&[("stages", one)])).unwrap();
         assert_eq!((own.stages[0].skill.as_str(), own.stages[0].min_left), ("check", MinLeft::Auto));
-        assert_eq!(own.built_in(0), 30_000);
+        assert_eq!(own.default_min_left(0), 30_000);
     }
 
     #[test]

@@ -3,13 +3,13 @@
 
 use crate::event::FailedStep;
 use crate::feature::cycle::marks::Mark;
-use crate::feature::cycle::{Run, State};
+use crate::feature::cycle::{CycleRun, CycleState};
 use crate::feature::marks::Mark as AnyMark;
-use crate::feature::verdict::{Carried, When};
+use crate::feature::verdict::{Carried, EffectTiming};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    Step(Box<Step>),
+    Step(Box<CycleStep>),
     /// Move an unusable state file out of the way.
     SetAside {
         project: Option<String>,
@@ -29,14 +29,14 @@ pub enum Effect {
 
 /// A change of the cycle's state.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step {
+pub struct CycleStep {
     pub project: Option<String>,
     /// The content that was judged; nothing happens if it has changed since.
     pub old: Vec<u8>,
     /// `None` removes the file: the cycle has ended.
-    pub new: Option<State>,
+    pub new: Option<CycleState>,
     /// Added to the history.
-    pub ended: Option<Run>,
+    pub ended: Option<CycleRun>,
     /// Left in the session.
     pub mark: Mark,
 }
@@ -46,12 +46,12 @@ impl Carried for Effect {
         false
     }
 
-    fn when(&self) -> When {
+    fn when(&self) -> EffectTiming {
         match self {
             // Blocking a stop for a stage that never began would lead nowhere.
-            Effect::Step(_) => When::Needed(FailedStep::Cycle),
+            Effect::Step(_) => EffectTiming::Needed(FailedStep::Cycle),
             Effect::SetAside { .. } | Effect::ResumeTold { .. } | Effect::PublishBudget { .. } => {
-                When::Answered
+                EffectTiming::Answered
             }
         }
     }

@@ -15,21 +15,21 @@ pub mod state;
 pub mod words;
 
 pub use definition::{Cycle, MinLeft, Stage};
-pub use history::Run;
-pub use state::{Damage, Spent, State, Status};
+pub use history::CycleRun;
+pub use state::{CycleDamage, CycleState, CycleStatus, StageTokens};
 
 use serde::{Deserialize, Serialize};
 
 use crate::feature::Feature;
 use crate::feature::facts::Known;
 use crate::time::Millis;
-use standing::Standing;
+use standing::CycleStanding;
 
 pub struct Room;
 
 impl Feature for Room {
     type Needs = bool;
-    type Facts = Known<Standing>;
+    type Facts = Known<CycleStanding>;
     type Effect = effect::Effect;
 }
 

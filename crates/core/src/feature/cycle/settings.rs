@@ -82,13 +82,13 @@ impl Settings {
         known.or_else(|| (name == BUILT_IN).then(Cycle::default))
     }
 
-    pub fn configured(&self) -> impl Iterator<Item = &str> {
+    pub fn configured_names(&self) -> impl Iterator<Item = &str> {
         self.cycles.iter().map(|(name, _)| name.as_str())
     }
 
     /// The built-in cycle first.
     pub fn cycle_names(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(BUILT_IN).chain(self.configured().filter(|name| *name != BUILT_IN))
+        std::iter::once(BUILT_IN).chain(self.configured_names().filter(|name| *name != BUILT_IN))
     }
 }
 
@@ -114,7 +114,7 @@ impl Section for Settings {
         if name == MODE.name {
             Some(MODE.project)
         } else {
-            definition::is_name(name).then_some(NAMED.project)
+            definition::is_cycle_name(name).then_some(NAMED.project)
         }
     }
 
@@ -139,7 +139,9 @@ impl Section for Settings {
             "mode" => CycleMode::read(value).map(drop).map_err(Wrong::Value),
             // A mistyped key.
             _ if !value.is_table() => Err(Wrong::Unknown),
-            name if !definition::is_name(name) => Err(Wrong::Value("this cannot name a cycle".to_owned())),
+            name if !definition::is_cycle_name(name) => {
+                Err(Wrong::Value("this cannot name a cycle".to_owned()))
+            }
             _ => Cycle::read(value).map(drop).map_err(Wrong::Value),
         }
     }

@@ -97,15 +97,15 @@ impl Policy for OwnSettings {
     fn decide(&self, facts: &Facts<'_>, _: &Config) -> Verdict {
         let Some(file) = facts.own_settings else { return Verdict::silent("none of our files") };
         if facts.event.kind != EventKind::PreToolUse {
-            return tell(facts, file);
+            return tell_person(facts, file);
         }
         let paths = facts.event.edit_paths().and_then(Result::ok).unwrap_or_default();
         let path = &quoted_line(&paths.join(", "));
-        match asks_nobody(facts.event) {
+        match unasked_mode(facts.event) {
             None => Verdict {
                 call: Call::Ask,
                 reason: Some(words::edit_asked(facts.lang, file, path)),
-                because: because(file),
+                because: cause_for(file),
                 ..Verdict::pass()
             },
             Some(mode) => {
@@ -128,19 +128,19 @@ impl Policy for OwnSettings {
 }
 
 /// The writes of a command line are known only afterwards: the person is told.
-fn tell(facts: &Facts<'_>, file: OwnFile) -> Verdict {
+fn tell_person(facts: &Facts<'_>, file: OwnFile) -> Verdict {
     let text = words::changed(facts.lang, file);
     let say = Say { to: Audience::User, text, weight: 90, explains: true, when_said: Vec::new() };
     Verdict { because: "a command line changed one of our files", says: vec![say], ..Verdict::pass() }
 }
 
 /// The permission mode, if the host would not ask a person in it.
-fn asks_nobody<'a>(event: &'a Event<'_>) -> Option<&'a str> {
+fn unasked_mode<'a>(event: &'a Event<'_>) -> Option<&'a str> {
     let permission = event.permission.as_ref().filter(|permission| permission.asks_nobody)?;
     Some(permission.mode.as_ref())
 }
 
-fn because(file: OwnFile) -> &'static str {
+fn cause_for(file: OwnFile) -> &'static str {
     match file {
         OwnFile::Config | OwnFile::ProjectConfig => "the file is Tidegate's config",
         OwnFile::Host => "the file holds the host's hooks",

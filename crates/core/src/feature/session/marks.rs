@@ -175,11 +175,11 @@ impl RoomMarks for Marks {
                 self.relays.clear();
                 self.notices.retain(|notice| !notice.starts_with(UNTIL_BOUNDARY));
             }
-            Mark::Skill { name, agent } => self.invoke(name, agent),
-            Mark::Notice(what) => keep(&mut self.notices, what, NOTICES_KEPT),
-            Mark::Directory(path) => keep(&mut self.directories, path, DIRECTORIES_KEPT),
+            Mark::Skill { name, agent } => self.note_skill(name, agent),
+            Mark::Notice(what) => push_unique(&mut self.notices, what, NOTICES_KEPT),
+            Mark::Directory(path) => push_unique(&mut self.directories, path, DIRECTORIES_KEPT),
             Mark::Cwd(path) => self.cwd = Some(path),
-            Mark::Note(note) => keep(&mut self.notes, note, NOTES_KEPT),
+            Mark::Note(note) => push_unique(&mut self.notes, note, NOTES_KEPT),
             Mark::NoteGiven(note) => self.notes.retain(|known| *known != note),
             Mark::Promoted(_) => self.notes.retain(|note| *note != Note::Promote),
         }
@@ -216,7 +216,7 @@ impl RoomMarks for Marks {
 }
 
 impl Marks {
-    fn invoke(&mut self, name: String, agent: Option<String>) {
+    fn note_skill(&mut self, name: String, agent: Option<String>) {
         let skill = (name, agent);
         self.skills.retain(|known| *known != skill);
         self.skills.push(skill);
@@ -242,7 +242,7 @@ impl Marks {
 }
 
 /// Appends, without duplicates; drops the oldest.
-fn keep<T: PartialEq>(list: &mut Vec<T>, new: T, most: usize) {
+fn push_unique<T: PartialEq>(list: &mut Vec<T>, new: T, most: usize) {
     list.retain(|known| *known != new);
     list.push(new);
     if list.len() > most {
@@ -296,12 +296,12 @@ pub(in crate::feature) mod tests {
     #[test]
     fn a_skill_is_everybodys_or_ones_own() {
         let mut marks = Marks::default();
-        marks.invoke("tidegate:rules".into(), Some("a1".into()));
+        marks.note_skill("tidegate:rules".into(), Some("a1".into()));
         assert!(marks.invoked("rules", None));
         assert!(marks.invoked("rules", Some("a1")));
         assert!(!marks.invoked("rules", Some("a2")) && !marks.invoked("rules", Some("")));
         for number in 0..100 {
-            marks.invoke(format!("skill-{number}"), None);
+            marks.note_skill(format!("skill-{number}"), None);
         }
         assert_eq!(marks.skills.len(), SKILLS_KEPT);
     }

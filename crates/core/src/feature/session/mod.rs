@@ -28,11 +28,11 @@ impl Feature for Room {
     }
 
     fn observe(facts: &Facts<'_>, _: &Config) -> Vec<AnyMark> {
-        observe(facts).into_iter().map(AnyMark::from).collect()
+        observe_session(facts).into_iter().map(AnyMark::from).collect()
     }
 }
 
-fn observe(facts: &Facts<'_>) -> Vec<Mark> {
+fn observe_session(facts: &Facts<'_>) -> Vec<Mark> {
     let event = facts.event;
     let mut marks = Vec::new();
     let starts = event.kind == EventKind::SessionStart;

@@ -55,11 +55,11 @@ impl Policy for SkillGate {
     }
 
     fn skills<'c>(&self, config: &'c Config) -> Vec<&'c str> {
-        config.policies.skill_gate.require.all().collect()
+        config.policies.skill_gate.require.all_skills().collect()
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
-        let judged = |file| self.of_file(facts, config, file);
+        let judged = |file| self.decide_file(facts, config, file);
         // One call may edit several files: the first denial counts for all of them.
         let speaks = |verdict: &Verdict| verdict.call != Call::Pass || !verdict.says.is_empty();
         let held = facts.verification.files.iter().map(judged).find(speaks);
@@ -69,7 +69,7 @@ impl Policy for SkillGate {
 }
 
 impl SkillGate {
-    fn of_file(&self, facts: &Facts<'_>, config: &Config, file: &Touched) -> Verdict {
+    fn decide_file(&self, facts: &Facts<'_>, config: &Config, file: &Touched) -> Verdict {
         let settings = &config.policies.skill_gate;
         let Some(inside) = file.inside.as_deref() else { return Verdict::silent("outside the project") };
         if is_knowledge(&file.below) {
@@ -110,9 +110,9 @@ impl SkillGate {
         }
         let elsewhere = agent.is_some() && settings.subagents != Subagents::Own;
         if settings.mode == SkillGateMode::Remind || config.stepped_down(self.id()) {
-            return remind(facts, file, &missing);
+            return remind_of_skills(facts, file, &missing);
         }
-        let mut verdict = deny(facts, inside, &missing, elsewhere);
+        let mut verdict = deny_edit(facts, inside, &missing, elsewhere);
         if settings.mode == SkillGateMode::Shadow {
             verdict.effects.push(Effect::mark(SessionMark::Notice(would)));
         }
@@ -128,7 +128,7 @@ fn is_knowledge(below: &str) -> bool {
     stock || matches!(name, "progress.md" | "progress.archive.md" | "task_plan.md" | "handoff.md")
 }
 
-fn deny(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -> Verdict {
+fn deny_edit(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -> Verdict {
     let (skills, shown) = (name_a_few(missing), quoted_line(file));
     let (noun, was, has) =
         if missing.len() == 1 { ("skill", "was", "has") } else { ("skills", "were", "have") };
@@ -158,13 +158,13 @@ fn deny(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -> Ver
         reason: Some(reason),
         because: "the required skill was not invoked",
         says: say.into_iter().collect(),
-        asks: asks(missing, file),
+        asks: skills_before(missing, file),
         ..Verdict::pass()
     }
 }
 
 /// Advises instead of denying, once per set of skills.
-fn remind(facts: &Facts<'_>, file: &Touched, missing: &[&str]) -> Verdict {
+fn remind_of_skills(facts: &Facts<'_>, file: &Touched, missing: &[&str]) -> Verdict {
     let skills = name_a_few(missing);
     let notice = format!("{ID}/{skills}");
     if facts.marks.value().is_some_and(|marks| marks.session.noticed(&notice)) {
@@ -179,11 +179,11 @@ fn remind(facts: &Facts<'_>, file: &Touched, missing: &[&str]) -> Verdict {
     Verdict {
         because: "the required skill was not invoked; a reminder is enough here",
         says: vec![Say { to: Audience::Model, text, weight: 50, explains: false, when_said }],
-        asks: asks(missing, file.inside.as_deref().unwrap_or_default()),
+        asks: skills_before(missing, file.inside.as_deref().unwrap_or_default()),
         ..Verdict::pass()
     }
 }
 
-fn asks(missing: &[&str], file: &str) -> Asks {
+fn skills_before(missing: &[&str], file: &str) -> Asks {
     Asks::skills(missing.iter().map(ToString::to_string).collect(), file)
 }

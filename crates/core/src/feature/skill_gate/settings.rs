@@ -67,7 +67,7 @@ impl Require {
         names
     }
 
-    pub(super) fn all(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn all_skills(&self) -> impl Iterator<Item = &str> {
         let of_classes = [&self.code, &self.document, &self.config, &self.other];
         let of_paths = self.paths.0.iter().map(|(_, skills)| skills);
         of_classes.into_iter().chain(of_paths).flat_map(|skills| &skills.0).map(|skill| skill.0.as_str())

@@ -3,14 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use crate::feature::marks::{RoomMarks, SessionMark, SessionMarks};
-use crate::feature::workflow::check::SKILL;
-use crate::feature::workflow::{Attached, PhaseBegan};
+use crate::feature::workflow::check::PROGRESS_SKILL;
+use crate::feature::workflow::{AttachedWorkflow, PhaseBegan};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
     /// Replaces the whole workflow.
-    Workflow(Box<Attached>),
+    Workflow(Box<AttachedWorkflow>),
     PhaseBegan(PhaseBegan),
     /// The manifest records the compaction requested at the end of this phase.
     CompactionNoted(usize),
@@ -23,7 +23,7 @@ pub enum Mark {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
-    pub attached: Option<Attached>,
+    pub attached: Option<AttachedWorkflow>,
 }
 
 impl RoomMarks for Marks {
@@ -46,7 +46,7 @@ impl RoomMarks for Marks {
     }
 
     fn hear(&mut self, mark: &SessionMark, _: &SessionMarks) {
-        if mark.invokes(SKILL) {
+        if mark.invokes(PROGRESS_SKILL) {
             self.change(|workflow| workflow.seen.iter_mut().for_each(|seen| seen.skill = true));
         }
     }
@@ -58,10 +58,10 @@ impl RoomMarks for Marks {
 
 impl Marks {
     pub fn key_fact(&self) -> Option<String> {
-        self.attached.as_ref().map(Attached::key_fact)
+        self.attached.as_ref().map(AttachedWorkflow::key_fact)
     }
 
-    fn change(&mut self, how: impl FnOnce(&mut Attached)) {
+    fn change(&mut self, how: impl FnOnce(&mut AttachedWorkflow)) {
         if let Some(workflow) = &mut self.attached {
             how(workflow);
         }
@@ -77,10 +77,10 @@ pub(in crate::feature) mod tests {
 
     pub(in crate::feature) fn mark() -> impl Strategy<Value = Mark> {
         prop_oneof![
-            ("[ab]", 0usize..3).prop_map(|(manifest, number)| Mark::Workflow(Box::new(Attached {
+            ("[ab]", 0usize..3).prop_map(|(manifest, number)| Mark::Workflow(Box::new(AttachedWorkflow {
                 manifest,
                 seen: vec![SeenPhase { number, ..SeenPhase::default() }],
-                ..Attached::default()
+                ..AttachedWorkflow::default()
             }))),
             (0usize..40, proptest::option::of(0u64..1 << 40), proptest::option::of(0u8..100), any::<bool>())
                 .prop_map(|(number, at, level, asked)| Mark::PhaseBegan(PhaseBegan {

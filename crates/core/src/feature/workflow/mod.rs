@@ -14,8 +14,8 @@ pub mod settings;
 pub mod standing;
 pub mod words;
 
-pub use definition::{Gate, Phase, Workflow};
-pub use manifest::{Damage, Manifest};
+pub use definition::{Gate, Workflow, WorkflowPhase};
+pub use manifest::{Manifest, ManifestDamage};
 
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ pub struct Room;
 
 impl Feature for Room {
     type Needs = bool;
-    type Facts = Known<standing::Standing>;
+    type Facts = Known<standing::WorkflowStanding>;
     type Effect = effect::Effect;
 
     /// A gate decides whether an agent is spawned; the reading it relies on may be worth a wait.
@@ -51,7 +51,7 @@ const FAILED_KEPT: usize = 8;
 /// A workflow in the marks of its session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Attached {
+pub struct AttachedWorkflow {
     /// Root of the project in which it began: the session may have moved to another worktree.
     pub project: String,
     /// Path below the project's root, or the full path outside.
@@ -106,7 +106,7 @@ pub struct PhaseBegan {
     pub asked: bool,
 }
 
-impl Attached {
+impl AttachedWorkflow {
     pub fn current(&self) -> Option<&SeenPhase> {
         self.seen.last()
     }
@@ -140,7 +140,7 @@ impl Attached {
 
     /// The facts to keep across a compaction.
     pub fn key_fact(&self) -> String {
-        let Attached { manifest, workflow, of, name, .. } = self;
+        let AttachedWorkflow { manifest, workflow, of, name, .. } = self;
         let phase = match self.current() {
             Some(current) => {
                 format!("phase {} of {of} ({name}) of the workflow {workflow} is under way", current.number)

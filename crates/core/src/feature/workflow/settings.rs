@@ -181,7 +181,7 @@ impl Section for Settings {
         match name {
             "mode" => Some(MODE.project),
             "rot_at" => Some(ROT_AT.project),
-            name => definition::is_name(name).then_some(NAMED.project),
+            name => definition::is_workflow_name(name).then_some(NAMED.project),
         }
     }
 
@@ -208,7 +208,9 @@ impl Section for Settings {
             "rot_at" => Option::<RotAt>::read(value).map(drop).map_err(Wrong::Value),
             // A mistyped key.
             _ if !value.is_table() => Err(Wrong::Unknown),
-            name if !definition::is_name(name) => Err(Wrong::Value("this cannot name a workflow".to_owned())),
+            name if !definition::is_workflow_name(name) => {
+                Err(Wrong::Value("this cannot name a workflow".to_owned()))
+            }
             _ => Workflow::read(value).map(drop).map_err(Wrong::Value),
         }
     }

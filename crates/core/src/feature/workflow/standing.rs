@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::feature::facts::Steps;
 use crate::feature::workflow::check;
-use crate::feature::workflow::check::{Moment, Named, Report};
-use crate::feature::workflow::{Attached, Damage, Gate, Manifest, Phase, PhaseBegan};
+use crate::feature::workflow::check::{GateMoment, GateReport, NamedFile};
+use crate::feature::workflow::{AttachedWorkflow, Gate, Manifest, ManifestDamage, PhaseBegan, WorkflowPhase};
 use crate::time::Millis;
 
 /// After this long without a change the workflow is only reported.
@@ -13,17 +13,17 @@ pub const UNTOUCHED_MS: u64 = 24 * 3_600_000;
 
 /// A manifest and its context.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Standing {
+pub struct WorkflowStanding {
     /// Root of the project.
     pub root: String,
     /// The manifest's path as in the marks.
     pub path: String,
-    pub manifest: Result<Manifest, Damage>,
+    pub manifest: Result<Manifest, ManifestDamage>,
     pub written: Option<Millis>,
     /// Files named in sections, by the numbers of the examined phases.
-    pub files: Vec<(usize, Vec<Named>)>,
+    pub files: Vec<(usize, Vec<NamedFile>)>,
     /// From Tidegate's own state, not from the manifest.
-    pub let_through: Vec<LetThrough>,
+    pub cleared_gates: Vec<ClearedGate>,
     pub owner: Option<String>,
     /// Set when the written manifest is not that of the session's workflow: the gate of the latter that blocks
     /// agents.
@@ -31,7 +31,7 @@ pub struct Standing {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Owned {
+pub struct ManifestOwner {
     pub manifest: String,
     pub owner: String,
     pub at: Millis,
@@ -40,7 +40,7 @@ pub struct Owned {
 /// A gate that was passed, or skipped with a person's consent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct LetThrough {
+pub struct ClearedGate {
     pub manifest: String,
     pub gate: usize,
     /// Skipped with a person's consent.
@@ -51,21 +51,21 @@ pub struct LetThrough {
     pub created: Option<Millis>,
 }
 
-impl Standing {
+impl WorkflowStanding {
     /// Ignores clearances from before the manifest was begun.
-    pub fn is_let_through(&self, gate: usize) -> Option<&LetThrough> {
+    pub fn clearance(&self, gate: usize) -> Option<&ClearedGate> {
         let created = self.manifest.as_ref().ok().and_then(|manifest| manifest.created).unwrap_or_default();
         // A handwritten time may lie in the future.
-        let is_this = |known: &LetThrough| known.created == Some(created) || known.at.0 + 1000 > created.0;
-        self.let_through.iter().rev().find(|known| known.gate == gate && is_this(known))
+        let is_this = |known: &ClearedGate| known.created == Some(created) || known.at.0 + 1000 > created.0;
+        self.cleared_gates.iter().rev().find(|known| known.gate == gate && is_this(known))
     }
 
-    pub fn is_anothers(&self, session: &str) -> bool {
+    pub fn belongs_to_other_than(&self, session: &str) -> bool {
         self.owner.as_deref().is_some_and(|owner| owner != session)
     }
 
     /// Gates before the phase under way that were not cleared.
-    pub fn pending(&self) -> Vec<Gate> {
+    pub fn pending_gates(&self) -> Vec<Gate> {
         let Ok(manifest) = &self.manifest else { return Vec::new() };
         let Some(current) = manifest.current else { return Vec::new() };
         // A phase that never began left no output; one that did begin is not undone by its status.
@@ -77,20 +77,18 @@ impl Standing {
         };
         let gates = manifest.workflow.gates().into_iter();
         gates
-            .filter(|gate| {
-                gate.after < current && !left_out(gate) && self.is_let_through(gate.number).is_none()
-            })
+            .filter(|gate| gate.after < current && !left_out(gate) && self.clearance(gate.number).is_none())
             .collect()
     }
 
     /// The marks of a session that enters this workflow. `began` is the start of its phase, if observed.
-    pub fn attach(&self, manifest: &Manifest, began: Option<Millis>) -> Attached {
-        let mut new = Attached {
+    pub fn attach(&self, manifest: &Manifest, began: Option<Millis>) -> AttachedWorkflow {
+        let mut new = AttachedWorkflow {
             project: self.root.clone(),
             manifest: self.path.clone(),
             workflow: manifest.name.clone(),
             of: manifest.workflow.phases.len(),
-            ..Attached::default()
+            ..AttachedWorkflow::default()
         };
         if let Some(number) = manifest.current {
             let name = manifest.workflow.phase(number).map(|phase| phase.name.clone()).unwrap_or_default();
@@ -100,15 +98,15 @@ impl Standing {
     }
 
     /// The gate that blocks this session's agents.
-    pub fn holds_back(&self, session: &str, now: Millis) -> Option<usize> {
+    pub fn blocking_gate(&self, session: &str, now: Millis) -> Option<usize> {
         let complete = self.manifest.as_ref().is_ok_and(|manifest| manifest.complete);
-        let holds = !complete && !self.is_untouched(now) && !self.is_anothers(session);
-        self.pending().first().map(|gate| gate.number).filter(|_| holds)
+        let holds = !complete && !self.is_untouched(now) && !self.belongs_to_other_than(session);
+        self.pending_gates().first().map(|gate| gate.number).filter(|_| holds)
     }
 
     /// Phases whose files must be examined: those before pending gates and, with `left`, the one before the current.
-    pub fn to_check(&self, left: bool) -> Vec<usize> {
-        let mut phases: Vec<usize> = self.pending().iter().map(|gate| gate.after).collect();
+    pub fn phases_to_examine(&self, left: bool) -> Vec<usize> {
+        let mut phases: Vec<usize> = self.pending_gates().iter().map(|gate| gate.after).collect();
         let current = self.manifest.as_ref().ok().and_then(|manifest| manifest.current);
         phases.extend(current.and_then(|current| current.checked_sub(1)).filter(|phase| left && *phase > 0));
         phases.sort_unstable();
@@ -117,26 +115,26 @@ impl Standing {
     }
 
     /// Checks a gate, or the end of a phase as if it had a gate.
-    pub fn check(&self, gate: Gate, moment: &Moment) -> Report {
+    pub fn check_gate(&self, gate: Gate, moment: &GateMoment) -> GateReport {
         match &self.manifest {
             Ok(manifest) => {
                 let files = self.files.iter().find(|(phase, _)| *phase == gate.after);
-                check::check(
+                check::check_gate(
                     manifest,
                     gate,
                     files.map(|(_, files)| files.clone()).unwrap_or_default(),
                     moment,
                 )
             }
-            Err(damage) => check::unreadable(gate, damage, self.written),
+            Err(damage) => check::report_unreadable(gate, damage, self.written),
         }
     }
 
     /// Phases for a handoff, with their pending gates.
     pub fn steps(&self) -> Option<Steps> {
         let manifest = self.manifest.as_ref().ok().filter(|manifest| !manifest.complete)?;
-        let pending = self.pending();
-        let step = |(at, phase): (usize, &Phase)| {
+        let pending = self.pending_gates();
+        let step = |(at, phase): (usize, &WorkflowPhase)| {
             let number = at + 1;
             let section = manifest.section(number);
             let status = section.and_then(|section| section.status.clone());
@@ -162,7 +160,7 @@ impl Standing {
 }
 
 /// State of the session at the gate after a phase.
-pub struct AtGate<'a> {
+pub struct GateContext<'a> {
     /// Apply every condition.
     pub strict: bool,
     /// Level of context use now.
@@ -171,17 +169,17 @@ pub struct AtGate<'a> {
     pub boundary: Option<Millis>,
     /// When the session began.
     pub session: Option<Millis>,
-    pub attached: Option<&'a Attached>,
+    pub attached: Option<&'a AttachedWorkflow>,
     /// When the manifest was last written.
     pub written: Option<Millis>,
 }
 
-impl AtGate<'_> {
+impl GateContext<'_> {
     /// Narrows it down to one phase.
-    pub fn after(&self, phase: usize) -> Moment {
+    pub fn moment_after(&self, phase: usize) -> GateMoment {
         let seen = self.attached.and_then(|attached| attached.seen(phase));
         let then = seen.and_then(|seen| seen.level);
-        Moment {
+        GateMoment {
             strict: self.strict,
             level: self.level.max(then),
             began: seen.and_then(|seen| seen.began),

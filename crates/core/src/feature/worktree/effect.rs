@@ -1,10 +1,10 @@
 use crate::feature::verdict::Carried;
-use crate::feature::worktree::kept::Kept;
+use crate::feature::worktree::kept::KeptWorktree;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Copy the files that exist only in the worktree.
-    Keep(Kept),
+    Keep(KeptWorktree),
 }
 
 impl Carried for Effect {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A copy of a worktree's flow and stock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct KeptWorktree {
     pub worktree: String,
     /// Folder of the copy.
     pub copy: String,
@@ -13,7 +13,7 @@ pub struct Kept {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Worktrees {
     /// May be gone after this event and holds files that exist nowhere else.
-    pub leaving: Option<Kept>,
+    pub leaving: Option<KeptWorktree>,
     /// Copied earlier, and gone now.
-    pub gone: Vec<Kept>,
+    pub gone: Vec<KeptWorktree>,
 }

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::feature::marks::RoomMarks;
-use crate::feature::worktree::kept::Kept;
+use crate::feature::worktree::kept::KeptWorktree;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
-    WorktreeKept(Kept),
+    WorktreeKept(KeptWorktree),
     /// The person was told about the copy of this worktree.
     WorktreeTold(String),
 }
@@ -16,7 +16,7 @@ pub enum Mark {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
     /// Not told yet; oldest first.
-    pub kept: Vec<Kept>,
+    pub kept: Vec<KeptWorktree>,
 }
 
 /// Small, because the existence of each is checked at every event that could report it.
@@ -50,7 +50,8 @@ pub(in crate::feature) mod tests {
 
     pub(in crate::feature) fn mark() -> impl Strategy<Value = Mark> {
         prop_oneof![
-            ("[ab]", "[a-z]{1,8}").prop_map(|(worktree, copy)| Mark::WorktreeKept(Kept { worktree, copy })),
+            ("[ab]", "[a-z]{1,8}")
+                .prop_map(|(worktree, copy)| Mark::WorktreeKept(KeptWorktree { worktree, copy })),
             "[ab]".prop_map(Mark::WorktreeTold),
         ]
     }

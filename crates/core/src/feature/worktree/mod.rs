@@ -15,7 +15,7 @@ use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::Marks;
 use crate::feature::verdict::{Audience, Effect, Say, Verdict};
-use crate::feature::worktree::kept::{Kept, Worktrees};
+use crate::feature::worktree::kept::{KeptWorktree, Worktrees};
 use crate::feature::worktree::marks::Mark;
 use crate::feature::{Feature, Mode, Policy};
 use crate::settings::section::section;
@@ -99,7 +99,7 @@ impl Policy for Worktree {
         if facts.worktree.gone.is_empty() {
             return Verdict::silent("the worktrees are still there");
         }
-        let say = |kept: &Kept| Say {
+        let say = |kept: &KeptWorktree| Say {
             to: Audience::User,
             text: words::kept(facts.lang, &kept.worktree, &kept.copy),
             weight: 50,

@@ -17,7 +17,7 @@ use crate::text::skill_name::satisfies;
 use crate::text::tokens::count_recorded_tokens;
 use crate::time::Millis;
 
-pub use tally::{Spoke, Tally, Would, tallies};
+pub use tally::{ShadowCounts, SpokenCounts, Tally, tally_interruptions};
 
 /// After this much silence a session counts as ended.
 const SILENT_MS: u64 = 24 * 3_600_000;
@@ -30,11 +30,11 @@ const RESTART_MS: u64 = 3_600_000;
 const REACT_MS: u64 = 3_600_000;
 
 /// Calls of one message are denied together; the model cannot react in between.
-const TOGETHER_MS: u64 = 1000;
+const SAME_MESSAGE_MS: u64 = 1000;
 
 /// The form of an interruption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum InterruptionKind {
     Denied,
     /// A turn or a task was blocked.
     Blocked,
@@ -70,7 +70,7 @@ pub struct Interruption {
     pub session: Option<String>,
     pub project: Option<String>,
     pub at: Millis,
-    pub kind: Kind,
+    pub kind: InterruptionKind,
     /// Only recorded.
     pub shadow: bool,
     /// Counts together with another one: calls of one message, or several overridden by one act.
@@ -87,24 +87,24 @@ pub struct Interruption {
 }
 
 impl Interruption {
-    fn asked(&self) -> bool {
+    fn has_conditions(&self) -> bool {
         !matches!(self.settlement, Settlement::Unasked | Settlement::Unknown)
     }
 }
 
 #[derive(Debug, Default)]
-pub struct Friction {
+pub struct FrictionFold {
     interruptions: Vec<Interruption>,
-    open: Vec<Open>,
-    sessions: BTreeMap<String, Session>,
+    open: Vec<OpenInterruption>,
+    sessions: BTreeMap<String, SeenSession>,
     stepped_up: Vec<SteppedUp>,
-    commands: BTreeMap<String, Command>,
-    counted: BTreeSet<(Act, String, Option<String>)>,
+    commands: BTreeMap<String, OffCommand>,
+    counted: BTreeSet<(OverridingAct, String, Option<String>)>,
 }
 
 /// An interruption that is not settled yet.
 #[derive(Debug)]
-struct Open {
+struct OpenInterruption {
     /// Index into the interruptions.
     at: usize,
     /// Its conditions.
@@ -120,7 +120,7 @@ struct Open {
 }
 
 #[derive(Debug, Default)]
-struct Session {
+struct SeenSession {
     began: Millis,
     /// When it was last started or resumed.
     started: Millis,
@@ -130,14 +130,14 @@ struct Session {
 
 /// The last `tidegate off` of a policy.
 #[derive(Clone, Copy, Debug)]
-struct Command {
+struct OffCommand {
     at: Millis,
     by_person: bool,
 }
 
 /// One act of a person, however many interruptions it overrides.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Act {
+enum OverridingAct {
     /// `tidegate off`; the time is unknown without its record.
     Command(Option<Millis>),
     /// The client was started without the policy: session and time.
@@ -154,15 +154,15 @@ struct SteppedUp {
 }
 
 /// A policy steps down when this many of its last interruptions were overridden.
-const OVERRIDDEN: usize = 5;
-const OF_LAST: usize = 10;
+const STEP_DOWN_OVERRIDES: usize = 5;
+const STEP_DOWN_WINDOW: usize = 10;
 
-impl Friction {
-    pub fn take(&mut self, record: &Record) {
+impl FrictionFold {
+    pub fn add_record(&mut self, record: &Record) {
         let Some(now) = Millis::from_iso(&record.at) else { return };
         self.expire(now);
         if let Some(id) = &record.session {
-            let new = || Session { began: now, started: now, ..Session::default() };
+            let new = || SeenSession { began: now, started: now, ..SeenSession::default() };
             let session = self.sessions.entry(id.clone()).or_insert_with(new);
             if record.event == "SessionStart" {
                 session.started = now;
@@ -172,22 +172,22 @@ impl Friction {
         }
         if let Some(off) = &record.did.switched_off {
             self.commands
-                .insert(off.policy.clone(), Command { at: now, by_person: record.person.may_be_there() });
+                .insert(off.policy.clone(), OffCommand { at: now, by_person: record.person.may_be_there() });
         }
-        self.settle(record, now);
+        self.settle_by_record(record, now);
         self.override_ignored(record, now);
         for up in &record.did.stepped_up {
             let project = up.project.clone().unwrap_or_default();
             self.stepped_up.push(SteppedUp { policy: up.policy.clone(), project, at: now });
         }
         for verdict in &record.verdicts {
-            self.begin(record, verdict, now);
+            self.add_interruption(record, verdict, now);
         }
     }
 
     pub fn finish(mut self, now: Millis) -> Vec<Interruption> {
         self.expire(now);
-        self.close(now, |open, _, _| open.ended.is_some().then_some(Settlement::Ignored));
+        self.settle_open(now, |open, _, _| open.ended.is_some().then_some(Settlement::Ignored));
         self.interruptions
     }
 
@@ -197,23 +197,23 @@ impl Friction {
         let since = again.map(|up| up.at).max();
         let counts = |said: &&Interruption| {
             said.policy == policy
-                && matches!(said.kind, Kind::Denied | Kind::Blocked)
-                && said.asked()
+                && matches!(said.kind, InterruptionKind::Denied | InterruptionKind::Blocked)
+                && said.has_conditions()
                 && !(said.shadow || said.joined)
                 && said.project.as_deref().is_some_and(&is_here)
                 && since.is_none_or(|since| said.at > since)
         };
-        let last = self.interruptions.iter().rev().filter(counts).take(OF_LAST);
-        last.filter(|said| said.settlement == Settlement::Overridden).count() >= OVERRIDDEN
+        let last = self.interruptions.iter().rev().filter(counts).take(STEP_DOWN_WINDOW);
+        last.filter(|said| said.settlement == Settlement::Overridden).count() >= STEP_DOWN_OVERRIDES
     }
 
     /// Settles the open interruptions for which `how` returns a settlement.
-    fn close(
+    fn settle_open(
         &mut self,
         now: Millis,
-        mut how: impl FnMut(&mut Open, &Interruption, Option<&Session>) -> Option<Settlement>,
+        mut how: impl FnMut(&mut OpenInterruption, &Interruption, Option<&SeenSession>) -> Option<Settlement>,
     ) {
-        let Friction { interruptions, sessions, open, .. } = self;
+        let FrictionFold { interruptions, sessions, open, .. } = self;
         open.retain_mut(|open| {
             let said = &mut interruptions[open.at];
             let session = said.session.as_ref().and_then(|id| sessions.get(id));
@@ -227,7 +227,7 @@ impl Friction {
     }
 
     /// The act by which this record overrides an interruption.
-    fn overrides(&self, record: &Record, said: &Interruption) -> Option<Act> {
+    fn overrides(&self, record: &Record, said: &Interruption) -> Option<OverridingAct> {
         if said.shadow {
             return None;
         }
@@ -246,7 +246,7 @@ impl Friction {
         // A project has several names; `off_by_command` covers those that the command did not use.
         let was_off = same_session && names(&record.off_by_command) && known.is_none_or(|off| off.by_person);
         if switched.is_some() || was_off {
-            return Some(Act::Command(known.map(|off| off.at)));
+            return Some(OverridingAct::Command(known.map(|off| off.at)));
         }
         // A client that an agent started with its own variable is not a person's word. A client running in parallel
         // may serve another purpose: only one started after the denial can be a response to it.
@@ -254,11 +254,11 @@ impl Friction {
         let session = self.sessions.get(id)?;
         let restarts = record.event == "SessionStart" && same_project && session.began > said.at;
         let again = restarts && !matches!(record.cause.as_deref(), Some("clear" | "compact"));
-        (same_session || again).then(|| Act::Started(id.clone(), session.started))
+        (same_session || again).then(|| OverridingAct::Started(id.clone(), session.started))
     }
 
     /// One act counts once, however many interruptions it settles.
-    fn count(&mut self, at: usize, act: Act) {
+    fn count_override(&mut self, at: usize, act: OverridingAct) {
         let said = &mut self.interruptions[at];
         if !said.joined {
             said.joined = !self.counted.insert((act, said.policy.clone(), said.project.clone()));
@@ -272,7 +272,7 @@ impl Friction {
         for policy in named {
             let lately = |said: &Interruption| now.since(said.at) <= REACT_MS;
             let last = self.interruptions.iter().enumerate().rev().take_while(|(_, said)| lately(said));
-            let mut asked = last.filter(|(_, said)| said.policy == *policy && said.asked());
+            let mut asked = last.filter(|(_, said)| said.policy == *policy && said.has_conditions());
             let Some((at, act)) = asked.find_map(|(at, said)| Some((at, self.overrides(record, said)?)))
             else {
                 continue;
@@ -281,28 +281,28 @@ impl Friction {
             if said.settlement == Settlement::Ignored {
                 said.settlement = Settlement::Overridden;
                 said.after_ms = now.since(said.at);
-                self.count(at, act);
+                self.count_override(at, act);
             }
         }
     }
 
     /// Ends sessions that fell silent.
     fn expire(&mut self, now: Millis) {
-        self.close(now, |open, said, session| {
+        self.settle_open(now, |open, said, session| {
             let seen = session.map_or(said.at, |session| session.seen);
             let over = now.since(seen) > SILENT_MS || open.ended.is_some_and(|at| now.since(at) > RESTART_MS);
             over.then_some(Settlement::Ignored)
         });
     }
 
-    fn settle(&mut self, record: &Record, now: Millis) {
-        let act = |open: &Open| {
+    fn settle_by_record(&mut self, record: &Record, now: Millis) {
+        let act = |open: &OpenInterruption| {
             let said = &self.interruptions[open.at];
-            let skipped = || skips(open, said, record).then_some(Act::Skipped(now));
+            let skipped = || skips_asked_gate(open, said, record).then_some(OverridingAct::Skipped(now));
             Some((open.at, self.overrides(record, said).or_else(skipped)?))
         };
-        let acts: BTreeMap<usize, Act> = self.open.iter().filter_map(act).collect();
-        self.close(now, |open, said, _| {
+        let acts: BTreeMap<usize, OverridingAct> = self.open.iter().filter_map(act).collect();
+        self.settle_open(now, |open, said, _| {
             let same_session = said.session.is_some() && said.session == record.session;
             if same_session && record.event == "SessionStart" {
                 open.ended = None;
@@ -313,7 +313,7 @@ impl Friction {
             // Flow belongs to the project: any session may review it.
             let same_project = said.project.is_some() && said.project == record.project;
             let did = Asks { compound: record.did.compound, entry: record.did.entry, ..Asks::default() };
-            if same_project && of_flow(&open.asks, &did) == Some(true) {
+            if same_project && same_flow_request(&open.asks, &did) == Some(true) {
                 return Some(Settlement::Satisfied);
             }
             // So does a cycle, and a person can declare a stage done at a terminal.
@@ -343,23 +343,23 @@ impl Friction {
             None
         });
         for (at, act) in acts {
-            self.count(at, act);
+            self.count_override(at, act);
         }
     }
 
     /// A new interruption settles earlier ones of the same policy as ignored. A request about another file, or to
     /// another agent, is a separate matter.
-    fn begin(&mut self, record: &Record, verdict: &VerdictRecord, now: Millis) {
-        let Some(kind) = kind(record, verdict) else { return };
+    fn add_interruption(&mut self, record: &Record, verdict: &VerdictRecord, now: Millis) {
+        let Some(kind) = interruption_kind(record, verdict) else { return };
         let asks = !verdict.asks.is_empty();
         let mut joined = false;
         if asks {
-            self.close(now, |open, said, _| {
+            self.settle_open(now, |open, said, _| {
                 let whose = (&said.policy, &said.session, said.shadow, &open.agent)
                     == (&verdict.policy, &record.session, verdict.shadow, &record.agent);
-                let together = now.since(said.at) <= TOGETHER_MS;
+                let together = now.since(said.at) <= SAME_MESSAGE_MS;
                 joined |= whose && together;
-                let again = match of_flow(&open.asked, &verdict.asks) {
+                let again = match same_flow_request(&open.asked, &verdict.asks) {
                     // The person is told first, the model with the following prompt.
                     Some(same) => same && said.kind == kind,
                     None => verdict.asks.file.is_none() || open.asked == verdict.asks,
@@ -371,11 +371,11 @@ impl Friction {
             let at = self.interruptions.len();
             let asks = verdict.asks.clone();
             let agent = record.agent.clone();
-            self.open.push(Open { at, asked: asks.clone(), asks, agent, prompts, ended: None });
+            self.open.push(OpenInterruption { at, asked: asks.clone(), asks, agent, prompts, ended: None });
         }
         let live = !verdict.shadow;
         let reason = verdict.reason.as_deref().filter(|_| verdict.call != "pass").unwrap_or_default();
-        let text = verdict.says.model.as_deref().filter(|text| is_in(record.said.model.as_deref(), text));
+        let text = verdict.says.model.as_deref().filter(|text| was_said(record.said.model.as_deref(), text));
         self.interruptions.push(Interruption {
             policy: verdict.policy.clone(),
             session: record.session.clone(),
@@ -386,7 +386,9 @@ impl Friction {
             joined,
             settlement: match kind {
                 _ if asks => Settlement::Open,
-                Kind::Denied | Kind::Blocked if always_asks(&verdict.policy) => Settlement::Unknown,
+                InterruptionKind::Denied | InterruptionKind::Blocked if always_asks(&verdict.policy) => {
+                    Settlement::Unknown
+                }
                 _ => Settlement::Unasked,
             },
             after_ms: 0,
@@ -408,27 +410,30 @@ fn always_asks(policy: &str) -> bool {
 }
 
 /// `None` if the verdict did not speak.
-fn kind(record: &Record, verdict: &VerdictRecord) -> Option<Kind> {
+fn interruption_kind(record: &Record, verdict: &VerdictRecord) -> Option<InterruptionKind> {
     let holds_up = matches!(record.event.as_str(), "Stop" | "SubagentStop" | "TaskCompleted");
-    let said =
-        |text: Option<&str>, all: Option<&str>| text.is_some_and(|text| verdict.shadow || is_in(all, text));
+    let said = |text: Option<&str>, all: Option<&str>| {
+        text.is_some_and(|text| verdict.shadow || was_said(all, text))
+    };
     match verdict.call.as_str() {
-        "deny" | "halt" if holds_up => Some(Kind::Blocked),
-        "deny" | "halt" => Some(Kind::Denied),
-        "ask" => Some(Kind::Asked),
-        _ if said(verdict.says.model.as_deref(), record.said.model.as_deref()) => Some(Kind::Advised),
-        _ if said(verdict.says.user.as_deref(), record.said.user.as_deref()) => Some(Kind::Told),
+        "deny" | "halt" if holds_up => Some(InterruptionKind::Blocked),
+        "deny" | "halt" => Some(InterruptionKind::Denied),
+        "ask" => Some(InterruptionKind::Asked),
+        _ if said(verdict.says.model.as_deref(), record.said.model.as_deref()) => {
+            Some(InterruptionKind::Advised)
+        }
+        _ if said(verdict.says.user.as_deref(), record.said.user.as_deref()) => Some(InterruptionKind::Told),
         _ => None,
     }
 }
 
 /// One line of several is enough: texts that do not fit are left out.
-fn is_in(all: Option<&str>, text: &str) -> bool {
+fn was_said(all: Option<&str>, text: &str) -> bool {
     all.is_some_and(|all| text.lines().any(|line| !line.is_empty() && all.contains(line)))
 }
 
 /// A person skipped the gate that was asked for.
-fn skips(open: &Open, said: &Interruption, record: &Record) -> bool {
+fn skips_asked_gate(open: &OpenInterruption, said: &Interruption, record: &Record) -> bool {
     let same_project = said.project.is_some() && said.project == record.project;
     let skipped = record.did.skipped_gate;
     record.person.may_be_there()
@@ -446,7 +451,7 @@ fn is_satisfied(asks: &mut Asks, record: &Record) -> bool {
     asks.skills.retain(|asked| !invoked(asked));
     (wanted && asks.skills.is_empty())
         || asks.any_skill.iter().any(invoked)
-        || asks.any_file.iter().any(|asked| did.read.iter().any(|file| same_file(file, asked)))
+        || asks.any_file.iter().any(|asked| did.read.iter().any(|file| is_same_file(file, asked)))
         || (asks.verified && !did.verified.is_empty())
         || (asks.compacted && did.compacted)
         || (asks.tag && did.tag)
@@ -454,13 +459,13 @@ fn is_satisfied(asks: &mut Asks, record: &Record) -> bool {
 }
 
 /// Whether both ask the same of the flow; `None` if the first asks nothing of it.
-fn of_flow(asks: &Asks, other: &Asks) -> Option<bool> {
+fn same_flow_request(asks: &Asks, other: &Asks) -> Option<bool> {
     let same = (asks.compound && other.compound) || (asks.entry && other.entry);
     (asks.compound || asks.entry).then_some(same)
 }
 
 /// A path may be full or relative to the project's root.
-fn same_file(one: &str, other: &str) -> bool {
+fn is_same_file(one: &str, other: &str) -> bool {
     let ends = |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.ends_with('/'));
     one == other || ends(one, other) || ends(other, one)
 }

@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use crate::pipeline::friction::{Interruption, Kind, Settlement};
+use crate::pipeline::friction::{Interruption, InterruptionKind, Settlement};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
     pub policy: String,
-    pub spoke: Spoke,
+    pub spoke: SpokenCounts,
     pub satisfied: usize,
     pub ignored: usize,
     pub bypassed: usize,
@@ -29,12 +29,12 @@ pub struct Tally {
     pub tokens: usize,
     /// Interruptions that were only recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub shadow: Option<Would>,
+    pub shadow: Option<ShadowCounts>,
 }
 
 /// Number of interruptions by form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Spoke {
+pub struct SpokenCounts {
     pub denied: usize,
     /// Turns and tasks.
     pub blocked: usize,
@@ -44,26 +44,26 @@ pub struct Spoke {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Would {
-    pub spoken: Spoke,
+pub struct ShadowCounts {
+    pub spoken: SpokenCounts,
     /// Satisfied without being told.
     pub anyway: usize,
     /// Not satisfied.
     pub not: usize,
 }
 
-impl Spoke {
-    pub fn all(self) -> usize {
+impl SpokenCounts {
+    pub fn total(self) -> usize {
         self.denied + self.blocked + self.asked + self.advised + self.told
     }
 
-    fn count(&mut self, kind: Kind) {
+    fn count(&mut self, kind: InterruptionKind) {
         *match kind {
-            Kind::Denied => &mut self.denied,
-            Kind::Blocked => &mut self.blocked,
-            Kind::Asked => &mut self.asked,
-            Kind::Advised => &mut self.advised,
-            Kind::Told => &mut self.told,
+            InterruptionKind::Denied => &mut self.denied,
+            InterruptionKind::Blocked => &mut self.blocked,
+            InterruptionKind::Asked => &mut self.asked,
+            InterruptionKind::Advised => &mut self.advised,
+            InterruptionKind::Told => &mut self.told,
         } += 1;
     }
 }
@@ -108,7 +108,7 @@ impl Tally {
 }
 
 /// One per policy that spoke or would have, sorted by name.
-pub fn tallies<'a>(interruptions: impl IntoIterator<Item = &'a Interruption>) -> Vec<Tally> {
+pub fn tally_interruptions<'a>(interruptions: impl IntoIterator<Item = &'a Interruption>) -> Vec<Tally> {
     let mut tallies: Vec<Tally> = Vec::new();
     let mut satisfied: Vec<(&str, u64, u64)> = Vec::new();
     for said in interruptions {
