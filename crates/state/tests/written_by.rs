@@ -251,7 +251,7 @@ fn session_marks(machine: &Machine, path: &Path) {
     assert!(
         marks.session.began.is_some() && marks.session.root.is_some() && marks.session.transcript.is_some()
     );
-    assert_eq!(Marks::fold(marks.lines().as_bytes()), marks);
+    assert_eq!(Marks::fold(marks.to_lines().as_bytes()), marks);
     match path.parent().and_then(Path::file_name).unwrap().to_str().unwrap() {
         WORK => {
             let changes = marks.verification.changes.clone().expect("an edit that was not verified");
@@ -292,7 +292,7 @@ fn every_mark(machine: &Machine, _: &Path) {
     assert_eq!(appended, rewritten);
     assert_eq!(appended.unread, Vec::<String>::new());
     assert_eq!(
-        appended.lines().lines().count(),
+        appended.to_lines().lines().count(),
         lines(&text(&machine.path("marks/rewritten/marks"))).count()
     );
     let mut kinds = BTreeSet::new();
@@ -452,7 +452,11 @@ fn cycle_in(machine: &Machine, name: &str) -> CycleState {
     let standing = cycle::read(Some(&machine.state), &root, &Config::default()).value().cloned().unwrap();
     assert!(standing.cycle.is_some() && !standing.min_left.is_empty());
     let state = standing.state.expect("a state");
-    assert_eq!(state.text().replace(root.to_str().unwrap(), APP), written, "it is written again as it was");
+    assert_eq!(
+        state.to_text().replace(root.to_str().unwrap(), APP),
+        written,
+        "it is written again as it was"
+    );
     fs::write(&file, written).unwrap();
     state
 }

@@ -90,7 +90,7 @@ fn as_toml(here: &Here, origin: bool) {
             print::line(&format!("\n[{}]", section.name()));
         }
         for name in section.names() {
-            let from = here.config.origin(&path(section.name(), name));
+            let from = here.config.origin(&key_path(section.name(), name));
             let line = match section.get(name) {
                 // TOML has no word for it.
                 value::Value::Nothing => format!("# {name} is not set"),
@@ -105,7 +105,7 @@ fn as_json(here: &Here) -> Value {
     let mut values = Map::new();
     for section in here.config.sections() {
         for name in section.names() {
-            let path = path(section.name(), name);
+            let path = key_path(section.name(), name);
             let origin = here.config.origin(&path).to_string();
             values.insert(path, json!({ "value": section.get(name).json(), "origin": origin }));
         }
@@ -117,7 +117,7 @@ fn as_json(here: &Here) -> Value {
         .map(|waiting| {
             json!({
                 "key": waiting.assignment.path(),
-                "value": here.config.shown(&waiting.assignment).json(),
+                "value": here.config.display_value(&waiting.assignment).json(),
                 "origin": waiting.assignment.origin.to_string(),
                 "never": waiting.never,
                 "in_part": waiting.in_part,

@@ -253,7 +253,7 @@ impl InWorkflow {
                 shown.idle = Some("not touched for a day, so it is only reported".to_owned());
             }
             Ok(manifest) => {
-                shown.pending = standing.pending().iter().map(|gate| gate.number).collect();
+                shown.pending = standing.pending_gates().iter().map(|gate| gate.number).collect();
                 shown.phase = manifest.current;
                 let phase = manifest.current.and_then(|number| manifest.workflow.phase(number));
                 shown.phase_name = phase.map(|phase| phase.name.clone());

@@ -31,7 +31,7 @@ fn write(sandbox: &Sandbox, records: Vec<(u64, Record)>) {
         let path = folder.join(format!("{}.jsonl", at.day()));
         let before = fs::read_to_string(&path).unwrap_or_default();
         let record = Record { v: 1, id: format!("r-{ago}"), at: at.iso(), ..record };
-        fs::write(path, before + &record.line()).expect("a journal");
+        fs::write(path, before + &record.to_line()).expect("a journal");
     }
 }
 

@@ -660,7 +660,7 @@ mod tests {
             assert!(skills.contains(&"team-rules"), "{skills:?}");
             assert_eq!(config.general.preset, Preset::Strict);
             assert!(
-                config.broken[0].place().ends_with(&format!("{}:1", PROJECT_FILES[at])),
+                config.broken[0].location().ends_with(&format!("{}:1", PROJECT_FILES[at])),
                 "{:?}",
                 config.broken
             );

@@ -23,7 +23,7 @@ use crate::place::StateDir;
 use crate::session::{claims, marks};
 
 /// A copy of the budget for other tools.
-pub const OUT_OF_CONTEXT: &str = ".context-budget.json";
+pub const BUDGET: &str = ".context-budget.json";
 
 /// The file below the project's root.
 const IN_PROJECT: &str = ".claude/dev-cycle.state.json";
@@ -179,7 +179,7 @@ pub fn change(
     }
     let Some(new) = new else {
         // Only a copy, and old by now.
-        let _ = fs::remove_file(root.join(".claude").join(OUT_OF_CONTEXT));
+        let _ = fs::remove_file(root.join(".claude").join(BUDGET));
         return match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
@@ -274,7 +274,7 @@ pub fn publish_budget(root: &Path, session: &SessionId, used_pct: f64, now: Mill
     }
     let remaining = ((100.0 - used_pct).max(0.0) * 10.0).round() / 10.0;
     let text = json!({ "remaining": remaining, "ts": now.0 / 1000, "sessionId": session.as_str() });
-    replace::copy(&path.with_file_name(OUT_OF_CONTEXT), format!("{text}\n").as_bytes())
+    replace::copy(&path.with_file_name(BUDGET), format!("{text}\n").as_bytes())
 }
 
 #[cfg(test)]
@@ -360,7 +360,7 @@ mod tests {
     fn what_ended_is_in_the_history_once() {
         let project = Project::new(r#"{"stage": "retrospective"}"#);
         publish_budget(&project.root, &SessionId::parse("s").unwrap(), 61.96, Millis(5000)).unwrap();
-        let copy = fs::read_to_string(project.root.join(".claude").join(OUT_OF_CONTEXT)).unwrap();
+        let copy = fs::read_to_string(project.root.join(".claude").join(BUDGET)).unwrap();
         let copy: serde_json::Value = serde_json::from_str(&copy).unwrap();
         assert_eq!(copy, json!({ "remaining": 38.0, "ts": 5, "sessionId": "s" }));
         let run = CycleRun { id: "a".into(), ended: "complete".into(), ..CycleRun::default() };

@@ -40,7 +40,7 @@ pub fn read(
         }
         let take = |record: Record| {
             see(&record);
-            friction.take(&record);
+            friction.add_record(&record);
         };
         match journal::each(&path, of_a_day, take) {
             Ok(skipped) => unread.lines += skipped,

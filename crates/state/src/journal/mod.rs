@@ -141,7 +141,7 @@ impl Entries {
 
     fn take(&mut self, line: &[u8]) {
         match serde_json::from_slice::<Record>(line) {
-            Ok(record) if record.v <= FORMAT => self.records.push(record),
+            Ok(record) if record.v <= RECORD_FORMAT => self.records.push(record),
             Ok(_) => self.skipped += 1,
             Err(_) => {
                 self.skipped += 1;
