@@ -14,7 +14,7 @@ use tidegate_core::host::answer::Reply;
 use tidegate_core::pipeline::gate::{ClosedGate, Registration};
 use tidegate_core::pipeline::record::{FailedCheck, HookCost, Record, SaidTexts};
 use tidegate_core::text::lang::Lang;
-use tidegate_core::text::tokens::count_recorded_tokens;
+use tidegate_core::text::tokens::estimate_tokens;
 use tidegate_core::time::Millis;
 use tidegate_state::config::off::Switches;
 use tidegate_state::journal;
@@ -91,7 +91,7 @@ impl Fallback {
             ruling: "failed".to_owned(),
             cost: HookCost {
                 bytes: to_model.len(),
-                tokens: count_recorded_tokens(to_model),
+                tokens: estimate_tokens(to_model) as usize,
                 turns: 0,
                 us: self.micros(),
             },

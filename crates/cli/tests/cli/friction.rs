@@ -150,9 +150,9 @@ fn report_shows_what_is_heard_and_what_is_not() {
     What became of what was said in [project], since [day]: 22 hook runs in 2 sessions
 
     policy        spoke done ignored bypassed overridden open within turns tokens
-    pressure          1    -       -        -          -    -      -     0     ~5
-    skill-gate        3    2       0        1          0    0   14 s     3    ~42
-    verify-stop !     5    0       5        0          0    0      -     5    ~50
+    pressure          1    -       -        -          -    -      -     0     ~8
+    skill-gate        3    2       0        1          0    0   14 s     3    ~54
+    verify-stop !     5    0       5        0          0    0      -     5    ~80
 
     ! verify-stop speaks into the void: blocked 5×, and 0 of 5 led to what it asked for
     pressure: told the model 1×; it asks for nothing that could be settled

@@ -1,8 +1,8 @@
 //! Features: one room (folder) each with its model, settings, marks, texts and policies, and the lists that join
 //! them.
 //!
-//! A policy's rules are a literate table (`<id>.md` in its room), run by `tests/policies.rs`. To add a room, make the
-//! folder and add its line to `rooms!`; to add a policy, add its line to `policies!`.
+//! A policy's rules are a literate table (`<id>.md` in its room), run by `tests/tables`. To add a room, make the folder
+//! and add its line to `rooms!`; to add a policy, add its line to `policies!`.
 
 /// The rooms, module and variant, for the aggregates built from a part of each. The session comes first, because the
 /// others hear its marks. Facts are read in this order: a reader may use the facts of earlier rooms.

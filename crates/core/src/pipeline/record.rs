@@ -19,7 +19,7 @@ use crate::host::person::Person;
 use crate::meter::Meter;
 use crate::pipeline::ruling::{Outcome, Ruling};
 use crate::redact::{Found, redact_in_place};
-use crate::text::tokens::count_recorded_tokens;
+use crate::text::tokens::estimate_tokens;
 use crate::time::Millis;
 
 /// Version of the format. Readers skip records of a newer one.
@@ -524,7 +524,7 @@ impl Record {
             said: SaidTexts { model: some(&to_model), user: some(&outcome.user), dropped: outcome.dropped },
             cost: HookCost {
                 bytes: to_model.len(),
-                tokens: count_recorded_tokens(&to_model),
+                tokens: estimate_tokens(&to_model) as usize,
                 turns: u32::from(outcome.call == Call::Deny && forces_turn(event.kind)),
                 us: 0,
             },

@@ -42,6 +42,18 @@ impl Copies {
         fs::File::options().write(true).open(self.slot(state, file).1)?.set_modified(time)
     }
 
+    /// Removes what a killed process left when it wrote this copy. One that is writing it now fails, so this is only for copies
+    /// that are tried again.
+    pub(crate) fn remove_unfinished(self, state: &StateDir, file: &Path) {
+        let slot = self.slot(state, file).1;
+        let name = slot.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        for entry in fs::read_dir(state.root().join(self.0)).into_iter().flatten().flatten() {
+            if entry.file_name().to_str().is_some_and(|found| replace::is_temporary(found, name)) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
     pub(crate) fn write(self, state: &StateDir, file: &Path, text: &str) -> io::Result<()> {
         let (file, slot) = self.slot(state, file);
         make_private(&state.root().join(self.0))?;

@@ -207,7 +207,10 @@ pub fn keep_copies(state: &StateDir, user: Option<&Path>, root: Option<&Path>) {
         let Ok(Some(text)) = read_file(&path) else { continue };
         let text = without_addresses(&text);
         let is_kept = || LAST_GOOD.read(state, &path).is_some_and(|copy| copy == text);
-        let keep = || LAST_GOOD.write(state, &path, &text).is_ok();
+        let keep = || {
+            LAST_GOOD.remove_unfinished(state, &path);
+            LAST_GOOD.write(state, &path, &text).is_ok()
+        };
         // Without a copy a mistake costs more, but nothing else.
         if is_kept() || (parse(&text, "", &Config::default()).is_ok() && keep()) {
             let _ = LAST_GOOD.set_time(state, &path, written);

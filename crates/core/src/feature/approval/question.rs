@@ -3,7 +3,7 @@
 use crate::event::action::{AnswerOption, Asked, Question, QuestionAnswer, QuestionCall};
 use crate::feature::approval::marks::ApprovalRequest;
 use crate::host::Host;
-use crate::text::hidden::is_plain;
+use crate::text::hidden::judged;
 use crate::text::quoted::quoted_line;
 use crate::text::search;
 
@@ -51,7 +51,7 @@ fn is_given_question(asked: &Asked, request: &ApprovalRequest) -> bool {
 
 /// Line breaks may differ. Characters that draw over others are not accepted.
 fn is_given_text(question: &str, request: &ApprovalRequest) -> bool {
-    let is_visible = question.chars().all(|c| matches!(c, '\n' | '\r' | '\t') || is_plain(c));
+    let is_visible = judged(question).all(|(c, is_plain)| matches!(c, '\n' | '\r' | '\t') || is_plain);
     is_visible
         && quoted_line(question).split_whitespace().eq(quoted_line(&request.question()).split_whitespace())
 }
@@ -156,6 +156,17 @@ mod tests {
             HOST.question(&input(&wide)).is_some_and(|asked| is_for(&asked, &wide)),
             "what is said is taken"
         );
+    }
+
+    #[test]
+    fn a_question_hides_nothing_in_variation_selectors() {
+        let hidden = "\u{fe01}\u{e0120}\u{e0121}\u{fe0f}";
+        let sly = request(&format!("off skill-gate{hidden}"), Some(&format!("a{hidden} ❤\u{fe0f}{hidden}")));
+        let asked: Value = serde_json::from_str(&input(&sly)).expect("JSON");
+        let text = asked["questions"][0]["question"].as_str().expect("a text");
+        assert_eq!(text, "Allow this once? `tidegate off skill-gate` (a ❤\u{fe0f}) (code K7QF2M)");
+        assert!(!is_given_text(&format!("{WHOLE}{hidden}"), &skip()));
+        assert!(!is_given_text(&WHOLE.replace("one", &format!("one{hidden}")), &skip()));
     }
 
     /// Each part of what a person sees.

@@ -3,7 +3,7 @@
 use crate::settings::setting::Setting as _;
 use crate::settings::setting::Whole;
 use crate::settings::value::Value;
-use crate::text::hidden::is_plain;
+use crate::text::hidden::judged;
 
 /// Percentages refer to this many tokens on every window: the numbers were first written for it.
 const PERCENT_BASE: u64 = 200_000;
@@ -193,8 +193,9 @@ fn read_stage(item: &Value) -> Result<Stage, String> {
 }
 
 fn read_name(key: &str, text: &str) -> Result<String, String> {
-    let plain = |c: char| is_plain(c) && !c.is_whitespace() && !matches!(c, '`' | '"' | '\\');
-    if text.is_empty() || text.chars().count() > MAX_NAME_CHARS || !text.chars().all(plain) {
+    let plain =
+        |(c, is_plain): (char, bool)| is_plain && !c.is_whitespace() && !matches!(c, '`' | '"' | '\\');
+    if text.is_empty() || text.chars().count() > MAX_NAME_CHARS || !judged(text).all(plain) {
         return Err(format!(
             "`{key}` takes a name of 1 to {MAX_NAME_CHARS} characters without blanks and quotes"
         ));

@@ -14,7 +14,7 @@ use crate::feature::verdict::Asks;
 use crate::feature::verification::{task_gate, verify_stop};
 use crate::pipeline::record::{Record, VerdictRecord};
 use crate::text::skill_name::satisfies;
-use crate::text::tokens::count_recorded_tokens;
+use crate::text::tokens::estimate_tokens;
 use crate::time::Millis;
 
 pub use tally::{ShadowCounts, SpokenCounts, Tally, tally_interruptions};
@@ -396,7 +396,7 @@ impl FrictionFold {
             // The model answers a whole message once.
             forced: if live && !joined && verdict.call == "deny" { record.cost.turns } else { 0 },
             tokens: if live {
-                count_recorded_tokens(reason) + count_recorded_tokens(text.unwrap_or_default())
+                (estimate_tokens(reason) + estimate_tokens(text.unwrap_or_default())) as usize
             } else {
                 0
             },
