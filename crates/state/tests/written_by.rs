@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::approval::marks::ApprovalStage;
 use tidegate_core::feature::config::Config;
-use tidegate_core::feature::cycle::State;
+use tidegate_core::feature::cycle::CycleState;
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::knowledge::boundary::Boundary;
 use tidegate_core::feature::knowledge::flow::{Progress, decisions};
@@ -27,7 +27,7 @@ use tidegate_core::feature::marks::{Mark, Marks};
 use tidegate_core::feature::memory::catalogue::{ProjectPage, TopicRecord, Undecided};
 use tidegate_core::feature::memory::effect::Starts;
 use tidegate_core::feature::memory::job::{Job, Work};
-use tidegate_core::feature::workflow::check::Found;
+use tidegate_core::feature::workflow::check::FoundFile;
 use tidegate_core::meter::sources::Bridge;
 use tidegate_core::pipeline::record::Record;
 use tidegate_core::text::lang::Lang;
@@ -251,7 +251,7 @@ fn session_marks(machine: &Machine, path: &Path) {
     assert!(
         marks.session.began.is_some() && marks.session.root.is_some() && marks.session.transcript.is_some()
     );
-    assert_eq!(Marks::fold(marks.lines().as_bytes()), marks);
+    assert_eq!(Marks::fold(marks.to_lines().as_bytes()), marks);
     match path.parent().and_then(Path::file_name).unwrap().to_str().unwrap() {
         WORK => {
             let changes = marks.verification.changes.clone().expect("an edit that was not verified");
@@ -292,7 +292,7 @@ fn every_mark(machine: &Machine, _: &Path) {
     assert_eq!(appended, rewritten);
     assert_eq!(appended.unread, Vec::<String>::new());
     assert_eq!(
-        appended.lines().lines().count(),
+        appended.to_lines().lines().count(),
         lines(&text(&machine.path("marks/rewritten/marks"))).count()
     );
     let mut kinds = BTreeSet::new();
@@ -444,7 +444,7 @@ fn fix_loops(machine: &Machine, path: &Path) {
     }
 }
 
-fn cycle_in(machine: &Machine, name: &str) -> State {
+fn cycle_in(machine: &Machine, name: &str) -> CycleState {
     let root = machine.project(name);
     let file = root.join(".claude/dev-cycle.state.json");
     let written = text(&file);
@@ -452,7 +452,11 @@ fn cycle_in(machine: &Machine, name: &str) -> State {
     let standing = cycle::read(Some(&machine.state), &root, &Config::default()).value().cloned().unwrap();
     assert!(standing.cycle.is_some() && !standing.min_left.is_empty());
     let state = standing.state.expect("a state");
-    assert_eq!(state.text().replace(root.to_str().unwrap(), APP), written, "it is written again as it was");
+    assert_eq!(
+        state.to_text().replace(root.to_str().unwrap(), APP),
+        written,
+        "it is written again as it was"
+    );
     fs::write(&file, written).unwrap();
     state
 }
@@ -490,10 +494,10 @@ fn manifest(machine: &Machine, _: &Path) {
     assert_eq!(manifest.current, Some(10));
     assert!(manifest.passed(1).is_some() && manifest.section(8).is_some_and(|phase| phase.skipped));
     assert_eq!(standing.owner.as_deref(), Some("3c8d1e75-2b4a-4f96-8e07-9a1b2c3d4e32"));
-    let let_through = [1, 2, 3].map(|gate| standing.is_let_through(gate).map(|known| known.skipped));
-    assert_eq!(let_through, [Some(false), Some(true), None]);
+    let cleared_gates = [1, 2, 3].map(|gate| standing.clearance(gate).map(|known| known.skipped));
+    assert_eq!(cleared_gates, [Some(false), Some(true), None]);
     let discovery = workflow::check_files(&root, &root.join(path), vec!["discovery.md".into()], &|| true);
-    assert!(matches!(discovery[0].found, Found::File { lines: 100, .. }));
+    assert!(matches!(discovery[0].found, FoundFile::File { lines: 100, .. }));
 }
 
 fn last_run(machine: &Machine, _: &Path) {

@@ -85,7 +85,7 @@ impl<'a> Summariser<'a> {
             output_tokens: asked.said.output_tokens,
         };
         let mut record = Record {
-            id: Record::id(now, std::process::id()),
+            id: Record::new_id(now, std::process::id()),
             ruling: "backend".to_owned(),
             backend: Some(call),
             ..Record::begin(EVENT, now)

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tidegate_core::feature as policy;
-use tidegate_core::pipeline::record::{Deeds, Switched};
+use tidegate_core::pipeline::record::{Deeds, SwitchedPolicy};
 use tidegate_core::settings::near;
 use tidegate_core::time::Millis;
 use tidegate_state::config::switches;
@@ -132,13 +132,13 @@ fn steps_down(here: &Here, policy: &str) -> bool {
     down.is_ok_and(|down| !down.is_empty())
 }
 
-fn to_switched(off: &Off) -> Switched {
+fn to_switched(off: &Off) -> SwitchedPolicy {
     let (session, project) = match &off.scope {
         Scope::Everywhere => (None, None),
         Scope::Project(root) => (None, Some(root.clone())),
         Scope::Session(id) => (Some(id.clone()), None),
     };
-    Switched { policy: off.policy.clone(), session, project }
+    SwitchedPolicy { policy: off.policy.clone(), session, project }
 }
 
 /// Both kinds in one list.
@@ -170,11 +170,13 @@ fn list_switches(here: &Here, json: bool) {
         print::line(&format!("{} {}", down.policy, only_advises(down)));
     }
     warn_of_damage(here);
-    for policy in here.env.off.as_deref().map(tidegate_core::feature::config::split_off).unwrap_or_default() {
+    for policy in
+        here.env.off.as_deref().map(tidegate_core::feature::config::parse_off_list).unwrap_or_default()
+    {
         print::line(&format!("{policy} is switched off by TIDEGATE_OFF in this environment"));
     }
     if list.is_empty() && here.env.off.is_none() {
-        let policies: Vec<&str> = policy::switchable().collect();
+        let policies: Vec<&str> = policy::switchable_policies().collect();
         print::line(&format!("nothing is switched off; policies: {}", policies.join(", ")));
     }
 }
@@ -186,11 +188,11 @@ pub(super) fn warn_of_damage(here: &Here) {
 }
 
 pub(super) fn check_policy(policy: &str) -> Result<(), CliError> {
-    if policy::switchable().any(|known| known == policy) {
+    if policy::switchable_policies().any(|known| known == policy) {
         return Ok(());
     }
-    let hint = near::nearest(policy, policy::switchable()).map_or_else(
-        || format!("policies: {}", policy::switchable().collect::<Vec<_>>().join(", ")),
+    let hint = near::nearest(policy, policy::switchable_policies()).map_or_else(
+        || format!("policies: {}", policy::switchable_policies().collect::<Vec<_>>().join(", ")),
         |near| format!("did you mean `{near}`?"),
     );
     Err(CliError::new(format!("there is no policy `{policy}`")).hint(hint))

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use tidegate_core::feature::config::split_off;
-use tidegate_core::pipeline::record::{Deeds, Switched};
+use tidegate_core::feature::config::parse_off_list;
+use tidegate_core::pipeline::record::{Deeds, SwitchedPolicy};
 use tidegate_state::config::switches;
 use tidegate_state::config::switches::{Off, Scope, SteppedDown};
 
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
             // Compared without the mark that a hook has told of it: that may have changed meanwhile.
             switches.stepped_down.retain(|down| !steps_up(down));
         })?;
-        let up = |down: &SteppedDown| Switched {
+        let up = |down: &SteppedDown| SwitchedPolicy {
             policy: down.policy.clone(),
             project: Some(down.stepped_down_in.clone()),
             session: None,
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
             print::line(&format!("{} blocks again in {}", down.policy, down.stepped_down_in));
         }
     }
-    let variable = here.env.off.as_deref().map(split_off).unwrap_or_default();
+    let variable = here.env.off.as_deref().map(parse_off_list).unwrap_or_default();
     if variable.contains(&args.policy) {
         print::to_stderr("note: TIDEGATE_OFF in this environment still names it");
     }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tidegate_core::feature::activity::classifier::Phase;
-use tidegate_core::feature::approval::marks::Approval;
+use tidegate_core::feature::approval::marks::ApprovalRequest;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::pressure::marks::PressureLevel;
@@ -86,7 +86,7 @@ struct Status {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waiting_for_trust: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    waiting_for_approval: Vec<Approval>,
+    waiting_for_approval: Vec<ApprovalRequest>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     switched_off: Vec<String>,
     /// Blocking policies that only advise here.
@@ -165,7 +165,7 @@ impl Cycle {
             (Ok(_), None) => return None,
         };
         let at = known.position(&state.stage)?;
-        let running = state.status == tidegate_core::feature::cycle::Status::Running;
+        let running = state.status == tidegate_core::feature::cycle::CycleStatus::Running;
         let active = session.marks.cycle.stage.as_ref().filter(|active| active.stage == state.stage);
         let is_here = running && state.session_id.as_deref() == Some(session.id.as_str());
         Some(Cycle::Stands(Box::new(Stands {
@@ -253,7 +253,7 @@ impl InWorkflow {
                 shown.idle = Some("not touched for a day, so it is only reported".to_owned());
             }
             Ok(manifest) => {
-                shown.pending = standing.pending().iter().map(|gate| gate.number).collect();
+                shown.pending = standing.pending_gates().iter().map(|gate| gate.number).collect();
                 shown.phase = manifest.current;
                 let phase = manifest.current.and_then(|number| manifest.workflow.phase(number));
                 shown.phase_name = phase.map(|phase| phase.name.clone());
@@ -362,7 +362,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         session: session.id.to_string(),
         project: session.marks.session.root.clone(),
         began: session.marks.session.began.map(Millis::iso),
-        meter: MeterRecord::of(&meter, forecast, here.now),
+        meter: MeterRecord::from_meter(&meter, forecast, here.now),
         pressure_said: session.marks.pressure.said.level.name(),
         last_boundary: session.marks.session.boundary.map(Millis::iso),
         survival: Survived::of(&here, &session),

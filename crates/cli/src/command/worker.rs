@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tidegate_core::feature::memory::job::Work;
 use tidegate_core::feature::memory::relay_log;
-use tidegate_core::pipeline::record::{Failure, Record};
+use tidegate_core::pipeline::record::{FailedCheck, Record};
 use tidegate_core::time::Millis;
 use tidegate_memory::memory::Memory;
 use tidegate_memory::postgres::Address;
@@ -259,9 +259,9 @@ fn describe_trouble(progress: &WorkerEvent<'_>) -> Option<(&'static str, String)
 /// Nobody reads the output of a worker in the background, so trouble goes into the journal.
 fn record_trouble(here: &Here, class: &str, what: &str) {
     let now = clock::now();
-    let failure = Failure { class: class.to_owned(), step: what.to_owned(), closed: false };
+    let failure = FailedCheck { class: class.to_owned(), step: what.to_owned(), closed: false };
     let mut record = Record {
-        id: Record::id(now, std::process::id()),
+        id: Record::new_id(now, std::process::id()),
         ruling: "failed".to_owned(),
         failure: Some(failure),
         ..Record::begin(EVENT, now)

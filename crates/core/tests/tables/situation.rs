@@ -15,7 +15,7 @@ use tidegate_core::host::person::{Client, Person};
 use tidegate_core::host::window::Window;
 use tidegate_core::meter::{Meter, Reading, Source, Unknown};
 use tidegate_core::pipeline;
-use tidegate_core::pipeline::ruling::{Outcome, Part};
+use tidegate_core::pipeline::ruling::{Outcome, RulingPart};
 use tidegate_core::settings::section::Voice;
 use tidegate_core::settings::value::Value;
 use tidegate_core::time::Millis;
@@ -185,7 +185,7 @@ pub(crate) struct Decided {
     pub marks: Marks,
     pub observed: Vec<Mark>,
     /// `None` where the policy does not take part.
-    pub part: Option<Part>,
+    pub part: Option<RulingPart>,
     /// Of all policies.
     pub outcome: Outcome,
 }

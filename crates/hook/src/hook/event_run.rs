@@ -5,11 +5,11 @@ use std::io;
 use tidegate_core::event::{Event, EventKind, FailedStep};
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::{Mark, Marks, SessionMark};
-use tidegate_core::feature::verdict::{AsStep, Call, Carried, Effect, When};
+use tidegate_core::feature::verdict::{Call, Carried, Effect, EffectTiming, StepFromError};
 use tidegate_core::host;
 use tidegate_core::pipeline;
 use tidegate_core::pipeline::gate;
-use tidegate_core::pipeline::record::{Failure, Record};
+use tidegate_core::pipeline::record::{FailedCheck, Record};
 use tidegate_core::pipeline::ruling::{Outcome, Ruling};
 use tidegate_state::feature::{self, HookContext, replace_known};
 use tidegate_state::file::lock::{LockMode, LockTimeout};
@@ -111,7 +111,8 @@ impl EventRun<'_> {
 
     /// A gate that is not switched off.
     fn gates(&self) -> bool {
-        self.hook.fallback.registration.gates(Some(self.event.kind)) && self.here.config.edit_gate_closes()
+        self.hook.fallback.registration.closes_on_failure(Some(self.event.kind))
+            && self.here.config.edit_gate_closes()
     }
 
     /// Parallel hooks see the same marks: effects that must happen once are decided again under the exclusive lock,
@@ -161,23 +162,24 @@ impl EventRun<'_> {
 
         answer::start_recording();
         self.carry_out(outcome, |when| match when {
-            When::Needed(step) => Some(step),
-            When::Tried(_) | When::Answered => None,
+            EffectTiming::Needed(step) => Some(step),
+            EffectTiming::Tried(_) | EffectTiming::Answered => None,
         })?;
         // Before their marks.
         let tried = self.carry_out(outcome, |when| match when {
-            When::Tried(step) => Some(step),
-            When::Needed(_) | When::Answered => None,
+            EffectTiming::Tried(step) => Some(step),
+            EffectTiming::Needed(_) | EffectTiming::Answered => None,
         });
         if tried.is_err() {
             new_marks.truncate(observed);
-            let done = outcome.effects.iter().filter(|effect| !matches!(effect.when(), When::Tried(_)));
+            let done =
+                outcome.effects.iter().filter(|effect| !matches!(effect.when(), EffectTiming::Tried(_)));
             new_marks.extend(done.filter_map(Effect::leaves));
         }
         let mut record = keep_until_exit(self.record(facts, ruling, outcome, &new_marks));
         if let Err(step) = tried {
             let (class, closed) = (step.class().to_owned(), false);
-            record.failure = Some(Failure { class, step: step.to_string(), closed });
+            record.failure = Some(FailedCheck { class, step: step.to_string(), closed });
         }
         let written = journal::append(&self.state.journal(), now, &mut record)
             .map_err(|error| FailedStep::Record(error.to_string()))
@@ -209,7 +211,7 @@ impl EventRun<'_> {
 
     fn record(&self, facts: &Facts<'_>, ruling: &Ruling, outcome: &Outcome, new_marks: &[Mark]) -> Record {
         let config = self.here.config;
-        let mut record = Record::of(facts, ruling, outcome, new_marks);
+        let mut record = Record::from_ruling(facts, ruling, outcome, new_marks);
         record.id = record_id(self.here.now);
         record.project = facts.root.as_deref().map(str::to_owned);
         record.config.clone_from(&config.problems);
@@ -229,7 +231,11 @@ impl EventRun<'_> {
     }
 
     /// In order, until one fails.
-    fn carry_out(&self, outcome: &Outcome, is_time: fn(When) -> Option<AsStep>) -> Result<(), FailedStep> {
+    fn carry_out(
+        &self,
+        outcome: &Outcome,
+        is_time: fn(EffectTiming) -> Option<StepFromError>,
+    ) -> Result<(), FailedStep> {
         for effect in &outcome.effects {
             if let Some(step) = is_time(effect.when()) {
                 feature::carry_out(effect, self.here).map_err(|error| step(error.to_string()))?;

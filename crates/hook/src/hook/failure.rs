@@ -5,15 +5,15 @@ use std::sync::{Arc, OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
 use tidegate_core::event::{EventKind, FailedStep};
-use tidegate_core::feature::config::{Config, split_off};
+use tidegate_core::feature::config::{Config, parse_off_list};
 use tidegate_core::feature::marks::Mark;
 use tidegate_core::feature::skill_gate;
 use tidegate_core::host::Host;
 use tidegate_core::host::answer::Reply;
-use tidegate_core::pipeline::gate::{Closed, Registration};
-use tidegate_core::pipeline::record::{Cost, Failure, Record, Said};
+use tidegate_core::pipeline::gate::{ClosedGate, Registration};
+use tidegate_core::pipeline::record::{FailedCheck, HookCost, Record, SaidTexts};
 use tidegate_core::text::lang::Lang;
-use tidegate_core::text::tokens::count_recorded_tokens;
+use tidegate_core::text::tokens::estimate_tokens;
 use tidegate_core::time::Millis;
 use tidegate_state::config::switches::Switches;
 use tidegate_state::journal;
@@ -70,9 +70,9 @@ impl Fallback {
     ) -> (Reply, Record) {
         let holds = self.holds_stop(step, config);
         let closed = if holds {
-            Some(Closed::at_stop(step, self.lang(config, prompt)))
+            Some(ClosedGate::for_stop(step, self.lang(config, prompt)))
         } else {
-            self.closes(config).then(|| Closed::because(step, self.lang(config, prompt)))
+            self.closes(config).then(|| ClosedGate::for_call(step, self.lang(config, prompt)))
         };
         let seen = self.seen.get().cloned().unwrap_or_default();
         let registered = self.registration.event.map_or("", EventKind::name);
@@ -86,13 +86,13 @@ impl Fallback {
             project: seen.project,
             person: self.env.get().map(|env| env.person).unwrap_or_default(),
             ruling: "failed".to_owned(),
-            cost: Cost {
+            cost: HookCost {
                 bytes: to_model.len(),
-                tokens: count_recorded_tokens(to_model),
+                tokens: estimate_tokens(to_model) as usize,
                 turns: 0,
                 us: self.micros(),
             },
-            failure: Some(Failure {
+            failure: Some(FailedCheck {
                 class: step.class().to_owned(),
                 step: step.to_string(),
                 closed: closed.is_some(),
@@ -103,7 +103,7 @@ impl Fallback {
             None => (Reply::default(), record),
             Some(closed) => {
                 let reply = if holds { closed.stop_reply(seen.host) } else { closed.reply(seen.host) };
-                let said = Said { model: Some(closed.model), user: Some(closed.user), dropped: 0 };
+                let said = SaidTexts { model: Some(closed.model), user: Some(closed.user), dropped: 0 };
                 (reply, Record { said, ..record })
             }
         }
@@ -135,7 +135,7 @@ impl Fallback {
     fn closes(&self, config: Option<&Config>) -> bool {
         let env = self.env.get();
         let unknown = || {
-            let variable = env.and_then(|env| env.off.as_deref()).map(split_off).unwrap_or_default();
+            let variable = env.and_then(|env| env.off.as_deref()).map(parse_off_list).unwrap_or_default();
             !variable.iter().chain(&self.switched_off()).any(|id| id == skill_gate::ID)
         };
         let known = config.map(Config::edit_gate_closes).or_else(|| self.closes.get().copied());
@@ -146,7 +146,10 @@ impl Fallback {
             env.is_some_and(|env| env.session.is_none())
                 && Environment::other_host().is_some_and(Host::is_only_recorded)
         };
-        self.registration.gates(kind) && closes && !env.is_some_and(|env| env.guard) && !is_foreign()
+        self.registration.closes_on_failure(kind)
+            && closes
+            && !env.is_some_and(|env| env.guard)
+            && !is_foreign()
     }
 
     /// Policies that a person switched off by command, as far as project and session are known. Reads no file: a read
@@ -210,5 +213,5 @@ impl Fallback {
 }
 
 pub(crate) fn record_id(now: Millis) -> String {
-    Record::id(now, std::process::id())
+    Record::new_id(now, std::process::id())
 }

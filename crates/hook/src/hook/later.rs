@@ -1,6 +1,6 @@
 //! Work after the answer: it cannot change the answer, and a failure loses nothing.
 
-use tidegate_core::feature::verdict::{Carried, Effect, When};
+use tidegate_core::feature::verdict::{Carried, Effect, EffectTiming};
 use tidegate_core::host::answer::Reply;
 use tidegate_state::feature::{self, HookContext};
 use tidegate_state::journal::friction;
@@ -35,7 +35,7 @@ const REACH: Reach = Reach { days: 7, of_a_day: 1024 * 1024 };
 
 impl Later {
     pub(crate) fn carry_out(&self, state: &StateDir, here: &HookContext<'_>) {
-        for effect in self.effects.iter().filter(|effect| matches!(effect.when(), When::Answered)) {
+        for effect in self.effects.iter().filter(|effect| matches!(effect.when(), EffectTiming::Answered)) {
             let _ = feature::carry_out(effect, here);
         }
         if self.keeps_house {

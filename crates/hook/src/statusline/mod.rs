@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use tidegate_core::event::SessionId;
 use tidegate_core::event::status::{ContextUse, Status};
-use tidegate_core::feature::approval::marks::Approval;
+use tidegate_core::feature::approval::marks::ApprovalRequest;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::knowledge::flow;
 use tidegate_core::feature::knowledge::flow::Progress;
@@ -147,7 +147,7 @@ fn list_requests(marks: &Marks, now: Millis, lang: Lang, columns: Option<usize>)
 }
 
 /// Cut to leave room for the meter: a piece that does not fit is not drawn at all.
-fn describe_request(request: &Approval, lang: Lang, columns: Option<usize>) -> String {
+fn describe_request(request: &ApprovalRequest, lang: Lang, columns: Option<usize>) -> String {
     let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(METER).max(SHORTEST_REQUEST));
     let whole = approval::words::waits(lang, &request.code, &request.wording());
     cut_columns(&show_hidden(&whole), room).into_owned()
@@ -156,7 +156,7 @@ fn describe_request(request: &Approval, lang: Lang, columns: Option<usize>) -> S
 /// The first broken config file. Its name and line are enough to find it, and fit.
 fn config_sign(config: &Config, lang: Lang) -> Option<String> {
     let broken = config.broken.first()?;
-    let place = broken.place();
+    let place = broken.location();
     let name = Path::new(&place).file_name().map(|name| name.to_string_lossy().into_owned());
     Some(pipeline::words::config_sign(lang, &name.unwrap_or(place)))
 }
@@ -279,7 +279,7 @@ mod tests {
         let reading = Reading { used: 124_000, window, source: Source::Payload, at: Millis(0) };
         let forecast = Forecast { turns: 6, fewest: 4, most: 9 };
         for about in ["編集を検証する".repeat(40), "\u{1b}[2J\u{202e}".repeat(40), "x".repeat(400)] {
-            let request = Approval {
+            let request = ApprovalRequest {
                 code: "K7QF2M".to_owned(),
                 command: "off skill-gate".to_owned(),
                 about: Some(about.clone()),

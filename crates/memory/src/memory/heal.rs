@@ -110,7 +110,7 @@ fn record_repair(state: &StateDir, now: Millis, healed: &Healed) {
         let _ = replace::copy(&healed.aside.join("what-happened.json"), &text);
     }
     let mut record = JournalRecord {
-        id: JournalRecord::id(now, std::process::id()),
+        id: JournalRecord::new_id(now, std::process::id()),
         cause: Some(healed.line()),
         ruling: "memory".to_owned(),
         ..JournalRecord::begin("tidegate memory", now)

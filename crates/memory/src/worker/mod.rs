@@ -373,6 +373,12 @@ impl Worker<'_> {
             if part.passed.is_some_and(|until| relay.at <= until) && !known.as_ref().is_some_and(is_own) {
                 return Ok(None);
             }
+            // A prompt's uid can be forged, and would replace another project's log.
+            if let Some(log) = known.as_ref().filter(|log| !is_own(log))
+                && !relay_rows::is_own_project(store, part, log.in_project.id)?
+            {
+                return Ok(None);
+            }
             let before = known.filter(|_| !last).map(|log| log.row.topic);
             relay_rows::rows_of_relay(store, job, part, relay, again, before).map(Some)
         })?;

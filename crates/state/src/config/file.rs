@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use tidegate_core::feature::config::{BrokenFile, Config, Owner};
+use tidegate_core::feature::config::{BrokenFile, Config, ConfigOwner};
 use tidegate_core::settings::value::Value;
 
 use crate::config::LARGEST;
@@ -32,7 +32,7 @@ pub(super) enum ConfigFile {
 /// since.
 pub(super) fn read_file(
     path: &Path,
-    owner: Owner,
+    owner: ConfigOwner,
     state: Option<&StateDir>,
     config: &mut Config,
 ) -> ConfigFile {
@@ -53,14 +53,16 @@ pub(super) fn read_file(
     });
     let broken = BrokenFile { file: file.clone(), line: wrong.line, has_copy: copy.is_some(), owner };
     let counts = match (broken.has_copy, owner) {
-        (true, Owner::User) => "its last copy that could be read counts, and what is stricter in it",
-        (true, Owner::Project) => "of it and its last copy that could be read only what is stricter counts",
-        (false, Owner::User) => {
+        (true, ConfigOwner::User) => "its last copy that could be read counts, and what is stricter in it",
+        (true, ConfigOwner::Project) => {
+            "of it and its last copy that could be read only what is stricter counts"
+        }
+        (false, ConfigOwner::User) => {
             "there is no earlier copy, so built-in values count, and what is stricter in it"
         }
-        (false, Owner::Project) => "there is no earlier copy, so only what is stricter in it counts",
+        (false, ConfigOwner::Project) => "there is no earlier copy, so only what is stricter in it counts",
     };
-    config.problems.push(format!("{}: {}; {counts}", broken.place(), wrong.message));
+    config.problems.push(format!("{}: {}; {counts}", broken.location(), wrong.message));
     config.broken.push(broken);
     let text = text.filter(|text| text.len() <= LONGEST_REST);
     let mut rest = text.and_then(|text| parse_between_mistakes(&text, &file, config));

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use tidegate_core::feature as policy;
 use tidegate_core::feature::config::layer::{Assignment, Layer};
-use tidegate_core::feature::config::{Config, Owner, split_off};
+use tidegate_core::feature::config::{Config, ConfigOwner, parse_off_list};
 use tidegate_core::settings::near;
 use tidegate_core::settings::section::Voice;
 
@@ -73,7 +73,7 @@ pub fn read(sources: &Sources<'_>) -> Config {
 }
 
 fn apply_user_file(path: &Path, sources: &Sources<'_>, config: &mut Config) {
-    let (settled, stricter) = match read_file(path, Owner::User, sources.state, config) {
+    let (settled, stricter) = match read_file(path, ConfigOwner::User, sources.state, config) {
         ConfigFile::Missing => (None, None),
         ConfigFile::Parsed(parsed, _) => (Some(parsed), None),
         ConfigFile::Broken { copy, rest } => (copy, rest),
@@ -94,7 +94,7 @@ fn apply_user_file(path: &Path, sources: &Sources<'_>, config: &mut Config) {
 }
 
 fn apply_project_file(path: &Path, sources: &Sources<'_>, config: &mut Config) {
-    match read_file(path, Owner::Project, sources.state, config) {
+    match read_file(path, ConfigOwner::Project, sources.state, config) {
         ConfigFile::Missing => {}
         ConfigFile::Parsed(parsed, text) => {
             if !parsed.projects.is_empty() {
@@ -117,10 +117,11 @@ fn apply_project_file(path: &Path, sources: &Sources<'_>, config: &mut Config) {
 }
 
 fn apply_off_variable(off: &str, config: &mut Config) {
-    config.off = split_off(off);
-    let unknown = config.off.iter().filter(|id| !policy::switchable().any(|known| known == id.as_str()));
+    config.off = parse_off_list(off);
+    let unknown =
+        config.off.iter().filter(|id| !policy::switchable_policies().any(|known| known == id.as_str()));
     let problem = |id: &String| {
-        format!("TIDEGATE_OFF: there is no policy `{id}`{}", near::hint(id, policy::switchable()))
+        format!("TIDEGATE_OFF: there is no policy `{id}`{}", near::hint(id, policy::switchable_policies()))
     };
     let problems: Vec<String> = unknown.map(problem).collect();
     config.problems.extend(problems);

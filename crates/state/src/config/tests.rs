@@ -119,7 +119,7 @@ fn a_stray_bracket_changes_nothing_that_a_user_set() {
         file: scene.user().display().to_string(),
         line: Some(3),
         has_copy: true,
-        owner: Owner::User,
+        owner: ConfigOwner::User,
     };
     assert_eq!(config.broken, [broken]);
     let problem = &config.problems[0];
@@ -152,7 +152,7 @@ fn a_stray_bracket_drops_nothing_that_a_team_requires() {
         assert!(skills.contains(&"team-rules"), "{skills:?}");
         assert_eq!(config.general.preset, Preset::Strict);
         assert!(
-            config.broken[0].place().ends_with(&format!("{}:1", PROJECT_FILES[at])),
+            config.broken[0].location().ends_with(&format!("{}:1", PROJECT_FILES[at])),
             "{:?}",
             config.broken
         );

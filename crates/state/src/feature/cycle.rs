@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tidegate_core::event::{EventKind, SessionId};
 use tidegate_core::feature::config::Config;
-use tidegate_core::feature::cycle::effect::{Effect, Step};
-use tidegate_core::feature::cycle::standing::{Standing, is_live as session_is_live};
-use tidegate_core::feature::cycle::state::{FILE, MOST_TOLD};
-use tidegate_core::feature::cycle::{Run, State, history};
+use tidegate_core::feature::cycle::effect::{CycleStep, Effect};
+use tidegate_core::feature::cycle::standing::{CycleStanding, is_session_live};
+use tidegate_core::feature::cycle::state::{MAX_SESSIONS_TOLD, STATE_FILE};
+use tidegate_core::feature::cycle::{CycleRun, CycleState, history};
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::time::Millis;
 
@@ -40,7 +40,7 @@ const MOST_ASIDE: usize = 100;
 fn file_path(root: &Path) -> io::Result<PathBuf> {
     let folder = root.join(".claude");
     let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
-    let path = folder.join(FILE);
+    let path = folder.join(STATE_FILE);
     if is_link(&folder) || is_link(&path) {
         return Err(io::Error::other(format!("{} is reached through a link", path.display())));
     }
@@ -65,14 +65,14 @@ fn canonical(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
-pub fn read(state: Option<&StateDir>, root: &Path, config: &Config) -> Known<Standing> {
+pub fn read(state: Option<&StateDir>, root: &Path, config: &Config) -> Known<CycleStanding> {
     let text = match read_file(root) {
         Ok(Some(text)) => text,
         Ok(None) => return Known::Absent,
         Err(error) => return Known::Broken(error.to_string()),
     };
     let of_project = |project: &str| canonical(Path::new(project)) == canonical(root);
-    let mut standing = Standing::of(text, |name| config.policies.cycle.cycle(name), of_project);
+    let mut standing = CycleStanding::parse(text, |name| config.policies.cycle.cycle(name), of_project);
     if let (Ok(found), Some(cycle)) = (&standing.state, &standing.cycle) {
         let auto = cycle.stages.iter().skip(1).any(|stage| stage.min_left.tokens().is_none());
         let runs = state.filter(|_| auto).map(|state| read_runs(state, root)).unwrap_or_default();
@@ -86,12 +86,14 @@ pub fn read(state: Option<&StateDir>, root: &Path, config: &Config) -> Known<Sta
 pub fn is_live(state: &StateDir, session: &str, now: Millis) -> bool {
     let Ok(id) = SessionId::parse(session) else { return false };
     let folder = state.session(&id);
-    session_is_live(marks::read(&folder).value(), claims::last_heard(&folder), now)
+    is_session_live(marks::read(&folder).value(), claims::last_heard(&folder), now)
 }
 
 /// Finished cycles of this project, oldest first.
-pub fn read_runs(state: &StateDir, root: &Path) -> Vec<Run> {
-    Run::fold(&bounded::read_end(&history_file(state, root), LARGEST_HISTORY).unwrap_or_default())
+pub fn read_runs(state: &StateDir, root: &Path) -> Vec<CycleRun> {
+    CycleRun::parse_history(
+        &bounded::read_end(&history_file(state, root), LARGEST_HISTORY).unwrap_or_default(),
+    )
 }
 
 fn history_file(state: &StateDir, root: &Path) -> PathBuf {
@@ -103,7 +105,7 @@ fn root_of<'a>(project: Option<&'a str>, here: &HookContext<'a>) -> Option<&'a P
     project.map(Path::new).or(here.root)
 }
 
-pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> Known<Standing> {
+pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> Known<CycleStanding> {
     let stage = facts.marks.value().and_then(|marks| marks.cycle.stage.as_ref());
     let Some(root) = root_of(stage.and_then(|stage| stage.project.as_deref()), here) else {
         return Known::Absent;
@@ -135,7 +137,7 @@ pub(super) fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<(
 }
 
 /// Fails if the file has changed since the decision.
-fn take_step(state: &StateDir, root: &Path, step: &Step) -> io::Result<()> {
+fn take_step(state: &StateDir, root: &Path, step: &CycleStep) -> io::Result<()> {
     change(state, root, |now| {
         if now != Some(step.old.as_slice()) {
             return Err(io::Error::other("the cycle was changed in between"));
@@ -147,9 +149,9 @@ fn take_step(state: &StateDir, root: &Path, step: &Step) -> io::Result<()> {
 #[derive(Clone, Debug, Default)]
 pub struct CycleChange {
     /// `None` deletes the file.
-    pub new: Option<State>,
+    pub new: Option<CycleState>,
     /// Added to the history before the file changes.
-    pub ended: Option<Run>,
+    pub ended: Option<CycleRun>,
 }
 
 /// `decide` gets the current content. The history is written first: a crash in between loses no finished cycle, and
@@ -163,7 +165,7 @@ pub fn change(
     let path = file_path(root)?;
     let old = read_file(root)?;
     let CycleChange { new, ended } = decide(old.as_deref())?;
-    let new = new.map(|new| new.text());
+    let new = new.map(|new| new.to_text());
     if new.as_ref().is_some_and(|text| text.len() as u64 > LARGEST) {
         // The next read would refuse it.
         return Err(io::Error::other("it would be too large"));
@@ -202,8 +204,8 @@ pub fn set_aside(state: &StateDir, root: &Path, old: &[u8]) -> io::Result<Option
         return Ok(None);
     }
     let names = (1..=MOST_ASIDE).map(|number| match number {
-        1 => path.with_file_name(format!("{FILE}.bad")),
-        _ => path.with_file_name(format!("{FILE}.bad.{number}")),
+        1 => path.with_file_name(format!("{STATE_FILE}.bad")),
+        _ => path.with_file_name(format!("{STATE_FILE}.bad.{number}")),
     });
     let aside = replace::keep_as(&path, names, |_| false)?;
     match fs::remove_file(&path) {
@@ -214,10 +216,10 @@ pub fn set_aside(state: &StateDir, root: &Path, old: &[u8]) -> io::Result<Option
 
 pub fn remember_told(state: &StateDir, root: &Path, session: &SessionId) -> io::Result<()> {
     change(state, root, |now| {
-        let known = now.and_then(|now| State::parse(now).ok());
+        let known = now.and_then(|now| CycleState::parse(now).ok());
         let mut known = known.ok_or_else(|| io::Error::other("there is no cycle any more"))?;
-        let told = &mut known.told;
-        if told.len() < MOST_TOLD && !told.iter().any(|told| told == session.as_str()) {
+        let told = &mut known.resume_told;
+        if told.len() < MAX_SESSIONS_TOLD && !told.iter().any(|told| told == session.as_str()) {
             told.push(session.to_string());
         }
         Ok(CycleChange { new: Some(known), ended: None })
@@ -275,7 +277,7 @@ pub fn publish_budget(root: &Path, session: &SessionId, used_pct: f64, now: Mill
 mod tests {
     use super::*;
     use crate::place::PlaceEnv;
-    use tidegate_core::feature::cycle::Status;
+    use tidegate_core::feature::cycle::CycleStatus;
     use tidegate_core::feature::cycle::marks::Mark as CycleMark;
 
     struct Project {
@@ -290,7 +292,7 @@ mod tests {
             let env = PlaceEnv { state_dir: Some(base.path().join("state")), ..PlaceEnv::default() };
             let root = base.path().join("project");
             fs::create_dir_all(root.join(".claude")).unwrap();
-            fs::write(root.join(".claude").join(FILE), text).unwrap();
+            fs::write(root.join(".claude").join(STATE_FILE), text).unwrap();
             Project { state: StateDir::open(&env).unwrap(), root, _base: base }
         }
 
@@ -306,9 +308,9 @@ mod tests {
     #[test]
     fn nothing_is_changed_that_was_not_looked_at() {
         let project = Project::new(r#"{"stage": "audit"}"#);
-        let mut new = State::default();
+        let mut new = CycleState::default();
         new.begin_stage("ship", None);
-        let step = Step {
+        let step = CycleStep {
             old: br#"{"stage": "sprint"}"#.to_vec(),
             new: Some(new),
             ended: None,
@@ -316,20 +318,20 @@ mod tests {
             project: None,
         };
         assert!(take_step(&project.state, &project.root, &step).is_err());
-        let step = Step { old: br#"{"stage": "audit"}"#.to_vec(), ..step };
+        let step = CycleStep { old: br#"{"stage": "audit"}"#.to_vec(), ..step };
         take_step(&project.state, &project.root, &step).unwrap();
         let Known::Value(standing) = read(Some(&project.state), &project.root, &Config::default()) else {
             panic!()
         };
-        let state = State::parse(&standing.text).unwrap();
-        assert_eq!((state.stage.as_str(), state.status), ("ship", Status::Running));
-        assert_eq!(project.names(), [FILE]);
+        let state = CycleState::parse(&standing.text).unwrap();
+        assert_eq!((state.stage.as_str(), state.status), ("ship", CycleStatus::Running));
+        assert_eq!(project.names(), [STATE_FILE]);
     }
 
     #[test]
     fn what_nobody_could_read_again_is_not_written() {
         let project = Project::new(r#"{"stage": "audit"}"#);
-        let mut new = State::default();
+        let mut new = CycleState::default();
         new.begin_stage("audit", None);
         new.metrics.insert("log".into(), "x".repeat(300_000).into());
         let refused =
@@ -358,7 +360,7 @@ mod tests {
         let copy = fs::read_to_string(project.root.join(".claude").join(BUDGET)).unwrap();
         let copy: serde_json::Value = serde_json::from_str(&copy).unwrap();
         assert_eq!(copy, json!({ "remaining": 38.0, "ts": 5, "sessionId": "s" }));
-        let run = Run { id: "a".into(), ended: "complete".into(), ..Run::default() };
+        let run = CycleRun { id: "a".into(), ended: "complete".into(), ..CycleRun::default() };
         let over = |_: Option<&[u8]>| Ok(CycleChange { new: None, ended: Some(run.clone()) });
         change(&project.state, &project.root, over).unwrap();
         change(&project.state, &project.root, over).unwrap();
@@ -372,17 +374,17 @@ mod tests {
         let aside = |text: &str| set_aside(&project.state, &project.root, text.as_bytes()).unwrap();
         assert_eq!(aside("other"), None);
         assert!(aside("{").is_some());
-        fs::write(project.root.join(".claude").join(FILE), "[").unwrap();
+        fs::write(project.root.join(".claude").join(STATE_FILE), "[").unwrap();
         assert!(aside("[").is_some());
-        assert_eq!(project.names(), [format!("{FILE}.bad"), format!("{FILE}.bad.2")]);
-        assert_eq!(fs::read(project.root.join(".claude").join(format!("{FILE}.bad"))).unwrap(), b"{");
+        assert_eq!(project.names(), [format!("{STATE_FILE}.bad"), format!("{STATE_FILE}.bad.2")]);
+        assert_eq!(fs::read(project.root.join(".claude").join(format!("{STATE_FILE}.bad"))).unwrap(), b"{");
     }
 
     #[cfg(unix)]
     #[test]
     fn a_link_is_not_followed() {
         let project = Project::new("{}");
-        let path = project.root.join(".claude").join(FILE);
+        let path = project.root.join(".claude").join(STATE_FILE);
         assert_eq!(path, project.root.join(IN_PROJECT));
         let victim = project.root.join("victim");
         fs::rename(&path, &victim).unwrap();
@@ -406,6 +408,6 @@ mod tests {
             remember_told(&project.state, &project.root, &SessionId::parse(id).unwrap()).unwrap();
         }
         let Known::Value(standing) = read(None, &project.root, &Config::default()) else { panic!() };
-        assert_eq!(standing.state.unwrap().told, ["a", "b", "c"]);
+        assert_eq!(standing.state.unwrap().resume_told, ["a", "b", "c"]);
     }
 }

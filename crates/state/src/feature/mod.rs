@@ -17,7 +17,7 @@ use std::path::Path;
 
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::config::Config;
-use tidegate_core::feature::facts::{Facts, Join, Known, Needs};
+use tidegate_core::feature::facts::{Facts, JoinNeeds, Known, Needs};
 use tidegate_core::feature::verdict::Effect;
 use tidegate_core::time::Millis;
 
@@ -82,7 +82,7 @@ pub fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &HookContext<'_>) {
     }
 }
 
-fn is_asked<T: Join>(needs: T) -> bool {
+fn is_asked<T: JoinNeeds>(needs: T) -> bool {
     needs != T::default()
 }
 

@@ -11,12 +11,12 @@ use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::workflow::Manifest;
 use tidegate_core::feature::workflow::check;
-use tidegate_core::feature::workflow::check::{Found, Named};
+use tidegate_core::feature::workflow::check::{FoundFile, NamedFile};
 use tidegate_core::feature::workflow::effect::Effect;
 use tidegate_core::feature::workflow::manifest;
-use tidegate_core::feature::workflow::manifest::{FILE, FOLDER, is_manifest};
-use tidegate_core::feature::workflow::policy::is_same;
-use tidegate_core::feature::workflow::standing::{LetThrough, Owned, Standing};
+use tidegate_core::feature::workflow::manifest::{FEATURES_FOLDER, MANIFEST_FILE, is_manifest};
+use tidegate_core::feature::workflow::policy::is_same_file;
+use tidegate_core::feature::workflow::standing::{ClearedGate, ManifestOwner, WorkflowStanding};
 use tidegate_core::text::tokens::estimate_tokens;
 use tidegate_core::time::Millis;
 
@@ -66,7 +66,7 @@ pub fn read(
     config: &Config,
     left: bool,
     in_time: &dyn Fn() -> bool,
-) -> Known<Standing> {
+) -> Known<WorkflowStanding> {
     let (real, name) = match locate(root, path) {
         Ok(found) => found,
         Err(error) if is_gone(&error) => return Known::Absent,
@@ -79,20 +79,20 @@ pub fn read(
     };
     let written = fs::metadata(&real).ok().as_ref().and_then(modified);
     let manifest = Manifest::parse(&text, |name| config.policies.workflow_gate.workflow(name));
-    let (let_through, owner) = state.map(|state| read_history(state, root, &name)).unwrap_or_default();
-    let mut standing = Standing {
+    let (cleared_gates, owner) = state.map(|state| read_history(state, root, &name)).unwrap_or_default();
+    let mut standing = WorkflowStanding {
         root: root.to_string_lossy().into_owned(),
         path: name,
         manifest,
         written,
         files: Vec::new(),
-        let_through,
+        cleared_gates,
         owner,
         held_elsewhere: None,
     };
-    for phase in standing.to_check(left) {
+    for phase in standing.phases_to_examine(left) {
         let section = standing.manifest.as_ref().ok().and_then(|manifest| manifest.section(phase));
-        let names = section.map(check::named).unwrap_or_default();
+        let names = section.map(check::files_to_examine).unwrap_or_default();
         let files = check_files(root, &real, names, in_time);
         standing.files.push((phase, files));
     }
@@ -104,7 +104,7 @@ fn is_gone(error: &io::Error) -> bool {
 }
 
 /// The session's workflow or, if a manifest was written, that one.
-pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> Known<Standing> {
+pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> Known<WorkflowStanding> {
     let attached = facts.marks.value().and_then(|marks| marks.workflow.attached.as_ref());
     let Some(root) = attached.map(|attached| Path::new(&attached.project)).or(here.root) else {
         return Known::Absent;
@@ -120,13 +120,13 @@ pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> Known<Sta
         && standing.path != attached.manifest
         && let Known::Value(bound) = read(&attached.manifest, false)
     {
-        standing.held_elsewhere = bound.holds_back(here.session.as_str(), here.now);
+        standing.held_elsewhere = bound.blocking_gate(here.session.as_str(), here.now);
     }
     known
 }
 
 fn written_manifest(facts: &Facts<'_>, bound: Option<&str>) -> Option<String> {
-    let ours = |path: &str| is_manifest(path) || bound.is_some_and(|bound| is_same(path, bound));
+    let ours = |path: &str| is_manifest(path) || bound.is_some_and(|bound| is_same_file(path, bound));
     let paths = facts.event.written(|_| false);
     if let Some(path) = paths.iter().find(|path| ours(path)).or(paths.first()) {
         return Some(path.to_string());
@@ -142,7 +142,7 @@ pub(super) fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<(
     match effect {
         Effect::OwnManifest { project, manifest } => {
             let (manifest, owner, at) = (manifest.clone(), here.session.to_string(), here.now);
-            record_owner(state, Path::new(project), &Owned { manifest, owner, at })
+            record_owner(state, Path::new(project), &ManifestOwner { manifest, owner, at })
         }
         Effect::NoteCompaction { project, manifest, section } => {
             note_compaction(state, Path::new(project), Path::new(manifest), section)
@@ -157,7 +157,7 @@ pub fn check_files(
     manifest: &Path,
     names: Vec<String>,
     in_time: &dyn Fn() -> bool,
-) -> Vec<Named> {
+) -> Vec<NamedFile> {
     let real_root = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
     let folder = manifest.parent().unwrap_or(&real_root);
     let mut left = LARGEST_TOGETHER;
@@ -167,29 +167,29 @@ pub fn check_files(
             // Paths outside of the project are not even looked up.
             let is_outside = paths::locate(&real_root.join(name), std::slice::from_ref(&real_root)).is_none()
                 && paths::locate(&folder.join(name), std::slice::from_ref(&real_root)).is_none();
-            return if is_outside { Found::Outside } else { Found::Missing };
+            return if is_outside { FoundFile::Outside } else { FoundFile::Missing };
         };
         if real != real_root && paths::locate(&real, std::slice::from_ref(&real_root)).is_none() {
-            return Found::Outside;
+            return FoundFile::Outside;
         }
-        let Ok(metadata) = fs::metadata(&real) else { return Found::Missing };
+        let Ok(metadata) = fs::metadata(&real) else { return FoundFile::Missing };
         if metadata.is_dir() {
-            return Found::Folder;
+            return FoundFile::Folder;
         }
         let size = metadata.len();
         if !metadata.is_file() || size > LARGEST_ARTIFACT.min(left) || !in_time() {
-            return Found::Unread(size);
+            return FoundFile::Unread(size);
         }
         left -= size;
-        let Ok(bytes) = bounded::read(&real, LARGEST_ARTIFACT) else { return Found::Unread(size) };
+        let Ok(bytes) = bounded::read(&real, LARGEST_ARTIFACT) else { return FoundFile::Unread(size) };
         let text = String::from_utf8_lossy(&bytes);
-        Found::File {
+        FoundFile::File {
             lines: text.lines().count(),
             tokens: estimate_tokens(&text),
             modified: modified(&metadata),
         }
     };
-    names.into_iter().map(|name| Named { found: found(&name), name }).collect()
+    names.into_iter().map(|name| NamedFile { found: found(&name), name }).collect()
 }
 
 fn history_file(state: &StateDir, root: &Path) -> PathBuf {
@@ -197,20 +197,20 @@ fn history_file(state: &StateDir, root: &Path) -> PathBuf {
 }
 
 /// Passed or skipped gates of a manifest, oldest first, and the manifest's owner.
-fn read_history(state: &StateDir, root: &Path, manifest: &str) -> (Vec<LetThrough>, Option<String>) {
+fn read_history(state: &StateDir, root: &Path, manifest: &str) -> (Vec<ClearedGate>, Option<String>) {
     let bytes = bounded::read_end(&history_file(state, root), LARGEST_HISTORY).unwrap_or_default();
     let lines = || bytes.split(|b| *b == b'\n');
-    let owned = lines().rev().filter_map(|line| serde_json::from_slice::<Owned>(line).ok());
+    let owned = lines().rev().filter_map(|line| serde_json::from_slice::<ManifestOwner>(line).ok());
     let owner = owned.into_iter().find(|owned| owned.manifest == manifest).map(|owned| owned.owner);
-    let known = lines().filter_map(|line| serde_json::from_slice::<LetThrough>(line).ok());
+    let known = lines().filter_map(|line| serde_json::from_slice::<ClearedGate>(line).ok());
     (known.filter(|known| known.gate > 0 && known.manifest == manifest).collect(), owner)
 }
 
-pub fn record_owner(state: &StateDir, root: &Path, owned: &Owned) -> io::Result<()> {
+pub fn record_owner(state: &StateDir, root: &Path, owned: &ManifestOwner) -> io::Result<()> {
     append_history(state, root, &serde_json::to_string(owned)?)
 }
 
-pub fn record_let_through(state: &StateDir, root: &Path, gate: &LetThrough) -> io::Result<()> {
+pub fn record_let_through(state: &StateDir, root: &Path, gate: &ClearedGate) -> io::Result<()> {
     append_history(state, root, &serde_json::to_string(gate)?)
 }
 
@@ -268,7 +268,7 @@ pub fn note_compaction(state: &StateDir, root: &Path, path: &Path, section: &str
 /// Returns the path below the root.
 pub fn create(state: &StateDir, root: &Path, id: &str, text: &str) -> io::Result<String> {
     let _lock = lock_project(state, root)?;
-    let name = format!("{FOLDER}/{id}/{FILE}");
+    let name = format!("{FEATURES_FOLDER}/{id}/{MANIFEST_FILE}");
     let path = root.join(&name);
     let mut above = root.to_owned();
     for part in Path::new(&name).parent().into_iter().flat_map(Path::components) {
@@ -296,7 +296,7 @@ pub fn find_manifests(root: &Path) -> Vec<(String, Option<Millis>)> {
     let kinds = entries(root.join(".claude/.output"));
     let features = kinds.into_iter().flat_map(entries).take(MOST_MANIFESTS);
     let manifest = |folder: PathBuf| {
-        let (real, name) = locate(root, &folder.join(FILE)).ok()?;
+        let (real, name) = locate(root, &folder.join(MANIFEST_FILE)).ok()?;
         let found = fs::metadata(real).ok().filter(fs::Metadata::is_file)?;
         Some((name, modified(&found)))
     };
@@ -330,11 +330,11 @@ mod tests {
             Project { state, root, path, _base: base }
         }
 
-        fn read(&self) -> Known<Standing> {
+        fn read(&self) -> Known<WorkflowStanding> {
             read(Some(&self.state), &self.root, &self.path, &Config::default(), false, &|| true)
         }
 
-        fn standing(&self) -> Standing {
+        fn standing(&self) -> WorkflowStanding {
             let Known::Value(standing) = self.read() else { panic!("{:?}", self.read()) };
             standing
         }
@@ -346,14 +346,14 @@ mod tests {
         let found = |project: &Project| project.standing().files[0].1.clone();
         assert_eq!(
             found(&project).iter().map(|named| &named.found).collect::<Vec<_>>(),
-            [&Found::Missing; 2]
+            [&FoundFile::Missing; 2]
         );
         fs::write(project.root.join(&project.path).with_file_name("discovery.md"), "one\ntwo\n").unwrap();
         fs::create_dir(project.root.join("src")).unwrap();
         fs::write(project.root.join("src/a.rs"), "").unwrap();
         let files = found(&project);
-        assert!(matches!(files[0].found, Found::File { lines: 2, .. }), "{files:?}");
-        assert!(matches!(files[1].found, Found::File { lines: 0, tokens: 0, .. }), "{files:?}");
+        assert!(matches!(files[0].found, FoundFile::File { lines: 2, .. }), "{files:?}");
+        assert!(matches!(files[1].found, FoundFile::File { lines: 0, tokens: 0, .. }), "{files:?}");
         assert_eq!(project.standing().path, ".claude/.output/features/x/MANIFEST.yaml");
         assert_eq!(find_manifests(&project.root).len(), 1);
     }
@@ -367,14 +367,14 @@ mod tests {
         fs::write(&outside, "secret").unwrap();
         let manifest = project.root.join(&project.path);
         symlink(&outside, manifest.with_file_name("discovery.md")).unwrap();
-        assert_eq!(project.standing().files[0].1[0].found, Found::Outside);
+        assert_eq!(project.standing().files[0].1[0].found, FoundFile::Outside);
         let looked = check_files(
             &project.root,
             &manifest,
             vec!["/etc/passwd".into(), "../../../../../x".into()],
             &|| true,
         );
-        assert!(looked.iter().all(|named| named.found == Found::Outside), "{looked:?}");
+        assert!(looked.iter().all(|named| named.found == FoundFile::Outside), "{looked:?}");
         fs::remove_file(&manifest).unwrap();
         symlink(&outside, &manifest).unwrap();
         assert!(matches!(project.read(), Known::Broken(_)));
@@ -400,24 +400,24 @@ mod tests {
     #[test]
     fn a_change_keeps_what_people_wrote_and_gates_are_remembered() {
         let project = Project::new(TEXT);
-        assert_eq!(project.standing().pending().len(), 1);
+        assert_eq!(project.standing().pending_gates().len(), 1);
         let note =
             |text: &str| manifest::note_passed(text, 1, Millis(0), 9, 3).map_err(|why| why.to_string());
         change(&project.state, &project.root, &project.path, note).unwrap();
         let text = fs::read_to_string(project.root.join(&project.path)).unwrap();
         assert!(text.starts_with(TEXT) && text.contains("before_tokens: 9"), "{text}");
         // The manifest's own claim is not proof.
-        assert_eq!(project.standing().pending().len(), 1);
+        assert_eq!(project.standing().pending_gates().len(), 1);
         let manifest = project.standing().path;
-        let gate = LetThrough { manifest, gate: 1, at: Millis(5), ..LetThrough::default() };
+        let gate = ClearedGate { manifest, gate: 1, at: Millis(5), ..ClearedGate::default() };
         record_let_through(&project.state, &project.root, &gate).unwrap();
-        assert_eq!(project.standing().pending(), []);
+        assert_eq!(project.standing().pending_gates(), []);
         // A manifest that was begun later is another one, unless it had that time when the gate was passed.
         let begun = format!("created_at: \"2099-01-01T00:00:00Z\"\n{text}");
         fs::write(project.root.join(&project.path), begun).unwrap();
-        assert_eq!(project.standing().pending().len(), 1);
+        assert_eq!(project.standing().pending_gates().len(), 1);
         let created = project.standing().manifest.unwrap().created;
-        record_let_through(&project.state, &project.root, &LetThrough { created, ..gate }).unwrap();
-        assert_eq!(project.standing().pending(), []);
+        record_let_through(&project.state, &project.root, &ClearedGate { created, ..gate }).unwrap();
+        assert_eq!(project.standing().pending_gates(), []);
     }
 }

@@ -8,7 +8,7 @@ use tidegate_core::feature::knowledge::apart::says_more;
 use tidegate_core::feature::knowledge::stock::StockFile;
 use tidegate_core::feature::knowledge::{flow, plan, tracked};
 use tidegate_core::feature::worktree::effect::Effect;
-use tidegate_core::feature::worktree::kept::{Kept, Worktrees};
+use tidegate_core::feature::worktree::kept::{KeptWorktree, Worktrees};
 use tidegate_core::time::Millis;
 
 use crate::feature::HookContext;
@@ -22,7 +22,8 @@ pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> Worktrees
     let event = facts.event;
     let known = facts.marks.value().map(|marks| marks.worktree.kept.as_slice()).unwrap_or_default();
     if !event.may_end_worktree() {
-        let is_gone = |kept: &&Kept| !Path::new(&kept.worktree).exists() && Path::new(&kept.copy).is_dir();
+        let is_gone =
+            |kept: &&KeptWorktree| !Path::new(&kept.worktree).exists() && Path::new(&kept.copy).is_dir();
         return Worktrees { gone: known.iter().filter(is_gone).cloned().collect(), leaving: None };
     }
     let named = event.worktree.as_deref().map(Path::new);
@@ -34,7 +35,7 @@ pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> Worktrees
         let before = known.iter().find(|kept| kept.worktree == path_text).map(|kept| kept.copy.clone());
         let copy =
             before.unwrap_or_else(|| place_for_copy(state, path, here.now).to_string_lossy().into_owned());
-        Kept { worktree: path_text, copy }
+        KeptWorktree { worktree: path_text, copy }
     });
     Worktrees { leaving, gone: Vec::new() }
 }

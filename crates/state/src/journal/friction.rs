@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use tidegate_core::feature::config::Config;
-use tidegate_core::pipeline::friction::Friction;
+use tidegate_core::pipeline::friction::FrictionFold;
 
 use tidegate_core::pipeline::record::Record;
 use tidegate_core::time::Millis;
@@ -29,9 +29,9 @@ pub fn read(
     days: u64,
     of_a_day: u64,
     mut see: impl FnMut(&Record),
-) -> io::Result<(Friction, SkippedRecords)> {
+) -> io::Result<(FrictionFold, SkippedRecords)> {
     let oldest = Millis(now.0.saturating_sub(days.saturating_sub(1) * 86_400_000)).day();
-    let (mut friction, mut unread) = (Friction::default(), SkippedRecords::default());
+    let (mut friction, mut unread) = (FrictionFold::default(), SkippedRecords::default());
     for path in journal::list_files(&state.journal())? {
         let day = path.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
         if *day < *oldest {
@@ -39,7 +39,7 @@ pub fn read(
         }
         let take = |record: Record| {
             see(&record);
-            friction.take(&record);
+            friction.add_record(&record);
         };
         match journal::for_each_record(&path, of_a_day, take) {
             Ok(skipped) => unread.lines += skipped,
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
     use crate::place::PlaceEnv;
     use tidegate_core::feature::verdict::Asks;
-    use tidegate_core::pipeline::record::{Deeds, Switched, VerdictRecord};
+    use tidegate_core::pipeline::record::{Deeds, SwitchedPolicy, VerdictRecord};
 
     #[test]
     fn commands_at_the_same_time_step_down_once() {
@@ -131,7 +131,7 @@ mod tests {
                 verdicts: vec![verdict],
                 ..Record::begin("PreToolUse", at(0))
             };
-            let switched = Switched { policy: policy.clone(), session: None, project: project.clone() };
+            let switched = SwitchedPolicy { policy: policy.clone(), session: None, project: project.clone() };
             let did = Deeds { switched_off: Some(switched), ..Deeds::default() };
             let mut off = Record {
                 person: tidegate_core::host::person::Person::There,

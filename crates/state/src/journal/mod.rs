@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use tidegate_core::event::SessionId;
-use tidegate_core::pipeline::record::{FORMAT, Record};
+use tidegate_core::pipeline::record::{RECORD_FORMAT, Record};
 use tidegate_core::text::search;
 use tidegate_core::time::Millis;
 
@@ -18,7 +18,7 @@ use crate::place::StateDir;
 pub fn append(folder: &Path, now: Millis, record: &mut Record) -> io::Result<()> {
     record.redact();
     let mut file = crate::file::append::open(&day_file(folder, &now.day()))?;
-    crate::file::append::lines(&mut file, &record.line())
+    crate::file::append::lines(&mut file, &record.to_line())
 }
 
 const RECORD_START: &[u8] = b"{\"v\":";
@@ -137,7 +137,7 @@ impl Entries {
 
     fn take(&mut self, line: &[u8]) {
         match serde_json::from_slice::<Record>(line) {
-            Ok(record) if record.v <= FORMAT => self.records.push(record),
+            Ok(record) if record.v <= RECORD_FORMAT => self.records.push(record),
             Ok(_) => self.skipped += 1,
             Err(_) => {
                 self.skipped += 1;
@@ -196,7 +196,7 @@ mod tests {
     fn a_torn_line_costs_only_itself() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("2026-11-15.jsonl");
-        let line = Record { id: "a".into(), v: 1, ..Record::default() }.line();
+        let line = Record { id: "a".into(), v: 1, ..Record::default() }.to_line();
         let newer = line.replace("\"v\":1", "\"v\":99");
         fs::write(&path, format!("{line}{}{line}{newer}not json\n{line}", &line[..20])).unwrap();
         let entries = read(&path).unwrap();
@@ -207,7 +207,7 @@ mod tests {
     fn the_end_of_a_long_file_is_read_in_whole_records() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("2026-11-15.jsonl");
-        let line = |id: &str| Record { id: id.into(), v: 1, ..Record::default() }.line();
+        let line = |id: &str| Record { id: id.into(), v: 1, ..Record::default() }.to_line();
         fs::write(&path, ["a", "b", "c"].map(line).concat()).unwrap();
         let ids = |limit: usize| -> Vec<String> {
             let entries = read_end(&path, limit as u64).unwrap();

@@ -53,7 +53,7 @@ pub fn inherit(
     if let Some(noted) = boundary::read(&parent) {
         let _ = boundary::write(&folder, &noted);
     }
-    lock.append_lines(&copied.lines()).ok()?;
+    lock.append_lines(&copied.to_lines()).ok()?;
     Some(copied)
 }
 

@@ -110,7 +110,7 @@ impl MarksLock {
             }
         }
         if let (true, Known::Value(marks)) = (fs::metadata(&path)?.len() > LONG, read(&self.session)) {
-            crate::file::replace::copy(&path, marks.lines().as_bytes())?;
+            crate::file::replace::copy(&path, marks.to_lines().as_bytes())?;
         }
         Ok(())
     }

@@ -68,9 +68,9 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     let standing = place.read_standing()?;
     let manifest = usable_manifest(&standing)?;
-    let pending = standing.pending();
+    let pending = standing.pending_gates();
     let gate = |gate: Gate| {
-        let known = standing.is_let_through(gate.number);
+        let known = standing.clearance(gate.number);
         let state = match known {
             Some(known) => passage_name(known),
             None if pending.contains(&gate) => "pending",

@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let phase = call.phase;
     let now = clock::now();
     let mut record = Record {
-        id: Record::id(now, std::process::id()),
+        id: Record::new_id(now, std::process::id()),
         session: Some(session.to_string()),
         project: known.session.root,
         person: Person::There,

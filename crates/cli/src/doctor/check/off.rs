@@ -14,7 +14,7 @@ use crate::shell::quote_path;
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     for name in &seen.config.off {
         // The check `config` reports unknown names.
-        if policy::switchable().any(|known| known == name) {
+        if policy::switchable_policies().any(|known| known == name) {
             found.note_with(
                 format!("`{name}` is switched off by TIDEGATE_OFF in this environment"),
                 "`unset TIDEGATE_OFF` before starting the client switches it on again",

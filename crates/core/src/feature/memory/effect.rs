@@ -4,7 +4,7 @@ use crate::event::FailedStep;
 use crate::feature::marks::Mark as AnyMark;
 use crate::feature::memory::job::Work;
 use crate::feature::memory::marks::Mark;
-use crate::feature::verdict::{Carried, When};
+use crate::feature::verdict::{Carried, EffectTiming};
 
 /// An effect of this room.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,11 +39,11 @@ impl Carried for Effect {
         false
     }
 
-    fn when(&self) -> When {
+    fn when(&self) -> EffectTiming {
         match self {
             // After the answer no hook comes back for it; but it can be left with the next turn.
-            Effect::Spool { .. } => When::Tried(FailedStep::Spool),
-            Effect::StartWorker { .. } => When::Answered,
+            Effect::Spool { .. } => EffectTiming::Tried(FailedStep::Spool),
+            Effect::StartWorker { .. } => EffectTiming::Answered,
         }
     }
 

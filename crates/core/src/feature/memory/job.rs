@@ -86,7 +86,7 @@ pub struct Answer {
     pub hash: u64,
 }
 
-/// Which project a relay belongs to, unless a tag or a topic says otherwise.
+/// Which project a relay belongs to, unless a tag or a topic names one within it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectOf {
     /// What it is known by: the git common directory, else the path of its root.

@@ -1,7 +1,7 @@
 //! `approval`: a person's yes to a command that waits.
 
 use serde_json::{Value, json};
-use tidegate_core::feature::approval::marks::{Approval, ApprovalStage, Mark as ApprovalMark};
+use tidegate_core::feature::approval::marks::{ApprovalRequest, ApprovalStage, Mark as ApprovalMark};
 use tidegate_core::feature::marks::Mark;
 
 use super::{Room, plain};
@@ -60,7 +60,7 @@ fn request(case: &mut Situation, cell: &str) {
         other => panic!("no such request: {other}"),
     };
     let minutes: u64 = since.split(' ').next().and_then(|number| number.parse().ok()).expect("minutes");
-    case.mark(ApprovalMark::Approval(Approval {
+    case.mark(ApprovalMark::Approval(ApprovalRequest {
         code: "K7QF2M".into(),
         command: "off skill-gate".into(),
         about: None,

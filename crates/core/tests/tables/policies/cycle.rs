@@ -2,10 +2,10 @@
 
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::cycle::effect::Effect as CycleEffect;
-use tidegate_core::feature::cycle::history::Took;
+use tidegate_core::feature::cycle::history::StageCost;
 use tidegate_core::feature::cycle::marks::Mark as CycleMark;
-use tidegate_core::feature::cycle::standing::Standing;
-use tidegate_core::feature::cycle::{ActiveStage, Cycle, MinLeft, Run, Turn, history};
+use tidegate_core::feature::cycle::standing::CycleStanding;
+use tidegate_core::feature::cycle::{ActiveStage, Cycle, CycleRun, MinLeft, Turn, history};
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::{Mark, SessionMark};
 use tidegate_core::feature::verdict::Effect;
@@ -28,7 +28,7 @@ pub(crate) struct Draft {
     history: Option<String>,
     /// Instead of one that is in the stage.
     file: Option<String>,
-    runs: Vec<Run>,
+    runs: Vec<CycleRun>,
     /// Sessions that were told of it.
     told: Vec<String>,
     /// The skill of the first stage.
@@ -124,15 +124,18 @@ fn file(cell: &str) -> Known<String> {
 }
 
 impl Draft {
-    fn standing(&self, text: String, config: &Config) -> Standing {
-        let mut standing =
-            Standing::of(text.into(), |name| config.policies.cycle.cycle(name), |project| project == "/p");
+    fn standing(&self, text: String, config: &Config) -> CycleStanding {
+        let mut standing = CycleStanding::parse(
+            text.into(),
+            |name| config.policies.cycle.cycle(name),
+            |project| project == "/p",
+        );
         standing.owner_gone = self.file.as_ref().is_some_and(|file| file.ends_with(", gone"));
         if let (Ok(state), Some(cycle)) = (&mut standing.state, &mut standing.cycle) {
             let stages = 0..cycle.stages.len();
             let min_left = |at| history::min_left(&self.runs, &state.cycle, cycle, at);
             standing.min_left = stages.map(min_left).collect();
-            state.told.clone_from(&self.told);
+            state.resume_told.clone_from(&self.told);
             if let Some(skill) = &self.skill {
                 cycle.stages[0].skill.clone_from(skill);
             }
@@ -213,9 +216,14 @@ fn min_left(case: &mut Situation, cell: &str) {
 /// Tokens that the second stage took in earlier runs.
 fn runs(case: &mut Situation, cell: &str) {
     let run = |(at, tokens): (usize, &str)| {
-        let took = |(name, tokens): (&str, Option<u64>)| Took { name: name.into(), tokens };
+        let took = |(name, tokens): (&str, Option<u64>)| StageCost { name: name.into(), tokens };
         let stages = [("audit", number(tokens)), ("ship", Some(0)), ("retrospective", Some(0))].map(took);
-        Run { id: at.to_string(), cycle: "dev-cycle".into(), stages: stages.into(), ..Run::default() }
+        CycleRun {
+            id: at.to_string(),
+            cycle: "dev-cycle".into(),
+            stages: stages.into(),
+            ..CycleRun::default()
+        }
     };
     case.cycle.runs = cell.split(' ').filter(|cell| *cell != "-").enumerate().map(run).collect();
 }
@@ -291,7 +299,7 @@ fn state(decided: &Decided) -> String {
             format!("{status} {} without {without}{remaining}", state.stage)
         }
         (None, Some(run)) => {
-            let took = |took: &Took| took.tokens.map_or("?".into(), |tokens| tokens.to_string());
+            let took = |took: &StageCost| took.tokens.map_or("?".into(), |tokens| tokens.to_string());
             format!("{} at {}", run.ended, run.stages.iter().map(took).collect::<Vec<_>>().join(", "))
         }
         other => panic!("no such step: {other:?}"),

@@ -4,11 +4,11 @@ use serde_json::json;
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::{Mark, SessionMark};
 use tidegate_core::feature::verdict::{Audience, Effect};
-use tidegate_core::feature::workflow::check::{Found, Named};
+use tidegate_core::feature::workflow::check::{FoundFile, NamedFile};
 use tidegate_core::feature::workflow::effect::Effect as WorkflowEffect;
 use tidegate_core::feature::workflow::marks::Mark as WorkflowMark;
-use tidegate_core::feature::workflow::standing::{LetThrough, Standing};
-use tidegate_core::feature::workflow::{Attached, Manifest, PhaseBegan, Workflow, work_id};
+use tidegate_core::feature::workflow::standing::{ClearedGate, WorkflowStanding};
+use tidegate_core::feature::workflow::{AttachedWorkflow, Manifest, PhaseBegan, Workflow, work_id};
 use tidegate_core::time::Millis;
 
 use super::{Room, call, circumstances, event, number, or_dash, plain};
@@ -32,7 +32,7 @@ pub(crate) struct Draft {
     /// More lines.
     more: &'static str,
     untouched: bool,
-    let_through: Vec<LetThrough>,
+    cleared_gates: Vec<ClearedGate>,
     owner: Option<String>,
     held_elsewhere: Option<usize>,
     /// Phases that began in this session, which is attached to the workflow if there are any.
@@ -44,7 +44,7 @@ pub(super) static WORKFLOW_GATE: Room = Room {
         spawn(case, "fix the parser by worker");
         workflow(case, "phase 5");
         case.workflow.section = "whole".into();
-        case.workflow.let_through = [1, 2, 3].map(passed).into();
+        case.workflow.cleared_gates = [1, 2, 3].map(passed).into();
         case.meter.used = Some(100_000);
     },
     finish,
@@ -68,7 +68,7 @@ pub(super) static WORKFLOW_GATE: Room = Room {
         ("rot_at", |case, cell| case.set("workflow", "rot_at", cell)),
         ("workflow", workflow),
         ("section of phase 3", |case, cell| case.workflow.section = cell.into()),
-        ("let through", let_through),
+        ("let through", cleared_gates),
         ("since phase 3", since_phase_3),
         ("from", from),
         ("to", to),
@@ -137,21 +137,21 @@ impl Draft {
         )
     }
 
-    fn standing(&self, text: &str) -> Standing {
+    fn standing(&self, text: &str) -> WorkflowStanding {
         let found = match self.section.as_str() {
-            "in a missing artifact" => Some(Found::Missing),
-            "in an artifact outside" => Some(Found::Outside),
-            "in an artifact" => Some(Found::File { lines: 9, tokens: 900, modified: Some(ENDED) }),
+            "in a missing artifact" => Some(FoundFile::Missing),
+            "in an artifact outside" => Some(FoundFile::Outside),
+            "in an artifact" => Some(FoundFile::File { lines: 9, tokens: 900, modified: Some(ENDED) }),
             _ => None,
         };
-        let files = found.map(|found| (3, vec![Named { name: "discovery.md".into(), found }]));
-        Standing {
+        let files = found.map(|found| (3, vec![NamedFile { name: "discovery.md".into(), found }]));
+        WorkflowStanding {
             root: "/p".into(),
             path: PATH.into(),
             manifest: Manifest::parse(text.as_bytes(), |name| (name == "feature").then(Workflow::default)),
             written: Some(ago(if self.untouched { 25 * 3_600_000 } else { 1000 })),
             files: files.into_iter().collect(),
-            let_through: self.let_through.clone(),
+            cleared_gates: self.cleared_gates.clone(),
             owner: self.owner.clone(),
             held_elsewhere: self.held_elsewhere,
         }
@@ -159,7 +159,8 @@ impl Draft {
 
     fn attached(&self) -> Option<Mark> {
         let manifest = if self.of_another { PATH.replace("/x/", "/y/") } else { PATH.into() };
-        let mut attached = Attached { manifest, workflow: "feature".into(), of: 16, ..Attached::default() };
+        let mut attached =
+            AttachedWorkflow { manifest, workflow: "feature".into(), of: 16, ..AttachedWorkflow::default() };
         for number in &self.began {
             attached.begin(&began(*number, BEGAN));
         }
@@ -182,8 +183,8 @@ fn finish(case: &mut Situation) {
     case.marks.splice(0..0, draft.attached());
 }
 
-fn passed(gate: usize) -> LetThrough {
-    LetThrough { manifest: PATH.into(), gate, at: BEGAN, ..LetThrough::default() }
+fn passed(gate: usize) -> ClearedGate {
+    ClearedGate { manifest: PATH.into(), gate, at: BEGAN, ..ClearedGate::default() }
 }
 
 /// `75 in 5, compacted`: a level that was said.
@@ -221,15 +222,15 @@ fn workflow(case: &mut Situation, cell: &str) {
 }
 
 /// How the gate after phase 3 was let through.
-fn let_through(case: &mut Situation, cell: &str) {
+fn cleared_gates(case: &mut Situation, cell: &str) {
     let draft = &mut case.workflow;
     draft.began = vec![3, 4];
     let gate = passed(1);
-    draft.let_through = match cell {
+    draft.cleared_gates = match cell {
         "-" => Vec::new(),
         "passed" => vec![gate],
-        "skipped" => vec![LetThrough { skipped: true, ..gate }],
-        "passed, before it was begun" => vec![LetThrough { at: CREATED.before(60_000), ..gate }],
+        "skipped" => vec![ClearedGate { skipped: true, ..gate }],
+        "passed, before it was begun" => vec![ClearedGate { at: CREATED.before(60_000), ..gate }],
         "the manifest says passed" => {
             draft.more = "gates: {1: {status: passed}}\n";
             Vec::new()
@@ -246,7 +247,7 @@ fn since_phase_3(case: &mut Situation, cell: &str) {
     let draft = &mut case.workflow;
     draft.phase = "4".into();
     draft.began = vec![3];
-    draft.let_through.clear();
+    draft.cleared_gates.clear();
     let level = cell.starts_with("it ended at 80%").then_some(80);
     case.mark(WorkflowMark::PhaseBegan(PhaseBegan { level, ..began(4, ENDED) }));
     if cell.contains("compacted") {
@@ -265,7 +266,7 @@ fn from(case: &mut Situation, cell: &str) {
     case.put("tool_input", json!({"file_path": format!("/p/{PATH}")}));
     let (phase, how) = cell.split_once(", ").unwrap_or((cell, ""));
     let draft = &mut case.workflow;
-    draft.let_through = vec![passed(1)];
+    draft.cleared_gates = vec![passed(1)];
     match phase {
         "none" => draft.began.clear(),
         "another" => draft.of_another = true,
@@ -330,7 +331,7 @@ fn what(case: &mut Situation, cell: &str) {
     let mut gate = |section: &str| {
         let draft = &mut case.workflow;
         (draft.phase, draft.section) = ("4".into(), section.into());
-        draft.let_through.clear();
+        draft.cleared_gates.clear();
     };
     match cell.split_once(", ").map_or(cell, |(what, _)| what) {
         "75%" => case.meter.used = Some(152_000),

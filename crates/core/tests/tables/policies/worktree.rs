@@ -2,7 +2,7 @@
 
 use tidegate_core::feature::marks::Mark;
 use tidegate_core::feature::verdict::Effect;
-use tidegate_core::feature::worktree::kept::Kept;
+use tidegate_core::feature::worktree::kept::KeptWorktree;
 use tidegate_core::feature::worktree::marks::Mark as WorktreeMark;
 
 use super::{Room, plain, yes};
@@ -17,8 +17,8 @@ pub(super) static WORKTREE: Room = Room {
     ..plain("worktree")
 };
 
-fn kept(name: &str) -> Kept {
-    Kept { worktree: format!("/w/{name}"), copy: format!("/s/{name}") }
+fn kept(name: &str) -> KeptWorktree {
+    KeptWorktree { worktree: format!("/w/{name}"), copy: format!("/s/{name}") }
 }
 
 /// A worktree of which a copy was made.

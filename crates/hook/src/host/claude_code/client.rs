@@ -127,6 +127,14 @@ fn is_claude_code(processes: Processes<'_>, process: u64) -> bool {
     processes.host(process).is_some_and(|(host, _)| host == Host::ClaudeCode)
 }
 
+/// This process works below one of a session's clients. Where none is known, nothing speaks against it: older clients do
+/// not show themselves.
+pub fn is_above(known: &[ClientProcess]) -> bool {
+    let processes = Processes::of_system();
+    let is_known = |above: u64| describe(processes, above).is_some_and(|above| known.contains(&above));
+    known.is_empty() || processes.above(u64::from(std::process::id())).any(is_known)
+}
+
 /// The client named by a variable, if it is above this process; else the nearest one by its program.
 pub fn find_above(named: Option<u64>) -> Option<u64> {
     find_above_by(Processes::of_system(), u64::from(std::process::id()), named)
@@ -178,6 +186,18 @@ mod tests {
         assert!(!own.counts("TIDEGATE_OFF", OsStr::new("x"), &[]));
         assert!(own.counts("https_proxy", OsStr::new("x"), &[]));
         assert!(own.counts(SELECTOR, OsStr::new("x"), &[]));
+    }
+
+    #[test]
+    fn a_session_whose_client_is_not_above_is_another_one() {
+        let parent = describe_process(std::os::unix::process::parent_id().into()).expect("it runs");
+        let this = describe_process(std::process::id().into()).expect("it runs");
+        assert!(is_above(&[]) && is_above(&[this, parent]));
+        assert!(!is_above(&[this]), "a process is not above itself");
+        assert!(
+            !is_above(&[ClientProcess { since: parent.since + 1, ..parent }]),
+            "another one with its number"
+        );
     }
 
     #[test]

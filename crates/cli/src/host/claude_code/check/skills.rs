@@ -99,7 +99,7 @@ fn skills_of_stages(seen: &Gathered) -> Vec<Wanted> {
     if settings.mode == CycleMode::Off || seen.config.switched_off(ID) {
         return Vec::new();
     }
-    let mut names: BTreeSet<String> = settings.configured().map(str::to_owned).collect();
+    let mut names: BTreeSet<String> = settings.configured_names().map(str::to_owned).collect();
     if let Some(root) = &seen.project {
         if let Known::Value(standing) = cycle::read(None, root, &seen.config)
             && let (Ok(state), true) = (standing.state, standing.of_project)
