@@ -14,6 +14,7 @@
     clippy::disallowed_types,
     reason = "the core is pure: facts come in as arguments, effects go out as data"
 )]
+#![expect(missing_docs, reason = "names say it; comments are for reasons")]
 
 // 1. Text tools: know nothing of agents.
 pub mod text;

@@ -1,4 +1,5 @@
-//! What every payload in Claude Code's form begins with, which other hosts have taken over: the event's name and the session.
+//! The first members of every payload in Claude Code's form, which other hosts adopted: the event's name and
+//! the session.
 
 use std::borrow::Cow;
 
@@ -7,7 +8,7 @@ use crate::host::Host;
 use crate::text::json::{Field, NotAnObject};
 use crate::text::search;
 
-/// Begins an event with the two members.
+/// An event with only these two members.
 pub(super) fn begin<'a>(
     host: Host,
     name: Field<Cow<'a, str>>,
@@ -30,7 +31,6 @@ pub(super) fn begin<'a>(
     }
 }
 
-/// What is known of a payload that cannot be read.
 pub(super) fn broken(payload: &[u8], registered: Option<EventKind>, why: NotAnObject) -> Unreadable<'_> {
     let name = name_in_broken_json(payload);
     Unreadable {
@@ -40,7 +40,7 @@ pub(super) fn broken(payload: &[u8], registered: Option<EventKind>, why: NotAnOb
     }
 }
 
-/// Finds the event's name in a payload that was cut off: it stands before the tool's input.
+/// Works for a truncated payload: the name comes before the tool's input.
 fn name_in_broken_json(bytes: &[u8]) -> Option<&str> {
     const MEMBER: &[u8] = b"\"hook_event_name\"";
     let after = search::find(bytes, MEMBER)? + MEMBER.len();

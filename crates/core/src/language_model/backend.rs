@@ -1,5 +1,5 @@
-//! Section `[phase.llm]`: who is asked about prompts of which the classifier is not sure. Nobody, unless the user's own
-//! config says so: what is asked leaves the machine.
+//! Section `[phase.llm]`: the language model for prompts that the classifier is unsure about. Off unless the
+//! user's own config sets it, because the prompt leaves the machine.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -25,10 +25,8 @@ section! {
     }
 }
 
-/// Who is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Nobody.
     Off,
     /// The client's own program, with the user's own login.
     Claude,
@@ -46,7 +44,7 @@ choices!(Kind {
 });
 
 impl Kind {
-    /// As it stands in configs and records.
+    /// The name in configs and records.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Off => "off",
@@ -57,32 +55,27 @@ impl Kind {
     }
 }
 
-/// Where an endpoint is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// The whole address.
     pub url: String,
-    /// It is on this machine, where a server may do without a key.
+    /// On this machine, where a server may work without a key.
     pub loopback: bool,
-    /// The variable that holds the key.
+    /// The variable with the key.
     pub key_variable: String,
 }
 
-/// How a language model is asked.
+/// Everything needed to call a language model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Way {
-    /// Who is asked.
     pub kind: Kind,
-    /// Which model.
     pub model: String,
-    /// Where, if that is an endpoint.
+    /// `None` for the client's own program.
     pub target: Option<Target>,
-    /// How many seconds an answer may take.
     pub timeout_s: u64,
 }
 
 impl Way {
-    /// From what a section of the config says.
+    /// With defaults for the values that the config leaves open.
     pub fn new(
         kind: Kind,
         model: Option<&Model>,
@@ -114,7 +107,7 @@ impl Way {
 }
 
 impl Backend {
-    /// How it is asked; `None` where nobody is.
+    /// `None` if it is switched off.
     pub fn way(&self) -> Option<Way> {
         let (model, endpoint, key) =
             (self.model.as_ref(), self.endpoint.as_ref(), self.key_variable.as_ref());
@@ -123,7 +116,7 @@ impl Backend {
     }
 }
 
-/// The name of a model. It stands on a command line, so it does not begin with a dash.
+/// Put on a command line, so it must not begin with a dash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Model(pub String);
 
@@ -143,7 +136,6 @@ impl Setting for Model {
     }
 }
 
-/// The name of an environment variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable(pub String);
 
@@ -163,7 +155,7 @@ impl Setting for Variable {
     }
 }
 
-/// The base address of an endpoint: `https`, or `http` on this machine, where nobody else reads along.
+/// `https`, or `http` on this machine, where others cannot read the traffic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint(String);
 

@@ -1,4 +1,4 @@
-//! A question to a language model, whatever it is about, and what comes back.
+//! A question to a language model, and its answer.
 
 pub mod backend;
 
@@ -6,20 +6,19 @@ use serde_json::{Value, json};
 
 use crate::language_model::backend::Kind;
 
-/// What a language model is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// What is said about the task, whatever it is done with.
+    /// The task, the same for every message.
     pub instruction: String,
-    /// What it is to be done with, as data.
+    /// The input of the task, as data.
     pub message: String,
-    /// Tokens of the answer, where they can be limited.
+    /// Limit of the answer, for endpoints that take one.
     pub tokens: u32,
 }
 
 impl Question {
-    /// The body of a request to an endpoint. The newer models of the second form refuse the limit that the older ones know,
-    /// so there is none.
+    /// The body of a request to an endpoint. The newer models of OpenAI's form refuse the older limit, so
+    /// they get none.
     pub fn body(&self, form: Kind, model: &str) -> String {
         let user = json!({ "role": "user", "content": self.message });
         match form {
@@ -38,19 +37,17 @@ impl Question {
     }
 }
 
-/// What came back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Said {
-    /// The text, if there was one.
     pub text: Option<String>,
-    /// Tokens that went in, with those of caches, if that was told.
+    /// With cached tokens. `None` if not reported.
     pub input_tokens: Option<u64>,
-    /// Tokens that came out, if that was told.
+    /// `None` if not reported.
     pub output_tokens: Option<u64>,
 }
 
 impl Said {
-    /// Reads what was printed or sent.
+    /// From the output of the program or the endpoint's response.
     pub fn read(form: Kind, text: &str) -> Said {
         let Ok(value) = serde_json::from_str::<Value>(text) else { return Said::default() };
         let usage = &value["usage"];

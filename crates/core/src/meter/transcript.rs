@@ -1,7 +1,7 @@
 //! Context use from the end of a transcript, entry by entry from the newest to the oldest.
 //!
-//! The caller reads the file backwards and stops when [`Scan::line`] says so; most of the time the first
-//! step holds the answer.
+//! The caller reads the file backwards and stops when [`MeterScan::take_line`] breaks; usually the first step
+//! holds the answer.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -13,19 +13,18 @@ use crate::time::Millis;
 /// A longer last message is not compared; the reading then counts as stale.
 const LONGEST_MESSAGE: usize = 1024 * 1024;
 
-/// What shows that the transcript has caught up with an event.
+/// Shows that the transcript has caught up with an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Evidence<'a> {
-    /// The call the event is about.
+    /// The id of the event's call.
     ToolUse(&'a str),
-    /// The text the turn ended with.
+    /// The text at the end of the turn.
     LastMessage(Cow<'a, str>),
-    /// The event leaves no trace to look for: a reading is never known to be current.
+    /// The event leaves no trace to look for, so a reading is never known to be current.
     None,
 }
 
 impl<'a> Evidence<'a> {
-    /// What to look for at this event.
     pub fn of(event: &'a Event<'_>) -> Evidence<'a> {
         if let Some(id) = event.call.as_deref().filter(|id| !id.is_empty()) {
             return Evidence::ToolUse(id);
@@ -38,24 +37,22 @@ impl<'a> Evidence<'a> {
     }
 }
 
-/// What the end of a transcript says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// Tokens of the last usable request, or a boundary's estimate of what it left.
+    /// Tokens of the last usable request, or a boundary's estimate.
     pub used: u64,
-    /// Tokens of the answer to it.
+    /// Tokens of its answer.
     pub answer: u64,
     /// It is a boundary's estimate.
     pub boundary: bool,
-    /// The model as it was asked for, with `[1m]` where it was. A boundary names none.
+    /// As the host was asked for it, with `[1m]` if there was one. A boundary names no model.
     pub model: Option<String>,
-    /// When the entry was written.
+    /// The time of the entry.
     pub at: Millis,
     /// The transcript holds the event's own trace.
     pub current: bool,
 }
 
-/// A scan under way.
 #[derive(Debug)]
 pub struct Scan<'a> {
     evidence: Evidence<'a>,
@@ -64,19 +61,19 @@ pub struct Scan<'a> {
     lines_after: usize,
 }
 
-/// An answer is one line per content block: so many lines further back the event's trace is looked for.
+/// An answer takes one line per content block: the event's trace is searched this many lines further back.
 const BLOCKS: usize = 64;
 
 impl<'a> Scan<'a> {
-    /// The entries that matter.
+    /// The kinds of entries that matter.
     pub const SOUGHT: [Sought; 3] = [Sought::Answers, Sought::Boundaries, Sought::Results];
 
-    /// A scan that looks for an event's trace on its way.
     pub fn new(evidence: Evidence<'a>) -> Self {
         Scan { evidence, seen: false, found: None, lines_after: 0 }
     }
 
-    /// Takes the next older line, with its entry where that may matter; breaks when nothing older can change the result.
+    /// Takes the next older line, with its entry if that may matter; breaks when nothing older can change the
+    /// result.
     pub fn line(&mut self, entry: Option<&Entry<'_>>) -> ControlFlow<()> {
         if let Some(entry) = entry.filter(|entry| !entry.is_of_agent) {
             self.entry(entry)?;
@@ -159,14 +156,14 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// What was found when the scan ended.
     pub fn finish(self) -> Option<Found> {
         let (found, _) = self.found?;
         Some(Found { current: self.seen && !found.boundary, ..found })
     }
 }
 
-/// Whether a block is the message or its last paragraph. An answer that merely ends with the same word is not.
+/// The block is the message or its last paragraph. An answer that only ends with the same word does not
+/// match.
 fn is_end_of(block: &str, message: &str) -> bool {
     message.strip_suffix(block).is_some_and(|before| before.is_empty() || before.ends_with('\n'))
 }

@@ -1,6 +1,7 @@
-//! Phase: when a prompt, or a skill, begins another phase of work, the model is told once what belongs to it: names only.
+//! Phase: when a prompt, or a skill, begins another phase of work, the model is told once which skills and
+//! files help: names only.
 //!
-//! The rules, case by case, are in `phase.md` beside this file; what a prompt asks for is told by [`crate::feature::activity::classifier`].
+//! The rules, case by case, are in `phase.md`; [`crate::feature::activity::classifier`] classifies prompts.
 
 use crate::event::Event;
 use crate::event::EventKind;
@@ -28,7 +29,6 @@ pub mod told;
 
 pub use settings::Settings;
 
-/// What this room adds to the aggregates.
 pub struct Room;
 
 impl Feature for Room {
@@ -42,7 +42,6 @@ impl Feature for Room {
     }
 }
 
-/// The policy.
 pub struct PhaseAdvice;
 
 impl Policy for PhaseAdvice {
@@ -66,7 +65,7 @@ impl Policy for PhaseAdvice {
     }
 
     fn needs_more(&self, facts: &Facts<'_>, _: &Config) -> Needs {
-        // Most prompts go on with what the session is about; nothing is named then.
+        // Most prompts continue the current phase, for which nothing is named.
         let now = facts.marks.value().and_then(|marks| marks.activity.phase);
         let stock = facts.activity.guess.is_none_or(|guess| Some(guess.phase) != now);
         Needs { activity: facts::Needs { stock, ..facts::Needs::default() }, ..Needs::default() }
@@ -86,7 +85,6 @@ impl Policy for PhaseAdvice {
     }
 }
 
-/// What is said about the phase that begins, if one does.
 fn advice(facts: &Facts<'_>, config: &Config) -> Verdict {
     let marks = facts.marks.value();
     let (phase, entry) = match (told(facts, config), late(facts.event, marks)) {
@@ -97,8 +95,8 @@ fn advice(facts: &Facts<'_>, config: &Config) -> Verdict {
         (Err(_), Some(phase)) => (phase, &LATE),
         (Err(because), None) => return Verdict::silent(because),
     };
-    // What an event tells by itself is marked whatever this policy thinks (`Room::observe`). An answer that came late is
-    // there for every call of a turn, so it is used up where it is said.
+    // The phase of an event itself is marked in any case (`Room::observe`). A late answer is there for every
+    // call of a turn, so delivering it uses it up.
     let effects = if entry.late { vec![Effect::mark(Mark::Phase(phase))] } else { Vec::new() };
     let silent = |because| Verdict { effects: effects.clone(), ..Verdict::silent(because) };
     if !facts.person.may_be_there() {
@@ -139,7 +137,7 @@ fn advice(facts: &Facts<'_>, config: &Config) -> Verdict {
     }
 }
 
-/// How a phase came to be known, in the words of a record.
+/// How a phase became known, in the words of a record.
 struct Entry {
     late: bool,
     because: &'static str,
@@ -161,14 +159,14 @@ const LATE: Entry = Entry {
     nothing: "another phase, by a late answer; nothing to name",
 };
 
-/// Another phase that a backend named since, for an earlier prompt, at an event that can carry the advice.
+/// Another phase that a language model named for an earlier prompt, at an event that can carry the advice.
 fn late(event: &Event<'_>, marks: Option<&Marks>) -> Option<Phase> {
     let marks = marks?;
     let phase = marks.activity.late?.phase.filter(|phase| marks.activity.phase != Some(*phase))?;
     matches!(event.kind, EventKind::PostToolUse | EventKind::UserPromptSubmit).then_some(phase)
 }
 
-/// Whether a backend is to be asked about this prompt. It is a person's, and they wait for an agent, not for us.
+/// Never for an unattended run.
 fn asks_backend(facts: &Facts<'_>, config: &Config) -> bool {
     config.policies.phase.llm.backend != Kind::Off
         && facts.person.may_be_there()
@@ -176,7 +174,6 @@ fn asks_backend(facts: &Facts<'_>, config: &Config) -> bool {
         && facts.activity.guess.is_some_and(|guess| guess.confidence < wanted(config))
 }
 
-/// The stock that helps before a phase.
 pub fn stock(phase: Phase) -> &'static [&'static str] {
     const FEATURE: &str = "learnings-feature-spec.md";
     const DESIGN: &str = "learnings-design.md";

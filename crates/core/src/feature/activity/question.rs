@@ -1,22 +1,21 @@
-//! What a backend is asked about a prompt, and how its answer is read.
+//! The question to a language model about a prompt, and its answer.
 
 use serde_json::Value;
 
 use crate::feature::activity::classifier::Phase;
 use crate::language_model::Question;
 
-/// More than a word and a sentence around it; what comes later is no answer to the question.
+/// Enough for a word and a sentence around it; text further on does not answer the question.
 const ANSWER_HEAD: usize = 200;
 
-/// Tokens of the answer, where they can be limited.
+/// Limit of the answer, for endpoints that take one.
 const ANSWER_TOKENS: u32 = 16;
 
-/// The question about a prompt.
 pub fn question(prompt: &str) -> Question {
     Question { instruction: instruction(), message: message(prompt), tokens: ANSWER_TOKENS }
 }
 
-/// What is said about the task, whatever the prompt is.
+/// The same for every prompt.
 fn instruction() -> String {
     let labels: Vec<String> =
         Phase::ALL.into_iter().map(|phase| format!("{}: {}", phase.name(), meaning(phase))).collect();
@@ -28,7 +27,6 @@ fn instruction() -> String {
     )
 }
 
-/// The prompt as the message that follows the instruction.
 fn message(prompt: &str) -> String {
     format!("The prompt: {}", Value::from(prompt))
 }
@@ -49,7 +47,7 @@ fn meaning(phase: Phase) -> &'static str {
     }
 }
 
-/// The first label in an answer.
+/// The first label in the answer.
 pub fn label(text: &str) -> Option<Phase> {
     let head: String = text.chars().take(ANSWER_HEAD).collect::<String>().to_lowercase();
     head.split(|c: char| !c.is_alphabetic()).find_map(Phase::named)

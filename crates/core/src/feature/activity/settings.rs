@@ -1,4 +1,4 @@
-//! Section `[phase]`: what is named when a session enters a phase.
+//! Section `[phase]`.
 
 use crate::language_model::backend::Backend;
 use crate::settings::list::{Required, Skill};
@@ -44,7 +44,7 @@ section! {
 }
 
 impl Settings {
-    /// The labels, in the order in which work goes through them.
+    /// In the usual order of work.
     pub fn labels(&self) -> [&Label; 10] {
         [
             &self.research,
@@ -60,20 +60,18 @@ impl Settings {
         ]
     }
 
-    /// The settings of a phase, by its label; `other` and unknown words have none.
+    /// `None` for `other` and unknown words.
     pub fn label(&self, label: &str) -> Option<&Label> {
         self.labels().into_iter().find(|found| found.section.strip_prefix("phase.") == Some(label))
     }
 }
 
-/// What the policy does when a phase begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PhaseMode {
     /// Tells the model.
     Advise,
     /// Only records.
     Shadow,
-    /// Does not look.
     Off,
 }
 
@@ -83,7 +81,7 @@ choices!(PhaseMode {
     "advise" => PhaseMode::Advise,
 });
 
-/// One phase: all have the same key.
+/// The settings of one phase: all have the same key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Label {
     section: &'static str,
@@ -103,7 +101,6 @@ impl Label {
         Label { section, skills: Required::new(skills) }
     }
 
-    /// The skills' names.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.skills.0.iter().map(|skill| skill.0.as_str())
     }

@@ -1,4 +1,4 @@
-//! Which phase an event begins, by what is known and what the config lists.
+//! The phase that an event begins.
 
 use crate::feature::activity::classifier::Phase;
 use crate::feature::activity::marks::Mark;
@@ -7,7 +7,7 @@ use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known};
 use crate::text::skill_name::satisfies;
 
-/// The phase that this event tells by itself, be it the present one, or why it tells none.
+/// The phase of the event itself, which may be the current one, or the reason why it has none.
 pub fn told(facts: &Facts<'_>, config: &Config) -> Result<Phase, &'static str> {
     let now = match &facts.marks {
         Known::Value(marks) => marks.activity.phase,
@@ -25,7 +25,6 @@ pub fn told(facts: &Facts<'_>, config: &Config) -> Result<Phase, &'static str> {
     }
 }
 
-/// The mark of the phase that this event begins.
 pub fn mark(facts: &Facts<'_>, config: &Config) -> Option<Mark> {
     let looks = config.policies.phase.mode != PhaseMode::Off;
     if !looks || facts.activity.guess.is_none() && facts.event.skill().is_none() {
@@ -33,23 +32,22 @@ pub fn mark(facts: &Facts<'_>, config: &Config) -> Option<Mark> {
     }
     let phase = told(facts, config).ok()?;
     let known = facts.marks.value().map(|marks| &marks.activity);
-    // Told anew, the present phase makes an answer void that is still to come.
+    // Confirming the current phase cancels an answer that is still to come.
     let news = known.is_none_or(|known| known.phase != Some(phase) || known.late.is_some());
     news.then_some(Mark::Phase(phase))
 }
 
-/// How sure the classifier has to be.
+/// From 0 to 1.
 pub fn wanted(config: &Config) -> f64 {
     config.policies.phase.confidence.get() as f64 / 100.0
 }
 
-/// The phase that lists a skill; the present one counts first, since several may.
+/// Several phases may list a skill; the current one comes first.
 fn of_skill(config: &Config, name: &str, now: Option<Phase>) -> Option<Phase> {
     let lists = |phase: &Phase| skills(config, *phase).any(|skill| satisfies(name, skill));
     now.filter(lists).or_else(|| Phase::ALL.into_iter().find(lists))
 }
 
-/// The skills of a phase.
 pub fn skills(config: &Config, phase: Phase) -> impl Iterator<Item = &str> {
     config.policies.phase.label(phase.name()).into_iter().flat_map(Label::names)
 }

@@ -1,4 +1,4 @@
-//! Two folders of the same project: what one of them says that the other does not.
+//! Compares two folders of the same project.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,8 +7,8 @@ use crate::feature::knowledge::flow::Progress;
 use crate::feature::knowledge::stock::Stock;
 use crate::feature::knowledge::{plan, tracked};
 
-/// Whether a file of flow or stock holds something that would be lost with it. `elsewhere` are the texts in which the same may
-/// stand; an older state of them holds nothing.
+/// Whether content of a flow or stock file would be lost with it. `elsewhere`: texts that may hold the same
+/// content; an older version of them has nothing of its own.
 pub fn says_more(name: &str, text: &str, elsewhere: &[&str]) -> bool {
     if tracked::is_flow(name) {
         let known: BTreeSet<EntryId> = elsewhere
@@ -25,7 +25,7 @@ pub fn says_more(name: &str, text: &str, elsewhere: &[&str]) -> bool {
         let is_new = |id, count| known.get(&id).is_none_or(|known| *known < count);
         return Stock::parse(text).entries.iter().any(|entry| is_new(entry.id, entry.count()));
     }
-    // What is done or was said in other words stands there, too.
+    // Finished or reworded points are found in the other texts too.
     let points = [plan::constraints(text), plan::open_items(text)].concat();
     points.iter().any(|point| !elsewhere.iter().any(|text| text.contains(point)))
 }

@@ -1,29 +1,25 @@
 //! A Markdown file as sections below level-2 headings.
 //!
-//! Everything is a byte range of the text, so that whoever changes one part copies the others byte for byte.
+//! Everything is a byte range of the text, so that a change of one part copies the others byte for byte.
 
 use std::ops::Range;
 
 use crate::text::search;
 
-/// How lines end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Newline {
-    /// As on Unix.
     Lf,
-    /// As on Windows.
     CrLf,
 }
 
 impl Newline {
-    /// How most lines of a text end.
+    /// The most frequent one in the text.
     pub fn of(text: &str) -> Newline {
         let lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
         let (with, without): (Vec<&str>, Vec<&str>) = lines.partition(|line| line.ends_with("\r\n"));
         if with.len() > without.len() { Newline::CrLf } else { Newline::Lf }
     }
 
-    /// The characters.
     pub fn as_str(self) -> &'static str {
         match self {
             Newline::Lf => "\n",
@@ -32,7 +28,7 @@ impl Newline {
     }
 }
 
-/// An open code fence: its character and how many of them.
+/// An open code fence: its character and their count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Fence {
     mark: u8,
@@ -40,12 +36,11 @@ struct Fence {
 }
 
 impl Fence {
-    /// The fence that a line opens.
     fn opened(line: &str) -> Option<Fence> {
         let text = unindented(line)?;
         let mark = *text.as_bytes().first().filter(|first| matches!(first, b'`' | b'~'))?;
         let count = text.bytes().take_while(|byte| *byte == mark).count();
-        // Three backticks and more of them later in the line are code within a sentence.
+        // Further backticks in the line make it inline code.
         let inline = mark == b'`' && text[count..].contains('`');
         (count >= 3 && !inline).then_some(Fence { mark, count })
     }
@@ -58,13 +53,12 @@ impl Fence {
     }
 }
 
-/// A line without its indentation, if that is not so deep that it makes the line code.
+/// `None` if the indentation is so deep that it makes the line code.
 fn unindented(line: &str) -> Option<&str> {
     let text = line.trim_start_matches(' ');
     (line.len() - text.len() <= 3).then_some(text)
 }
 
-/// One line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line<'a> {
     /// Without its end, and without a byte order mark.
@@ -77,7 +71,6 @@ pub struct Line<'a> {
     pub fenced: bool,
 }
 
-/// The lines of a text.
 #[derive(Clone, Debug)]
 pub struct Lines<'a> {
     text: &'a str,
@@ -86,7 +79,7 @@ pub struct Lines<'a> {
     fence: Option<Fence>,
 }
 
-/// The lines of a text, each with whether it is inside a code fence. One that is never closed reaches to the end.
+/// A fence that is never closed reaches to the end.
 pub fn lines(text: &str) -> Lines<'_> {
     let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     Lines { text, at, number: 0, fence: None }
@@ -120,14 +113,14 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// The line that would close the fence a text leaves open.
+/// The line that would close a fence left open in the text.
 pub(super) fn closing(text: &str) -> Option<String> {
     let mut lines = lines(text);
     lines.by_ref().for_each(drop);
     lines.fence.map(|fence| char::from(fence.mark).to_string().repeat(fence.count))
 }
 
-/// What stands below one level-2 heading.
+/// A level-2 heading with its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section<'a> {
     /// Without `## `, trimmed.
@@ -136,22 +129,21 @@ pub struct Section<'a> {
     pub line: usize,
     /// From the heading's line to the next heading.
     pub range: Range<usize>,
-    /// What follows the heading's line.
+    /// Without the heading's line.
     pub body: &'a str,
 }
 
 /// A text cut at its level-2 headings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sections<'a> {
-    /// All of it.
     pub text: &'a str,
-    /// What stands above the first heading, a byte order mark with it.
+    /// The text above the first heading, with a byte order mark.
     pub preamble: Range<usize>,
     /// In the order of the text.
     pub sections: Vec<Section<'a>>,
 }
 
-/// Cuts a text at its level-2 headings: lines that begin with `## ` outside of code fences.
+/// At lines that begin with `## ` outside of code fences.
 pub fn sections(text: &str) -> Sections<'_> {
     let mut sections: Vec<Section<'_>> = Vec::new();
     for line in lines(text).filter(|line| !line.fenced) {
@@ -160,7 +152,7 @@ pub fn sections(text: &str) -> Sections<'_> {
                 end(last, text, line.range.start);
             }
             let (heading, line, range) = (heading.trim(), line.number, line.range);
-            // What follows is known at the next heading.
+            // Cut at the next heading.
             sections.push(Section { heading, line, body: &text[range.end..], range });
         }
     }

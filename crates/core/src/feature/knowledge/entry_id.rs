@@ -1,4 +1,4 @@
-//! What names an entry, whoever moves it.
+//! Ids of entries, derived from their text.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,26 +8,25 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::feature::knowledge::document::closing;
 use crate::text::fnv;
 
-/// Names an entry by its text: the same after it was moved to another file, to other line ends or to an editor that trims
-/// blanks. Another text is another entry.
+/// Stays the same when the entry moves to another file, to other line ends or through an editor that trims
+/// blanks. Another text has another id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryId(u64);
 
-/// As many bits as are shown, so that what is read back is the same id.
+/// As many bits as are displayed, so that a parsed id equals the original.
 const BITS: u32 = 48;
 
 impl EntryId {
-    /// The id of an entry with this heading and this body.
     pub fn of(heading: &str, body: &str) -> EntryId {
         let body = body.trim_end();
-        // A fence that is open to the end of its file must be closed before anything can follow; that is the same entry.
+        // A fence that is open to the end of its file must be closed before anything can follow; the entry
+        // stays the same.
         let closing = closing(body);
         let lines = [heading].into_iter().chain(body.split('\n')).chain(closing.as_deref());
         let hash = fnv::hash(lines.flat_map(|line| line.trim_end().bytes().chain([b'\n'])));
         EntryId((hash >> BITS) ^ (hash & ((1 << BITS) - 1)))
     }
 
-    /// As a number.
     pub fn number(self) -> u64 {
         self.0
     }
@@ -39,7 +38,6 @@ impl fmt::Display for EntryId {
     }
 }
 
-/// What is no id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoEntryId;
 

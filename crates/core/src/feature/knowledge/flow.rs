@@ -1,6 +1,6 @@
-//! `progress.md`: what was done, entry by entry.
+//! `progress.md`: finished work, entry by entry.
 //!
-//! People and models add at either end, with and without a timestamp. Nothing here relies on their doing it right.
+//! People and models add at either end, with and without a timestamp. Nothing here relies on the right form.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -14,39 +14,36 @@ use crate::text::fnv;
 use crate::text::one_line::single_spaced;
 use crate::time::Millis;
 
-/// The file.
 pub const FILE: &str = "progress.md";
 
-/// Where its older entries are.
+/// Holds the older entries.
 pub const ARCHIVE: &str = "progress.archive.md";
 
 /// The entries of a `progress.md` or of its archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress<'a> {
-    /// All of it.
     pub text: &'a str,
-    /// What stands above the first entry.
+    /// The text above the first entry.
     pub preamble: Range<usize>,
     /// In the order of the file.
     pub entries: Vec<Entry<'a>>,
 }
 
-/// One entry: a level-2 heading and what stands below it.
+/// A level-2 heading with its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
-    /// Names it.
     pub id: EntryId,
     /// Without `## `.
     pub heading: &'a str,
-    /// The timestamp in the heading.
+    /// From the timestamp in the heading.
     pub at: Option<Millis>,
-    /// The timestamp says its zone.
+    /// The timestamp has a zone.
     pub zoned: bool,
-    /// The timestamp says its time of day.
+    /// The timestamp has a time of day.
     pub timed: bool,
     /// The heading without the timestamp.
     pub what: &'a str,
-    /// What follows the heading's line.
+    /// Without the heading's line.
     pub body: &'a str,
     /// The heading's line, counted from 1.
     pub line: usize,
@@ -59,8 +56,8 @@ const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
 
 impl Entry<'_> {
-    /// The last moment that its timestamp can mean: a whole minute may be one without seconds, seconds have no parts, a day
-    /// lasts until midnight, and midnight without a zone is up to twelve hours later than in UTC.
+    /// The last moment that the timestamp can mean. A whole minute may lack seconds, seconds lack fractions,
+    /// a day lasts until midnight, and midnight without a zone is up to twelve hours later than in UTC.
     pub fn until(&self) -> Option<Millis> {
         let day = if self.timed { 0 } else { 24 * HOUR };
         let zone = if self.zoned { 0 } else { 12 * HOUR };
@@ -69,7 +66,6 @@ impl Entry<'_> {
     }
 }
 
-/// One end of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The first entry is the newest.
@@ -78,56 +74,48 @@ pub enum End {
     Bottom,
 }
 
-/// An entry to be written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NewEntry {
-    /// When.
     pub at: Millis,
-    /// What was done, in one line.
+    /// One line.
     pub what: String,
-    /// What changed.
     pub changes: Vec<String>,
-    /// What was decided.
     pub decisions: Vec<String>,
-    /// Why.
     pub rationale: Option<String>,
-    /// What comes next.
     pub next: Vec<String>,
 }
 
 /// A file cut to its newest entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trimmed {
-    /// The file without those that were moved; all else byte for byte.
+    /// The file without the moved entries; everything else byte for byte.
     pub kept: String,
-    /// Those that were moved, oldest first.
+    /// Oldest first.
     pub moved: Vec<(EntryId, String)>,
 }
 
-/// What a person has been shown.
+/// Entries that a person has been shown for promotion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
-    /// These entries.
     pub ids: BTreeSet<EntryId>,
-    /// When entries were last promoted, by whoever left no ids.
+    /// The time of the last promotion, for files of tools that left no ids.
     pub last_run: Option<Millis>,
 }
 
 impl<'a> Progress<'a> {
-    /// Reads a file.
     pub fn parse(text: &'a str) -> Progress<'a> {
         let document::Sections { preamble, sections, .. } = document::sections(text);
         let entries = sections.into_iter().map(Entry::of).collect();
         Progress { text, preamble, entries }
     }
 
-    /// At which end the newest entry stands, by the timestamps that are there.
+    /// By the existing timestamps.
     pub fn newest_end(&self) -> End {
         let dated: Vec<Millis> = self.entries.iter().filter_map(|entry| entry.at).collect();
         let pairs = || dated.iter().zip(dated.iter().skip(1));
         let rising = pairs().filter(|(first, second)| first < second).count();
         let falling = pairs().filter(|(first, second)| first > second).count();
-        // Between equals the last word has who wrote last.
+        // On a tie, the newest entry decides.
         let newest = dated.iter().max();
         let newest_is_last = dated.last() == newest && dated.first() != newest;
         if rising > falling || (rising == falling && rising > 0 && newest_is_last) {
@@ -137,14 +125,14 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// All entries, newest first: by timestamp where there is one, else by position.
+    /// By timestamp if there is one, else by position.
     pub fn newest_first(&self) -> Vec<&Entry<'a>> {
         let mut oldest_first: Vec<&Entry<'a>> = self.entries.iter().collect();
         if self.newest_end() == End::Top {
             oldest_first.reverse();
         }
-        // An entry without a time, or without a time of day, is as old as the one that was written before it; so there
-        // is one order and not a different one for each pair.
+        // An entry without a time, or without a time of day, is as old as the one written before it. So there
+        // is one order, not a different one for each pair.
         let mut before: Option<Millis> = None;
         let mut keyed: Vec<(Option<Millis>, &Entry<'a>)> = Vec::with_capacity(oldest_first.len());
         for entry in oldest_first {
@@ -161,7 +149,7 @@ impl<'a> Progress<'a> {
         keyed.into_iter().rev().map(|(_, entry)| entry).collect()
     }
 
-    /// The file with one more entry, at the end where the newest stand, with line ends and blank lines as it has them.
+    /// Adds the entry at the end with the newest entries, with the file's own line ends and blank lines.
     pub fn with(&self, entry: &NewEntry) -> String {
         let newline = Newline::of(self.text).as_str();
         let most = |count: usize, of: usize| count * 2 > of;
@@ -187,7 +175,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// The file cut to its newest entries; `None` where there are no more than that.
+    /// `None` if there are no more entries than that.
     pub fn trimmed(&self, keep: usize) -> Option<Trimmed> {
         let newest = self.newest_first();
         let mut away: Vec<&Entry<'a>> = newest.get(keep..)?.to_vec();
@@ -224,13 +212,13 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Heading and body as they stand in the file that it was read from.
+    /// Heading and body, from the text that it was parsed from.
     fn text<'t>(&self, text: &'t str) -> &'t str {
         &text[self.range.clone()]
     }
 }
 
-/// A heading without its timestamp, if that stands at one of its ends.
+/// Only if the timestamp is at one end of the heading.
 fn without<'a>(heading: &'a str, timestamp: &Range<usize>) -> &'a str {
     let brackets: &[char] = &['[', ']', '(', ')', '（', '）', '【', '】', '*', '`'];
     let separators: &[char] = &['—', '–', '―', '-', ':', '：', '|', '・'];
@@ -256,14 +244,14 @@ impl NewEntry {
             .chain(self.rationale.iter().map(|text| ("Rationale", text)))
             .chain(self.next.iter().map(|text| ("Next", text)));
         for (label, words) in bullets {
-            // A String takes everything.
+            // Writing to a String cannot fail.
             let _ = write!(text, "- {label}: {}{newline}", single_spaced(words));
         }
         text
     }
 }
 
-/// A text whose fences are closed: what is put below it would be part of one that is open at its end.
+/// A block put below an open fence would become part of it.
 fn closed(text: String, newline: &str) -> String {
     match closing(&text) {
         Some(closing) => format!("{}{newline}{closing}{newline}", text.trim_end()),
@@ -271,7 +259,6 @@ fn closed(text: String, newline: &str) -> String {
     }
 }
 
-/// A text with a block below it.
 fn appended(mut text: String, block: &str, newline: &str, apart: bool) -> String {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push_str(newline);
@@ -291,11 +278,11 @@ fn ends_blank(text: &str) -> bool {
         })
 }
 
-/// An archive with the entries that are not in it yet.
+/// Skips entries that the archive already has.
 pub fn archived(archive: &str, moved: &[(EntryId, String)]) -> String {
     let style = if archive.is_empty() { moved.first().map_or("", |(_, text)| text) } else { archive };
     let newline = Newline::of(style).as_str();
-    // The text decides and not only the id: two entries that only seem the same are both kept.
+    // By text and not only by id: two entries that only seem the same are both kept.
     let key = |entry: &str| closed(entry.trim_end().replace("\r\n", "\n"), "\n").trim_end().to_owned();
     let parsed = Progress::parse(archive);
     let mut known: BTreeSet<String> = parsed.entries.iter().map(|entry| key(entry.text(archive))).collect();
@@ -310,7 +297,7 @@ pub fn archived(archive: &str, moved: &[(EntryId, String)]) -> String {
     })
 }
 
-/// The entries that nobody has been shown for promotion, newest first, each once.
+/// Entries that no person has been shown for promotion, newest first, each once.
 pub fn unpromoted<'p, 'a>(
     progress: &'p Progress<'a>,
     archive: Option<&'p Progress<'a>>,
@@ -330,18 +317,16 @@ pub fn unpromoted<'p, 'a>(
         .collect()
 }
 
-/// Names a set of entries, in whatever order.
+/// The same in any order.
 pub fn set_id(entries: &[&Entry<'_>]) -> u64 {
     let ids: BTreeSet<EntryId> = entries.iter().map(|entry| entry.id).collect();
     fnv::hash(ids.into_iter().flat_map(|id| id.number().to_le_bytes()))
 }
 
-/// What an entry says was decided.
 pub fn decisions<'a>(entry: &Entry<'a>) -> Vec<&'a str> {
     labelled(entry.body, &["decision", "decisions", "決定", "決定事項", "決めたこと", "判断"])
 }
 
-/// What an entry says comes next.
 pub fn nexts<'a>(entry: &Entry<'a>) -> Vec<&'a str> {
     labelled(
         entry.body,
@@ -359,7 +344,7 @@ pub fn nexts<'a>(entry: &Entry<'a>) -> Vec<&'a str> {
     )
 }
 
-/// The texts of the bullets with one of these labels; where such a bullet says nothing itself, of those below it.
+/// The texts of bullets with one of these labels; for an empty bullet, those of the bullets below it.
 fn labelled<'a>(body: &'a str, labels: &[&str]) -> Vec<&'a str> {
     let mut found = Vec::new();
     let mut below: Option<usize> = None;
@@ -385,7 +370,6 @@ fn labelled<'a>(body: &'a str, labels: &[&str]) -> Vec<&'a str> {
     found
 }
 
-/// The text of a bullet.
 pub(super) fn bullet(line: &str) -> Option<&str> {
     let text = line.trim_start();
     ["- ", "* ", "+ ", "・"].iter().find_map(|mark| text.strip_prefix(mark)).map(str::trim)
@@ -450,7 +434,8 @@ mod tests {
         }
     }
 
-    /// Days of one month, `-` for an entry without a time; then the newest end and the entries by age, numbered from the top.
+    /// Days of one month, `-` for an entry without a time; then the newest end and the entries by age,
+    /// numbered from the top.
     #[test]
     fn which_end_is_new_and_what_is_newest() {
         for (days, end, newest_first) in [
@@ -471,7 +456,7 @@ mod tests {
             ("13 10 11 12", End::Bottom, "0 3 2 1"),
             ("11 10 12", End::Bottom, "2 0 1"),
             ("11 12 10", End::Top, "1 0 2"),
-            // One of the year 9999 does not turn the file round.
+            // An entry of the year 9999 does not reverse the order.
             ("12 99 11 10", End::Top, "1 0 2 3"),
         ] {
             let day = |day: &str| match day {
@@ -600,7 +585,7 @@ mod tests {
         assert_ne!(set_id(&[a]), set_id(&[]));
     }
 
-    /// Files as they come: any order, with and without times, fences, blanks and line ends of both kinds.
+    /// Files in any order, with and without times, with fences, blanks and line ends of both kinds.
     fn file() -> impl Strategy<Value = String> {
         let line = prop_oneof![
             4 => (1_u32..29, 0_u32..24).prop_map(|(day, hour)| format!("## [2026-02-{day:02} {hour:02}:00] — 作業")),
@@ -650,7 +635,7 @@ mod tests {
             let written = Progress::parse(&text).with(&new);
             let mut before = ids(&text);
             let alone = Progress::parse("").with(&new);
-            // With a blank line below its heading, if the others have one, it is another text.
+            // A blank line below the heading, as in other entries, changes its text.
             let spaced = EntryId::of(
                 Progress::parse(&alone).entries[0].heading,
                 &format!("\n{}", Progress::parse(&alone).entries[0].body),
@@ -659,7 +644,7 @@ mod tests {
             let id = if after.contains(&spaced) { spaced } else { Progress::parse(&alone).entries[0].id };
             before.push(id);
             prop_assert_eq!(sorted(before), after);
-            // Every byte of before, in its order, but for blanks at the end of a file that ended in an open fence.
+            // Every byte of before, in its order, except blanks at the end of a file with an open fence.
             let mut rest = written.as_str();
             for line in text.trim_start_matches('\u{feff}').trim_end().split('\n') {
                 let at = rest.find(line);

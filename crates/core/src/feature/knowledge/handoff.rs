@@ -1,6 +1,8 @@
-//! `handoff.md`: what a session has to know that goes on with the work of another. Made of files and marks alone.
+//! `handoff.md`: everything a session needs to continue another session's work. Made of files and marks
+//! alone.
 //!
-//! What is not known is left out. The first line says that the text is ours and whether somebody has changed it since.
+//! Unknown parts are left out. The first line shows that Tidegate wrote the text and whether it was changed
+//! since.
 
 use std::fmt::Write as _;
 
@@ -15,38 +17,34 @@ use crate::text::fnv;
 use crate::text::quoted::quoted_line;
 use crate::time::Millis;
 
-/// So long a session that starts is told of one.
+/// For this long a starting session is told of a handoff.
 pub const NEWS_MS: u64 = 24 * 3_600_000;
 
-/// So many points of a kind are written at most.
+/// Most points of one kind.
 const MOST: usize = 20;
 
-/// So many characters of a point are written at most.
+/// Most characters of one point.
 const LONGEST: usize = 240;
 
 const MARK: &str = "<!-- tidegate handoff ";
 
-/// What is known when a handoff is written.
+/// Everything known when a handoff is written.
 #[derive(Clone, Debug, Default)]
 pub struct Sources<'a> {
-    /// When that is.
     pub at: Millis,
     /// The session whose work is handed off.
     pub session: Option<&'a str>,
-    /// Its marks.
     pub marks: Option<&'a Marks>,
-    /// What the plan says.
+    /// The text of the plan.
     pub plan: Option<&'a str>,
     /// Flow and stock.
     pub knowledge: Option<&'a Knowledge>,
-    /// Where the work stands that goes step by step.
+    /// Cycles and workflows under way.
     pub work: Vec<Steps>,
 }
 
-/// What is handed off.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Handoff {
-    /// When it is written.
     pub at: Millis,
     session: Option<String>,
     goal: Option<String>,
@@ -64,7 +62,6 @@ pub struct Handoff {
 }
 
 impl Handoff {
-    /// Puts together what is known.
     pub fn of(sources: &Sources<'_>) -> Handoff {
         let Sources { at, session, marks, plan, knowledge, work } = sources;
         let plan = plan.unwrap_or_default();
@@ -92,7 +89,7 @@ impl Handoff {
         }
         let edited = marks.map(|marks| marks.verification.wrote.files.as_slice()).unwrap_or_default();
         let tracked = knowledge.map(|knowledge| knowledge.tracked.as_slice()).unwrap_or_default();
-        // Copies of our own say nothing that is not here.
+        // Public copies add nothing.
         let is_there = |name: &&&str| tracked.iter().any(|file| file.name == **name && !file.is_copy());
         let files = TRACKED.iter().filter(is_there);
         Handoff {
@@ -113,7 +110,7 @@ impl Handoff {
         }
     }
 
-    /// Whether there is nothing that another session could go on with.
+    /// Whether another session would have nothing to continue.
     pub fn is_empty(&self) -> bool {
         self.goal.is_none()
             && self.work.is_empty()
@@ -131,7 +128,6 @@ impl Handoff {
             .all(|list| list.is_empty())
     }
 
-    /// The file's text.
     pub fn text(&self) -> String {
         let body = self.body();
         format!("{MARK}{} {:016x} -->\n{body}", self.at.iso(), digest(&body))
@@ -144,7 +140,7 @@ impl Handoff {
             texts.iter().map(|text| format!("{label}: {text}")).collect()
         };
         let mut goal: Vec<String> = labelled("task_plan.md", self.goal.as_slice());
-        // Prompts are not kept by us.
+        // Tidegate does not keep prompts.
         if goal.is_empty() && self.transcript.is_some() {
             goal.push("No plan names it. What the person asked for stands in the transcript below.".into());
         }
@@ -175,7 +171,7 @@ fn section(text: &mut String, title: &str, points: &[String]) {
     if points.is_empty() {
         return;
     }
-    // A String takes everything.
+    // Writing to a String cannot fail.
     let _ = write!(text, "\n## {title}\n\n");
     for point in points.iter().take(MOST) {
         let _ = writeln!(text, "- {point}");
@@ -185,7 +181,7 @@ fn section(text: &mut String, title: &str, points: &[String]) {
     }
 }
 
-/// One line without control characters, and not too long.
+/// Without control characters, and not too long.
 fn one_line(text: &str) -> String {
     cut_to(&quoted_line(text), LONGEST).into_owned()
 }
@@ -194,17 +190,16 @@ fn digest(body: &str) -> u64 {
     fnv::hash(body.bytes())
 }
 
-/// What the first line of a handoff says.
+/// The first line of a handoff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// When it was written.
     pub at: Millis,
-    /// It is as we wrote it.
+    /// As Tidegate wrote it.
     pub unchanged: bool,
 }
 
 impl Head {
-    /// Reads a file's text; `None` where it is not ours.
+    /// `None` if Tidegate did not write it.
     pub fn of(text: &str) -> Option<Head> {
         let (head, body) = text.split_once('\n')?;
         let (at, written) = head.trim_end().strip_prefix(MARK)?.strip_suffix(" -->")?.split_once(' ')?;
@@ -212,7 +207,7 @@ impl Head {
         Some(Head { at: Millis::from_iso(at)?, unchanged })
     }
 
-    /// Whether a session that starts is to be told of it.
+    /// Whether a starting session is told of it.
     pub fn is_news(at: Millis, now: Millis) -> bool {
         // The clock may have been set back.
         now.since(at) < NEWS_MS && at.since(now) < NEWS_MS

@@ -1,4 +1,4 @@
-//! What a compaction must not lose.
+//! Facts that a compaction must not lose.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -8,30 +8,30 @@ use serde::{Deserialize, Serialize};
 use crate::text::cut::first_chars;
 use crate::text::quoted::{quoted, quoted_line};
 
-/// What a key fact is; in the order of importance.
+/// In the order of importance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FactKind {
-    /// What the plan says must hold.
+    /// From the plan.
     Constraint,
-    /// What `progress.md` says was decided.
+    /// From `progress.md`.
     Decision,
-    /// What comes next.
     Next,
     /// The path of a file that was edited and not verified since.
     Unverified,
-    /// The path of a file that was edited.
+    /// The path of an edited file.
     File,
-    /// The heading of a progress entry that was not promoted. It is safe in its file; only that it is there can be lost.
+    /// The heading of an unpromoted progress entry. Its text is safe in its file; only the knowledge of it
+    /// can be lost.
     Entry,
-    /// The phase or stage that is active.
+    /// The active phase or stage.
     Phase,
     /// A note that still waits.
     Note,
 }
 
 impl FactKind {
-    /// All of them, the most important first.
+    /// The most important first.
     pub const ALL: [FactKind; 8] = [
         FactKind::Constraint,
         FactKind::Decision,
@@ -43,13 +43,12 @@ impl FactKind {
         FactKind::Note,
     ];
 
-    /// Whether the text is a path.
     pub fn is_path(self) -> bool {
         matches!(self, FactKind::Unverified | FactKind::File)
     }
 
-    /// What stands above a list of them. A file that came with the repository may say anything, so it speaks for itself and
-    /// never for the user.
+    /// The title of a list. A file from the repository may say anything, so facts are attributed to the file,
+    /// never to the user.
     fn title(self) -> &'static str {
         match self {
             FactKind::Constraint => "Constraints in the file task_plan.md",
@@ -63,7 +62,7 @@ impl FactKind {
         }
     }
 
-    /// How many of a kind there is room for when there are too many of all.
+    /// Most facts of one kind when there are too many overall.
     fn share(self) -> usize {
         match self {
             FactKind::Constraint | FactKind::Decision => 8,
@@ -76,25 +75,23 @@ impl FactKind {
     }
 }
 
-/// One thing that has to stand in the context after a compaction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyFact {
-    /// What it is.
     pub kind: FactKind,
     /// One line, at most [`LONGEST`] characters.
     pub text: String,
 }
 
-/// So many facts are noted at most.
+/// Most facts noted.
 pub const MOST: usize = 40;
 
-/// So many characters a fact has at most.
+/// Most characters of a fact.
 pub const LONGEST: usize = 160;
 
-/// Where key facts come from; each list with the most important, or the newest, first.
+/// Each list has the most important, or the newest, first.
 #[derive(Clone, Debug, Default)]
 pub struct FactSources<'a> {
-    /// What `task_plan.md` says must hold.
+    /// From `task_plan.md`.
     pub constraints: Vec<&'a str>,
     /// Decisions recorded in this session.
     pub decisions: Vec<&'a str>,
@@ -129,17 +126,17 @@ impl<'a> FactSources<'a> {
     }
 }
 
-/// The key facts, each once, the most important first.
+/// Each once, the most important first.
 ///
-/// When there are more than [`MOST`], every kind first gets its share, so that a hundred edited files do not push out
-/// the phase; what is left goes by importance.
+/// When there are more than [`MOST`], every kind first gets its share, so that a hundred edited files do not
+/// push out the phase. The rest of the room goes by importance.
 pub fn key_facts(sources: &FactSources<'_>) -> Vec<KeyFact> {
     let mut seen = BTreeSet::new();
     let mut found: Vec<Vec<KeyFact>> = Vec::new();
     for kind in FactKind::ALL {
         let mut facts = Vec::new();
         for text in sources.of(kind) {
-            // One more than can ever be used tells that there were too many.
+            // One more than can ever be used shows that there were too many.
             if facts.len() > MOST {
                 break;
             }
@@ -174,12 +171,12 @@ fn short_fact(text: &str, kind: FactKind) -> String {
         return format!("…/{}", end.find('/').map_or(end, |slash| &end[slash + 1..]));
     }
     let whole = first_chars(&text, LONGEST - 1);
-    // Between words where there are any nearby.
+    // Between words, if a gap is near.
     let end = whole.rfind(' ').filter(|at| *at * 4 > whole.len() * 3).unwrap_or(whole.len());
     format!("{}…", whole[..end].trim_end())
 }
 
-/// What is appended to the instructions for the summary; nothing without facts or without room for one.
+/// Appended to the instructions for the summary. `None` without facts or without room for one.
 pub fn instructions(facts: &[KeyFact], budget_chars: usize) -> Option<String> {
     const FIRST: &str = "The work goes on from this summary alone. These facts of the session are needed in it, \
                          with paths, names and numbers as they are written here. What a file says stays that file's word \
@@ -187,12 +184,12 @@ pub fn instructions(facts: &[KeyFact], budget_chars: usize) -> Option<String> {
     listed(FIRST, facts, budget_chars)
 }
 
-/// `first`, then the facts by kind, as many as there is room for; the last line says how many there was none for.
+/// `first`, then the facts by kind, as many as fit; the last line counts the others.
 pub(super) fn listed(first: &str, facts: &[KeyFact], budget_chars: usize) -> Option<String> {
     let mut text = first.to_owned();
     let mut length = text.chars().count();
     let mut before = None;
-    // The longest beginning that fits together with the line that says what is left out.
+    // The longest beginning that fits together with the line about omitted facts.
     let (mut fits, mut end) = (0, 0);
     for (index, fact) in facts.iter().enumerate() {
         let from = text.len();

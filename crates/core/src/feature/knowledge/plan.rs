@@ -1,16 +1,15 @@
-//! `task_plan.md`: what is to be done.
+//! `task_plan.md`: the work ahead.
 
 use crate::feature::knowledge::document;
 use crate::feature::knowledge::document::{Line, Newline};
 use crate::feature::knowledge::flow::bullet;
 use crate::time::Millis;
 
-/// The file.
 pub const FILE: &str = "task_plan.md";
 
 const LAST_COMPACTED: &str = "Last compacted:";
 
-/// The plan with the time of the last compaction, below its title. All else stays byte for byte.
+/// The plan with the time of the last compaction below its title. Everything else stays byte for byte.
 pub fn compacted(text: &str, at: Millis) -> String {
     let stamp = format!("{LAST_COMPACTED} {}", at.iso_seconds());
     let is_stamp = |line: &Line<'_>| !line.fenced && line.text.starts_with(LAST_COMPACTED);
@@ -29,7 +28,6 @@ pub fn compacted(text: &str, at: Millis) -> String {
     format!("{above}{lead}{stamp}{newline}{below}")
 }
 
-/// What the task is called.
 pub fn task(text: &str) -> Option<&str> {
     let title = |line: Line<'_>| Some(line.range).filter(|_| !line.fenced && line.text.starts_with("# "));
     let range = document::lines(text).find_map(title)?;
@@ -39,13 +37,12 @@ pub fn task(text: &str) -> Option<&str> {
     (matches!(label.as_str(), "current task" | "現在のタスク") && !task.is_empty()).then_some(task)
 }
 
-/// What the person wants to hold whatever is done.
 pub fn constraints(text: &str) -> Vec<&str> {
     const NAMES: [&str; 7] = ["constraint", "invariant", "requirement", "制約", "不変条件", "前提", "要件"];
     items(text).filter(|item| item.is_below(&NAMES)).map(|item| item.text).collect()
 }
 
-/// What is begun or still to be done.
+/// Items begun or still to do.
 pub fn open_items(text: &str) -> Vec<&str> {
     const NAMES: [&str; 4] = ["in progress", "remaining", "進行中", "残り"];
     let is_open = |item: &Item<'_>| match item.done {
@@ -55,7 +52,7 @@ pub fn open_items(text: &str) -> Vec<&str> {
     items(text).filter(is_open).map(|item| item.text).collect()
 }
 
-/// What somebody has to answer: items that end as a question, and open ones below such a heading.
+/// Unfinished items that end with a question mark or are below a heading about questions.
 pub fn questions(text: &str) -> Vec<&str> {
     const NAMES: [&str; 4] = ["question", "質問", "疑問", "未解決"];
     let asks = |item: &Item<'_>| item.is_below(&NAMES) || item.text.ends_with(['?', '？']);
@@ -65,9 +62,9 @@ pub fn questions(text: &str) -> Vec<&str> {
 /// One bullet of a plan.
 struct Item<'a> {
     text: &'a str,
-    /// Whether its box is checked, if it has one.
+    /// `None` without a checkbox.
     done: Option<bool>,
-    /// The headings of levels 2 and 3 that it stands below.
+    /// The headings of levels 2 and 3 above it.
     headings: [&'a str; 2],
 }
 

@@ -1,6 +1,6 @@
-//! `learnings-*.md`: what was learned and how often it was confirmed.
+//! `learnings-*.md`: learnings, and how often each was confirmed.
 //!
-//! Every change is a splice: what it is not about stays as it is, to the byte.
+//! Every change is a splice: the rest of the file stays byte for byte.
 
 use std::fmt::{self, Write as _};
 use std::ops::Range;
@@ -17,22 +17,21 @@ use crate::time::Millis;
 /// The files of a project's stock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StockFile {
-    /// What was learned about requirements.
+    /// About requirements.
     FeatureSpec,
-    /// What was learned about design.
     Design,
-    /// What was learned about code.
+    /// About code.
     Coding,
     /// The one file of older projects.
     General,
 }
 
 impl StockFile {
-    /// All of them, in the order in which they are listed.
+    /// In the order in which they are listed.
     pub const ALL: [StockFile; 4] =
         [StockFile::FeatureSpec, StockFile::Design, StockFile::Coding, StockFile::General];
 
-    /// The name of the file in `.claude/context`.
+    /// In `.claude/context`.
     pub fn file_name(self) -> &'static str {
         match self {
             StockFile::FeatureSpec => "learnings-feature-spec.md",
@@ -52,35 +51,31 @@ impl StockFile {
         }
     }
 
-    /// The file with this name on a command line.
+    /// By its name on a command line.
     pub fn named(name: &str) -> Option<StockFile> {
         StockFile::ALL.into_iter().find(|file| file.name() == name)
     }
 }
 
-/// A stock file that was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stock<'a> {
     /// In the order of the file.
     pub entries: Vec<Learning<'a>>,
-    /// What in it is not in the right form.
+    /// Parts that are not in the right form.
     pub problems: Vec<Problem>,
 }
 
 /// An entry of stock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Learning<'a> {
-    /// Names it by its text without the `Confirmed` line, so that confirming it does not rename it.
+    /// From the text without the `Confirmed` line, so that confirming does not change it.
     pub id: EntryId,
-    /// Its heading.
+    /// The heading.
     pub title: &'a str,
-    /// What was learned.
     pub learning: Option<&'a str>,
-    /// Where.
     pub context: Option<&'a str>,
-    /// What follows from it.
     pub implication: Option<&'a str>,
-    /// How often it was confirmed, if that could be read.
+    /// `None` if it is missing or unreadable.
     pub confirmed: Option<Confirmed>,
     /// The heading's line, counted from 1.
     pub line: usize,
@@ -89,25 +84,23 @@ pub struct Learning<'a> {
 }
 
 impl Learning<'_> {
-    /// How often it was confirmed.
     pub fn count(&self) -> u32 {
         self.confirmed.as_ref().map_or(0, |confirmed| confirmed.count)
     }
 
-    /// Whether nobody confirmed it.
+    /// Never confirmed.
     pub fn is_unverified(&self) -> bool {
         self.count() == 0
     }
 }
 
-/// What a `Confirmed` line says.
+/// The content of a `Confirmed` line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Confirmed {
-    /// How often.
     pub count: u32,
-    /// When last: `2026-02-18`, a real day.
+    /// The last day: `2026-02-18`, a real one.
     pub date: String,
-    /// In which phases; may be empty.
+    /// May be empty.
     pub phases: Vec<String>,
 }
 
@@ -116,14 +109,12 @@ pub struct Confirmed {
 pub struct Problem {
     /// Counted from 1.
     pub line: usize,
-    /// What is wrong.
     pub what: Fault,
 }
 
-/// What can be wrong with an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It says nowhere what was learned.
+    /// No `Learning` line, or an empty one.
     NoLearning,
     /// A second `Confirmed` line; only the first counts.
     SecondConfirmed,
@@ -131,13 +122,11 @@ pub enum Fault {
     NoColon,
     /// The line does not begin with a number.
     NoCount,
-    /// A number larger than anybody counts.
     CountTooLarge,
     /// Neither `回` nor `times` after the number.
     NoUnit,
-    /// No date.
     NoDate,
-    /// A date that is no day, or not written as `2026-02-18`.
+    /// Not a real day, or not written as `2026-02-18`.
     NotADay,
     /// More than count, date and phases.
     TooManyParts,
@@ -159,7 +148,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// How a file counts.
+/// How a file writes counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// `4回`.
@@ -168,22 +157,20 @@ pub enum Form {
     Times,
 }
 
-/// An entry to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewLearning<'a> {
-    /// Its heading.
+    /// The heading.
     pub title: &'a str,
-    /// What was learned.
     pub learning: &'a str,
-    /// Where; left out when empty.
+    /// Left out when empty.
     pub context: &'a str,
-    /// What follows from it; left out when empty.
+    /// Left out when empty.
     pub implication: &'a str,
     /// Today: `2026-02-18`.
     pub date: &'a str,
     /// The phase it was learned in.
     pub phase: Option<&'a str>,
-    /// How to count in a file that does not count yet.
+    /// For a file without counts.
     pub form: Form,
 }
 
@@ -191,16 +178,16 @@ pub struct NewLearning<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Confidence {
-    /// How many entries.
+    /// Number of entries.
     pub total: usize,
-    /// Confirmations per entry, with one decimal; an unverified entry counts as none.
+    /// Confirmations per entry, with one decimal; an unverified entry counts as zero.
     pub average: f64,
-    /// How many entries nobody confirmed.
+    /// Number of entries that were never confirmed.
     pub unverified: usize,
 }
 
 impl Confidence {
-    /// Of entries, of one file or of several.
+    /// For entries of one file or of several.
     pub fn of<'a, 'b: 'a>(entries: impl IntoIterator<Item = &'a Learning<'b>>) -> Confidence {
         let (mut total, mut sum, mut unverified) = (0, 0_u64, 0);
         for entry in entries {
@@ -214,7 +201,7 @@ impl Confidence {
 }
 
 impl<'a> Stock<'a> {
-    /// Reads a stock file. Nothing is an error: what cannot be read is a problem.
+    /// Never fails: unreadable parts become problems.
     pub fn parse(text: &'a str) -> Stock<'a> {
         let mut stock = Stock::default();
         for entry in entries(text) {
@@ -225,7 +212,7 @@ impl<'a> Stock<'a> {
     }
 }
 
-/// The file with one more entry, confirmed once.
+/// Adds an entry that is confirmed once.
 pub fn appended(text: &str, new: &NewLearning<'_>) -> String {
     let newline = Newline::of(text).as_str();
     let mut block = format!("## {}{newline}", single_spaced(new.title));
@@ -249,7 +236,7 @@ pub fn appended(text: &str, new: &NewLearning<'_>) -> String {
     if !whole.ends_with('\n') {
         whole.push_str(newline);
     }
-    // The entry would be part of a fence that is open to the end.
+    // The entry would become part of a fence that is open to the end.
     if let Some(closing) = closing(text) {
         let _ = write!(whole, "{closing}{newline}");
     }
@@ -259,7 +246,7 @@ pub fn appended(text: &str, new: &NewLearning<'_>) -> String {
     whole + &block
 }
 
-/// The file with one entry confirmed once more; `None` when there is no such entry.
+/// Adds one confirmation; `None` if there is no such entry.
 pub fn confirmed(text: &str, id: EntryId, date: &str, phase: Option<&str>) -> Option<String> {
     let entries = entries(text);
     let entry = entries.iter().find(|entry| entry.id == id)?;
@@ -275,13 +262,14 @@ pub fn confirmed(text: &str, id: EntryId, date: &str, phase: Option<&str>) -> Op
     Some(format!("{}{line}{}", &text[..at.start], &text[at.end..]))
 }
 
-/// The file with the entry `away` taken into the entry `keep`; `None` when they are not two entries of it.
+/// Merges the entry `away` into the entry `keep`; `None` if they are not two entries of the file.
 ///
-/// Counts are added, phases united, the latest date kept. What only `away` says moves below what `keep` says.
+/// Counts are added, phases united, the latest date kept. Text that only `away` has moves below the text of
+/// `keep`.
 pub fn merged(text: &str, keep: EntryId, away: EntryId) -> Option<String> {
     let entries = entries(text);
     let kept = entries.iter().position(|entry| entry.id == keep)?;
-    // Two entries that say the same have the same id.
+    // Two entries with the same text have the same id.
     let gone = entries.iter().enumerate().position(|(index, entry)| index != kept && entry.id == away)?;
     let (kept, gone) = (&entries[kept], &entries[gone]);
 
@@ -326,7 +314,7 @@ fn sum(a: Option<&Confirmed>, b: Option<&Confirmed>) -> Option<Confirmed> {
     Some(sum)
 }
 
-/// How most lines of a file count.
+/// The form of most lines of a file.
 fn form_of(entries: &[Entry<'_>]) -> Option<Form> {
     let forms = || entries.iter().filter_map(Entry::form);
     let kai = forms().filter(|form| *form == Form::Kai).count();
@@ -340,7 +328,7 @@ fn form_of(entries: &[Entry<'_>]) -> Option<Form> {
 
 impl Confirmed {
     fn add_phase(&mut self, phase: Option<&str>) {
-        // A bar or a comma would be read as the end of it.
+        // A bar or a comma would be read as its end.
         let phase = single_spaced(&phase.unwrap_or_default().replace(['|', ',', '｜', '，', '、'], " "));
         if !phase.is_empty() && !self.phases.iter().any(|known| known.to_lowercase() == phase.to_lowercase())
         {
@@ -361,7 +349,7 @@ impl Confirmed {
         line
     }
 
-    /// Reads what follows the colon. Full-width digits, bars and commas are as good as others.
+    /// Parses the text after the colon. Full-width digits, bars and commas are accepted.
     fn read(line: &str) -> Result<(Confirmed, Form), Fault> {
         let line: String = line.chars().map(narrow).collect();
         let mut parts = line.split('|').map(str::trim);
@@ -398,16 +386,16 @@ fn is_day(date: &str) -> bool {
     shape && Millis::of_day(number(0..4), number(5..7), number(8..10)).is_some()
 }
 
-/// A section with what is needed to change it.
+/// A section, parsed for changes.
 struct Entry<'a> {
     section: Section<'a>,
     id: EntryId,
     blocks: Vec<Block<'a>>,
-    /// What its `Confirmed` line says.
+    /// The parsed `Confirmed` line.
     read: Option<Result<(Confirmed, Form), Fault>>,
 }
 
-/// Lines that belong together: a bullet with what is indented below it, a paragraph, a code block.
+/// Lines that belong together: a bullet with the lines indented below it, a paragraph, a code block.
 struct Block<'a> {
     /// In the file.
     range: Range<usize>,
@@ -418,12 +406,12 @@ struct Block<'a> {
     label: Option<Labelled<'a>>,
 }
 
-/// `- **Learning**: what`.
+/// `- **Learning**: text`.
 struct Labelled<'a> {
     label: Label,
-    /// What follows the colon on the first line, trimmed.
+    /// The rest of the first line after the colon, trimmed.
     value: &'a str,
-    /// Where on the line that begins.
+    /// Byte offset of the value in its line.
     at: usize,
     bold: bool,
     colon: bool,
@@ -480,7 +468,7 @@ impl<'a> Entry<'a> {
 
     fn value(&self, of: Label) -> Option<&'a str> {
         let (block, label) = self.labels().find(|(_, label)| label.label == of)?;
-        // What is indented below the first line belongs to it.
+        // Lines indented below the first line belong to it.
         Some(block.text[label.at..].trim()).filter(|value| !value.is_empty())
     }
 
@@ -525,9 +513,10 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// What to put where in the file, so that the entry says `confirmed`.
+    /// The range to replace in the file, and its new text, so that the entry has these confirmations.
     ///
-    /// A line that can be read is changed. One that cannot stays, below a new one: somebody meant something by it.
+    /// A readable line is changed. An unreadable one stays, below a new one, because it may mean something to
+    /// its author.
     fn with_confirmed(
         &self,
         text: &str,
@@ -557,7 +546,7 @@ impl<'a> Entry<'a> {
         (end..end, format!("{newline}{new}"))
     }
 
-    /// What this entry says and `other` does not, block by block.
+    /// Blocks that `other` does not have.
     fn only_there(&self, other: &Entry<'_>) -> Vec<String> {
         let mut only = Vec::new();
         if self.section.heading != other.section.heading && !self.section.heading.is_empty() {
@@ -579,13 +568,14 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Where the blank end of a text begins. A heading without words needs its blank to be one.
+/// The end of the text without trailing blanks. A heading without words keeps the blank that makes it a
+/// heading.
 fn written_end(text: &str) -> usize {
     let heading = text.lines().next().map_or(0, str::len);
     text.trim_end().len().max(heading)
 }
 
-/// Whether two texts differ in nothing but line ends.
+/// Ignores line ends.
 fn same_lines(a: &str, b: &str) -> bool {
     a.lines().map(str::trim_end).eq(b.lines().map(str::trim_end))
 }
@@ -595,7 +585,7 @@ fn is_bullet(line: &str) -> bool {
     matches!(chars.next(), Some('-' | '*' | '+')) && matches!(chars.next(), Some(' ' | '\t' | '\u{3000}'))
 }
 
-/// Reads `- **Learning**: what`, also without the stars, with the colon inside of them or of full width.
+/// Also without the stars, with the colon inside of them or of full width.
 fn labelled(line: &str) -> Option<Labelled<'_>> {
     let line = line.trim_end();
     if !is_bullet(line) {
@@ -756,7 +746,7 @@ mod tests {
         assert_eq!(merged(&text, id, id).unwrap(), one.replace("2回", "4回"));
     }
 
-    /// Entries as people write them, in no order and half broken.
+    /// Entries as people write them, in any order and partly broken.
     fn file() -> impl Strategy<Value = String> {
         let line = prop_oneof![
             4 => "- \\*\\*(Learning|Context|Implication)\\*\\*: [a-z学び ]{0,6}\n",
@@ -780,7 +770,7 @@ mod tests {
         )
     }
 
-    /// The texts of all entries but those at these places.
+    /// The texts of all entries except those at these indices.
     fn others<'a>(text: &'a str, but: &[usize]) -> Vec<&'a str> {
         let entries = Stock::parse(text).entries;
         let ranges = entries.into_iter().enumerate().filter(|(index, _)| !but.contains(index));
@@ -817,7 +807,7 @@ mod tests {
             let after = Stock::parse(&now).entries[at].confirmed.clone().unwrap();
             prop_assert_eq!(&after.date, "2026-11-16");
             prop_assert!(after.phases.contains(&"debug".to_owned()));
-            // Every line is there, the `Confirmed` line aside.
+            // Every line is there, except the `Confirmed` line.
             let entry = &text[before.entries[at].range.clone()];
             let lines = entry.lines().filter(|line| labelled(line).is_none_or(|found| found.label != Label::Confirmed));
             for line in lines {

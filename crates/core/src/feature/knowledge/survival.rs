@@ -1,8 +1,9 @@
-//! Which key facts a summary kept.
+//! The key facts that a summary kept.
 //!
-//! Paths and names in backticks have to stand there literally. Of everything else two thirds of the content words do,
-//! near each other, with all names and numbers, and not with the opposite meaning. Words are compared, not meanings:
-//! in doubt a fact is lost, for that costs a line in a note, and the other error the fact.
+//! Paths and names in backticks must occur literally. Of any other fact, two thirds of the content words
+//! must, near each other, with all names and numbers, and not with the opposite meaning. This compares words,
+//! not meanings. In doubt a fact counts as lost: that costs a line in a note, while the other error costs the
+//! fact.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,25 +15,24 @@ use crate::feature::knowledge::terms::{
 };
 use crate::text::japanese::is_hiragana;
 
-/// What a compaction left of the key facts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Survival {
-    /// So many stand in the context afterwards.
+    /// Number of facts in the context after the compaction.
     pub kept: usize,
-    /// Of so many.
+    /// Number of facts before it.
     pub of: usize,
-    /// The others, in their order.
+    /// In their order.
     pub lost: Vec<KeyFact>,
 }
 
-/// Words of a fact count when they stand within so many bytes, or three times the fact's own length.
+/// Words of a fact count if they are within this many bytes, or within three times the fact's own length.
 const NEAR: usize = 600;
 
-/// So far back the beginning of a path is looked for.
+/// Most characters searched backwards for the beginning of a path.
 const LONGEST_PATH: usize = 1024;
 
-/// Which facts stand in the summary or in a message that the host kept whole.
+/// `preserved`: messages that the host kept whole.
 pub fn survival(facts: &[KeyFact], summary: &str, preserved: &[&str]) -> Survival {
     let literals = Literals::of(facts);
     let mut words = Wanted::of(facts);
@@ -52,13 +52,13 @@ pub fn survival(facts: &[KeyFact], summary: &str, preserved: &[&str]) -> Surviva
     survival
 }
 
-/// What is told about lost facts; empty when there are none or no room for one.
+/// Empty without lost facts or without room for one.
 pub fn note(lost: &[KeyFact], budget_chars: usize) -> String {
     const FIRST: &str = "These facts were known before the compaction and are missing in its summary:";
     listed(FIRST, lost, budget_chars).unwrap_or_default()
 }
 
-/// What the model will see of a summary: not its analysis, and of the rest what its tags enclose.
+/// The model does not see the analysis, and of the rest only the content of the tags.
 fn visible(summary: &str) -> Vec<&str> {
     let (before, after) = match summary.find("<analysis>").and_then(|start| {
         let length = summary[start..].find("</analysis>")?;
@@ -76,17 +76,17 @@ fn visible(summary: &str) -> Vec<&str> {
     vec![before, after]
 }
 
-/// Texts that have to stand somewhere as they are.
+/// Texts that must occur literally.
 struct Literals<'a> {
     all: Vec<Literal<'a>>,
-    /// By the run of letters that is looked for in the text.
+    /// By the run of letters that is searched in the text.
     by_anchor: BTreeMap<&'a str, Vec<usize>>,
 }
 
 struct Literal<'a> {
     fact: usize,
     text: &'a str,
-    /// The beginning of the path is not known.
+    /// The beginning of the path is unknown.
     open: bool,
     anchor_at: usize,
 }
@@ -112,7 +112,7 @@ impl<'a> Literals<'a> {
             None => (text.strip_prefix("./").unwrap_or(text), false),
         };
         let text = text.trim_end_matches('/');
-        // Without a letter or digit nothing can be looked for.
+        // Without a letter or digit there is nothing to search for.
         let Some((anchor_at, anchor)) = anchor(text) else { return };
         self.by_anchor.entry(anchor).or_default().push(self.all.len());
         self.all.push(Literal { fact, text, open, anchor_at });
@@ -140,7 +140,8 @@ impl<'a> Literals<'a> {
 }
 
 impl Literal<'_> {
-    /// Whether it stands in `text` with its anchor at `at`, and neither inside a longer name nor below another folder.
+    /// Whether it occurs in `text` with its anchor at `at`, and neither inside a longer name nor below
+    /// another folder.
     fn stands(&self, text: &str, at: usize) -> bool {
         let Some(start) = at.checked_sub(self.anchor_at) else { return false };
         let Some(there) = text.as_bytes().get(start..start + self.text.len()) else { return false };
@@ -152,7 +153,8 @@ impl Literal<'_> {
         match before.chars().next_back() {
             Some('/' | '\\') => self.open || begins_at_a_root(before),
             Some(c) => {
-                // Without spaces nobody knows where a Japanese name begins, but a particle is no part of it.
+                // Without spaces the beginning of a Japanese name is unknown, but a particle is not part of
+                // it.
                 let own = self.text.chars().next().is_some_and(is_japanese);
                 if is_japanese(c) { !own || is_hiragana(c) } else { !in_a_name(c) }
             }
@@ -161,7 +163,7 @@ impl Literal<'_> {
     }
 }
 
-/// Whether the path that goes on after `before` is a whole one: then it may be the same file as a relative path.
+/// Whether `before` begins a whole path, which may be the same file as a relative one.
 fn begins_at_a_root(before: &str) -> bool {
     let from = before
         .char_indices()
@@ -187,14 +189,14 @@ fn in_a_name(c: char) -> bool {
     matches!(c, '.' | '-' | '_' | '+' | '@') || (c.is_alphanumeric() && !is_japanese(c))
 }
 
-/// What stands in backticks and is one word: a name, a path, a flag. A whole command can be said in other words.
+/// Single words in backticks: a name, a path, a flag. A whole command can be said in other words.
 fn names_in_backticks(text: &str) -> impl Iterator<Item = &str> {
     let inside = text.split('`').skip(1).step_by(2);
     let closed = text.bytes().filter(|byte| *byte == b'`').count() / 2;
     inside.take(closed).filter(|name| !name.is_empty() && !name.contains(char::is_whitespace))
 }
 
-/// The words of all facts, and what has been seen of them.
+/// The words of all facts, and where they were seen.
 struct Wanted {
     facts: Vec<Fact>,
     by_word: BTreeMap<String, Vec<(usize, usize)>>,
@@ -205,7 +207,7 @@ struct Fact {
     total: u32,
     near: usize,
     kept: bool,
-    /// Hits that are near the last one.
+    /// Hits near the last one.
     recent: VecDeque<Hit>,
 }
 
@@ -213,7 +215,7 @@ struct Word {
     weight: u32,
     must: bool,
     sense: Sense,
-    /// How many recent hits there are, by how well they agree.
+    /// Number of recent hits, by agreement.
     hits: [u32; 3],
 }
 
@@ -255,7 +257,7 @@ impl Wanted {
         let fact = self.facts.len();
         let capitals_are_names = capitals_are_names(text);
         terms(text, |term| {
-            // A name has to be there whole, so that its parts add nothing.
+            // A name must occur whole, so its parts add nothing.
             if term.look == Look::Part {
                 return;
             }
@@ -335,7 +337,8 @@ impl Fact {
     }
 }
 
-/// In a Title Like This, or IN CAPITALS, they say nothing. Among Japanese characters every capital is a name's.
+/// In a Title Like This, or IN CAPITALS, they say nothing. Among Japanese characters every capital belongs to
+/// a name.
 fn capitals_are_names(text: &str) -> bool {
     text.chars().any(is_japanese) || has_small_words(text)
 }

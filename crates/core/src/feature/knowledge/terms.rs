@@ -1,4 +1,4 @@
-//! A text as terms: the words that carry what it is about, and whether they are said or denied.
+//! A text as terms: its content words, and whether they are asserted or denied.
 //!
 //! One pass, one buffer: this reads a whole summary inside a hook.
 
@@ -11,18 +11,17 @@ use crate::text::japanese::{
 };
 use crate::text::stem::strip_ending;
 
-/// What a run of characters is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Script {
     /// Letters and digits of every script that puts spaces between words.
     Latin,
     Kanji,
     Katakana,
-    /// Particles and endings; it carries no terms, only denials.
+    /// Particles and endings: no terms, only denials.
     Hiragana,
 }
 
-/// What a term looks like; a name has to stand elsewhere as it is.
+/// The form of a term; a name must occur elsewhere unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Look {
     Plain,
@@ -37,35 +36,34 @@ pub(super) enum Look {
     Part,
 }
 
-/// A word of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Term<'a> {
     /// Lower case, without an English ending.
     pub(super) word: &'a str,
     pub(super) look: Look,
-    /// [`WHOLE`] for a word; less for one of several bigrams that make a word together.
+    /// [`WHOLE`] for a word; less for one of several bigrams that make up a word.
     pub(super) weight: u32,
-    /// Where in the text, in bytes.
+    /// Byte offset in the text.
     pub(super) at: usize,
     pub(super) sense: Sense,
 }
 
-/// Whether a clause says something of a term or says that it is not so.
+/// Whether a clause asserts or denies a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sense {
     Said,
     Denied,
-    /// It stands before a "not", which may be about it or not.
+    /// Before a "not", which may or may not refer to it.
     Either,
 }
 
 /// The weight of a word.
 pub(super) const WHOLE: u32 = 12;
 
-/// A longer run of one script without a gap is no word.
+/// A longer run of one script without a gap is not a word.
 const LONGEST: usize = 120;
 
-/// Gives every term of `text` to `see`, in order.
+/// In the order of the text.
 pub(super) fn terms(text: &str, mut see: impl FnMut(Term<'_>)) {
     let mut clause = Clause::default();
     let mut runs = Runs::of(text).peekable();
@@ -100,7 +98,7 @@ pub(super) fn terms(text: &str, mut see: impl FnMut(Term<'_>)) {
     clause.flush(&mut see);
 }
 
-/// The longest run of letters and digits in `text`, and where it begins.
+/// With its byte offset.
 pub(super) fn anchor(text: &str) -> Option<(usize, &str)> {
     Runs::of(text)
         .filter(|run| run.script == Script::Latin)
@@ -108,12 +106,12 @@ pub(super) fn anchor(text: &str) -> Option<(usize, &str)> {
         .map(|run| (run.at, run.text))
 }
 
-/// All runs of letters and digits with where they begin.
+/// With their byte offsets.
 pub(super) fn latin_runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
     Runs::of(text).filter(|run| run.script == Script::Latin).map(|run| (run.at, run.text))
 }
 
-/// Whether a word of an English text is written small: then capitals in it mean something.
+/// If an English text has lower-case words, its capitals mean something.
 pub(super) fn has_small_words(text: &str) -> bool {
     let mut word = String::new();
     latin_runs(text).filter(|(_, run)| run.len() > 2 && run.chars().all(char::is_lowercase)).any(
@@ -125,21 +123,20 @@ pub(super) fn has_small_words(text: &str) -> bool {
     )
 }
 
-/// Whether the script is one of those that Japanese is written in.
 pub(super) fn is_japanese(c: char) -> bool {
     matches!(script(c), Some(Script::Kanji | Script::Katakana | Script::Hiragana))
 }
 
-/// The terms of the clause that is being read: what is denied is known only at its end.
+/// The terms of the current clause: only its end shows which are denied.
 #[derive(Default)]
 struct Clause {
     words: String,
     terms: Vec<(std::ops::Range<usize>, Look, u32, usize, Sense)>,
-    /// What was not yet denied begins here.
+    /// Index of the first term that is not denied yet.
     open: usize,
-    /// A word before says "not".
+    /// An earlier word says "not".
     denying: bool,
-    /// A word anywhere in the clause says so of the whole.
+    /// A word anywhere in the clause denies all of it.
     denied: bool,
     /// The last word was `instead` or `rather`.
     instead: bool,
@@ -162,7 +159,7 @@ impl Clause {
         }
     }
 
-    /// What stands in the clause so far is meant in this sense.
+    /// Sets the sense of the terms so far.
     fn so_far(&mut self, sense: Sense) {
         for term in &mut self.terms[self.open..] {
             term.4 = sense;
@@ -201,7 +198,7 @@ impl Clause {
         self.words.truncate(from);
     }
 
-    /// The lower-case word stands at the end of `words`, from `from` on.
+    /// The lower-case word is at the end of `words`, from `from` on.
     fn word(&mut self, run: &Run<'_>, from: usize, opens_english: bool) {
         let look = look(run.text, opens_english);
         if look == Look::Number {
@@ -277,7 +274,7 @@ impl Clause {
     }
 }
 
-/// Characters of one script in a row.
+/// Consecutive characters of one script.
 struct Run<'a> {
     script: Script,
     text: &'a str,
@@ -362,7 +359,7 @@ fn ends_clause(c: char, rest: &str) -> bool {
             next.is_none_or(|next| !next.is_alphanumeric() && !":/\\".contains(next))
         }
         '\n' => {
-            // A line that goes on belongs to the same clause; a bullet, a heading or a blank line does not.
+            // A continued line belongs to the same clause; a bullet, a heading or a blank line does not.
             let line = rest.trim_start_matches([' ', '\t', '\r']);
             line.is_empty()
                 || line.starts_with(['\n', '-', '*', '#', '|', '+', '`', '<', '>'])
@@ -407,7 +404,7 @@ fn look(text: &str, opens_english: bool) -> Look {
     }
 }
 
-/// `parse_config`, `parseConfig` and `HTTPServer` in their parts; nothing when there is only one.
+/// `parse_config`, `parseConfig` and `HTTPServer`; empty if there is only one part.
 fn parts(name: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     for word in name.split('_').filter(|word| !word.is_empty()) {
@@ -428,19 +425,19 @@ fn parts(name: &str) -> Vec<&str> {
     if parts.len() < 2 { Vec::new() } else { parts }
 }
 
-/// What an English word does in its clause.
+/// The role of an English word in its clause.
 #[derive(Debug, PartialEq, Eq)]
 enum Said {
     Word,
     /// A function word.
     Nothing,
-    /// What follows is denied, and what stands before perhaps.
+    /// Denies the words after it, and perhaps those before it.
     Denial,
-    /// Only what follows is denied.
+    /// Denies only the words after it.
     Contrast,
-    /// The whole clause is denied.
+    /// Denies the whole clause.
     DenialOfAll,
-    /// What was denied ends here.
+    /// Ends a denial.
     Turn,
 }
 
@@ -479,10 +476,10 @@ const FUNCTION_WORDS: [&str; 129] = [
     "when", "where", "which", "who", "why", "will", "with", "would", "yet", "you", "your",
 ];
 
-/// They deny what stands before them.
+/// They deny the words before them.
 const DENIALS_IN_KANJI: [&str; 8] = ["非推奨", "禁止", "不可", "不要", "却下", "廃止", "中止", "見送"];
 
-/// Alone they are as `use` or `thing`.
+/// Alone they mean as little as `use` or `thing`.
 const LIGHT_KANJI: &str = "使行事時物方為後前中上下等他個回今来見出入的化者";
 
 /// Whether a hiragana ending denies the clause before it.

@@ -4,21 +4,18 @@ use std::ops::Range;
 
 use crate::time::Millis;
 
-/// A point in time within a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timestamp {
-    /// Without a zone it is taken for UTC, without a time of day for the beginning of the day.
+    /// Without a zone in UTC, without a time of day at the beginning of the day.
     pub at: Millis,
-    /// It says its zone.
+    /// It has a zone.
     pub zoned: bool,
-    /// It says its time of day.
+    /// It has a time of day.
     pub timed: bool,
-    /// Where it stands.
     pub range: Range<usize>,
 }
 
-/// The first point in time in a text: `2026-02-18`, `2026/2/18 14:30`, `2026-02-18T14:30:00+09:00`,
-/// `2026年2月18日 14時30分` and the like.
+/// Finds `2026-02-18`, `2026/2/18 14:30`, `2026-02-18T14:30:00+09:00`, `2026年2月18日 14時30分` and the like.
 pub fn first(text: &str) -> Option<Timestamp> {
     let mut before = None;
     for (start, c) in text.char_indices() {
@@ -54,7 +51,7 @@ fn read(text: &str, start: usize) -> Option<Timestamp> {
     Some(found)
 }
 
-/// Reads from left to right; what does not fit is not read.
+/// Each step reads what fits, or does not move.
 #[derive(Clone)]
 struct Reader<'a> {
     text: &'a str,
@@ -66,7 +63,7 @@ impl<'a> Reader<'a> {
         &self.text[self.at..]
     }
 
-    /// A number of so many digits, and no more of them.
+    /// Fails if more digits follow.
     fn number(&mut self, digits: std::ops::RangeInclusive<usize>) -> Option<u64> {
         let rest = self.rest();
         let count = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -143,7 +140,7 @@ impl<'a> Reader<'a> {
                         reader.one_of(&[":"])?;
                         reader.number(2..=2)
                     });
-                    // After a blank `-5` or `-10` is rather what the heading says than where it was written.
+                    // After a blank, `-5` or `-10` is rather part of the heading than a zone.
                     if spaced && minutes.is_none() {
                         return None;
                     }

@@ -8,7 +8,7 @@ use crate::feature::knowledge::stock::Confidence;
 use crate::feature::knowledge::{flow, plan};
 use crate::time::Millis;
 
-/// What is looked for in `.claude/context`, in the order in which it is listed.
+/// Files in `.claude/context`, in the order of the listing.
 pub const TRACKED: [&str; 10] = [
     plan::FILE,
     flow::FILE,
@@ -22,49 +22,39 @@ pub const TRACKED: [&str; 10] = [
     flow::ARCHIVE,
 ];
 
-/// Whether a file holds entries of the flow.
 pub fn is_flow(name: &str) -> bool {
     matches!(name, flow::FILE | flow::ARCHIVE)
 }
 
-/// Whether a file is stock.
 pub fn is_stock(name: &str) -> bool {
     name.starts_with("learnings")
 }
 
-/// What can be told about a file without telling what is in it.
+/// Numbers about a file that do not reveal its content.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Content {
-    /// So many progress entries.
-    Flow {
-        /// How many.
-        entries: usize,
-    },
-    /// How well its entries are confirmed.
+    Flow { entries: usize },
     Stock(Confidence),
-    /// Nothing.
     Other,
 }
 
-/// A persistence file that is there.
+/// A persistence file that exists.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tracked {
-    /// Its name, one of [`TRACKED`].
+    /// One of [`TRACKED`].
     pub name: &'static str,
-    /// Its numbers.
     pub what: Content,
-    /// When it was last changed.
     pub modified: Millis,
 }
 
 impl Tracked {
-    /// Whether it is a copy of our own, for other tools.
+    /// A public copy for other tools.
     pub fn is_copy(&self) -> bool {
         Path::new(self.name).extension().is_some_and(|ending| ending == "json")
     }
 }
 
-/// The files with their numbers and ages, in their order; empty when there are none. Never what they say.
+/// The files with their numbers and ages, never their content; empty without files.
 pub fn listing(files: &[Tracked], now: Millis) -> String {
     if files.is_empty() {
         return String::new();
@@ -94,7 +84,6 @@ fn counted(entries: usize) -> String {
     if entries == 1 { "1 entry".into() } else { format!("{entries} entries") }
 }
 
-/// How long ago something was.
 pub fn age(ms: u64) -> String {
     let minutes = ms / 60_000;
     match minutes {

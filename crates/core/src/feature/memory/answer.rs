@@ -1,4 +1,4 @@
-//! The last answer of a turn in a transcript, for a host that does not tell it.
+//! The last answer of a turn, from the transcript, for a host that does not send it.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -10,27 +10,26 @@ use crate::host::transcript::{Entry, Kind, Sought};
 pub struct Scan {
     found: Option<Said>,
     lines: usize,
-    /// A result of a tool was met: what was said before it may not be the last word.
+    /// A tool's result was found: an answer before it may not be the last one.
     results: bool,
 }
 
-/// What an assistant said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
-    /// The text.
     pub text: String,
-    /// Nothing came after it. Else the last word of the turn may still be on its way into the file.
+    /// Nothing came after it. Otherwise the last answer may not be in the file yet.
     pub last: bool,
 }
 
-/// Further back than this an answer is not the last one.
+/// An answer further back than this is not the last one.
 const FURTHEST: usize = 200;
 
 impl Scan {
     /// The entries that matter.
     pub const SOUGHT: [Sought; 2] = [Sought::Prompts, Sought::Answers];
 
-    /// Takes the next older line, with its entry where that may matter; breaks when nothing older can change the result.
+    /// Takes the next older line, with its entry if that may matter; breaks when nothing older can change the
+    /// result.
     pub fn line(&mut self, entry: Option<&Entry<'_>>) -> ControlFlow<()> {
         self.lines += 1;
         if self.lines > FURTHEST {
@@ -38,7 +37,7 @@ impl Scan {
         }
         let Some(entry) = entry.filter(|entry| !entry.is_of_agent) else { return ControlFlow::Continue(()) };
         match &entry.kind {
-            // The result of a tool is a part of the turn.
+            // A tool's result is part of the turn.
             Kind::Result(_) => {
                 self.results = true;
                 ControlFlow::Continue(())
@@ -49,7 +48,7 @@ impl Scan {
         }
     }
 
-    /// An answer is several entries: thoughts, calls, text.
+    /// One answer is several entries: thoughts, calls, text.
     fn answer(&mut self, entry: &Entry<'_>) -> ControlFlow<()> {
         let parts = entry.parts();
         let texts: Vec<Cow<'_, str>> = parts.iter().filter_map(|part| Some(part.text()?.lossy())).collect();
@@ -61,7 +60,6 @@ impl Scan {
         ControlFlow::Break(())
     }
 
-    /// What was said, if anything was.
     pub fn finish(self) -> Option<Said> {
         self.found
     }

@@ -1,26 +1,24 @@
-//! Calls of our own MCP server, as a hook sees them: only there the true session is known.
+//! Calls of Tidegate's own MCP server, as a hook sees them: only a hook knows the true session.
 
 use serde_json::Value;
 
 use crate::feature::memory::catalogue::Named;
 use crate::feature::memory::shown::shown;
 
-/// What an answer of ours says the session is about now.
+/// The topic in an answer of Tidegate's MCP server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chosen {
-    /// The topic.
     pub topic: Named,
-    /// Its project.
     pub project: Option<Named>,
-    /// It is what the session is about from now on.
+    /// It is the session's topic from now on.
     pub current: bool,
 }
 
-/// A longer answer is none of ours.
+/// A longer answer does not come from Tidegate's server.
 const LONGEST: usize = 64 * 1024;
 
-/// Reads an answer. The host gives what the server sent as a list of blocks, and other versions as the object itself: what
-/// counts is an object with a topic in it, wherever it stands, also as the last line of a text.
+/// The host passes the server's answer as a list of blocks, other versions as the object itself. So any
+/// object with a topic counts, at any depth, also as the last line of a text.
 pub fn chosen(response: &str) -> Option<Chosen> {
     if response.len() > LONGEST {
         return None;
@@ -28,7 +26,7 @@ pub fn chosen(response: &str) -> Option<Chosen> {
     find(&serde_json::from_str(response).ok()?, 0)
 }
 
-/// How deep it may stand: blocks, their text, the object in it.
+/// Enough for blocks, their text and the object in it.
 const DEEPEST: usize = 6;
 
 fn find(value: &Value, depth: usize) -> Option<Chosen> {

@@ -1,4 +1,4 @@
-//! What a hook knows of the store, and what a turn says about itself.
+//! Facts from the store's catalogue, and about the turn that ends.
 
 use crate::event::{Event, EventKind};
 use crate::feature::facts;
@@ -13,45 +13,41 @@ use crate::feature::memory::tag::MetaTag;
 use crate::time::Millis;
 
 facts::needs! {
-    /// What this room looks for.
     Needs {
-        /// How long the transcript is, and which project is remembered.
+        /// The length of the transcript, and the project to record for.
         transcript,
-        /// The tag at the end of a turn, and what the catalogue says of the topics in question.
+        /// The tag at the end of a turn, and the catalogue's records of the topics in question.
         topics,
-        /// What the catalogue says of the project.
+        /// The catalogue's page of the project.
         page,
-        /// What the catalogue says a session may be offered.
+        /// The catalogue's undecided topics.
         undecided,
     }
 }
 
-/// Facts about what is remembered. Each is there only where somebody asked for it.
+/// Each is present only if it was asked for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Remembered {
-    /// The length of the session's transcript; `None` where there is none.
+    /// The length of the session's transcript.
     pub length: Option<u64>,
-    /// The project that the session's relays belong to unless somebody says otherwise.
+    /// The default project of the session's relays.
     pub project: Option<ProjectOf>,
-    /// What the turn that ends here says last; `None` where that is not known.
+    /// The last message of the turn that ends; `None` if unknown.
     pub answer: Option<Answer>,
-    /// What the catalogue says of the topics that this event is about, by id.
+    /// The catalogue's records of the topics in question, by id.
     pub topics: Vec<(i64, Known<Option<TopicRecord>>)>,
-    /// What it says of the project.
     pub page: Known<ProjectPage>,
-    /// What it says a session may be offered.
+    /// Topics to offer at the start of a session.
     pub undecided: Known<Undecided>,
 }
 
 /// The last message of a turn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
-    /// Its tag.
     pub tag: Option<MetaTag>,
 }
 
 impl Remembered {
-    /// What the catalogue says of a topic.
     pub fn topic(&self, id: i64) -> &Known<Option<TopicRecord>> {
         self.topics.iter().find(|(known, _)| *known == id).map_or(&Known::Absent, |(_, record)| record)
     }
@@ -62,7 +58,7 @@ impl Remembered {
     }
 }
 
-/// The topics that it may matter to look up: the present one, and those that notes are about.
+/// The current topic, and those that notes are about.
 pub fn topics_in_question(marks: &Marks) -> Vec<i64> {
     let (notes, memory) = (&marks.session.notes, &marks.memory);
     let left = memory.topic_left.as_ref().filter(|_| notes.contains(&Note::TopicLeft));
@@ -74,18 +70,17 @@ pub fn topics_in_question(marks: &Marks) -> Vec<i64> {
     ids
 }
 
-/// When the turn that is under way cannot have begun earlier: the end of the last one, as far as we saw it.
+/// The earliest possible start of the current turn: the last observed end of one.
 pub fn turn_began(marks: &Marks) -> Millis {
     let ended = marks.memory.spooled.map(|spooled| spooled.at);
     ended.max(marks.session.attached).max(marks.session.began).unwrap_or_default()
 }
 
-/// The mark of a stop that is held.
+/// The mark of a blocked stop.
 pub fn held(event: &Event<'_>) -> Mark {
     Mark::MemoryHeld(event.turn.as_deref().unwrap_or_default().to_owned())
 }
 
-/// What has to be known to tell which topic a call has chosen.
 pub fn needs(event: &Event<'_>) -> facts::Needs {
     facts::Needs { tool: event.memory_call().is_some_and(chooses), ..facts::Needs::default() }
 }
@@ -94,7 +89,7 @@ fn chooses(tool: &str) -> bool {
     matches!(tool, "set_topic" | "add_topic")
 }
 
-/// The topic that a call of our MCP server has bound to the session.
+/// The topic that a call of Tidegate's MCP server bound to the session.
 pub fn chosen(facts: &Facts<'_>) -> Option<TopicOf> {
     let tool = facts.event.memory_call().filter(|tool| chooses(tool))?;
     let answer = call::chosen(facts.tool_response);
@@ -107,7 +102,7 @@ pub fn chosen(facts: &Facts<'_>) -> Option<TopicOf> {
             );
             Some((topic, project))
         }
-        // A tool that says what became current has said it, whatever it was given.
+        // The answer names the current topic, whatever the input was.
         ("set_topic", None) => answer.map(|answer| (answer.topic, answer.project)),
         _ => answer.filter(|answer| answer.current).map(|answer| (answer.topic, answer.project)),
     };
@@ -115,7 +110,7 @@ pub fn chosen(facts: &Facts<'_>) -> Option<TopicOf> {
     Some(TopicOf { topic, project, since: facts.now, at: facts.now })
 }
 
-/// The topic for which a call of our MCP server has recorded something by hand.
+/// The topic for which a call of Tidegate's MCP server recorded something by hand.
 pub fn recorded(event: &Event<'_>) -> Option<i64> {
     let tool = event.memory_call()?;
     matches!(tool, "add_decision" | "add_log" | "supersede_decision" | "close_topic")
@@ -123,7 +118,7 @@ pub fn recorded(event: &Event<'_>) -> Option<i64> {
         .flatten()
 }
 
-/// The project and topic that a tag would name now.
+/// The project and topic for a tag at this moment.
 pub fn tag_now(facts: &Facts<'_>) -> (Named, Named) {
     let own = |name: &str| Named { id: OWN, name: shown(name) };
     let current = facts.marks.value().and_then(|marks| marks.memory.current_topic());

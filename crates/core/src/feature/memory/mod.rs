@@ -1,7 +1,7 @@
-//! What is remembered of conversations: the part of it that needs no store.
+//! The memory of conversations: the part that needs no store.
 //!
-//! A hook leaves a [`job`] and reads the [`catalogue`]; both are small files. What the store holds and how it is
-//! searched is in the crate `memory`, which no hook is linked against.
+//! A hook leaves a [`job`] and reads the [`catalogue`]; both are small files. The store and its search are in
+//! the crate `memory`, which no hook is linked against.
 
 pub mod answer;
 pub mod automatic;
@@ -27,7 +27,6 @@ use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs};
 use crate::feature::marks::{Mark, Marks};
 
-/// What this room adds to the aggregates.
 pub struct Room;
 
 impl Feature for Room {

@@ -1,7 +1,7 @@
-//! Relays from the entries of a transcript: a person's prompt, and what became of it up to the next one.
+//! Relays from the entries of a transcript: a person's prompt, and everything up to the next one.
 //!
-//! Of everything only so much is kept as a log holds, so a relay may be of any length. Secrets are taken out before anything is cut: of half a key
-//! nobody could tell what it is. The rules with examples are in `relay.md`.
+//! Only as much is kept as a log holds, so a relay may be of any length. Secrets are removed before anything
+//! is cut: half a key could not be recognised. The rules with examples are in `relay.md`.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,20 +14,19 @@ use crate::text::cut::{first_bytes, last_bytes};
 use crate::text::fnv;
 use crate::time::Millis;
 
-/// How much of a prompt and of an answer is kept, from the beginning and from the end.
+/// Bytes kept of a prompt and of an answer, from the beginning and from the end.
 const PROMPT: (usize, usize) = (6 * 1024, 2 * 1024);
 const ANSWER: (usize, usize) = (5 * 1024, 3 * 1024);
 
-/// What was said on the way: so many texts of this length.
+/// Number and length of earlier texts that are kept.
 const TEXTS: usize = 24;
 const TEXT: (usize, usize) = (300, 100);
 
-/// How many written files are named, and how many kinds of tools.
+/// Most written files, and most tools, that are named.
 const FILES: usize = 100;
 const TOOLS: usize = 100;
 const LONGEST_NAME: usize = 1024;
 
-/// A relay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Relay {
     /// The uuid of its prompt.
@@ -36,29 +35,29 @@ pub struct Relay {
     pub session: Option<String>,
     /// The branch at its beginning.
     pub branch: Option<String>,
-    /// When the prompt was given.
+    /// The time of the prompt.
     pub at: Millis,
-    /// When the last thing happened that belongs to it.
+    /// The time of its last entry.
     pub ended: Millis,
-    /// What was asked, and what was added while the model worked; cut in the middle where it is long.
+    /// With later additions while the model worked; a long text is cut in the middle.
     pub prompt: String,
-    /// The last text of the main thread that is more than a tag; cut in the middle where it is long.
+    /// The last text of the main thread that is more than a tag; a long text is cut in the middle.
     pub answer: String,
-    /// What was said before that, oldest first: the last few, cut.
+    /// Earlier texts, oldest first: the last few, cut.
     pub texts: Vec<String>,
     /// The last tag.
     pub tag: Option<MetaTag>,
-    /// How often each tool was used.
+    /// Number of uses of each tool.
     pub tools: BTreeMap<String, u32>,
-    /// Files that were written, in the order of the last write to each.
+    /// Written files, in the order of the last write to each.
     pub files: Vec<String>,
     /// The conversation was compacted meanwhile.
     pub compacted: bool,
-    /// The person interrupted it, and nothing was answered since.
+    /// The person interrupted it, and no answer came since.
     pub interrupted: bool,
-    /// The host could not get an answer, for this reason, and got none since.
+    /// The reason why the host could not get an answer, if none came since.
     pub failed: Option<String>,
-    /// What was taken out of the prompt, the answer and the names of branch and files.
+    /// Secrets removed from the prompt, the answer and the names of branch and files.
     pub redacted: Found,
 }
 
@@ -74,28 +73,27 @@ pub struct Extract {
 #[derive(Debug, Default)]
 struct Building {
     relay: Relay,
-    /// The message that the last text belongs to, and its whole text as long as that is not too long to be recognised.
+    /// The message of the last text, and all its blocks unless they are too long to be recognised.
     message: String,
     blocks: Vec<String>,
     texts: VecDeque<String>,
-    /// What was taken out of the prompt, and out of the answer.
+    /// Secrets removed from the prompt, and from the answer.
     in_prompt: Found,
     in_answer: Found,
-    /// What was taken out of the branch's name and those of files.
+    /// Secrets removed from the names of branch and files.
     in_names: Found,
-    /// Calls that write, until their result is known: the call and the file.
+    /// Call and file of each write, until its result is known.
     calls: Vec<(String, String)>,
 }
 
 /// A longer answer is not recognised.
 const LONGEST_ANSWER: usize = 4 * 1024 * 1024;
 
-/// What an entry did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// It belongs to the relay under way, or to none.
+    /// The entry belongs to the relay under way, or to none.
     Within,
-    /// It begins a relay. The one before is whole.
+    /// The entry begins a relay. Holds the previous one, which is complete.
     Begins(Option<Box<Relay>>),
 }
 
@@ -103,12 +101,11 @@ impl Extract {
     /// The entries that matter.
     pub const SOUGHT: [Sought; 4] = [Sought::Prompts, Sought::Answers, Sought::Boundaries, Sought::Added];
 
-    /// Begins anywhere. What comes before the first prompt belongs to no relay.
+    /// May begin anywhere: entries before the first prompt belong to no relay.
     pub fn new(expected: Option<Answer>) -> Extract {
         Extract { current: None, expected, seen: false }
     }
 
-    /// Takes the next entry.
     pub fn entry(&mut self, entry: &Entry<'_>) -> Step {
         if entry.is_of_agent {
             return Step::Within;
@@ -132,7 +129,7 @@ impl Extract {
         Step::Within
     }
 
-    /// Whether the answer that is expected is in the relay under way.
+    /// Whether the expected answer is in the relay under way.
     pub fn answered(&self) -> bool {
         self.seen
     }
@@ -148,7 +145,7 @@ impl Extract {
         let branch = redact(entry.branch.as_deref().unwrap_or_default());
         let at = entry.at.unwrap_or_default();
         let relay = Relay {
-            // Every prompt has one; should it not, what is in the line is as good a name.
+            // Every prompt has an id; if not, the line's hash is as good.
             uid: name(entry.id.as_deref())
                 .unwrap_or_else(|| format!("{:016x}", fnv::hash(entry.line.iter().copied()))),
             session: name(entry.session.as_deref()),
@@ -172,12 +169,11 @@ impl Extract {
     }
 }
 
-/// Whether a relay begins with this entry.
 pub fn begins(entry: &Entry<'_>) -> bool {
     beginning(entry).is_some()
 }
 
-/// When the prompt was given with which a relay begins. Without a time in it that is later than everything.
+/// The time of the prompt that begins a relay. Without a time it counts as later than everything.
 pub fn beginning(entry: &Entry<'_>) -> Option<Millis> {
     let is_main = !entry.is_of_agent;
     let begins = matches!(&entry.kind, Kind::Prompt(prompt) if is_main && prompt.typed().is_some());
@@ -189,7 +185,7 @@ impl Building {
         self.relay.ended = entry.at.unwrap_or_default().max(self.relay.ended);
     }
 
-    /// Something that stands where prompts do: results of tools, above all.
+    /// Entries in the place of prompts, mostly results of tools.
     fn input(&mut self, entry: &Entry<'_>) {
         let Some(parts) = entry.content.and_then(Content::parts) else { return };
         for part in parts {
@@ -243,7 +239,7 @@ impl Building {
         if held + text.len() <= LONGEST_ANSWER {
             self.blocks.push(text.to_owned());
         } else {
-            // Part of an answer is not recognised; and an answer of that length not at all.
+            // Neither a part of an answer nor an answer of that length is recognised.
             self.blocks = vec![cut(text, ANSWER)];
         }
         if meta_tag::without(text).trim().is_empty() {
@@ -288,14 +284,14 @@ impl Building {
             self.in_names.merge(&clean.found);
         }
         self.calls.push((id, path));
-        // Written again and again, a file is one; the oldest go first.
+        // A file that is written repeatedly counts once; the oldest are dropped.
         if self.calls.len() > 4 * FILES {
             let files = self.files();
             self.calls = files.into_iter().map(|path| (String::new(), path)).collect();
         }
     }
 
-    /// What a person typed while the model worked.
+    /// A prompt that a person typed while the model worked.
     fn added(&mut self, entry: &Entry<'_>, prompt: &Prompt<'_>) {
         let Some(text) = prompt.typed() else { return };
         let clean = redact(&text);
@@ -304,7 +300,7 @@ impl Building {
         self.touch(entry);
     }
 
-    /// Whether the last text is the answer that the host told of. Blocks of one message are one text there.
+    /// Whether the last text is the answer that the host sent. The host joins the blocks of one message.
     fn is_answer(&self, expected: &Answer) -> bool {
         let is = |text: &str| text.len() as u64 == expected.bytes && fnv::hash(text.bytes()) == expected.hash;
         let either = |text: &str| is(text) || is(text.trim());
@@ -313,7 +309,7 @@ impl Building {
             || self.blocks.len() > 1 && ["", "\n", "\n\n"].iter().any(|by| either(&self.blocks.join(by)))
     }
 
-    /// The last files, each once, in the order of the last write to each.
+    /// Each once, in the order of the last write to each.
     fn files(&self) -> Vec<String> {
         let mut files: Vec<String> = Vec::new();
         for (_, path) in self.calls.iter().rev() {
@@ -335,7 +331,7 @@ impl Building {
     }
 }
 
-/// A text of at most so many bytes from the beginning and from the end, with `…` where something is missing.
+/// `head` bytes of the beginning and `tail` bytes of the end, with `…` in between.
 pub fn cut(text: &str, (head, tail): (usize, usize)) -> String {
     let text = text.trim();
     if text.len() <= head + tail {

@@ -58,18 +58,15 @@ section! {
     }
 }
 
-/// Whose topics are offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartupProjects {
-    /// Everybody's.
     All,
-    /// Those of the session's project.
+    /// Only the session's project.
     This,
 }
 
 choices!(StartupProjects { "all" => StartupProjects::All, "this" => StartupProjects::This });
 
-/// Who sums up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Summariser {
     /// This program.
@@ -90,7 +87,7 @@ choices!(Summariser {
 });
 
 impl Summary {
-    /// How it is asked; `None` where this program sums up by itself.
+    /// `None` if this program writes the summary itself.
     pub fn way(&self) -> Option<Way> {
         let kind = match self.with {
             Summariser::Local => return None,
@@ -104,37 +101,36 @@ impl Summary {
     }
 }
 
-/// How a connection to the team's server is protected.
+/// Protection of the connection to the team's server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tls {
     /// Encrypted, and the server's name checked.
     Verify,
-    /// Not at all.
     Off,
 }
 
 choices!(Tls { "verify" => Tls::Verify, "off" => Tls::Off });
 
-/// The address of a PostgreSQL server. What is shown of it has no password.
+/// Displayed without its password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TeamUrl(String);
 
 impl TeamUrl {
-    /// With everything in it: for the connection, and for nothing else.
+    /// For the connection only.
     pub fn secret(&self) -> &str {
         &self.0
     }
 
-    /// Without the password, and without what stands after `?`.
+    /// Without the password and the options after `?`.
     pub fn shown(&self) -> String {
         let (scheme, rest) = self.0.split_once("://").unwrap_or_default();
-        // A password may hold any of `@`, `/` and `?` unescaped.
+        // A password may contain `@`, `/` and `?` unescaped.
         let (user, host) = rest.rsplit_once('@').unwrap_or(("", rest));
         let user = user.split([':', '?', '/']).next().unwrap_or_default();
         let host = host.split('?').next().unwrap_or_default();
         let (hosts, database) =
             host.split_once('/').map_or((host, None), |(hosts, rest)| (hosts, Some(rest)));
-        // Where the `@` is missing, what looks like a port may be a password.
+        // Without an `@`, the apparent port may be a password.
         let host = |text: &str| {
             let (name, port) = text.rsplit_once(':').unwrap_or((text, ""));
             if port.bytes().all(|b| b.is_ascii_digit() || b == b']') {
@@ -163,7 +159,8 @@ impl Setting for TeamUrl {
     fn from_value(value: &Value) -> Option<Self> {
         let Value::Text(text) = value else { return None };
         let rest = text.strip_prefix("postgres://").or_else(|| text.strip_prefix("postgresql://"))?;
-        // Parts are told apart from the end, so an `@` among the options would make a host of a piece of the password.
+        // Parts are split from the end, so an `@` in the options would turn a piece of the password into a
+        // host.
         let (login, place) = rest.rsplit_once('@').unwrap_or(("", rest));
         let place = place.split('?').next().unwrap_or_default();
         let torn = [login, place].iter().any(|part| part.contains("password="));

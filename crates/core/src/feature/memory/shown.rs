@@ -1,20 +1,18 @@
-//! Names as they are put before a model or a person. They come from transcripts, from tags and from a team, so they are
-//! what somebody else wrote: one line, short, and nothing in it but text.
+//! Names for a model or a person. They come from transcripts, tags and a team, so others wrote them: they
+//! become one short line of plain text.
 
 use std::borrow::Cow;
 
 use crate::text::one_line::short_line;
 use crate::text::quoted::quoted;
 
-/// How long a name may be, in characters.
+/// In characters.
 pub const LONGEST: usize = 60;
 
-/// A name in one short line.
 pub fn shown(name: &str) -> String {
     cut(name, LONGEST)
 }
 
-/// The same with a length of its own.
 pub fn cut(name: &str, longest: usize) -> String {
     let line = short_line(name, longest);
     match quoted(&line) {

@@ -1,4 +1,4 @@
-//! What a relay was about, in a few lines: put together from its own words, or by a language model that was asked.
+//! A summary of a relay in a few lines: from its own words, or by a language model.
 
 use std::fmt::Write as _;
 
@@ -9,30 +9,29 @@ use crate::text::japanese::{KANJI_BLOCKS, is_half_width_katakana, is_kana};
 use crate::text::lang::Lang;
 use crate::text::one_line::single_spaced;
 
-/// How many characters a summary of ours has at most, and one of a language model.
+/// Most characters of a local summary, and of a language model's.
 const LONGEST: usize = 600;
 const LONGEST_TOLD: usize = 2000;
 
-/// How many characters a title has at most.
+/// Most characters of a title.
 const TITLE: usize = 80;
 
-/// How many characters of the question, and of the beginning and the end of the answer.
+/// Most characters of the question, and of the beginning and the end of the answer.
 const ASKED: usize = 160;
 const ANSWERED: usize = 140;
 
-/// How many tools and files are named.
+/// Most tools and files that are named.
 const NAMED: usize = 5;
 
-/// A summary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Told {
     /// One line.
     pub title: String,
-    /// What was asked and what was answered.
+    /// Question and answer.
     pub text: String,
 }
 
-/// Sums a relay up from its own words. The same relay always gives the same.
+/// Deterministic: the same relay always gives the same summary.
 pub fn local(relay: &Relay, lang: Option<Lang>) -> Told {
     let labels = labels(language(relay, lang));
     let asked = plain(&relay.prompt);
@@ -67,7 +66,7 @@ pub fn local(relay: &Relay, lang: Option<Lang>) -> Told {
     Told { title: title(relay), text: cut_to_word(&text, LONGEST).into_owned() }
 }
 
-/// One line for a relay: the first that the question says anything in.
+/// The first line of the question with words in it.
 pub fn title(relay: &Relay) -> String {
     let asked = plain(&relay.prompt);
     let says =
@@ -76,7 +75,7 @@ pub fn title(relay: &Relay) -> String {
     cut_to_word(line.or(asked.lines().next()).unwrap_or_default(), TITLE).into_owned()
 }
 
-/// The language of a relay: that of the question, where it shows, else the person's.
+/// The language of the question if it is recognisable, else the person's.
 pub fn language(relay: &Relay, lang: Option<Lang>) -> Lang {
     let kana = |c: char| is_kana(c) || is_half_width_katakana(c);
     let kanji = |c: char| KANJI_BLOCKS.contains(&c);
@@ -120,7 +119,7 @@ fn labels(lang: Lang) -> Labels {
     }
 }
 
-/// A text without code, tags and the marks of Markdown; lines as they were.
+/// Without code, tags and Markdown; lines stay.
 fn plain(text: &str) -> String {
     let text = meta_tag::without(text);
     let mut plain = String::with_capacity(text.len());
@@ -157,7 +156,7 @@ fn plain(text: &str) -> String {
     plain
 }
 
-/// The first sentence and the last: what it is about, and what it came to.
+/// The first sentence shows the subject, the last one the result.
 fn ends(answer: &str) -> String {
     let whole = single_spaced(answer);
     if whole.chars().count() <= 2 * ANSWERED {
@@ -175,7 +174,6 @@ fn ends(answer: &str) -> String {
     }
 }
 
-/// The sentences of a line.
 fn sentences(line: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -205,14 +203,14 @@ fn list(names: impl Iterator<Item = String>) -> String {
     list
 }
 
-/// A file and the folder it is in: enough to know it by.
+/// A file and its folder: enough to recognise it.
 fn two_names(path: &str) -> String {
     let mut parts = path.rsplit(['/', '\\']).filter(|part| !part.is_empty());
     let (file, folder) = (parts.next().unwrap_or(path), parts.next());
     folder.map_or_else(|| file.to_owned(), |folder| format!("{folder}/{file}"))
 }
 
-/// What a language model is told that is to sum a relay up.
+/// For a language model.
 pub fn instruction(lang: Lang) -> String {
     let (language, user) = match lang {
         Lang::En => ("English", "User"),
@@ -228,7 +226,7 @@ pub fn instruction(lang: Lang) -> String {
     )
 }
 
-/// The relay as the message that follows. Its secrets are gone already.
+/// The relay, without its secrets, for the language model.
 pub fn message(relay: &Relay) -> String {
     let value = serde_json::json!({
         "asked": relay.prompt,
@@ -241,7 +239,7 @@ pub fn message(relay: &Relay) -> String {
     format!("The exchange: {value}")
 }
 
-/// Reads what a language model said; nothing where that is no summary.
+/// `None` if the answer is not in the form of a summary.
 pub fn read(said: &str) -> Option<Told> {
     let said = said.trim().trim_matches('`').trim();
     if said.is_empty() || said.chars().count() > LONGEST_TOLD || said.contains('\u{fffd}') {

@@ -1,4 +1,4 @@
-//! The meta tag: where an answer says which project and topic it belongs to.
+//! The meta tag, with which an answer names its project and topic.
 //!
 //! Two forms are read, and the first is written:
 //!
@@ -10,8 +10,9 @@
 //! - topic: NAME (id: M)
 //! ```
 //!
-//! A tag in code is one that somebody talks about, so the text is read as Markdown, as far as that takes: fences, indented
-//! code, code between backticks. The work is linear in the text's length. The rules with examples are in `meta_tag.md`.
+//! A tag in code is an example, so the text is read as Markdown as far as necessary: fences, indented code,
+//! code between
+//! backticks. The work is linear in the text's length. The rules with examples are in `meta_tag.md`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -20,21 +21,19 @@ use std::ops::Range;
 use crate::feature::memory::catalogue::Named;
 use crate::text::search;
 
-/// What a tag says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MetaTag {
-    /// The project, where it has an id.
+    /// `None` without an id.
     pub project: Option<Named>,
-    /// The topic.
     pub topic: Named,
 }
 
-/// The last tag of a text that stands outside of code.
+/// Only outside of code.
 pub fn find(text: &str) -> Option<MetaTag> {
     read(text).pop().map(|(tag, _)| tag)
 }
 
-/// The text without its tags. What stands in code stays.
+/// Tags in code stay.
 pub fn without(text: &str) -> Cow<'_, str> {
     let tags = read(text);
     if tags.is_empty() {
@@ -50,7 +49,7 @@ pub fn without(text: &str) -> Cow<'_, str> {
     Cow::Owned(rest)
 }
 
-/// All tags, and where they stand.
+/// With their ranges in the text.
 fn read(text: &str) -> Vec<(MetaTag, Range<usize>)> {
     if !search::holds_in_any_case(text.as_bytes(), b"[meta]") {
         return Vec::new();
@@ -64,7 +63,7 @@ fn read(text: &str) -> Vec<(MetaTag, Range<usize>)> {
     reader.found
 }
 
-/// The tag as it is written. A name with something in it that would end the tag is changed there, and only there.
+/// Characters of a name that would end the tag are replaced.
 pub fn render(project: &Named, topic: &Named) -> String {
     let (project_name, topic_name) = (in_a_tag(&project.name), in_a_tag(&topic.name));
     format!(
@@ -73,7 +72,7 @@ pub fn render(project: &Named, topic: &Named) -> String {
     )
 }
 
-/// A name in one line, without what would end the comment or begin the next part of the tag.
+/// One line, without characters that would end the comment or begin the next part of the tag.
 fn in_a_tag(name: &str) -> String {
     let line: String = name
         .chars()
@@ -93,25 +92,24 @@ fn in_a_tag(name: &str) -> String {
     out
 }
 
-/// Goes through the lines of a text and gathers paragraphs, which are searched when they end.
+/// Reads lines and gathers paragraphs, which are searched at their end.
 #[derive(Debug, Default)]
 struct Reader {
     found: Vec<(MetaTag, Range<usize>)>,
-    /// The fence that is open.
+    /// The open fence.
     fence: Option<Fence>,
-    /// The paragraph so far, as a part of the text.
+    /// The paragraph so far, as a range of the text.
     paragraph: Option<(usize, usize)>,
-    /// How far the text of the last list item is indented, while the list lasts.
+    /// Indentation of the last list item's text, while the list lasts.
     list: Option<usize>,
-    /// The line before was empty, or there was none, or it was indented code.
+    /// The previous line was empty, missing, or indented code.
     code_may_begin: bool,
     started: bool,
-    /// A heading `[meta]` was read: the project that its list named so far.
+    /// The list below a heading `[meta]`.
     listed: Option<Listed>,
     close: Close,
 }
 
-/// A list under the heading.
 #[derive(Debug)]
 struct Listed {
     from: usize,
@@ -126,7 +124,7 @@ struct Fence {
 }
 
 impl Reader {
-    /// Takes the line that begins at `start` and tells where to go on.
+    /// Takes the line at `start`; returns where to continue.
     fn line(&mut self, text: &str, start: usize) -> usize {
         let end = search::first(&text.as_bytes()[start..], b'\n').map_or(text.len(), |at| start + at + 1);
         if !self.started {
@@ -146,7 +144,7 @@ impl Reader {
                 self.fence = None;
                 self.code_may_begin = true;
             }
-            // A line outside of the quote that held the fence is no part of it.
+            // A line outside of the quote that held the fence is not part of it.
             return if quotes < fence.quotes { self.line(text, start) } else { end };
         }
         if content.is_empty() {
@@ -190,10 +188,10 @@ impl Reader {
         end
     }
 
-    /// A comment that begins a block goes on over empty lines. `inside` is where its content begins.
+    /// A comment that begins a block continues over empty lines. `inside` is the beginning of its content.
     fn comment_block(&mut self, text: &str, inside: usize) -> usize {
         let Some(close) = self.close.after(text.as_bytes(), inside) else {
-            // It has no end, so no tag is in it; what comes after is looked at all the same.
+            // Without an end it holds no tag; the lines after it are read as usual.
             return inside;
         };
         self.comment(text, inside - "<!--".len()..close + "-->".len());
@@ -246,7 +244,7 @@ impl Reader {
 
     fn comment(&mut self, text: &str, place: Range<usize>) {
         let content = &text[place.start + "<!--".len()..place.end - "-->".len()];
-        // One that was begun and left, and then the tag.
+        // An unfinished comment before the tag.
         let content = content.rsplit("<!--").next().unwrap_or_default().trim();
         let Some((head, rest)) = content.split_at_checked("[meta]".len()) else { return };
         if !head.eq_ignore_ascii_case("[meta]") {
@@ -271,7 +269,7 @@ fn fields(text: &str) -> Option<MetaTag> {
     Some(MetaTag { project: named(before), topic: named(topic)? })
 }
 
-/// What stands after `word:`.
+/// The text after `word:`.
 fn key<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let text = text.trim_start();
     let (head, rest) = text.split_at_checked(word.len())?;
@@ -304,7 +302,7 @@ struct Span {
     comment: bool,
 }
 
-/// The code and the comments of a paragraph: what begins first counts.
+/// Of two that overlap, the first to begin counts.
 fn code_and_comments(text: &str) -> Vec<Span> {
     let bytes = text.as_bytes();
     let mut runs: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -338,7 +336,7 @@ fn code_and_comments(text: &str) -> Vec<Span> {
     spans
 }
 
-/// The next `-->`, looked for only once wherever it is.
+/// The next `-->`, searched only once.
 #[derive(Debug, Default)]
 struct Close {
     from: usize,
@@ -361,7 +359,7 @@ fn backticks(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|b| **b == b'`').count()
 }
 
-/// How deep a line is quoted, and the rest of it.
+/// The depth of the quotes, and the rest of the line.
 fn without_quotes(line: &str) -> (usize, &str) {
     let (mut quotes, mut line) = (0, line);
     loop {
@@ -376,7 +374,7 @@ fn without_quotes(line: &str) -> (usize, &str) {
     }
 }
 
-/// How many columns a line is indented by, and the rest of it.
+/// The columns of the indentation, and the rest of the line.
 fn indented(line: &str) -> (usize, &str) {
     let rest = line.trim_start_matches([' ', '\t']);
     let columns = line[..line.len() - rest.len()]
@@ -385,7 +383,6 @@ fn indented(line: &str) -> (usize, &str) {
     (columns, rest)
 }
 
-/// The fence that a line opens.
 fn fence_of(content: &str) -> Option<(u8, usize)> {
     let mark = content.bytes().next().filter(|b| matches!(b, b'`' | b'~'))?;
     let length = content.bytes().take_while(|b| *b == mark).count();
@@ -393,7 +390,7 @@ fn fence_of(content: &str) -> Option<(u8, usize)> {
     (length >= 3 && info_is_sound).then_some((mark, length))
 }
 
-/// How wide the marker of a list item is, with one space.
+/// The width of a list item's marker, with one space.
 fn list_item(content: &str) -> Option<usize> {
     let digits = content.bytes().take_while(u8::is_ascii_digit).count();
     let marker = match content.as_bytes().get(digits)? {
@@ -404,7 +401,7 @@ fn list_item(content: &str) -> Option<usize> {
     (content.as_bytes().get(marker) == Some(&b' ')).then_some(marker + 1)
 }
 
-/// How many bytes of a line stand after what it begins with.
+/// Bytes of the line after the given beginning.
 fn content_after(line: &str, begins: &str) -> usize {
     line.split_once(begins).map_or(0, |(_, rest)| rest.len())
 }

@@ -1,30 +1,26 @@
-//! How far the context pressure has been said.
+//! The context warnings that a session has received.
 
 use serde::{Deserialize, Serialize};
 
 use crate::feature::marks::{RoomMarks, SessionMark, SessionMarks};
 use crate::time::Millis;
 
-/// One mark, as it is written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
-    /// The highest pressure level that was said, or that use fell back to.
+    /// The highest level that was said, or that use fell back to.
     Pressure(Said),
 }
 
-/// The marks, folded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
-    /// How far it was said.
     pub said: Said,
 }
 
-/// How far the context pressure has been said, and at what numbers.
+/// The last warning, and its numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Said {
-    /// The level.
     pub level: PressureLevel,
     /// Tokens in use.
     pub used: u64,
@@ -32,24 +28,22 @@ pub struct Said {
     pub reference: u64,
     /// When these numbers changed.
     pub at: Millis,
-    /// A person went through the entries since: what was said is said again only for a new one.
+    /// Entries were promoted since: the warning is repeated only for a new entry.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub promoted: bool,
-    /// When no new one was found after that.
+    /// When the flow was last found without a new entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub looked: Option<Millis>,
 }
 
-/// How far the context pressure has been said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PressureLevel {
-    /// Not at all.
     #[default]
     None,
-    /// The early one.
+    /// The early warning.
     Info,
-    /// The late one.
+    /// The late warning.
     Urgent,
 }
 
@@ -75,7 +69,7 @@ impl RoomMarks for Marks {
     fn hear(&mut self, mark: &SessionMark, _: &SessionMarks) {
         match mark {
             SessionMark::Boundary(_) => self.said = Said::default(),
-            // What was urgent was that nothing was promoted.
+            // The urgency was about unpromoted entries.
             SessionMark::Promoted(at) => {
                 let level = PressureLevel::None;
                 self.said = Said { level, at: *at, promoted: true, looked: None, ..self.said };

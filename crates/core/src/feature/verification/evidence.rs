@@ -1,4 +1,5 @@
-//! What an event leaves in the marks about work: edits, checks. From what succeeded, never from what was tried.
+//! The marks that an event leaves about work: edits and checks. Only from actions that succeeded, never from
+//! attempts.
 
 use std::borrow::Cow;
 
@@ -17,11 +18,10 @@ use crate::file_class::FileClass;
 use crate::text::skill_name::satisfies;
 use crate::time::Millis;
 
-/// How much earlier than it was the start of a call may seem to us: an edit of the same answer may have ended just before
-/// (1 to 12 ms seen with 2.1.325).
+/// The computed start of a call may be this much too early: an edit of the same answer may have ended just
+/// before (1 to 12 ms seen with 2.1.325).
 const START_SLACK_MS: u64 = 50;
 
-/// What has to be known to tell.
 pub fn needs(event: &Event<'_>, marks: Option<&Marks>, config: &Config) -> Needs {
     let files = !written(event, config).is_empty() || event.command().is_some();
     let known = |task: &str| {
@@ -31,22 +31,20 @@ pub fn needs(event: &Event<'_>, marks: Option<&Marks>, config: &Config) -> Needs
     Needs { verification: own::Needs { files, checks }, ..Needs::default() }
 }
 
-/// The files that a tool other than the shell has written.
+/// By a tool other than the shell.
 pub fn written<'e, 'a>(event: &'e Event<'a>, config: &Config) -> &'e [Cow<'a, str>] {
     event.written(|tool| config.tools.writers.0.iter().any(|writer| writer.0 == tool))
 }
 
-/// Whether the verifying commands matter to a command line that ran: only where something is unverified, or was just
-/// edited.
+/// Checks matter to a command line only while something is unverified or was just edited.
 pub fn wants_checks(marks: Option<&Marks>, edited: bool) -> bool {
     edited || marks.is_some_and(|marks| marks.verification.changes.is_some())
 }
 
-/// The marks of this event.
 pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
     let event = facts.event;
     let mut marks = Vec::new();
-    // A client that starts anew has none of the old one's tasks; a new conversation has no marks of them.
+    // A restarted client has none of the old one's tasks; a new conversation has no marks of them.
     if event.start.is_some_and(|start| !start.is_new() && start != Start::Compact) {
         let tasks = facts.marks.value().map(|marks| marks.verification.background.as_slice());
         marks.extend(tasks.unwrap_or_default().iter().map(|check| Mark::Ended(check.task.clone())));
@@ -75,7 +73,7 @@ pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
     marks
 }
 
-/// The edits of this event alone, for when they cannot be noted.
+/// Edits alone, kept aside if the event's marks cannot be written.
 pub fn edit_marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
     let event = facts.event;
     if !matches!(event.kind, EventKind::PostToolUse | EventKind::PostToolUseFailure) {
@@ -88,7 +86,7 @@ pub fn edit_marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
     edits(facts, config, by_shell).map(|(edit, _)| Mark::Edit(edit)).collect()
 }
 
-/// The code that was written, each with the step of the command line that did.
+/// Edited code, each file with the step of the command line that wrote it.
 fn edits<'f>(
     facts: &'f Facts<'_>,
     config: &'f Config,
@@ -103,7 +101,7 @@ fn edits<'f>(
     })
 }
 
-/// A command line may edit, verify, or both; which came first decides.
+/// A command line may edit, verify, or both; the order decides.
 fn of_command(facts: &Facts<'_>, config: &Config, command: &Command<'_>) -> Vec<Mark> {
     let mut edited: Vec<(Edit, Option<usize>)> = edits(facts, config, true).collect();
     let last_edit = edited.iter().filter_map(|(_, step)| *step).max();
@@ -126,7 +124,7 @@ fn of_command(facts: &Facts<'_>, config: &Config, command: &Command<'_>) -> Vec<
         marks.extend(facts.verification.proof.hidden.clone().map(Mark::Hidden));
         return marks;
     }
-    // What the same line edited before is older than the check; what somebody else edited meanwhile is not.
+    // Edits earlier in the same line are older than the check; edits by others in the meantime are not.
     let ran = command.duration.unwrap_or_default();
     let at = facts.now.before(ran.saturating_sub(START_SLACK_MS));
     for (edit, _) in &mut edited {
@@ -136,7 +134,7 @@ fn of_command(facts: &Facts<'_>, config: &Config, command: &Command<'_>) -> Vec<
     let mut marks: Vec<Mark> = into_marks(edited);
     match &command.background {
         None => marks.push(checked(facts, config, before, kinds, at)),
-        // The end of one that a subagent started is told to nobody but the subagent (seen with 2.1.325).
+        // The host reports the end of a subagent's task only to that subagent (seen with 2.1.325).
         Some(_) if !facts.event.main_thread() => {}
         Some(task) => {
             marks.push(Mark::Launched(Background { task: task.to_string(), kinds, at, awaited: None }));
@@ -156,13 +154,12 @@ fn of_ended_task(facts: &Facts<'_>, config: &Config, task: &str, succeeded: bool
     marks
 }
 
-/// What succeeded since the last edit.
+/// Kinds that succeeded since the last edit.
 fn passed(facts: &Facts<'_>) -> Kinds {
     let changes = facts.marks.value().and_then(|marks| marks.verification.changes.as_ref());
     changes.map(|changes| changes.checked).unwrap_or_default()
 }
 
-/// Checks that succeeded, with those before them.
 fn checked(facts: &Facts<'_>, config: &Config, before: Kinds, kinds: Kinds, at: Millis) -> Mark {
     let verified = verifies(facts.verification.checks.as_ref(), config, before.and(kinds));
     Mark::Checked(Checked { kinds, at, seen: facts.now, verified })

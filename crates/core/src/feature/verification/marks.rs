@@ -1,4 +1,4 @@
-//! What a session did to the code, and what was proved since.
+//! Edits of a session, and the checks since.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,51 +7,45 @@ use crate::feature::marks::{self, RoomMarks};
 use crate::feature::verification::work::{Background, ChangeSet, Checked, Edit, Wrote};
 use crate::time::Millis;
 
-/// One mark, as it is written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
-    /// Code was edited.
     Edit(Edit),
-    /// Checks succeeded.
     Checked(Checked),
-    /// A check ran whose exit status was hidden: its command line.
+    /// The command line of a check whose exit status was hidden.
     Hidden(String),
-    /// When code was last verified.
+    /// The time of the last verification.
     Verified(Millis),
     /// A check runs in the background.
     Launched(Background),
-    /// A task in the background has ended.
+    /// The id of a background task.
     Ended(String),
-    /// A stop was held for the change set.
+    /// A stop was blocked for the change set.
     Held,
-    /// A tool ran since a stop was held.
+    /// A tool ran since a stop was blocked.
     Ran,
     /// The person was told that the change set stays unverified.
     Told,
-    /// The change set as it is.
     Changes(ChangeSet),
-    /// What code was written.
     Wrote(Wrote),
 }
 
-/// The marks, folded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
     /// Code that is not verified.
     pub changes: Option<ChangeSet>,
-    /// When code was last verified.
+    /// The time of the last verification.
     pub verified: Option<Millis>,
     /// Checks in the background.
     pub background: Vec<Background>,
-    /// What code was written, verified or not.
+    /// Verified or not.
     pub wrote: Wrote,
 }
 
-/// Hooks of calls that run at once may write their marks in another order than they began.
+/// Hooks of parallel calls may write their marks in another order than they began.
 const CLOCK_SLACK_MS: u64 = 60_000;
 
-/// More checks than anybody runs at once.
+/// More checks than usually run at once.
 const BACKGROUND_KEPT: usize = 8;
 
 impl RoomMarks for Marks {
@@ -99,8 +93,8 @@ impl Marks {
         let Some(changes) = &mut self.changes else {
             return;
         };
-        // Marks are in the order in which they were made. If the last edit seems to lie in the future of the check's end,
-        // the clock was set back, and the order is the better witness.
+        // Marks are in the order in which they were made. If the last edit is later than the end of the
+        // check, the clock was set back, and the order is more reliable.
         let clock_set_back = changes.last.since(checked.seen) > CLOCK_SLACK_MS;
         if changes.last > checked.at && !clock_set_back {
             return;
@@ -131,7 +125,7 @@ impl Marks {
         }
     }
 
-    /// What they come to with more marks of the session.
+    /// The result with further marks of the session.
     #[must_use]
     pub fn after(&self, new: &[marks::Mark]) -> Marks {
         let mut all = marks::Marks { verification: self.clone(), ..marks::Marks::default() };
@@ -141,13 +135,13 @@ impl Marks {
         all.verification
     }
 
-    /// Checks in the background that could still verify what is unverified.
+    /// Checks in the background that could still verify the change set.
     pub fn pending(&self) -> impl Iterator<Item = &Background> {
         let last = self.changes.as_ref().map(|changes| changes.last).unwrap_or_default();
         self.background.iter().filter(move |check| check.at >= last)
     }
 
-    /// Whether one of them still runs when a turn ends.
+    /// Whether one of them still runs at the end of a turn.
     pub fn check_runs(&self, event: &Event<'_>) -> bool {
         self.pending().any(|check| event.is_running(&check.task))
     }

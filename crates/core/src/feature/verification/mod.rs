@@ -1,4 +1,4 @@
-//! Verification: whether code that was edited was checked since, by what the project itself says is a check.
+//! Verification: edited code must be checked, by the project's own checks.
 
 pub mod checks;
 pub mod evidence;
@@ -17,7 +17,6 @@ use crate::feature::facts::{Facts, Needs};
 use crate::feature::marks::{Mark, Marks};
 use crate::feature::verdict::NoEffect;
 
-/// What this room adds to the aggregates.
 pub struct Room;
 
 impl Feature for Room {

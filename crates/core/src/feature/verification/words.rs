@@ -1,10 +1,9 @@
-//! Texts for people about code that was edited and not verified since.
+//! Texts for people about unverified code.
 
 use super::verify_stop::ID;
 use super::work::{ChangeSet, OTHERS_KEPT};
 use crate::text::lang::Lang;
 
-/// A stop was held.
 pub(super) fn stop_held(lang: Lang, changes: &ChangeSet) -> String {
     let files = listed(lang, changes);
     match lang {
@@ -19,7 +18,7 @@ pub(super) fn stop_held(lang: Lang, changes: &ChangeSet) -> String {
     }
 }
 
-/// A turn ended although code is unverified.
+/// For a turn that ended although code is unverified.
 pub(super) fn unverified(lang: Lang, changes: &ChangeSet) -> String {
     let files = listed(lang, changes);
     match lang {
@@ -30,7 +29,7 @@ pub(super) fn unverified(lang: Lang, changes: &ChangeSet) -> String {
 
 fn listed(lang: Lang, changes: &ChangeSet) -> String {
     match lang {
-        // As the model reads it.
+        // The same list as for the model.
         Lang::En => changes.listed(),
         Lang::Ja => {
             let names = changes.shown().collect::<Vec<_>>().join("、");
@@ -43,7 +42,7 @@ fn listed(lang: Lang, changes: &ChangeSet) -> String {
     }
 }
 
-/// Status line: how many files are unverified.
+/// In the status line.
 pub fn unverified_files(lang: Lang, count: usize) -> String {
     match lang {
         Lang::En if count == 1 => "1 file unverified".to_owned(),

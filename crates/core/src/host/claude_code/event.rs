@@ -14,10 +14,10 @@ use crate::text::json::{Field, LongText, read_object};
 /// Enough to tell a person's prompt from the host's.
 const FIRST_WORDS: usize = 64;
 
-/// How the host tells of the end of a task in the background.
+/// Begins the host's report that a background task ended.
 const TASK_NOTIFICATION: &str = "<task-notification>";
 
-/// How texts begin that the host puts where a person's prompt would stand.
+/// Beginnings of texts that the host puts in place of a person's prompt.
 pub(crate) const MACHINE: [&str; 8] = [
     TASK_NOTIFICATION,
     "<command-name>",
@@ -89,8 +89,8 @@ fn start(source: Option<&str>) -> Start {
     }
 }
 
-/// In some modes the host lets its own rules decide: for files in its own folder, and for whatever a path in the project
-/// leads to, also by a link (seen with 2.1.325).
+/// In some modes the host's own rules decide: for files in its own folder, and for whatever a path in the
+/// project leads to, also through a link (seen with 2.1.325).
 fn permission(mode: Cow<'_, str>) -> Permission<'_> {
     Permission { asks_nobody: matches!(mode.as_ref(), "bypassPermissions" | "dontAsk" | "auto"), mode }
 }
@@ -104,7 +104,7 @@ fn task(task: payload::BackgroundTask<'_>) -> BackgroundTask<'_> {
     }
 }
 
-/// A prompt with its author. `source` is declared by the host's types, not sent by 2.1.325.
+/// `source` is declared by the host's types, but 2.1.325 does not send it.
 fn prompt_of<'a>(text: LongText<'a>, source: Option<&str>) -> Prompt<'a> {
     let words = match text.first_words(FIRST_WORDS) {
         Some(words) => Cow::Borrowed(words),
@@ -121,7 +121,6 @@ fn prompt_of<'a>(text: LongText<'a>, source: Option<&str>) -> Prompt<'a> {
     Prompt { text, author, notice }
 }
 
-/// The end of a task in the background.
 fn notice(prompt: &str) -> Option<Notice> {
     let text = prompt.trim_start().strip_prefix(TASK_NOTIFICATION)?;
     let between = |tag: &str| {

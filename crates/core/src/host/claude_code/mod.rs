@@ -23,7 +23,6 @@ use crate::host::{Host, HostWing};
 
 pub(crate) use event::MACHINE;
 
-/// The functions of this folder.
 pub struct Wing;
 
 impl HostWing for Wing {

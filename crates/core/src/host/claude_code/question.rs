@@ -1,4 +1,4 @@
-//! The tool that puts a question to the person.
+//! The tool that asks the person a question.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,8 @@ use serde_json::{Map, Value, json};
 
 use crate::event::action::{AnswerOption, Answers, Asked, Question, QuestionAnswer, QuestionCall};
 
-/// The tool's name.
 pub(super) const TOOL: &str = "AskUserQuestion";
 
-/// The question in the tool's input.
 pub(super) fn asked(input: &str) -> Option<Question> {
     #[derive(Deserialize)]
     struct Input {
@@ -21,7 +19,7 @@ pub(super) fn asked(input: &str) -> Option<Question> {
         more: Map<String, Value>,
     }
     let input: Input = serde_json::from_str(input).ok()?;
-    // Empty ones are none.
+    // An empty object is not an answer.
     let is_answered = match &input.answers {
         Value::Null => false,
         Value::Object(answers) => !answers.is_empty(),
@@ -34,7 +32,6 @@ pub(super) fn asked(input: &str) -> Option<Question> {
     })
 }
 
-/// The answers in the tool's response, by their questions.
 pub(super) fn answers(response: &str) -> Option<Answers> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -42,7 +39,8 @@ pub(super) fn answers(response: &str) -> Option<Answers> {
         #[serde(default)]
         questions: Vec<Value>,
         answers: BTreeMap<String, Value>,
-        /// The host continued by itself because no answer came in time; the answers hold what was ticked by then.
+        /// The host continued by itself after this time without an answer; `answers` then holds the choices
+        /// ticked so far.
         #[serde(default)]
         afk_timeout_ms: Value,
     }
@@ -58,7 +56,6 @@ pub(super) fn answers(response: &str) -> Option<Answers> {
     })
 }
 
-/// The call that asks this.
 pub(super) fn call(question: &Asked) -> QuestionCall {
     let option = |option: &AnswerOption| json!({ "label": option.label, "description": option.description });
     let options: Vec<Value> = question.options.iter().map(option).collect();
@@ -71,7 +68,7 @@ pub(super) fn call(question: &Asked) -> QuestionCall {
     QuestionCall { tool: TOOL, input: json!({ "questions": [question] }).to_string() }
 }
 
-/// The only question. One with a member that has no place in [`Asked`] is none: it could say the opposite.
+/// A member that has no place in [`PersonQuestion`] makes it `None`: it could say the opposite.
 fn only(questions: &[Value]) -> Option<Asked> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -1,4 +1,4 @@
-//! What goes back on the wire. One table: how each event says no, asks, ends the turn, carries text.
+//! Replies on the wire. One table: how each event says no, asks, ends the turn, carries text.
 //!
 //! A wrong form silently opens a gate: the host drops an answer that does not fit its schema. So the table is
 //! data, every row of it was seen on the real client or stands in its types, and `tests/replies.rs` keeps a
@@ -20,9 +20,9 @@ enum No {
     Decision,
     /// Exit 2 with the reason on stderr.
     Exit,
-    /// It cannot: the reason is told as context, where there is a way.
+    /// It cannot. The reason is given as context, if the event carries any.
     Tell,
-    /// It cannot, and nothing it says is heard.
+    /// It cannot, and the host ignores all its texts.
     Deaf,
 }
 
@@ -74,7 +74,7 @@ fn form_of(kind: EventKind) -> Form {
         }
         // Nothing may go to stdout there: WorktreeCreate takes it for a path.
         E::Elicitation | E::ElicitationResult | E::WorktreeCreate => form(No::Exit, Text::No, false, false),
-        // PostCompact refuses every hookSpecificOutput, the others drop whatever they get.
+        // PostCompact refuses every hookSpecificOutput, the others drop it.
         E::PostCompact
         | E::SessionEnd
         | E::StopFailure
@@ -85,13 +85,11 @@ fn form_of(kind: EventKind) -> Form {
     }
 }
 
-/// What an event can carry besides its call, read off the table.
 pub(super) fn channels(kind: EventKind) -> Channels {
     let form = form_of(kind);
     Channels { context: form.text != Text::No, user: form.user }
 }
 
-/// Puts an answer into the form of its event.
 pub(super) fn reply(kind: EventKind, answer: &Answer<'_>) -> Reply {
     let form = form_of(kind);
     if form.no == No::Deaf {
@@ -114,7 +112,7 @@ pub(super) fn reply(kind: EventKind, answer: &Answer<'_>) -> Reply {
             specific.permission_decision = Some(if call == Call::Ask { "ask" } else { "deny" });
             specific.permission_decision_reason = Some(reason);
         }
-        // A prompt is shown anyway: asking is what happens without an answer.
+        // The host shows its prompt anyway: without an answer, it asks.
         (No::Prompt, Call::Ask) => {}
         (No::Prompt, call) => {
             let interrupt = (call == Call::Halt).then_some(true);
@@ -122,10 +120,10 @@ pub(super) fn reply(kind: EventKind, answer: &Answer<'_>) -> Reply {
         }
         // At Stop a halt lets the turn end; a block would continue it.
         (No::Decision, Call::Halt) if matches!(kind, EventKind::Stop | EventKind::SubagentStop) => {}
-        // Where nobody can be asked, what should be asked is not let through.
+        // Events that cannot ask block instead.
         (No::Decision, _) => {
             output.decision = Some("block");
-            // A prompt that is refused shows its reason to the person and drops the message beside it.
+            // A refused prompt shows its reason to the person and drops the message that comes with it.
             let for_person = matches!(kind, EventKind::UserPromptSubmit | EventKind::UserPromptExpansion);
             output.reason = Some(match output.system_message.take_if(|_| for_person) {
                 Some(message) => format!("{reason}\n{message}"),
@@ -156,7 +154,7 @@ pub(super) fn reply(kind: EventKind, answer: &Answer<'_>) -> Reply {
     Reply { exit, stdout: output.json(), stderr }
 }
 
-/// Refuses a call. Only the model sees stderr, so the person's text goes to stdout.
+/// Only the model sees stderr, so the person's text goes to stdout.
 pub(super) fn refuse(model: &str, user: &str) -> Reply {
     let output = Output { system_message: Some(user.to_owned()), ..Output::default() };
     Reply { exit: 2, stdout: output.json(), stderr: model.to_owned() }

@@ -9,7 +9,6 @@ use crate::event::status::Status;
 use crate::text::json::{Field, Member, read_object, wire_key, wire_object};
 
 wire_object! {
-    /// Only what the bridge and the line need.
     struct StatusPayload<'a> {
         session_id: Cow<'a, str>,
         cwd: Cow<'a, str>,
@@ -20,20 +19,18 @@ wire_object! {
 }
 
 wire_object! {
-    /// Which model answers.
     struct ModelName<'a> {
         id: Cow<'a, str>,
     }
 }
 
 wire_object! {
-    /// Where the session works.
     struct Workspace<'a> {
         project_dir: Cow<'a, str>,
     }
 }
 
-/// Reads it; `None` where it is not an object.
+/// `None` if it is not an object.
 pub(super) fn read(payload: &[u8]) -> Option<Status<'_>> {
     let payload: StatusPayload<'_> = read_object(payload).ok()?;
     Some(Status {

@@ -1,7 +1,8 @@
-//! The transcript of Claude Code: one JSON object a line, into neutral entries.
+//! The transcript of Claude Code: one JSON object per line, into neutral entries.
 //!
-//! The format is the client's own and changes: a line that does not parse is passed over, and so is an unknown member or block.
-//! Which lines are prompts of a person is shown by the tables of `feature/memory/relay.md`.
+//! The format is the client's own and changes: a line that does not parse is skipped, and so is an unknown
+//! member or block.
+//! The tables of `feature/memory/relay.md` show which lines count as a person's prompts.
 
 use std::borrow::Cow;
 
@@ -19,20 +20,18 @@ use crate::text::search;
 use crate::text::search::Needle;
 use crate::time::Millis;
 
-/// The client writes what hooks printed into the conversation after `/compact` (seen with 2.1.325), and neither after an
-/// automatic compaction nor after a summary that was asked for while rewinding.
+/// The client repeats the output of hooks in the conversation after `/compact` (seen with 2.1.325), but not
+/// after an automatic compaction or a summary requested while rewinding.
 const REPEATED_OUTPUT: &str = "<local-command-stdout>Compacted PreCompact [";
 
 const BOUNDARY: &str = "compact_boundary";
 const QUEUED: &str = "queued_command";
 
-/// The model that the client names in answers of its own.
+/// The client's name for the model of its own answers.
 const NO_MODEL: &str = "<synthetic>";
 
-/// Tools that edit files.
 const EDITORS: [&str; 4] = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
 
-/// Reads lines that may be of a kind that is sought.
 pub(super) fn parser(kinds: &[Sought]) -> Parser {
     let needle = |kind: &Sought| {
         Needle::new(match kind {
@@ -98,7 +97,7 @@ impl<'a> Line<'a> {
         let source = self.source.get().map(AsRef::as_ref);
         let is_sent = source == Some("system") || !matches!(origin, None | Some("human" | "sdk"));
         let is_of_client = is_sent || is(&self.meta) || is(&self.summary) || is(&self.visible_only);
-        // A command that a person runs in the client alone has no turn, and so no origin of one.
+        // A command that runs in the client alone has no turn, so it has no origin of one.
         let read = if origin.is_some() { typed_in_turn } else { typed_without_turn };
         let text = content.and_then(|content| content.0.strip_prefix('"'));
         Prompt {
@@ -117,7 +116,7 @@ impl Field<Decision<'_>> {
     }
 }
 
-/// Whether a line says that a hook changed the input of a call, and so perhaps answered the question that it asks.
+/// A hook that changed the input of a call may have answered the question in it.
 pub(super) fn is_changed_by_hook(line: &[u8], call: &str) -> bool {
     let holds = |text: &[u8]| search::find(line, text).is_some();
     if !holds(call.as_bytes()) || !holds(b"updatedInput") {
@@ -143,14 +142,14 @@ impl<'a> Message<'a> {
             ends_turn: self.stop_reason.get().is_some_and(|reason| reason == "end_turn"),
             is_of_host,
             message: self.id.value().unwrap_or_default(),
-            // Only the model that was asked for has the `[1m]` of a long window.
+            // Only the requested model has the `[1m]` of a long window.
             model: requested_model.value().or(self.model.value()),
         }
     }
 }
 
 impl<'a> Attachment<'a> {
-    /// What a person typed while the model worked.
+    /// A prompt that a person typed while the model worked.
     fn queued_prompt(&self) -> Option<Prompt<'a>> {
         let origin = self.origin.get().and_then(|origin| origin.kind.get());
         let of_person = is(&self.human_turn) || origin.is_some_and(|kind| kind == "human");
@@ -171,7 +170,7 @@ impl<'a> Compaction<'a> {
     }
 }
 
-/// The parts of an answer. A text that is not in a list of blocks is not one of a model.
+/// A model answers in a list of blocks, never in a plain text.
 fn answer_parts(json: &str) -> Option<Vec<Part<'_>>> {
     match said(json)? {
         Said::Text(_) => None,
@@ -179,7 +178,7 @@ fn answer_parts(json: &str) -> Option<Vec<Part<'_>>> {
     }
 }
 
-/// The parts of what a person, a tool or the client gave to the model.
+/// Also for results of tools and texts of the client.
 fn input_parts(json: &str) -> Option<Vec<Part<'_>>> {
     let parts = match said(json)? {
         Said::Text(text) => vec![Part::Text(text)],
@@ -236,7 +235,7 @@ fn typed(text: String) -> Option<String> {
     }
 }
 
-/// The text of a prompt, where images are named; nothing for the results of tools.
+/// With placeholders for images; empty for results of tools.
 fn words(said: Said<'_>) -> String {
     let blocks = match said {
         Said::Text(text) => return text.lossy().trim().to_owned(),
@@ -275,7 +274,7 @@ fn is_interruption(text: &str) -> bool {
     text.trim_start().starts_with("[Request interrupted by user")
 }
 
-/// `/name arguments` from the form in which the client writes a command down.
+/// `/name arguments`, from the client's form of a typed command.
 fn typed_command(text: &str) -> Option<String> {
     if !text.starts_with("<command-message>") && !text.starts_with("<command-name>") {
         return None;
@@ -383,7 +382,7 @@ wire_object! {
     }
 }
 
-/// A value as it stands in the line: JSON that is read when it is asked for.
+/// Raw JSON, parsed on demand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Verbatim<'a>(&'a str);
 
@@ -407,13 +406,12 @@ impl<'de> Member<'de> for Ids<'de> {
     }
 }
 
-/// What a message says: a text, or a list of blocks.
 enum Said<'a> {
     Text(LongText<'a>),
     Blocks(Vec<Block<'a>>),
 }
 
-/// The JSON was read as such once, so reading it again fails only for odd texts.
+/// The JSON was parsed once already, so this fails only for odd texts.
 fn said(json: &str) -> Option<Said<'_>> {
     match json.as_bytes().first()? {
         b'"' => {

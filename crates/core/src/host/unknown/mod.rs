@@ -1,5 +1,5 @@
-//! A host that Tidegate has no protocol for. Its calls are recorded, as far as they look like Claude Code's, and answered
-//! with nothing: a wrong answer could deny every edit there.
+//! A host without a protocol in Tidegate. Its calls are recorded, as far as they look like Claude Code's, and
+//! answered with nothing: a wrong answer could deny every edit there.
 
 mod signs;
 
@@ -12,7 +12,6 @@ use crate::host::detect::{Signs, Traces};
 use crate::host::{Host, HostWing, head};
 use crate::text::json::{Field, Member, read_object, wire_key, wire_object};
 
-/// The functions of this folder.
 pub struct Wing;
 
 impl HostWing for Wing {

@@ -1,23 +1,22 @@
-//! What of a prompt is looked at: its beginning and its end, line by line, without what was pasted.
+//! The part of a prompt that is classified: its beginning and its end, line by line, without pasted text.
 
 use crate::text::cut::{first_bytes, last_bytes};
 
-/// Bytes of a long prompt that are looked at. A request stands before or behind what is pasted, not inside.
+/// Bytes of a long prompt. The request stands before or after pasted text, not inside.
 const HEAD: usize = 700;
 const TAIL: usize = 400;
 
-/// A line of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line<'a> {
-    /// Somebody wrote it.
+    /// By a person.
     Written(&'a str),
-    /// A message of a program that something failed. Its words tell as much as a person's.
+    /// A program's error message. Its words tell as much as a person's.
     Failure(&'a str),
     /// Code, logs, tables: one line or many.
     Pasted,
 }
 
-/// The lines that are looked at, in order, blank ones left out.
+/// Without blank lines.
 pub(super) fn lines(prompt: &str) -> impl Iterator<Item = Line<'_>> {
     let (head, tail) = if prompt.len() <= HEAD + TAIL {
         (prompt, "")
@@ -47,7 +46,6 @@ pub(super) fn lines(prompt: &str) -> impl Iterator<Item = Line<'_>> {
     })
 }
 
-/// How a program says that something failed.
 fn is_failure(line: &str) -> bool {
     const SIGNS: [&str; 14] = [
         "Error:",
@@ -68,7 +66,7 @@ fn is_failure(line: &str) -> bool {
     SIGNS.iter().any(|sign| line.contains(sign))
 }
 
-/// Whether a line is code or a program's output rather than a sentence.
+/// Code or a program's output rather than a sentence.
 fn is_pasted(line: &str) -> bool {
     const BEGINNINGS: [&str; 9] = ["at ", "File \"", "$ ", "> ", "|", "+++", "---", "@@", "}"];
     if BEGINNINGS.iter().any(|beginning| line.starts_with(beginning)) && !line.starts_with("at least") {

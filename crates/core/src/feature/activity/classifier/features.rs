@@ -1,26 +1,25 @@
-//! What the weights are about: hashes of words, characters and where they stand.
+//! Features for the weights: hashes of words, characters and their positions.
 
 use crate::feature::activity::classifier::lexicon::Lexicon;
 use crate::feature::activity::classifier::tokens::{Kind, Token, Tokens, hash, join};
 
 pub use crate::feature::activity::classifier::tokens::Language;
 
-/// How many groups of features there are; each is brought to the same length by itself.
+/// Groups of features; each is normalised by itself.
 pub const GROUPS: usize = 3;
 
-/// So many letters of a word are looked at, its marked ends among them.
+/// Most letters of a word, with its two marked ends.
 const LONGEST_WORD: usize = 24;
 
-/// The features of a prompt, as often as they occur.
+/// The features of a prompt, repeated as often as they occur.
 #[derive(Debug)]
 pub struct Features {
-    /// Which table they belong to.
     pub language: Language,
-    /// Words and their order; parts of words; what the words mean.
+    /// Words and their order; parts of words; meanings of words.
     pub groups: [Vec<u32>; GROUPS],
 }
 
-/// What a feature is about: the same word at the beginning is another feature.
+/// The same word at the beginning is another feature.
 #[derive(Clone, Copy)]
 enum About {
     Words,
@@ -46,7 +45,6 @@ enum About {
 }
 
 impl Features {
-    /// Takes a prompt apart.
     pub fn of<'a>(prompt: &str, lexicon: impl Fn(Language) -> Lexicon<'a>) -> Features {
         let tokens = Tokens::of(prompt);
         let groups = [Vec::with_capacity(512), Vec::with_capacity(1024), Vec::with_capacity(256)];
@@ -66,7 +64,6 @@ impl Features {
         features
     }
 
-    /// Whether there is nothing to judge by.
     pub fn is_empty(&self) -> bool {
         self.groups.iter().all(Vec::is_empty)
     }
@@ -115,7 +112,7 @@ impl Features {
         }
     }
 
-    /// Three to five letters of a word, its ends marked.
+    /// Three to five letters of a word, with marked ends.
     fn parts(&mut self, word: &str) {
         let mut row = ['<'; LONGEST_WORD];
         let mut length = 1;
@@ -174,7 +171,7 @@ impl Features {
         }
     }
 
-    /// Runs of one script are nearly words: alone, and two that follow each other whatever stands between.
+    /// Runs of one script are nearly words: alone, and in pairs regardless of the text between them.
     fn content(&mut self, tokens: &Tokens) {
         let mut previous: Option<u64> = None;
         let mut before: Option<u64> = None;
@@ -207,7 +204,7 @@ impl Features {
         }
     }
 
-    /// The phrases of the lexicon, and how they follow each other and what is between them.
+    /// Phrases of the lexicon, their order, and the tokens between them.
     fn meanings(&mut self, tokens: &Tokens, lexicon: Lexicon<'_>) {
         let mut mixed: Vec<(u64, bool)> = Vec::with_capacity(tokens.all.len());
         let mut row: Vec<u64> = Vec::with_capacity(32);
@@ -252,7 +249,7 @@ impl Features {
         }
     }
 
-    /// How long, how many sentences, how the last one ends.
+    /// Length, number of sentences, end of the last one.
     fn shape(&mut self, tokens: &Tokens) {
         let length = (tokens.all.len() as u64 + 1).ilog2();
         let sentences = tokens.all.iter().filter(|token| token.kind == Kind::End).count().min(4) as u64;
@@ -263,7 +260,7 @@ impl Features {
     }
 }
 
-/// A phrase as the lexicon finds it: the hash of each of its beginnings, the whole last.
+/// The hash of each beginning of a phrase, the whole last.
 pub fn phrase(text: &str) -> Vec<u32> {
     let mut joined = 0;
     let hashes = Tokens::of(text).all.into_iter().map(|token| {

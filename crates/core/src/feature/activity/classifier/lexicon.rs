@@ -6,7 +6,7 @@
 
 use crate::feature::activity::classifier::tokens::{Token, join};
 
-/// The class of what is only the beginning of a phrase.
+/// The class of an incomplete phrase.
 pub const BEGINNING: u8 = u8::MAX;
 
 /// One language's phrases.
@@ -17,7 +17,7 @@ pub struct Lexicon<'a> {
 }
 
 impl<'a> Lexicon<'a> {
-    /// Reads a lexicon and gives what is behind it.
+    /// Also returns the bytes after it.
     pub fn read(bytes: &'a [u8]) -> Option<(Lexicon<'a>, &'a [u8])> {
         let (count, rest) = bytes.split_first_chunk()?;
         let count = u32::from_le_bytes(*count) as usize;
@@ -42,7 +42,7 @@ impl<'a> Lexicon<'a> {
         None
     }
 
-    /// The longest phrase at the beginning of a row: how many tokens, which class.
+    /// Number of tokens and class of the longest phrase at the beginning.
     pub(super) fn longest(&self, tokens: &[Token]) -> Option<(usize, u8)> {
         let mut joined = 0;
         let mut longest = None;

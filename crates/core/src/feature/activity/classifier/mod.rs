@@ -1,12 +1,14 @@
-//! What a prompt asks for: a linear classifier over hashed features, trained from `corpus/phase`.
+//! Classifies what a prompt asks for: a linear classifier over hashed features, trained from `corpus/phase`.
 //!
 //! ```text
-//! prompt ─ excerpt ─► lines that a person wrote ─ tokens ─► tokens ─ features ─► hashes ─ table ─► scores ─► Guess
+//! prompt ─ excerpt ─► lines that a person wrote ─ tokens ─► tokens ─ features ─► hashes ─ table ─► scores ─►
+//! Guess
 //! ```
 //!
 //! English and Japanese have a table of weights each. Nothing here depends on the platform: only additions,
-//! multiplications, divisions and square roots, which are the same everywhere, so that `cargo xtask train-phase`
-//! can compare what it trains to the byte.
+//! multiplications, divisions and square roots, which are the same everywhere, so that `cargo xtask
+//! train-phase`
+//! can compare its result to the byte.
 
 pub mod exponential;
 pub mod features;
@@ -20,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use features::Features;
 use table::Table;
 
-/// What a prompt asks for now.
+/// The activity that a prompt asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
@@ -49,7 +51,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// All of them; a phase's place here is its place in the weights.
+    /// In the order of the weights.
     pub const ALL: [Phase; 11] = [
         Phase::Research,
         Phase::Brainstorm,
@@ -64,7 +66,7 @@ impl Phase {
         Phase::Other,
     ];
 
-    /// As it stands in configs, records and the corpus.
+    /// The name in configs, records and the corpus.
     pub const fn name(self) -> &'static str {
         match self {
             Phase::Research => "research",
@@ -81,25 +83,22 @@ impl Phase {
         }
     }
 
-    /// The phase of this name.
     pub fn named(name: &str) -> Option<Phase> {
         Phase::ALL.into_iter().find(|phase| phase.name() == name)
     }
 }
 
-/// A phase, and how sure the classifier is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Guess {
-    /// The likeliest phase.
     pub phase: Phase,
-    /// How likely it is right: 0 to 1.
+    /// From 0 to 1.
     pub confidence: f64,
 }
 
 /// Written by `cargo xtask train-phase --write`.
 static PARAMETERS: &[u8] = include_bytes!("parameters.bin");
 
-/// What a prompt asks for. One that says nothing is [`Phase::Other`].
+/// A prompt without features is [`Phase::Other`].
 pub fn classify(prompt: &str) -> Guess {
     let table = |language| Table::read(PARAMETERS, language);
     let lexicon = |language| table(language).map(|table| table.lexicon).unwrap_or_default();
@@ -126,7 +125,7 @@ mod tests {
         assert_eq!(Phase::named("Research"), None);
     }
 
-    /// The parameters are there and whole: a table for each language, and nothing behind them.
+    /// The parameters are complete: a table for each language.
     #[test]
     fn the_parameters_can_be_read() {
         for language in [features::Language::English, features::Language::Japanese] {
@@ -135,7 +134,7 @@ mod tests {
         assert!(PARAMETERS.len() < 1024 * 1024, "{} bytes in every hook's file", PARAMETERS.len());
     }
 
-    /// Frame and filling pull in different directions; the frame has to win.
+    /// Frame and content point to different phases; the frame must win.
     #[test]
     fn what_is_asked_for_and_not_what_is_mentioned() {
         let rows = [

@@ -1,11 +1,12 @@
-//! The weights: what is known about a language's features, as `cargo xtask train-phase` writes it.
+//! The weights of a language's features, as `cargo xtask train-phase` writes them.
 //!
-//! A feature that was not learned has no row, so most of what an unseen prompt holds adds no noise. A row is found
-//! by the upper bits of its hash (the bucket) and known by the lower ones.
+//! A feature that was not learned has no row, so most of an unseen prompt adds no noise. A row is found
+//! by the upper bits of its hash (the bucket) and identified by the lower ones.
 //!
 //! ```text
-//! section   lexicon, rows: u32, unit: f64, bias: f64 × 11, starts: u16 × (BUCKETS + 1), lower bits: u16 × rows,
-//!           (rarity: u8, weights: i8 × 11) × rows
+//! section   lexicon, rows: u32, unit: f64, bias: f64 × 11, starts: u16 × (BUCKETS + 1), lower bits: u16 ×
+//! rows,
+//! (rarity: u8, weights: i8 × 11) × rows
 //! file      section of English, section of Japanese; all little-endian
 //! ```
 
@@ -14,16 +15,15 @@ use crate::feature::activity::classifier::features::{Features, GROUPS, Language}
 use crate::feature::activity::classifier::lexicon::Lexicon;
 use crate::feature::activity::classifier::{Guess, Phase};
 
-/// How many phases there are.
 pub const PHASES: usize = Phase::ALL.len();
 
 /// A power of two; about as many as there are rows.
 pub const BUCKETS: usize = 1 << 14;
 
-/// A rarity of 1 is written as this.
+/// The stored value of a rarity of 1.
 pub const RARITY_UNIT: f64 = 25.0;
 
-/// How much the groups count beside each other, in English and in Japanese.
+/// Relative weights of the groups, in English and in Japanese.
 const GROUP_WEIGHTS: [[f64; GROUPS]; 2] = [[1.0, 0.5, 0.25], [1.0, 2.0, 0.3]];
 
 const ROW: usize = 1 + PHASES;
@@ -32,7 +32,6 @@ const BEFORE_STARTS: usize = 4 + 8 + 8 * PHASES;
 /// One language's weights.
 #[derive(Clone, Copy, Debug)]
 pub struct Table<'a> {
-    /// Its phrases.
     pub lexicon: Lexicon<'a>,
     unit: f64,
     bias: [f64; PHASES],
@@ -42,7 +41,7 @@ pub struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// The section of a language; nothing where the bytes are not what they should be.
+    /// `None` if the bytes do not have the form of a table.
     pub fn read(file: &'a [u8], language: Language) -> Option<Table<'a>> {
         let (english, rest) = Table::section(file)?;
         match language {
@@ -66,7 +65,7 @@ impl<'a> Table<'a> {
         Some((Table { lexicon, unit, bias, starts, lower, rows }, rest))
     }
 
-    /// The row of a feature, if it was learned.
+    /// `None` if the feature was not learned.
     fn find(&self, hash: u32) -> Option<u16> {
         let [bucket, low] = split(hash);
         let start = |bucket: usize| {
@@ -86,7 +85,7 @@ impl<'a> Table<'a> {
         self.rows.get(at..at + ROW).unwrap_or(&[0; ROW])
     }
 
-    /// What the features come to, phase by phase.
+    /// One score per phase.
     pub fn scores(&self, features: &Features) -> [f64; PHASES] {
         let mut scores = self.bias;
         let mut found: Vec<u16> = Vec::with_capacity(features.groups.iter().map(Vec::len).max().unwrap_or(0));
@@ -108,17 +107,17 @@ impl<'a> Table<'a> {
     }
 }
 
-/// How much a group counts beside the others.
+/// Relative to the other groups.
 pub fn group_weight(language: Language, group: usize) -> f64 {
     GROUP_WEIGHTS[language as usize][group]
 }
 
-/// A hash as its bucket and its lower bits, which together are the whole of it that counts.
+/// Bucket and lower bits, the only bits that count.
 pub fn split(hash: u32) -> [usize; 2] {
     [(hash >> 18) as usize, (hash & 0xffff) as usize]
 }
 
-/// How much each feature of a group counts: rare ones more, repeated ones a little more, all together always the same.
+/// Rare features count more, repeated ones a little more; the group's length is always the same.
 pub fn values<T: Copy + Ord>(
     found: &mut [T],
     weight: f64,
@@ -140,10 +139,9 @@ pub fn values<T: Copy + Ord>(
     }
 }
 
-/// 1 + ln n, for what occurs n times.
+/// 1 + ln n, for n occurrences.
 const REPEATED: [f64; 8] = [1.0, 1.693, 2.099, 2.386, 2.609, 2.792, 2.946, 3.079];
 
-/// The likeliest phase and how likely it is.
 pub fn guess(scores: &[f64; PHASES]) -> Guess {
     let mut best = 0;
     for (at, score) in scores.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! A prompt as a row of tokens: words, single Japanese characters, signs, and classes of what has no end of
-//! spellings (paths, names in code, numbers).
+//! A prompt as tokens: words, single Japanese characters, signs, and classes of texts with endless spellings
+//! (paths, names in code, numbers).
 
 use std::borrow::Cow;
 
@@ -8,19 +8,18 @@ use crate::feature::activity::classifier::excerpt::Line;
 use crate::text::fold::narrow;
 use crate::text::japanese::{is_hiragana, is_kanji, is_katakana};
 
-/// Which table of weights reads a prompt.
+/// Selects the table of weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
-    /// Words between spaces.
+    /// Any language with spaces between words.
     English,
-    /// Also where it is mixed with English.
+    /// Also mixed with English.
     Japanese,
 }
 
-/// What kind of a token it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A word in Latin letters, or of any script that is not Japanese.
+    /// In Latin letters, or of any script that is not Japanese.
     Word,
     /// One character.
     Hiragana,
@@ -28,15 +27,15 @@ pub(super) enum Kind {
     Katakana,
     /// One character.
     Kanji,
-    /// Something of a class; its text is the class's name.
+    /// The token's text is the name of the class.
     Class,
-    /// A comma, a bracket: what divides less than a sentence's end.
+    /// A comma, a bracket: divides less than the end of a sentence.
     Sign,
     /// The end of a sentence or line.
     End,
 }
 
-/// A token; its text is in the [`Tokens`].
+/// The text is in [`PromptTokens`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token {
     pub(super) kind: Kind,
@@ -45,7 +44,6 @@ pub(super) struct Token {
     end: u32,
 }
 
-/// The tokens of a prompt.
 #[derive(Debug)]
 pub(super) struct Tokens {
     pub(super) language: Language,
@@ -55,7 +53,7 @@ pub(super) struct Tokens {
     text: String,
 }
 
-/// So many tokens are enough for any prompt that a person wrote.
+/// Enough for any prompt that a person wrote.
 const MOST: usize = 700;
 
 impl Tokens {
@@ -91,7 +89,8 @@ impl Tokens {
         &self.text[token.start as usize..token.end as usize]
     }
 
-    /// Hiragana is in nearly every Japanese sentence; titles without it have more characters than Latin words.
+    /// Nearly every Japanese sentence has hiragana; titles without it have more Japanese characters than
+    /// Latin words.
     fn detect(&self) -> Language {
         let count = |kinds: &[Kind]| self.all.iter().filter(|token| kinds.contains(&token.kind)).count();
         let japanese = count(&[Kind::Katakana, Kind::Kanji]);
@@ -108,14 +107,14 @@ impl Tokens {
         self.push_written(kind, start);
     }
 
-    /// What was written to the text since then is a token.
+    /// Makes a token of the text written since `start`.
     fn push_written(&mut self, kind: Kind, start: usize) {
         let hash = hash(&self.text[start..]);
         self.all.push(Token { kind, hash, start: start as u32, end: self.text.len() as u32 });
     }
 
     fn class(&mut self, name: &str) {
-        // Many in a row say no more than one.
+        // Several in a row say no more than one.
         if self.all.last().is_none_or(|last| self.text(last) != name) {
             self.push(Kind::Class, name);
         }
@@ -124,7 +123,7 @@ impl Tokens {
     fn end(&mut self, text: &str) {
         match self.all.last() {
             None => {}
-            // `?!`, a full stop before a new line: the first tells more.
+            // `?!`, a full stop before a new line: the first says more.
             Some(last) if last.kind == Kind::End => {}
             Some(_) => self.push(Kind::End, text),
         }
@@ -160,7 +159,7 @@ impl Tokens {
         }
     }
 
-    /// A single character that is no part of a chunk.
+    /// A single character outside of a chunk.
     fn character(&mut self, c: char) {
         let mut buffer = [0; 4];
         let mut sign = |tokens: &mut Tokens, kind, c: char| tokens.push(kind, c.encode_utf8(&mut buffer));
@@ -179,14 +178,14 @@ impl Tokens {
         }
     }
 
-    /// What stands between backticks.
+    /// The text between backticks.
     fn mention(&mut self, inner: &str) {
         self.class("<code>");
         let words = inner.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         self.mentioned.extend(words.take(8).map(|word| hash(&word.to_lowercase())));
     }
 
-    /// A run of Latin letters, digits and what may stand inside a name or path.
+    /// A run of Latin letters, digits and the signs inside of names and paths.
     fn chunk(&mut self, chunk: &str) {
         let folded: Cow<'_, str> =
             if chunk.is_ascii() { chunk.into() } else { chunk.chars().map(fold_width).collect() };
@@ -215,7 +214,7 @@ impl Tokens {
     }
 }
 
-/// The name of what a chunk is an example of, unless it is words.
+/// `None` if the chunk is words.
 fn classify(chunk: &str) -> Option<&'static str> {
     let digits = chunk.bytes().filter(u8::is_ascii_digit).count();
     let letters = chunk.chars().filter(|c| c.is_alphabetic()).count();
@@ -280,7 +279,7 @@ fn starts_chunk(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '#' | '_' | '/' | '$' | '@' | '\\') || is_other_letter(c)
 }
 
-/// A letter of neither ASCII nor Japanese.
+/// Neither ASCII nor Japanese.
 fn is_other_letter(c: char) -> bool {
     !c.is_ascii()
         && c.is_alphabetic()
@@ -303,12 +302,11 @@ fn fold_width(c: char) -> char {
     }
 }
 
-/// Short texts, no state.
 pub(super) fn hash(text: &str) -> u64 {
     crate::text::fnv::hash(text.bytes())
 }
 
-/// A row of hashes as one.
+/// Depends on the order.
 pub(super) fn join(joined: u64, next: u64) -> u64 {
     (joined.rotate_left(23) ^ next).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }

@@ -1,7 +1,7 @@
-//! Compaction: names what must survive before it, says what happened after it, and measures what was lost.
+//! Compaction: names the facts to keep before it, reports to the model after it, and measures what was lost.
 //!
-//! The rules, case by case, are in `compaction.md` beside this file. It never fails a compaction: what cannot be read is
-//! left out.
+//! The rules, case by case, are in `compaction.md`. It never fails a compaction: unreadable files are left
+//! out.
 
 use std::fmt::Write as _;
 
@@ -46,14 +46,11 @@ section! {
     }
 }
 
-/// What the policy does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompactionMode {
-    /// Does not look.
     Off,
     /// Only measures.
     Shadow,
-    /// Acts.
     On,
 }
 
@@ -63,10 +60,9 @@ choices!(CompactionMode {
     "on" => CompactionMode::On,
 });
 
-/// Which manual compaction is held.
+/// The manual compactions to pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
-    /// None.
     Never,
     /// The first, while entries are not promoted.
     First,
@@ -74,22 +70,21 @@ pub enum Hold {
 
 choices!(Hold { "never" => Hold::Never, "first" => Hold::First });
 
-/// The policy's name.
 pub const ID: &str = "compaction";
 
-/// So many entries stay in `progress.md`; the older ones go to the archive.
+/// Entries that stay in `progress.md`; older ones move to the archive.
 pub const KEPT_ENTRIES: usize = 10;
 
 /// No compaction takes longer.
 const LONGEST_COMPACTION_MS: u64 = 30 * 60_000;
 
-/// A summary is shorter; of one that is not, the beginning counts.
+/// Only the beginning of a longer summary counts.
 const LONGEST_SUMMARY: usize = 1024 * 1024;
 
-/// So long after the summary the host may not have written the boundary down: some 100 ms were seen with 2.1.325.
+/// For this long after the summary the host may not have written the boundary to the transcript: some 100 ms
+/// were seen with 2.1.325.
 const WRITTEN_MS: u64 = 1000;
 
-/// The policy.
 pub struct Compaction;
 
 impl Policy for Compaction {
@@ -106,7 +101,7 @@ impl Policy for Compaction {
     }
 
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
-        // A subagent's compaction is the subagent's.
+        // A subagent's compaction does not concern the main conversation.
         if !event.main_thread() {
             return None;
         }
@@ -127,7 +122,7 @@ impl Policy for Compaction {
     fn needs_more(&self, facts: &Facts<'_>, _: &Config) -> Needs {
         let kind = facts.event.kind;
         let files = matches!(kind, EventKind::PreCompact | EventKind::SessionStart);
-        // Only what was not found in the summary is looked for.
+        // Only facts missing from the summary are searched in the kept messages.
         let survival = facts.knowledge.boundary.as_ref().and_then(|boundary| boundary.survival.as_ref());
         let preserved = matches!(kind, EventKind::UserPromptSubmit | EventKind::PostToolUse)
             && survival.is_some_and(|found| !found.lost.is_empty());
@@ -152,7 +147,6 @@ impl Policy for Compaction {
     }
 }
 
-/// Notes what must survive, and names it to the summariser.
 fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
     let settings = &config.policies.compaction;
     let none = Knowledge::default();
@@ -173,7 +167,7 @@ fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
     if key_facts.is_empty() && facts.knowledge.files.is_none() {
         return Verdict::silent("nothing that must survive is known");
     }
-    // A text costs one character more than it has.
+    // A text costs one character more than its length.
     let said = instructions(&key_facts, config.text_budget(facts.event).saturating_sub(1));
     let named = said.as_ref().map_or(0, |text| text.lines().filter(|line| line.starts_with("- ")).count());
     let boundary = Boundary {
@@ -209,7 +203,7 @@ fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
     verdict
 }
 
-/// A second one passes, whatever was written in between; so does one that a person decided for these entries before.
+/// A second attempt passes, and so does one for entries that a compaction was already paused for.
 fn holds(facts: &Facts<'_>, knowledge: &Knowledge) -> bool {
     let marks = facts.marks.value();
     let held = marks.is_some_and(|marks| {
@@ -222,7 +216,7 @@ fn texts(list: &[String]) -> Vec<&str> {
     list.iter().map(String::as_str).collect()
 }
 
-/// What an earlier boundary lost and the model has not heard yet, as far as it stands nowhere in the conversation.
+/// Facts lost at an earlier boundary, not told yet, and nowhere in the conversation.
 fn owed(facts: &Facts<'_>) -> Vec<KeyFact> {
     let waits = facts.marks.value().is_some_and(|marks| marks.session.notes.contains(&Note::Lost));
     let Some(boundary) = facts.knowledge.boundary.as_ref().filter(|_| waits) else { return Vec::new() };
@@ -233,13 +227,12 @@ fn owed(facts: &Facts<'_>) -> Vec<KeyFact> {
     survival::survival(&missing, "", &texts(&facts.knowledge.preserved.texts)).lost
 }
 
-/// Everything that is known and must not be lost.
 fn collect(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact]) -> Vec<KeyFact> {
     let none = Marks::default();
     let marks = facts.marks.value().unwrap_or(&none);
     let unverified =
         marks.verification.changes.as_ref().map(|changes| changes.files.as_slice()).unwrap_or_default();
-    // What a prompt was taken to ask for is a guess, and no stage of anything.
+    // The classified activity of a prompt is a guess, not a stage.
     let stage = marks.cycle.key_fact().or_else(|| marks.workflow.key_fact());
     key_facts(&FactSources {
         constraints: texts(&knowledge.constraints),
@@ -254,7 +247,6 @@ fn collect(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact]) -> Vec<Ke
     })
 }
 
-/// After the compaction: what happened to what was learned, and where it stands.
 fn recover(facts: &Facts<'_>) -> Verdict {
     let recovered = facts.marks.value().and_then(|marks| marks.knowledge.recovered);
     let noted = facts.knowledge.boundary.as_ref().filter(|boundary| recovered != Some(boundary.noted));
@@ -262,7 +254,7 @@ fn recover(facts: &Facts<'_>) -> Verdict {
         return Verdict::silent("nothing was noted before this compaction");
     };
     let recovered = Effect::mark(Mark::Recovered(boundary.noted));
-    // Where a project has no place for knowledge, the summary itself says all that there is to say.
+    // Without a place for knowledge, the summary already says everything.
     let Some(knowledge) = &facts.knowledge.files else {
         return Verdict { effects: vec![recovered], ..Verdict::silent("there is no flow here") };
     };
@@ -290,7 +282,7 @@ fn recover(facts: &Facts<'_>) -> Verdict {
     }
 }
 
-/// The files as they are once so many entries have moved to the archive.
+/// The files after `moved` entries have gone to the archive.
 fn after_moving(moved: usize, knowledge: &Knowledge, now: Millis) -> Vec<Tracked> {
     let mut files = knowledge.tracked.clone();
     if moved == 0 {
@@ -310,12 +302,13 @@ fn after_moving(moved: usize, knowledge: &Knowledge, now: Millis) -> Vec<Tracked
     files
 }
 
-/// Whether there is more than copies of our own.
+/// Public copies alone do not count.
 fn has_something(files: &[Tracked]) -> bool {
     files.iter().any(|file| !file.is_copy())
 }
 
-/// A handoff that is not older than a day, once in a session. Who wrote it needs it only when the conversation is gone.
+/// Mentions a handoff younger than a day, once per session. The session that wrote it needs it only after its
+/// conversation was compacted.
 fn name_handoff(facts: &Facts<'_>) -> Vec<Say> {
     let written = facts.knowledge.files.as_ref().and_then(|knowledge| knowledge.handoff);
     let Some(at) = written.filter(|at| Head::is_news(*at, facts.now)) else { return Vec::new() };
@@ -339,12 +332,11 @@ fn name_handoff(facts: &Facts<'_>) -> Vec<Say> {
     says
 }
 
-/// Whether the conversation is a new one.
 fn begins(facts: &Facts<'_>) -> bool {
     facts.event.start.is_some_and(Start::is_new)
 }
 
-/// The persistence files, once: the host repeats what was said before a resume.
+/// Once per session: the host repeats earlier texts on resume.
 fn list(facts: &Facts<'_>) -> Verdict {
     let Some(knowledge) =
         facts.knowledge.files.as_ref().filter(|knowledge| has_something(&knowledge.tracked))
@@ -367,7 +359,7 @@ fn list(facts: &Facts<'_>) -> Verdict {
     }
 }
 
-/// What the listing says, but for the ages.
+/// Covers everything in the listing but the ages.
 fn names(files: &[Tracked]) -> u64 {
     let mut files: Vec<String> =
         files.iter().map(|file| format!("{} {:?}\n", file.name, file.what)).collect();
@@ -375,13 +367,12 @@ fn names(files: &[Tracked]) -> u64 {
     fnv::hash(files.into_iter().flat_map(String::into_bytes))
 }
 
-/// What the summary kept.
 fn measure(facts: &Facts<'_>) -> Verdict {
     let Some(boundary) = facts.knowledge.boundary.as_ref().filter(|boundary| boundary.survival.is_none())
     else {
         return Verdict::silent("nothing was noted before this compaction");
     };
-    // Noted for a compaction that did not happen; before this one nothing was.
+    // Noted for a compaction that did not happen; nothing was noted before this one.
     if facts.now.since(boundary.noted) > LONGEST_COMPACTION_MS {
         return Verdict::silent("what was noted is of an earlier compaction");
     }
@@ -391,7 +382,7 @@ fn measure(facts: &Facts<'_>) -> Verdict {
     let summary = summary.head(LONGEST_SUMMARY);
     let survival = survival::survival(&boundary.facts, &summary, &[]);
     let boundary = Boundary { measured: Some(facts.now), survival: Some(survival), ..boundary.clone() };
-    // The host has not written down yet what it kept beside the summary; at the next event it will have.
+    // The host has not written down yet which messages it kept; by the next event it will have.
     let missing = !boundary.missing(false).is_empty();
     let mut verdict =
         Verdict::silent(if missing { "the summary lost something" } else { "nothing was lost" });
@@ -403,7 +394,7 @@ fn measure(facts: &Facts<'_>) -> Verdict {
     verdict
 }
 
-/// The facts that stand nowhere in the conversation any more. By now the host has written down which messages it kept whole.
+/// By now the host has written down which messages it kept whole.
 fn tell_lost(facts: &Facts<'_>, config: &Config) -> Verdict {
     let given = Effect::mark(SessionMark::NoteGiven(Note::Lost));
     let Some(boundary) = &facts.knowledge.boundary else {
@@ -413,7 +404,8 @@ fn tell_lost(facts: &Facts<'_>, config: &Config) -> Verdict {
         // Another compaction was tried since, and did not happen.
         return tell(Verdict::silent("what was lost is not known any more"), &boundary.owed, given, config);
     };
-    // In the middle of a turn there will be a next call; by a prompt the host has long written it down, or never will.
+    // In the middle of a turn there will be another call. At a prompt the host has long written it down, or
+    // never will.
     let just_now = boundary.measured.is_some_and(|measured| facts.now.since(measured) < WRITTEN_MS);
     if facts.event.kind == EventKind::PostToolUse && !facts.knowledge.preserved.known && just_now {
         return Verdict::silent("the client has not written down yet what it kept");
@@ -433,9 +425,8 @@ fn tell_lost(facts: &Facts<'_>, config: &Config) -> Verdict {
     tell(verdict, &boundary.missing(facts.knowledge.preserved.repeated), given, config)
 }
 
-/// Says what is missing, if something is.
 fn tell(mut verdict: Verdict, missing: &[KeyFact], given: Effect, config: &Config) -> Verdict {
-    // Beside other things that are said; a note that is too long as a whole would never be said.
+    // Leaves room for other texts: a note over the whole budget would never be delivered.
     let budget = (config.general.text_budget.get() as usize * 3) / 4;
     let text = survival::note(missing, budget);
     if text.is_empty() {

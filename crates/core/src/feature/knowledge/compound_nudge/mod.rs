@@ -1,6 +1,7 @@
-//! Compound nudge: at natural ends of work, that entries wait to be promoted, or that none was written. Never a block.
+//! Compound nudge: at natural ends of work, reminds that entries wait to be promoted, or that none was
+//! written. Never blocks.
 //!
-//! The rules, case by case, are in `compound_nudge.md` beside this file.
+//! The rules, case by case, are in `compound_nudge.md`.
 
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
@@ -26,16 +27,13 @@ section! {
     }
 }
 
-/// Whom the policy tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NudgeMode {
-    /// Does not look.
     Off,
     /// Only records.
     Shadow,
-    /// The person.
     User,
-    /// The person, and the model at the next prompt.
+    /// The model hears it at the next prompt.
     Both,
 }
 
@@ -46,22 +44,19 @@ choices!(NudgeMode {
     "both" => NudgeMode::Both,
 });
 
-/// The policy's name.
 pub const ID: &str = "compound-nudge";
 
-/// The policy.
 pub struct CompoundNudge;
 
-/// An end of work, or a note that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Moment {
-    /// A turn ends, and everything that was edited is verified.
+    /// A turn ends, and all edits are verified.
     Verified,
-    /// A turn ends, and code was edited.
+    /// A turn ends with unverified edits.
     Edited,
     /// Another phase begins after implementing, debugging or reviewing.
     PhaseEnds,
-    /// A prompt came that can carry what waits.
+    /// A prompt that can carry waiting notes.
     Prompt,
 }
 
@@ -134,10 +129,9 @@ fn ours(note: Note) -> bool {
     matches!(note, Note::Promote | Note::Flow)
 }
 
-/// Which moment this is; `None` for one that is nothing to this policy.
 fn moment(facts: &Facts<'_>, marks: &Marks, config: &Config) -> Option<Moment> {
     if facts.event.kind == EventKind::Stop {
-        // What still runs may edit or verify: the work has not ended.
+        // A running task may edit or verify: the work has not ended.
         if !facts.event.tasks.is_empty() {
             return None;
         }
@@ -152,8 +146,8 @@ fn moment(facts: &Facts<'_>, marks: &Marks, config: &Config) -> Option<Moment> {
     waits.then_some(Moment::Prompt)
 }
 
-/// The message to the person, once per set of entries. Whoever writes an entry in every turn is not told in every turn: only
-/// when there are twice as many, or when a phase ends.
+/// Once per set of entries. With an entry in every turn, the person hears of it only when there are twice as
+/// many, or when a phase ends.
 fn nudge(
     facts: &Facts<'_>,
     config: &Config,
@@ -175,7 +169,7 @@ fn nudge(
         return Verdict::silent("nobody is there");
     }
     let nudge = Nudge { set: knowledge.set, entries };
-    // The project remembers it for every session; the session until that is written.
+    // The project remembers it for every session; until that is written, the session does.
     let mut when_said =
         vec![Effect::Knowledge(effect::Effect::Nudged(knowledge.set)), Effect::mark(Mark::Nudged(nudge))];
     if config.policies.compound_nudge.mode == NudgeMode::Both {
@@ -193,14 +187,14 @@ fn nudge(
     }
 }
 
-/// Whether code was edited since the last entry, and nothing was said about it in this change set.
+/// Code was edited since the last entry, without a note about it in this change set.
 fn wants_entry(marks: &Marks, knowledge: &Knowledge) -> bool {
     let wrote = &marks.verification.wrote;
     marks.knowledge.flow_noted != Some(wrote.began)
         && knowledge.written.is_none_or(|written| written < wrote.last)
 }
 
-/// What waits is told with this prompt, if it is still true.
+/// Delivers waiting notes that are still true.
 fn notes(marks: &Marks, knowledge: &Knowledge) -> Verdict {
     let mut verdict = Verdict::silent("what waited is not true any more");
     for note in marks.session.notes.iter().copied().filter(|note| ours(*note)) {
@@ -238,7 +232,7 @@ fn promote(count: usize) -> String {
     )
 }
 
-/// Names the last file only: which of the others were edited before that entry is not known.
+/// Names only the last file: the others may have been edited before that entry.
 fn flow(marks: &Marks, knowledge: &Knowledge) -> String {
     let last = marks.verification.wrote.files.last().map_or("", String::as_str);
     let fact = match knowledge.written {

@@ -1,7 +1,7 @@
-//! Meta tag: an answer says which project and topic it belongs to.
+//! Meta tag: each answer names its project and topic.
 //!
-//! The rules, case by case, are in `meta_tag.md` beside this file. Only `strict` asks for it; everywhere else topics are
-//! found without it.
+//! The rules, case by case, are in `meta_tag.md`. Only `strict` asks for it; elsewhere topics are found
+//! without it.
 
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
@@ -27,21 +27,17 @@ section! {
     }
 }
 
-/// What the policy does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TagMode {
-    /// Does not look.
     Off,
-    /// Holds the stop.
+    /// Blocks the stop.
     Block,
 }
 
 choices!(TagMode { "off" => TagMode::Off, "block" => TagMode::Block });
 
-/// The policy's name.
 pub const ID: &str = "meta-tag";
 
-/// The policy.
 pub struct MetaTag;
 
 impl Policy for MetaTag {
@@ -63,7 +59,7 @@ impl Policy for MetaTag {
         (ends || starts).then_some(Needs { memory, ..Needs::default() })
     }
 
-    /// The names in a tag are neutral.
+    /// The names in a tag were made neutral before.
     fn speaks_markup(&self) -> bool {
         true
     }
@@ -89,7 +85,7 @@ impl Policy for MetaTag {
         }
         let marks = match &facts.marks {
             Known::Value(marks) => marks,
-            // Whether it was asked for in this turn is not known.
+            // Unknown whether it was asked for in this turn.
             Known::Absent | Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
         };
         match &facts.memory.answer {
@@ -132,7 +128,7 @@ fn hold(facts: &Facts<'_>, marks: &Marks) -> Verdict {
     verdict
 }
 
-/// The tag with the ids of now, for the start of a session.
+/// For the start of a session.
 fn form(facts: &Facts<'_>) -> String {
     let (project, topic) = tag_now(facts);
     format!(

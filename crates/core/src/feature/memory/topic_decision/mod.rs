@@ -1,8 +1,8 @@
-//! Topic decision: a topic is not left before something was recorded for it, and what is undecided is named when a session
-//! starts.
+//! Topic decision: a topic is not left without a record, and undecided topics are named at the start of a
+//! session.
 //!
-//! The rules, case by case, are in `topic_decision.md` beside this file. What is recorded is told by the catalogue; where that
-//! cannot be read nothing is held up.
+//! The rules, case by case, are in `topic_decision.md`. The catalogue shows which topics have records; if it
+//! cannot be read, nothing is blocked.
 
 mod startup;
 
@@ -33,23 +33,19 @@ section! {
     }
 }
 
-/// What the policy does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TopicMode {
-    /// Does not look.
     Off,
     /// Tells the model.
     Note,
-    /// Holds the stop.
+    /// Blocks the stop.
     Block,
 }
 
 choices!(TopicMode { "off" => TopicMode::Off, "note" => TopicMode::Note, "block" => TopicMode::Block });
 
-/// The policy's name.
 pub const ID: &str = "topic-decision";
 
-/// The policy.
 pub struct TopicDecision;
 
 impl Policy for TopicDecision {
@@ -100,19 +96,17 @@ fn ours(note: Note) -> bool {
     matches!(note, Note::TopicLeft | Note::UnknownTopic(_))
 }
 
-/// What a turn says that it was about.
+/// The topic that a turn names.
 enum Told {
-    /// Nothing.
     Nothing,
-    /// A topic.
     Topic(TopicOf),
-    /// One that does not exist.
+    /// It does not exist.
     Unknown(i64),
-    /// One that cannot be looked up.
+    /// It cannot be looked up.
     Unreadable,
 }
 
-/// Its tag, else what a call has bound to the session since the last turn.
+/// From the turn's tag, else from a call since the last turn.
 fn told(facts: &Facts<'_>, marks: &Marks) -> Told {
     let topic = |topic: Named, project: Option<Named>| {
         let topic = Named { name: shown(&topic.name), ..topic };
@@ -136,7 +130,6 @@ fn told(facts: &Facts<'_>, marks: &Marks) -> Told {
     }
 }
 
-/// A turn ends.
 fn turn(facts: &Facts<'_>, config: &Config, marks: &Marks) -> Verdict {
     let now = match told(facts, marks) {
         Told::Topic(now) => now,
@@ -183,12 +176,12 @@ fn turn(facts: &Facts<'_>, config: &Config, marks: &Marks) -> Verdict {
     }
 }
 
-/// What a stop was held for, so that it is not told a second time.
+/// Remembers the topic of a blocked stop, so that it is not told a second time.
 fn said_of(topic: &TopicOf) -> String {
     format!("topic {} since {}", topic.topic.id, topic.since.0)
 }
 
-/// Why a topic may be left.
+/// The reason why a topic may be left without another record.
 fn settled(record: &TopicRecord, since: Millis) -> Option<&'static str> {
     if record.automatic {
         Some("a session's own topic is exempt")
@@ -236,7 +229,7 @@ fn hold(facts: &Facts<'_>, marks: &Marks, before: &TopicOf, now: &TopicOf) -> Ve
     verdict
 }
 
-/// A tag with an id that nobody gave: told once.
+/// A tag with an id that does not exist is told once.
 fn unknown(marks: &Marks, id: i64) -> Verdict {
     let notice = format!("unknown topic {id}");
     let because = "the tag names a topic that does not exist";
@@ -250,7 +243,7 @@ fn unknown(marks: &Marks, id: i64) -> Verdict {
     Verdict { effects, ..Verdict::silent(because) }
 }
 
-/// What waits is told with this prompt, if it is still true.
+/// Delivers waiting notes that are still true.
 fn notes(facts: &Facts<'_>, marks: &Marks) -> Verdict {
     let mut verdict = Verdict::silent("what waited is not true any more");
     for note in marks.session.notes.iter().copied().filter(|note| ours(*note)) {
@@ -277,7 +270,7 @@ fn notes(facts: &Facts<'_>, marks: &Marks) -> Verdict {
 fn still_left(facts: &Facts<'_>, marks: &Marks) -> Option<(i64, String)> {
     let left = marks.memory.topic_left.as_ref()?;
     let record = facts.memory.topic(left.topic.id).value()?.as_ref()?;
-    // Who is back at it has not left it.
+    // The session has returned to the topic.
     let back = marks.memory.current_topic().is_some_and(|now| now.topic.id == left.topic.id);
     if back || settled(record, left.since).is_some() {
         return None;

@@ -1,4 +1,4 @@
-//! What a session is told at its start: decisions of the project, and topics that nobody decided. Names and ids only.
+//! Texts at the start of a session: decisions of the project, and undecided topics. Names and ids only.
 
 use std::fmt::Write as _;
 
@@ -14,14 +14,14 @@ use crate::feature::memory::settings::StartupProjects;
 use crate::feature::memory::shown::shown;
 use crate::feature::verdict::{Audience, Effect, Say, Verdict};
 
-/// Says it. Decisions count more than topics when there is not enough room.
+/// Decisions come before topics when there is not enough room.
 pub(super) fn tell(facts: &Facts<'_>, config: &Config) -> Verdict {
     let says: Vec<Say> = decisions(facts).into_iter().chain(topics(facts, config)).collect();
     let because = if says.is_empty() { "nothing that is news" } else { "what is decided and what is not" };
     Verdict { says, ..Verdict::silent(because) }
 }
 
-/// Whether the session was told this, and still knows it: after a compaction it does not.
+/// After a compaction the session does not know it any more.
 fn is_known(facts: &Facts<'_>, told: Option<u64>, which: u64) -> bool {
     let goes_on = !matches!(facts.event.start, Some(Start::Startup | Start::Clear | Start::Compact));
     goes_on && told == Some(which)
@@ -90,7 +90,7 @@ fn topics(facts: &Facts<'_>, config: &Config) -> Option<Say> {
         listed.join("; ")
     );
     let mut when_said = vec![Effect::mark(Mark::TopicsTold(which))];
-    // The same session is one offer, however often its conversation is compacted.
+    // Counts as one offer, however often the conversation is compacted.
     if told != Some(which) {
         let topics = topics.iter().map(|topic| topic.topic.id).collect();
         when_said.push(Effect::Memory(effect::Effect::Spool {

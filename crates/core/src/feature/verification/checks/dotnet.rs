@@ -10,7 +10,7 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     beside: "",
     texts: "",
     commands: "dotnet msbuild",
-    // Which projects are tests is not told by names.
+    // File names do not tell which projects are tests.
     read: |_, _| Contents::shows(Kinds::COMPILES),
     judge: |call: &Call<'_>| judge(TOOLS, call.name, call.arguments).unwrap_or_default(),
     folder_options: "",

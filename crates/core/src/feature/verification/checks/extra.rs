@@ -1,4 +1,4 @@
-//! Commands that the config adds to those that the project's files tell.
+//! Commands that the config adds to those found in the project's files.
 
 use crate::shell::{self, Spot, Status, Step, Word};
 use crate::text::word_list::{Words, among};
@@ -6,7 +6,6 @@ use crate::text::word_list::{Words, among};
 use crate::feature::verification::checks::kind::{Kind, Kinds};
 use crate::feature::verification::checks::place::Place;
 
-/// Commands that the config adds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extra {
     commands: Vec<(Kind, Command)>,
@@ -18,12 +17,11 @@ struct Command {
     arguments: Vec<Word>,
 }
 
-/// What a command runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Program {
-    /// What is found under a name.
+    /// Found through `PATH`.
     Named(String),
-    /// A file: from the root, or by its whole path.
+    /// From the root, or by its whole path.
     File(String),
 }
 
@@ -31,7 +29,7 @@ enum Program {
 const SHELLS: Words = "bash sh zsh dash ash ksh";
 
 impl Extra {
-    /// Adds a command: it counts for every command that runs the same program with the same first words.
+    /// Matches every command that runs the same program with the same first words.
     pub fn add(&mut self, kind: Kind, line: &str) {
         let Ok(step) = command(line) else { return };
         let Some((program, is_file, arguments)) = called(&step.words) else { return };
@@ -43,7 +41,7 @@ impl Extra {
         self.commands.push((kind, Command { program, arguments: arguments.to_vec() }));
     }
 
-    /// Whether a command may be one of them, wherever it runs.
+    /// Looks only at the program's name, so it may be wrong.
     pub(super) fn could_be(&self, step: &Step) -> bool {
         let Some((word, _, _)) = called(&step.words) else { return false };
         self.commands.iter().any(|(_, command)| {
@@ -52,7 +50,6 @@ impl Extra {
         })
     }
 
-    /// What the success of a command proves by them.
     pub(super) fn kinds(&self, step: &Step, place: Place<'_>) -> Kinds {
         let Some((word, is_file, arguments)) = called(&step.words) else { return Kinds::NONE };
         let Some(text) = word.known() else { return Kinds::NONE };
@@ -71,13 +68,14 @@ fn last(path: &str) -> Option<&str> {
     path.rsplit('/').next()
 }
 
-/// The program, whether it is a file by its path, and its arguments. A script that a shell is given is the program.
+/// The program, whether it is given by its path, and its arguments. For `bash script`, the script is the
+/// program.
 fn called(words: &[Word]) -> Option<(&Word, bool, &[Word])> {
     let (first, arguments) = words.split_first()?;
     if last(&first.text).is_some_and(|name| among(SHELLS, name)) {
         let mut at = 0;
         while let Some(letters) = arguments.get(at).and_then(|word| word.text.strip_prefix('-')) {
-            // With other letters it reads its commands elsewhere, or runs none.
+            // With other letters the shell reads its commands elsewhere, or runs none.
             if letters.is_empty() || !letters.chars().all(|letter| "euxvlo".contains(letter)) {
                 return Some((first, first.text.contains('/'), arguments));
             }
@@ -90,7 +88,7 @@ fn called(words: &[Word]) -> Option<(&Word, bool, &[Word])> {
     Some((first, first.text.contains('/'), arguments))
 }
 
-/// The one simple command that a configured line has to be, or what to write instead.
+/// A configured line must be one simple command; the error suggests a replacement.
 pub(crate) fn command(line: &str) -> Result<Step, String> {
     let script = shell::parse(line).ok_or("it is not understood as a command line")?;
     let unknown = |step: &Step| {
@@ -115,7 +113,7 @@ pub(crate) fn command(line: &str) -> Result<Step, String> {
     }
 }
 
-/// A command of a line as one would write it in the root.
+/// The command as written from the root.
 fn from_root(step: &Step) -> Option<String> {
     let words: Vec<&str> = step.words.iter().map(Word::known).collect::<Option<_>>()?;
     if words

@@ -37,7 +37,7 @@ static TOOLS: &[Tool] = &[
 ];
 
 fn judge_go(call: &Call<'_>) -> Kinds {
-    // A pattern that no test fits: benchmarks, or nothing at all.
+    // Patterns that match no test, used to run only benchmarks.
     let runs_none =
         |pattern: &str| matches!(pattern.trim_matches(['\'', '"']), "^$" | "XXX" | "NONE" | "^NONE$" | "-");
     if text_of(call.arguments, "-run --run -test.run").is_some_and(runs_none)

@@ -36,7 +36,7 @@ fn judge_just(call: &Call<'_>) -> Kinds {
     }
 }
 
-/// Recipes with their lines. One that starts with `#!` is one script.
+/// A recipe that starts with `#!` is one script.
 fn read(text: &str) -> Contents {
     let mut contents = Contents::default();
     let mut inside = false;
@@ -97,7 +97,7 @@ fn add_line(recipe: &mut Recipe, line: &str) {
         recipe.lines.push(text);
         return;
     }
-    // A line that goes on.
+    // Continues the previous line.
     if let Some(last) = recipe.lines.last_mut().filter(|last| last.ends_with('\\')) {
         last.pop();
         last.push_str(&text);
@@ -114,7 +114,7 @@ fn add_line(recipe: &mut Recipe, line: &str) {
     }
 }
 
-/// What just fills in is as unknown as what a shell does.
+/// Replaces interpolations: their value is as unknown as a shell variable.
 fn filled(line: &str) -> String {
     let mut out = String::new();
     let mut rest = line;

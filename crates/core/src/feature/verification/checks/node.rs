@@ -106,11 +106,11 @@ static TOOLS: &[Tool] = &[
     tool("gatsby", "build", Kinds::BUILD),
 ];
 
-/// Options of package managers whose value is the next word.
+/// Options of package managers that take the next word as a value.
 const VALUED: Words = "--prefix -C --dir --cwd --filter -F -w --workspace --loglevel --reporter \
         --workspace-concurrency --config --userconfig";
 
-/// Options by which a script of other packages is meant.
+/// Options that select scripts of other packages.
 const ELSEWHERE: Words = "--filter -F -w --workspace --workspaces -ws -r --recursive workspace workspaces";
 
 fn judge_node(call: &Call<'_>) -> Kinds {
@@ -128,7 +128,6 @@ fn judge_node(call: &Call<'_>) -> Kinds {
     }
 }
 
-/// A program of a package.
 fn program(call: &Call<'_>, name: &str, arguments: &[Word]) -> Kinds {
     if watch::watches(name, arguments) || call.project.background && watch::may_watch(name, arguments) {
         return Kinds::NONE;
@@ -140,7 +139,7 @@ fn first_operand(arguments: &[Word]) -> Option<&str> {
     crate::feature::verification::checks::tool::operands(arguments, VALUED).next()
 }
 
-/// A script, called through a package manager.
+/// `npm run test`, `yarn test`.
 fn manager(call: &Call<'_>) -> Kinds {
     let mut at = 0;
     let mut words: Vec<(usize, &str)> = Vec::new();
@@ -168,14 +167,14 @@ fn manager(call: &Call<'_>) -> Kinds {
     let (script_at, script) = match (call.name, *verb) {
         (_, "run" | "run-script" | "rum" | "urn") | ("deno", "task") => match words.next() {
             Some((at, script)) => (*at, *script),
-            // Lists what there is.
+            // Without a script it only lists them.
             None => return Kinds::NONE,
         },
         ("npm", "test" | "t" | "tst") | ("pnpm", "t" | "tst") => (*verb_at, "test"),
         ("npm", _) => return Kinds::NONE,
         (_, script) => (*verb_at, script),
     };
-    // What follows goes to the script: npm wants `--` before options, the others do not.
+    // The remaining words go to the script: npm needs `--` before options, the others do not.
     let more = call.arguments.get(script_at + 1..).unwrap_or_default();
     let more: Vec<Word> = more.iter().filter(|word| word.text != "--").cloned().collect();
     if elsewhere {
@@ -187,7 +186,7 @@ fn manager(call: &Call<'_>) -> Kinds {
     if let Some(kinds) = call.recipe(file, script, &more) {
         return kinds;
     }
-    // A program of a package, as pnpm, Yarn and Bun find it.
+    // pnpm, Yarn and Bun also run programs of packages.
     if call.name == "npm" || call.name == "deno" {
         return Kinds::NONE;
     }
@@ -209,7 +208,7 @@ fn carried(call: &Call<'_>) -> Kinds {
     }
 }
 
-/// Tools that run the scripts of many packages: the names tell.
+/// These run scripts of many packages, so only the names tell.
 fn orchestrator(call: &Call<'_>) -> Kinds {
     let mut tasks: Vec<&str> = crate::feature::verification::checks::tool::operands(
         call.arguments,
@@ -265,7 +264,6 @@ fn read(name: &str, text: &str) -> Contents {
     }
 }
 
-/// The scripts of a JSON manifest.
 pub(super) fn scripts(text: &str, member: &str) -> Contents {
     let value: Value = serde_json::from_str(text).unwrap_or_default();
     let mut contents = Contents { open: value.get("workspaces").is_some(), ..Contents::default() };

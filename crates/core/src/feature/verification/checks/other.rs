@@ -1,4 +1,4 @@
-//! Languages and build tools that need no more than a row each.
+//! Languages and build tools that need only a row each.
 
 use crate::text::word_list::Words;
 
@@ -28,7 +28,7 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     examples,
 };
 
-/// Which command belongs to which files: a `mix test` beside a `CMakeLists.txt` alone means nothing.
+/// The manifests of each command: `mix test` means nothing in a project with only a `CMakeLists.txt`.
 static FILES: [(&str, Words); 18] = [
     ("cmake", "CMakeLists.txt"),
     ("ctest", "CMakeLists.txt"),

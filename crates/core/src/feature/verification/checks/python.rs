@@ -42,7 +42,7 @@ static TOOLS: &[Tool] = &[
     tool("flake8", "", Kinds::LINT).unless("--exit-zero --bug-report"),
     tool("pylint", "", Kinds::LINT).unless("--exit-zero --list-msgs --generate-rcfile"),
     tool("maturin", "build develop", Kinds::COMPILES),
-    // They read the syntax and nothing else.
+    // They check only the syntax.
     tool("py_compile", "", Kinds::LINT),
     tool("compileall", "", Kinds::LINT),
 ];
@@ -108,7 +108,7 @@ fn interpreter(call: &Call<'_>, arguments: &[Word]) -> Kinds {
     Kinds::NONE
 }
 
-/// tox and nox run environments and sessions whose names tell what they are for.
+/// tox and nox run environments and sessions that are named after their purpose.
 fn environments(name: &str, arguments: &[Word]) -> Kinds {
     let lists = "-l -a --listenvs --notest -n list config l c devenv --showconfig --devenv";
     if has(arguments, lists) {

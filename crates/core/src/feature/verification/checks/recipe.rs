@@ -1,5 +1,5 @@
-//! Commands that a project gives a name: scripts of `package.json`, targets of a Makefile, recipes of a justfile. What
-//! one of them verifies is told by its body, and by its name where the body runs something nobody knows.
+//! Named commands of a project: scripts of `package.json`, targets of a Makefile, recipes of a justfile. A
+//! recipe is judged by its body, and by its name if the body runs unknown commands.
 
 use crate::shell::{self, Spot, Status, Step, Word};
 use crate::text::word_list::{Words, among};
@@ -7,21 +7,19 @@ use crate::text::word_list::{Words, among};
 use crate::feature::verification::checks::kind::{Kind, Kinds};
 use crate::feature::verification::checks::{File, Project};
 
-/// One named command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Recipe {
     pub name: String,
-    /// Each run by a shell of its own, as long as the ones before succeeded.
+    /// Each runs in its own shell, as long as the earlier ones succeeded.
     pub lines: Vec<String>,
-    /// Recipes that have to succeed first.
+    /// Recipes that must succeed first.
     pub first: Vec<String>,
 }
 
-/// Commands that verify nothing and whose presence says nothing.
+/// Commands that neither verify nor hide anything.
 const TRIVIAL: Words = "echo printf true false : exit cd rm mkdir cp mv cat tee tail head grep sleep export set source \
     . touch ls find sed awk wait kill wc sort test [ rimraf del-cli shx unset";
 
-/// Whether a recipe says by its name that it watches.
 fn watches(name: &str) -> bool {
     name.split([':', '.', '/', '-', '_']).any(|part| part == "watch")
 }
@@ -75,8 +73,7 @@ pub(super) fn kinds_of_name(name: &str) -> Kinds {
     }
 }
 
-/// What the success of a recipe tells; `None` where the file has no such recipe. `more` are words that its last command
-/// gets besides its own.
+/// `None` if the file has no such recipe. `more`: additional words for the last command.
 pub(super) fn judge(
     project: &Project,
     file: &File,
@@ -104,7 +101,7 @@ pub(super) fn judge(
             let known = of_step(project, file, step, depth);
             match step.status {
                 Status::Decides if !step.background && !known.is_empty() => kinds = kinds.and(known),
-                // What is known never to end is not strange, whatever the recipe is called.
+                // A command that never ends is not strange, whatever the recipe is called.
                 _ if crate::feature::verification::checks::watch::may_stay(project, step) => hides = true,
                 Status::Decides if !step.background => strange |= !is_trivial(step),
                 _ => hides |= !known.is_empty(),
@@ -137,7 +134,7 @@ fn is_trivial(step: &Step) -> bool {
     }
 }
 
-/// Commands that run a recipe, per kind: the one that is named after it, and the one that gives little besides.
+/// Commands that run a recipe, per kind: the recipe named after it, and the one with the fewest other kinds.
 pub(super) fn examples(project: &Project, file: &File, run: &str) -> (Vec<Example>, Vec<Example>) {
     let named: Vec<(&str, Kinds)> = file
         .contents
@@ -159,5 +156,4 @@ pub(super) fn examples(project: &Project, file: &File, run: &str) -> (Vec<Exampl
     (sure, other)
 }
 
-/// A kind, and a command that gives it.
 pub(super) type Example = (Kind, String);

@@ -25,7 +25,7 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     },
 };
 
-/// What Cargo takes before its verb.
+/// Options that Cargo takes before its verb.
 const BEFORE: Words = "--manifest-path --config --color -C -Z --target-dir";
 
 const fn cargo(verbs: Words, gives: Kinds) -> Tool {

@@ -1,6 +1,7 @@
-//! Task gate: a task is not completed while code is unverified. The same test as [`crate::feature::verification::verify_stop`], once per task.
+//! Task gate: a task is not completed while code is unverified. The same test as
+//! [`crate::feature::verification::verify_stop`], once per task.
 //!
-//! The rules, case by case, are in `task_gate.md` beside this file.
+//! The rules, case by case, are in `task_gate.md`.
 
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
@@ -17,10 +18,8 @@ pub mod settings;
 
 pub use settings::Settings;
 
-/// The policy's name.
 pub const ID: &str = "task-gate";
 
-/// The policy.
 pub struct TaskGate;
 
 impl Policy for TaskGate {

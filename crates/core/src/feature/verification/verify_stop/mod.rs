@@ -1,7 +1,8 @@
-//! Verify before stop: a turn that edited code does not end before something was run that could have failed.
+//! Verify before stop: a turn that edited code does not end before a check that could have failed has
+//! succeeded.
 //!
-//! The rules, case by case, are in `verify_stop.md` beside this file. It blocks only on fact: edits that succeeded, and no
-//! check that succeeded since. What it cannot check it lets pass, since a stop that can never be given would loop.
+//! The rules, case by case, are in `verify_stop.md`. It blocks only on facts: successful edits, and no
+//! successful check since. If it cannot tell, it passes: a stop that can never succeed would loop.
 
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
@@ -21,10 +22,8 @@ pub mod settings;
 
 pub use settings::Settings;
 
-/// The policy's name.
 pub const ID: &str = "verify-stop";
 
-/// The policy.
 pub struct VerifyStop;
 
 impl Policy for VerifyStop {
@@ -99,7 +98,7 @@ impl Policy for VerifyStop {
     }
 }
 
-/// Checks that ran at the same time, or a config that wants less by now, may have left nothing to ask for.
+/// Parallel checks, or a config that requires less by now, may have left nothing to ask for.
 pub(super) fn verified_by_now(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Option<Verdict> {
     let kinds = changes.checked;
     let checked = Checked { kinds, at: changes.last, seen: facts.now, verified: true };
@@ -109,7 +108,7 @@ pub(super) fn verified_by_now(facts: &Facts<'_>, config: &Config, changes: &Chan
     })
 }
 
-/// What still runs may edit, or verify: the stop passes, and the next one is looked at again.
+/// A running task may edit or verify: the stop passes, and the next one is examined again.
 fn still_running(event: &Event<'_>, marks: &Marks) -> Option<Verdict> {
     if event.agents_run() {
         return Some(waits("agents still run in the background"));
@@ -117,8 +116,9 @@ fn still_running(event: &Event<'_>, marks: &Marks) -> Option<Verdict> {
     if marks.verification.check_runs(event) {
         return Some(waits("a check still runs in the background"));
     }
-    // One that has just ended is not listed any more, and its end is told after this turn (seen with 2.1.325). A task that
-    // ended with its client, or that a person stopped, is never told of: one turn has to be enough.
+    // A task that has just ended is not listed any more, but the host reports its end after this turn (seen
+    // with 2.1.325). The end of a task that ended with its client, or that a person stopped, is never
+    // reported: so wait for one turn only.
     let turn = event.turn.as_deref().unwrap_or_default();
     let told_later = |check: &&Background| check.awaited.as_deref().is_none_or(|awaited| awaited == turn);
     let gone: Vec<&Background> = marks.verification.pending().filter(told_later).collect();
@@ -133,7 +133,7 @@ fn still_running(event: &Event<'_>, marks: &Marks) -> Option<Verdict> {
     })
 }
 
-/// A pass that still waits: the block before it is not ignored yet.
+/// A pass that still waits: the earlier block does not count as ignored yet.
 fn waits(because: &'static str) -> Verdict {
     Verdict { asks: Asks::verified(), ..Verdict::silent(because) }
 }
@@ -174,7 +174,6 @@ fn hold(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Verdict {
     verdict
 }
 
-/// Which edits, and what would count as verification here.
 pub(super) fn reason(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> String {
     let hidden = changes.hidden.as_ref().map(|command| {
         format!(
@@ -203,8 +202,7 @@ pub(super) fn reason(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) ->
     format!("Code was edited and not verified since: {edited}.{} {counts}", hidden.unwrap_or_default())
 }
 
-/// Command lines that a person would run, one for each kind. Where each kind is wanted, none that the others make
-/// unnecessary.
+/// One for each missing kind. If each kind is required, lines made unnecessary by others are left out.
 pub fn examples(checks: Option<&Project>, config: &Config, missing: Kinds) -> Vec<String> {
     let settings = &config.policies.verify_stop;
     let configured = settings.commands.all().map(|(kind, line)| (kind, line.to_owned()));
@@ -220,7 +218,7 @@ pub fn examples(checks: Option<&Project>, config: &Config, missing: Kinds) -> Ve
         kinds = kinds.and(kind.into());
     }
     if settings.wants == Wants::Each {
-        // The least telling first: tests that were compiled make a build unnecessary, not the other way round.
+        // The weakest evidence first: compiled tests make a build unnecessary, not the other way round.
         for at in (0..lines.len()).rev() {
             let others = lines.iter().enumerate().filter(|(number, _)| *number != at);
             let others = others.fold(Kinds::default(), |all, (_, (_, proves))| all.and(*proves));
@@ -232,7 +230,7 @@ pub fn examples(checks: Option<&Project>, config: &Config, missing: Kinds) -> Ve
     lines.into_iter().map(|(line, _)| format!("`{line}`")).collect()
 }
 
-/// After a boundary nobody in the conversation may know any more what was not verified.
+/// The summary may have lost that code is unverified.
 fn remember(changes: &ChangeSet) -> Verdict {
     let text =
         format!("Code was edited before this compaction and is not verified since: {}.", changes.listed());

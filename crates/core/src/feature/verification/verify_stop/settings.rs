@@ -1,4 +1,4 @@
-//! Section `[verify_stop]`: what has to be run before a turn that edited code ends.
+//! Section `[verify_stop]`.
 
 use crate::feature::verification::checks::{Extra, Kind, Kinds, command};
 use crate::settings::list::{Exempted, Item, Listed, check_one_line};
@@ -43,14 +43,11 @@ section! {
     }
 }
 
-/// What a policy does with work that is not verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerifyMode {
-    /// Holds it up.
     Block,
     /// Only records.
     Shadow,
-    /// Does not look.
     Off,
 }
 
@@ -60,7 +57,6 @@ choices!(VerifyMode {
     "block" => VerifyMode::Block,
 });
 
-/// How much evidence is enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wants {
     /// One command that tests, checks types or builds.
@@ -72,7 +68,6 @@ pub enum Wants {
 choices!(Wants { "one" => Wants::One, "each" => Wants::Each });
 
 impl Commands {
-    /// Each command line with what it proves.
     pub fn all(&self) -> impl Iterator<Item = (Kind, &str)> {
         let kinds = [
             (Kind::Test, &self.test),
@@ -83,20 +78,18 @@ impl Commands {
         kinds.into_iter().flat_map(|(kind, lines)| lines.0.iter().map(move |line| (kind, line.0.as_str())))
     }
 
-    /// As they are looked for in a command line.
     pub fn extra(&self) -> Extra {
         let mut extra = Extra::default();
         self.all().for_each(|(kind, line)| extra.add(kind, line));
         extra
     }
 
-    /// What they prove together.
     pub fn kinds(&self) -> Kinds {
         self.all().map(|(kind, _)| kind).collect()
     }
 }
 
-/// A command line: one simple command.
+/// One simple command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandLine(pub String);
 
