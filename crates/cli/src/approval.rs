@@ -20,7 +20,7 @@ use tidegate_core::feature::approval::{Said, said, to_ask};
 use tidegate_core::feature::marks::Marks;
 use tidegate_core::host::Host;
 use tidegate_core::host::person::Person;
-use tidegate_core::host::transcript::Entry;
+use tidegate_core::host::transcript::TranscriptEntry;
 use tidegate_core::pipeline::record::{Deeds, Record};
 use tidegate_core::time::Millis;
 use tidegate_hook::ancestry::{self, Ancestry};
@@ -404,7 +404,7 @@ enum TranscriptAnswer {
 
 fn look_in_transcript(path: &Path, given: &Approval) -> TranscriptAnswer {
     let (call, is_of_others) = (Cell::new(None), Cell::new(false));
-    let is_yes = |entry: &Entry<'_>| match said(Host::ClaudeCode, entry, given) {
+    let is_yes = |entry: &TranscriptEntry<'_>| match said(Host::ClaudeCode, entry, given) {
         Said::Yes(of) => {
             call.set(of);
             true

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use tidegate_core::feature::verification::checks::{
-    Extra, Kind, Place, Project, Seen, could_check, folders, project,
+    CheckKind, ExtraChecks, ProjectChecks, RunPlace, SeenFile, could_check, folders_of_line, read_project,
 };
 use tidegate_core::shell::{self, Script, Spot, Status, Step, Surroundings};
 
-const PLACE: Place<'static> = Place { roots: &["/repo", "/other"], cwd: "/repo", end: None, links: &[] };
+const PLACE: RunPlace<'static> =
+    RunPlace { roots: &["/repo", "/other"], cwd: "/repo", end: None, links: &[] };
 
 const SURROUNDINGS: Surroundings<'static> =
     Surroundings { home: Some("/home/me"), project: Some("/repo"), cwd: Some("/repo/app") };
@@ -105,9 +106,9 @@ fn projects(text: &str) -> Projects {
     projects
 }
 
-fn load(name: &str, projects: &Projects) -> Project {
+fn load(name: &str, projects: &Projects) -> ProjectChecks {
     let files = projects.get(name).unwrap_or_else(|| panic!("no project `{name}`"));
-    let seen: Vec<Seen<'_>> = files
+    let seen: Vec<SeenFile<'_>> = files
         .iter()
         .map(|(path, text)| {
             let (folder, name) = match path.rsplit_once('/') {
@@ -116,10 +117,10 @@ fn load(name: &str, projects: &Projects) -> Project {
                 Some((folder, name)) => (folder, name),
                 None => ("", path.as_str()),
             };
-            Seen { folder, name, text: Some(text) }
+            SeenFile { folder, name, text: Some(text) }
         })
         .collect();
-    project(&seen)
+    read_project(&seen)
 }
 
 fn or_dash(text: &str) -> String {
@@ -167,21 +168,21 @@ fn writes(row: &Row, _: &Projects) -> Row {
     vec![row[0].clone(), or_dash(&names.join(", "))]
 }
 
-fn extra() -> Extra {
-    let mut extra = Extra::default();
-    extra.add(Kind::Test, "cargo xtask test");
-    extra.add(Kind::Lint, "./scripts/lint.sh");
+fn extra() -> ExtraChecks {
+    let mut extra = ExtraChecks::default();
+    extra.add(CheckKind::Test, "cargo xtask test");
+    extra.add(CheckKind::Lint, "./scripts/lint.sh");
     extra
 }
 
-fn evidence_of(script: &Script, project: &Project) -> String {
+fn evidence_of(script: &Script, project: &ProjectChecks) -> String {
     let extra = extra();
     let found = project.evidence(script, PLACE, &extra);
     if !found.is_empty() {
         assert!(could_check(script, &extra), "not worth a look, yet evidence");
     }
     let mut kinds: Vec<&str> = Vec::new();
-    for kind in Kind::ALL {
+    for kind in CheckKind::ALL {
         if found.iter().any(|evidence| evidence.kind == kind) {
             kinds.push(kind.name());
         }
@@ -193,7 +194,7 @@ fn evidence(row: &Row, projects: &Projects) -> Row {
     let is = match shell::parse(&row[0]) {
         None => "?".into(),
         Some(script) => {
-            let _ = folders(&script, PLACE);
+            let _ = folders_of_line(&script, PLACE);
             evidence_of(&script, &load(&row[1], projects))
         }
     };
@@ -208,7 +209,7 @@ fn in_background(row: &Row, projects: &Projects) -> Row {
 
 fn kinds(row: &Row, projects: &Projects) -> Row {
     let project = load(&row[0], projects);
-    let kinds: Vec<&str> = project.kinds().iter().map(Kind::name).collect();
+    let kinds: Vec<&str> = project.kinds().iter().map(CheckKind::name).collect();
     let examples: Vec<String> = project.examples().into_iter().map(|(_, command)| command).collect();
     vec![row[0].clone(), or_dash(&kinds.join(" ")), or_dash(&examples.join(", "))]
 }

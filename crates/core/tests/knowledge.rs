@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use tidegate_core::feature::knowledge::key_facts::{FactKind, KeyFact};
 use tidegate_core::feature::knowledge::stock::Stock;
-use tidegate_core::feature::knowledge::survival::survival;
+use tidegate_core::feature::knowledge::survival::measure_survival;
 
 type Row = Vec<String>;
 
@@ -77,7 +77,7 @@ fn table_rows(text: &str) -> Vec<(usize, String, Row)> {
 fn judged(kind: FactKind, fact: &str, summary: &str, preserved: &[&str]) -> String {
     let summary = summary.replace("(far)", &"Something else was talked about. ".repeat(30));
     let fact = KeyFact { kind, text: fact.to_owned() };
-    let survival = survival(std::slice::from_ref(&fact), &summary, preserved);
+    let survival = measure_survival(std::slice::from_ref(&fact), &summary, preserved);
     assert_eq!((survival.of, survival.kept + survival.lost.len()), (1, 1));
     if survival.kept == 1 { "kept".into() } else { "lost".into() }
 }

@@ -29,12 +29,12 @@ use tidegate_core::feature::marks::{Mark, Marks, SessionMark};
 use tidegate_core::feature::own_settings::OwnFile;
 use tidegate_core::feature::pressure;
 use tidegate_core::feature::pressure::effect::Effect as PressureEffect;
-use tidegate_core::feature::pressure::marks::{Mark as PressureMark, PressureLevel, Said};
+use tidegate_core::feature::pressure::marks::{Mark as PressureMark, PressureLevel, SaidPressure};
 use tidegate_core::feature::verdict::Effect;
 use tidegate_core::host::Host;
-use tidegate_core::host::person::{Client, Person};
+use tidegate_core::host::person::{CallingClient, Person};
 use tidegate_core::host::window::Window;
-use tidegate_core::meter::{Meter, Reading, Source, Unknown};
+use tidegate_core::meter::{Meter, NoReading, Reading, Source};
 use tidegate_core::pipeline;
 use tidegate_core::pipeline::ruling::Outcome;
 use tidegate_core::time::Millis;
@@ -183,8 +183,14 @@ fn pressure_levels(row: &Row<'_>) -> Vec<String> {
             let (name, at) = said.split_once(" at ").unwrap_or((said, "0"));
             let used: u64 = at.parse().expect("tokens");
             let reference = row[3].parse().or(row[2].parse()).unwrap_or_default();
-            let said =
-                Said { level: level(name), used, reference, at: Millis(0), promoted: false, looked: None };
+            let said = SaidPressure {
+                level: level(name),
+                used,
+                reference,
+                at: Millis(0),
+                promoted: false,
+                looked: None,
+            };
             Known::Value(Marks { pressure: pressure::marks::Marks { said }, ..Marks::default() })
         }
     };
@@ -221,15 +227,17 @@ fn unpromoted(cell: &str) -> Option<Knowledge> {
 fn pressure_promoted(row: &Row<'_>) -> Vec<String> {
     let mut marks = Marks::default();
     let (reference, at) = (row[3].parse().unwrap_or_default(), Millis(0));
-    let said = Said { level: level(row[4]), used: 1, reference, at, promoted: false, looked: None };
+    let said = SaidPressure { level: level(row[4]), used: 1, reference, at, promoted: false, looked: None };
     marks.apply(PressureMark::Pressure(said));
     marks.apply(SessionMark::Promoted(at));
     let outcome = decide(row, Known::Value(marks.clone()), unpromoted(row[5]));
     let looked = match outcome.effects.as_slice() {
         [
             Effect::Mark(
-                mark @ Mark::Pressure(PressureMark::Pressure(Said {
-                    looked: Some(_), promoted: true, ..
+                mark @ Mark::Pressure(PressureMark::Pressure(SaidPressure {
+                    looked: Some(_),
+                    promoted: true,
+                    ..
                 })),
             ),
         ] => {
@@ -264,9 +272,9 @@ fn pressure_words(row: &Row<'_>) -> Vec<String> {
 /// Facts about an event of which nothing else is known.
 fn facts<'a>(event: &'a Event<'a>) -> Facts<'a> {
     Facts {
-        meter: Meter::Unknown(Unknown::NothingYet),
+        meter: Meter::Unknown(NoReading::NothingYet),
         person: Person::There,
-        client: Client::OfPerson(7),
+        client: CallingClient::OfPerson(7),
         ..Facts::of(event, Millis(0))
     }
 }
@@ -298,7 +306,7 @@ fn step_downs(row: &Row<'_>) -> Vec<String> {
     let names = row[1].split(' ').filter(|name| *name != "-").map(str::to_owned);
     let config = Config { step_downs_to_tell: names.collect(), ..Config::default() };
     let ruling = pipeline::decide(&Facts { person: attended.into(), ..facts(&event) }, &config, &|| 0);
-    let outcome = ruling.settle(event.host, event.kind, event.main_thread(), 1200);
+    let outcome = ruling.settle(event.host, event.kind, event.is_main_thread(), 1200);
     assert_eq!(outcome.context, "", "the model is told nothing: {row:?}");
     let told = outcome.effects.iter().filter_map(|effect| match effect {
         Effect::Friction(FrictionEffect::StepDownTold(policy)) => Some(policy.as_str()),
@@ -396,11 +404,11 @@ fn approvals(row: &Row<'_>) -> Vec<String> {
         marks: Known::Value(marks),
         person: if row[3] == "unknown" { Person::Unknown } else { (row[3] != "no").into() },
         client: match row[3] {
-            "in another client" => Client::OfPerson(8),
-            "not by the client" => Client::Unknown,
-            "in an agent's client" => Client::OfAgent,
-            "the client says no" => Client::Unattended,
-            _ => Client::OfPerson(7),
+            "in another client" => CallingClient::OfPerson(8),
+            "not by the client" => CallingClient::Unknown,
+            "in an agent's client" => CallingClient::OfAgent,
+            "the client says no" => CallingClient::Unattended,
+            _ => CallingClient::OfPerson(7),
         },
         tool_input: &input,
         tool_response: &response,
@@ -444,13 +452,13 @@ fn decide(row: &Row<'_>, marks: Known<Marks>, knowledge: Option<Knowledge>) -> O
     let window = number(row[2]).map(|tokens| Window { tokens, compact_at: number(row[3]) });
     let meter = match number(row[1]) {
         Some(used) => Meter::StaleByOne(Reading { used, window, source: Source::Transcript, at: Millis(0) }),
-        None => Meter::Unknown(Unknown::NothingYet),
+        None => Meter::Unknown(NoReading::NothingYet),
     };
     let facts = Facts { marks, meter, knowledge: flow_and_stock(knowledge), ..facts(&event) };
     pipeline::decide(&facts, &Config::default(), &|| 0).settle(
         event.host,
         event.kind,
-        event.main_thread(),
+        event.is_main_thread(),
         1200,
     )
 }

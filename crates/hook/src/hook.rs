@@ -145,7 +145,7 @@ impl Hook {
             agent: event.agent_id().map(str::to_owned),
             tool: event.tool_name().map(str::to_owned),
             project: root.as_deref().map(|root| root.to_string_lossy().into_owned()),
-            stops_first: event.kind == EventKind::Stop && event.main_thread() && !event.held_before,
+            stops_first: event.kind == EventKind::Stop && event.is_main_thread() && !event.held_before,
         });
         let root = root.as_deref();
         let mut config = kept(self.config(state.as_ref().ok(), root));
@@ -299,7 +299,8 @@ impl Hook {
         let here = self.here(event, config, None, Path::new("/dev/null"), root, &in_time);
         let facts = Gather { env: &self.env, payload, here: &here }.facts(event, Known::Absent);
         let ruling = pipeline::decide(&facts, config, &|| self.fallback.micros());
-        let outcome = ruling.settle(event.host, event.kind, event.main_thread(), config.text_budget(event));
+        let outcome =
+            ruling.settle(event.host, event.kind, event.is_main_thread(), config.text_budget(event));
         event.host.reply(event.kind, &outcome.answer())
     }
 
@@ -435,7 +436,8 @@ impl Run<'_> {
         }
         let config = self.here.config;
         let ruling = pipeline::decide(facts, config, &|| self.hook.fallback.micros());
-        let outcome = ruling.settle(event.host, event.kind, event.main_thread(), config.text_budget(event));
+        let outcome =
+            ruling.settle(event.host, event.kind, event.is_main_thread(), config.text_budget(event));
         event.host.reply(event.kind, &outcome.answer()).into()
     }
 
@@ -450,7 +452,8 @@ impl Run<'_> {
         let decide = |facts: &Facts<'_>| {
             let ruling = pipeline::decide(facts, self.here.config, &|| self.hook.fallback.micros());
             let budget = self.here.config.text_budget(self.event);
-            let outcome = ruling.settle(self.event.host, self.event.kind, self.event.main_thread(), budget);
+            let outcome =
+                ruling.settle(self.event.host, self.event.kind, self.event.is_main_thread(), budget);
             (ruling, outcome)
         };
         let (ruling, outcome) = decide(facts);

@@ -11,7 +11,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use tidegate_core::event::SessionId;
-use tidegate_core::event::status::{ContextUse, Status};
+use tidegate_core::event::status::{ContextUse, StatusInput};
 use tidegate_core::feature::approval::marks::Approval;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::knowledge::flow;
@@ -23,7 +23,7 @@ use tidegate_core::feature::{approval, cycle, knowledge, verification, workflow}
 use tidegate_core::host::Host;
 use tidegate_core::host::window::HostSettings;
 use tidegate_core::meter::forecast::{self, Forecast};
-use tidegate_core::meter::sources::{Bridge, Sources};
+use tidegate_core::meter::sources::{Bridge, MeterSources};
 use tidegate_core::meter::{self, Reading, short_tokens};
 use tidegate_core::pipeline;
 use tidegate_core::settings::setting::Whole;
@@ -121,7 +121,7 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
     let lang = env.lang(config.general.lang, known.and_then(|known| known.session.lang));
     let marked = known.and_then(|known| known.session.host.clone());
     let host = marked.unwrap_or_else(|| env.host_settings(&HostSettings::default()));
-    let sources = Sources {
+    let sources = MeterSources {
         now,
         payload: Some((seen.used, seen.window)),
         bridge: Some(seen),
@@ -183,7 +183,7 @@ fn with_config(config: &Config, lang: Lang, line: String) -> String {
 }
 
 /// The project that the client says it works in.
-fn root_of(status: &Status<'_>, env: &Environment) -> Option<PathBuf> {
+fn root_of(status: &StatusInput<'_>, env: &Environment) -> Option<PathBuf> {
     let host = status.project.as_deref().map(Path::new);
     let cwd = status.cwd.as_deref().map(Path::new);
     project::root(host.or(env.project.as_deref()), cwd)

@@ -76,18 +76,18 @@ pub struct RawTool<'a> {
 
 /// The input of a call that asks the person.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
+pub struct QuestionInput {
     /// Everything shown to the person, one JSON text per question.
     pub shown: Vec<String>,
     /// The question, if the call asks only one and holds nothing else.
-    pub only: Option<Asked>,
+    pub only: Option<PersonQuestion>,
     /// The model supplied the answer in the same call.
     pub is_answered: bool,
 }
 
 /// One question, as the person sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct PersonQuestion {
     pub text: String,
     /// A short title above the question; may be empty.
     pub header: String,
@@ -112,9 +112,9 @@ pub struct QuestionCall {
 
 /// The response to a call that asks the person.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answers {
+pub struct QuestionAnswers {
     /// The question, if there was only one. A hook may have changed it before the person saw it.
-    pub only: Option<Asked>,
+    pub only: Option<PersonQuestion>,
     pub given: Vec<QuestionAnswer>,
 }
 

@@ -84,7 +84,7 @@ pub enum Thread<'a> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Agent<'a> {
+pub struct Subagent<'a> {
     /// The host's id, or `?`.
     pub id: &'a str,
     /// The agent's type.
@@ -294,15 +294,15 @@ impl<'a> Event<'a> {
     }
 
     /// Text from a hook inside a subagent reaches only that subagent.
-    pub fn main_thread(&self) -> bool {
+    pub fn is_main_thread(&self) -> bool {
         matches!(self.thread, Thread::Main)
     }
 
-    pub fn agent(&self) -> Option<Agent<'_>> {
+    pub fn agent(&self) -> Option<Subagent<'_>> {
         match &self.thread {
             Thread::Main => None,
             Thread::Agent { id, kind } => {
-                Some(Agent { id: id.as_deref().unwrap_or("?"), kind: kind.as_deref() })
+                Some(Subagent { id: id.as_deref().unwrap_or("?"), kind: kind.as_deref() })
             }
         }
     }
@@ -321,7 +321,7 @@ impl<'a> Event<'a> {
     /// Whether the event's worktree may be gone afterwards.
     pub fn may_end_worktree(&self) -> bool {
         match self.kind {
-            EventKind::SubagentStop => !self.main_thread(),
+            EventKind::SubagentStop => !self.is_main_thread(),
             EventKind::WorktreeRemove => true,
             EventKind::PreToolUse => matches!(self.action, Action::LeaveWorktree),
             _ => false,
@@ -329,7 +329,7 @@ impl<'a> Event<'a> {
     }
 
     /// Whether agents still work in the background at the end of a turn.
-    pub fn agents_run(&self) -> bool {
+    pub fn has_running_agents(&self) -> bool {
         self.tasks.iter().any(|task| task.is_running && task.is_agent)
     }
 
@@ -338,7 +338,7 @@ impl<'a> Event<'a> {
         self.tasks.iter().any(|task| task.is_running && task.id.as_deref() == Some(id))
     }
 
-    pub fn compacted(&self) -> bool {
+    pub fn follows_compaction(&self) -> bool {
         self.start == Some(Start::Compact)
     }
 
@@ -372,7 +372,7 @@ impl<'a> Event<'a> {
     }
 
     /// The skill that the model or a typed command invoked.
-    pub fn skill(&self) -> Option<&str> {
+    pub fn invoked_skill(&self) -> Option<&str> {
         let invoked = matches!(self.kind, EventKind::UserPromptExpansion | EventKind::PostToolUse);
         match &self.action {
             Action::Skill { name, failed: false } if invoked => name.as_deref(),
@@ -380,12 +380,12 @@ impl<'a> Event<'a> {
         }
     }
 
-    pub fn command(&self) -> Option<&str> {
-        self.ran().and_then(|command| command.line.as_deref())
+    pub fn command_line(&self) -> Option<&str> {
+        self.finished_command().and_then(|command| command.line.as_deref())
     }
 
     /// The command that has run or was started in the background.
-    pub fn ran(&self) -> Option<&Command<'a>> {
+    pub fn finished_command(&self) -> Option<&Command<'a>> {
         let ran = matches!(self.kind, EventKind::PostToolUse | EventKind::PostToolUseFailure);
         match &self.action {
             Action::Command(command) if ran => Some(command),
@@ -402,7 +402,7 @@ impl<'a> Event<'a> {
     }
 
     /// Files written by an editing tool, or by an MCP tool that the config lists as a writer.
-    pub fn written(&self, writers: impl Fn(&str) -> bool) -> &[Cow<'a, str>] {
+    pub fn written_paths(&self, writers: impl Fn(&str) -> bool) -> &[Cow<'a, str>] {
         match (&self.action, &self.tool) {
             _ if self.kind != EventKind::PostToolUse => &[],
             (Action::Edit(Ok(paths)), _) => paths,
@@ -411,7 +411,7 @@ impl<'a> Event<'a> {
         }
     }
 
-    pub fn read(&self) -> Option<&str> {
+    pub fn read_path(&self) -> Option<&str> {
         match &self.action {
             Action::Read(path) if self.kind == EventKind::PostToolUse => path.as_deref(),
             _ => None,
@@ -421,7 +421,7 @@ impl<'a> Event<'a> {
     /// The tool of Tidegate's own MCP server that succeeded on the main thread.
     pub fn memory_call(&self) -> Option<&str> {
         match &self.action {
-            Action::Mcp(call) if self.kind == EventKind::PostToolUse && self.main_thread() => {
+            Action::Mcp(call) if self.kind == EventKind::PostToolUse && self.is_main_thread() => {
                 call.own_tool.as_deref()
             }
             _ => None,
@@ -436,7 +436,7 @@ impl<'a> Event<'a> {
     }
 
     /// Description and type of the agent.
-    pub fn spawn(&self) -> Option<(&str, &str)> {
+    pub fn spawned_agent(&self) -> Option<(&str, &str)> {
         let is_tool = matches!(
             self.kind,
             EventKind::PreToolUse | EventKind::PostToolUse | EventKind::PostToolUseFailure

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Status<'a> {
+pub struct StatusInput<'a> {
     /// Not checked.
     pub session: Option<Cow<'a, str>>,
     pub cwd: Option<Cow<'a, str>>,

@@ -5,15 +5,15 @@ use std::borrow::Cow;
 
 use crate::event::Event;
 use crate::feature::Feature;
+use crate::feature::activity::begun_phase;
 use crate::feature::activity::classifier::Phase;
-use crate::feature::activity::told;
 use crate::feature::config::Config;
 use crate::feature::marks::Marks;
 use crate::file_class::FileClass;
-use crate::host::person::{Client, Person};
+use crate::host::person::{CallingClient, Person};
 use crate::host::window::HostSettings;
 use crate::meter::forecast::{self, Forecast};
-use crate::meter::{Meter, Unknown};
+use crate::meter::{Meter, NoReading};
 use crate::text::lang::Lang;
 use crate::time::Millis;
 
@@ -156,7 +156,7 @@ macro_rules! facts {
             /// Whether a person is there.
             pub person: Person,
             /// The client, where it is sure that it called. Known only at a person's answer while an approval is asked for.
-            pub client: Client,
+            pub client: CallingClient,
             /// The language for people.
             pub lang: Lang,
             /// JSON of what the tool was given; empty where no policy needs it.
@@ -178,9 +178,9 @@ macro_rules! facts {
                     marks: Known::Absent,
                     root: None,
                     host: None,
-                    meter: Meter::Unknown(Unknown::NotNeeded),
+                    meter: Meter::Unknown(NoReading::NotNeeded),
                     person: Person::default(),
-                    client: Client::Unknown,
+                    client: CallingClient::Unknown,
                     lang: Lang::default(),
                     tool_input: "",
                     tool_response: "",
@@ -195,7 +195,7 @@ rooms!(all, facts);
 impl Facts<'_> {
     /// The phase of work that this event begins or repeats by itself.
     pub fn told_phase(&self, config: &Config) -> Option<Phase> {
-        told::told(self, config).ok()
+        begun_phase::event_phase(self, config).ok()
     }
 
     /// Turns left, if the session is old enough to tell.

@@ -14,14 +14,14 @@ pub mod unknown;
 pub mod variables;
 pub mod window;
 
-use crate::event::action::{Answers, Asked, Question, QuestionCall, RawTool};
+use crate::event::action::{PersonQuestion, QuestionAnswers, QuestionCall, QuestionInput, RawTool};
 pub use crate::event::host::Host;
 use crate::event::host::hosts;
-use crate::event::status::Status;
+use crate::event::status::StatusInput;
 use crate::event::{Event, EventKind, Unreadable};
 use answer::{Answer, Channels, Reply};
 use detect::{Signs, Traces};
-use transcript::{Parser, Sought};
+use transcript::{Sought, TranscriptParser};
 use variables::{HostVariables, Lookup};
 use window::{HostSettings, Window};
 
@@ -64,23 +64,23 @@ pub trait HostWing {
     }
 
     /// From the input of a call that asks the person.
-    fn question(_: &str) -> Option<Question> {
+    fn question(_: &str) -> Option<QuestionInput> {
         None
     }
 
     /// From the response of such a call. `None` if the person gave no answer.
-    fn question_answers(_: &str) -> Option<Answers> {
+    fn question_answers(_: &str) -> Option<QuestionAnswers> {
         None
     }
 
     /// `None` if the host has no tool that asks the person.
-    fn question_call(_: &Asked) -> Option<QuestionCall> {
+    fn question_call(_: &PersonQuestion) -> Option<QuestionCall> {
         None
     }
 
     /// A parser for lines of these kinds; without any kind, for all lines.
-    fn parser(_: &[Sought]) -> Parser {
-        Parser::of_nothing()
+    fn parser(_: &[Sought]) -> TranscriptParser {
+        TranscriptParser::of_nothing()
     }
 
     /// Whether a line of a transcript says that a hook changed the input of this call. Then the hook may have
@@ -89,7 +89,7 @@ pub trait HostWing {
         false
     }
 
-    fn status(_: &[u8]) -> Option<Status<'_>> {
+    fn status(_: &[u8]) -> Option<StatusInput<'_>> {
         None
     }
 
@@ -119,7 +119,7 @@ macro_rules! dispatch {
             }
 
             /// [`HostWing::parser`].
-            pub fn parser(self, kinds: &[Sought]) -> Parser {
+            pub fn parser(self, kinds: &[Sought]) -> TranscriptParser {
                 match self { $(Host::$host => $folder::Wing::parser(kinds),)* }
             }
 
@@ -158,17 +158,17 @@ macro_rules! dispatch {
             }
 
             /// [`HostWing::question`].
-            pub fn question(self, input: &str) -> Option<Question> {
+            pub fn question(self, input: &str) -> Option<QuestionInput> {
                 match self { $(Host::$host => $folder::Wing::question(input),)* }
             }
 
             /// [`HostWing::question_answers`].
-            pub fn question_answers(self, response: &str) -> Option<Answers> {
+            pub fn question_answers(self, response: &str) -> Option<QuestionAnswers> {
                 match self { $(Host::$host => $folder::Wing::question_answers(response),)* }
             }
 
             /// [`HostWing::question_call`].
-            pub fn question_call(self, question: &Asked) -> Option<QuestionCall> {
+            pub fn question_call(self, question: &PersonQuestion) -> Option<QuestionCall> {
                 match self { $(Host::$host => $folder::Wing::question_call(question),)* }
             }
 
@@ -193,7 +193,7 @@ macro_rules! dispatch {
             }
 
             /// [`HostWing::status`].
-            pub fn status(self, payload: &[u8]) -> Option<Status<'_>> {
+            pub fn status(self, payload: &[u8]) -> Option<StatusInput<'_>> {
                 match self { $(Host::$host => $folder::Wing::status(payload),)* }
             }
         }

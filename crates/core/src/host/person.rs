@@ -31,7 +31,7 @@ impl Person {
 
 /// The client that called a hook, as far as an approval depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Client {
+pub enum CallingClient {
     /// Not examined, or the hook was not called by the client.
     #[default]
     Unknown,

@@ -13,10 +13,10 @@ use crate::time::Millis;
 
 /// One line of a transcript.
 #[derive(Clone, Debug)]
-pub struct Entry<'a> {
+pub struct TranscriptEntry<'a> {
     /// As the host wrote it.
     pub line: &'a [u8],
-    pub kind: Kind<'a>,
+    pub kind: EntryKind<'a>,
     pub id: Option<Cow<'a, str>>,
     pub at: Option<Millis>,
     /// The session that the host wrote it for.
@@ -29,44 +29,44 @@ pub struct Entry<'a> {
     pub is_of_agent: bool,
     /// In place of an answer that the host could not get.
     pub is_error: bool,
-    pub content: Option<Content<'a>>,
+    pub content: Option<EntryContent<'a>>,
 }
 
 #[derive(Clone, Debug)]
-pub enum Kind<'a> {
+pub enum EntryKind<'a> {
     /// Any text in the place of a prompt.
-    Prompt(Prompt<'a>),
+    Prompt(PromptEntry<'a>),
     /// Typed by a person while the model worked.
-    Added(Prompt<'a>),
+    Added(PromptEntry<'a>),
     /// One answer may be several entries.
-    Answer(Answer<'a>),
+    Answer(AnswerEntry<'a>),
     Result(ToolResult<'a>),
-    Boundary(Boundary<'a>),
+    Boundary(BoundaryEntry<'a>),
     Other,
 }
 
 /// A text for the model, from a person or from the host itself.
 #[derive(Clone, Debug)]
-pub struct Prompt<'a> {
+pub struct PromptEntry<'a> {
     /// Inserted by the host without showing it.
     pub is_hidden: bool,
     /// The host repeats the output of hooks before a compaction.
     pub repeats_output: bool,
     /// Set if a person may have typed it.
-    pub typed: Option<Typed<'a>>,
+    pub typed: Option<LazyText<'a>>,
     /// Set if the host says that it sent the text itself.
-    pub sent: Option<Typed<'a>>,
+    pub sent: Option<LazyText<'a>>,
 }
 
 /// A text decoded on demand. Only decoding shows whether a person typed it.
 #[derive(Clone, Copy, Debug)]
-pub struct Typed<'a> {
+pub struct LazyText<'a> {
     pub json: &'a str,
     /// The host's decoder.
     pub read: fn(&'a str) -> Option<String>,
 }
 
-impl Prompt<'_> {
+impl PromptEntry<'_> {
     /// `None` if it was not typed by a person.
     pub fn typed(&self) -> Option<String> {
         self.typed.and_then(|typed| (typed.read)(typed.json))
@@ -74,12 +74,12 @@ impl Prompt<'_> {
 }
 
 #[derive(Clone, Debug)]
-pub struct Answer<'a> {
+pub struct AnswerEntry<'a> {
     /// The same for all entries of one answer; may be empty.
     pub message: Cow<'a, str>,
     /// As the host was asked for it.
     pub model: Option<Cow<'a, str>>,
-    pub tokens: Option<Tokens>,
+    pub tokens: Option<RequestTokens>,
     pub ends_turn: bool,
     /// Written by the host, not by a model.
     pub is_of_host: bool,
@@ -87,7 +87,7 @@ pub struct Answer<'a> {
 
 /// Tokens of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tokens {
+pub struct RequestTokens {
     pub used: u64,
     pub answer: u64,
 }
@@ -102,7 +102,7 @@ pub struct ToolResult<'a> {
 }
 
 #[derive(Clone, Debug)]
-pub struct Boundary<'a> {
+pub struct BoundaryEntry<'a> {
     /// The host's estimate of the remaining tokens.
     pub left: Option<u64>,
     /// Ids of earlier entries that the host kept whole.
@@ -111,22 +111,22 @@ pub struct Boundary<'a> {
 
 /// Decoded on demand.
 #[derive(Clone, Copy, Debug)]
-pub struct Content<'a> {
+pub struct EntryContent<'a> {
     pub json: &'a str,
     /// The host's decoder.
-    pub read: fn(&'a str) -> Option<Vec<Part<'a>>>,
+    pub read: fn(&'a str) -> Option<Vec<ContentPart<'a>>>,
 }
 
 #[derive(Clone, Debug)]
-pub enum Part<'a> {
+pub enum ContentPart<'a> {
     Text(LongText<'a>),
-    Call(Call<'a>),
+    Call(ToolCall<'a>),
     Result { call: Option<Cow<'a, str>>, failed: bool },
     Interruption,
 }
 
 #[derive(Clone, Debug)]
-pub struct Call<'a> {
+pub struct ToolCall<'a> {
     /// Repeated in the result.
     pub id: Cow<'a, str>,
     pub tool: Cow<'a, str>,
@@ -135,18 +135,18 @@ pub struct Call<'a> {
     pub files: Vec<Cow<'a, str>>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> ContentPart<'a> {
     pub fn text(&self) -> Option<LongText<'a>> {
         match self {
-            Part::Text(text) => Some(*text),
+            ContentPart::Text(text) => Some(*text),
             _ => None,
         }
     }
 }
 
-impl<'a> Content<'a> {
+impl<'a> EntryContent<'a> {
     /// `None` if it does not have the form of any.
-    pub fn parts(self) -> Option<Vec<Part<'a>>> {
+    pub fn parts(self) -> Option<Vec<ContentPart<'a>>> {
         (self.read)(self.json)
     }
 
@@ -156,9 +156,9 @@ impl<'a> Content<'a> {
     }
 }
 
-impl<'a> Entry<'a> {
-    pub fn parts(&self) -> Vec<Part<'a>> {
-        self.content.and_then(Content::parts).unwrap_or_default()
+impl<'a> TranscriptEntry<'a> {
+    pub fn parts(&self) -> Vec<ContentPart<'a>> {
+        self.content.and_then(EntryContent::parts).unwrap_or_default()
     }
 
     /// `text` must be plain letters: the line is searched undecoded.
@@ -169,17 +169,19 @@ impl<'a> Entry<'a> {
     /// Typed by a person into the main thread, at the beginning of a turn or while the model worked.
     pub fn typed_prompt(&self) -> Option<String> {
         match &self.kind {
-            Kind::Prompt(prompt) | Kind::Added(prompt) if !self.is_of_agent => prompt.typed(),
+            EntryKind::Prompt(prompt) | EntryKind::Added(prompt) if !self.is_of_agent => prompt.typed(),
             _ => None,
         }
     }
 }
 
-impl Entry<'_> {
+impl TranscriptEntry<'_> {
     /// Sent by the host to the main thread, in place of a person's prompt.
     pub fn sent_prompt(&self) -> Option<String> {
         match &self.kind {
-            Kind::Prompt(prompt) if !self.is_of_agent => prompt.sent.and_then(|sent| (sent.read)(sent.json)),
+            EntryKind::Prompt(prompt) if !self.is_of_agent => {
+                prompt.sent.and_then(|sent| (sent.read)(sent.json))
+            }
             _ => None,
         }
     }
@@ -188,36 +190,39 @@ impl Entry<'_> {
 /// A kind of entry that a reader needs. The parser skips lines of other kinds before it parses them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sought {
-    /// [`EntryKind::Prompt`], and [`EntryKind::Result`] with it: both look the same before parsing.
+    /// [`EntryKind::PromptEntry`], and [`EntryKind::Result`] with it: both look the same before parsing.
     Prompts,
     Added,
     Answers,
     /// [`EntryKind::Result`] alone.
     Results,
     Boundaries,
-    /// An [`EntryKind::Prompt`] that repeats the output of hooks.
+    /// An [`EntryKind::PromptEntry`] that repeats the output of hooks.
     RepeatedOutput,
 }
 
 #[derive(Debug)]
-pub struct Parser {
+pub struct TranscriptParser {
     /// Lines without any of these are skipped. Empty: every line is parsed.
     needles: Vec<Needle>,
-    read: for<'a> fn(&'a [u8]) -> Option<Entry<'a>>,
+    read: for<'a> fn(&'a [u8]) -> Option<TranscriptEntry<'a>>,
 }
 
-impl Parser {
-    pub(super) fn new(needles: Vec<Needle>, read: for<'a> fn(&'a [u8]) -> Option<Entry<'a>>) -> Parser {
-        Parser { needles, read }
+impl TranscriptParser {
+    pub(super) fn new(
+        needles: Vec<Needle>,
+        read: for<'a> fn(&'a [u8]) -> Option<TranscriptEntry<'a>>,
+    ) -> TranscriptParser {
+        TranscriptParser { needles, read }
     }
 
     /// For a host whose transcripts cannot be read.
-    pub(super) fn of_nothing() -> Parser {
-        Parser::new(Vec::new(), |_| None)
+    pub(super) fn of_nothing() -> TranscriptParser {
+        TranscriptParser::new(Vec::new(), |_| None)
     }
 
     /// `None` if the line is skipped or is not an entry.
-    pub fn entry<'a>(&self, line: &'a [u8]) -> Option<Entry<'a>> {
+    pub fn entry<'a>(&self, line: &'a [u8]) -> Option<TranscriptEntry<'a>> {
         if !self.needles.is_empty() && !self.needles.iter().any(|needle| needle.is_in(line)) {
             return None;
         }
@@ -225,7 +230,7 @@ impl Parser {
     }
 
     /// Only for a line that contains `text`, plain letters, in any case.
-    pub fn entry_that_mentions<'a>(&self, line: &'a [u8], text: &str) -> Option<Entry<'a>> {
+    pub fn entry_that_mentions<'a>(&self, line: &'a [u8], text: &str) -> Option<TranscriptEntry<'a>> {
         search::holds_in_any_case(line, text.as_bytes()).then(|| self.entry(line)).flatten()
     }
 }

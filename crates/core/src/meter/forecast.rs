@@ -33,7 +33,7 @@ fn growths(used: &[u64]) -> Option<Vec<u64>> {
 }
 
 /// Tokens that one more turn is likely to add.
-pub fn growth(used: &[u64]) -> Option<u64> {
+pub fn median_growth(used: &[u64]) -> Option<u64> {
     let growths = growths(used)?;
     growths.get((growths.len() - 1) / 2).copied()
 }
@@ -67,7 +67,7 @@ mod tests {
     fn one_huge_result_does_not_swing_it() {
         let jump = [20_000, 27_000, 34_000, 114_000, 121_000, 128_000];
         assert_eq!(forecast(&jump, 39_000).map(|f| f.turns), Some(5));
-        assert_eq!(growth(&jump), Some(7000));
+        assert_eq!(median_growth(&jump), Some(7000));
     }
 
     #[test]

@@ -23,11 +23,11 @@ pub enum Meter {
     Current(Reading),
     /// The host writes its transcript with a delay: these may be the numbers of the previous request.
     StaleByOne(Reading),
-    Unknown(Unknown),
+    Unknown(NoReading),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unknown {
+pub enum NoReading {
     /// No policy asked for one.
     NotNeeded,
     /// The model has not answered yet, or the transcript's path is unknown.
@@ -38,13 +38,13 @@ pub enum Unknown {
     TimedOut,
 }
 
-impl fmt::Display for Unknown {
+impl fmt::Display for NoReading {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unknown::NotNeeded => out.write_str("not needed"),
-            Unknown::NothingYet => out.write_str("no model answer yet"),
-            Unknown::Broken(why) => out.write_str(why),
-            Unknown::TimedOut => out.write_str("the transcript did not arrive in time"),
+            NoReading::NotNeeded => out.write_str("not needed"),
+            NoReading::NothingYet => out.write_str("no model answer yet"),
+            NoReading::Broken(why) => out.write_str(why),
+            NoReading::TimedOut => out.write_str("the transcript did not arrive in time"),
         }
     }
 }

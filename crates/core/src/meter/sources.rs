@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::host::Host;
 use crate::host::window::{HostSettings, Window};
-use crate::meter::transcript::Found;
-use crate::meter::{Meter, Reading, Source, Unknown};
+use crate::meter::transcript::TranscriptReading;
+use crate::meter::{Meter, NoReading, Reading, Source};
 use crate::time::Millis;
 
 /// Numbers that the status line leaves for the hooks of the same session.
@@ -38,12 +38,12 @@ fn is_zero(number: &u32) -> bool {
 const BRIDGE_MS: u64 = 300_000;
 
 #[derive(Clone, Debug)]
-pub struct Sources<'a> {
+pub struct MeterSources<'a> {
     pub now: Millis,
     /// Used tokens and window.
     pub payload: Option<(Option<u64>, Option<u64>)>,
     pub bridge: Option<Bridge>,
-    pub transcript: Result<Option<Found>, Unknown>,
+    pub transcript: Result<Option<TranscriptReading>, NoReading>,
     /// The time of the last compaction.
     pub boundary: Option<Millis>,
     /// The model that the host named last, and when.
@@ -55,7 +55,7 @@ pub struct Sources<'a> {
     pub settings: &'a HostSettings,
 }
 
-impl Sources<'_> {
+impl MeterSources<'_> {
     /// The newest reading; of two from the same moment the first in the order payload, bridge, transcript.
     pub fn meter(&self) -> Meter {
         let found = self.transcript.as_ref().ok().and_then(Option::as_ref);
@@ -85,13 +85,13 @@ impl Sources<'_> {
             }
             (_, None) => Meter::Unknown(match &self.transcript {
                 Err(why) => why.clone(),
-                Ok(_) => Unknown::NothingYet,
+                Ok(_) => NoReading::NothingYet,
             }),
         }
     }
 
     /// A window does not age: the status line's counts until the model changes.
-    fn find_window(&self, found: Option<&Found>) -> Option<Window> {
+    fn find_window(&self, found: Option<&TranscriptReading>) -> Option<Window> {
         let since = self.model.map_or(Millis(0), |(_, at)| at);
         let bridge = self.bridge.as_ref().filter(|bridge| bridge.seen >= since);
         let told =
@@ -115,8 +115,8 @@ impl Sources<'_> {
 mod tests {
     use super::*;
 
-    fn found(used: u64, at: u64, current: bool) -> Found {
-        Found {
+    fn found(used: u64, at: u64, current: bool) -> TranscriptReading {
+        TranscriptReading {
             used,
             answer: 0,
             boundary: false,
@@ -137,9 +137,9 @@ mod tests {
         }
     }
 
-    fn meter(bridge: Option<Bridge>, transcript: Option<Found>) -> Meter {
+    fn meter(bridge: Option<Bridge>, transcript: Option<TranscriptReading>) -> Meter {
         let host = HostSettings::default();
-        Sources {
+        MeterSources {
             now: Millis(100_000),
             payload: None,
             bridge,
@@ -177,26 +177,27 @@ mod tests {
             (50, "bridge", "stale_by_one")
         );
         assert_eq!(used(&meter(None, Some(found(60, 20, false)))), (60, "transcript", "stale_by_one"));
-        assert_eq!(meter(None, None), Meter::Unknown(Unknown::NothingYet));
+        assert_eq!(meter(None, None), Meter::Unknown(NoReading::NothingYet));
     }
 
     #[test]
     fn an_old_bridge_says_only_the_window() {
         let host = HostSettings::default();
-        let sources = Sources {
+        let sources = MeterSources {
             now: Millis(400_000),
             payload: None,
             bridge: Some(bridge(50, 99_999)),
-            transcript: Err(Unknown::TimedOut),
+            transcript: Err(NoReading::TimedOut),
             boundary: None,
             model: None,
             window: None,
             host: Host::ClaudeCode,
             settings: &host,
         };
-        assert_eq!(sources.meter(), Meter::Unknown(Unknown::TimedOut));
+        assert_eq!(sources.meter(), Meter::Unknown(NoReading::TimedOut));
         let told = Bridge { window: Some(300_000), ..bridge(50, 99_999) };
-        let sources = Sources { bridge: Some(told), transcript: Ok(Some(found(60, 20, false))), ..sources };
+        let sources =
+            MeterSources { bridge: Some(told), transcript: Ok(Some(found(60, 20, false))), ..sources };
         let meter = sources.meter();
         assert_eq!(used(&meter), (60, "transcript", "stale_by_one"));
         assert_eq!(meter.reading().unwrap().window.unwrap().tokens, 300_000);
@@ -207,10 +208,10 @@ mod tests {
         boundary: Option<u64>,
         model: Option<(&str, u64)>,
         bridge: Option<Bridge>,
-        transcript: Found,
+        transcript: TranscriptReading,
     ) -> Meter {
         let (transcript, host) = (Ok(Some(transcript)), HostSettings::default());
-        Sources {
+        MeterSources {
             now: Millis(100),
             payload: None,
             bridge,
@@ -232,7 +233,7 @@ mod tests {
         assert_eq!(used(Some(bridge(150, 30)), found(160, 40, true)), None);
         assert_eq!(used(Some(bridge(150, 30)), found(9, 60, true)), Some(9));
         assert_eq!(used(Some(bridge(8, 70)), found(160, 40, true)), Some(8));
-        assert_eq!(used(None, Found { boundary: true, ..found(5, 49, false) }), Some(5));
+        assert_eq!(used(None, TranscriptReading { boundary: true, ..found(5, 49, false) }), Some(5));
     }
 
     #[test]

@@ -13,10 +13,10 @@ use tidegate_core::feature::marks::{Mark, SessionMark};
 use tidegate_core::feature::verdict::{Audience, Effect};
 use tidegate_core::feature::verification::checks::Kinds;
 use tidegate_core::feature::verification::marks::Mark as VerificationMark;
-use tidegate_core::feature::verification::work::Background;
+use tidegate_core::feature::verification::work::BackgroundCheck;
 use tidegate_core::host::Host;
 use tidegate_core::host::window::Window;
-use tidegate_core::meter::{Meter, Reading, Source, Unknown};
+use tidegate_core::meter::{Meter, NoReading, Reading, Source};
 use tidegate_core::pipeline::ruling::Part;
 use tidegate_core::settings::section::Voice;
 use tidegate_core::time::Millis;
@@ -69,7 +69,7 @@ fn marked(stage: ActiveStage) -> Mark {
 fn meter(left: &str, window: &str, compacts: &str, freshness: &str) -> Meter {
     let number = |text: &str| text.parse::<u64>().ok();
     let (Some(left), Some(tokens)) = (number(left), number(window)) else {
-        return Meter::Unknown(Unknown::NothingYet);
+        return Meter::Unknown(NoReading::NothingYet);
     };
     let window = Window { tokens, compact_at: number(compacts) };
     let used = window.reference() - left;
@@ -182,7 +182,8 @@ fn history_of(stage: &str, cell: &str) -> Vec<Mark> {
             vec![marked(ActiveStage { turn: Turn::Interrupted, ..active }), skill(stage, None)]
         }
         "yes, and a check was launched" => {
-            let check = Background { task: "b1".into(), kinds: Kinds::default(), at: NOW, awaited: None };
+            let check =
+                BackgroundCheck { task: "b1".into(), kinds: Kinds::default(), at: NOW, awaited: None };
             vec![marked(active), skill(stage, None), VerificationMark::Launched(check).into()]
         }
         "broke in" => vec![marked(ActiveStage { turn: Turn::Interrupted, ..active })],

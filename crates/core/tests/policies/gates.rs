@@ -10,12 +10,12 @@ use tidegate_core::feature::facts::{Facts, Known, Touched};
 use tidegate_core::feature::marks::{Mark, Marks, SessionMark};
 use tidegate_core::feature::verdict::{Audience, Carried};
 use tidegate_core::feature::verification::checks;
-use tidegate_core::feature::verification::checks::{Kind, Kinds, Project, Seen};
+use tidegate_core::feature::verification::checks::{CheckKind, Kinds, ProjectChecks, SeenFile};
 use tidegate_core::feature::verification::facts as own;
 use tidegate_core::feature::verification::marks::Mark as VerificationMark;
-use tidegate_core::feature::verification::skill as verification;
+use tidegate_core::feature::verification::required_checks;
 use tidegate_core::feature::verification::verify_stop;
-use tidegate_core::feature::verification::work::{Background, Checked, Edit};
+use tidegate_core::feature::verification::work::{BackgroundCheck, Edit, SucceededChecks};
 use tidegate_core::file_class::FileClass;
 use tidegate_core::host::Host;
 use tidegate_core::pipeline;
@@ -180,7 +180,7 @@ fn marks_of(cell: &str) -> Known<Marks> {
             ["told"] => marks.push(VerificationMark::Told.into()),
             ["gone"] => {}
             ["tested"] => marks.push(
-                VerificationMark::Checked(Checked {
+                VerificationMark::Checked(SucceededChecks {
                     kinds: Kinds::TEST,
                     at: Millis(600_000),
                     seen: Millis(600_000),
@@ -215,7 +215,7 @@ fn check(task: &str, awaited: Option<&str>) -> Mark {
 
 fn check_since(at: Millis, task: &str, awaited: Option<&str>) -> Mark {
     let awaited = awaited.map(str::to_owned);
-    VerificationMark::Launched(Background { task: task.into(), kinds: Kinds::TEST, at, awaited }).into()
+    VerificationMark::Launched(BackgroundCheck { task: task.into(), kinds: Kinds::TEST, at, awaited }).into()
 }
 
 fn task_payload(subject: &str) -> String {
@@ -281,12 +281,12 @@ fn kinds(cell: &str) -> Kinds {
 }
 
 fn named(kinds: Kinds) -> String {
-    let names: Vec<&str> = kinds.iter().map(Kind::name).collect();
+    let names: Vec<&str> = kinds.iter().map(CheckKind::name).collect();
     if names.is_empty() { "-".into() } else { names.join(", ") }
 }
 
 /// A project whose `Makefile` has a target for each kind.
-fn project(kinds: &str) -> Project {
+fn project(kinds: &str) -> ProjectChecks {
     let body = |kind: &str| match kind {
         "test" => "test:\n\tpytest\n",
         "typecheck" => "typecheck:\n\tmypy .\n",
@@ -295,30 +295,30 @@ fn project(kinds: &str) -> Project {
         _ => "",
     };
     let makefile: String = kinds.split(", ").map(body).collect();
-    checks::project(&[Seen { folder: "", name: "Makefile", text: Some(&makefile) }])
+    checks::read_project(&[SeenFile { folder: "", name: "Makefile", text: Some(&makefile) }])
 }
 
 pub(super) fn wants(row: &Row<'_>) -> Vec<String> {
     let config = config("guide", &[("verify_stop", "wants", row[0].into())]);
     let (project, passed) = (project(row[1]), kinds(row[2]));
     assert_eq!(named(project.kinds()), row[1], "the project of the row");
-    let verified = if verification::verifies(Some(&project), &config, passed) { "yes" } else { "no" };
-    let missing = named(verification::missing(Some(&project), &config, passed));
+    let verified = if required_checks::is_sufficient(Some(&project), &config, passed) { "yes" } else { "no" };
+    let missing = named(required_checks::missing_kinds(Some(&project), &config, passed));
     vec![row[0].into(), row[1].into(), row[2].into(), verified.into(), missing]
 }
 
 pub(super) fn listed(row: &Row<'_>) -> Vec<String> {
     let package = r#"{"scripts": {"test": "vitest run", "build": "tsc -b"}}"#;
-    let seen: Vec<Seen<'_>> =
-        row[1].split(", ").map(|name| Seen { folder: "", name, text: Some(package) }).collect();
+    let seen: Vec<SeenFile<'_>> =
+        row[1].split(", ").map(|name| SeenFile { folder: "", name, text: Some(package) }).collect();
     let commands = if row[2] == "-" { Vec::new() } else { vec![Value::from(row[2])] };
     let config = config(
         "guide",
         &[("verify_stop", "wants", row[0].into()), ("verify_stop.commands", "test", Value::List(commands))],
     );
-    let project = checks::project(&seen);
-    let missing = verification::missing(Some(&project), &config, Kinds::default());
-    let listed = verify_stop::examples(Some(&project), &config, missing).join(", ");
+    let project = checks::read_project(&seen);
+    let missing = required_checks::missing_kinds(Some(&project), &config, Kinds::default());
+    let listed = verify_stop::example_commands(Some(&project), &config, missing).join(", ");
     vec![row[0].into(), row[1].into(), row[2].into(), listed]
 }
 
@@ -333,8 +333,8 @@ pub(super) fn stop_words(row: &Row<'_>) -> Vec<String> {
     let mut marks = vec![edit(file)];
     marks.extend((file != row[1]).then(|| VerificationMark::Hidden("cargo test | tail".into()).into()));
     let event = stop();
-    let seen = Seen { folder: "", name: "Cargo.toml", text: Some("[package]\nname = \"a\"\n") };
-    let checks = checks::project(if row[2] == "rust" { std::slice::from_ref(&seen) } else { &[] });
+    let seen = SeenFile { folder: "", name: "Cargo.toml", text: Some("[package]\nname = \"a\"\n") };
+    let checks = checks::read_project(if row[2] == "rust" { std::slice::from_ref(&seen) } else { &[] });
     let facts = Facts {
         marks: Known::Value(fold(marks)),
         person: (row[0] == "yes").into(),

@@ -14,12 +14,12 @@ use tidegate_core::feature::knowledge::marks::{HandoffKnown, Mark as KnowledgeMa
 use tidegate_core::feature::knowledge::preserved::Preserved;
 use tidegate_core::feature::knowledge::stock::Confidence;
 use tidegate_core::feature::knowledge::survival::Survival;
-use tidegate_core::feature::knowledge::tracked::{Content, Tracked};
+use tidegate_core::feature::knowledge::tracked::{FileNumbers, TrackedFile};
 use tidegate_core::feature::marks::{Mark, Marks, Note, SessionMark};
 use tidegate_core::feature::verdict::{Audience, Effect, Verdict};
 use tidegate_core::feature::verification::checks::Kinds;
 use tidegate_core::feature::verification::marks::Mark as VerificationMark;
-use tidegate_core::feature::verification::work::{Checked, Edit};
+use tidegate_core::feature::verification::work::{Edit, SucceededChecks};
 use tidegate_core::feature::worktree::kept::{Kept, Worktrees};
 use tidegate_core::feature::worktree::marks::Mark as WorktreeMark;
 use tidegate_core::host::Host;
@@ -41,7 +41,11 @@ fn knowledge(cell: &str) -> Option<Knowledge> {
     let unpromoted: usize = unpromoted.parse().expect("a number");
     let entries = entries.parse().expect("a number");
     Some(Knowledge {
-        tracked: vec![Tracked { name: "progress.md", what: Content::Flow { entries }, modified: Millis(0) }],
+        tracked: vec![TrackedFile {
+            name: "progress.md",
+            what: FileNumbers::Flow { entries },
+            modified: Millis(0),
+        }],
         entries,
         unpromoted: (0..unpromoted).map(|number| format!("step {number} of the work")).collect(),
         set: SET,
@@ -62,7 +66,7 @@ fn written(cell: &str) -> Option<Millis> {
 fn work(cell: &str) -> Vec<Mark> {
     let edit =
         |file: &str| VerificationMark::Edit(Edit { file: file.into(), at: EDITED, shell: false }).into();
-    let checked = Checked { kinds: Kinds::TEST, at: NOW, seen: NOW, verified: true };
+    let checked = SucceededChecks { kinds: Kinds::TEST, at: NOW, seen: NOW, verified: true };
     match cell {
         "-" => Vec::new(),
         "edited" => vec![edit("src/a.rs"), edit("src/b.rs")],
@@ -491,7 +495,7 @@ pub(super) fn worktrees(row: &Row<'_>) -> Vec<String> {
     };
     let facts = Facts { marks: Known::Value(marks), worktree: worktrees, ..facts(&event) };
     let ruling = pipeline::decide(&facts, &Config::default(), &|| 0);
-    let outcome = ruling.settle(event.host, event.kind, event.main_thread(), 1200);
+    let outcome = ruling.settle(event.host, event.kind, event.is_main_thread(), 1200);
     let copies = outcome.effects.iter().any(|effect| matches!(effect, Effect::Worktree(_)));
     let told = outcome.effects.iter().find_map(|effect| match effect {
         Effect::Mark(Mark::Worktree(WorktreeMark::WorktreeTold(path))) => path.strip_prefix("/w/"),

@@ -5,14 +5,14 @@ use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::{Mark, Marks, Note, SessionMark};
 use tidegate_core::feature::memory::catalogue::{
-    Decided, Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic,
+    Decided, NamedId, ProjectPage, TopicRecord, Undecided, UndecidedTopic,
 };
 use tidegate_core::feature::memory::effect;
-use tidegate_core::feature::memory::facts::{Answer, Remembered, topics_in_question};
-use tidegate_core::feature::memory::job::{ProjectOf, Work};
-use tidegate_core::feature::memory::marks::{Mark as MemoryMark, Spooled, TopicOf};
+use tidegate_core::feature::memory::facts::{MemoryFacts, TurnAnswer, topics_in_question};
+use tidegate_core::feature::memory::job::{RelayProject, Work};
+use tidegate_core::feature::memory::marks::{Mark as MemoryMark, SessionTopic, Spooled};
 use tidegate_core::feature::memory::tag as meta_tag;
-use tidegate_core::feature::memory::tag::MetaTag;
+use tidegate_core::feature::memory::tag::TopicTag;
 use tidegate_core::feature::verdict::{Carried, Effect};
 use tidegate_core::host::Host;
 use tidegate_core::pipeline;
@@ -46,9 +46,9 @@ fn parse(json: &str) -> Event<'_> {
     Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole")
 }
 
-fn project() -> ProjectOf {
+fn project() -> RelayProject {
     let text = |text: &str| text.to_owned();
-    ProjectOf { key: text("/p/.git"), name: text("shop"), root: text("/p"), branch: Some(text("main")) }
+    RelayProject { key: text("/p/.git"), name: text("shop"), root: text("/p"), branch: Some(text("main")) }
 }
 
 /// `300`, `300 of another file`, or `300, passed`.
@@ -61,11 +61,11 @@ fn left(cell: &str) -> Vec<Mark> {
     marks
 }
 
-fn length(cell: &str) -> Remembered {
-    Remembered { length: cell.parse().ok(), project: Some(project()), ..Remembered::default() }
+fn length(cell: &str) -> MemoryFacts {
+    MemoryFacts { length: cell.parse().ok(), project: Some(project()), ..MemoryFacts::default() }
 }
 
-fn job(part: Option<&Part>) -> Option<&tidegate_core::feature::memory::job::Part> {
+fn job(part: Option<&Part>) -> Option<&tidegate_core::feature::memory::job::TranscriptPart> {
     part?.verdict.effects.iter().find_map(|effect| match effect {
         Effect::Memory(effect::Effect::Spool { work, .. }) => match work.as_ref() {
             Work::Relays(part) => Some(part),
@@ -167,17 +167,17 @@ fn title(id: i64) -> &'static str {
     }
 }
 
-fn named(id: i64) -> Named {
-    Named { id, name: title(id).to_owned() }
+fn named(id: i64) -> NamedId {
+    NamedId { id, name: title(id).to_owned() }
 }
 
-fn topic(id: i64, at: Millis) -> TopicOf {
-    TopicOf { topic: named(id), project: None, since: SINCE, at }
+fn topic(id: i64, at: Millis) -> SessionTopic {
+    SessionTopic { topic: named(id), project: None, since: SINCE, at }
 }
 
-fn tag(id: i64) -> MetaTag {
-    let text = format!("done.\n{}", meta_tag::render(&Named { id: 0, name: "shop".into() }, &named(id)));
-    meta_tag::find(&text).expect("a tag")
+fn tag(id: i64) -> TopicTag {
+    let text = format!("done.\n{}", meta_tag::render(&NamedId { id: 0, name: "shop".into() }, &named(id)));
+    meta_tag::find_last(&text).expect("a tag")
 }
 
 fn page(id: i64) -> ProjectPage {
@@ -185,7 +185,7 @@ fn page(id: i64) -> ProjectPage {
 }
 
 fn page_with(id: i64, decisions: Vec<Decided>) -> ProjectPage {
-    ProjectPage::new("/p/.git".into(), Named { id, name: "shop".into() }, decisions)
+    ProjectPage::new("/p/.git".into(), NamedId { id, name: "shop".into() }, decisions)
 }
 
 pub(super) fn tags(row: &Row<'_>) -> Vec<String> {
@@ -205,12 +205,12 @@ pub(super) fn tags(row: &Row<'_>) -> Vec<String> {
     }
     let event = parse(&json);
     let answer = match row[2] {
-        "with a tag" => Some(Answer { tag: Some(tag(12)) }),
-        "with an unknown id" => Some(Answer { tag: Some(tag(99)) }),
-        "without a tag" => Some(Answer::default()),
+        "with a tag" => Some(TurnAnswer { tag: Some(tag(12)) }),
+        "with an unknown id" => Some(TurnAnswer { tag: Some(tag(99)) }),
+        "without a tag" => Some(TurnAnswer::default()),
         _ => None,
     };
-    let memory = Remembered { answer, project: Some(project()), ..Remembered::default() };
+    let memory = MemoryFacts { answer, project: Some(project()), ..MemoryFacts::default() };
     let marks = match row[3] {
         "in this turn" => vec![MemoryMark::MemoryHeld("p1".into()).into()],
         "in another turn" => vec![MemoryMark::MemoryHeld("p0".into()).into()],
@@ -234,7 +234,7 @@ pub(super) fn tag_words(row: &Row<'_>) -> Vec<String> {
     let json = payload(cell);
     let event = parse(&json);
     let (early, late) = (Millis(600_000), Millis(700_000));
-    let docs = Some(Named { id: 4, name: "docs".into() });
+    let docs = Some(NamedId { id: 4, name: "docs".into() });
     let marks = match row[2] {
         "12 by a call" => vec![MemoryMark::TopicSet(topic(12, early)).into()],
         "12 by a tag" => {
@@ -244,16 +244,16 @@ pub(super) fn tag_words(row: &Row<'_>) -> Vec<String> {
             vec![MemoryMark::Topic(topic(12, early)).into(), MemoryMark::TopicSet(topic(13, late)).into()]
         }
         "12 of the project docs" => {
-            vec![MemoryMark::TopicSet(TopicOf { project: docs, ..topic(12, early) }).into()]
+            vec![MemoryMark::TopicSet(SessionTopic { project: docs, ..topic(12, early) }).into()]
         }
         _ => Vec::new(),
     };
     let page = row[1].parse().map_or(Known::Absent, |id| Known::Value(page(id)));
-    let memory = Remembered {
-        answer: Some(Answer::default()),
+    let memory = MemoryFacts {
+        answer: Some(TurnAnswer::default()),
         project: Some(project()),
         page,
-        ..Remembered::default()
+        ..MemoryFacts::default()
     };
     let facts = Facts {
         now: NOW,
@@ -265,7 +265,7 @@ pub(super) fn tag_words(row: &Row<'_>) -> Vec<String> {
     let verdict = part("meta-tag", &facts, &config("strict", &[])).expect("it takes part").verdict;
     let text = verdict.reason.or_else(|| verdict.says.first().map(|say| say.text.clone()));
     if let Some(text) = &text {
-        assert!(meta_tag::find(text).is_some(), "as it is written it counts: {text}");
+        assert!(meta_tag::find_last(text).is_some(), "as it is written it counts: {text}");
     }
     // In a table it has to stand in one line, and an HTML comment in code.
     let shown = text.map_or("-".into(), |text| {
@@ -313,7 +313,7 @@ fn change(preset: &str, before: &str, now: &str, recorded: &str, held: &str) -> 
         "in another turn" => marks.push(MemoryMark::MemoryHeld("p0".into()).into()),
         _ => {}
     }
-    let mut answer = Answer::default();
+    let mut answer = TurnAnswer::default();
     let mut topics = vec![(12, record(12, recorded)), (99, Known::Value(None))];
     let unreadable = recorded == "unreadable";
     topics.push((13, if unreadable { Known::Broken("test".into()) } else { record(13, "nothing") }));
@@ -334,7 +334,7 @@ fn change(preset: &str, before: &str, now: &str, recorded: &str, held: &str) -> 
         topics.push((12, record(12, "nothing")));
         topics.remove(0);
     }
-    let memory = Remembered { answer: Some(answer), topics, ..Remembered::default() };
+    let memory = MemoryFacts { answer: Some(answer), topics, ..MemoryFacts::default() };
     let marks = fold(marks);
     let attended = how != "nobody there";
     let facts = Facts {
@@ -393,7 +393,7 @@ pub(super) fn topic_notes(row: &Row<'_>) -> Vec<String> {
     ];
     marks.push(SessionMark::Note(note).into());
     marks.extend(row[2].parse().ok().map(|id| MemoryMark::TopicSet(topic(id, NOW)).into()));
-    let memory = Remembered { topics: vec![(id, record(id, row[1]))], ..Remembered::default() };
+    let memory = MemoryFacts { topics: vec![(id, record(id, row[1]))], ..MemoryFacts::default() };
     let marks = fold(marks);
     assert!(topics_in_question(&marks).contains(&id), "it is looked up");
     let facts = Facts { now: NOW, marks: Known::Value(marks), memory, ..facts(&event) };
@@ -435,10 +435,10 @@ fn undecided(cell: &str) -> Known<Undecided> {
     for word in cell.split(' ') {
         match (word.parse::<i64>(), topics.last_mut()) {
             (Ok(id), _) => {
-                let project = Named { id: 3, name: "shop".into() };
+                let project = NamedId { id: 3, name: "shop".into() };
                 topics.push(UndecidedTopic { topic: named(id), project });
             }
-            (Err(_), Some(last)) if word == "docs" => last.project = Named { id: 4, name: "docs".into() },
+            (Err(_), Some(last)) if word == "docs" => last.project = NamedId { id: 4, name: "docs".into() },
             _ => {}
         }
     }
@@ -456,11 +456,11 @@ fn startup(preset: &str, source: &str, marks: Marks, decided: &str, open: &str) 
     };
     let json = payload(&format!("SessionStart {source}"));
     let event = parse(&json);
-    let memory = Remembered {
+    let memory = MemoryFacts {
         project: Some(project()),
         page: decisions(decided),
         undecided: undecided(open),
-        ..Remembered::default()
+        ..MemoryFacts::default()
     };
     let attended = how != "nobody there";
     let facts =

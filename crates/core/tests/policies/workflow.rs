@@ -13,7 +13,7 @@ use tidegate_core::feature::workflow::standing::{LetThrough, Standing};
 use tidegate_core::feature::workflow::{Attached, Manifest, PhaseBegan, Workflow, work_id};
 use tidegate_core::host::Host;
 use tidegate_core::host::window::Window;
-use tidegate_core::meter::{Meter, Reading, Source, Unknown};
+use tidegate_core::meter::{Meter, NoReading, Reading, Source};
 use tidegate_core::pipeline::ruling::Part;
 use tidegate_core::time::Millis;
 
@@ -29,7 +29,7 @@ const PATH: &str = ".claude/.output/features/x/MANIFEST.yaml";
 
 fn meter(used: &str, window: &str, compacts: &str) -> Meter {
     let number = |text: &str| text.parse::<u64>().ok();
-    let Some(used) = number(used) else { return Meter::Unknown(Unknown::NothingYet) };
+    let Some(used) = number(used) else { return Meter::Unknown(NoReading::NothingYet) };
     let window = number(window).map(|tokens| Window { tokens, compact_at: number(compacts) });
     Meter::Current(Reading { used, window, source: Source::Transcript, at: NOW })
 }
@@ -114,7 +114,7 @@ fn notice(text: &str) -> Mark {
 /// To whom something is said that is carried there.
 fn says(part: Option<&Part>, event: &Event<'_>) -> String {
     let Some(part) = part else { return "-".into() };
-    let to = |audience| event.main_thread() && part.verdict.says.iter().any(|say| say.to == audience);
+    let to = |audience| event.is_main_thread() && part.verdict.says.iter().any(|say| say.to == audience);
     let name = match (to(Audience::Model), to(Audience::User)) {
         (true, true) => "both",
         (true, false) => "model",

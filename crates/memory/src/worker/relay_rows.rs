@@ -2,7 +2,7 @@
 
 use tidegate_core::feature::memory::automatic;
 use tidegate_core::feature::memory::catalogue::OWN;
-use tidegate_core::feature::memory::job::{Job, Part};
+use tidegate_core::feature::memory::job::{Job, TranscriptPart};
 use tidegate_core::feature::memory::relay::Relay;
 use tidegate_core::feature::memory::summary;
 
@@ -20,7 +20,7 @@ pub(super) const LOCAL: &str = "local";
 pub(super) fn rows_of_relay(
     store: &mut dyn Store,
     job: &Job,
-    part: &Part,
+    part: &TranscriptPart,
     relay: &Relay,
     again: bool,
     before: Option<Uid>,
@@ -40,7 +40,7 @@ pub(super) fn rows_of_relay(
         created: relay.at,
         updated: relay.ended,
     }));
-    let told = summary::local(relay, part.lang);
+    let told = summary::summarise_locally(relay, part.lang);
     if relay.compacted {
         notes.push("the conversation was compacted meanwhile".to_owned());
     }
@@ -67,7 +67,7 @@ pub(super) fn rows_of_relay(
 /// Used unless the tag or the session names another one.
 fn ensure_project(
     store: &mut dyn Store,
-    part: &Part,
+    part: &TranscriptPart,
     relay: &Relay,
     records: &mut Vec<Record>,
 ) -> Result<Uid> {
@@ -89,7 +89,7 @@ fn ensure_project(
 /// The topic in the tag, else the one set in the session. Unknown ids are noted in the log.
 fn named_topic(
     store: &mut dyn Store,
-    part: &Part,
+    part: &TranscriptPart,
     relay: &Relay,
     before: Option<Uid>,
     notes: &mut Vec<String>,
@@ -121,7 +121,7 @@ fn named_topic(
 fn automatic_topic(
     store: &mut dyn Store,
     job: &Job,
-    part: &Part,
+    part: &TranscriptPart,
     relay: &Relay,
     default: &str,
     notes: &mut Vec<String>,

@@ -5,7 +5,7 @@ pub mod touched;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tidegate_core::feature::memory::job::ProjectOf;
+use tidegate_core::feature::memory::job::RelayProject;
 use tidegate_core::redact::redact;
 
 use crate::file::bounded;
@@ -63,7 +63,7 @@ pub fn worktrees(path: &Path) -> Vec<PathBuf> {
 
 /// The project that what is said in a session belongs to unless somebody says otherwise: all worktrees of a repository are
 /// one. No git process here either.
-pub fn memory_project(root: &Path) -> ProjectOf {
+pub fn memory_project(root: &Path) -> RelayProject {
     let top = top_level(root);
     let common = top.as_deref().and_then(common_dir);
     let folder = top.as_deref().unwrap_or(root);
@@ -75,7 +75,7 @@ pub fn memory_project(root: &Path) -> ProjectOf {
         None => folder,
     };
     let name = named.file_name().unwrap_or(named.as_os_str()).to_string_lossy();
-    ProjectOf {
+    RelayProject {
         key: key.to_string_lossy().into_owned(),
         name: name.strip_suffix(".git").unwrap_or(&name).to_owned(),
         root: root.to_string_lossy().into_owned(),

@@ -283,9 +283,9 @@ fn take_from(
 mod tests {
     use super::*;
     use tidegate_core::feature::marks::SessionMark;
-    use tidegate_core::feature::pressure::marks::{Mark as PressureMark, PressureLevel, Said};
+    use tidegate_core::feature::pressure::marks::{Mark as PressureMark, PressureLevel, SaidPressure};
     use tidegate_core::feature::verification::checks::Kinds;
-    use tidegate_core::feature::verification::work::Checked;
+    use tidegate_core::feature::verification::work::SucceededChecks;
     use tidegate_core::time::Millis;
 
     fn take_up(session: &Path, elsewhere: &Elsewhere) -> io::Result<()> {
@@ -355,7 +355,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let session = folder.path();
         append(session, &[edit("a.rs", 1)]).unwrap();
-        let checked = Checked { kinds: Kinds::TEST, at: Millis(5), seen: Millis(6), verified: true };
+        let checked = SucceededChecks { kinds: Kinds::TEST, at: Millis(5), seen: Millis(6), verified: true };
         append(session, &[VerificationMark::Checked(checked).into()]).unwrap();
         leave_unnoted(session, &Elsewhere::default(), &[edit("b.rs", 5)]).unwrap();
         take_up(session, &Elsewhere::default()).unwrap();
@@ -445,7 +445,7 @@ mod tests {
     fn a_long_session_keeps_a_short_file() {
         let folder = tempfile::tempdir().unwrap();
         let session = folder.path().join("s");
-        let info = Said { level: PressureLevel::Info, ..Said::default() };
+        let info = SaidPressure { level: PressureLevel::Info, ..Said::default() };
         append(&session, &[PressureMark::Pressure(info).into()]).unwrap();
         for turn in 0..10_000 {
             append(&session, &[SessionMark::Relay(turn).into()]).unwrap();

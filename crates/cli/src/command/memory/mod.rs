@@ -18,7 +18,7 @@ mod topic;
 
 use std::io::Read;
 
-use tidegate_core::feature::memory::job::ProjectOf;
+use tidegate_core::feature::memory::job::RelayProject;
 use tidegate_memory::act::{self, Acting};
 use tidegate_memory::memory::{Healed, Memory};
 use tidegate_memory::team::Direction;
@@ -108,7 +108,7 @@ pub(crate) fn run(command: &MemoryCommand) -> Outcome {
 struct Opened {
     here: Here,
     memory: Memory,
-    own: Option<ProjectOf>,
+    own: Option<RelayProject>,
     /// Damage that was reported already.
     said: Option<Healed>,
 }

@@ -17,8 +17,8 @@ use crate::feature::marks::Marks;
 use crate::feature::verdict::{Audience, Effect, NoEffect, Say, Verdict};
 use crate::feature::{Feature, Mode, Policy};
 use crate::host::Host;
-use crate::host::person::{Client, Person};
-use crate::host::transcript::{Entry, Kind, Part};
+use crate::host::person::{CallingClient, Person};
+use crate::host::transcript::{ContentPart, EntryKind, TranscriptEntry};
 use crate::settings::section::section;
 use crate::settings::setting::{Setting, Shape};
 use crate::settings::value::Value;
@@ -107,7 +107,7 @@ impl Policy for Approval {
         };
         let requests = marks.is_some_and(|marks| marks.approval.requests.iter().any(open));
         match event.kind {
-            EventKind::UserPromptSubmit if event.main_thread() => {
+            EventKind::UserPromptSubmit if event.is_main_thread() => {
                 let prompt = event.human_prompt()?;
                 let asked = marks.map(|marks| marks.approval.requests.as_slice()).filter(|_| requests);
                 let is_named = || asked.is_some_and(|asked| named(&prompt, asked).next().is_some());
@@ -172,7 +172,7 @@ pub enum Said {
 }
 
 /// Whether an entry of a transcript of this host is a person's yes to this request: a prompt they typed, or their answer to a question.
-pub fn said(host: Host, entry: &Entry<'_>, request: &Request) -> Said {
+pub fn said(host: Host, entry: &TranscriptEntry<'_>, request: &Request) -> Said {
     let is_typed = |prompt: String| typed_code(&prompt).is_some_and(|code| code == request.code);
     if entry.typed_prompt().is_some_and(is_typed) {
         return Said::Yes(None);
@@ -181,14 +181,14 @@ pub fn said(host: Host, entry: &Entry<'_>, request: &Request) -> Said {
         return Said::NotByAPerson;
     }
     match &entry.kind {
-        Kind::Result(result)
+        EntryKind::Result(result)
             if !entry.is_of_agent && question::answer(host, result.output, request) == Answer::Approval =>
         {
             if result.is_by_hook {
                 return Said::NotByAPerson;
             }
             Said::Yes(entry.parts().into_iter().find_map(|part| match part {
-                Part::Result { call, .. } => call.map(Into::into),
+                ContentPart::Result { call, .. } => call.map(Into::into),
                 _ => None,
             }))
         }
@@ -253,16 +253,16 @@ fn doubt(facts: &Facts<'_>) -> Option<Doubt> {
     match (facts.person, facts.client) {
         (Person::Absent, _) => Some(Doubt::Absent),
         (Person::Unknown, _) => Some(Doubt::Unsaid),
-        (Person::There, Client::Unknown) => Some(Doubt::NotByClient),
-        (Person::There, Client::Unattended) => Some(Doubt::Unattended),
-        (Person::There, Client::OfAgent) => Some(Doubt::OfAgent),
-        (Person::There, Client::OfPerson(_)) => None,
+        (Person::There, CallingClient::Unknown) => Some(Doubt::NotByClient),
+        (Person::There, CallingClient::Unattended) => Some(Doubt::Unattended),
+        (Person::There, CallingClient::OfAgent) => Some(Doubt::OfAgent),
+        (Person::There, CallingClient::OfPerson(_)) => None,
     }
 }
 
 /// Whether the client that called is the one that the request came from.
 fn is_client_of(request: &Request, facts: &Facts<'_>) -> bool {
-    matches!(facts.client, Client::OfPerson(client) if request.client == Some(client))
+    matches!(facts.client, CallingClient::OfPerson(client) if request.client == Some(client))
 }
 
 /// The model is about to put a question to the person. It counts only if it does not come with its own answer.
@@ -348,7 +348,7 @@ fn mentioned(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
 /// Shows the person what they are asked for, once: the model may word it as it likes.
 fn show(facts: &Facts<'_>, requests: &[Request], mut verdict: Verdict) -> Verdict {
     let is_new = |request: &&Request| !request.shown && request.waits(facts.now);
-    if !verdict.effects.is_empty() || !facts.event.main_thread() || !facts.person.may_be_there() {
+    if !verdict.effects.is_empty() || !facts.event.is_main_thread() || !facts.person.may_be_there() {
         return verdict;
     }
     for request in requests.iter().filter(|request| request.is_refusal_unsaid()) {

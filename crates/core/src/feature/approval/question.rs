@@ -1,6 +1,6 @@
 //! The host's question to the person, as far as an approval depends on it.
 
-use crate::event::action::{AnswerOption, Asked, Question, QuestionAnswer, QuestionCall};
+use crate::event::action::{AnswerOption, PersonQuestion, QuestionAnswer, QuestionCall, QuestionInput};
 use crate::feature::approval::marks::Approval;
 use crate::host::Host;
 use crate::text::hidden::is_plain;
@@ -19,7 +19,7 @@ pub fn to_ask(host: Host, request: &Approval) -> Option<QuestionCall> {
         label: label.to_owned(),
         description: description.to_owned(),
     };
-    host.question_call(&Asked {
+    host.question_call(&PersonQuestion {
         text: quoted_line(&request.question()),
         header: HEADER.to_owned(),
         options: OPTIONS.into_iter().map(option).collect(),
@@ -28,17 +28,17 @@ pub fn to_ask(host: Host, request: &Approval) -> Option<QuestionCall> {
 }
 
 /// Whether a code stands anywhere in what the person sees.
-pub(super) fn is_about(question: &Question, code: &str) -> bool {
+pub(super) fn is_about(question: &QuestionInput, code: &str) -> bool {
     question.shown.iter().any(|shown| holds(shown, code))
 }
 
 /// Whether it is the one question whose answer counts for this request.
-pub(super) fn is_for(question: &Question, request: &Approval) -> bool {
+pub(super) fn is_for(question: &QuestionInput, request: &Approval) -> bool {
     question.only.as_ref().is_some_and(|asked| is_ours(asked, request))
 }
 
 /// Whether this is our question to the letter: text around it, or what stands below the options, could say the opposite.
-fn is_ours(asked: &Asked, request: &Approval) -> bool {
+fn is_ours(asked: &PersonQuestion, request: &Approval) -> bool {
     let is_option = |option: &AnswerOption, (label, description): (&str, &str)| {
         option.label == label && (option.description.is_empty() || option.description == description)
     };

@@ -30,19 +30,19 @@ impl Newline {
 
 /// An open code fence: its character and their count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Fence {
+struct CodeFence {
     mark: u8,
     count: usize,
 }
 
-impl Fence {
-    fn opened(line: &str) -> Option<Fence> {
+impl CodeFence {
+    fn opened(line: &str) -> Option<CodeFence> {
         let text = unindented(line)?;
         let mark = *text.as_bytes().first().filter(|first| matches!(first, b'`' | b'~'))?;
         let count = text.bytes().take_while(|byte| *byte == mark).count();
         // Further backticks in the line make it inline code.
         let inline = mark == b'`' && text[count..].contains('`');
-        (count >= 3 && !inline).then_some(Fence { mark, count })
+        (count >= 3 && !inline).then_some(CodeFence { mark, count })
     }
 
     fn is_closed_by(self, line: &str) -> bool {
@@ -60,7 +60,7 @@ fn unindented(line: &str) -> Option<&str> {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line<'a> {
+pub struct MarkdownLine<'a> {
     /// Without its end, and without a byte order mark.
     pub text: &'a str,
     /// Counted from 1.
@@ -72,23 +72,23 @@ pub struct Line<'a> {
 }
 
 #[derive(Clone, Debug)]
-pub struct Lines<'a> {
+pub struct MarkdownLines<'a> {
     text: &'a str,
     at: usize,
     number: usize,
-    fence: Option<Fence>,
+    fence: Option<CodeFence>,
 }
 
 /// A fence that is never closed reaches to the end.
-pub fn lines(text: &str) -> Lines<'_> {
+pub fn lines(text: &str) -> MarkdownLines<'_> {
     let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    Lines { text, at, number: 0, fence: None }
+    MarkdownLines { text, at, number: 0, fence: None }
 }
 
-impl<'a> Iterator for Lines<'a> {
-    type Item = Line<'a>;
+impl<'a> Iterator for MarkdownLines<'a> {
+    type Item = MarkdownLine<'a>;
 
-    fn next(&mut self) -> Option<Line<'a>> {
+    fn next(&mut self) -> Option<MarkdownLine<'a>> {
         if self.at >= self.text.len() {
             return None;
         }
@@ -106,15 +106,15 @@ impl<'a> Iterator for Lines<'a> {
             }
             true
         } else {
-            self.fence = Fence::opened(text);
+            self.fence = CodeFence::opened(text);
             self.fence.is_some()
         };
-        Some(Line { text, number: self.number, range, fenced })
+        Some(MarkdownLine { text, number: self.number, range, fenced })
     }
 }
 
 /// The line that would close a fence left open in the text.
-pub(super) fn closing(text: &str) -> Option<String> {
+pub(super) fn closing_fence(text: &str) -> Option<String> {
     let mut lines = lines(text);
     lines.by_ref().for_each(drop);
     lines.fence.map(|fence| char::from(fence.mark).to_string().repeat(fence.count))
@@ -122,7 +122,7 @@ pub(super) fn closing(text: &str) -> Option<String> {
 
 /// A level-2 heading with its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Section<'a> {
+pub struct MarkdownSection<'a> {
     /// Without `## `, trimmed.
     pub heading: &'a str,
     /// The heading's line, counted from 1.
@@ -135,35 +135,35 @@ pub struct Section<'a> {
 
 /// A text cut at its level-2 headings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sections<'a> {
+pub struct MarkdownSections<'a> {
     pub text: &'a str,
     /// The text above the first heading, with a byte order mark.
     pub preamble: Range<usize>,
     /// In the order of the text.
-    pub sections: Vec<Section<'a>>,
+    pub sections: Vec<MarkdownSection<'a>>,
 }
 
 /// At lines that begin with `## ` outside of code fences.
-pub fn sections(text: &str) -> Sections<'_> {
-    let mut sections: Vec<Section<'_>> = Vec::new();
+pub fn sections(text: &str) -> MarkdownSections<'_> {
+    let mut sections: Vec<MarkdownSection<'_>> = Vec::new();
     for line in lines(text).filter(|line| !line.fenced) {
         if let Some(heading) = line.text.strip_prefix("## ") {
             if let Some(last) = sections.last_mut() {
-                end(last, text, line.range.start);
+                end_section(last, text, line.range.start);
             }
             let (heading, line, range) = (heading.trim(), line.number, line.range);
             // Cut at the next heading.
-            sections.push(Section { heading, line, body: &text[range.end..], range });
+            sections.push(MarkdownSection { heading, line, body: &text[range.end..], range });
         }
     }
     if let Some(last) = sections.last_mut() {
-        end(last, text, text.len());
+        end_section(last, text, text.len());
     }
     let preamble = 0..sections.first().map_or(text.len(), |first| first.range.start);
-    Sections { text, preamble, sections }
+    MarkdownSections { text, preamble, sections }
 }
 
-fn end<'a>(section: &mut Section<'a>, text: &'a str, at: usize) {
+fn end_section<'a>(section: &mut MarkdownSection<'a>, text: &'a str, at: usize) {
     let body = text.len() - section.body.len();
     section.body = &text[body..at];
     section.range.end = at;
@@ -223,8 +223,8 @@ mod tests {
 
     #[test]
     fn what_closes_a_fence() {
-        assert_eq!(closing("a\n~~~~ rust\n~~~\n").as_deref(), Some("~~~~"));
-        assert_eq!(closing("```\n```\n"), None);
+        assert_eq!(closing_fence("a\n~~~~ rust\n~~~\n").as_deref(), Some("~~~~"));
+        assert_eq!(closing_fence("```\n```\n"), None);
     }
 
     proptest! {

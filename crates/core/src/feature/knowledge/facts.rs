@@ -4,11 +4,11 @@ use crate::feature::HANDOFF_FILE;
 use crate::feature::facts::needs;
 use crate::feature::knowledge::boundary::Boundary;
 use crate::feature::knowledge::flow;
-use crate::feature::knowledge::flow::{Entry, Progress, Shown};
-use crate::feature::knowledge::handoff::Head;
+use crate::feature::knowledge::flow::{Progress, ProgressEntry, ShownEntries};
+use crate::feature::knowledge::handoff::HandoffHead;
 use crate::feature::knowledge::preserved::Preserved;
 use crate::feature::knowledge::stock::{Confidence, Stock};
-use crate::feature::knowledge::tracked::{Content, Tracked};
+use crate::feature::knowledge::tracked::{FileNumbers, TrackedFile};
 use crate::feature::knowledge::{plan, tracked};
 use crate::time::Millis;
 
@@ -48,8 +48,8 @@ pub struct Persisted<'a> {
 
 /// The project's memory of promotions.
 #[derive(Clone, Debug, Default)]
-pub struct Remembered {
-    pub shown: Shown,
+pub struct PromotionMemory {
+    pub shown: ShownEntries,
     /// Sets of entries that a person was told of.
     pub nudged: Vec<u64>,
 }
@@ -57,7 +57,7 @@ pub struct Remembered {
 /// Flow and stock of a project.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Knowledge {
-    pub tracked: Vec<Tracked>,
+    pub tracked: Vec<TrackedFile>,
     /// Number of entries in `progress.md`.
     pub entries: usize,
     /// Its three newest headings.
@@ -89,7 +89,7 @@ const HEADINGS: usize = 3;
 
 impl Knowledge {
     /// `began`: the beginning of the session, if known.
-    pub fn of(files: &[Persisted<'_>], remembered: &Remembered, began: Option<Millis>) -> Knowledge {
+    pub fn of(files: &[Persisted<'_>], remembered: &PromotionMemory, began: Option<Millis>) -> Knowledge {
         let text_of = |name: &str| {
             let file = files.iter().find(|file| file.name == name)?;
             Some((file.text?, file.modified))
@@ -108,9 +108,11 @@ impl Knowledge {
             // No entry is newer than its file, whatever its heading says.
             said.into_iter().chain(modified).min()
         });
-        knowledge.next = newest.first().map(|entry| owned(flow::nexts(entry))).unwrap_or_default();
+        knowledge.next = newest.first().map(|entry| owned(flow::next_steps(entry))).unwrap_or_default();
         // An entry without a time may belong to this session: it is in the file, so it is recent.
-        let ours = |entry: &&&Entry<'_>| entry.until().is_none_or(|at| began.is_none_or(|began| at >= began));
+        let ours = |entry: &&&ProgressEntry<'_>| {
+            entry.until().is_none_or(|at| began.is_none_or(|began| at >= began))
+        };
         knowledge.decisions =
             newest.iter().filter(ours).flat_map(|entry| owned(flow::decisions(entry))).collect();
 
@@ -123,24 +125,25 @@ impl Knowledge {
             knowledge.constraints = owned(plan::constraints(text));
             knowledge.open = owned(plan::open_items(text));
         }
-        knowledge.handoff = text_of(HANDOFF_FILE).and_then(|(text, _)| Head::of(text)).map(|head| head.at);
+        knowledge.handoff =
+            text_of(HANDOFF_FILE).and_then(|(text, _)| HandoffHead::of(text)).map(|head| head.at);
         let mut learnings = Vec::new();
         let is_tracked = |file: &&Persisted<'_>| tracked::TRACKED.contains(&file.name);
         for Persisted { name, modified, text } in files.iter().filter(is_tracked) {
             let what = match text {
                 Some(_) if tracked::is_flow(name) => {
                     let parsed = if *name == flow::FILE { Some(flow) } else { archive.as_ref() };
-                    Content::Flow { entries: parsed.map_or(0, |parsed| parsed.entries.len()) }
+                    FileNumbers::Flow { entries: parsed.map_or(0, |parsed| parsed.entries.len()) }
                 }
                 Some(text) if tracked::is_stock(name) => {
                     let stock = Stock::parse(text);
                     let confidence = Confidence::of(&stock.entries);
                     learnings.extend(stock.entries);
-                    Content::Stock(confidence)
+                    FileNumbers::Stock(confidence)
                 }
-                _ => Content::Other,
+                _ => FileNumbers::Other,
             };
-            knowledge.tracked.push(Tracked { name, what, modified: *modified });
+            knowledge.tracked.push(TrackedFile { name, what, modified: *modified });
         }
         knowledge.confidence = Confidence::of(&learnings);
         knowledge
@@ -153,13 +156,13 @@ mod tests {
     use crate::feature::knowledge::timestamp;
 
     fn at(text: &str) -> Millis {
-        timestamp::first(text).expect("a time").at
+        timestamp::find_first(text).expect("a time").at
     }
 
     fn read(text: &str, modified: &str, began: &str) -> Knowledge {
         let time = |text: &str| Millis::from_iso(&format!("2026-11-16T{text}:00Z")).unwrap();
         let file = Persisted { name: flow::FILE, modified: time(modified), text: Some(text) };
-        Knowledge::of(&[file], &Remembered::default(), Some(time(began)))
+        Knowledge::of(&[file], &PromotionMemory::default(), Some(time(began)))
     }
 
     /// The session began at 14:00 UTC.
@@ -201,7 +204,7 @@ mod tests {
         let edited = Millis(at("2026-11-16T03:10:05Z").0 + 900);
         let text = "## [2026-11-16T03:10:05Z] — what\n";
         let file = Persisted { name: flow::FILE, modified: edited, text: Some(text) };
-        let known = Knowledge::of(&[file], &Remembered::default(), None);
+        let known = Knowledge::of(&[file], &PromotionMemory::default(), None);
         assert!(known.written >= Some(edited), "{:?}", known.written);
     }
 }

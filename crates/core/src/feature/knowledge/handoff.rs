@@ -30,7 +30,7 @@ const MARK: &str = "<!-- tidegate handoff ";
 
 /// Everything known when a handoff is written.
 #[derive(Clone, Debug, Default)]
-pub struct Sources<'a> {
+pub struct HandoffSources<'a> {
     pub at: Millis,
     /// The session whose work is handed off.
     pub session: Option<&'a str>,
@@ -62,11 +62,11 @@ pub struct Handoff {
 }
 
 impl Handoff {
-    pub fn of(sources: &Sources<'_>) -> Handoff {
-        let Sources { at, session, marks, plan, knowledge, work } = sources;
+    pub fn of(sources: &HandoffSources<'_>) -> Handoff {
+        let HandoffSources { at, session, marks, plan, knowledge, work } = sources;
         let plan = plan.unwrap_or_default();
         let lines = |texts: &[&str]| -> Vec<String> {
-            texts.iter().map(|text| one_line(text)).filter(|text| !text.is_empty()).collect()
+            texts.iter().map(|text| short_point(text)).filter(|text| !text.is_empty()).collect()
         };
         let of_knowledge = |list: fn(&Knowledge) -> &Vec<String>| -> Vec<String> {
             let list = knowledge.map(list).map(Vec::as_slice).unwrap_or_default();
@@ -84,7 +84,7 @@ impl Handoff {
             }
             let hidden = changes.hidden.as_deref();
             unverified.extend(
-                hidden.map(|line| format!("`{}` ran since; its exit status was hidden", one_line(line))),
+                hidden.map(|line| format!("`{}` ran since; its exit status was hidden", short_point(line))),
             );
         }
         let edited = marks.map(|marks| marks.verification.wrote.files.as_slice()).unwrap_or_default();
@@ -95,7 +95,7 @@ impl Handoff {
         Handoff {
             at: *at,
             session: session.map(str::to_owned),
-            goal: plan::task(plan).map(one_line),
+            goal: plan::task_title(plan).map(short_point),
             constraints: lines(&plan::constraints(plan)),
             work: work.iter().filter(|work| !work.steps.is_empty()).cloned().collect(),
             decisions: of_knowledge(|knowledge| &knowledge.decisions),
@@ -106,7 +106,7 @@ impl Handoff {
             questions: lines(&questions),
             edited: lines(&edited.iter().rev().map(String::as_str).collect::<Vec<_>>()),
             files: files.map(|name| format!("{CONTEXT_FOLDER}/{name}")).collect(),
-            transcript: marks.and_then(|marks| marks.session.transcript.as_deref()).map(one_line),
+            transcript: marks.and_then(|marks| marks.session.transcript.as_deref()).map(short_point),
         }
     }
 
@@ -145,29 +145,29 @@ impl Handoff {
             goal.push("No plan names it. What the person asked for stands in the transcript below.".into());
         }
         goal.extend(labelled("task_plan.md, constraint", &self.constraints));
-        section(&mut text, "Goal", &goal);
+        write_section(&mut text, "Goal", &goal);
         for Steps { of, steps } in &self.work {
             let steps: Vec<String> = steps
                 .iter()
-                .map(|(name, state)| format!("{}: {}", one_line(name), one_line(state)))
+                .map(|(name, state)| format!("{}: {}", short_point(name), short_point(state)))
                 .collect();
-            section(&mut text, &format!("Where the work stands: {}", one_line(of)), &steps);
+            write_section(&mut text, &format!("Where the work stands: {}", short_point(of)), &steps);
         }
-        section(&mut text, "Decisions in progress.md", &self.decisions);
-        section(&mut text, "Edited and not verified since", &self.unverified);
-        section(&mut text, "Entries that no person has gone through", &self.unpromoted);
-        section(&mut text, "Next in progress.md", &self.next);
-        section(&mut text, "Open in task_plan.md", &self.open);
-        section(&mut text, "Open questions in task_plan.md", &self.questions);
+        write_section(&mut text, "Decisions in progress.md", &self.decisions);
+        write_section(&mut text, "Edited and not verified since", &self.unverified);
+        write_section(&mut text, "Entries that no person has gone through", &self.unpromoted);
+        write_section(&mut text, "Next in progress.md", &self.next);
+        write_section(&mut text, "Open in task_plan.md", &self.open);
+        write_section(&mut text, "Open questions in task_plan.md", &self.questions);
         let mut paths = labelled("edited", &self.edited);
         paths.extend(self.files.iter().cloned());
         paths.extend(self.transcript.iter().map(|path| format!("transcript: {path}")));
-        section(&mut text, "Paths", &paths);
+        write_section(&mut text, "Paths", &paths);
         text
     }
 }
 
-fn section(text: &mut String, title: &str, points: &[String]) {
+fn write_section(text: &mut String, title: &str, points: &[String]) {
     if points.is_empty() {
         return;
     }
@@ -182,7 +182,7 @@ fn section(text: &mut String, title: &str, points: &[String]) {
 }
 
 /// Without control characters, and not too long.
-fn one_line(text: &str) -> String {
+fn short_point(text: &str) -> String {
     cut_to(&quoted_line(text), LONGEST).into_owned()
 }
 
@@ -192,19 +192,19 @@ fn digest(body: &str) -> u64 {
 
 /// The first line of a handoff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Head {
+pub struct HandoffHead {
     pub at: Millis,
     /// As Tidegate wrote it.
     pub unchanged: bool,
 }
 
-impl Head {
+impl HandoffHead {
     /// `None` if Tidegate did not write it.
-    pub fn of(text: &str) -> Option<Head> {
+    pub fn of(text: &str) -> Option<HandoffHead> {
         let (head, body) = text.split_once('\n')?;
         let (at, written) = head.trim_end().strip_prefix(MARK)?.strip_suffix(" -->")?.split_once(' ')?;
         let unchanged = u64::from_str_radix(written, 16) == Ok(digest(body)) && !head.ends_with('\r');
-        Some(Head { at: Millis::from_iso(at)?, unchanged })
+        Some(HandoffHead { at: Millis::from_iso(at)?, unchanged })
     }
 
     /// Whether a starting session is told of it.
@@ -217,11 +217,11 @@ impl Head {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feature::knowledge::facts::{Persisted, Remembered};
+    use crate::feature::knowledge::facts::{Persisted, PromotionMemory};
     use crate::feature::knowledge::flow;
     use crate::feature::marks::SessionMark;
     use crate::feature::verification::marks::Mark as VerificationMark;
-    use crate::feature::verification::work::{Edit, Wrote};
+    use crate::feature::verification::work::{Edit, WrittenCode};
     use proptest::prelude::*;
 
     const AT: Millis = Millis(1_794_795_005_123);
@@ -234,7 +234,7 @@ mod tests {
 
     fn knowledge() -> Knowledge {
         let file = |name, text| Persisted { name, modified: AT, text: Some(text) };
-        Knowledge::of(&[file(plan::FILE, PLAN), file(flow::FILE, FLOW)], &Remembered::default(), None)
+        Knowledge::of(&[file(plan::FILE, PLAN), file(flow::FILE, FLOW)], &PromotionMemory::default(), None)
     }
 
     fn marks() -> Marks {
@@ -242,7 +242,7 @@ mod tests {
         let files = vec!["src/a.rs".into(), "src/b.rs".into()];
         let mut marks = Marks::default();
         marks.apply(SessionMark::Transcript("/t/s.jsonl".into()));
-        marks.apply(VerificationMark::Wrote(Wrote { files, last: AT, began: AT }));
+        marks.apply(VerificationMark::Wrote(WrittenCode { files, last: AT, began: AT }));
         marks.apply(edit("src/a.rs"));
         marks.apply(edit("src/b.rs"));
         marks.apply(VerificationMark::Hidden("cargo test | tail".into()));
@@ -253,7 +253,7 @@ mod tests {
     fn everything_that_is_known() {
         let (knowledge, marks) = (knowledge(), marks());
         let steps = [("sprint", "done"), ("audit", "not begun")];
-        let sources = Sources {
+        let sources = HandoffSources {
             at: AT,
             session: Some("s1"),
             marks: Some(&marks),
@@ -288,12 +288,13 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_left_out() {
-        let nothing = Handoff::of(&Sources { at: AT, ..Sources::default() });
+        let nothing = Handoff::of(&HandoffSources { at: AT, ..HandoffSources::default() });
         assert!(nothing.is_empty());
         assert_eq!(nothing.body(), "# Handoff, 2026-11-16T02:10:05Z\n");
         let mut marks = Marks::default();
         marks.apply(SessionMark::Transcript("/t/s.jsonl".into()));
-        let prompt = Handoff::of(&Sources { at: AT, marks: Some(&marks), ..Sources::default() });
+        let prompt =
+            Handoff::of(&HandoffSources { at: AT, marks: Some(&marks), ..HandoffSources::default() });
         assert!(prompt.is_empty(), "a conversation alone is no handoff");
         assert!(
             prompt
@@ -305,21 +306,23 @@ mod tests {
     #[test]
     fn a_long_list_ends() {
         let plan = format!("- [ ] {}\n", "x".repeat(300)).repeat(30);
-        let body = Handoff::of(&Sources { at: AT, plan: Some(&plan), ..Sources::default() }).body();
+        let body =
+            Handoff::of(&HandoffSources { at: AT, plan: Some(&plan), ..HandoffSources::default() }).body();
         assert!(body.ends_with("…\n- and 10 more\n"), "{body}");
         assert!(body.lines().all(|line| line.chars().count() <= LONGEST + 2), "{body}");
     }
 
     #[test]
     fn what_somebody_changed_is_not_as_we_wrote_it() {
-        let text = Handoff::of(&Sources { at: AT, plan: Some(PLAN), ..Sources::default() }).text();
-        assert_eq!(Head::of(&text), Some(Head { at: AT, unchanged: true }));
-        let changed = Some(Head { at: AT, unchanged: false });
+        let text =
+            Handoff::of(&HandoffSources { at: AT, plan: Some(PLAN), ..HandoffSources::default() }).text();
+        assert_eq!(HandoffHead::of(&text), Some(HandoffHead { at: AT, unchanged: true }));
+        let changed = Some(HandoffHead { at: AT, unchanged: false });
         for other in [format!("{text}mine\n"), text.replace("logout", "login"), text.replace('\n', "\r\n")] {
-            assert_eq!(Head::of(&other), changed, "{other}");
+            assert_eq!(HandoffHead::of(&other), changed, "{other}");
         }
         for other in ["", "# Handoff\n", "<!-- tidegate handoff x y -->\n", &format!("\n{text}")] {
-            assert_eq!(Head::of(other), None, "{other}");
+            assert_eq!(HandoffHead::of(other), None, "{other}");
         }
     }
 
@@ -328,7 +331,7 @@ mod tests {
         let hour = 3_600_000;
         let now = Millis(100 * hour);
         for (at, news) in [(100, true), (77, true), (76, false), (0, false), (123, true), (124, false)] {
-            assert_eq!(Head::is_news(Millis(at * hour), now), news, "{at}");
+            assert_eq!(HandoffHead::is_news(Millis(at * hour), now), news, "{at}");
         }
     }
 
@@ -336,9 +339,9 @@ mod tests {
         #[test]
         fn whatever_is_handed_off_reads_back_as_ours(plan in "[#*\\[\\]x \\n\\r`1.あ:?\\-]{0,80}", state in "(?s).{0,40}") {
             let work = vec![Steps { of: state.clone(), steps: vec![(state.clone(), state)] }];
-            let handoff = Handoff::of(&Sources { at: AT, plan: Some(&plan), work, ..Sources::default() });
+            let handoff = Handoff::of(&HandoffSources { at: AT, plan: Some(&plan), work, ..HandoffSources::default() });
             let text = handoff.text();
-            prop_assert_eq!(Head::of(&text), Some(Head { at: AT, unchanged: true }));
+            prop_assert_eq!(HandoffHead::of(&text), Some(HandoffHead { at: AT, unchanged: true }));
             prop_assert!(text.lines().skip(1).all(|line| line.is_empty() || line.starts_with(['#', '-'])));
         }
     }

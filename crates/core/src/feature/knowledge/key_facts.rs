@@ -130,7 +130,7 @@ impl<'a> FactSources<'a> {
 ///
 /// When there are more than [`MOST`], every kind first gets its share, so that a hundred edited files do not
 /// push out the phase. The rest of the room goes by importance.
-pub fn key_facts(sources: &FactSources<'_>) -> Vec<KeyFact> {
+pub fn select_key_facts(sources: &FactSources<'_>) -> Vec<KeyFact> {
     let mut seen = BTreeSet::new();
     let mut found: Vec<Vec<KeyFact>> = Vec::new();
     for kind in FactKind::ALL {
@@ -177,15 +177,15 @@ fn short_fact(text: &str, kind: FactKind) -> String {
 }
 
 /// Appended to the instructions for the summary. `None` without facts or without room for one.
-pub fn instructions(facts: &[KeyFact], budget_chars: usize) -> Option<String> {
+pub fn summary_instructions(facts: &[KeyFact], budget_chars: usize) -> Option<String> {
     const FIRST: &str = "The work goes on from this summary alone. These facts of the session are needed in it, \
                          with paths, names and numbers as they are written here. What a file says stays that file's word \
                          there, not the user's:";
-    listed(FIRST, facts, budget_chars)
+    list_facts(FIRST, facts, budget_chars)
 }
 
 /// `first`, then the facts by kind, as many as fit; the last line counts the others.
-pub(super) fn listed(first: &str, facts: &[KeyFact], budget_chars: usize) -> Option<String> {
+pub(super) fn list_facts(first: &str, facts: &[KeyFact], budget_chars: usize) -> Option<String> {
     let mut text = first.to_owned();
     let mut length = text.chars().count();
     let mut before = None;
@@ -244,15 +244,15 @@ mod tests {
             fact(FactKind::File, "src/a.rs"),
             fact(FactKind::Phase, "implement"),
         ];
-        assert_eq!(key_facts(&sources), expected);
-        assert_eq!(key_facts(&FactSources::default()), []);
+        assert_eq!(select_key_facts(&sources), expected);
+        assert_eq!(select_key_facts(&FactSources::default()), []);
     }
 
     #[test]
     fn many_of_one_kind_leave_room_for_the_others() {
         let names: Vec<String> = (0..100).map(|number| format!("src/{number}.rs")).collect();
         let many: Vec<&str> = names.iter().map(String::as_str).collect();
-        let facts = key_facts(&FactSources {
+        let facts = select_key_facts(&FactSources {
             headings: many.clone(),
             files: many,
             phase: Some("debug"),
@@ -260,7 +260,7 @@ mod tests {
         });
         let count = |kind| facts.iter().filter(|fact| fact.kind == kind).count();
         assert_eq!((facts.len(), count(FactKind::Phase)), (MOST, 1));
-        let facts = key_facts(&FactSources {
+        let facts = select_key_facts(&FactSources {
             files: names.iter().map(String::as_str).collect(),
             decisions: vec!["one"],
             ..FactSources::default()
@@ -290,13 +290,13 @@ mod tests {
                    names and numbers as they are written here. What a file says stays that file's word there, not the user's:\n\
                    Constraints in the file task_plan.md:\n- no regex\nDecisions in the file progress.md:\n\
                    - SQLite\n- 索引は別\nFiles edited:\n- src/a.rs";
-        assert_eq!(instructions(&facts, 2000).unwrap(), all);
+        assert_eq!(summary_instructions(&facts, 2000).unwrap(), all);
         let length = all.chars().count();
-        assert_eq!(instructions(&facts, length).unwrap(), all);
-        let less = instructions(&facts, length - 1).unwrap();
+        assert_eq!(summary_instructions(&facts, length).unwrap(), all);
+        let less = summary_instructions(&facts, length - 1).unwrap();
         assert!(less.ends_with("- no regex\n(3 more of less weight are left out here.)"), "{less}");
-        assert_eq!(instructions(&facts, 60), None);
-        assert_eq!(instructions(&[], 2000), None);
+        assert_eq!(summary_instructions(&facts, 60), None);
+        assert_eq!(summary_instructions(&[], 2000), None);
     }
 
     #[test]
@@ -309,13 +309,13 @@ mod tests {
         #[test]
         fn bounds_hold(texts in proptest::collection::vec("\\PC{0,200}", 0..60), budget in 0_usize..4000) {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-            let facts = key_facts(&FactSources {
+            let facts = select_key_facts(&FactSources {
                 constraints: texts.clone(), files: texts.clone(), notes: texts, ..FactSources::default()
             });
             prop_assert!(facts.len() <= MOST);
             prop_assert!(facts.iter().all(|fact| (1..=LONGEST).contains(&fact.text.chars().count())));
             prop_assert!(facts.is_sorted_by_key(|fact| fact.kind));
-            if let Some(text) = instructions(&facts, budget) {
+            if let Some(text) = summary_instructions(&facts, budget) {
                 prop_assert!(text.chars().count() <= budget);
             }
         }

@@ -1,7 +1,7 @@
 //! Knowledge in files: flow, stock, and the facts in them that a compaction must not lose. Text in, values
 //! and new text out.
 
-pub mod apart;
+pub mod differences;
 pub mod boundary;
 pub mod compaction;
 pub mod compound_nudge;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use crate::host::transcript::{Boundary, Content, Entry, Kind, Sought};
+use crate::host::transcript::{BoundaryEntry, EntryContent, EntryKind, Sought, TranscriptEntry};
 use crate::time::Millis;
 
 /// The conversation after a boundary, besides its summary.
@@ -19,7 +19,7 @@ pub struct Preserved {
 
 /// A scan of a transcript, line by line from the newest to the oldest.
 #[derive(Debug)]
-pub struct Scan {
+pub struct PreservedScan {
     /// An older boundary is a different one.
     since: Millis,
     /// Kept messages not found yet; `None` before the boundary is found.
@@ -40,10 +40,10 @@ const IN_BETWEEN: usize = 64;
 /// time.
 const LONGEST: usize = 256 * 1024;
 
-impl Scan {
+impl PreservedScan {
     /// `since`: when the boundary's key facts were noted.
-    pub fn new(since: Millis) -> Scan {
-        Scan { since, named: None, found: Preserved::default(), repeated: false, idle: 0 }
+    pub fn new(since: Millis) -> PreservedScan {
+        PreservedScan { since, named: None, found: Preserved::default(), repeated: false, idle: 0 }
     }
 
     /// The entries that matter until the boundary is found; after that, any may.
@@ -56,7 +56,7 @@ impl Scan {
 
     /// Takes the next older line, with its entry if that may matter; breaks when nothing older can change the
     /// result.
-    pub fn line(&mut self, entry: Option<&Entry<'_>>) -> ControlFlow<()> {
+    pub fn line(&mut self, entry: Option<&TranscriptEntry<'_>>) -> ControlFlow<()> {
         self.idle += 1;
         let most = if self.named.is_some() { IN_BETWEEN } else { FURTHEST };
         if self.idle > most {
@@ -65,8 +65,8 @@ impl Scan {
         let Some(entry) = entry else { return ControlFlow::Continue(()) };
         let Some(named) = &mut self.named else {
             match &entry.kind {
-                Kind::Boundary(boundary) => return self.boundary(entry, boundary),
-                Kind::Prompt(prompt) => self.repeated |= prompt.repeats_output,
+                EntryKind::Boundary(boundary) => return self.boundary(entry, boundary),
+                EntryKind::Prompt(prompt) => self.repeated |= prompt.repeats_output,
                 _ => {}
             }
             return ControlFlow::Continue(());
@@ -75,7 +75,7 @@ impl Scan {
             return ControlFlow::Continue(());
         }
         self.idle = 0;
-        let text = entry.content.map(Content::words).unwrap_or_default();
+        let text = entry.content.map(EntryContent::words).unwrap_or_default();
         let length: usize = self.found.texts.iter().map(String::len).sum();
         if length + text.len() > LONGEST {
             return ControlFlow::Break(());
@@ -84,7 +84,7 @@ impl Scan {
         if named.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn boundary(&mut self, entry: &Entry<'_>, boundary: &Boundary<'_>) -> ControlFlow<()> {
+    fn boundary(&mut self, entry: &TranscriptEntry<'_>, boundary: &BoundaryEntry<'_>) -> ControlFlow<()> {
         if entry.at.is_some_and(|at| at < self.since) {
             return ControlFlow::Break(());
         }
@@ -114,8 +114,8 @@ mod tests {
     }
 
     fn found(lines: &[&str]) -> Preserved {
-        let (sought, all) = (Host::ClaudeCode.parser(&Scan::SOUGHT), Host::ClaudeCode.parser(&[]));
-        let mut scan = Scan::new(Millis(1000));
+        let (sought, all) = (Host::ClaudeCode.parser(&PreservedScan::SOUGHT), Host::ClaudeCode.parser(&[]));
+        let mut scan = PreservedScan::new(Millis(1000));
         let _ = lines.iter().rev().try_for_each(|line| {
             let parser = if scan.is_past_boundary() { &all } else { &sought };
             scan.line(parser.entry(line.as_bytes()).as_ref())

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::feature::knowledge::terms::{is_japanese, terms};
+use crate::feature::knowledge::terms::{for_each_term, is_japanese};
 use crate::text::japanese::KATAKANA_BLOCK;
 
 /// From this similarity on two entries are shown to a person as possible duplicates.
@@ -15,7 +15,7 @@ const FEWEST: f64 = 3.0;
 /// Japanese runs as pairs of characters.
 pub fn content_words(text: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
-    terms(text, |term| {
+    for_each_term(text, |term| {
         if !words.contains(term.word) {
             words.insert(term.word.to_owned());
         }

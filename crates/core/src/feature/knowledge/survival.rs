@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use crate::feature::knowledge::key_facts::{KeyFact, listed};
+use crate::feature::knowledge::key_facts::{KeyFact, list_facts};
 use crate::feature::knowledge::terms::{
-    Look, Sense, Term, anchor, has_small_words, is_japanese, latin_runs, terms,
+    Sense, Term, TermLook, for_each_term, has_small_words, is_japanese, latin_runs, longest_latin_run,
 };
 use crate::text::japanese::is_hiragana;
 
@@ -33,11 +33,11 @@ const NEAR: usize = 600;
 const LONGEST_PATH: usize = 1024;
 
 /// `preserved`: messages that the host kept whole.
-pub fn survival(facts: &[KeyFact], summary: &str, preserved: &[&str]) -> Survival {
+pub fn measure_survival(facts: &[KeyFact], summary: &str, preserved: &[&str]) -> Survival {
     let literals = Literals::of(facts);
-    let mut words = Wanted::of(facts);
+    let mut words = WantedWords::of(facts);
     let mut found = literals.none_found();
-    for part in visible(summary).into_iter().chain(preserved.iter().copied()) {
+    for part in visible_parts(summary).into_iter().chain(preserved.iter().copied()) {
         literals.look(part, &mut found);
         words.look(part);
     }
@@ -53,13 +53,13 @@ pub fn survival(facts: &[KeyFact], summary: &str, preserved: &[&str]) -> Surviva
 }
 
 /// Empty without lost facts or without room for one.
-pub fn note(lost: &[KeyFact], budget_chars: usize) -> String {
+pub fn lost_note(lost: &[KeyFact], budget_chars: usize) -> String {
     const FIRST: &str = "These facts were known before the compaction and are missing in its summary:";
-    listed(FIRST, lost, budget_chars).unwrap_or_default()
+    list_facts(FIRST, lost, budget_chars).unwrap_or_default()
 }
 
 /// The model does not see the analysis, and of the rest only the content of the tags.
-fn visible(summary: &str) -> Vec<&str> {
+fn visible_parts(summary: &str) -> Vec<&str> {
     let (before, after) = match summary.find("<analysis>").and_then(|start| {
         let length = summary[start..].find("</analysis>")?;
         Some((start, start + length + "</analysis>".len()))
@@ -113,7 +113,7 @@ impl<'a> Literals<'a> {
         };
         let text = text.trim_end_matches('/');
         // Without a letter or digit there is nothing to search for.
-        let Some((anchor_at, anchor)) = anchor(text) else { return };
+        let Some((anchor_at, anchor)) = longest_latin_run(text) else { return };
         self.by_anchor.entry(anchor).or_default().push(self.all.len());
         self.all.push(Literal { fact, text, open, anchor_at });
     }
@@ -197,21 +197,21 @@ fn names_in_backticks(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The words of all facts, and where they were seen.
-struct Wanted {
-    facts: Vec<Fact>,
+struct WantedWords {
+    facts: Vec<FactWords>,
     by_word: BTreeMap<String, Vec<(usize, usize)>>,
 }
 
-struct Fact {
-    words: Vec<Word>,
+struct FactWords {
+    words: Vec<FactWord>,
     total: u32,
     near: usize,
     kept: bool,
     /// Hits near the last one.
-    recent: VecDeque<Hit>,
+    recent: VecDeque<WordHit>,
 }
 
-struct Word {
+struct FactWord {
     weight: u32,
     must: bool,
     sense: Sense,
@@ -219,7 +219,7 @@ struct Word {
     hits: [u32; 3],
 }
 
-struct Hit {
+struct WordHit {
     at: usize,
     word: usize,
     agreement: usize,
@@ -234,15 +234,15 @@ fn agreement(a: Sense, b: Sense) -> usize {
     }
 }
 
-impl Wanted {
-    fn of(facts: &[KeyFact]) -> Wanted {
-        let mut wanted = Wanted { facts: Vec::new(), by_word: BTreeMap::new() };
+impl WantedWords {
+    fn of(facts: &[KeyFact]) -> WantedWords {
+        let mut wanted = WantedWords { facts: Vec::new(), by_word: BTreeMap::new() };
         for fact in facts {
             let mut words = Vec::new();
             if !fact.kind.is_path() {
                 wanted.words(&fact.text, &mut words);
             }
-            wanted.facts.push(Fact {
+            wanted.facts.push(FactWords {
                 total: words.iter().map(|word| word.weight).sum(),
                 near: NEAR.max(fact.text.len() * 3),
                 kept: words.is_empty(),
@@ -253,12 +253,12 @@ impl Wanted {
         wanted
     }
 
-    fn words(&mut self, text: &str, words: &mut Vec<Word>) {
+    fn words(&mut self, text: &str, words: &mut Vec<FactWord>) {
         let fact = self.facts.len();
         let capitals_are_names = capitals_are_names(text);
-        terms(text, |term| {
+        for_each_term(text, |term| {
             // A name must occur whole, so its parts add nothing.
-            if term.look == Look::Part {
+            if term.look == TermLook::Part {
                 return;
             }
             let places = self.by_word.entry(term.word.to_owned()).or_default();
@@ -266,26 +266,26 @@ impl Wanted {
             let word = known.unwrap_or(words.len());
             if known.is_none() {
                 places.push((fact, word));
-                words.push(Word { weight: term.weight, must: false, sense: term.sense, hits: [0; 3] });
+                words.push(FactWord { weight: term.weight, must: false, sense: term.sense, hits: [0; 3] });
             }
             let word = &mut words[word];
             if word.sense != term.sense {
                 word.sense = Sense::Either;
             }
             word.must |= match term.look {
-                Look::Name | Look::Number => true,
-                Look::Capital | Look::Capitals => capitals_are_names,
-                Look::Plain | Look::Part => false,
+                TermLook::Name | TermLook::Number => true,
+                TermLook::Capital | TermLook::Capitals => capitals_are_names,
+                TermLook::Plain | TermLook::Part => false,
             };
         });
     }
 
     fn look(&mut self, text: &str) {
-        let Wanted { facts, by_word } = self;
+        let WantedWords { facts, by_word } = self;
         for fact in facts.iter_mut() {
             fact.forget();
         }
-        terms(text, |term| {
+        for_each_term(text, |term| {
             if let Some(places) = by_word.get(term.word) {
                 for (fact, word) in places {
                     facts[*fact].see(*word, &term);
@@ -295,7 +295,7 @@ impl Wanted {
     }
 }
 
-impl Fact {
+impl FactWords {
     fn forget(&mut self) {
         self.recent.clear();
         for word in &mut self.words {
@@ -315,7 +315,7 @@ impl Fact {
         let agreement = agreement(wanted.sense, term.sense);
         wanted.hits[agreement] += 1;
         let new = wanted.hits[agreement] == 1;
-        self.recent.push_back(Hit { at: term.at, word, agreement });
+        self.recent.push_back(WordHit { at: term.at, word, agreement });
         if new {
             self.kept = self.stands();
         }
@@ -346,7 +346,7 @@ fn capitals_are_names(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feature::knowledge::key_facts::{FactKind, FactSources, key_facts};
+    use crate::feature::knowledge::key_facts::{FactKind, FactSources, select_key_facts};
     use proptest::prelude::*;
 
     #[test]
@@ -357,15 +357,15 @@ mod tests {
             fact(FactKind::Decision, "索引は SQLite に置く"),
             fact(FactKind::File, "src/a.rs"),
         ];
-        let survival = survival(&facts, "There is no regex crate.", &[]);
+        let survival = measure_survival(&facts, "There is no regex crate.", &[]);
         assert_eq!((survival.kept, survival.of), (1, 3));
         assert_eq!(survival.lost, facts[1..]);
         assert_eq!(
-            note(&survival.lost, 1000),
+            lost_note(&survival.lost, 1000),
             "These facts were known before the compaction and are missing in its summary:\nDecisions in the file progress.md:\n\
              - 索引は SQLite に置く\nFiles edited:\n- src/a.rs"
         );
-        assert_eq!(note(&[], 1000), "");
+        assert_eq!(lost_note(&[], 1000), "");
     }
 
     proptest! {
@@ -377,20 +377,20 @@ mod tests {
             paths in proptest::collection::vec("(/|\\./|\\.\\./)?([a-zA-Z0-9_設+@ -]{1,8}/){0,3}[a-zA-Z0-9_設計-]{1,8}(\\.[a-z]{1,3})?", 0..4),
         ) {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-            let facts = key_facts(&FactSources {
+            let facts = select_key_facts(&FactSources {
                 decisions: texts, files: paths.iter().map(String::as_str).collect(), ..FactSources::default()
             });
             let lines: Vec<String> = facts.iter().map(|fact| format!("- {}\n", fact.text)).collect();
             let summary = format!("Summary:\n\n{}\n- The end.\n", lines.concat());
-            prop_assert_eq!(survival(&facts, &summary, &[]).lost, vec![]);
-            prop_assert_eq!(survival(&facts, "", &[&summary]).lost, vec![]);
+            prop_assert_eq!(measure_survival(&facts, &summary, &[]).lost, vec![]);
+            prop_assert_eq!(measure_survival(&facts, "", &[&summary]).lost, vec![]);
         }
 
         #[test]
         fn any_text_is_survived(fact in "\\PC{0,40}", summary in "\\PC{0,80}", path in any::<bool>()) {
             let kind = if path { FactKind::File } else { FactKind::Note };
             let facts = [KeyFact { kind, text: fact }];
-            let survival = survival(&facts, &summary, &[&summary]);
+            let survival = measure_survival(&facts, &summary, &[&summary]);
             prop_assert_eq!(survival.kept + survival.lost.len(), survival.of);
         }
     }

@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use crate::feature::memory::shown::{cut, shown};
+use crate::feature::memory::short_name::{short_name, short_name_within};
 use crate::text::fnv;
 use crate::time::Millis;
 
@@ -62,7 +62,7 @@ impl TopicRecord {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Named {
+pub struct NamedId {
     pub id: i64,
     /// A name or title, one short line.
     pub name: String,
@@ -90,8 +90,8 @@ pub struct Undecided {
 #[serde(from = "TopicOnDisk")]
 pub struct UndecidedTopic {
     #[serde(flatten)]
-    pub topic: Named,
-    pub project: Named,
+    pub topic: NamedId,
+    pub project: NamedId,
 }
 
 /// Read without `flatten`, which would build it twice while the start of a session waits.
@@ -99,12 +99,12 @@ pub struct UndecidedTopic {
 struct TopicOnDisk {
     id: i64,
     name: String,
-    project: Named,
+    project: NamedId,
 }
 
 impl From<TopicOnDisk> for UndecidedTopic {
     fn from(read: TopicOnDisk) -> UndecidedTopic {
-        UndecidedTopic { topic: Named { id: read.id, name: read.name }, project: read.project }
+        UndecidedTopic { topic: NamedId { id: read.id, name: read.name }, project: read.project }
     }
 }
 
@@ -115,7 +115,7 @@ pub struct ProjectPage {
     /// Compared, because two keys may share a file name.
     pub key: String,
     #[serde(flatten)]
-    pub project: Named,
+    pub project: NamedId,
     /// Valid decisions of the open topics, newest first, as many as can be told.
     pub decisions: Vec<Decided>,
     /// Number of further decisions.
@@ -126,12 +126,12 @@ pub struct ProjectPage {
 
 impl ProjectPage {
     /// `decisions`: all of them.
-    pub fn new(key: String, project: Named, mut decisions: Vec<Decided>) -> ProjectPage {
-        let which = which(decisions.iter().map(|decision| (decision.id, decision.name.as_str())));
+    pub fn new(key: String, project: NamedId, mut decisions: Vec<Decided>) -> ProjectPage {
+        let which = list_hash(decisions.iter().map(|decision| (decision.id, decision.name.as_str())));
         let mut length = 0;
         // Includes the first that does not fit, so that the reader notices the limit.
         let last = decisions.iter().position(|decision| {
-            length += told(decision).chars().count();
+            length += decision_text(decision).chars().count();
             length > TOLD_LONGEST
         });
         let kept = last.map_or(decisions.len(), |last| last + 1);
@@ -148,15 +148,15 @@ pub const TOLD_LONGEST: usize = 600;
 const DECISION_LONGEST: usize = 90;
 
 /// A decision in a list of others.
-pub fn told(decision: &Decided) -> String {
+pub fn decision_text(decision: &Decided) -> String {
     let Decided { id, name, by } = decision;
-    let by = if by.is_empty() { String::new() } else { format!(", {}", shown(by)) };
-    format!(" \"{}\" (id {id}{by});", cut(name, DECISION_LONGEST))
+    let by = if by.is_empty() { String::new() } else { format!(", {}", short_name(by)) };
+    format!(" \"{}\" (id {id}{by});", short_name_within(name, DECISION_LONGEST))
 }
 
 /// Shows whether a session was told this list or another one.
-pub fn which<'a>(named: impl IntoIterator<Item = (i64, &'a str)>) -> u64 {
-    let mut hash = Hash(fnv::START);
+pub fn list_hash<'a>(named: impl IntoIterator<Item = (i64, &'a str)>) -> u64 {
+    let mut hash = TextHasher(fnv::START);
     for (id, name) in named {
         let _ = writeln!(hash, "{id} {name}");
     }
@@ -164,9 +164,9 @@ pub fn which<'a>(named: impl IntoIterator<Item = (i64, &'a str)>) -> u64 {
 }
 
 /// Hashes the text written to it.
-struct Hash(u64);
+struct TextHasher(u64);
 
-impl std::fmt::Write for Hash {
+impl std::fmt::Write for TextHasher {
     fn write_str(&mut self, text: &str) -> std::fmt::Result {
         self.0 = fnv::extend_hash(self.0, text.bytes());
         Ok(())
@@ -187,7 +187,7 @@ struct PageOnDisk {
 
 impl From<PageOnDisk> for ProjectPage {
     fn from(read: PageOnDisk) -> ProjectPage {
-        let project = Named { id: read.id, name: read.name };
+        let project = NamedId { id: read.id, name: read.name };
         // Written by an older version: all of them.
         let Some(which) = read.which else { return ProjectPage::new(read.key, project, read.decisions) };
         ProjectPage { key: read.key, project, decisions: read.decisions, more: read.more, which }

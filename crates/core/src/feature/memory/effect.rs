@@ -18,13 +18,13 @@ pub enum Effect {
     StartWorker {
         /// A job was just left.
         waits: bool,
-        starts: Starts,
+        starts: StartWhen,
     },
 }
 
 /// When to start a worker if none runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Starts {
+pub enum StartWhen {
     /// Not if one was started within the last minute: another turn will come.
     OnceAMinute,
     /// Always: the next event may be far off.

@@ -24,7 +24,7 @@ pub struct Job {
 #[serde(tag = "job", rename_all = "kebab-case")]
 pub enum Work {
     /// Store the relays in a part of a transcript.
-    Relays(Part),
+    Relays(TranscriptPart),
     /// Undecided topics were offered at the start of the session.
     Offered {
         /// Their ids.
@@ -34,16 +34,16 @@ pub enum Work {
 
 /// A part of a transcript, with the hook's knowledge at that moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct TranscriptPart {
     pub transcript: String,
     /// The first byte that no earlier job of the session covers.
     pub from: u64,
     /// The length of the file when the hook looked. The answer may come after it.
     pub to: u64,
-    pub because: Because,
+    pub because: JobCause,
     /// The last answer at Stop, so that the worker can tell when it has arrived in the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub answer: Option<Answer>,
+    pub answer: Option<AnswerDigest>,
     /// The topic that an MCP call last set in the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topic: Option<i64>,
@@ -51,7 +51,7 @@ pub struct Part {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed: Option<Millis>,
     /// The default project of the relay.
-    pub project: ProjectOf,
+    pub project: RelayProject,
     /// The language of the person, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lang: Option<Lang>,
@@ -60,7 +60,7 @@ pub struct Part {
 /// The event that left a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Because {
+pub enum JobCause {
     /// A turn ended.
     Stop,
     /// The session ended: nothing more will come.
@@ -73,7 +73,7 @@ pub enum Because {
 
 /// Identifies the last answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct AnswerDigest {
     /// Length of its text in bytes.
     pub bytes: u64,
     /// [`crate::text::fnv`] of its text.
@@ -82,7 +82,7 @@ pub struct Answer {
 
 /// The project of a relay, unless a tag or a topic names another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProjectOf {
+pub struct RelayProject {
     /// The git common directory, else the path of its root.
     pub key: String,
     /// The name of the main worktree's folder, else of the root.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::Event;
 use crate::feature::marks::{RoomMarks, SessionMark, SessionMarks};
-use crate::feature::memory::catalogue::{Named, OWN};
+use crate::feature::memory::catalogue::{NamedId, OWN};
 use crate::time::Millis;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -13,11 +13,11 @@ pub enum Mark {
     /// How far the transcript was left for the worker.
     Spooled(Spooled),
     /// A call bound a topic to the session.
-    TopicSet(TopicOf),
+    TopicSet(SessionTopic),
     /// The topic of the turns.
-    Topic(TopicOf),
+    Topic(SessionTopic),
     /// A topic was left without a record.
-    TopicLeft(TopicOf),
+    TopicLeft(SessionTopic),
     /// A stop was blocked in this turn because of a tag or a topic.
     MemoryHeld(String),
     /// Hash of the decisions named at the session's start.
@@ -31,11 +31,11 @@ pub struct Marks {
     /// How far the transcript was left for the worker.
     pub spooled: Option<Spooled>,
     /// The topic that a call last bound to the session.
-    pub topic_set: Option<TopicOf>,
+    pub topic_set: Option<SessionTopic>,
     /// The topic of the turns, as far as they name one.
-    pub topic: Option<TopicOf>,
+    pub topic: Option<SessionTopic>,
     /// The last topic that was left without a record.
-    pub topic_left: Option<TopicOf>,
+    pub topic_left: Option<SessionTopic>,
     /// The turn in which a stop was last blocked because of a tag or a topic.
     pub held: Option<String>,
     /// Hash of the decisions last named at the session's start.
@@ -57,18 +57,18 @@ pub struct Spooled {
 
 /// A present or past topic of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TopicOf {
-    pub topic: Named,
+pub struct SessionTopic {
+    pub topic: NamedId,
     /// `None` if it was not named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub project: Option<Named>,
+    pub project: Option<NamedId>,
     /// It began at this time or later.
     pub since: Millis,
     /// When it was named.
     pub at: Millis,
 }
 
-impl TopicOf {
+impl SessionTopic {
     /// Whether it is the session's own.
     pub fn is_own(&self) -> bool {
         self.topic.id == OWN
@@ -112,7 +112,7 @@ impl RoomMarks for Marks {
 
 impl Marks {
     /// From a tag, or from a later call.
-    pub fn current_topic(&self) -> Option<&TopicOf> {
+    pub fn current_topic(&self) -> Option<&SessionTopic> {
         match (&self.topic, &self.topic_set) {
             (Some(told), Some(set)) if set.at > told.at => Some(set),
             (Some(told), _) => Some(told),
@@ -152,14 +152,11 @@ pub(in crate::feature) mod tests {
         ]
     }
 
-    fn topic() -> impl Strategy<Value = TopicOf> {
-        let named = || (0i64..1 << 40, "[a-z設計]{0,60}").prop_map(|(id, name)| Named { id, name });
+    fn topic() -> impl Strategy<Value = SessionTopic> {
+        let named = || (0i64..1 << 40, "[a-z設計]{0,60}").prop_map(|(id, name)| NamedId { id, name });
         let times = (0u64..1 << 40, 0u64..1 << 40);
-        (named(), proptest::option::of(named()), times).prop_map(|(topic, project, (since, at))| TopicOf {
-            topic,
-            project,
-            since: Millis(since),
-            at: Millis(at),
+        (named(), proptest::option::of(named()), times).prop_map(|(topic, project, (since, at))| {
+            SessionTopic { topic, project, since: Millis(since), at: Millis(at) }
         })
     }
 

@@ -15,7 +15,7 @@ pub mod facts;
 pub mod relay;
 pub mod relay_log;
 pub mod settings;
-pub mod shown;
+pub mod short_name;
 pub mod summary;
 pub mod tag;
 pub mod topic_decision;
@@ -31,15 +31,15 @@ pub struct Room;
 
 impl Feature for Room {
     type Needs = facts::Needs;
-    type Facts = facts::Remembered;
+    type Facts = facts::MemoryFacts;
     type Effect = effect::Effect;
 
     fn needs(event: &Event<'_>, _: Option<&Marks>, config: &Config) -> Needs {
-        facts::needs(event).and(relay_log::needs_passed_over(event, config))
+        facts::needs(event).and(relay_log::needs_for_skipping(event, config))
     }
 
     fn observe(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
-        if !facts.event.main_thread() {
+        if !facts.event.is_main_thread() {
             return Vec::new();
         }
         relay_log::marks(facts, config).into_iter().map(Mark::from).collect()

@@ -18,24 +18,24 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::feature::memory::catalogue::Named;
+use crate::feature::memory::catalogue::NamedId;
 use crate::text::search;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MetaTag {
+pub struct TopicTag {
     /// `None` without an id.
-    pub project: Option<Named>,
-    pub topic: Named,
+    pub project: Option<NamedId>,
+    pub topic: NamedId,
 }
 
 /// Only outside of code.
-pub fn find(text: &str) -> Option<MetaTag> {
-    read(text).pop().map(|(tag, _)| tag)
+pub fn find_last(text: &str) -> Option<TopicTag> {
+    read_tags(text).pop().map(|(tag, _)| tag)
 }
 
 /// Tags in code stay.
-pub fn without(text: &str) -> Cow<'_, str> {
-    let tags = read(text);
+pub fn without_tags(text: &str) -> Cow<'_, str> {
+    let tags = read_tags(text);
     if tags.is_empty() {
         return Cow::Borrowed(text);
     }
@@ -50,11 +50,11 @@ pub fn without(text: &str) -> Cow<'_, str> {
 }
 
 /// With their ranges in the text.
-fn read(text: &str) -> Vec<(MetaTag, Range<usize>)> {
+fn read_tags(text: &str) -> Vec<(TopicTag, Range<usize>)> {
     if !search::holds_in_any_case(text.as_bytes(), b"[meta]") {
         return Vec::new();
     }
-    let mut reader = Reader::default();
+    let mut reader = TagReader::default();
     let mut at = 0;
     while at < text.len() {
         at = reader.line(text, at);
@@ -64,7 +64,7 @@ fn read(text: &str) -> Vec<(MetaTag, Range<usize>)> {
 }
 
 /// Characters of a name that would end the tag are replaced.
-pub fn render(project: &Named, topic: &Named) -> String {
+pub fn render(project: &NamedId, topic: &NamedId) -> String {
     let (project_name, topic_name) = (in_a_tag(&project.name), in_a_tag(&topic.name));
     format!(
         "<!-- [meta] project: {project_name} (id: {}) | topic: {topic_name} (id: {}) -->",
@@ -85,7 +85,7 @@ fn in_a_tag(name: &str) -> String {
         out.push(match c {
             '<' if rest.starts_with("!--") => '‹',
             '>' if name[..at].ends_with("--") || name[..at].ends_with("--!") => '›',
-            '|' | '｜' if key(rest, "topic").is_some() => '/',
+            '|' | '｜' if value_after(rest, "topic").is_some() => '/',
             c => c,
         });
     }
@@ -94,10 +94,10 @@ fn in_a_tag(name: &str) -> String {
 
 /// Reads lines and gathers paragraphs, which are searched at their end.
 #[derive(Debug, Default)]
-struct Reader {
-    found: Vec<(MetaTag, Range<usize>)>,
+struct TagReader {
+    found: Vec<(TopicTag, Range<usize>)>,
     /// The open fence.
-    fence: Option<Fence>,
+    fence: Option<OpenFence>,
     /// The paragraph so far, as a range of the text.
     paragraph: Option<(usize, usize)>,
     /// Indentation of the last list item's text, while the list lasts.
@@ -106,24 +106,24 @@ struct Reader {
     code_may_begin: bool,
     started: bool,
     /// The list below a heading `[meta]`.
-    listed: Option<Listed>,
-    close: Close,
+    listed: Option<OpenList>,
+    close: CommentEnd,
 }
 
 #[derive(Debug)]
-struct Listed {
+struct OpenList {
     from: usize,
-    project: Option<Named>,
+    project: Option<NamedId>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Fence {
+struct OpenFence {
     mark: u8,
     length: usize,
     quotes: usize,
 }
 
-impl Reader {
+impl TagReader {
     /// Takes the line at `start`; returns where to continue.
     fn line(&mut self, text: &str, start: usize) -> usize {
         let end = search::first(&text.as_bytes()[start..], b'\n').map_or(text.len(), |at| start + at + 1);
@@ -160,7 +160,7 @@ impl Reader {
         if let Some((mark, length)) = fence_of(content) {
             self.end_of_paragraph(text);
             self.listed = None;
-            self.fence = Some(Fence { mark, length, quotes });
+            self.fence = Some(OpenFence { mark, length, quotes });
             return end;
         }
         if content.starts_with("<!--") {
@@ -226,15 +226,15 @@ impl Reader {
         let is_heading =
             line.trim_matches(['*', '_', '#', ':', '：', ' ', '\\']).eq_ignore_ascii_case("[meta]");
         if is_heading {
-            self.listed = Some(Listed { from: start, project: None });
+            self.listed = Some(OpenList { from: start, project: None });
             return;
         }
-        let Some(Listed { from, project }) = &mut self.listed else { return };
+        let Some(OpenList { from, project }) = &mut self.listed else { return };
         let content = line.trim_start_matches(['-', '*', '+', '•', '・', '_', ' ']);
-        if let Some(rest) = key(content, "project") {
-            *project = named(rest);
-        } else if let Some(topic) = key(content, "topic").and_then(named) {
-            let tag = (MetaTag { project: project.take(), topic }, *from..end);
+        if let Some(rest) = value_after(content, "project") {
+            *project = name_and_id(rest);
+        } else if let Some(topic) = value_after(content, "topic").and_then(name_and_id) {
+            let tag = (TopicTag { project: project.take(), topic }, *from..end);
             self.listed = None;
             self.found.push(tag);
         } else {
@@ -257,20 +257,20 @@ impl Reader {
 }
 
 /// `project: NAME (id: N) | topic: NAME (id: M)`, or the topic alone.
-fn fields(text: &str) -> Option<MetaTag> {
-    if let Some(topic) = key(text, "topic") {
-        return Some(MetaTag { project: None, topic: named(topic)? });
+fn fields(text: &str) -> Option<TopicTag> {
+    if let Some(topic) = value_after(text, "topic") {
+        return Some(TopicTag { project: None, topic: name_and_id(topic)? });
     }
-    let project = key(text, "project")?;
-    let (before, topic) = project
-        .char_indices()
-        .filter(|(_, c)| matches!(c, '|' | '｜'))
-        .find_map(|(at, bar)| Some((&project[..at], key(&project[at + bar.len_utf8()..], "topic")?)))?;
-    Some(MetaTag { project: named(before), topic: named(topic)? })
+    let project = value_after(text, "project")?;
+    let (before, topic) =
+        project.char_indices().filter(|(_, c)| matches!(c, '|' | '｜')).find_map(|(at, bar)| {
+            Some((&project[..at], value_after(&project[at + bar.len_utf8()..], "topic")?))
+        })?;
+    Some(TopicTag { project: name_and_id(before), topic: name_and_id(topic)? })
 }
 
 /// The text after `word:`.
-fn key<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+fn value_after<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let text = text.trim_start();
     let (head, rest) = text.split_at_checked(word.len())?;
     if !head.eq_ignore_ascii_case(word) {
@@ -284,26 +284,26 @@ fn key<'a>(text: &'a str, word: &str) -> Option<&'a str> {
 }
 
 /// `NAME (id: N)`.
-fn named(text: &str) -> Option<Named> {
+fn name_and_id(text: &str) -> Option<NamedId> {
     let text = text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '.' | '。' | '\\'));
     let inner = text.strip_suffix([')', '）'])?;
     let open = inner.rfind(['(', '（'])?;
     let name = inner[..open].trim();
     let paren = inner[open..].chars().next().map_or(1, char::len_utf8);
-    let digits = key(&inner[open + paren..], "id")?.trim();
+    let digits = value_after(&inner[open + paren..], "id")?.trim();
     let id = digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok()).flatten()?;
-    Some(Named { id, name: name.to_owned() })
+    Some(NamedId { id, name: name.to_owned() })
 }
 
 /// A part of a paragraph that is code or a comment.
-struct Span {
+struct HiddenSpan {
     start: usize,
     end: usize,
     comment: bool,
 }
 
 /// Of two that overlap, the first to begin counts.
-fn code_and_comments(text: &str) -> Vec<Span> {
+fn code_and_comments(text: &str) -> Vec<HiddenSpan> {
     let bytes = text.as_bytes();
     let mut runs: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     let mut at = 0;
@@ -313,14 +313,14 @@ fn code_and_comments(text: &str) -> Vec<Span> {
         runs.entry(at - start).or_default().push(start);
     }
     let mut spans = Vec::new();
-    let mut close = Close::default();
+    let mut close = CommentEnd::default();
     at = 0;
     while let Some(next) = bytes[at..].iter().position(|b| matches!(b, b'`' | b'<')) {
         let start = at + next;
         if bytes[start] == b'<' {
             let end = bytes[start..].starts_with(b"<!--").then(|| close.after(bytes, start + 4)).flatten();
             at = end.map_or(start + 1, |end| end + 3);
-            spans.extend(end.map(|end| Span { start, end: end + 3, comment: true }));
+            spans.extend(end.map(|end| HiddenSpan { start, end: end + 3, comment: true }));
             continue;
         }
         let escaped = bytes[..start].iter().rev().take_while(|b| **b == b'\\').count() % 2 == 1;
@@ -330,7 +330,7 @@ fn code_and_comments(text: &str) -> Vec<Span> {
         let Some(ends) = runs.get(&length) else { continue };
         if let Some(end) = ends.get(ends.partition_point(|end| *end < at)).filter(|_| length > 0) {
             at = end + length;
-            spans.push(Span { start, end: at, comment: false });
+            spans.push(HiddenSpan { start, end: at, comment: false });
         }
     }
     spans
@@ -338,13 +338,13 @@ fn code_and_comments(text: &str) -> Vec<Span> {
 
 /// The next `-->`, searched only once.
 #[derive(Debug, Default)]
-struct Close {
+struct CommentEnd {
     from: usize,
     found: Option<usize>,
     searched: bool,
 }
 
-impl Close {
+impl CommentEnd {
     fn after(&mut self, bytes: &[u8], at: usize) -> Option<usize> {
         let still = self.searched && self.from <= at && self.found.is_none_or(|found| found >= at);
         if !still {

@@ -9,18 +9,18 @@ use crate::time::Millis;
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
     /// The highest level that was said, or that use fell back to.
-    Pressure(Said),
+    Pressure(SaidPressure),
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
-    pub said: Said,
+    pub said: SaidPressure,
 }
 
 /// The last warning, and its numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Said {
+pub struct SaidPressure {
     pub level: PressureLevel,
     /// Tokens in use.
     pub used: u64,
@@ -68,18 +68,18 @@ impl RoomMarks for Marks {
 
     fn hear(&mut self, mark: &SessionMark, _: &SessionMarks) {
         match mark {
-            SessionMark::Boundary(_) => self.said = Said::default(),
+            SessionMark::Boundary(_) => self.said = SaidPressure::default(),
             // The urgency was about unpromoted entries.
             SessionMark::Promoted(at) => {
                 let level = PressureLevel::None;
-                self.said = Said { level, at: *at, promoted: true, looked: None, ..self.said };
+                self.said = SaidPressure { level, at: *at, promoted: true, looked: None, ..self.said };
             }
             _ => {}
         }
     }
 
     fn short(&self) -> Vec<Mark> {
-        (self.said != Said::default()).then_some(Mark::Pressure(self.said)).into_iter().collect()
+        (self.said != SaidPressure::default()).then_some(Mark::Pressure(self.said)).into_iter().collect()
     }
 }
 
@@ -90,13 +90,17 @@ pub(in crate::feature) mod tests {
 
     pub(in crate::feature) fn mark() -> impl Strategy<Value = Mark> {
         prop_oneof![
-            (0u64..1_000_000).prop_map(|used| Said { level: PressureLevel::Urgent, used, ..Said::default() }),
-            Just(Said::default()),
-            (0u64..1 << 40).prop_map(|at| Said {
+            (0u64..1_000_000).prop_map(|used| SaidPressure {
+                level: PressureLevel::Urgent,
+                used,
+                ..SaidPressure::default()
+            }),
+            Just(SaidPressure::default()),
+            (0u64..1 << 40).prop_map(|at| SaidPressure {
                 at: Millis(at),
                 promoted: true,
                 looked: Some(Millis(at)),
-                ..Said::default()
+                ..SaidPressure::default()
             }),
         ]
         .prop_map(Mark::Pressure)

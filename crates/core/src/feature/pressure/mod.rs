@@ -12,7 +12,7 @@ use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::Marks;
-use crate::feature::pressure::marks::{Mark, PressureLevel, Said};
+use crate::feature::pressure::marks::{Mark, PressureLevel, SaidPressure};
 use crate::feature::verdict::{Audience, Effect, Say, Verdict};
 use crate::feature::{Feature, Mode, Policy};
 use crate::meter::forecast::Forecast;
@@ -76,7 +76,7 @@ impl Policy for Pressure {
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
         // A subagent has its own context, and text for it reaches only the subagent.
         let listens = matches!(event.kind, EventKind::UserPromptSubmit | EventKind::PostToolUse);
-        (listens && event.main_thread()).then(|| {
+        (listens && event.is_main_thread()).then(|| {
             let mut needs = Needs { meter: true, ..Needs::default() };
             // An unchanged flow need not be read again.
             needs.knowledge.flow_changed = marks.is_some_and(|marks| marks.pressure.said.promoted);
@@ -86,9 +86,9 @@ impl Policy for Pressure {
 
     fn needs_more(&self, facts: &Facts<'_>, config: &Config) -> Needs {
         let said = facts.marks.value().map(|marks| marks.pressure.said).unwrap_or_default();
-        let rises = |reading: &Reading| level(facts, config, reading) > said.level;
+        let rises = |reading: &Reading| reached_level(facts, config, reading) > said.level;
         let mut needs = Needs::default();
-        needs.knowledge.files = !is_as_it_was(facts, &said) && facts.meter.reading().is_some_and(rises);
+        needs.knowledge.files = !flow_is_unchanged(facts, &said) && facts.meter.reading().is_some_and(rises);
         needs
     }
 
@@ -97,12 +97,12 @@ impl Policy for Pressure {
         let Some(window) = reading.window else { return Verdict::silent("the window is not known") };
         let given = match &facts.marks {
             Known::Value(marks) => marks.pressure.said,
-            Known::Absent => Said::default(),
+            Known::Absent => SaidPressure::default(),
             // Unknown whether it was said already: advice fails open, which means silence.
             Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
         };
-        let level = level(facts, config, reading);
-        let now = Said {
+        let level = reached_level(facts, config, reading);
+        let now = SaidPressure {
             level,
             used: reading.used,
             reference: window.reference(),
@@ -122,21 +122,21 @@ impl Policy for Pressure {
             Ordering::Equal if level == PressureLevel::None => Verdict::silent("below the first level"),
             Ordering::Equal => Verdict::silent("this level was said before"),
             // Use fell (a rewind), or the window grew: the next level may be said again.
-            Ordering::Less if fell(&given, &now) => {
+            Ordering::Less if use_fell(&given, &now) => {
                 Verdict { effects: remember, ..Verdict::silent("use fell; armed again") }
             }
             Ordering::Less => Verdict::silent("this level was said before"),
             // The urgency was about losing unpromoted entries.
-            Ordering::Greater if given.promoted && unpromoted(facts) == 0 => {
-                let looked = Mark::Pressure(Said { looked: Some(facts.now), ..given });
+            Ordering::Greater if given.promoted && count_unpromoted(facts) == 0 => {
+                let looked = Mark::Pressure(SaidPressure { looked: Some(facts.now), ..given });
                 let effects =
-                    if is_as_it_was(facts, &given) { Vec::new() } else { vec![Effect::mark(looked)] };
+                    if flow_is_unchanged(facts, &given) { Vec::new() } else { vec![Effect::mark(looked)] };
                 Verdict { effects, ..Verdict::silent("everything is promoted") }
             }
             Ordering::Greater => {
                 let say = Say {
                     to: Audience::Model,
-                    text: text(level, facts, reading),
+                    text: pressure_text(level, facts, reading),
                     weight: if level == PressureLevel::Urgent { 60 } else { 40 },
                     explains: false,
                     when_said: remember,
@@ -148,11 +148,11 @@ impl Policy for Pressure {
 }
 
 /// A few tokens less are jitter: tools come and go in a request.
-fn fell(said: &Said, now: &Said) -> bool {
+fn use_fell(said: &SaidPressure, now: &SaidPressure) -> bool {
     now.reference > said.reference || now.used + now.reference / 50 < said.used
 }
 
-fn level(facts: &Facts<'_>, config: &Config, reading: &Reading) -> PressureLevel {
+fn reached_level(facts: &Facts<'_>, config: &Config, reading: &Reading) -> PressureLevel {
     let forecast = facts.forecast();
     let settings = &config.policies.pressure;
     if settings.urgent.reached(reading, forecast.as_ref()) {
@@ -165,7 +165,7 @@ fn level(facts: &Facts<'_>, config: &Config, reading: &Reading) -> PressureLevel
 }
 
 /// Flow is unchanged since it was last read and found promoted. Saves reading all of it at every tool call.
-fn is_as_it_was(facts: &Facts<'_>, said: &Said) -> bool {
+fn flow_is_unchanged(facts: &Facts<'_>, said: &SaidPressure) -> bool {
     said.promoted
         && said
             .looked
@@ -173,12 +173,12 @@ fn is_as_it_was(facts: &Facts<'_>, said: &Said) -> bool {
 }
 
 /// Zero if unknown.
-fn unpromoted(facts: &Facts<'_>) -> usize {
+fn count_unpromoted(facts: &Facts<'_>) -> usize {
     facts.knowledge.files.as_ref().map_or(0, |knowledge| knowledge.unpromoted.len())
 }
 
 /// Numbers first, then their meaning. Facts, no commands.
-fn text(level: PressureLevel, facts: &Facts<'_>, reading: &Reading) -> String {
+fn pressure_text(level: PressureLevel, facts: &Facts<'_>, reading: &Reading) -> String {
     let mut text = String::from(match level {
         PressureLevel::Urgent => "Context is running out: ",
         PressureLevel::Info | PressureLevel::None => "Context use: ",
@@ -209,7 +209,7 @@ fn text(level: PressureLevel, facts: &Facts<'_>, reading: &Reading) -> String {
     text += if compacts { ". After that the conversation survives only as a summary." } else { "." };
     // Decisions for a person go with a person's prompt; in the middle of a turn the text names what the model
     // can do alone.
-    match (facts.event.kind, unpromoted(facts)) {
+    match (facts.event.kind, count_unpromoted(facts)) {
         (EventKind::PostToolUse, _) => {
             text += " An entry in progress.md is kept as written: `tidegate progress add \"what was done\"` makes one, with \
                      --decision and --next.";

@@ -1,7 +1,7 @@
 //! Files that a call writes, and how the project is verified.
 
 use crate::feature::facts::{Touched, needs};
-use crate::feature::verification::checks::{Evidence, Project};
+use crate::feature::verification::checks::{CheckEvidence, ProjectChecks};
 
 needs! {
     Needs {
@@ -21,14 +21,14 @@ pub struct Facts {
     /// None of the edited and unverified files exists any more.
     pub edits_gone: bool,
     /// `None` if they were not looked for.
-    pub checks: Option<Project>,
+    pub checks: Option<ProjectChecks>,
 }
 
 /// What the success of a command line proves about the project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Proof {
     /// Checks without which it could not have succeeded.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<CheckEvidence>,
     /// The line, if it contains a check whose failure would not have shown.
     pub hidden: Option<String>,
 }

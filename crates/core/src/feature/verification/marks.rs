@@ -4,20 +4,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::Event;
 use crate::feature::marks::{self, RoomMarks};
-use crate::feature::verification::work::{Background, ChangeSet, Checked, Edit, Wrote};
+use crate::feature::verification::work::{BackgroundCheck, ChangeSet, Edit, SucceededChecks, WrittenCode};
 use crate::time::Millis;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
     Edit(Edit),
-    Checked(Checked),
+    Checked(SucceededChecks),
     /// The command line of a check whose exit status was hidden.
     Hidden(String),
     /// The time of the last verification.
     Verified(Millis),
     /// A check runs in the background.
-    Launched(Background),
+    Launched(BackgroundCheck),
     /// The id of a background task.
     Ended(String),
     /// A stop was blocked for the change set.
@@ -27,7 +27,7 @@ pub enum Mark {
     /// The person was told that the change set stays unverified.
     Told,
     Changes(ChangeSet),
-    Wrote(Wrote),
+    Wrote(WrittenCode),
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,9 +37,9 @@ pub struct Marks {
     /// The time of the last verification.
     pub verified: Option<Millis>,
     /// Checks in the background.
-    pub background: Vec<Background>,
+    pub background: Vec<BackgroundCheck>,
     /// Verified or not.
-    pub wrote: Wrote,
+    pub wrote: WrittenCode,
 }
 
 /// Hooks of parallel calls may write their marks in another order than they began.
@@ -75,7 +75,7 @@ impl RoomMarks for Marks {
         marks.extend(self.verified.map(Mark::Verified));
         marks.extend(self.changes.clone().map(Mark::Changes));
         marks.extend(self.background.iter().cloned().map(Mark::Launched));
-        marks.extend((self.wrote != Wrote::default()).then(|| Mark::Wrote(self.wrote.clone())));
+        marks.extend((self.wrote != WrittenCode::default()).then(|| Mark::Wrote(self.wrote.clone())));
         marks
     }
 }
@@ -89,7 +89,7 @@ impl Marks {
         self.changes.get_or_insert_default().add(edit);
     }
 
-    fn check(&mut self, checked: &Checked) {
+    fn check(&mut self, checked: &SucceededChecks) {
         let Some(changes) = &mut self.changes else {
             return;
         };
@@ -107,7 +107,7 @@ impl Marks {
         }
     }
 
-    fn launch(&mut self, background: Background) {
+    fn launch(&mut self, background: BackgroundCheck) {
         self.end(&background.task);
         self.background.push(background);
         if self.background.len() > BACKGROUND_KEPT {
@@ -136,7 +136,7 @@ impl Marks {
     }
 
     /// Checks in the background that could still verify the change set.
-    pub fn pending(&self) -> impl Iterator<Item = &Background> {
+    pub fn pending(&self) -> impl Iterator<Item = &BackgroundCheck> {
         let last = self.changes.as_ref().map(|changes| changes.last).unwrap_or_default();
         self.background.iter().filter(move |check| check.at >= last)
     }
@@ -160,7 +160,7 @@ pub(in crate::feature) mod tests {
                 at: Millis(at),
                 shell
             })),
-            (0u64..1 << 40, any::<bool>()).prop_map(|(at, verified)| Mark::Checked(Checked {
+            (0u64..1 << 40, any::<bool>()).prop_map(|(at, verified)| Mark::Checked(SucceededChecks {
                 kinds: Kinds::TEST,
                 at: Millis(at),
                 seen: Millis(at),
@@ -168,7 +168,7 @@ pub(in crate::feature) mod tests {
             })),
             Just(Mark::Hidden("cargo test | tail".into())),
             (0u64..1 << 40).prop_map(|at| Mark::Verified(Millis(at))),
-            ("[a-z0-9]{9}", 0u64..1 << 40).prop_map(|(task, at)| Mark::Launched(Background {
+            ("[a-z0-9]{9}", 0u64..1 << 40).prop_map(|(task, at)| Mark::Launched(BackgroundCheck {
                 task,
                 kinds: Kinds::BUILD,
                 at: Millis(at),
@@ -178,7 +178,7 @@ pub(in crate::feature) mod tests {
             Just(Mark::Held),
             Just(Mark::Ran),
             Just(Mark::Told),
-            ("[a-z/]{1,24}", 0u64..1 << 40).prop_map(|(file, at)| Mark::Wrote(Wrote {
+            ("[a-z/]{1,24}", 0u64..1 << 40).prop_map(|(file, at)| Mark::Wrote(WrittenCode {
                 files: vec![file],
                 last: Millis(at),
                 began: Millis(at),
@@ -193,7 +193,8 @@ pub(in crate::feature) mod tests {
     #[test]
     fn a_check_speaks_only_of_what_was_there_when_it_began() {
         let kinds = Kinds::TEST;
-        let checked = |at, verified| Checked { kinds, at: Millis(at), seen: Millis(at + 5), verified };
+        let checked =
+            |at, verified| SucceededChecks { kinds, at: Millis(at), seen: Millis(at + 5), verified };
         let mut marks = Marks::default();
         marks.edit(&edit("a.rs", 10));
         marks.check(&checked(9, true));
@@ -208,7 +209,8 @@ pub(in crate::feature) mod tests {
     fn a_clock_that_was_set_back_does_not_hold_for_an_hour() {
         let mut marks = Marks::default();
         marks.edit(&edit("a.rs", 3_600_000));
-        let at = |seen| Checked { kinds: Kinds::TEST, at: Millis(10), seen: Millis(seen), verified: true };
+        let at =
+            |seen| SucceededChecks { kinds: Kinds::TEST, at: Millis(10), seen: Millis(seen), verified: true };
         marks.check(&at(3_599_000));
         assert!(marks.changes.is_some(), "a long check, and an edit in the middle of it");
         marks.check(&at(20));

@@ -5,7 +5,7 @@ use super::work::{ChangeSet, OTHERS_KEPT};
 use crate::text::lang::Lang;
 
 pub(super) fn stop_held(lang: Lang, changes: &ChangeSet) -> String {
-    let files = listed(lang, changes);
+    let files = file_list(lang, changes);
     match lang {
         Lang::En => format!(
             "Tidegate had the agent go on: code was edited and not verified since ({files}). To work without this gate: \
@@ -20,14 +20,14 @@ pub(super) fn stop_held(lang: Lang, changes: &ChangeSet) -> String {
 
 /// For a turn that ended although code is unverified.
 pub(super) fn unverified(lang: Lang, changes: &ChangeSet) -> String {
-    let files = listed(lang, changes);
+    let files = file_list(lang, changes);
     match lang {
         Lang::En => format!("Code was edited and is not verified: {files}."),
         Lang::Ja => format!("コードが編集されましたが、その後検証されていません: {files}。"),
     }
 }
 
-fn listed(lang: Lang, changes: &ChangeSet) -> String {
+fn file_list(lang: Lang, changes: &ChangeSet) -> String {
     match lang {
         // The same list as for the model.
         Lang::En => changes.listed(),

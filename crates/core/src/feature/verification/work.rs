@@ -23,7 +23,7 @@ pub struct Edit {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Checked {
+pub struct SucceededChecks {
     pub kinds: Kinds,
     /// The beginning of the checks: they prove nothing about later edits.
     pub at: Millis,
@@ -36,7 +36,7 @@ pub struct Checked {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Background {
+pub struct BackgroundCheck {
     /// The host's id.
     pub task: String,
     /// The kinds that it would prove.
@@ -121,7 +121,7 @@ impl ChangeSet {
         self.checked = Kinds::default();
         self.hidden = None;
         self.ran = true;
-        let name = shorten(&edit.file, LONGEST_KEPT);
+        let name = shorten_path(&edit.file, LONGEST_KEPT);
         if self.files.contains(&name) {
             return;
         }
@@ -129,14 +129,14 @@ impl ChangeSet {
             self.files.push(name);
             return;
         }
-        let hash = hash(&edit.file);
+        let hash = hash_text(&edit.file);
         if self.others.len() < OTHERS_KEPT && !self.others.contains(&hash) {
             self.others.push(hash);
         }
     }
 
     pub(super) fn shown(&self) -> impl Iterator<Item = String> {
-        self.files.iter().map(|file| shorten(file, LONGEST_SHOWN))
+        self.files.iter().map(|file| shorten_path(file, LONGEST_SHOWN))
     }
 
     /// `None` if some were only counted, could not be noted, or were shortened.
@@ -156,20 +156,20 @@ impl ChangeSet {
     }
 }
 
-fn shorten(path: &str, longest: usize) -> String {
+fn shorten_path(path: &str, longest: usize) -> String {
     let end = last_bytes(path, longest);
     if end.len() == path.len() { path.to_owned() } else { format!("{CUT}{end}") }
 }
 
 /// FNV-1a: enough to count files, and the same on every machine.
-pub(crate) fn hash(text: &str) -> u32 {
+pub(crate) fn hash_text(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 /// Code that a session wrote, also after it was verified.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Wrote {
+pub struct WrittenCode {
     /// Newest last.
     pub files: Vec<String>,
     /// The last edit.
@@ -181,11 +181,11 @@ pub struct Wrote {
 /// More than a summary should name.
 const WROTE_KEPT: usize = 20;
 
-impl Wrote {
+impl WrittenCode {
     pub(super) fn add(&mut self, edit: &Edit) {
         // Marks are in the order in which they were made, even if the clock was set back in between.
         self.last = edit.at;
-        let name = shorten(&edit.file, LONGEST_SHOWN);
+        let name = shorten_path(&edit.file, LONGEST_SHOWN);
         self.files.retain(|known| *known != name);
         self.files.push(name);
         if self.files.len() > WROTE_KEPT {

@@ -55,25 +55,25 @@ impl Policy for WorkflowGate {
         let attached = marks.and_then(|marks| marks.workflow.attached.as_ref());
         match event.kind {
             EventKind::PreToolUse => {
-                event.spawn().filter(|_| event.main_thread())?;
+                event.spawned_agent().filter(|_| event.is_main_thread())?;
                 let workflow = attached.is_some();
                 Some(Needs { meter: true, current: workflow, workflow, ..Needs::default() })
             }
             EventKind::PostToolUse if writes_manifest(event, attached) => {
-                let shell = event.command().is_some();
-                let meter = event.main_thread();
+                let shell = event.command_line().is_some();
+                let meter = event.is_main_thread();
                 let current = meter && attached.is_some();
                 let mut needs = Needs { meter, current, workflow: true, ..Needs::default() };
                 needs.verification.files = shell;
                 Some(needs)
             }
             EventKind::PostToolUse | EventKind::PostToolUseFailure => {
-                (attached.is_some() && event.main_thread() && event.spawn_failed()).then(Needs::default)
+                (attached.is_some() && event.is_main_thread() && event.spawn_failed()).then(Needs::default)
             }
             EventKind::UserPromptSubmit => {
                 attached.filter(|_| event.failed_agent().is_some()).map(|_| Needs::default())
             }
-            EventKind::SessionStart if event.compacted() && event.main_thread() => {
+            EventKind::SessionStart if event.follows_compaction() && event.is_main_thread() => {
                 attached.map(|_| Needs { workflow: true, ..Needs::default() })
             }
             _ => None,
@@ -97,8 +97,10 @@ impl Policy for WorkflowGate {
             (EventKind::UserPromptSubmit, Some(_)) => {
                 failed(facts.event.failed_agent().map(|what| work_id(what, "")))
             }
-            (EventKind::PostToolUse | EventKind::PostToolUseFailure, _) if facts.event.spawn().is_some() => {
-                failed(facts.event.spawn().map(|(what, kind)| work_id(what, kind)))
+            (EventKind::PostToolUse | EventKind::PostToolUseFailure, _)
+                if facts.event.spawned_agent().is_some() =>
+            {
+                failed(facts.event.spawned_agent().map(|(what, kind)| work_id(what, kind)))
             }
             (EventKind::PostToolUse, _) => written(facts, config, attached),
             _ => Verdict::silent("no workflow is under way here"),
@@ -108,13 +110,15 @@ impl Policy for WorkflowGate {
 
 /// Whether a call may have written a manifest, by its input alone.
 pub fn writes_manifest(event: &Event<'_>, attached: Option<&Attached>) -> bool {
-    let paths = event.written(|_| false);
+    let paths = event.written_paths(|_| false);
     if !paths.is_empty() {
         let ours = |path: &str| attached.is_some_and(|attached| is_same(path, &attached.manifest));
         return paths.iter().any(|path| is_manifest(path) || ours(path));
     }
     // Our own commands write it, too, without naming it.
-    event.command().is_some_and(|line| line.contains(FILE) || attached.is_some() && line.contains(" gate "))
+    event
+        .command_line()
+        .is_some_and(|line| line.contains(FILE) || attached.is_some() && line.contains(" gate "))
 }
 
 /// Whether a whole path and one below the root can mean the same file.
@@ -430,7 +434,9 @@ impl Spawn<'_> {
 
     /// The same work after a failure.
     fn retry(&self, verdict: &mut Verdict) {
-        let (Some(attached), Some((what, kind))) = (self.attached, self.facts.event.spawn()) else { return };
+        let (Some(attached), Some((what, kind))) = (self.attached, self.facts.event.spawned_agent()) else {
+            return;
+        };
         let ids = [work_id(what, kind), work_id(what, "")];
         let Some(work) = ids.into_iter().find(|work| attached.failed.contains(work)) else { return };
         let text = "An agent with this task failed before. For the next one, one line on what went wrong is enough in its prompt; the output \
@@ -486,7 +492,7 @@ fn written(facts: &Facts<'_>, config: &Config, attached: Option<&Attached>) -> V
     let Some(bound) = attached.filter(|_| is_bound && !anothers) else {
         return match standing.held_elsewhere.zip(attached) {
             // An agent may work on something of its own, in a worktree of its own.
-            _ if !facts.event.main_thread() => Verdict::silent("an agent wrote another manifest"),
+            _ if !facts.event.is_main_thread() => Verdict::silent("an agent wrote another manifest"),
             _ if is_bound && !wrote(facts, &standing.path) => {
                 Verdict::silent("another session has the workflow now")
             }
@@ -520,7 +526,7 @@ fn written(facts: &Facts<'_>, config: &Config, attached: Option<&Attached>) -> V
 
 /// Whether the call itself wrote the manifest, as far as can be told.
 fn wrote(facts: &Facts<'_>, manifest: &str) -> bool {
-    let by_tool = facts.event.written(|_| false).iter().any(|path| is_same(path, manifest));
+    let by_tool = facts.event.written_paths(|_| false).iter().any(|path| is_same(path, manifest));
     by_tool
         || facts
             .verification

@@ -11,12 +11,12 @@ mod tools;
 mod transcript;
 mod variables;
 
-use crate::event::action::{Answers, Asked, Question, QuestionCall, RawTool};
-use crate::event::status::Status;
+use crate::event::action::{PersonQuestion, QuestionAnswers, QuestionCall, QuestionInput, RawTool};
+use crate::event::status::StatusInput;
 use crate::event::{Event, EventKind, Unreadable};
 use crate::host::answer::{Answer, Channels, Reply};
 use crate::host::detect::Traces;
-use crate::host::transcript::{Parser, Sought};
+use crate::host::transcript::{Sought, TranscriptParser};
 use crate::host::variables::{HostVariables, Lookup};
 use crate::host::window::{HostSettings, Window};
 use crate::host::{Host, HostWing};
@@ -60,19 +60,19 @@ impl HostWing for Wing {
         tools::raw(payload)
     }
 
-    fn question(input: &str) -> Option<Question> {
-        question::asked(input)
+    fn question(input: &str) -> Option<QuestionInput> {
+        question::parse_input(input)
     }
 
-    fn question_answers(response: &str) -> Option<Answers> {
-        question::answers(response)
+    fn question_answers(response: &str) -> Option<QuestionAnswers> {
+        question::parse_response(response)
     }
 
-    fn question_call(question: &Asked) -> Option<QuestionCall> {
-        Some(question::call(question))
+    fn question_call(question: &PersonQuestion) -> Option<QuestionCall> {
+        Some(question::question_call(question))
     }
 
-    fn parser(kinds: &[Sought]) -> Parser {
+    fn parser(kinds: &[Sought]) -> TranscriptParser {
         transcript::parser(kinds)
     }
 
@@ -80,7 +80,7 @@ impl HostWing for Wing {
         transcript::is_changed_by_hook(line, call)
     }
 
-    fn status(payload: &[u8]) -> Option<Status<'_>> {
+    fn status(payload: &[u8]) -> Option<StatusInput<'_>> {
         status::read(payload)
     }
 

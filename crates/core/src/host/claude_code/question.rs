@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::event::action::{AnswerOption, Answers, Asked, Question, QuestionAnswer, QuestionCall};
+use crate::event::action::{
+    AnswerOption, PersonQuestion, QuestionAnswer, QuestionAnswers, QuestionCall, QuestionInput,
+};
 
 pub(super) const TOOL: &str = "AskUserQuestion";
 
-pub(super) fn asked(input: &str) -> Option<Question> {
+pub(super) fn parse_input(input: &str) -> Option<QuestionInput> {
     #[derive(Deserialize)]
     struct Input {
         questions: Vec<Value>,
@@ -25,14 +27,14 @@ pub(super) fn asked(input: &str) -> Option<Question> {
         Value::Object(answers) => !answers.is_empty(),
         _ => true,
     };
-    Some(Question {
+    Some(QuestionInput {
         shown: input.questions.iter().map(ToString::to_string).collect(),
-        only: only(&input.questions).filter(|_| input.more.is_empty()),
+        only: only_question(&input.questions).filter(|_| input.more.is_empty()),
         is_answered,
     })
 }
 
-pub(super) fn answers(response: &str) -> Option<Answers> {
+pub(super) fn parse_response(response: &str) -> Option<QuestionAnswers> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Response {
@@ -50,13 +52,13 @@ pub(super) fn answers(response: &str) -> Option<Answers> {
         question,
         text: answer.as_str().map(str::to_owned),
     };
-    Some(Answers {
-        only: only(&response.questions),
+    Some(QuestionAnswers {
+        only: only_question(&response.questions),
         given: response.answers.into_iter().map(answer).collect(),
     })
 }
 
-pub(super) fn call(question: &Asked) -> QuestionCall {
+pub(super) fn question_call(question: &PersonQuestion) -> QuestionCall {
     let option = |option: &AnswerOption| json!({ "label": option.label, "description": option.description });
     let options: Vec<Value> = question.options.iter().map(option).collect();
     let question = json!({
@@ -69,7 +71,7 @@ pub(super) fn call(question: &Asked) -> QuestionCall {
 }
 
 /// A member that has no place in [`PersonQuestion`] makes it `None`: it could say the opposite.
-fn only(questions: &[Value]) -> Option<Asked> {
+fn only_question(questions: &[Value]) -> Option<PersonQuestion> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase", deny_unknown_fields)]
     struct Text {
@@ -90,7 +92,7 @@ fn only(questions: &[Value]) -> Option<Asked> {
         label: choice.label,
         description: choice.description.unwrap_or_default(),
     };
-    Some(Asked {
+    Some(PersonQuestion {
         text: text.question,
         header: text.header.unwrap_or_default(),
         options: text.options.into_iter().map(option).collect(),

@@ -11,7 +11,7 @@ use crate::host::answer::{Answer, Call, Channels, Reply};
 
 /// How an event says no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum No {
+enum Refusal {
     /// `hookSpecificOutput.permissionDecision`, which can also ask.
     Permission,
     /// `hookSpecificOutput.decision`, of a permission prompt.
@@ -28,7 +28,7 @@ enum No {
 
 /// How an event carries text for the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Text {
+enum TextChannel {
     /// `hookSpecificOutput.additionalContext`.
     Context,
     /// Plain stdout, which the host appends to its instructions for the summary.
@@ -37,43 +37,47 @@ enum Text {
     No,
 }
 
-struct Form {
-    no: No,
-    text: Text,
+struct ReplyForm {
+    no: Refusal,
+    text: TextChannel,
     /// `systemMessage` reaches the person.
     user: bool,
     /// `continue: false` ends the turn.
     halts: bool,
 }
 
-const fn form(no: No, text: Text, user: bool, halts: bool) -> Form {
-    Form { no, text, user, halts }
+const fn form(no: Refusal, text: TextChannel, user: bool, halts: bool) -> ReplyForm {
+    ReplyForm { no, text, user, halts }
 }
 
-fn form_of(kind: EventKind) -> Form {
+fn reply_form(kind: EventKind) -> ReplyForm {
     use EventKind as E;
     match kind {
-        E::PreToolUse => form(No::Permission, Text::Context, true, true),
-        E::PreModelSwitch => form(No::Permission, Text::No, true, false),
-        E::PermissionRequest => form(No::Prompt, Text::No, true, true),
+        E::PreToolUse => form(Refusal::Permission, TextChannel::Context, true, true),
+        E::PreModelSwitch => form(Refusal::Permission, TextChannel::No, true, false),
+        E::PermissionRequest => form(Refusal::Prompt, TextChannel::No, true, true),
         E::PostToolUse | E::PostToolBatch | E::UserPromptSubmit | E::UserPromptExpansion => {
-            form(No::Decision, Text::Context, true, true)
+            form(Refusal::Decision, TextChannel::Context, true, true)
         }
-        E::Stop => form(No::Decision, Text::No, true, true),
-        E::SubagentStop => form(No::Decision, Text::No, false, true),
-        E::PreCompact => form(No::Decision, Text::Plain, false, false),
-        E::ConfigChange => form(No::Decision, Text::No, false, false),
-        E::TaskCreated | E::TeammateIdle => form(No::Exit, Text::No, true, false),
+        E::Stop => form(Refusal::Decision, TextChannel::No, true, true),
+        E::SubagentStop => form(Refusal::Decision, TextChannel::No, false, true),
+        E::PreCompact => form(Refusal::Decision, TextChannel::Plain, false, false),
+        E::ConfigChange => form(Refusal::Decision, TextChannel::No, false, false),
+        E::TaskCreated | E::TeammateIdle => form(Refusal::Exit, TextChannel::No, true, false),
         // Its message is shown nowhere (2.1.325).
-        E::TaskCompleted => form(No::Exit, Text::No, false, false),
-        E::PostToolUseFailure => form(No::Tell, Text::Context, true, true),
-        E::SessionStart | E::Setup | E::PostModelSwitch => form(No::Tell, Text::Context, true, false),
-        E::SubagentStart => form(No::Tell, Text::Context, false, false),
+        E::TaskCompleted => form(Refusal::Exit, TextChannel::No, false, false),
+        E::PostToolUseFailure => form(Refusal::Tell, TextChannel::Context, true, true),
+        E::SessionStart | E::Setup | E::PostModelSwitch => {
+            form(Refusal::Tell, TextChannel::Context, true, false)
+        }
+        E::SubagentStart => form(Refusal::Tell, TextChannel::Context, false, false),
         E::PermissionDenied | E::InstructionsLoaded | E::CwdChanged | E::FileChanged | E::DirectoryAdded => {
-            form(No::Tell, Text::No, true, false)
+            form(Refusal::Tell, TextChannel::No, true, false)
         }
         // Nothing may go to stdout there: WorktreeCreate takes it for a path.
-        E::Elicitation | E::ElicitationResult | E::WorktreeCreate => form(No::Exit, Text::No, false, false),
+        E::Elicitation | E::ElicitationResult | E::WorktreeCreate => {
+            form(Refusal::Exit, TextChannel::No, false, false)
+        }
         // PostCompact refuses every hookSpecificOutput, the others drop it.
         E::PostCompact
         | E::SessionEnd
@@ -81,22 +85,22 @@ fn form_of(kind: EventKind) -> Form {
         | E::Notification
         | E::WorktreeRemove
         | E::MessageDisplay
-        | E::Other => form(No::Deaf, Text::No, false, false),
+        | E::Other => form(Refusal::Deaf, TextChannel::No, false, false),
     }
 }
 
 pub(super) fn channels(kind: EventKind) -> Channels {
-    let form = form_of(kind);
-    Channels { context: form.text != Text::No, user: form.user }
+    let form = reply_form(kind);
+    Channels { context: form.text != TextChannel::No, user: form.user }
 }
 
 pub(super) fn reply(kind: EventKind, answer: &Answer<'_>) -> Reply {
-    let form = form_of(kind);
-    if form.no == No::Deaf {
+    let form = reply_form(kind);
+    if form.no == Refusal::Deaf {
         return Reply::default();
     }
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    let mut context = some(answer.context).filter(|_| form.text == Text::Context);
+    let mut context = some(answer.context).filter(|_| form.text == TextChannel::Context);
     let mut output = Output { system_message: some(answer.user).filter(|_| form.user), ..Output::default() };
     let mut specific = Specific { hook_event_name: kind.name(), ..Specific::default() };
     let reason = some(answer.reason).unwrap_or_else(|| "not now".to_owned());
@@ -108,20 +112,20 @@ pub(super) fn reply(kind: EventKind, answer: &Answer<'_>) -> Reply {
     }
     match (form.no, answer.call) {
         (_, Call::Pass) => {}
-        (No::Permission, call) => {
+        (Refusal::Permission, call) => {
             specific.permission_decision = Some(if call == Call::Ask { "ask" } else { "deny" });
             specific.permission_decision_reason = Some(reason);
         }
         // The host shows its prompt anyway: without an answer, it asks.
-        (No::Prompt, Call::Ask) => {}
-        (No::Prompt, call) => {
+        (Refusal::Prompt, Call::Ask) => {}
+        (Refusal::Prompt, call) => {
             let interrupt = (call == Call::Halt).then_some(true);
             specific.decision = Some(Prompt { behavior: "deny", message: reason, interrupt });
         }
         // At Stop a halt lets the turn end; a block would continue it.
-        (No::Decision, Call::Halt) if matches!(kind, EventKind::Stop | EventKind::SubagentStop) => {}
+        (Refusal::Decision, Call::Halt) if matches!(kind, EventKind::Stop | EventKind::SubagentStop) => {}
         // Events that cannot ask block instead.
-        (No::Decision, _) => {
+        (Refusal::Decision, _) => {
             output.decision = Some("block");
             // A refused prompt shows its reason to the person and drops the message that comes with it.
             let for_person = matches!(kind, EventKind::UserPromptSubmit | EventKind::UserPromptExpansion);
@@ -130,21 +134,21 @@ pub(super) fn reply(kind: EventKind, answer: &Answer<'_>) -> Reply {
                 None => reason,
             });
         }
-        (No::Exit, _) => {
+        (Refusal::Exit, _) => {
             exit = 2;
             stderr = reason;
         }
-        (No::Tell, _) => {
-            if form.text == Text::Context && !answer.reason.is_empty() {
+        (Refusal::Tell, _) => {
+            if form.text == TextChannel::Context && !answer.reason.is_empty() {
                 context = Some(match context {
                     Some(context) => format!("{reason}\n{context}"),
                     None => reason,
                 });
             }
         }
-        (No::Deaf, _) => {}
+        (Refusal::Deaf, _) => {}
     }
-    if form.text == Text::Plain && output.decision.is_none() {
+    if form.text == TextChannel::Plain && output.decision.is_none() {
         return Reply { exit, stdout: answer.context.to_owned(), stderr };
     }
     specific.additional_context = context;

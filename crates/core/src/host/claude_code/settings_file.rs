@@ -13,7 +13,7 @@ use crate::text::json::{Field, Member, NotAnObject, read_object, wire_key, wire_
 wire_object! {
     pub struct HostFile<'a> {
         auto_compact_enabled as "autoCompactEnabled": bool,
-        auto_compact_window as "autoCompactWindow": Tokens,
+        auto_compact_window as "autoCompactWindow": TokenSetting,
         model_settings as "modelSettings": ModelWindows,
         env: GuardedVariables,
     }
@@ -21,15 +21,15 @@ wire_object! {
 
 /// `200000` or `"200k"`; `None` for `"auto"` and anything else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tokens(pub Option<u64>);
+pub struct TokenSetting(pub Option<u64>);
 
-impl Member<'_> for Tokens {
+impl Member<'_> for TokenSetting {
     fn text(text: Cow<'_, str>) -> Option<Self> {
-        Some(Tokens(parse_tokens(&text)))
+        Some(TokenSetting(parse_tokens(&text)))
     }
 
     fn number(number: f64) -> Option<Self> {
-        Some(Tokens(<u64 as Member<'_>>::number(number).filter(|tokens| *tokens > 0)))
+        Some(TokenSetting(<u64 as Member<'_>>::number(number).filter(|tokens| *tokens > 0)))
     }
 }
 
@@ -45,7 +45,7 @@ pub fn parse_tokens(text: &str) -> Option<u64> {
 
 /// Windows of single models. Limited in number, because a session keeps them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ModelWindows(pub Vec<(String, Tokens)>);
+pub struct ModelWindows(pub Vec<(String, TokenSetting)>);
 
 const MODELS: usize = 32;
 const LONGEST_ID: usize = 128;
@@ -66,7 +66,7 @@ impl<'de> Member<'de> for ModelWindows {
 
 wire_object! {
     struct ModelFile<'a> {
-        auto_compact_window as "autoCompactWindow": Tokens,
+        auto_compact_window as "autoCompactWindow": TokenSetting,
     }
 }
 
@@ -146,7 +146,7 @@ impl<'a> HostFile<'a> {
         let of_models = self.model_settings.get().map(|windows| windows.0.as_slice()).unwrap_or_default();
         let of_models = of_models.iter().map(|(model, tokens)| (Some(model.clone()), *tokens));
         let of_all = self.auto_compact_window.get().map(|tokens| (None, *tokens));
-        of_models.chain(of_all).map(|(model, Tokens(tokens))| AutoCompactWindow { model, tokens })
+        of_models.chain(of_all).map(|(model, TokenSetting(tokens))| AutoCompactWindow { model, tokens })
     }
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::de::{IgnoredAny, MapAccess};
 
 use super::payload::ContextWindow;
-use crate::event::status::Status;
+use crate::event::status::StatusInput;
 use crate::text::json::{Field, Member, read_object, wire_key, wire_object};
 
 wire_object! {
@@ -31,9 +31,9 @@ wire_object! {
 }
 
 /// `None` if it is not an object.
-pub(super) fn read(payload: &[u8]) -> Option<Status<'_>> {
+pub(super) fn read(payload: &[u8]) -> Option<StatusInput<'_>> {
     let payload: StatusPayload<'_> = read_object(payload).ok()?;
-    Some(Status {
+    Some(StatusInput {
         session: payload.session_id.value(),
         cwd: payload.cwd.value(),
         project: payload.workspace.value().and_then(|workspace| workspace.project_dir.value()),

@@ -13,7 +13,8 @@ use serde_json::value::RawValue;
 use super::MACHINE;
 use super::payload::Usage;
 use crate::host::transcript::{
-    Answer, Boundary, Call, Content, Entry, Kind, Parser, Part, Prompt, Sought, Tokens, ToolResult, Typed,
+    AnswerEntry, BoundaryEntry, ContentPart, EntryContent, EntryKind, LazyText, PromptEntry, RequestTokens,
+    Sought, ToolCall, ToolResult, TranscriptEntry, TranscriptParser,
 };
 use crate::text::json::{Field, LongText, Member, read_object, wire_key, wire_object};
 use crate::text::search;
@@ -32,7 +33,7 @@ const NO_MODEL: &str = "<synthetic>";
 
 const EDITORS: [&str; 4] = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
 
-pub(super) fn parser(kinds: &[Sought]) -> Parser {
+pub(super) fn parser(kinds: &[Sought]) -> TranscriptParser {
     let needle = |kind: &Sought| {
         Needle::new(match kind {
             Sought::Prompts => b"\"user\"",
@@ -43,15 +44,15 @@ pub(super) fn parser(kinds: &[Sought]) -> Parser {
             Sought::RepeatedOutput => REPEATED_OUTPUT.as_bytes(),
         })
     };
-    Parser::new(kinds.iter().map(needle).collect(), entry)
+    TranscriptParser::new(kinds.iter().map(needle).collect(), entry)
 }
 
-fn entry(line: &[u8]) -> Option<Entry<'_>> {
-    read_object::<Line<'_>>(line).ok().map(|wire| wire.entry(line))
+fn entry(line: &[u8]) -> Option<TranscriptEntry<'_>> {
+    read_object::<WireLine<'_>>(line).ok().map(|wire| wire.entry(line))
 }
 
-impl<'a> Line<'a> {
-    fn entry(self, line: &'a [u8]) -> Entry<'a> {
+impl<'a> WireLine<'a> {
+    fn entry(self, line: &'a [u8]) -> TranscriptEntry<'a> {
         let kind = self.kind.get().map(AsRef::as_ref);
         let content = match self.message.get() {
             Some(message) => message.content.get(),
@@ -59,30 +60,32 @@ impl<'a> Line<'a> {
         };
         let is_answer = kind == Some("assistant");
         let read = if is_answer { answer_parts } else { input_parts };
-        Entry {
+        TranscriptEntry {
             line,
             at: self.timestamp.get().and_then(|text| Millis::from_iso(text)),
-            is_of_agent: is(&self.sidechain),
-            is_error: is(&self.api_error),
-            content: content.map(|content| Content { json: content.0, read }),
+            is_of_agent: is_set(&self.sidechain),
+            is_error: is_set(&self.api_error),
+            content: content.map(|content| EntryContent { json: content.0, read }),
             kind: match kind {
                 Some("user") => match self.result.get() {
-                    Some(result) => {
-                        Kind::Result(ToolResult { output: result.0, is_by_hook: self.decision.is_by_hook() })
-                    }
-                    None => Kind::Prompt(self.prompt()),
+                    Some(result) => EntryKind::Result(ToolResult {
+                        output: result.0,
+                        is_by_hook: self.decision.is_by_hook(),
+                    }),
+                    None => EntryKind::Prompt(self.prompt()),
                 },
-                Some("assistant") => self
-                    .message
-                    .value()
-                    .map_or(Kind::Other, |message| Kind::Answer(message.answer(self.requested_model))),
-                Some("attachment") => {
-                    self.attachment.get().and_then(Attachment::queued_prompt).map_or(Kind::Other, Kind::Added)
-                }
+                Some("assistant") => self.message.value().map_or(EntryKind::Other, |message| {
+                    EntryKind::Answer(message.answer(self.requested_model))
+                }),
+                Some("attachment") => self
+                    .attachment
+                    .get()
+                    .and_then(Attachment::queued_prompt)
+                    .map_or(EntryKind::Other, EntryKind::Added),
                 Some("system") if self.subtype.get().is_some_and(|kind| kind == BOUNDARY) => {
-                    Kind::Boundary(self.compaction.value().unwrap_or_default().boundary())
+                    EntryKind::Boundary(self.compaction.value().unwrap_or_default().boundary())
                 }
-                _ => Kind::Other,
+                _ => EntryKind::Other,
             },
             id: self.uuid.value(),
             session: self.session.value(),
@@ -91,20 +94,21 @@ impl<'a> Line<'a> {
         }
     }
 
-    fn prompt(&self) -> Prompt<'a> {
+    fn prompt(&self) -> PromptEntry<'a> {
         let content = self.message.get().and_then(|message| message.content.get());
         let origin = self.turn_origin.get().map(AsRef::as_ref);
         let source = self.source.get().map(AsRef::as_ref);
         let is_sent = source == Some("system") || !matches!(origin, None | Some("human" | "sdk"));
-        let is_of_client = is_sent || is(&self.meta) || is(&self.summary) || is(&self.visible_only);
+        let is_of_client =
+            is_sent || is_set(&self.meta) || is_set(&self.summary) || is_set(&self.visible_only);
         // A command that runs in the client alone has no turn, so it has no origin of one.
         let read = if origin.is_some() { typed_in_turn } else { typed_without_turn };
         let text = content.and_then(|content| content.0.strip_prefix('"'));
-        Prompt {
-            is_hidden: is(&self.meta),
+        PromptEntry {
+            is_hidden: is_set(&self.meta),
             repeats_output: text.is_some_and(|text| text.starts_with(REPEATED_OUTPUT)),
-            typed: content.filter(|_| !is_of_client).map(|content| Typed { json: content.0, read }),
-            sent: content.filter(|_| is_sent).map(|content| Typed { json: content.0, read: all_words }),
+            typed: content.filter(|_| !is_of_client).map(|content| LazyText { json: content.0, read }),
+            sent: content.filter(|_| is_sent).map(|content| LazyText { json: content.0, read: all_words }),
         }
     }
 }
@@ -129,16 +133,17 @@ pub(super) fn is_changed_by_hook(line: &[u8], call: &str) -> bool {
         && attachment["hookEvent"] != "PostToolUse"
 }
 
-fn is(flag: &Field<bool>) -> bool {
+fn is_set(flag: &Field<bool>) -> bool {
     flag.get() == Some(&true)
 }
 
 impl<'a> Message<'a> {
-    fn answer(self, requested_model: Field<Cow<'a, str>>) -> Answer<'a> {
+    fn answer(self, requested_model: Field<Cow<'a, str>>) -> AnswerEntry<'a> {
         let is_of_host = self.model.get().is_some_and(|model| model == NO_MODEL);
         let usage = self.usage.get();
-        Answer {
-            tokens: usage.and_then(|usage| Some(Tokens { used: usage.used()?, answer: usage.answer() })),
+        AnswerEntry {
+            tokens: usage
+                .and_then(|usage| Some(RequestTokens { used: usage.used()?, answer: usage.answer() })),
             ends_turn: self.stop_reason.get().is_some_and(|reason| reason == "end_turn"),
             is_of_host,
             message: self.id.value().unwrap_or_default(),
@@ -150,81 +155,81 @@ impl<'a> Message<'a> {
 
 impl<'a> Attachment<'a> {
     /// A prompt that a person typed while the model worked.
-    fn queued_prompt(&self) -> Option<Prompt<'a>> {
+    fn queued_prompt(&self) -> Option<PromptEntry<'a>> {
         let origin = self.origin.get().and_then(|origin| origin.kind.get());
-        let of_person = is(&self.human_turn) || origin.is_some_and(|kind| kind == "human");
+        let of_person = is_set(&self.human_turn) || origin.is_some_and(|kind| kind == "human");
         let mode = self.mode.get().map(AsRef::as_ref);
         let is_queued = self.kind.get().is_some_and(|kind| kind == QUEUED);
         if !is_queued || !of_person || !matches!(mode, None | Some("prompt")) {
             return None;
         }
-        let typed = self.prompt.get().map(|prompt| Typed { json: prompt.0, read: typed_meanwhile });
-        Some(Prompt { is_hidden: false, repeats_output: false, typed, sent: None })
+        let typed = self.prompt.get().map(|prompt| LazyText { json: prompt.0, read: typed_meanwhile });
+        Some(PromptEntry { is_hidden: false, repeats_output: false, typed, sent: None })
     }
 }
 
 impl<'a> Compaction<'a> {
-    fn boundary(self) -> Boundary<'a> {
+    fn boundary(self) -> BoundaryEntry<'a> {
         let kept = self.preserved.value().and_then(|kept| kept.uuids.value()).unwrap_or_default();
-        Boundary { left: self.left.value(), kept: kept.0 }
+        BoundaryEntry { left: self.left.value(), kept: kept.0 }
     }
 }
 
 /// A model answers in a list of blocks, never in a plain text.
-fn answer_parts(json: &str) -> Option<Vec<Part<'_>>> {
-    match said(json)? {
-        Said::Text(_) => None,
-        Said::Blocks(blocks) => Some(blocks.into_iter().filter_map(Block::part).collect()),
+fn answer_parts(json: &str) -> Option<Vec<ContentPart<'_>>> {
+    match parse_content(json)? {
+        MessageContent::Text(_) => None,
+        MessageContent::Blocks(blocks) => Some(blocks.into_iter().filter_map(WireBlock::part).collect()),
     }
 }
 
 /// Also for results of tools and texts of the client.
-fn input_parts(json: &str) -> Option<Vec<Part<'_>>> {
-    let parts = match said(json)? {
-        Said::Text(text) => vec![Part::Text(text)],
-        Said::Blocks(blocks) => blocks.into_iter().filter_map(Block::part).collect(),
+fn input_parts(json: &str) -> Option<Vec<ContentPart<'_>>> {
+    let parts = match parse_content(json)? {
+        MessageContent::Text(text) => vec![ContentPart::Text(text)],
+        MessageContent::Blocks(blocks) => blocks.into_iter().filter_map(WireBlock::part).collect(),
     };
     let note = |part| match part {
-        Part::Text(text) if is_interruption(&text.head(64)) => Part::Interruption,
+        ContentPart::Text(text) if is_interruption(&text.head(64)) => ContentPart::Interruption,
         other => other,
     };
     Some(parts.into_iter().map(note).collect())
 }
 
-impl<'a> Block<'a> {
-    fn part(self) -> Option<Part<'a>> {
+impl<'a> WireBlock<'a> {
+    fn part(self) -> Option<ContentPart<'a>> {
         Some(match self.kind.get()?.as_ref() {
-            "text" => Part::Text(self.text.value()?),
+            "text" => ContentPart::Text(self.text.value()?),
             "tool_use" => {
                 let tool = self.name.value().unwrap_or_default();
                 let is_edit = EDITORS.contains(&tool.as_ref());
                 let input = self.input.value().filter(|_| is_edit);
                 let file = input.and_then(|input| input.file_path.value().or(input.notebook_path.value()));
                 let files = file.into_iter().filter(|file| !file.is_empty()).collect();
-                Part::Call(Call { id: self.id.value().unwrap_or_default(), tool, is_edit, files })
+                ContentPart::Call(ToolCall { id: self.id.value().unwrap_or_default(), tool, is_edit, files })
             }
-            "tool_result" => Part::Result { call: self.call.value(), failed: is(&self.failed) },
+            "tool_result" => ContentPart::Result { call: self.call.value(), failed: is_set(&self.failed) },
             _ => return None,
         })
     }
 }
 
 fn all_words(json: &str) -> Option<String> {
-    said(json).map(words)
+    parse_content(json).map(join_text)
 }
 
 fn typed_in_turn(json: &str) -> Option<String> {
-    let text = words(said(json)?);
+    let text = join_text(parse_content(json)?);
     typed_command(&text).or_else(|| typed(text))
 }
 
 fn typed_without_turn(json: &str) -> Option<String> {
-    let text = words(said(json)?);
+    let text = join_text(parse_content(json)?);
     typed_command(&text).is_none().then(|| typed(text)).flatten()
 }
 
 fn typed_meanwhile(json: &str) -> Option<String> {
-    Some(words(said(json)?)).filter(|text| is_of_a_person(text))
+    Some(join_text(parse_content(json)?)).filter(|text| is_of_a_person(text))
 }
 
 fn typed(text: String) -> Option<String> {
@@ -236,10 +241,10 @@ fn typed(text: String) -> Option<String> {
 }
 
 /// With placeholders for images; empty for results of tools.
-fn words(said: Said<'_>) -> String {
+fn join_text(said: MessageContent<'_>) -> String {
     let blocks = match said {
-        Said::Text(text) => return text.lossy().trim().to_owned(),
-        Said::Blocks(blocks) => blocks,
+        MessageContent::Text(text) => return text.lossy().trim().to_owned(),
+        MessageContent::Blocks(blocks) => blocks,
     };
     let mut text = String::new();
     for block in &blocks {
@@ -292,7 +297,7 @@ fn between<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
 }
 
 wire_object! {
-    struct Line<'a> {
+    struct WireLine<'a> {
         kind as "type": Cow<'a, str>,
         subtype: Cow<'a, str>,
         uuid: Cow<'a, str>,
@@ -364,7 +369,7 @@ wire_object! {
 }
 
 wire_object! {
-    struct Block<'a> {
+    struct WireBlock<'a> {
         kind as "type": Cow<'a, str>,
         text: LongText<'a>,
         id: Cow<'a, str>,
@@ -406,32 +411,32 @@ impl<'de> Member<'de> for Ids<'de> {
     }
 }
 
-enum Said<'a> {
+enum MessageContent<'a> {
     Text(LongText<'a>),
-    Blocks(Vec<Block<'a>>),
+    Blocks(Vec<WireBlock<'a>>),
 }
 
 /// The JSON was parsed once already, so this fails only for odd texts.
-fn said(json: &str) -> Option<Said<'_>> {
+fn parse_content(json: &str) -> Option<MessageContent<'_>> {
     match json.as_bytes().first()? {
         b'"' => {
             let text = serde_json::from_str::<Field<LongText<'_>>>(json).ok()?;
-            text.value().map(Said::Text)
+            text.value().map(MessageContent::Text)
         }
         b'[' => {
             let blocks = serde_json::from_str::<Field<Blocks<'_>>>(json).ok()?;
-            blocks.value().map(|blocks| Said::Blocks(blocks.0))
+            blocks.value().map(|blocks| MessageContent::Blocks(blocks.0))
         }
         _ => None,
     }
 }
 
-struct Blocks<'a>(Vec<Block<'a>>);
+struct Blocks<'a>(Vec<WireBlock<'a>>);
 
 impl<'de> Member<'de> for Blocks<'de> {
     fn list<A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Self>, A::Error> {
         let mut blocks = Vec::new();
-        while let Some(block) = seq.next_element::<Field<Block<'de>>>()? {
+        while let Some(block) = seq.next_element::<Field<WireBlock<'de>>>()? {
             blocks.extend(block.value());
         }
         Ok(Some(Blocks(blocks)))
@@ -450,7 +455,7 @@ mod tests {
     const REPEATED: &str =
         r#"{"type":"user","message":{"content":"<local-command-stdout>Compacted PreCompact [x] y"}}"#;
 
-    fn entry(line: &str) -> Entry<'_> {
+    fn entry(line: &str) -> TranscriptEntry<'_> {
         parser(&[]).entry(line.as_bytes()).unwrap()
     }
 
@@ -468,7 +473,7 @@ mod tests {
             assert!(parser.entry(line.as_bytes()).is_some(), "{kind:?}");
             assert!(parser.entry(b"{\"type\":\"mode\"}").is_none(), "{kind:?}");
         }
-        assert!(matches!(entry("{\"type\":\"mode\"}").kind, Kind::Other));
+        assert!(matches!(entry("{\"type\":\"mode\"}").kind, EntryKind::Other));
         let parser = parser(&[]);
         for line in ["", "not json", "[]", "null", &ANSWER[..40]] {
             assert!(parser.entry(line.as_bytes()).is_none(), "{line}");
@@ -480,19 +485,21 @@ mod tests {
     #[test]
     fn an_answer_with_its_call_and_the_result() {
         let said = entry(ANSWER);
-        let Kind::Answer(answer) = &said.kind else { panic!("{said:?}") };
+        let EntryKind::Answer(answer) = &said.kind else { panic!("{said:?}") };
         assert_eq!((answer.message.as_ref(), answer.model.as_deref()), ("m1", Some("m")));
-        assert_eq!(answer.tokens, Some(Tokens { used: 7, answer: 2 }));
+        assert_eq!(answer.tokens, Some(RequestTokens { used: 7, answer: 2 }));
         assert!(answer.ends_turn && !answer.is_of_host && said.at.is_some());
         let parts = said.parts();
-        let [Part::Text(text), Part::Call(call)] = parts.as_slice() else { panic!("{parts:?}") };
+        let [ContentPart::Text(text), ContentPart::Call(call)] = parts.as_slice() else {
+            panic!("{parts:?}")
+        };
         assert_eq!(text.lossy(), "so");
         assert_eq!((call.id.as_ref(), call.tool.as_ref(), call.is_edit), ("t1", "Edit", true));
         assert_eq!(call.files, ["/p/a"]);
         let result = entry(RESULT);
-        assert!(matches!(&result.kind, Kind::Result(result) if result.output == "{\"x\":1}"));
+        assert!(matches!(&result.kind, EntryKind::Result(result) if result.output == "{\"x\":1}"));
         assert!(
-            matches!(result.parts().as_slice(), [Part::Result { call: Some(id), failed: true }] if id == "t1")
+            matches!(result.parts().as_slice(), [ContentPart::Result { call: Some(id), failed: true }] if id == "t1")
         );
     }
 
@@ -506,10 +513,10 @@ mod tests {
         let of_agent = PROMPT.replace("\"uuid\"", "\"isSidechain\":true,\"uuid\"");
         assert!(entry(&of_agent).is_of_agent && entry(&of_agent).typed_prompt().is_none());
         let repeated = entry(REPEATED);
-        assert!(matches!(&repeated.kind, Kind::Prompt(prompt) if prompt.repeats_output));
+        assert!(matches!(&repeated.kind, EntryKind::Prompt(prompt) if prompt.repeats_output));
         assert_eq!(repeated.typed_prompt(), None);
         let boundary = entry(COMPACTION);
-        assert!(matches!(&boundary.kind, Kind::Boundary(boundary)
+        assert!(matches!(&boundary.kind, EntryKind::Boundary(boundary)
             if boundary.left == Some(9) && boundary.kept == ["u1"]));
     }
 
@@ -521,6 +528,6 @@ mod tests {
             "so \u{fffd}"
         );
         let odd = RESULT.replace("{\"x\":1}", "\"Error: \\ud800\"");
-        assert!(matches!(entry(&odd).kind, Kind::Result(_)));
+        assert!(matches!(entry(&odd).kind, EntryKind::Result(_)));
     }
 }

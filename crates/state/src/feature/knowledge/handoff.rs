@@ -9,7 +9,7 @@ use tidegate_core::feature::HANDOFF_FILE as FILE;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::facts::Steps;
-use tidegate_core::feature::knowledge::handoff::{Handoff, Head, Sources};
+use tidegate_core::feature::knowledge::handoff::{Handoff, HandoffHead, HandoffSources};
 use tidegate_core::feature::knowledge::marks::{HandoffKnown, Mark as KnowledgeMark};
 use tidegate_core::feature::knowledge::plan;
 use tidegate_core::feature::marks::Marks;
@@ -48,7 +48,7 @@ pub fn collect(
     // Whatever session decided something, who goes on is bound by it.
     let knowledge = folder.as_ref().zip(texts.as_ref());
     let knowledge = knowledge.map(|(folder, texts)| known::knowledge(Some(state), folder, texts, None, now));
-    Handoff::of(&Sources {
+    Handoff::of(&HandoffSources {
         at: now,
         session: session.map(|(id, _)| id.as_str()),
         marks,
@@ -104,7 +104,7 @@ fn write_locked(folder: &Folder, text: &str) -> io::Result<Written> {
     let path = folder.path().join(FILE);
     let old = read(&path)?;
     let is_ours = |old: &Vec<u8>| {
-        let head = std::str::from_utf8(old).ok().and_then(Head::of);
+        let head = std::str::from_utf8(old).ok().and_then(HandoffHead::of);
         old.is_empty() || head.is_some_and(|head| head.unchanged)
     };
     let kept = match &old {

@@ -2,7 +2,7 @@
 
 use tidegate_core::feature::HANDOFF_FILE;
 use tidegate_core::feature::facts::Known;
-use tidegate_core::feature::knowledge::facts::{Knowledge, Persisted, Remembered};
+use tidegate_core::feature::knowledge::facts::{Knowledge, Persisted, PromotionMemory};
 use tidegate_core::feature::knowledge::tracked::TRACKED;
 use tidegate_core::time::Millis;
 
@@ -35,6 +35,6 @@ pub fn knowledge(
     let memory = state.map(|state| memory::read(state, folder.root()));
     let memory = memory.as_ref().and_then(Known::value).cloned().unwrap_or_default();
     let nudged = memory.nudged.clone();
-    let remembered = Remembered { shown: memory.into_shown(folder, now), nudged };
+    let remembered = PromotionMemory { shown: memory.into_shown(folder, now), nudged };
     Knowledge::of(&files, &remembered, began)
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::knowledge::entry_id::EntryId;
-use tidegate_core::feature::knowledge::flow::Shown;
+use tidegate_core::feature::knowledge::flow::ShownEntries;
 use tidegate_core::time::Millis;
 
 use crate::feature::knowledge::json;
@@ -66,10 +66,10 @@ impl Memory {
     }
 
     /// Which entries count as gone through. The time that another tool left counts only where we know nothing ourselves.
-    pub fn into_shown(self, folder: &Folder, now: Millis) -> Shown {
+    pub fn into_shown(self, folder: &Folder, now: Millis) -> ShownEntries {
         let nothing = self.shown.is_empty();
         let last_run = if nothing { json::last_run(folder, now).value().map(|run| run.at) } else { None };
-        Shown { ids: self.shown, last_run }
+        ShownEntries { ids: self.shown, last_run }
     }
 
     fn nudge(&mut self, set: u64) {
@@ -114,7 +114,7 @@ pub fn read(state: &StateDir, root: &Path) -> Known<Memory> {
 }
 
 /// Which entries of a project count as gone through.
-pub fn shown(state: &StateDir, folder: &Folder, now: Millis) -> Shown {
+pub fn shown(state: &StateDir, folder: &Folder, now: Millis) -> ShownEntries {
     read(state, folder.root()).value().cloned().unwrap_or_default().into_shown(folder, now)
 }
 

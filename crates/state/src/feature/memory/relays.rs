@@ -8,11 +8,11 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use tidegate_core::feature::memory::job::Part;
+use tidegate_core::feature::memory::job::TranscriptPart;
 use tidegate_core::feature::memory::relay;
-use tidegate_core::feature::memory::relay::{Extract, Relay, Step};
+use tidegate_core::feature::memory::relay::{Relay, RelayExtract, RelayStep};
 use tidegate_core::host::Host;
-use tidegate_core::host::transcript::{Parser, Sought};
+use tidegate_core::host::transcript::{Sought, TranscriptParser};
 use tidegate_core::text::search;
 use tidegate_core::time::Millis;
 
@@ -63,8 +63,8 @@ impl fmt::Display for Gone {
 #[derive(Debug)]
 pub struct Reader {
     file: File,
-    parser: Parser,
-    extract: Extract,
+    parser: TranscriptParser,
+    extract: RelayExtract,
     /// Where the part ended when the job was left, and when that was.
     to: u64,
     left: Millis,
@@ -109,7 +109,7 @@ pub enum Next {
 impl Reader {
     /// Opens the transcript and finds where to begin: at the last prompt before the part, since that relay may go on in it. The job
     /// was left at the time `left`.
-    pub fn open(part: &Part, left: Millis) -> Result<Reader, Gone> {
+    pub fn open(part: &TranscriptPart, left: Millis) -> Result<Reader, Gone> {
         let (file, length) = match bounded::open_sized(Path::new(&part.transcript)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Gone::Deleted),
             Err(error) => return Err(Gone::Unreadable(error.to_string())),
@@ -121,8 +121,8 @@ impl Reader {
         }
         let mut reader = Reader {
             file,
-            parser: Host::ClaudeCode.parser(&Extract::SOUGHT),
-            extract: Extract::new(part.answer),
+            parser: Host::ClaudeCode.parser(&RelayExtract::SOUGHT),
+            extract: RelayExtract::new(part.answer),
             to: part.to,
             left,
             expects: part.answer.is_some(),
@@ -170,7 +170,7 @@ impl Reader {
     pub fn finish(mut self) -> Option<Found> {
         // A last line without its end is half a line, or a whole one.
         let last = self.parser.entry(&self.held[self.line..]).filter(|_| !self.over && !self.skipping);
-        if let Some(entry) = last.filter(|entry| !relay::begins(entry)) {
+        if let Some(entry) = last.filter(|entry| !relay::begins_relay(entry)) {
             self.extract.entry(&entry);
         }
         let began = self.began.unwrap_or_default();
@@ -188,13 +188,13 @@ impl Reader {
         self.skipping = false;
         let mut whole = None;
         if let Some(entry) = entry {
-            if self.at >= self.to && relay::beginning(&entry).is_some_and(|given| given > self.left) {
+            if self.at >= self.to && relay::relay_start(&entry).is_some_and(|given| given > self.left) {
                 // The host writes behind its hooks: what was asked before the job was left may stand after its part, and with a
                 // fork all that was said before it.
                 self.over = true;
                 return None;
             }
-            if let Step::Begins(before) = self.extract.entry(&entry) {
+            if let RelayStep::Begins(before) = self.extract.entry(&entry) {
                 whole = before.map(|relay| Found { relay, began: self.began.unwrap_or_default() });
                 self.began = Some(self.at);
             }
@@ -223,7 +223,7 @@ impl Reader {
     /// Where the last prompt before `from` begins; `from` itself, at the beginning of its line, where none is found.
     fn beginning(&mut self, from: u64) -> io::Result<u64> {
         let prompts = Host::ClaudeCode.parser(&[Sought::Prompts]);
-        let begins = |line: &[u8]| prompts.entry(line).is_some_and(|entry| relay::begins(&entry));
+        let begins = |line: &[u8]| prompts.entry(line).is_some_and(|entry| relay::begins_relay(&entry));
         let stop = from.saturating_sub(FURTHEST);
         let mut start = from;
         let mut step = STEP;
@@ -269,7 +269,7 @@ mod tests {
     use std::fs::{self, OpenOptions};
     use std::io::Write;
     use std::path::PathBuf;
-    use tidegate_core::feature::memory::job::{Answer, Because, ProjectOf};
+    use tidegate_core::feature::memory::job::{AnswerDigest, JobCause, RelayProject};
     use tidegate_core::text::fnv;
 
     /// When every job here was left.
@@ -295,15 +295,15 @@ mod tests {
             file.metadata().unwrap().len()
         }
 
-        fn part(&self, from: u64, to: u64, answer: Option<&str>) -> Part {
-            let hash = |text: &str| Answer { bytes: text.len() as u64, hash: fnv::hash(text.bytes()) };
-            let project = ProjectOf { key: "k".into(), name: "n".into(), root: "/".into(), branch: None };
+        fn part(&self, from: u64, to: u64, answer: Option<&str>) -> TranscriptPart {
+            let hash = |text: &str| AnswerDigest { bytes: text.len() as u64, hash: fnv::hash(text.bytes()) };
+            let project = RelayProject { key: "k".into(), name: "n".into(), root: "/".into(), branch: None };
             let transcript = self.path.to_string_lossy().into_owned();
-            Part {
+            TranscriptPart {
                 transcript,
                 from,
                 to,
-                because: Because::Stop,
+                because: JobCause::Stop,
                 answer: answer.map(hash),
                 topic: None,
                 passed: None,
@@ -333,7 +333,7 @@ mod tests {
     }
 
     /// All relays as `prompt answer`, and whether the expected answer is there.
-    fn read(part: &Part) -> (Vec<String>, bool) {
+    fn read(part: &TranscriptPart) -> (Vec<String>, bool) {
         let mut reader = Reader::open(part, LEFT).unwrap();
         let mut relays = Vec::new();
         loop {

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use tidegate_core::event::Event;
 use tidegate_core::feature::facts::{Facts, Touched};
 use tidegate_core::feature::marks::Marks;
+use tidegate_core::feature::verification::bookkeeping;
 use tidegate_core::feature::verification::checks;
-use tidegate_core::feature::verification::checks::{Place, Seen, could_check};
-use tidegate_core::feature::verification::evidence;
+use tidegate_core::feature::verification::checks::{RunPlace, SeenFile, could_check};
 use tidegate_core::feature::verification::facts as own;
 use tidegate_core::feature::verification::facts::Needs;
 use tidegate_core::feature::verification::work::ChangeSet;
@@ -49,7 +49,7 @@ struct Line<'a> {
 }
 
 fn in_background(event: &Event<'_>) -> bool {
-    event.ran().is_some_and(|command| command.background.is_some())
+    event.finished_command().is_some_and(|command| command.background.is_some())
 }
 
 /// Enough of a command line to know it again.
@@ -69,7 +69,7 @@ fn one_line(line: &str) -> String {
 /// The folder that a command line started in. The payload's own is where it ended; only a subagent is always put back.
 fn start(event: &Event<'_>, marks: Option<&Marks>, root: &Path) -> String {
     let ended = event.cwd.as_deref().map(str::to_owned);
-    let before = marks.and_then(|marks| marks.session.cwd.clone()).filter(|_| event.main_thread());
+    let before = marks.and_then(|marks| marks.session.cwd.clone()).filter(|_| event.is_main_thread());
     before.or(ended).unwrap_or_else(|| root.to_string_lossy().into_owned())
 }
 
@@ -94,17 +94,17 @@ fn work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Where<'_>
     let mut work = own::Facts::default();
     let Some(root) = here.root else { return work };
     let start = start(event, marks, root);
-    let ended = event.cwd.as_deref().filter(|_| event.main_thread());
+    let ended = event.cwd.as_deref().filter(|_| event.is_main_thread());
     let line = Line {
         start: &start,
         end: ended.filter(|end| Path::new(end) != Path::new(&start)),
         background: in_background(event),
     };
     // A subagent may work in a worktree of its own.
-    let home = here.started_in.filter(|_| !event.main_thread()).unwrap_or(root);
+    let home = here.started_in.filter(|_| !event.is_main_thread()).unwrap_or(root);
     let mut script = None;
     if needs.files {
-        let mut targets = evidence::written(event, here.config);
+        let mut targets = bookkeeping::written_files(event, here.config);
         if targets.is_empty() {
             targets = event.edit_paths().and_then(Result::ok).unwrap_or_default();
         }
@@ -112,7 +112,7 @@ fn work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Where<'_>
         if !targets.is_empty() {
             let touch = |path: &Cow<'_, str>| touched(&root.join(path.as_ref()), path, &roots, home, None);
             work.files = targets.iter().map(touch).collect();
-        } else if let Some(parsed) = event.command().and_then(|text| parse(text, &start, here)) {
+        } else if let Some(parsed) = event.command_line().and_then(|text| parse(text, &start, here)) {
             let written = written(event, &parsed, line, root, home, marks, here.now);
             let touch =
                 |(path, step): (String, usize)| touched(Path::new(&path), &path, &roots, home, Some(step));
@@ -121,7 +121,7 @@ fn work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Where<'_>
         }
     }
     let edited = work.files.iter().any(|file| file.inside.is_some() && file.class == FileClass::Code);
-    let script = script.filter(|_| evidence::wants_checks(marks, edited));
+    let script = script.filter(|_| bookkeeping::wants_checks(marks, edited));
     if script.is_some() || needs.checks {
         let unverified = marks.and_then(|marks| marks.verification.changes.as_ref());
         let files = unverified.map(|changes| changes.files.as_slice()).unwrap_or_default();
@@ -133,7 +133,7 @@ fn work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Where<'_>
         let roots = roots_of(root, marks, here);
         let hides = checks(&mut work, script.as_ref(), line, &roots, &edited, needs.checks, here);
         if hides {
-            work.proof.hidden = event.command().map(one_line);
+            work.proof.hidden = event.command_line().map(one_line);
         }
     }
     work
@@ -149,7 +149,7 @@ fn written(
     marks: Option<&Marks>,
     now: Millis,
 ) -> Vec<(String, usize)> {
-    let ran = event.ran().and_then(|command| command.duration).unwrap_or(LONGEST_CALL_MS);
+    let ran = event.finished_command().and_then(|command| command.duration).unwrap_or(LONGEST_CALL_MS);
     let began = now.before(ran + START_SLACK_MS);
     // What was seen before is not this line's: what was verified since, and the edits that are known.
     let work = marks.map(|marks| &marks.verification);
@@ -238,22 +238,22 @@ fn checks(
     if let Some(revealed) = &revealed {
         let known: Vec<String> = roots.iter().map(|root| text(root)).collect();
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
-        let place = Place { roots: &known, cwd: &cwd, end: end.as_deref(), links: &[] };
+        let place = RunPlace { roots: &known, cwd: &cwd, end: end.as_deref(), links: &[] };
         // A link to the project, or another worktree of it.
-        let outside = checks::outside(revealed, place, &extra);
+        let outside = checks::folders_outside(revealed, place, &extra);
         links = outside.into_iter().take(MOST_LINKS).map(|path| (path.clone(), real(&path))).collect();
         let paths: Vec<PathBuf> = links.iter().map(|(_, real)| Path::new(real).join("_")).collect();
         manifests::add_worktrees(&mut roots, &paths);
     }
     let names: Vec<String> = roots.iter().map(|root| text(root)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let place = Place { roots: &names, cwd: &cwd, end: end.as_deref(), links: &links };
-    let folders = revealed.as_ref().map(|script| checks::folders(script, place)).unwrap_or_default();
+    let place = RunPlace { roots: &names, cwd: &cwd, end: end.as_deref(), links: &links };
+    let folders = revealed.as_ref().map(|script| checks::folders_of_line(script, place)).unwrap_or_default();
     let name = |path: &PathBuf| place.name(&Spot::Absolute(text(path)));
     let edited: Vec<String> = edited.iter().filter_map(name).collect();
     let manifests = manifests::read(&roots, &folders, &edited);
-    let seen: Vec<Seen<'_>> = manifests.iter().map(Manifest::seen).collect();
-    let project = checks::project(&seen);
+    let seen: Vec<SeenFile<'_>> = manifests.iter().map(Manifest::seen).collect();
+    let project = checks::read_project(&seen);
     let mut hides = false;
     if let (Some(script), Some(revealed)) = (script, &revealed) {
         let judge = |script: &Script| {

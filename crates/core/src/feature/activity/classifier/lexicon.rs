@@ -4,7 +4,7 @@
 //! count: u32, hash of phrase or beginning: u32 × count (ascending), class: u8 × count; all little-endian
 //! ```
 
-use crate::feature::activity::classifier::tokens::{Token, join};
+use crate::feature::activity::classifier::tokens::{Token, join_hashes};
 
 /// The class of an incomplete phrase.
 pub const BEGINNING: u8 = u8::MAX;
@@ -47,7 +47,7 @@ impl<'a> Lexicon<'a> {
         let mut joined = 0;
         let mut longest = None;
         for (place, token) in tokens.iter().enumerate() {
-            joined = join(joined, token.hash);
+            joined = join_hashes(joined, token.hash);
             match self.class((joined >> 32) as u32) {
                 None => break,
                 Some(BEGINNING) => {}

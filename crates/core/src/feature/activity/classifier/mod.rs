@@ -20,7 +20,7 @@ mod tokens;
 use serde::{Deserialize, Serialize};
 
 use features::Features;
-use table::Table;
+use table::WeightTable;
 
 /// The activity that a prompt asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -99,12 +99,12 @@ pub struct Guess {
 static PARAMETERS: &[u8] = include_bytes!("parameters.bin");
 
 /// A prompt without features is [`Phase::Other`].
-pub fn classify(prompt: &str) -> Guess {
-    let table = |language| Table::read(PARAMETERS, language);
+pub fn classify_prompt(prompt: &str) -> Guess {
+    let table = |language| WeightTable::read(PARAMETERS, language);
     let lexicon = |language| table(language).map(|table| table.lexicon).unwrap_or_default();
     let features = Features::of(prompt, lexicon);
     match table(features.language) {
-        Some(table) if !features.is_empty() => table::guess(&table.scores(&features)),
+        Some(table) if !features.is_empty() => table::best_guess(&table.scores(&features)),
         _ => Guess { phase: Phase::Other, confidence: 1.0 },
     }
 }
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn the_parameters_can_be_read() {
         for language in [features::Language::English, features::Language::Japanese] {
-            assert!(Table::read(PARAMETERS, language).is_some(), "{language:?}");
+            assert!(WeightTable::read(PARAMETERS, language).is_some(), "{language:?}");
         }
         assert!(PARAMETERS.len() < 1024 * 1024, "{} bytes in every hook's file", PARAMETERS.len());
     }
@@ -154,7 +154,7 @@ mod tests {
             ("the plan is fine, go on", Phase::Other),
         ];
         for (prompt, phase) in rows {
-            assert_eq!(classify(prompt).phase, phase, "{prompt}");
+            assert_eq!(classify_prompt(prompt).phase, phase, "{prompt}");
         }
     }
 
@@ -165,7 +165,7 @@ mod tests {
             ("ＰＲ作って！", "PR作って!"),
             ("don’t push yet", "don't push yet"),
         ] {
-            assert_eq!(classify(one), classify(other), "{one}");
+            assert_eq!(classify_prompt(one), classify_prompt(other), "{one}");
         }
     }
 
@@ -179,8 +179,8 @@ mod tests {
             ("review this code please", Phase::Review),
         ] {
             for pasted in [code.to_owned(), log.repeat(3), log.repeat(20_000)] {
-                assert_eq!(classify(&format!("{prompt}\n\n{pasted}")).phase, phase, "{prompt}");
-                assert_eq!(classify(&format!("{pasted}\n{prompt}")).phase, phase, "{prompt}");
+                assert_eq!(classify_prompt(&format!("{prompt}\n\n{pasted}")).phase, phase, "{prompt}");
+                assert_eq!(classify_prompt(&format!("{pasted}\n{prompt}")).phase, phase, "{prompt}");
             }
         }
     }
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn nothing_to_judge_by_is_other() {
         for prompt in ["", " \n\t ", "🎉", "👍🏽👍", "...", "?!", "()[]{}", "\u{0}", "—"] {
-            let guess = classify(prompt);
+            let guess = classify_prompt(prompt);
             assert_eq!(guess.phase, Phase::Other, "{prompt:?}");
             assert!((0.0..=1.0).contains(&guess.confidence), "{prompt:?}");
         }
@@ -197,14 +197,14 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_has_a_phase(prompt in "(?s).{0,400}") {
-            let guess = classify(&prompt);
+            let guess = classify_prompt(&prompt);
             prop_assert!((0.0..=1.0).contains(&guess.confidence), "{guess:?}");
-            prop_assert_eq!(guess, classify(&prompt));
+            prop_assert_eq!(guess, classify_prompt(&prompt));
         }
 
         #[test]
         fn words_and_signs_have_a_phase(prompt in "([a-zA-Z`'\"#/._-]{0,12}|[ぁ-んァ-ヶ一-龠、。！？「」]{1,6}|```|\n|\r\n| |:|\u{3000}){0,80}") {
-            let guess = classify(&prompt);
+            let guess = classify_prompt(&prompt);
             prop_assert!((0.0..=1.0).contains(&guess.confidence), "{guess:?}");
         }
     }

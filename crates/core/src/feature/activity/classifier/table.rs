@@ -31,7 +31,7 @@ const BEFORE_STARTS: usize = 4 + 8 + 8 * PHASES;
 
 /// One language's weights.
 #[derive(Clone, Copy, Debug)]
-pub struct Table<'a> {
+pub struct WeightTable<'a> {
     pub lexicon: Lexicon<'a>,
     unit: f64,
     bias: [f64; PHASES],
@@ -40,17 +40,17 @@ pub struct Table<'a> {
     rows: &'a [u8],
 }
 
-impl<'a> Table<'a> {
+impl<'a> WeightTable<'a> {
     /// `None` if the bytes do not have the form of a table.
-    pub fn read(file: &'a [u8], language: Language) -> Option<Table<'a>> {
-        let (english, rest) = Table::section(file)?;
+    pub fn read(file: &'a [u8], language: Language) -> Option<WeightTable<'a>> {
+        let (english, rest) = WeightTable::section(file)?;
         match language {
             Language::English => Some(english),
-            Language::Japanese => Table::section(rest).map(|(japanese, _)| japanese),
+            Language::Japanese => WeightTable::section(rest).map(|(japanese, _)| japanese),
         }
     }
 
-    fn section(bytes: &'a [u8]) -> Option<(Table<'a>, &'a [u8])> {
+    fn section(bytes: &'a [u8]) -> Option<(WeightTable<'a>, &'a [u8])> {
         let (lexicon, rest) = Lexicon::read(bytes)?;
         let (head, rest) = rest.split_at_checked(BEFORE_STARTS)?;
         let count = u32::from_le_bytes(*head.first_chunk()?) as usize;
@@ -62,12 +62,12 @@ impl<'a> Table<'a> {
         let (starts, rest) = rest.split_at_checked(2 * (BUCKETS + 1))?;
         let (lower, rest) = rest.split_at_checked(2 * count)?;
         let (rows, rest) = rest.split_at_checked(ROW * count)?;
-        Some((Table { lexicon, unit, bias, starts, lower, rows }, rest))
+        Some((WeightTable { lexicon, unit, bias, starts, lower, rows }, rest))
     }
 
     /// `None` if the feature was not learned.
     fn find(&self, hash: u32) -> Option<u16> {
-        let [bucket, low] = split(hash);
+        let [bucket, low] = split_hash(hash);
         let start = |bucket: usize| {
             let bytes = self.starts.get(2 * bucket..2 * bucket + 2)?;
             Some(u16::from_le_bytes([bytes[0], bytes[1]]))
@@ -92,7 +92,7 @@ impl<'a> Table<'a> {
         for (group, hashes) in features.groups.iter().enumerate() {
             found.clear();
             found.extend(hashes.iter().filter_map(|hash| self.find(*hash)));
-            values(
+            for_each_value(
                 &mut found,
                 group_weight(features.language, group),
                 |row| f64::from(self.row(row)[0]) / RARITY_UNIT,
@@ -113,12 +113,12 @@ pub fn group_weight(language: Language, group: usize) -> f64 {
 }
 
 /// Bucket and lower bits, the only bits that count.
-pub fn split(hash: u32) -> [usize; 2] {
+pub fn split_hash(hash: u32) -> [usize; 2] {
     [(hash >> 18) as usize, (hash & 0xffff) as usize]
 }
 
 /// Rare features count more, repeated ones a little more; the group's length is always the same.
-pub fn values<T: Copy + Ord>(
+pub fn for_each_value<T: Copy + Ord>(
     found: &mut [T],
     weight: f64,
     rarity: impl Fn(T) -> f64,
@@ -142,7 +142,7 @@ pub fn values<T: Copy + Ord>(
 /// 1 + ln n, for n occurrences.
 const REPEATED: [f64; 8] = [1.0, 1.693, 2.099, 2.386, 2.609, 2.792, 2.946, 3.079];
 
-pub fn guess(scores: &[f64; PHASES]) -> Guess {
+pub fn best_guess(scores: &[f64; PHASES]) -> Guess {
     let mut best = 0;
     for (at, score) in scores.iter().enumerate() {
         if *score > scores[best] {
@@ -160,20 +160,20 @@ mod tests {
     #[test]
     fn values_have_one_length() {
         let mut seen = Vec::new();
-        values(&mut [3, 1, 3, 2], 2.0, f64::from, |row, value| seen.push((row, value)));
+        for_each_value(&mut [3, 1, 3, 2], 2.0, f64::from, |row, value| seen.push((row, value)));
         assert_eq!(seen.iter().map(|(row, _)| *row).collect::<Vec<_>>(), [1, 2, 3]);
         let length: f64 = seen.iter().map(|(_, value)| value * value).sum();
         assert!((length.sqrt() - 2.0).abs() < 1e-12, "{seen:?}");
         assert!(seen[2].1 > 3.0 * seen[0].1, "twice is more than once: {seen:?}");
-        values(&mut [], 1.0, |_: u16| 1.0, |_, _| unreachable!());
+        for_each_value(&mut [], 1.0, |_: u16| 1.0, |_, _| unreachable!());
     }
 
     #[test]
     fn the_highest_score_is_the_guess() {
         let mut scores = [0.0; PHASES];
-        assert!((guess(&scores).confidence - 1.0 / PHASES as f64).abs() < 1e-12);
+        assert!((best_guess(&scores).confidence - 1.0 / PHASES as f64).abs() < 1e-12);
         scores[8] = 3.0;
-        let guess = guess(&scores);
+        let guess = best_guess(&scores);
         assert!(guess.phase == Phase::Ship && guess.confidence > 0.6, "{guess:?}");
     }
 
@@ -181,7 +181,7 @@ mod tests {
     fn bytes_that_are_no_table() {
         for bytes in [&[] as &[u8], &[0; 4], &[255; 400], &[0; 200]] {
             for language in [Language::English, Language::Japanese] {
-                assert!(Table::read(bytes, language).is_none());
+                assert!(WeightTable::read(bytes, language).is_none());
             }
         }
     }

@@ -13,13 +13,13 @@ use crate::feature::knowledge::effect;
 use crate::feature::knowledge::facts;
 use crate::feature::knowledge::facts::Knowledge;
 use crate::feature::knowledge::flow;
-use crate::feature::knowledge::handoff::Head;
-use crate::feature::knowledge::key_facts::{FactSources, KeyFact, instructions, key_facts};
+use crate::feature::knowledge::handoff::HandoffHead;
+use crate::feature::knowledge::key_facts::{FactSources, KeyFact, select_key_facts, summary_instructions};
 use crate::feature::knowledge::marks::{HandoffKnown, Mark};
 use crate::feature::knowledge::survival;
 use crate::feature::knowledge::survival::Survival;
 use crate::feature::knowledge::tracked;
-use crate::feature::knowledge::tracked::{Content, Tracked};
+use crate::feature::knowledge::tracked::{FileNumbers, TrackedFile};
 use crate::feature::knowledge::words;
 use crate::feature::marks::{Marks, Note, SessionMark};
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
@@ -102,7 +102,7 @@ impl Policy for Compaction {
 
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
         // A subagent's compaction does not concern the main conversation.
-        if !event.main_thread() {
+        if !event.is_main_thread() {
             return None;
         }
         let lost = marks.is_some_and(|marks| marks.session.notes.contains(&Note::Lost));
@@ -113,7 +113,7 @@ impl Policy for Compaction {
         match event.kind {
             EventKind::PreCompact => Some(needs(lost)),
             EventKind::PostCompact => Some(needs(true)),
-            EventKind::SessionStart => Some(needs(event.compacted())),
+            EventKind::SessionStart => Some(needs(event.follows_compaction())),
             EventKind::UserPromptSubmit | EventKind::PostToolUse if lost => Some(needs(true)),
             _ => None,
         }
@@ -135,24 +135,25 @@ impl Policy for Compaction {
             return Verdict::silent("the marks cannot be read");
         }
         match facts.event.kind {
-            EventKind::PreCompact => before(facts, config),
+            EventKind::PreCompact => prepare_compaction(facts, config),
             EventKind::SessionStart => {
-                let mut verdict = if facts.event.compacted() { recover(facts) } else { list(facts) };
-                verdict.says.extend(name_handoff(facts));
+                let mut verdict =
+                    if facts.event.follows_compaction() { report_recovery(facts) } else { list_once(facts) };
+                verdict.says.extend(mention_handoff(facts));
                 verdict
             }
-            EventKind::PostCompact => measure(facts),
+            EventKind::PostCompact => measure_summary(facts),
             _ => tell_lost(facts, config),
         }
     }
 }
 
-fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
+fn prepare_compaction(facts: &Facts<'_>, config: &Config) -> Verdict {
     let settings = &config.policies.compaction;
     let none = Knowledge::default();
     let knowledge = facts.knowledge.files.as_ref().unwrap_or(&none);
     let by_hand = facts.event.by_hand;
-    if settings.hold == Hold::First && by_hand && holds(facts, knowledge) {
+    if settings.hold == Hold::First && by_hand && should_hold(facts, knowledge) {
         return Verdict {
             call: Call::Deny,
             reason: Some(words::compaction_held(facts.lang, knowledge.unpromoted.len())),
@@ -162,13 +163,13 @@ fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
             ..Verdict::pass()
         };
     }
-    let owed = owed(facts);
-    let key_facts = collect(facts, knowledge, &owed);
+    let owed = untold_facts(facts);
+    let key_facts = collect_key_facts(facts, knowledge, &owed);
     if key_facts.is_empty() && facts.knowledge.files.is_none() {
         return Verdict::silent("nothing that must survive is known");
     }
     // A text costs one character more than its length.
-    let said = instructions(&key_facts, config.text_budget(facts.event).saturating_sub(1));
+    let said = summary_instructions(&key_facts, config.text_budget(facts.event).saturating_sub(1));
     let named = said.as_ref().map_or(0, |text| text.lines().filter(|line| line.starts_with("- ")).count());
     let boundary = Boundary {
         noted: facts.now,
@@ -204,7 +205,7 @@ fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
 }
 
 /// A second attempt passes, and so does one for entries that a compaction was already paused for.
-fn holds(facts: &Facts<'_>, knowledge: &Knowledge) -> bool {
+fn should_hold(facts: &Facts<'_>, knowledge: &Knowledge) -> bool {
     let marks = facts.marks.value();
     let held = marks.is_some_and(|marks| {
         marks.knowledge.held_since_boundary || marks.knowledge.compaction_held == Some(knowledge.set)
@@ -212,42 +213,42 @@ fn holds(facts: &Facts<'_>, knowledge: &Knowledge) -> bool {
     !knowledge.unpromoted.is_empty() && !held && facts.person.may_be_there()
 }
 
-fn texts(list: &[String]) -> Vec<&str> {
+fn as_strs(list: &[String]) -> Vec<&str> {
     list.iter().map(String::as_str).collect()
 }
 
 /// Facts lost at an earlier boundary, not told yet, and nowhere in the conversation.
-fn owed(facts: &Facts<'_>) -> Vec<KeyFact> {
+fn untold_facts(facts: &Facts<'_>) -> Vec<KeyFact> {
     let waits = facts.marks.value().is_some_and(|marks| marks.session.notes.contains(&Note::Lost));
     let Some(boundary) = facts.knowledge.boundary.as_ref().filter(|_| waits) else { return Vec::new() };
     if boundary.survival.is_none() {
         return boundary.owed.clone();
     }
     let missing = boundary.missing(facts.knowledge.preserved.repeated);
-    survival::survival(&missing, "", &texts(&facts.knowledge.preserved.texts)).lost
+    survival::measure_survival(&missing, "", &as_strs(&facts.knowledge.preserved.texts)).lost
 }
 
-fn collect(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact]) -> Vec<KeyFact> {
+fn collect_key_facts(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact]) -> Vec<KeyFact> {
     let none = Marks::default();
     let marks = facts.marks.value().unwrap_or(&none);
     let unverified =
         marks.verification.changes.as_ref().map(|changes| changes.files.as_slice()).unwrap_or_default();
     // The classified activity of a prompt is a guess, not a stage.
     let stage = marks.cycle.key_fact().or_else(|| marks.workflow.key_fact());
-    key_facts(&FactSources {
-        constraints: texts(&knowledge.constraints),
-        decisions: texts(&knowledge.decisions),
-        headings: texts(&knowledge.unpromoted),
-        nexts: texts(&knowledge.next),
-        open_items: texts(&knowledge.open),
-        unverified: texts(unverified),
+    select_key_facts(&FactSources {
+        constraints: as_strs(&knowledge.constraints),
+        decisions: as_strs(&knowledge.decisions),
+        headings: as_strs(&knowledge.unpromoted),
+        nexts: as_strs(&knowledge.next),
+        open_items: as_strs(&knowledge.open),
+        unverified: as_strs(unverified),
         files: marks.verification.wrote.files.iter().rev().map(String::as_str).collect(),
         phase: stage.as_deref(),
         notes: owed.iter().map(|fact| fact.text.as_str()).collect(),
     })
 }
 
-fn recover(facts: &Facts<'_>) -> Verdict {
+fn report_recovery(facts: &Facts<'_>) -> Verdict {
     let recovered = facts.marks.value().and_then(|marks| marks.knowledge.recovered);
     let noted = facts.knowledge.boundary.as_ref().filter(|boundary| recovered != Some(boundary.noted));
     let Some(boundary) = noted else {
@@ -266,15 +267,15 @@ fn recover(facts: &Facts<'_>) -> Verdict {
         "Compact occurred."
     });
     let moved = knowledge.entries.saturating_sub(KEPT_ENTRIES);
-    let files = after_moving(moved, knowledge, facts.now);
-    if has_something(&files) {
-        let _ = write!(text, "\n{}", tracked::listing(&files, facts.now));
+    let files = files_after_trim(moved, knowledge, facts.now);
+    if has_own_files(&files) {
+        let _ = write!(text, "\n{}", tracked::list_files(&files, facts.now));
     }
     if moved > 0 {
         let entries = if moved == 1 { "entry was" } else { "entries were" };
         let _ = write!(text, "\n{moved} older {entries} moved from progress.md to progress.archive.md.");
     }
-    let when_said = vec![recovered, Effect::mark(Mark::Listed(names(&files)))];
+    let when_said = vec![recovered, Effect::mark(Mark::Listed(listing_hash(&files)))];
     Verdict {
         says: vec![Say { to: Audience::Model, text, weight: 100, explains: false, when_said }],
         effects: vec![Effect::Knowledge(effect::Effect::TidyFlow)],
@@ -283,18 +284,22 @@ fn recover(facts: &Facts<'_>) -> Verdict {
 }
 
 /// The files after `moved` entries have gone to the archive.
-fn after_moving(moved: usize, knowledge: &Knowledge, now: Millis) -> Vec<Tracked> {
+fn files_after_trim(moved: usize, knowledge: &Knowledge, now: Millis) -> Vec<TrackedFile> {
     let mut files = knowledge.tracked.clone();
     if moved == 0 {
         return files;
     }
     if !files.iter().any(|file| file.name == flow::ARCHIVE) {
-        files.push(Tracked { name: flow::ARCHIVE, what: Content::Flow { entries: 0 }, modified: now });
+        files.push(TrackedFile {
+            name: flow::ARCHIVE,
+            what: FileNumbers::Flow { entries: 0 },
+            modified: now,
+        });
     }
     for file in &mut files {
         match (&mut file.what, file.name) {
-            (Content::Flow { entries }, flow::FILE) => *entries = KEPT_ENTRIES,
-            (Content::Flow { entries }, flow::ARCHIVE) => *entries += moved,
+            (FileNumbers::Flow { entries }, flow::FILE) => *entries = KEPT_ENTRIES,
+            (FileNumbers::Flow { entries }, flow::ARCHIVE) => *entries += moved,
             _ => continue,
         }
         file.modified = now;
@@ -303,17 +308,18 @@ fn after_moving(moved: usize, knowledge: &Knowledge, now: Millis) -> Vec<Tracked
 }
 
 /// Public copies alone do not count.
-fn has_something(files: &[Tracked]) -> bool {
+fn has_own_files(files: &[TrackedFile]) -> bool {
     files.iter().any(|file| !file.is_copy())
 }
 
 /// Mentions a handoff younger than a day, once per session. The session that wrote it needs it only after its
 /// conversation was compacted.
-fn name_handoff(facts: &Facts<'_>) -> Vec<Say> {
+fn mention_handoff(facts: &Facts<'_>) -> Vec<Say> {
     let written = facts.knowledge.files.as_ref().and_then(|knowledge| knowledge.handoff);
-    let Some(at) = written.filter(|at| Head::is_news(*at, facts.now)) else { return Vec::new() };
-    let known = facts.marks.value().filter(|_| !begins(facts)).and_then(|marks| marks.knowledge.handoff);
-    if known.is_some_and(|known| known.at == at && !(known.wrote && facts.event.compacted())) {
+    let Some(at) = written.filter(|at| HandoffHead::is_news(*at, facts.now)) else { return Vec::new() };
+    let known =
+        facts.marks.value().filter(|_| !is_new_conversation(facts)).and_then(|marks| marks.knowledge.handoff);
+    if known.is_some_and(|known| known.at == at && !(known.wrote && facts.event.follows_compaction())) {
         return Vec::new();
     }
     let age = facts.now.since(at);
@@ -321,7 +327,7 @@ fn name_handoff(facts: &Facts<'_>) -> Vec<Say> {
         "The file {CONTEXT_FOLDER}/{} is a handoff dated {}. It says what the goal is, where the work stands, what was decided, what \
          is not verified and what comes next. Files that were changed since are newer than it.",
         HANDOFF_FILE,
-        tracked::age(age)
+        tracked::age_text(age)
     );
     let told = Effect::mark(Mark::Handoff(HandoffKnown { at, wrote: false }));
     let say = |to, text, when_said| Say { to, text, weight: 80, explains: false, when_said };
@@ -332,25 +338,27 @@ fn name_handoff(facts: &Facts<'_>) -> Vec<Say> {
     says
 }
 
-fn begins(facts: &Facts<'_>) -> bool {
+fn is_new_conversation(facts: &Facts<'_>) -> bool {
     facts.event.start.is_some_and(Start::is_new)
 }
 
 /// Once per session: the host repeats earlier texts on resume.
-fn list(facts: &Facts<'_>) -> Verdict {
+fn list_once(facts: &Facts<'_>) -> Verdict {
     let Some(knowledge) =
-        facts.knowledge.files.as_ref().filter(|knowledge| has_something(&knowledge.tracked))
+        facts.knowledge.files.as_ref().filter(|knowledge| has_own_files(&knowledge.tracked))
     else {
         return Verdict::silent("there are no persistence files");
     };
-    let names = names(&knowledge.tracked);
-    if !begins(facts) && facts.marks.value().is_some_and(|marks| marks.knowledge.listed == Some(names)) {
+    let names = listing_hash(&knowledge.tracked);
+    if !is_new_conversation(facts)
+        && facts.marks.value().is_some_and(|marks| marks.knowledge.listed == Some(names))
+    {
         return Verdict::silent("they are as they were when they were named");
     }
     Verdict {
         says: vec![Say {
             to: Audience::Model,
-            text: tracked::listing(&knowledge.tracked, facts.now),
+            text: tracked::list_files(&knowledge.tracked, facts.now),
             weight: 60,
             explains: false,
             when_said: vec![Effect::mark(Mark::Listed(names))],
@@ -360,14 +368,14 @@ fn list(facts: &Facts<'_>) -> Verdict {
 }
 
 /// Covers everything in the listing but the ages.
-fn names(files: &[Tracked]) -> u64 {
+fn listing_hash(files: &[TrackedFile]) -> u64 {
     let mut files: Vec<String> =
         files.iter().map(|file| format!("{} {:?}\n", file.name, file.what)).collect();
     files.sort();
     fnv::hash(files.into_iter().flat_map(String::into_bytes))
 }
 
-fn measure(facts: &Facts<'_>) -> Verdict {
+fn measure_summary(facts: &Facts<'_>) -> Verdict {
     let Some(boundary) = facts.knowledge.boundary.as_ref().filter(|boundary| boundary.survival.is_none())
     else {
         return Verdict::silent("nothing was noted before this compaction");
@@ -380,7 +388,7 @@ fn measure(facts: &Facts<'_>) -> Verdict {
         return Verdict::silent("the client gave no summary");
     };
     let summary = summary.head(LONGEST_SUMMARY);
-    let survival = survival::survival(&boundary.facts, &summary, &[]);
+    let survival = survival::measure_survival(&boundary.facts, &summary, &[]);
     let boundary = Boundary { measured: Some(facts.now), survival: Some(survival), ..boundary.clone() };
     // The host has not written down yet which messages it kept; by the next event it will have.
     let missing = !boundary.missing(false).is_empty();
@@ -402,7 +410,12 @@ fn tell_lost(facts: &Facts<'_>, config: &Config) -> Verdict {
     };
     let Some(survival) = boundary.survival.clone() else {
         // Another compaction was tried since, and did not happen.
-        return tell(Verdict::silent("what was lost is not known any more"), &boundary.owed, given, config);
+        return tell_missing(
+            Verdict::silent("what was lost is not known any more"),
+            &boundary.owed,
+            given,
+            config,
+        );
     };
     // In the middle of a turn there will be another call. At a prompt the host has long written it down, or
     // never will.
@@ -410,8 +423,8 @@ fn tell_lost(facts: &Facts<'_>, config: &Config) -> Verdict {
     if facts.event.kind == EventKind::PostToolUse && !facts.knowledge.preserved.known && just_now {
         return Verdict::silent("the client has not written down yet what it kept");
     }
-    let preserved = texts(&facts.knowledge.preserved.texts);
-    let found = survival::survival(&survival.lost, "", &preserved);
+    let preserved = as_strs(&facts.knowledge.preserved.texts);
+    let found = survival::measure_survival(&survival.lost, "", &preserved);
     let mut verdict = Verdict::silent("what the summary lost stands beside it");
     let mut boundary = boundary.clone();
     if found.kept > 0 {
@@ -422,13 +435,13 @@ fn tell_lost(facts: &Facts<'_>, config: &Config) -> Verdict {
             .effects
             .push(Effect::Knowledge(effect::Effect::PublishCompaction(Box::new(boundary.clone()))));
     }
-    tell(verdict, &boundary.missing(facts.knowledge.preserved.repeated), given, config)
+    tell_missing(verdict, &boundary.missing(facts.knowledge.preserved.repeated), given, config)
 }
 
-fn tell(mut verdict: Verdict, missing: &[KeyFact], given: Effect, config: &Config) -> Verdict {
+fn tell_missing(mut verdict: Verdict, missing: &[KeyFact], given: Effect, config: &Config) -> Verdict {
     // Leaves room for other texts: a note over the whole budget would never be delivered.
     let budget = (config.general.text_budget.get() as usize * 3) / 4;
-    let text = survival::note(missing, budget);
+    let text = survival::lost_note(missing, budget);
     if text.is_empty() {
         verdict.effects.push(given);
         return verdict;

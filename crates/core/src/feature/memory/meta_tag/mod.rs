@@ -8,7 +8,7 @@ use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::{Marks, SessionMark};
 use crate::feature::memory::facts as own;
-use crate::feature::memory::facts::{held, tag_now, turn_ends};
+use crate::feature::memory::facts::{held_mark, tag_now, turn_ends};
 use crate::feature::memory::tag as meta_tag;
 use crate::feature::memory::words;
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
@@ -54,7 +54,7 @@ impl Policy for MetaTag {
 
     fn needs(&self, event: &Event<'_>, _: Option<&Marks>) -> Option<Needs> {
         let ends = turn_ends(event);
-        let starts = event.kind == EventKind::SessionStart && event.main_thread();
+        let starts = event.kind == EventKind::SessionStart && event.is_main_thread();
         let memory = own::Needs { topics: ends, page: true, ..own::Needs::default() };
         (ends || starts).then_some(Needs { memory, ..Needs::default() })
     }
@@ -75,7 +75,7 @@ impl Policy for MetaTag {
             return Verdict {
                 says: vec![Say {
                     to: Audience::Model,
-                    text: form(facts),
+                    text: tag_reminder(facts),
                     weight: 75,
                     explains: false,
                     when_said: Vec::new(),
@@ -96,11 +96,11 @@ impl Policy for MetaTag {
         if marks.memory.holds(facts.event) {
             return Verdict::silent("held once in this turn");
         }
-        hold(facts, marks)
+        block_stop(facts, marks)
     }
 }
 
-fn hold(facts: &Facts<'_>, marks: &Marks) -> Verdict {
+fn block_stop(facts: &Facts<'_>, marks: &Marks) -> Verdict {
     let (project, topic) = tag_now(facts);
     let tag = meta_tag::render(&project, &topic);
     let reason = format!(
@@ -112,7 +112,7 @@ fn hold(facts: &Facts<'_>, marks: &Marks) -> Verdict {
         call: Call::Deny,
         reason: Some(reason),
         because: "the answer has no tag",
-        effects: vec![Effect::mark(held(facts.event))],
+        effects: vec![Effect::mark(held_mark(facts.event))],
         asks: Asks::tag(),
         ..Verdict::pass()
     };
@@ -129,7 +129,7 @@ fn hold(facts: &Facts<'_>, marks: &Marks) -> Verdict {
 }
 
 /// For the start of a session.
-fn form(facts: &Facts<'_>) -> String {
+fn tag_reminder(facts: &Facts<'_>) -> String {
     let (project, topic) = tag_now(facts);
     format!(
         "Each answer ends with a meta tag, outside of code, that says what it belongs to. With the current ids:\n{}\nId 0 is \

@@ -3,16 +3,16 @@
 use crate::shell::{self, Spot, Status, Step, Word};
 use crate::text::word_list::{Words, among};
 
-use crate::feature::verification::checks::kind::{Kind, Kinds};
-use crate::feature::verification::checks::place::Place;
+use crate::feature::verification::checks::kind::{CheckKind, Kinds};
+use crate::feature::verification::checks::place::RunPlace;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Extra {
-    commands: Vec<(Kind, Command)>,
+pub struct ExtraChecks {
+    commands: Vec<(CheckKind, ExtraCommand)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Command {
+struct ExtraCommand {
     program: Program,
     arguments: Vec<Word>,
 }
@@ -28,30 +28,30 @@ enum Program {
 /// Shells that run a script given as a file.
 const SHELLS: Words = "bash sh zsh dash ash ksh";
 
-impl Extra {
+impl ExtraChecks {
     /// Matches every command that runs the same program with the same first words.
-    pub fn add(&mut self, kind: Kind, line: &str) {
-        let Ok(step) = command(line) else { return };
-        let Some((program, is_file, arguments)) = called(&step.words) else { return };
+    pub fn add(&mut self, kind: CheckKind, line: &str) {
+        let Ok(step) = parse_simple_command(line) else { return };
+        let Some((program, is_file, arguments)) = split_program(&step.words) else { return };
         let program = if is_file {
             Program::File(shell::tidy(&program.text))
         } else {
             Program::Named(program.text.clone())
         };
-        self.commands.push((kind, Command { program, arguments: arguments.to_vec() }));
+        self.commands.push((kind, ExtraCommand { program, arguments: arguments.to_vec() }));
     }
 
     /// Looks only at the program's name, so it may be wrong.
     pub(super) fn could_be(&self, step: &Step) -> bool {
-        let Some((word, _, _)) = called(&step.words) else { return false };
+        let Some((word, _, _)) = split_program(&step.words) else { return false };
         self.commands.iter().any(|(_, command)| {
             let (Program::Named(name) | Program::File(name)) = &command.program;
-            last(name) == last(&word.text)
+            file_name(name) == file_name(&word.text)
         })
     }
 
-    pub(super) fn kinds(&self, step: &Step, place: Place<'_>) -> Kinds {
-        let Some((word, is_file, arguments)) = called(&step.words) else { return Kinds::NONE };
+    pub(super) fn kinds(&self, step: &Step, place: RunPlace<'_>) -> Kinds {
+        let Some((word, is_file, arguments)) = split_program(&step.words) else { return Kinds::NONE };
         let Some(text) = word.known() else { return Kinds::NONE };
         let file = if is_file { step.folder.join(text) } else { Spot::Unknown };
         let same = |program: &Program| match program {
@@ -64,15 +64,15 @@ impl Extra {
     }
 }
 
-fn last(path: &str) -> Option<&str> {
+fn file_name(path: &str) -> Option<&str> {
     path.rsplit('/').next()
 }
 
 /// The program, whether it is given by its path, and its arguments. For `bash script`, the script is the
 /// program.
-fn called(words: &[Word]) -> Option<(&Word, bool, &[Word])> {
+fn split_program(words: &[Word]) -> Option<(&Word, bool, &[Word])> {
     let (first, arguments) = words.split_first()?;
-    if last(&first.text).is_some_and(|name| among(SHELLS, name)) {
+    if file_name(&first.text).is_some_and(|name| among(SHELLS, name)) {
         let mut at = 0;
         while let Some(letters) = arguments.get(at).and_then(|word| word.text.strip_prefix('-')) {
             // With other letters the shell reads its commands elsewhere, or runs none.
@@ -89,7 +89,7 @@ fn called(words: &[Word]) -> Option<(&Word, bool, &[Word])> {
 }
 
 /// A configured line must be one simple command; the error suggests a replacement.
-pub(crate) fn command(line: &str) -> Result<Step, String> {
+pub(crate) fn parse_simple_command(line: &str) -> Result<Step, String> {
     let script = shell::parse(line).ok_or("it is not understood as a command line")?;
     let unknown = |step: &Step| {
         step.words.iter().find(|word| word.sort == shell::Sort::Unknown).map(|word| word.text.clone())

@@ -4,8 +4,8 @@ use crate::text::word_list::Words;
 
 use crate::feature::verification::checks::kind::Kinds;
 use crate::feature::verification::checks::recipe::{Recipe, kinds_of_name};
-use crate::feature::verification::checks::tool::{has, operands};
-use crate::feature::verification::checks::{Call, Contents, Ecosystem};
+use crate::feature::verification::checks::tool::{has_option, operands};
+use crate::feature::verification::checks::{CheckCall, Contents, Ecosystem};
 
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "justfile Justfile .justfile",
@@ -22,8 +22,8 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
 const TELLS: Words = "-n -l -s --show --summary --evaluate --dump --choose --init --fmt -e --edit -f --justfile \
         -d --working-directory --variables --groups -c --command";
 
-fn judge_just(call: &Call<'_>) -> Kinds {
-    let Some(file) = call.nearest(ECOSYSTEM.manifests).filter(|_| !has(call.arguments, TELLS)) else {
+fn judge_just(call: &CheckCall<'_>) -> Kinds {
+    let Some(file) = call.nearest(ECOSYSTEM.manifests).filter(|_| !has_option(call.arguments, TELLS)) else {
         return Kinds::NONE;
     };
     let recipes = &file.contents.recipes;

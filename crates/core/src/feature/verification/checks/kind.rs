@@ -6,39 +6,40 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum CheckKind {
     Test,
     Typecheck,
     Build,
     Lint,
 }
 
-impl Kind {
+impl CheckKind {
     /// The strongest evidence first.
-    pub const ALL: [Kind; 4] = [Kind::Test, Kind::Typecheck, Kind::Build, Kind::Lint];
+    pub const ALL: [CheckKind; 4] =
+        [CheckKind::Test, CheckKind::Typecheck, CheckKind::Build, CheckKind::Lint];
 
     /// The word in texts and settings.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Test => "test",
-            Kind::Typecheck => "typecheck",
-            Kind::Build => "build",
-            Kind::Lint => "lint",
+            CheckKind::Test => "test",
+            CheckKind::Typecheck => "typecheck",
+            CheckKind::Build => "build",
+            CheckKind::Lint => "lint",
         }
     }
 }
 
 /// A set of kinds.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Vec<Kind>", into = "Vec<Kind>")]
+#[serde(from = "Vec<CheckKind>", into = "Vec<CheckKind>")]
 pub struct Kinds(u8);
 
 impl Kinds {
     pub const NONE: Kinds = Kinds(0);
-    pub const TEST: Kinds = Kinds(1 << Kind::Test as u8);
-    pub const TYPECHECK: Kinds = Kinds(1 << Kind::Typecheck as u8);
-    pub const BUILD: Kinds = Kinds(1 << Kind::Build as u8);
-    pub const LINT: Kinds = Kinds(1 << Kind::Lint as u8);
+    pub const TEST: Kinds = Kinds(1 << CheckKind::Test as u8);
+    pub const TYPECHECK: Kinds = Kinds(1 << CheckKind::Typecheck as u8);
+    pub const BUILD: Kinds = Kinds(1 << CheckKind::Build as u8);
+    pub const LINT: Kinds = Kinds(1 << CheckKind::Lint as u8);
     /// Compiled languages check types while they build.
     pub const COMPILES: Kinds = Kinds::TYPECHECK.and(Kinds::BUILD);
     /// Tests that are compiled first.
@@ -59,7 +60,7 @@ impl Kinds {
         Kinds(self.0 & other.0)
     }
 
-    pub const fn has(self, kind: Kind) -> bool {
+    pub const fn has(self, kind: CheckKind) -> bool {
         self.0 & (1 << kind as u8) != 0
     }
 
@@ -68,31 +69,31 @@ impl Kinds {
     }
 
     /// The strongest evidence first.
-    pub fn iter(self) -> impl Iterator<Item = Kind> {
-        Kind::ALL.into_iter().filter(move |kind| self.has(*kind))
+    pub fn iter(self) -> impl Iterator<Item = CheckKind> {
+        CheckKind::ALL.into_iter().filter(move |kind| self.has(*kind))
     }
 }
 
-impl From<Vec<Kind>> for Kinds {
-    fn from(kinds: Vec<Kind>) -> Kinds {
+impl From<Vec<CheckKind>> for Kinds {
+    fn from(kinds: Vec<CheckKind>) -> Kinds {
         kinds.into_iter().collect()
     }
 }
 
-impl From<Kinds> for Vec<Kind> {
-    fn from(kinds: Kinds) -> Vec<Kind> {
+impl From<Kinds> for Vec<CheckKind> {
+    fn from(kinds: Kinds) -> Vec<CheckKind> {
         kinds.iter().collect()
     }
 }
 
-impl From<Kind> for Kinds {
-    fn from(kind: Kind) -> Kinds {
+impl From<CheckKind> for Kinds {
+    fn from(kind: CheckKind) -> Kinds {
         Kinds(1 << kind as u8)
     }
 }
 
-impl FromIterator<Kind> for Kinds {
-    fn from_iter<T: IntoIterator<Item = Kind>>(kinds: T) -> Kinds {
+impl FromIterator<CheckKind> for Kinds {
+    fn from_iter<T: IntoIterator<Item = CheckKind>>(kinds: T) -> Kinds {
         kinds.into_iter().fold(Kinds::NONE, |all, kind| all.and(kind.into()))
     }
 }

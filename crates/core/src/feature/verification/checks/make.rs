@@ -4,8 +4,8 @@ use crate::text::word_list::{Words, among};
 
 use crate::feature::verification::checks::kind::Kinds;
 use crate::feature::verification::checks::recipe::{Recipe, kinds_of_name};
-use crate::feature::verification::checks::tool::has;
-use crate::feature::verification::checks::{Call, Contents, Ecosystem};
+use crate::feature::verification::checks::tool::has_option;
+use crate::feature::verification::checks::{CheckCall, Contents, Ecosystem};
 
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "Makefile makefile GNUmakefile",
@@ -22,7 +22,7 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
 /// Options that take the next word as a value.
 const VALUED: Words = "-C --directory -f --file --makefile -I --include-dir -o -W --eval";
 
-fn judge_make(call: &Call<'_>) -> Kinds {
+fn judge_make(call: &CheckCall<'_>) -> Kinds {
     let tells = |text: &str| {
         let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default();
         // `-n` prints, `-i` ignores failures, `-q` asks, `-t` touches, `-p` prints all rules, `-v` the version.
@@ -30,9 +30,9 @@ fn judge_make(call: &Call<'_>) -> Kinds {
             || letters.starts_with(['k', 's', 'B', 'r', 'w']) && letters.contains(['n', 'i', 'q', 't'])
     };
     let long = "--just-print --recon --question --touch --ignore-errors --print-data-base";
-    let other_file = has(call.arguments, "-f --file --makefile");
+    let other_file = has_option(call.arguments, "-f --file --makefile");
     if call.arguments.iter().any(|word| tells(&word.text))
-        || has(call.arguments, long)
+        || has_option(call.arguments, long)
         || other_file
         || call.step.assigned.iter().any(|(name, _)| name == "MAKEFLAGS")
     {

@@ -28,10 +28,10 @@ mod rust;
 use crate::shell::{self, Script, Sort, Spot, Status, Step, Word};
 use crate::text::word_list::{Words, among, each_word};
 
-pub use extra::Extra;
-pub(crate) use extra::command;
-pub use kind::{Kind, Kinds};
-pub use place::Place;
+pub use extra::ExtraChecks;
+pub(crate) use extra::parse_simple_command;
+pub use kind::{CheckKind, Kinds};
+pub use place::RunPlace;
 use recipe::{Example, Recipe};
 
 struct Ecosystem {
@@ -46,14 +46,14 @@ struct Ecosystem {
     /// From a file's name and text.
     read: fn(&str, &str) -> Contents,
     /// The kinds that the success of a command proves.
-    judge: fn(&Call<'_>) -> Kinds,
+    judge: fn(&CheckCall<'_>) -> Kinds,
     /// Options that move a command to another folder, or to a file in one; `npm:--prefix` applies to npm
     /// only.
     folder_options: Words,
     /// The command that runs a recipe of the file; empty if it has none.
-    runs: fn(&Project, &File) -> &'static str,
+    runs: fn(&ProjectChecks, &ProjectFile) -> &'static str,
     /// Commands for a project with this file, besides its recipes.
-    examples: fn(&Project, &File) -> Vec<Example>,
+    examples: fn(&ProjectChecks, &ProjectFile) -> Vec<Example>,
 }
 
 static ECOSYSTEMS: [&Ecosystem; 11] = [
@@ -75,7 +75,7 @@ const COMPOSE: Words = "compose.yaml compose.yml docker-compose.yml docker-compo
 
 /// A file that exists.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
+pub struct SeenFile<'a> {
     /// Relative to the root, empty for the root itself; a whole path outside of it ([`RunPlace::roots`]).
     pub folder: &'a str,
     pub name: &'a str,
@@ -84,7 +84,7 @@ pub struct Seen<'a> {
 }
 
 /// File names to look for in each folder.
-pub fn names() -> impl Iterator<Item = &'static str> {
+pub fn manifest_names() -> impl Iterator<Item = &'static str> {
     let of =
         |ecosystem: &&'static Ecosystem| each_word(ecosystem.manifests).chain(each_word(ecosystem.beside));
     ECOSYSTEMS.iter().flat_map(of).filter(|name| !name.starts_with('*')).chain(each_word(COMPOSE))
@@ -95,7 +95,7 @@ pub fn wants_text(name: &str) -> bool {
 }
 
 /// Endings of manifests with variable names, found only by listing a folder.
-pub fn endings() -> impl Iterator<Item = &'static str> {
+pub fn manifest_endings() -> impl Iterator<Item = &'static str> {
     ECOSYSTEMS
         .iter()
         .flat_map(|ecosystem| each_word(ecosystem.manifests))
@@ -118,7 +118,7 @@ impl Contents {
 }
 
 #[derive(Clone, Debug)]
-struct File {
+struct ProjectFile {
     folder: String,
     name: String,
     contents: Contents,
@@ -126,23 +126,23 @@ struct File {
 
 /// A project's files, as far as they show how it is verified.
 #[derive(Clone, Debug, Default)]
-pub struct Project {
-    files: Vec<File>,
+pub struct ProjectChecks {
+    files: Vec<ProjectFile>,
     /// The judged line runs in the background.
     background: bool,
 }
 
 /// One check that a line's success proves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Evidence {
-    pub kind: Kind,
+pub struct CheckEvidence {
+    pub kind: CheckKind,
     /// Index of the step in the line.
     pub step: usize,
 }
 
 /// A command to be judged.
-struct Call<'a> {
-    project: &'a Project,
+struct CheckCall<'a> {
+    project: &'a ProjectChecks,
     name: &'a str,
     arguments: &'a [Word],
     step: &'a Step,
@@ -151,13 +151,13 @@ struct Call<'a> {
     depth: usize,
 }
 
-impl Call<'_> {
+impl CheckCall<'_> {
     /// From the folder up to the root.
-    fn nearest(&self, names: &str) -> Option<&File> {
+    fn nearest(&self, names: &str) -> Option<&ProjectFile> {
         self.project.nearest(self.folder, names)
     }
 
-    fn recipe(&self, file: &File, name: &str, more: &[Word]) -> Option<Kinds> {
+    fn recipe(&self, file: &ProjectFile, name: &str, more: &[Word]) -> Option<Kinds> {
         recipe::judge(self.project, file, name, more, self.depth + 1)
     }
 }
@@ -169,7 +169,7 @@ const ONLY_TELLS: Words = "--help -h -help --version -version --dry-run --dryrun
 /// Deepest chain of recipes that call recipes.
 const DEEPEST: usize = 5;
 
-pub fn project(seen: &[Seen<'_>]) -> Project {
+pub fn read_project(seen: &[SeenFile<'_>]) -> ProjectChecks {
     let files = seen.iter().map(|seen| {
         let mut contents = Contents::default();
         let reader = ECOSYSTEMS
@@ -178,9 +178,9 @@ pub fn project(seen: &[Seen<'_>]) -> Project {
         if let Some(ecosystem) = reader {
             contents = (ecosystem.read)(seen.name, seen.text.unwrap_or_default());
         }
-        File { folder: shell::tidy(seen.folder), name: seen.name.to_owned(), contents }
+        ProjectFile { folder: shell::tidy(seen.folder), name: seen.name.to_owned(), contents }
     });
-    Project { files: files.collect(), background: false }
+    ProjectChecks { files: files.collect(), background: false }
 }
 
 fn is_manifest(ecosystem: &Ecosystem, name: &str) -> bool {
@@ -195,11 +195,11 @@ fn has_ending(ecosystem: &Ecosystem, name: &str) -> bool {
 }
 
 /// A cheap test before the project's files are read.
-pub fn could_check(script: &Script, extra: &Extra) -> bool {
+pub fn could_check(script: &Script, extra: &ExtraChecks) -> bool {
     script.steps.iter().any(|step| matters(step, extra))
 }
 
-fn matters(step: &Step, extra: &Extra) -> bool {
+fn matters(step: &Step, extra: &ExtraChecks) -> bool {
     worth_judging(step) && (is_known(step) || extra.could_be(step))
 }
 
@@ -219,13 +219,13 @@ fn is_known(step: &Step) -> bool {
 }
 
 /// Folders whose files, and those of their parents, matter to a line.
-pub fn folders(script: &Script, place: Place<'_>) -> Vec<String> {
+pub fn folders_of_line(script: &Script, place: RunPlace<'_>) -> Vec<String> {
     let known = script.steps.iter().filter(|step| worth_judging(step) && is_known(step));
     each_once(known.filter_map(|step| place.name(&folder_of(step))))
 }
 
 /// Whole paths of folders that, by the text alone, are not in the project.
-pub fn outside(script: &Script, place: Place<'_>, extra: &Extra) -> Vec<String> {
+pub fn folders_outside(script: &Script, place: RunPlace<'_>, extra: &ExtraChecks) -> Vec<String> {
     let spots = script.steps.iter().filter(|step| matters(step, extra)).map(folder_of);
     each_once(spots.filter(|spot| place.name(spot).is_none()).filter_map(|spot| place.whole(&spot)))
 }
@@ -273,7 +273,7 @@ fn folder_of(step: &Step) -> Spot {
     folder
 }
 
-impl Project {
+impl ProjectChecks {
     /// The kinds that the project's own files show it has.
     pub fn kinds(&self) -> Kinds {
         let mut kinds = Kinds::NONE;
@@ -322,11 +322,11 @@ impl Project {
     /// For a line in the background: a command that may watch for changes proves nothing there, because it
     /// may never end.
     #[must_use]
-    pub fn in_background(&self) -> Project {
-        Project { background: true, ..self.clone() }
+    pub fn in_background(&self) -> ProjectChecks {
+        ProjectChecks { background: true, ..self.clone() }
     }
 
-    pub fn evidence(&self, script: &Script, place: Place<'_>, extra: &Extra) -> Vec<Evidence> {
+    pub fn evidence(&self, script: &Script, place: RunPlace<'_>, extra: &ExtraChecks) -> Vec<CheckEvidence> {
         let mut evidence = Vec::new();
         for (number, step) in script.steps.iter().enumerate().filter(|(_, step)| worth_judging(step)) {
             let Some(folder) = place.name(&folder_of(step)) else { continue };
@@ -336,7 +336,7 @@ impl Project {
             } else {
                 extra.kinds(step, place)
             };
-            evidence.extend(own.and(added).iter().map(|kind| Evidence { kind, step: number }));
+            evidence.extend(own.and(added).iter().map(|kind| CheckEvidence { kind, step: number }));
         }
         evidence
     }
@@ -344,8 +344,9 @@ impl Project {
     /// For a line that runs in the root.
     pub fn proves(&self, line: &str) -> Kinds {
         // A root that cannot exist, so that whole paths stay outside of it.
-        let place = Place { roots: &["/\0", "/"], cwd: "/\0", end: None, links: &[] };
-        let evidence = shell::parse(line).map(|script| self.evidence(&script, place, &Extra::default()));
+        let place = RunPlace { roots: &["/\0", "/"], cwd: "/\0", end: None, links: &[] };
+        let evidence =
+            shell::parse(line).map(|script| self.evidence(&script, place, &ExtraChecks::default()));
         evidence.unwrap_or_default().iter().map(|found| found.kind).collect()
     }
 
@@ -361,7 +362,7 @@ impl Project {
         {
             return Kinds::NONE;
         }
-        let call = Call { project: self, name, arguments, step, folder, depth };
+        let call = CheckCall { project: self, name, arguments, step, folder, depth };
         ECOSYSTEMS
             .iter()
             .filter(|ecosystem| among(ecosystem.commands, name))
@@ -378,7 +379,7 @@ impl Project {
                 .any(|file| has_ending(ecosystem, &file.name) && is_at_or_above(&file.folder, folder))
     }
 
-    fn nearest(&self, folder: &str, names: &str) -> Option<&File> {
+    fn nearest(&self, folder: &str, names: &str) -> Option<&ProjectFile> {
         self.files
             .iter()
             .filter(|file| among(names, &file.name) && is_at_or_above(&file.folder, folder))
@@ -395,10 +396,10 @@ fn is_at_or_above(above: &str, folder: &str) -> bool {
     above.starts_with('/') == folder.starts_with('/') && shell::below(folder, above).is_some()
 }
 
-fn examples_of(list: &[(Kind, &str)]) -> Vec<Example> {
+fn examples_of(list: &[(CheckKind, &str)]) -> Vec<Example> {
     list.iter().map(|(kind, command)| (*kind, (*command).to_owned())).collect()
 }
 
-fn runs_nothing(_: &Project, _: &File) -> &'static str {
+fn runs_nothing(_: &ProjectChecks, _: &ProjectFile) -> &'static str {
     ""
 }

@@ -5,10 +5,12 @@ use serde_json::Value;
 use crate::shell::Word;
 use crate::text::word_list::{Words, among};
 
-use crate::feature::verification::checks::kind::{Kind, Kinds};
+use crate::feature::verification::checks::kind::{CheckKind, Kinds};
 use crate::feature::verification::checks::recipe::{Recipe, kinds_of_name};
-use crate::feature::verification::checks::tool::{Tool, has, judge, tool};
-use crate::feature::verification::checks::{Call, Contents, Ecosystem, File, Project, examples_of, watch};
+use crate::feature::verification::checks::tool::{Tool, has_option, judge_tool, tool};
+use crate::feature::verification::checks::{
+    CheckCall, Contents, Ecosystem, ProjectChecks, ProjectFile, examples_of, watch,
+};
 
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "package.json deno.json deno.jsonc",
@@ -28,7 +30,7 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     runs,
     examples: |project, file| {
         let typed = project.nearest(&file.folder, "tsconfig.json").is_some();
-        if typed { examples_of(&[(Kind::Typecheck, "npx tsc --noEmit")]) } else { Vec::new() }
+        if typed { examples_of(&[(CheckKind::Typecheck, "npx tsc --noEmit")]) } else { Vec::new() }
     },
 };
 
@@ -113,10 +115,10 @@ const VALUED: Words = "--prefix -C --dir --cwd --filter -F -w --workspace --logl
 /// Options that select scripts of other packages.
 const ELSEWHERE: Words = "--filter -F -w --workspace --workspaces -ws -r --recursive workspace workspaces";
 
-fn judge_node(call: &Call<'_>) -> Kinds {
+fn judge_node(call: &CheckCall<'_>) -> Kinds {
     match call.name {
         "npm" | "pnpm" | "yarn" => manager(call),
-        "bun" => match judge(TOOLS, call.name, call.arguments) {
+        "bun" => match judge_tool(TOOLS, call.name, call.arguments) {
             Some(kinds) => kinds,
             None => manager(call),
         },
@@ -128,11 +130,11 @@ fn judge_node(call: &Call<'_>) -> Kinds {
     }
 }
 
-fn program(call: &Call<'_>, name: &str, arguments: &[Word]) -> Kinds {
+fn program(call: &CheckCall<'_>, name: &str, arguments: &[Word]) -> Kinds {
     if watch::watches(name, arguments) || call.project.background && watch::may_watch(name, arguments) {
         return Kinds::NONE;
     }
-    judge(TOOLS, name, arguments).unwrap_or_default()
+    judge_tool(TOOLS, name, arguments).unwrap_or_default()
 }
 
 fn first_operand(arguments: &[Word]) -> Option<&str> {
@@ -140,7 +142,7 @@ fn first_operand(arguments: &[Word]) -> Option<&str> {
 }
 
 /// `npm run test`, `yarn test`.
-fn manager(call: &Call<'_>) -> Kinds {
+fn manager(call: &CheckCall<'_>) -> Kinds {
     let mut at = 0;
     let mut words: Vec<(usize, &str)> = Vec::new();
     while let Some(word) = call.arguments.get(at) {
@@ -154,7 +156,7 @@ fn manager(call: &Call<'_>) -> Kinds {
         words.push((at, word.text.as_str()));
         at += 1;
     }
-    let elsewhere = has(call.arguments, ELSEWHERE);
+    let elsewhere = has_option(call.arguments, ELSEWHERE);
     // `yarn workspace NAME run test`, `yarn workspaces foreach -A run test`.
     let skipped = match (call.name, words.first()) {
         ("yarn", Some((_, "workspace" | "workspaces"))) => 2,
@@ -194,7 +196,7 @@ fn manager(call: &Call<'_>) -> Kinds {
 }
 
 /// `c8 node --test`, `nyc --reporter=text mocha`.
-fn carried(call: &Call<'_>) -> Kinds {
+fn carried(call: &CheckCall<'_>) -> Kinds {
     let Some(at) = call.arguments.iter().position(|word| !word.text.starts_with('-')) else {
         return Kinds::NONE;
     };
@@ -203,20 +205,22 @@ fn carried(call: &Call<'_>) -> Kinds {
         return Kinds::NONE;
     }
     match rest[0].text.as_str() {
-        "npm" | "pnpm" | "yarn" => manager(&Call { name: &rest[0].text, arguments: &rest[1..], ..*call }),
+        "npm" | "pnpm" | "yarn" => {
+            manager(&CheckCall { name: &rest[0].text, arguments: &rest[1..], ..*call })
+        }
         name => program(call, name, &rest[1..]),
     }
 }
 
 /// These run scripts of many packages, so only the names tell.
-fn orchestrator(call: &Call<'_>) -> Kinds {
+fn orchestrator(call: &CheckCall<'_>) -> Kinds {
     let mut tasks: Vec<&str> = crate::feature::verification::checks::tool::operands(
         call.arguments,
         "--filter -F --scope --projects -p",
     )
     .collect();
     for option in ["-t", "--target", "--targets"] {
-        if let Some(names) = crate::feature::verification::checks::tool::text_of(call.arguments, option) {
+        if let Some(names) = crate::feature::verification::checks::tool::option_text(call.arguments, option) {
             tasks.extend(names.split(','));
         }
     }
@@ -232,7 +236,7 @@ fn orchestrator(call: &Call<'_>) -> Kinds {
 }
 
 /// `run-s lint test`.
-fn several(call: &Call<'_>) -> Kinds {
+fn several(call: &CheckCall<'_>) -> Kinds {
     let Some(file) = call.nearest("package.json") else { return Kinds::NONE };
     let mut kinds = Kinds::NONE;
     for pattern in crate::feature::verification::checks::tool::operands(call.arguments, "") {
@@ -281,7 +285,7 @@ pub(super) fn scripts(text: &str, member: &str) -> Contents {
     contents
 }
 
-fn runs(project: &Project, file: &File) -> &'static str {
+fn runs(project: &ProjectChecks, file: &ProjectFile) -> &'static str {
     let at = |name: &str| project.nearest(&file.folder, name).is_some();
     if file.name.starts_with("deno") {
         "deno task"

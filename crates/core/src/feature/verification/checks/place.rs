@@ -4,7 +4,7 @@ use crate::shell::{self, Spot};
 
 /// All paths are whole and resolved.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct RunPlace<'a> {
     /// The project's root; then other folders that belong to it: added directories, other worktrees.
     pub roots: &'a [&'a str],
     /// The folder in which the line starts.
@@ -15,7 +15,7 @@ pub struct Place<'a> {
     pub links: &'a [(String, String)],
 }
 
-impl<'a> Place<'a> {
+impl<'a> RunPlace<'a> {
     pub fn whole(&self, spot: &Spot) -> Option<String> {
         // The top of the repository belongs to the folder in which the line starts.
         let top = self.root_of(self.cwd).or(self.roots.first().copied()).unwrap_or(self.cwd);

@@ -4,8 +4,8 @@
 use crate::shell::{self, Spot, Status, Step, Word};
 use crate::text::word_list::{Words, among};
 
-use crate::feature::verification::checks::kind::{Kind, Kinds};
-use crate::feature::verification::checks::{File, Project};
+use crate::feature::verification::checks::kind::{CheckKind, Kinds};
+use crate::feature::verification::checks::{ProjectChecks, ProjectFile};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Recipe {
@@ -75,8 +75,8 @@ pub(super) fn kinds_of_name(name: &str) -> Kinds {
 
 /// `None` if the file has no such recipe. `more`: additional words for the last command.
 pub(super) fn judge(
-    project: &Project,
-    file: &File,
+    project: &ProjectChecks,
+    file: &ProjectFile,
     name: &str,
     more: &[Word],
     depth: usize,
@@ -98,7 +98,7 @@ pub(super) fn judge(
             last.words.extend(more.iter().cloned());
         }
         for step in &script.steps {
-            let known = of_step(project, file, step, depth);
+            let known = step_kinds(project, file, step, depth);
             match step.status {
                 Status::Decides if !step.background && !known.is_empty() => kinds = kinds.and(known),
                 // A command that never ends is not strange, whatever the recipe is called.
@@ -114,7 +114,7 @@ pub(super) fn judge(
     Some(kinds)
 }
 
-fn of_step(project: &Project, file: &File, step: &Step, depth: usize) -> Kinds {
+fn step_kinds(project: &ProjectChecks, file: &ProjectFile, step: &Step, depth: usize) -> Kinds {
     let elsewhere = file.folder.starts_with('/');
     let folder = match crate::feature::verification::checks::folder_of(step) {
         Spot::Start(path) => shell::tidy(&format!("/{}/{path}", file.folder)),
@@ -135,7 +135,11 @@ fn is_trivial(step: &Step) -> bool {
 }
 
 /// Commands that run a recipe, per kind: the recipe named after it, and the one with the fewest other kinds.
-pub(super) fn examples(project: &Project, file: &File, run: &str) -> (Vec<Example>, Vec<Example>) {
+pub(super) fn examples(
+    project: &ProjectChecks,
+    file: &ProjectFile,
+    run: &str,
+) -> (Vec<Example>, Vec<Example>) {
     let named: Vec<(&str, Kinds)> = file
         .contents
         .recipes
@@ -144,7 +148,7 @@ pub(super) fn examples(project: &Project, file: &File, run: &str) -> (Vec<Exampl
         .map(|recipe| (recipe.name.as_str(), judge(project, file, &recipe.name, &[], 0).unwrap_or_default()))
         .collect();
     let (mut sure, mut other) = (Vec::new(), Vec::new());
-    for kind in Kind::ALL {
+    for kind in CheckKind::ALL {
         let giving = || named.iter().filter(|(_, kinds)| kinds.has(kind));
         let best = giving()
             .filter(|(name, _)| kinds_of_name(name).has(kind))
@@ -156,4 +160,4 @@ pub(super) fn examples(project: &Project, file: &File, run: &str) -> (Vec<Exampl
     (sure, other)
 }
 
-pub(super) type Example = (Kind, String);
+pub(super) type Example = (CheckKind, String);

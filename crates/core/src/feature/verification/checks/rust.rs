@@ -2,9 +2,9 @@
 
 use crate::text::word_list::Words;
 
-use crate::feature::verification::checks::kind::{Kind, Kinds};
-use crate::feature::verification::checks::tool::{Tool, judge, tool};
-use crate::feature::verification::checks::{Call, Contents, Ecosystem, examples_of, runs_nothing};
+use crate::feature::verification::checks::kind::{CheckKind, Kinds};
+use crate::feature::verification::checks::tool::{Tool, judge_tool, tool};
+use crate::feature::verification::checks::{CheckCall, Contents, Ecosystem, examples_of, runs_nothing};
 
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "Cargo.toml",
@@ -12,15 +12,15 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     texts: "Cargo.toml",
     commands: "cargo cross wasm-pack bacon",
     read,
-    judge: |call: &Call<'_>| judge(TOOLS, call.name, call.arguments).unwrap_or_default(),
+    judge: |call: &CheckCall<'_>| judge_tool(TOOLS, call.name, call.arguments).unwrap_or_default(),
     folder_options: "--manifest-path -C",
     runs: runs_nothing,
     examples: |_, _| {
         examples_of(&[
-            (Kind::Test, "cargo test"),
-            (Kind::Typecheck, "cargo check"),
-            (Kind::Build, "cargo build"),
-            (Kind::Lint, "cargo clippy"),
+            (CheckKind::Test, "cargo test"),
+            (CheckKind::Typecheck, "cargo check"),
+            (CheckKind::Build, "cargo build"),
+            (CheckKind::Lint, "cargo clippy"),
         ])
     },
 };

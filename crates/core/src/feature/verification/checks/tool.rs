@@ -43,20 +43,20 @@ impl Tool {
         {
             return None;
         }
-        if !self.needs.is_empty() && !has(arguments, self.needs) {
+        if !self.needs.is_empty() && !has_option(arguments, self.needs) {
             return None;
         }
-        Some(if has(arguments, self.unless) { Kinds::NONE } else { self.gives })
+        Some(if has_option(arguments, self.unless) { Kinds::NONE } else { self.gives })
     }
 }
 
 /// By the first row that fits.
-pub(super) fn judge(tools: &[Tool], name: &str, arguments: &[Word]) -> Option<Kinds> {
+pub(super) fn judge_tool(tools: &[Tool], name: &str, arguments: &[Word]) -> Option<Kinds> {
     tools.iter().filter(|tool| tool.name == name).find_map(|tool| tool.gives(arguments))
 }
 
 /// Alone or with `=`. Options after `--` count too: they usually reach the tool.
-pub(super) fn has(arguments: &[Word], options: Words) -> bool {
+pub(super) fn has_option(arguments: &[Word], options: Words) -> bool {
     arguments.iter().any(|word| {
         let text = word.text.split('=').next().unwrap_or_default();
         among(options, text) || among(options, &word.text)
@@ -76,13 +76,13 @@ pub(super) fn operands(arguments: &[Word], valued: Words) -> impl Iterator<Item 
     })
 }
 
-pub(super) fn value_of(arguments: &[Word], options: Words) -> Option<&Word> {
+pub(super) fn option_value(arguments: &[Word], options: Words) -> Option<&Word> {
     arguments.iter().position(|word| among(options, &word.text)).and_then(|at| arguments.get(at + 1))
 }
 
 /// The next word, or the text after `=`.
-pub(super) fn text_of(arguments: &[Word], options: Words) -> Option<&str> {
-    if let Some(word) = value_of(arguments, options) {
+pub(super) fn option_text(arguments: &[Word], options: Words) -> Option<&str> {
+    if let Some(word) = option_value(arguments, options) {
         return word.known();
     }
     arguments.iter().find_map(|word| {

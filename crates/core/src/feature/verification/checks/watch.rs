@@ -4,8 +4,8 @@
 use crate::shell::{Step, Word};
 use crate::text::word_list::{Words, among};
 
-use crate::feature::verification::checks::Project;
-use crate::feature::verification::checks::tool::{has, operands};
+use crate::feature::verification::checks::ProjectChecks;
+use crate::feature::verification::checks::tool::{has_option, operands};
 
 /// With one of these, any command watches.
 const OPTIONS: Words = "--watch --watchAll --watch-all --file-watch --continuous --looponfail";
@@ -28,7 +28,7 @@ pub(super) fn watches(name: &str, arguments: &[Word]) -> bool {
         among(OPTIONS, option) && value != Some("false")
     });
     told || among(WATCHERS, name)
-        || among(SHORT, name) && has(arguments, "-w")
+        || among(SHORT, name) && has_option(arguments, "-w")
         // `cargo watch`, `vitest watch`, `tsx watch`.
         || operands(arguments, "").next() == Some("watch")
 }
@@ -36,16 +36,16 @@ pub(super) fn watches(name: &str, arguments: &[Word]) -> bool {
 /// These decide by themselves, by the terminal or by `CI`.
 pub(super) fn may_watch(name: &str, arguments: &[Word]) -> bool {
     match name {
-        "vitest" => !has(arguments, "run related --run --no-watch --watch"),
+        "vitest" => !has_option(arguments, "run related --run --no-watch --watch"),
         "react-scripts" | "ng" => {
             matches!(operands(arguments, "").next(), Some("test" | "t"))
-                && !has(arguments, "--no-watch --watch --watchAll")
+                && !has_option(arguments, "--no-watch --watch --watchAll")
         }
         _ => false,
     }
 }
 
-pub(super) fn may_stay(project: &Project, step: &Step) -> bool {
+pub(super) fn may_stay(project: &ProjectChecks, step: &Step) -> bool {
     let Some(name) = crate::feature::verification::checks::name_of(step) else { return false };
     let arguments = step.words.get(1..).unwrap_or_default();
     watches(name, arguments) || project.background && may_watch(name, arguments)

@@ -11,7 +11,7 @@ use crate::feature::verdict::{Asks, Call, Effect, Verdict};
 use crate::feature::verification::facts as own;
 use crate::feature::verification::verify_stop;
 use crate::feature::verification::verify_stop::settings::VerifyMode;
-use crate::feature::verification::work::hash;
+use crate::feature::verification::work::hash_text;
 use crate::feature::{Mode, Policy};
 
 pub mod settings;
@@ -60,7 +60,7 @@ impl Policy for TaskGate {
             return Verdict::silent("a check still runs in the background");
         }
         let subject = facts.event.task_subject.as_deref().unwrap_or_default();
-        let notice = format!("{ID}/{:08x}", hash(subject));
+        let notice = format!("{ID}/{:08x}", hash_text(subject));
         if marks.session.noticed(&notice) {
             return Verdict::silent("this task was held already");
         }
@@ -69,7 +69,7 @@ impl Policy for TaskGate {
         }
         Verdict {
             call: Call::Deny,
-            reason: Some(verify_stop::reason(facts, config, changes)),
+            reason: Some(verify_stop::block_reason(facts, config, changes)),
             because: "code was edited and not verified since",
             effects: vec![Effect::mark(SessionMark::Notice(notice))],
             asks: Asks::verified(),

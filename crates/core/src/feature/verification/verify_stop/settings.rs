@@ -1,6 +1,6 @@
 //! Section `[verify_stop]`.
 
-use crate::feature::verification::checks::{Extra, Kind, Kinds, command};
+use crate::feature::verification::checks::{CheckKind, ExtraChecks, Kinds, parse_simple_command};
 use crate::settings::list::{Exempted, Item, Listed, check_one_line};
 use crate::settings::section::section;
 use crate::settings::setting::{Count, choices};
@@ -68,18 +68,18 @@ pub enum Wants {
 choices!(Wants { "one" => Wants::One, "each" => Wants::Each });
 
 impl Commands {
-    pub fn all(&self) -> impl Iterator<Item = (Kind, &str)> {
+    pub fn all(&self) -> impl Iterator<Item = (CheckKind, &str)> {
         let kinds = [
-            (Kind::Test, &self.test),
-            (Kind::Typecheck, &self.typecheck),
-            (Kind::Build, &self.build),
-            (Kind::Lint, &self.lint),
+            (CheckKind::Test, &self.test),
+            (CheckKind::Typecheck, &self.typecheck),
+            (CheckKind::Build, &self.build),
+            (CheckKind::Lint, &self.lint),
         ];
         kinds.into_iter().flat_map(|(kind, lines)| lines.0.iter().map(move |line| (kind, line.0.as_str())))
     }
 
-    pub fn extra(&self) -> Extra {
-        let mut extra = Extra::default();
+    pub fn extra(&self) -> ExtraChecks {
+        let mut extra = ExtraChecks::default();
         self.all().for_each(|(kind, line)| extra.add(kind, line));
         extra
     }
@@ -99,7 +99,7 @@ impl Item for CommandLine {
 
     fn read(text: &str) -> Result<Self, String> {
         check_one_line(text)?;
-        command(text).map(|_| CommandLine(text.to_owned()))
+        parse_simple_command(text).map(|_| CommandLine(text.to_owned()))
     }
 
     fn text(&self) -> &str {

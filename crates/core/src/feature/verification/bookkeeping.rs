@@ -11,9 +11,8 @@ use crate::feature::marks::Marks;
 use crate::feature::verification::checks::Kinds;
 use crate::feature::verification::facts as own;
 use crate::feature::verification::marks::Mark;
-use crate::feature::verification::skill as verification;
-use crate::feature::verification::skill::verifies;
-use crate::feature::verification::work::{Background, Checked, Edit};
+use crate::feature::verification::required_checks::{SKILL, is_sufficient};
+use crate::feature::verification::work::{BackgroundCheck, Edit, SucceededChecks};
 use crate::file_class::FileClass;
 use crate::text::skill_name::satisfies;
 use crate::time::Millis;
@@ -23,7 +22,7 @@ use crate::time::Millis;
 const START_SLACK_MS: u64 = 50;
 
 pub fn needs(event: &Event<'_>, marks: Option<&Marks>, config: &Config) -> Needs {
-    let files = !written(event, config).is_empty() || event.command().is_some();
+    let files = !written_files(event, config).is_empty() || event.command_line().is_some();
     let known = |task: &str| {
         marks.is_some_and(|marks| marks.verification.background.iter().any(|known| known.task == task))
     };
@@ -32,8 +31,8 @@ pub fn needs(event: &Event<'_>, marks: Option<&Marks>, config: &Config) -> Needs
 }
 
 /// By a tool other than the shell.
-pub fn written<'e, 'a>(event: &'e Event<'a>, config: &Config) -> &'e [Cow<'a, str>] {
-    event.written(|tool| config.tools.writers.0.iter().any(|writer| writer.0 == tool))
+pub fn written_files<'e, 'a>(event: &'e Event<'a>, config: &Config) -> &'e [Cow<'a, str>] {
+    event.written_paths(|tool| config.tools.writers.0.iter().any(|writer| writer.0 == tool))
 }
 
 /// Checks matter to a command line only while something is unverified or was just edited.
@@ -49,21 +48,21 @@ pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
         let tasks = facts.marks.value().map(|marks| marks.verification.background.as_slice());
         marks.extend(tasks.unwrap_or_default().iter().map(|check| Mark::Ended(check.task.clone())));
     }
-    if event.skill().is_some_and(|name| satisfies(name, verification::SKILL)) {
+    if event.invoked_skill().is_some_and(|name| satisfies(name, SKILL)) {
         let (kinds, at) = (Kinds::default(), facts.now);
-        marks.push(Mark::Checked(Checked { kinds, at, seen: at, verified: true }));
+        marks.push(Mark::Checked(SucceededChecks { kinds, at, seen: at, verified: true }));
     }
-    if !written(event, config).is_empty() {
-        marks.extend(edits(facts, config, false).map(|(edit, _)| Mark::Edit(edit)));
+    if !written_files(event, config).is_empty() {
+        marks.extend(code_edits(facts, config, false).map(|(edit, _)| Mark::Edit(edit)));
     }
-    if let Some(command) = event.ran().filter(|command| command.line.is_some()) {
-        marks.extend(of_command(facts, config, command));
+    if let Some(command) = event.finished_command().filter(|command| command.line.is_some()) {
+        marks.extend(command_marks(facts, config, command));
     }
     if let Some(task) = event.ended_task() {
-        marks.extend(of_ended_task(facts, config, &task.id, task.succeeded));
+        marks.extend(ended_task_marks(facts, config, &task.id, task.succeeded));
     }
     if let Some(task) = event.stopped_task() {
-        marks.extend(of_ended_task(facts, config, task, false));
+        marks.extend(ended_task_marks(facts, config, task, false));
     }
     let held = facts.marks.value().and_then(|marks| marks.verification.changes.as_ref());
     let tool = matches!(event.kind, EventKind::PostToolUse | EventKind::PostToolUseFailure);
@@ -79,15 +78,15 @@ pub fn edit_marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
     if !matches!(event.kind, EventKind::PostToolUse | EventKind::PostToolUseFailure) {
         return Vec::new();
     }
-    let by_shell = event.command().is_some();
-    if !by_shell && written(event, config).is_empty() {
+    let by_shell = event.command_line().is_some();
+    if !by_shell && written_files(event, config).is_empty() {
         return Vec::new();
     }
-    edits(facts, config, by_shell).map(|(edit, _)| Mark::Edit(edit)).collect()
+    code_edits(facts, config, by_shell).map(|(edit, _)| Mark::Edit(edit)).collect()
 }
 
 /// Edited code, each file with the step of the command line that wrote it.
-fn edits<'f>(
+fn code_edits<'f>(
     facts: &'f Facts<'_>,
     config: &'f Config,
     shell: bool,
@@ -102,8 +101,8 @@ fn edits<'f>(
 }
 
 /// A command line may edit, verify, or both; the order decides.
-fn of_command(facts: &Facts<'_>, config: &Config, command: &Command<'_>) -> Vec<Mark> {
-    let mut edited: Vec<(Edit, Option<usize>)> = edits(facts, config, true).collect();
+fn command_marks(facts: &Facts<'_>, config: &Config, command: &Command<'_>) -> Vec<Mark> {
+    let mut edited: Vec<(Edit, Option<usize>)> = code_edits(facts, config, true).collect();
     let last_edit = edited.iter().filter_map(|(_, step)| *step).max();
     let into_marks =
         |edited: Vec<(Edit, Option<usize>)>| edited.into_iter().map(|(edit, _)| Mark::Edit(edit)).collect();
@@ -130,37 +129,37 @@ fn of_command(facts: &Facts<'_>, config: &Config, command: &Command<'_>) -> Vec<
     for (edit, _) in &mut edited {
         edit.at = at;
     }
-    let before = if last_edit.is_some() { Kinds::default() } else { passed(facts) };
+    let before = if last_edit.is_some() { Kinds::default() } else { passed_kinds(facts) };
     let mut marks: Vec<Mark> = into_marks(edited);
     match &command.background {
-        None => marks.push(checked(facts, config, before, kinds, at)),
+        None => marks.push(checked_mark(facts, config, before, kinds, at)),
         // The host reports the end of a subagent's task only to that subagent (seen with 2.1.325).
-        Some(_) if !facts.event.main_thread() => {}
+        Some(_) if !facts.event.is_main_thread() => {}
         Some(task) => {
-            marks.push(Mark::Launched(Background { task: task.to_string(), kinds, at, awaited: None }));
+            marks.push(Mark::Launched(BackgroundCheck { task: task.to_string(), kinds, at, awaited: None }));
         }
     }
     marks
 }
 
-fn of_ended_task(facts: &Facts<'_>, config: &Config, task: &str, succeeded: bool) -> Vec<Mark> {
+fn ended_task_marks(facts: &Facts<'_>, config: &Config, task: &str, succeeded: bool) -> Vec<Mark> {
     let known = facts
         .marks
         .value()
         .and_then(|marks| marks.verification.background.iter().find(|known| known.task == task));
     let Some(known) = known else { return Vec::new() };
     let mut marks = vec![Mark::Ended(task.to_owned())];
-    marks.extend(succeeded.then(|| checked(facts, config, passed(facts), known.kinds, known.at)));
+    marks.extend(succeeded.then(|| checked_mark(facts, config, passed_kinds(facts), known.kinds, known.at)));
     marks
 }
 
 /// Kinds that succeeded since the last edit.
-fn passed(facts: &Facts<'_>) -> Kinds {
+fn passed_kinds(facts: &Facts<'_>) -> Kinds {
     let changes = facts.marks.value().and_then(|marks| marks.verification.changes.as_ref());
     changes.map(|changes| changes.checked).unwrap_or_default()
 }
 
-fn checked(facts: &Facts<'_>, config: &Config, before: Kinds, kinds: Kinds, at: Millis) -> Mark {
-    let verified = verifies(facts.verification.checks.as_ref(), config, before.and(kinds));
-    Mark::Checked(Checked { kinds, at, seen: facts.now, verified })
+fn checked_mark(facts: &Facts<'_>, config: &Config, before: Kinds, kinds: Kinds, at: Millis) -> Mark {
+    let verified = is_sufficient(facts.verification.checks.as_ref(), config, before.and(kinds));
+    Mark::Checked(SucceededChecks { kinds, at, seen: facts.now, verified })
 }

@@ -1,15 +1,17 @@
 //! The checks that count as verification: the project's own kinds, narrowed by the config.
 
 use crate::feature::config::Config;
-use crate::feature::verification::checks::{Kinds, Project};
+use crate::feature::verification::checks::{Kinds, ProjectChecks};
 use crate::feature::verification::verify_stop::settings::Wants;
 
 /// The skill that counts as a verification.
 pub const SKILL: &str = "verification-before-completion";
 
-pub fn missing(checks: Option<&Project>, config: &Config, passed: Kinds) -> Kinds {
-    let has =
-        checks.map(Project::kinds).unwrap_or_default().and(config.policies.verify_stop.commands.kinds());
+pub fn missing_kinds(checks: Option<&ProjectChecks>, config: &Config, passed: Kinds) -> Kinds {
+    let has = checks
+        .map(ProjectChecks::kinds)
+        .unwrap_or_default()
+        .and(config.policies.verify_stop.commands.kinds());
     let main = Kinds::COMPILED_TEST;
     let wanted = match config.policies.verify_stop.wants {
         Wants::Each => has,
@@ -24,6 +26,6 @@ pub fn missing(checks: Option<&Project>, config: &Config, passed: Kinds) -> Kind
     }
 }
 
-pub fn verifies(checks: Option<&Project>, config: &Config, passed: Kinds) -> bool {
-    !passed.is_empty() && missing(checks, config, passed).is_empty()
+pub fn is_sufficient(checks: Option<&ProjectChecks>, config: &Config, passed: Kinds) -> bool {
+    !passed.is_empty() && missing_kinds(checks, config, passed).is_empty()
 }
