@@ -180,7 +180,7 @@ impl Environment {
 
     /// The host's settings as its environment leaves them.
     pub fn host_settings(&self, files: &HostSettings) -> HostSettings {
-        self.compaction.over(files)
+        self.compaction.apply_to(files)
     }
 
     /// Where a session leaves signs of edits when its own folder cannot be written: elsewhere in the state, and outside of it.

@@ -112,7 +112,7 @@ impl<'a> Gather<'a> {
         let session = marks.map(|marks| &marks.session);
         let path = event.transcript.as_deref().map(Path::new);
         let read =
-            |path| transcript::last_reading(event.host, path, EventTrace::of(event), self.here.in_time);
+            |path| transcript::last_reading(event.host, path, EventTrace::of_event(event), self.here.in_time);
         MeterSources {
             now: self.here.now,
             payload: event.context.map(|context| (context.used, context.window)),

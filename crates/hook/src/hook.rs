@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use tidegate_core::event::{Action, Event, EventKind, FailedStep, Unreadable};
+use tidegate_core::event::{Action, Event, EventKind, FailedStep, UnreadableEvent};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::{Mark, Marks, SessionMark};
@@ -125,7 +125,7 @@ impl Hook {
         }
         let event = match parsed {
             Ok(event) => event,
-            Err(Unreadable { kind, name, step }) => {
+            Err(UnreadableEvent { kind, name, step }) => {
                 let _ =
                     self.fallback.seen.set(Seen { host, kind, name: name.into_owned(), ..Seen::default() });
                 return give(&self.fail_unread(state.as_ref().ok(), &step));
@@ -240,7 +240,12 @@ impl Hook {
     }
 
     /// Records a call by another host. It gets no answer: a wrong one could deny every edit there.
-    fn record_foreign(&self, host: Host, parsed: Result<Event<'_>, Unreadable<'_>>, state: Option<StateDir>) {
+    fn record_foreign(
+        &self,
+        host: Host,
+        parsed: Result<Event<'_>, UnreadableEvent<'_>>,
+        state: Option<StateDir>,
+    ) {
         let (name, session, tool, root) = match parsed {
             Ok(event) => {
                 let root = project_root(&event, &self.env);

@@ -516,7 +516,7 @@ fn pressure(machine: &Machine, path: &Path) {
 }
 
 fn handoff(_: &Machine, path: &Path) {
-    let head = handoff::HandoffHead::of(&text(path)).expect("it is one that Tidegate wrote");
+    let head = handoff::HandoffHead::parse(&text(path)).expect("it is one that Tidegate wrote");
     assert_eq!(head.at.iso(), "2026-11-17T18:56:29.232Z");
     assert!(head.unchanged, "as 0.1.0 left it");
 }

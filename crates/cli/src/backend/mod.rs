@@ -49,7 +49,7 @@ impl Asked {
     }
 
     pub(crate) fn read(kind: BackendKind, text: &str) -> Asked {
-        let said = ModelAnswer::read(kind, text);
+        let said = ModelAnswer::parse(kind, text);
         let outcome = if said.text.is_some() { BackendOutcome::Answered } else { BackendOutcome::NoAnswer };
         Asked { outcome, said, why: None }
     }

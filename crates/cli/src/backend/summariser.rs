@@ -44,7 +44,7 @@ impl<'a> Summariser<'a> {
         projects: &[PathBuf],
         state: &'a StateDir,
     ) -> Option<Summariser<'a>> {
-        let way = settings.way()?;
+        let way = settings.access()?;
         let variable = |name: &str| std::env::var(name).ok();
         let prepare = |project: Option<&Path>| super::prepare(&way, path, project, variable);
         let refused = projects.iter().find_map(|project| prepare(Some(project)).err());

@@ -12,7 +12,7 @@ pub enum Action<'a> {
     Other,
     /// Paths as the model gave them. An error if the call does not name them.
     Edit(Result<Vec<Cow<'a, str>>, FailedStep>),
-    Command(Command<'a>),
+    Command(ShellCommand<'a>),
     Skill {
         /// The host's name for it, never empty.
         name: Option<Cow<'a, str>>,
@@ -38,7 +38,7 @@ pub enum Action<'a> {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Command<'a> {
+pub struct ShellCommand<'a> {
     /// `None` if it is missing or too long to inspect.
     pub line: Option<Cow<'a, str>>,
     pub exit: Exit,

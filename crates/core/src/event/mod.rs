@@ -14,7 +14,7 @@ pub use action::{Action, Exit};
 pub use kind::EventKind;
 
 use crate::text::json::{LongText, NotAnObject};
-use action::{Command, McpCall};
+use action::{McpCall, ShellCommand};
 use host::Host;
 use prompt::{Author, EndedTask, Prompt};
 use status::ContextUse;
@@ -252,7 +252,7 @@ impl FailedStep {
 
 /// An event that could not be read, with the parts that could.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Unreadable<'a> {
+pub struct UnreadableEvent<'a> {
     /// From the payload, else from the registration.
     pub kind: Option<EventKind>,
     /// The host's name for it; may be empty.
@@ -385,7 +385,7 @@ impl<'a> Event<'a> {
     }
 
     /// The command that has run or was started in the background.
-    pub fn finished_command(&self) -> Option<&Command<'a>> {
+    pub fn finished_command(&self) -> Option<&ShellCommand<'a>> {
         let ran = matches!(self.kind, EventKind::PostToolUse | EventKind::PostToolUseFailure);
         match &self.action {
             Action::Command(command) if ran => Some(command),

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::event::{Event, EventKind, FailedStep, SessionId, Unreadable};
+use crate::event::{Event, EventKind, FailedStep, SessionId, UnreadableEvent};
 use crate::host::Host;
 use crate::text::json::{Field, NotAnObject};
 use crate::text::search;
@@ -14,7 +14,7 @@ pub(super) fn begin<'a>(
     name: Field<Cow<'a, str>>,
     session: &Field<Cow<'a, str>>,
     registered: Option<EventKind>,
-) -> Result<Event<'a>, Unreadable<'a>> {
+) -> Result<Event<'a>, UnreadableEvent<'a>> {
     let (kind, name) = match (name, registered) {
         (Field::Value(name), _) if !name.is_empty() => (EventKind::from_name(&name), name),
         (_, Some(kind)) => (kind, Cow::Borrowed(kind.name())),
@@ -27,13 +27,13 @@ pub(super) fn begin<'a>(
     };
     match session {
         Ok(session) => Ok(Event::new(host, kind, name, session)),
-        Err(step) => Err(Unreadable { kind: Some(kind), name, step }),
+        Err(step) => Err(UnreadableEvent { kind: Some(kind), name, step }),
     }
 }
 
-pub(super) fn broken(payload: &[u8], registered: Option<EventKind>, why: NotAnObject) -> Unreadable<'_> {
+pub(super) fn broken(payload: &[u8], registered: Option<EventKind>, why: NotAnObject) -> UnreadableEvent<'_> {
     let name = name_in_broken_json(payload);
-    Unreadable {
+    UnreadableEvent {
         kind: name.map(EventKind::from_name).or(registered),
         name: name.unwrap_or_default().into(),
         step: FailedStep::Payload(why),

@@ -18,7 +18,7 @@ use crate::event::action::{PersonQuestion, QuestionAnswers, QuestionCall, Questi
 pub use crate::event::host::Host;
 use crate::event::host::hosts;
 use crate::event::status::StatusInput;
-use crate::event::{Event, EventKind, Unreadable};
+use crate::event::{Event, EventKind, UnreadableEvent};
 use answer::{Answer, Channels, Reply};
 use detect::{Signs, Traces};
 use transcript::{Sought, TranscriptParser};
@@ -43,7 +43,11 @@ pub trait HostWing {
 
     /// `registered` is the event in the hook's registration, if it names one. The payload's own name counts
     /// more, but a broken payload may have none.
-    fn read(host: Host, payload: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, Unreadable<'_>>;
+    fn read(
+        host: Host,
+        payload: &[u8],
+        registered: Option<EventKind>,
+    ) -> Result<Event<'_>, UnreadableEvent<'_>>;
 
     fn channels(_: EventKind) -> Channels {
         Channels::default()
@@ -133,7 +137,7 @@ macro_rules! dispatch {
                 self,
                 payload: &[u8],
                 registered: Option<EventKind>,
-            ) -> Result<Event<'_>, Unreadable<'_>> {
+            ) -> Result<Event<'_>, UnreadableEvent<'_>> {
                 match self { $(Host::$host => $folder::Wing::read(self, payload, registered),)* }
             }
 

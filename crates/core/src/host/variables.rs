@@ -40,7 +40,7 @@ pub struct CompactionVariables {
 
 impl CompactionVariables {
     /// Applies the variables to the settings from the host's files.
-    pub fn over(&self, files: &HostSettings) -> HostSettings {
+    pub fn apply_to(&self, files: &HostSettings) -> HostSettings {
         HostSettings {
             auto_compact: files.auto_compact && !self.off,
             auto_compact_windows: match self.window {

@@ -108,7 +108,7 @@ impl ModelAccess {
 
 impl Backend {
     /// `None` if it is switched off.
-    pub fn way(&self) -> Option<ModelAccess> {
+    pub fn access(&self) -> Option<ModelAccess> {
         let (model, endpoint, key) =
             (self.model.as_ref(), self.endpoint.as_ref(), self.key_variable.as_ref());
         (self.backend != BackendKind::Off)
@@ -267,15 +267,15 @@ mod tests {
     #[test]
     fn defaults_go_by_who_is_asked() {
         let of = |backend: BackendKind| Backend { backend, ..Backend::default() };
-        assert_eq!(of(BackendKind::Off).way(), None);
-        let claude = of(BackendKind::Claude).way().expect("somebody");
+        assert_eq!(of(BackendKind::Off).access(), None);
+        let claude = of(BackendKind::Claude).access().expect("somebody");
         assert_eq!((claude.model.as_str(), claude.target), ("haiku", None));
-        let target = of(BackendKind::Anthropic).way().and_then(|way| way.target).expect("an endpoint");
+        let target = of(BackendKind::Anthropic).access().and_then(|way| way.target).expect("an endpoint");
         assert_eq!(target.url, "https://api.anthropic.com/v1/messages");
         assert_eq!((target.loopback, target.key_variable.as_str()), (false, "ANTHROPIC_API_KEY"));
         let mut local = of(BackendKind::OpenAi);
         local.endpoint = Endpoint::parse("http://127.0.0.1:11434/v1/");
-        let target = local.way().and_then(|way| way.target).expect("an endpoint");
+        let target = local.access().and_then(|way| way.target).expect("an endpoint");
         assert_eq!(target.url, "http://127.0.0.1:11434/v1/chat/completions");
         assert!(target.loopback);
     }

@@ -48,7 +48,7 @@ pub struct ModelAnswer {
 
 impl ModelAnswer {
     /// From the output of the program or the endpoint's response.
-    pub fn read(form: BackendKind, text: &str) -> ModelAnswer {
+    pub fn parse(form: BackendKind, text: &str) -> ModelAnswer {
         let Ok(value) = serde_json::from_str::<Value>(text) else { return ModelAnswer::default() };
         let usage = &value["usage"];
         let count = |name: &str| usage[name].as_u64();
@@ -94,18 +94,18 @@ mod tests {
             input_tokens: Some(input_tokens),
             output_tokens: Some(output_tokens),
         };
-        assert_eq!(ModelAnswer::read(BackendKind::Anthropic, anthropic), read("debug", 205, 2));
-        assert_eq!(ModelAnswer::read(BackendKind::OpenAi, openai), read("**Review**\n", 210, 3));
-        assert_eq!(ModelAnswer::read(BackendKind::Claude, claude), read("The label is: ship.", 5, 7));
+        assert_eq!(ModelAnswer::parse(BackendKind::Anthropic, anthropic), read("debug", 205, 2));
+        assert_eq!(ModelAnswer::parse(BackendKind::OpenAi, openai), read("**Review**\n", 210, 3));
+        assert_eq!(ModelAnswer::parse(BackendKind::Claude, claude), read("The label is: ship.", 5, 7));
         let failed = claude.replace("false", "true");
-        assert_eq!(ModelAnswer::read(BackendKind::Claude, &failed).text, None);
+        assert_eq!(ModelAnswer::parse(BackendKind::Claude, &failed).text, None);
     }
 
     proptest! {
         #[test]
         fn any_answer_is_survived(text in "\\PC{0,200}") {
             for form in [BackendKind::Claude, BackendKind::Anthropic, BackendKind::OpenAi] {
-                let _ = ModelAnswer::read(form, &text);
+                let _ = ModelAnswer::parse(form, &text);
             }
         }
     }

@@ -25,7 +25,7 @@ pub enum EventTrace<'a> {
 }
 
 impl<'a> EventTrace<'a> {
-    pub fn of(event: &'a Event<'_>) -> EventTrace<'a> {
+    pub fn of_event(event: &'a Event<'_>) -> EventTrace<'a> {
         if let Some(id) = event.call.as_deref().filter(|id| !id.is_empty()) {
             return EventTrace::ToolUse(id);
         }
@@ -74,7 +74,7 @@ impl<'a> MeterScan<'a> {
 
     /// Takes the next older line, with its entry if that may matter; breaks when nothing older can change the
     /// result.
-    pub fn line(&mut self, entry: Option<&TranscriptEntry<'_>>) -> ControlFlow<()> {
+    pub fn take_line(&mut self, entry: Option<&TranscriptEntry<'_>>) -> ControlFlow<()> {
         if let Some(entry) = entry.filter(|entry| !entry.is_of_agent) {
             self.entry(entry)?;
         }
@@ -183,7 +183,8 @@ mod tests {
     fn scan(lines: &[&str], evidence: EventTrace<'_>) -> Option<TranscriptReading> {
         let parser = Host::ClaudeCode.parser(&MeterScan::SOUGHT);
         let mut scan = MeterScan::new(evidence);
-        let _ = lines.iter().rev().try_for_each(|line| scan.line(parser.entry(line.as_bytes()).as_ref()));
+        let _ =
+            lines.iter().rev().try_for_each(|line| scan.take_line(parser.entry(line.as_bytes()).as_ref()));
         scan.finish()
     }
 

@@ -25,7 +25,7 @@ pub fn last_reading(
 ) -> Result<Option<TranscriptReading>, NoReading> {
     let parser = host.parser(&MeterScan::SOUGHT);
     let mut scan = MeterScan::new(evidence);
-    match read_lines(path, in_time, &mut |line| scan.line(parser.entry(line).as_ref())) {
+    match read_lines(path, in_time, &mut |line| scan.take_line(parser.entry(line).as_ref())) {
         Ok(true) => Ok(scan.finish()),
         Ok(false) => Ok(None),
         Err(Stopped::Unreadable(error)) => Err(NoReading::Broken(format!("{}: {error}", path.display()))),
@@ -40,7 +40,7 @@ pub fn preserved(host: Host, path: &Path, since: Millis, in_time: &dyn Fn() -> b
     let mut scan = preserved::PreservedScan::new(since);
     let read = read_lines(path, in_time, &mut |line| {
         let parser = if scan.is_past_boundary() { &all } else { &sought };
-        scan.line(parser.entry(line).as_ref())
+        scan.take_line(parser.entry(line).as_ref())
     });
     if matches!(read, Ok(true)) { scan.finish() } else { Preserved::default() }
 }
@@ -50,7 +50,7 @@ pub fn preserved(host: Host, path: &Path, since: Millis, in_time: &dyn Fn() -> b
 pub fn last_answer(host: Host, path: &Path, in_time: &dyn Fn() -> bool) -> Option<LastAnswer> {
     let parser = host.parser(&answer::AnswerScan::SOUGHT);
     let mut scan = answer::AnswerScan::default();
-    let read = read_lines(path, in_time, &mut |line| scan.line(parser.entry(line).as_ref()));
+    let read = read_lines(path, in_time, &mut |line| scan.take_line(parser.entry(line).as_ref()));
     if matches!(read, Ok(true)) { scan.finish() } else { None }
 }
 

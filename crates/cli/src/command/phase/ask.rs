@@ -98,7 +98,7 @@ fn ask_backend(state: &StateDir, config: &Config, marks: &Marks, prompt: &str) -
     let settings = &config.policies.phase.llm;
     let project = marks.session.root.as_deref().map(std::path::Path::new);
     let variable = |name: &str| std::env::var(name).ok();
-    let way = settings.way()?;
+    let way = settings.access()?;
     let start = Instant::now();
     let asked = match backend::prepare(&way, &program::search_path(), project, variable) {
         Err(not) => Asked { outcome: not.outcome, why: Some(not.why), ..Asked::default() },

@@ -40,7 +40,7 @@ pub struct Boundary {
 
 impl Boundary {
     /// Whether there were entries, all of them promoted.
-    pub fn promoted(&self) -> bool {
+    pub fn all_promoted(&self) -> bool {
         self.entries > 0 && self.unpromoted == 0
     }
 

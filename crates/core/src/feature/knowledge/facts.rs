@@ -89,7 +89,11 @@ const HEADINGS: usize = 3;
 
 impl Knowledge {
     /// `began`: the beginning of the session, if known.
-    pub fn of(files: &[Persisted<'_>], remembered: &PromotionMemory, began: Option<Millis>) -> Knowledge {
+    pub fn from_files(
+        files: &[Persisted<'_>],
+        remembered: &PromotionMemory,
+        began: Option<Millis>,
+    ) -> Knowledge {
         let text_of = |name: &str| {
             let file = files.iter().find(|file| file.name == name)?;
             Some((file.text?, file.modified))
@@ -126,13 +130,19 @@ impl Knowledge {
             knowledge.open = owned(plan::open_items(text));
         }
         knowledge.handoff =
-            text_of(HANDOFF_FILE).and_then(|(text, _)| HandoffHead::of(text)).map(|head| head.at);
+            text_of(HANDOFF_FILE).and_then(|(text, _)| HandoffHead::parse(text)).map(|head| head.at);
+        knowledge.track_files(files, flow, archive.as_ref());
+        knowledge
+    }
+
+    /// Numbers of each persistence file, and the confidence of all stock.
+    fn track_files(&mut self, files: &[Persisted<'_>], flow: &Progress<'_>, archive: Option<&Progress<'_>>) {
         let mut learnings = Vec::new();
         let is_tracked = |file: &&Persisted<'_>| tracked::TRACKED.contains(&file.name);
         for Persisted { name, modified, text } in files.iter().filter(is_tracked) {
             let what = match text {
                 Some(_) if tracked::is_flow(name) => {
-                    let parsed = if *name == flow::FILE { Some(flow) } else { archive.as_ref() };
+                    let parsed = if *name == flow::FILE { Some(flow) } else { archive };
                     FileNumbers::Flow { entries: parsed.map_or(0, |parsed| parsed.entries.len()) }
                 }
                 Some(text) if tracked::is_stock(name) => {
@@ -143,10 +153,9 @@ impl Knowledge {
                 }
                 _ => FileNumbers::Other,
             };
-            knowledge.tracked.push(TrackedFile { name, what, modified: *modified });
+            self.tracked.push(TrackedFile { name, what, modified: *modified });
         }
-        knowledge.confidence = Confidence::of(&learnings);
-        knowledge
+        self.confidence = Confidence::of(&learnings);
     }
 }
 
@@ -162,7 +171,7 @@ mod tests {
     fn read(text: &str, modified: &str, began: &str) -> Knowledge {
         let time = |text: &str| Millis::from_iso(&format!("2026-11-16T{text}:00Z")).unwrap();
         let file = Persisted { name: flow::FILE, modified: time(modified), text: Some(text) };
-        Knowledge::of(&[file], &PromotionMemory::default(), Some(time(began)))
+        Knowledge::from_files(&[file], &PromotionMemory::default(), Some(time(began)))
     }
 
     /// The session began at 14:00 UTC.
@@ -204,7 +213,7 @@ mod tests {
         let edited = Millis(at("2026-11-16T03:10:05Z").0 + 900);
         let text = "## [2026-11-16T03:10:05Z] — what\n";
         let file = Persisted { name: flow::FILE, modified: edited, text: Some(text) };
-        let known = Knowledge::of(&[file], &PromotionMemory::default(), None);
+        let known = Knowledge::from_files(&[file], &PromotionMemory::default(), None);
         assert!(known.written >= Some(edited), "{:?}", known.written);
     }
 }

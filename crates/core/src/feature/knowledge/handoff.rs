@@ -62,7 +62,7 @@ pub struct Handoff {
 }
 
 impl Handoff {
-    pub fn of(sources: &HandoffSources<'_>) -> Handoff {
+    pub fn collect(sources: &HandoffSources<'_>) -> Handoff {
         let HandoffSources { at, session, marks, plan, knowledge, work } = sources;
         let plan = plan.unwrap_or_default();
         let lines = |texts: &[&str]| -> Vec<String> {
@@ -200,7 +200,7 @@ pub struct HandoffHead {
 
 impl HandoffHead {
     /// `None` if Tidegate did not write it.
-    pub fn of(text: &str) -> Option<HandoffHead> {
+    pub fn parse(text: &str) -> Option<HandoffHead> {
         let (head, body) = text.split_once('\n')?;
         let (at, written) = head.trim_end().strip_prefix(MARK)?.strip_suffix(" -->")?.split_once(' ')?;
         let unchanged = u64::from_str_radix(written, 16) == Ok(digest(body)) && !head.ends_with('\r');
@@ -234,7 +234,11 @@ mod tests {
 
     fn knowledge() -> Knowledge {
         let file = |name, text| Persisted { name, modified: AT, text: Some(text) };
-        Knowledge::of(&[file(plan::FILE, PLAN), file(flow::FILE, FLOW)], &PromotionMemory::default(), None)
+        Knowledge::from_files(
+            &[file(plan::FILE, PLAN), file(flow::FILE, FLOW)],
+            &PromotionMemory::default(),
+            None,
+        )
     }
 
     fn marks() -> Marks {
@@ -267,7 +271,7 @@ mod tests {
                 Steps { of: "nothing".into(), steps: Vec::new() },
             ],
         };
-        let handoff = Handoff::of(&sources);
+        let handoff = Handoff::collect(&sources);
         let body = "# Handoff of session s1, 2026-11-16T02:10:05Z\n\n\
             ## Goal\n\n- task_plan.md: 認証を直す\n- task_plan.md, constraint: Node 18 のまま\n\n\
             ## Where the work stands: cycle dev-cycle, stopped\n\n- sprint: done\n- audit: not begun\n\n\
@@ -288,13 +292,13 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_left_out() {
-        let nothing = Handoff::of(&HandoffSources { at: AT, ..HandoffSources::default() });
+        let nothing = Handoff::collect(&HandoffSources { at: AT, ..HandoffSources::default() });
         assert!(nothing.is_empty());
         assert_eq!(nothing.body(), "# Handoff, 2026-11-16T02:10:05Z\n");
         let mut marks = Marks::default();
         marks.apply(SessionMark::Transcript("/t/s.jsonl".into()));
         let prompt =
-            Handoff::of(&HandoffSources { at: AT, marks: Some(&marks), ..HandoffSources::default() });
+            Handoff::collect(&HandoffSources { at: AT, marks: Some(&marks), ..HandoffSources::default() });
         assert!(prompt.is_empty(), "a conversation alone is no handoff");
         assert!(
             prompt
@@ -307,7 +311,8 @@ mod tests {
     fn a_long_list_ends() {
         let plan = format!("- [ ] {}\n", "x".repeat(300)).repeat(30);
         let body =
-            Handoff::of(&HandoffSources { at: AT, plan: Some(&plan), ..HandoffSources::default() }).body();
+            Handoff::collect(&HandoffSources { at: AT, plan: Some(&plan), ..HandoffSources::default() })
+                .body();
         assert!(body.ends_with("…\n- and 10 more\n"), "{body}");
         assert!(body.lines().all(|line| line.chars().count() <= LONGEST + 2), "{body}");
     }
@@ -315,14 +320,15 @@ mod tests {
     #[test]
     fn what_somebody_changed_is_not_as_we_wrote_it() {
         let text =
-            Handoff::of(&HandoffSources { at: AT, plan: Some(PLAN), ..HandoffSources::default() }).text();
-        assert_eq!(HandoffHead::of(&text), Some(HandoffHead { at: AT, unchanged: true }));
+            Handoff::collect(&HandoffSources { at: AT, plan: Some(PLAN), ..HandoffSources::default() })
+                .text();
+        assert_eq!(HandoffHead::parse(&text), Some(HandoffHead { at: AT, unchanged: true }));
         let changed = Some(HandoffHead { at: AT, unchanged: false });
         for other in [format!("{text}mine\n"), text.replace("logout", "login"), text.replace('\n', "\r\n")] {
-            assert_eq!(HandoffHead::of(&other), changed, "{other}");
+            assert_eq!(HandoffHead::parse(&other), changed, "{other}");
         }
         for other in ["", "# Handoff\n", "<!-- tidegate handoff x y -->\n", &format!("\n{text}")] {
-            assert_eq!(HandoffHead::of(other), None, "{other}");
+            assert_eq!(HandoffHead::parse(other), None, "{other}");
         }
     }
 
@@ -339,9 +345,9 @@ mod tests {
         #[test]
         fn whatever_is_handed_off_reads_back_as_ours(plan in "[#*\\[\\]x \\n\\r`1.あ:?\\-]{0,80}", state in "(?s).{0,40}") {
             let work = vec![Steps { of: state.clone(), steps: vec![(state.clone(), state)] }];
-            let handoff = Handoff::of(&HandoffSources { at: AT, plan: Some(&plan), work, ..HandoffSources::default() });
+            let handoff = Handoff::collect(&HandoffSources { at: AT, plan: Some(&plan), work, ..HandoffSources::default() });
             let text = handoff.text();
-            prop_assert_eq!(HandoffHead::of(&text), Some(HandoffHead { at: AT, unchanged: true }));
+            prop_assert_eq!(HandoffHead::parse(&text), Some(HandoffHead { at: AT, unchanged: true }));
             prop_assert!(text.lines().skip(1).all(|line| line.is_empty() || line.starts_with(['#', '-'])));
         }
     }

@@ -112,7 +112,7 @@ pub struct FactSources<'a> {
 }
 
 impl<'a> FactSources<'a> {
-    fn of(&self, kind: FactKind) -> Vec<&'a str> {
+    fn texts(&self, kind: FactKind) -> Vec<&'a str> {
         match kind {
             FactKind::Constraint => self.constraints.clone(),
             FactKind::Decision => self.decisions.clone(),
@@ -135,7 +135,7 @@ pub fn select_key_facts(sources: &FactSources<'_>) -> Vec<KeyFact> {
     let mut found: Vec<Vec<KeyFact>> = Vec::new();
     for kind in FactKind::ALL {
         let mut facts = Vec::new();
-        for text in sources.of(kind) {
+        for text in sources.texts(kind) {
             // One more than can ever be used shows that there were too many.
             if facts.len() > MOST {
                 break;

@@ -56,7 +56,7 @@ impl PreservedScan {
 
     /// Takes the next older line, with its entry if that may matter; breaks when nothing older can change the
     /// result.
-    pub fn line(&mut self, entry: Option<&TranscriptEntry<'_>>) -> ControlFlow<()> {
+    pub fn take_line(&mut self, entry: Option<&TranscriptEntry<'_>>) -> ControlFlow<()> {
         self.idle += 1;
         let most = if self.named.is_some() { IN_BETWEEN } else { FURTHEST };
         if self.idle > most {
@@ -118,7 +118,7 @@ mod tests {
         let mut scan = PreservedScan::new(Millis(1000));
         let _ = lines.iter().rev().try_for_each(|line| {
             let parser = if scan.is_past_boundary() { &all } else { &sought };
-            scan.line(parser.entry(line.as_bytes()).as_ref())
+            scan.take_line(parser.entry(line.as_bytes()).as_ref())
         });
         scan.finish()
     }

@@ -30,7 +30,7 @@ impl AnswerScan {
 
     /// Takes the next older line, with its entry if that may matter; breaks when nothing older can change the
     /// result.
-    pub fn line(&mut self, entry: Option<&TranscriptEntry<'_>>) -> ControlFlow<()> {
+    pub fn take_line(&mut self, entry: Option<&TranscriptEntry<'_>>) -> ControlFlow<()> {
         self.lines += 1;
         if self.lines > FURTHEST {
             return ControlFlow::Break(());
@@ -73,7 +73,8 @@ mod tests {
     fn last(lines: &[&str]) -> Option<LastAnswer> {
         let parser = Host::ClaudeCode.parser(&AnswerScan::SOUGHT);
         let mut scan = AnswerScan::default();
-        let _ = lines.iter().rev().try_for_each(|line| scan.line(parser.entry(line.as_bytes()).as_ref()));
+        let _ =
+            lines.iter().rev().try_for_each(|line| scan.take_line(parser.entry(line.as_bytes()).as_ref()));
         scan.finish()
     }
 

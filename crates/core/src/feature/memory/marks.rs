@@ -122,7 +122,7 @@ impl Marks {
 
     /// Whether the memory blocked a stop in this turn. If the host does not identify its turns, any earlier
     /// block counts.
-    pub fn holds(&self, event: &Event<'_>) -> bool {
+    pub fn held_in_turn(&self, event: &Event<'_>) -> bool {
         match event.turn.as_deref() {
             Some(turn) => self.held.as_deref() == Some(turn),
             None => event.held_before,

@@ -88,7 +88,7 @@ choices!(Summariser {
 
 impl Summary {
     /// `None` if this program writes the summary itself.
-    pub fn way(&self) -> Option<ModelAccess> {
+    pub fn access(&self) -> Option<ModelAccess> {
         let kind = match self.with {
             Summariser::Local => return None,
             Summariser::Claude => BackendKind::Claude,

@@ -136,14 +136,7 @@ impl TagReader {
         let content = content.trim_end();
 
         if let Some(fence) = self.fence {
-            let closed = quotes < fence.quotes || {
-                let rest = content.trim_start_matches(char::from(fence.mark));
-                rest.is_empty() && content.len() >= fence.length
-            };
-            if closed {
-                self.fence = None;
-                self.code_may_begin = true;
-            }
+            self.close_fence(fence, quotes, content);
             // A line outside of the quote that held the fence is not part of it.
             return if quotes < fence.quotes { self.line(text, start) } else { end };
         }
@@ -186,6 +179,16 @@ impl TagReader {
             self.end_of_paragraph(text);
         }
         end
+    }
+
+    /// Closes the fence at its closing line, or at the end of the quote that holds it.
+    fn close_fence(&mut self, fence: OpenFence, quotes: usize, content: &str) {
+        let rest = content.trim_start_matches(char::from(fence.mark));
+        let is_closing = rest.is_empty() && content.len() >= fence.length;
+        if quotes < fence.quotes || is_closing {
+            self.fence = None;
+            self.code_may_begin = true;
+        }
     }
 
     /// A comment that begins a block continues over empty lines. `inside` is the beginning of its content.

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::event::action::{Command, Exit};
+use crate::event::action::{Exit, ShellCommand};
 use crate::event::{Event, EventKind, Start};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs};
@@ -101,7 +101,7 @@ fn code_edits<'f>(
 }
 
 /// A command line may edit, verify, or both; the order decides.
-fn command_marks(facts: &Facts<'_>, config: &Config, command: &Command<'_>) -> Vec<Mark> {
+fn command_marks(facts: &Facts<'_>, config: &Config, command: &ShellCommand<'_>) -> Vec<Mark> {
     let mut edited: Vec<(Edit, Option<usize>)> = code_edits(facts, config, true).collect();
     let last_edit = edited.iter().filter_map(|(_, step)| *step).max();
     let into_marks =

@@ -30,9 +30,9 @@ pub(super) fn unverified(lang: Lang, changes: &ChangeSet) -> String {
 fn file_list(lang: Lang, changes: &ChangeSet) -> String {
     match lang {
         // The same list as for the model.
-        Lang::En => changes.listed(),
+        Lang::En => changes.list_files(),
         Lang::Ja => {
-            let names = changes.shown().collect::<Vec<_>>().join("、");
+            let names = changes.shown_files().collect::<Vec<_>>().join("、");
             match changes.others.len() {
                 0 => names,
                 OTHERS_KEPT => format!("{names} ほか{OTHERS_KEPT}件以上"),

@@ -135,7 +135,7 @@ impl ChangeSet {
         }
     }
 
-    pub(super) fn shown(&self) -> impl Iterator<Item = String> {
+    pub(super) fn shown_files(&self) -> impl Iterator<Item = String> {
         self.files.iter().map(|file| shorten_path(file, LONGEST_SHOWN))
     }
 
@@ -146,8 +146,8 @@ impl ChangeSet {
     }
 
     /// `src/a.rs, src/b.rs and 3 more`.
-    pub fn listed(&self) -> String {
-        let names = self.shown().map(|file| quoted_line(&file)).collect::<Vec<_>>().join(", ");
+    pub fn list_files(&self) -> String {
+        let names = self.shown_files().map(|file| quoted_line(&file)).collect::<Vec<_>>().join(", ");
         match self.others.len() {
             0 => names,
             OTHERS_KEPT => format!("{names} and more than {OTHERS_KEPT} more"),
@@ -209,7 +209,7 @@ mod tests {
             changes.add(&edit(&format!("src/{}.rs", at % 7), at));
         }
         assert_eq!(changes.count(), 7);
-        assert_eq!(changes.listed(), "src/0.rs, src/1.rs, src/2.rs, src/3.rs, src/4.rs and 2 more");
+        assert_eq!(changes.list_files(), "src/0.rs, src/1.rs, src/2.rs, src/3.rs, src/4.rs and 2 more");
         assert_eq!((changes.began, changes.last), (Millis(0), Millis(8)));
     }
 }

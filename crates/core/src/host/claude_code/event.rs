@@ -6,7 +6,7 @@ use super::payload::{self, ContextWindow, Payload};
 use super::tools;
 use crate::event::prompt::{Author, EndedTask, Notice, Prompt};
 use crate::event::{
-    BackgroundTask, Event, EventKind, FailedStep, PROMPT_HEAD, Permission, Start, Thread, Unreadable,
+    BackgroundTask, Event, EventKind, FailedStep, PROMPT_HEAD, Permission, Start, Thread, UnreadableEvent,
 };
 use crate::host::{Host, head};
 use crate::text::json::{Field, LongText, read_object};
@@ -30,7 +30,7 @@ pub(crate) const MACHINE: [&str; 8] = [
 ];
 
 /// Reads a payload; see [`HostWing::read`](crate::host::HostWing::read).
-pub(super) fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, Unreadable<'_>> {
+pub(super) fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, UnreadableEvent<'_>> {
     let mut payload: Payload<'_> = read_object(bytes).map_err(|why| head::broken(bytes, registered, why))?;
     let name = std::mem::take(&mut payload.hook_event_name);
     let begun = head::begin(Host::ClaudeCode, name, &payload.session_id, registered)?;
@@ -95,7 +95,7 @@ fn permission(mode: Cow<'_, str>) -> Permission<'_> {
     Permission { asks_nobody: matches!(mode.as_ref(), "bypassPermissions" | "dontAsk" | "auto"), mode }
 }
 
-fn task(task: payload::BackgroundTask<'_>) -> BackgroundTask<'_> {
+fn task(task: payload::WireTask<'_>) -> BackgroundTask<'_> {
     let kind = task.kind.get().map_or("", AsRef::as_ref);
     BackgroundTask {
         is_agent: ["agent", "teammate", "workflow"].iter().any(|word| kind.contains(word)),

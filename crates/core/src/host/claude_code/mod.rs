@@ -13,7 +13,7 @@ mod variables;
 
 use crate::event::action::{PersonQuestion, QuestionAnswers, QuestionCall, QuestionInput, RawTool};
 use crate::event::status::StatusInput;
-use crate::event::{Event, EventKind, Unreadable};
+use crate::event::{Event, EventKind, UnreadableEvent};
 use crate::host::answer::{Answer, Channels, Reply};
 use crate::host::detect::Traces;
 use crate::host::transcript::{Sought, TranscriptParser};
@@ -40,7 +40,11 @@ impl HostWing for Wing {
         }
     }
 
-    fn read(_: Host, payload: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, Unreadable<'_>> {
+    fn read(
+        _: Host,
+        payload: &[u8],
+        registered: Option<EventKind>,
+    ) -> Result<Event<'_>, UnreadableEvent<'_>> {
         event::parse(payload, registered)
     }
 

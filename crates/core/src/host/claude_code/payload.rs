@@ -65,7 +65,7 @@ wire_object! {
 }
 
 wire_object! {
-    pub(super) struct BackgroundTask<'a> {
+    pub(super) struct WireTask<'a> {
         id: Cow<'a, str>,
         kind as "type": Cow<'a, str>,
         status: Cow<'a, str>,
@@ -74,12 +74,12 @@ wire_object! {
 
 /// List items that are not objects are skipped.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct BackgroundTasks<'a>(pub(super) Vec<BackgroundTask<'a>>);
+pub(super) struct BackgroundTasks<'a>(pub(super) Vec<WireTask<'a>>);
 
 impl<'de> Member<'de> for BackgroundTasks<'de> {
     fn list<A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Self>, A::Error> {
         let mut tasks = Vec::new();
-        while let Some(task) = seq.next_element::<Field<BackgroundTask<'de>>>()? {
+        while let Some(task) = seq.next_element::<Field<WireTask<'de>>>()? {
             tasks.extend(task.value());
         }
         Ok(Some(BackgroundTasks(tasks)))

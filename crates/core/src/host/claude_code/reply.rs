@@ -11,7 +11,7 @@ use crate::host::answer::{Answer, Call, Channels, Reply};
 
 /// How an event says no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Refusal {
+enum RefusalForm {
     /// `hookSpecificOutput.permissionDecision`, which can also ask.
     Permission,
     /// `hookSpecificOutput.decision`, of a permission prompt.
@@ -38,7 +38,7 @@ enum TextChannel {
 }
 
 struct ReplyForm {
-    no: Refusal,
+    no: RefusalForm,
     text: TextChannel,
     /// `systemMessage` reaches the person.
     user: bool,
@@ -46,37 +46,37 @@ struct ReplyForm {
     halts: bool,
 }
 
-const fn form(no: Refusal, text: TextChannel, user: bool, halts: bool) -> ReplyForm {
+const fn form(no: RefusalForm, text: TextChannel, user: bool, halts: bool) -> ReplyForm {
     ReplyForm { no, text, user, halts }
 }
 
 fn reply_form(kind: EventKind) -> ReplyForm {
     use EventKind as E;
     match kind {
-        E::PreToolUse => form(Refusal::Permission, TextChannel::Context, true, true),
-        E::PreModelSwitch => form(Refusal::Permission, TextChannel::No, true, false),
-        E::PermissionRequest => form(Refusal::Prompt, TextChannel::No, true, true),
+        E::PreToolUse => form(RefusalForm::Permission, TextChannel::Context, true, true),
+        E::PreModelSwitch => form(RefusalForm::Permission, TextChannel::No, true, false),
+        E::PermissionRequest => form(RefusalForm::Prompt, TextChannel::No, true, true),
         E::PostToolUse | E::PostToolBatch | E::UserPromptSubmit | E::UserPromptExpansion => {
-            form(Refusal::Decision, TextChannel::Context, true, true)
+            form(RefusalForm::Decision, TextChannel::Context, true, true)
         }
-        E::Stop => form(Refusal::Decision, TextChannel::No, true, true),
-        E::SubagentStop => form(Refusal::Decision, TextChannel::No, false, true),
-        E::PreCompact => form(Refusal::Decision, TextChannel::Plain, false, false),
-        E::ConfigChange => form(Refusal::Decision, TextChannel::No, false, false),
-        E::TaskCreated | E::TeammateIdle => form(Refusal::Exit, TextChannel::No, true, false),
+        E::Stop => form(RefusalForm::Decision, TextChannel::No, true, true),
+        E::SubagentStop => form(RefusalForm::Decision, TextChannel::No, false, true),
+        E::PreCompact => form(RefusalForm::Decision, TextChannel::Plain, false, false),
+        E::ConfigChange => form(RefusalForm::Decision, TextChannel::No, false, false),
+        E::TaskCreated | E::TeammateIdle => form(RefusalForm::Exit, TextChannel::No, true, false),
         // Its message is shown nowhere (2.1.325).
-        E::TaskCompleted => form(Refusal::Exit, TextChannel::No, false, false),
-        E::PostToolUseFailure => form(Refusal::Tell, TextChannel::Context, true, true),
+        E::TaskCompleted => form(RefusalForm::Exit, TextChannel::No, false, false),
+        E::PostToolUseFailure => form(RefusalForm::Tell, TextChannel::Context, true, true),
         E::SessionStart | E::Setup | E::PostModelSwitch => {
-            form(Refusal::Tell, TextChannel::Context, true, false)
+            form(RefusalForm::Tell, TextChannel::Context, true, false)
         }
-        E::SubagentStart => form(Refusal::Tell, TextChannel::Context, false, false),
+        E::SubagentStart => form(RefusalForm::Tell, TextChannel::Context, false, false),
         E::PermissionDenied | E::InstructionsLoaded | E::CwdChanged | E::FileChanged | E::DirectoryAdded => {
-            form(Refusal::Tell, TextChannel::No, true, false)
+            form(RefusalForm::Tell, TextChannel::No, true, false)
         }
         // Nothing may go to stdout there: WorktreeCreate takes it for a path.
         E::Elicitation | E::ElicitationResult | E::WorktreeCreate => {
-            form(Refusal::Exit, TextChannel::No, false, false)
+            form(RefusalForm::Exit, TextChannel::No, false, false)
         }
         // PostCompact refuses every hookSpecificOutput, the others drop it.
         E::PostCompact
@@ -85,7 +85,7 @@ fn reply_form(kind: EventKind) -> ReplyForm {
         | E::Notification
         | E::WorktreeRemove
         | E::MessageDisplay
-        | E::Other => form(Refusal::Deaf, TextChannel::No, false, false),
+        | E::Other => form(RefusalForm::Deaf, TextChannel::No, false, false),
     }
 }
 
@@ -96,7 +96,7 @@ pub(super) fn channels(kind: EventKind) -> Channels {
 
 pub(super) fn reply(kind: EventKind, answer: &Answer<'_>) -> Reply {
     let form = reply_form(kind);
-    if form.no == Refusal::Deaf {
+    if form.no == RefusalForm::Deaf {
         return Reply::default();
     }
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -112,33 +112,25 @@ pub(super) fn reply(kind: EventKind, answer: &Answer<'_>) -> Reply {
     }
     match (form.no, answer.call) {
         (_, Call::Pass) => {}
-        (Refusal::Permission, call) => {
+        (RefusalForm::Permission, call) => {
             specific.permission_decision = Some(if call == Call::Ask { "ask" } else { "deny" });
             specific.permission_decision_reason = Some(reason);
         }
         // The host shows its prompt anyway: without an answer, it asks.
-        (Refusal::Prompt, Call::Ask) => {}
-        (Refusal::Prompt, call) => {
+        (RefusalForm::Prompt, Call::Ask) => {}
+        (RefusalForm::Prompt, call) => {
             let interrupt = (call == Call::Halt).then_some(true);
-            specific.decision = Some(Prompt { behavior: "deny", message: reason, interrupt });
+            specific.decision = Some(PromptDecision { behavior: "deny", message: reason, interrupt });
         }
         // At Stop a halt lets the turn end; a block would continue it.
-        (Refusal::Decision, Call::Halt) if matches!(kind, EventKind::Stop | EventKind::SubagentStop) => {}
+        (RefusalForm::Decision, Call::Halt) if matches!(kind, EventKind::Stop | EventKind::SubagentStop) => {}
         // Events that cannot ask block instead.
-        (Refusal::Decision, _) => {
-            output.decision = Some("block");
-            // A refused prompt shows its reason to the person and drops the message that comes with it.
-            let for_person = matches!(kind, EventKind::UserPromptSubmit | EventKind::UserPromptExpansion);
-            output.reason = Some(match output.system_message.take_if(|_| for_person) {
-                Some(message) => format!("{reason}\n{message}"),
-                None => reason,
-            });
-        }
-        (Refusal::Exit, _) => {
+        (RefusalForm::Decision, _) => output.block(kind, reason),
+        (RefusalForm::Exit, _) => {
             exit = 2;
             stderr = reason;
         }
-        (Refusal::Tell, _) => {
+        (RefusalForm::Tell, _) => {
             if form.text == TextChannel::Context && !answer.reason.is_empty() {
                 context = Some(match context {
                     Some(context) => format!("{reason}\n{context}"),
@@ -146,7 +138,7 @@ pub(super) fn reply(kind: EventKind, answer: &Answer<'_>) -> Reply {
                 });
             }
         }
-        (Refusal::Deaf, _) => {}
+        (RefusalForm::Deaf, _) => {}
     }
     if form.text == TextChannel::Plain && output.decision.is_none() {
         return Reply { exit, stdout: answer.context.to_owned(), stderr };
@@ -183,6 +175,16 @@ struct Output {
 }
 
 impl Output {
+    fn block(&mut self, kind: EventKind, reason: String) {
+        self.decision = Some("block");
+        // A refused prompt shows its reason to the person and drops the message that comes with it.
+        let for_person = matches!(kind, EventKind::UserPromptSubmit | EventKind::UserPromptExpansion);
+        self.reason = Some(match self.system_message.take_if(|_| for_person) {
+            Some(message) => format!("{reason}\n{message}"),
+            None => reason,
+        });
+    }
+
     /// Empty when there is nothing to say: "no opinion" prints nothing.
     fn json(&self) -> String {
         match serde_json::to_string(self) {
@@ -201,7 +203,7 @@ struct Specific {
     #[serde(skip_serializing_if = "Option::is_none")]
     permission_decision_reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    decision: Option<Prompt>,
+    decision: Option<PromptDecision>,
     #[serde(skip_serializing_if = "Option::is_none")]
     additional_context: Option<String>,
 }
@@ -213,7 +215,7 @@ impl Specific {
 }
 
 #[derive(Serialize)]
-struct Prompt {
+struct PromptDecision {
     behavior: &'static str,
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -12,14 +12,14 @@ wire_object! {
     struct StatusPayload<'a> {
         session_id: Cow<'a, str>,
         cwd: Cow<'a, str>,
-        model: ModelName<'a>,
+        model: WireModel<'a>,
         workspace: Workspace<'a>,
         context_window: ContextWindow<'a>,
     }
 }
 
 wire_object! {
-    struct ModelName<'a> {
+    struct WireModel<'a> {
         id: Cow<'a, str>,
     }
 }

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::payload::{Payload, ToolInput, ToolResponse};
 use super::question;
-use crate::event::action::{Action, Command, Exit, McpCall, RawTool};
+use crate::event::action::{Action, Exit, McpCall, RawTool, ShellCommand};
 use crate::event::{EventKind, FailedStep};
 use crate::text::json::Field;
 
@@ -33,7 +33,7 @@ pub(super) fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'
         "NotebookEdit" => {
             Action::Edit(edited(input, "tool_input.notebook_path", |input| input.notebook_path))
         }
-        "Bash" => Action::Command(Command {
+        "Bash" => Action::Command(ShellCommand {
             line: known(input).command.get().and_then(|line| line.whole(COMMAND_LONGEST)),
             exit: exit(kind, &payload.tool_response),
             background: response.and_then(|response| response.background_task.get().cloned()),
@@ -126,14 +126,14 @@ fn own_tool<'a>(name: &Cow<'a, str>) -> Option<Cow<'a, str>> {
 pub(super) fn raw(payload: &[u8]) -> RawTool<'_> {
     #[derive(Default, serde::Deserialize)]
     #[serde(default)]
-    struct Tool<'a> {
+    struct RawPayload<'a> {
         #[serde(borrow)]
         tool_input: Option<&'a RawValue>,
         #[serde(borrow)]
         tool_response: Option<&'a RawValue>,
     }
     let payload = payload.strip_prefix(b"\xef\xbb\xbf").unwrap_or(payload);
-    let tool: Tool<'_> = serde_json::from_slice(payload).unwrap_or_default();
+    let tool: RawPayload<'_> = serde_json::from_slice(payload).unwrap_or_default();
     RawTool {
         input: tool.tool_input.map_or("", RawValue::get),
         response: tool.tool_response.map_or("", RawValue::get),

@@ -80,7 +80,7 @@ impl<'a> WireLine<'a> {
                 Some("attachment") => self
                     .attachment
                     .get()
-                    .and_then(Attachment::queued_prompt)
+                    .and_then(WireAttachment::queued_prompt)
                     .map_or(EntryKind::Other, EntryKind::Added),
                 Some("system") if self.subtype.get().is_some_and(|kind| kind == BOUNDARY) => {
                     EntryKind::Boundary(self.compaction.value().unwrap_or_default().boundary())
@@ -113,7 +113,7 @@ impl<'a> WireLine<'a> {
     }
 }
 
-impl Field<Decision<'_>> {
+impl Field<WireDecision<'_>> {
     fn is_by_hook(&self) -> bool {
         let is_hook = |member: &Field<Cow<'_, str>>| member.get().is_some_and(|name| name == "hook");
         self.get().is_some_and(|decision| is_hook(&decision.source) || is_hook(&decision.reason))
@@ -137,7 +137,7 @@ fn is_set(flag: &Field<bool>) -> bool {
     flag.get() == Some(&true)
 }
 
-impl<'a> Message<'a> {
+impl<'a> WireMessage<'a> {
     fn answer(self, requested_model: Field<Cow<'a, str>>) -> AnswerEntry<'a> {
         let is_of_host = self.model.get().is_some_and(|model| model == NO_MODEL);
         let usage = self.usage.get();
@@ -153,7 +153,7 @@ impl<'a> Message<'a> {
     }
 }
 
-impl<'a> Attachment<'a> {
+impl<'a> WireAttachment<'a> {
     /// A prompt that a person typed while the model worked.
     fn queued_prompt(&self) -> Option<PromptEntry<'a>> {
         let origin = self.origin.get().and_then(|origin| origin.kind.get());
@@ -168,7 +168,7 @@ impl<'a> Attachment<'a> {
     }
 }
 
-impl<'a> Compaction<'a> {
+impl<'a> WireCompaction<'a> {
     fn boundary(self) -> BoundaryEntry<'a> {
         let kept = self.preserved.value().and_then(|kept| kept.uuids.value()).unwrap_or_default();
         BoundaryEntry { left: self.left.value(), kept: kept.0 }
@@ -314,15 +314,15 @@ wire_object! {
         turn_origin as "turnOrigin": Cow<'a, str>,
         requested_model as "requestedModel": Cow<'a, str>,
         result as "toolUseResult": Verbatim<'a>,
-        decision as "permissionDecision": Decision<'a>,
-        message: Message<'a>,
-        attachment: Attachment<'a>,
-        compaction as "compactMetadata": Compaction<'a>,
+        decision as "permissionDecision": WireDecision<'a>,
+        message: WireMessage<'a>,
+        attachment: WireAttachment<'a>,
+        compaction as "compactMetadata": WireCompaction<'a>,
     }
 }
 
 wire_object! {
-    struct Message<'a> {
+    struct WireMessage<'a> {
         id: Cow<'a, str>,
         model: Cow<'a, str>,
         stop_reason: Cow<'a, str>,
@@ -332,38 +332,38 @@ wire_object! {
 }
 
 wire_object! {
-    struct Attachment<'a> {
+    struct WireAttachment<'a> {
         kind as "type": Cow<'a, str>,
         prompt: Verbatim<'a>,
         content: Verbatim<'a>,
         mode as "commandMode": Cow<'a, str>,
         human_turn as "humanTurn": bool,
-        origin: Origin<'a>,
+        origin: WireOrigin<'a>,
     }
 }
 
 wire_object! {
-    struct Decision<'a> {
+    struct WireDecision<'a> {
         source: Cow<'a, str>,
         reason as "reasonType": Cow<'a, str>,
     }
 }
 
 wire_object! {
-    struct Origin<'a> {
+    struct WireOrigin<'a> {
         kind: Cow<'a, str>,
     }
 }
 
 wire_object! {
-    struct Compaction<'a> {
+    struct WireCompaction<'a> {
         left as "postTokens": u64,
-        preserved as "preservedMessages": Kept<'a>,
+        preserved as "preservedMessages": WireKept<'a>,
     }
 }
 
 wire_object! {
-    struct Kept<'a> {
+    struct WireKept<'a> {
         uuids: Ids<'a>,
     }
 }
@@ -374,14 +374,14 @@ wire_object! {
         text: LongText<'a>,
         id: Cow<'a, str>,
         name: Cow<'a, str>,
-        input: Input<'a>,
+        input: WireInput<'a>,
         call as "tool_use_id": Cow<'a, str>,
         failed as "is_error": bool,
     }
 }
 
 wire_object! {
-    struct Input<'a> {
+    struct WireInput<'a> {
         file_path: Cow<'a, str>,
         notebook_path: Cow<'a, str>,
     }

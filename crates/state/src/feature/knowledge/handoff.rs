@@ -48,7 +48,7 @@ pub fn collect(
     // Whatever session decided something, who goes on is bound by it.
     let knowledge = folder.as_ref().zip(texts.as_ref());
     let knowledge = knowledge.map(|(folder, texts)| known::knowledge(Some(state), folder, texts, None, now));
-    Handoff::of(&HandoffSources {
+    Handoff::collect(&HandoffSources {
         at: now,
         session: session.map(|(id, _)| id.as_str()),
         marks,
@@ -104,7 +104,7 @@ fn write_locked(folder: &Folder, text: &str) -> io::Result<Written> {
     let path = folder.path().join(FILE);
     let old = read(&path)?;
     let is_ours = |old: &Vec<u8>| {
-        let head = std::str::from_utf8(old).ok().and_then(HandoffHead::of);
+        let head = std::str::from_utf8(old).ok().and_then(HandoffHead::parse);
         old.is_empty() || head.is_some_and(|head| head.unchanged)
     };
     let kept = match &old {

@@ -36,5 +36,5 @@ pub fn knowledge(
     let memory = memory.as_ref().and_then(Known::value).cloned().unwrap_or_default();
     let nudged = memory.nudged.clone();
     let remembered = PromotionMemory { shown: memory.into_shown(folder, now), nudged };
-    Knowledge::of(&files, &remembered, began)
+    Knowledge::from_files(&files, &remembered, began)
 }

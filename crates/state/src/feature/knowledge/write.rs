@@ -119,7 +119,7 @@ fn trim_locked(folder: &Folder, keep: usize, replace: Replace<'_>) -> io::Result
     again_if_changed(|| {
         let (path, old) = open(folder, flow::FILE)?;
         let old = old.unwrap_or_default();
-        let Some(trimmed) = Progress::parse(&old).trimmed(keep) else { return Ok(0) };
+        let Some(trimmed) = Progress::parse(&old).trim_to(keep) else { return Ok(0) };
         let (archive, known) = open(folder, flow::ARCHIVE)?;
         let archived = flow::add_to_archive(known.as_deref().unwrap_or_default(), &trimmed.moved);
         if known.as_ref() != Some(&archived) {

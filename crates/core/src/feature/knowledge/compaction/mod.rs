@@ -259,7 +259,7 @@ fn report_recovery(facts: &Facts<'_>) -> Verdict {
     let Some(knowledge) = &facts.knowledge.files else {
         return Verdict { effects: vec![recovered], ..Verdict::silent("there is no flow here") };
     };
-    let mut text = String::from(if boundary.promoted() {
+    let mut text = String::from(if boundary.all_promoted() {
         "Compact occurred. Learnings preserved via /compound. Read persistence files to resume."
     } else if boundary.unpromoted > 0 {
         "Compact occurred. Recent work entries were not promoted to learnings. Run /compound to review and preserve knowledge."

@@ -131,13 +131,13 @@ fn the_newest_stay_byte_for_byte_and_the_others_move() {
     let text =
         "# P\r\n\n## 2026-01-03\n- c  \n\n## 2026-01-01\r\n- a\n## 2026-01-02\n- b\n\n## 2026-01-04\n- d";
     let progress = Progress::parse(text);
-    assert_eq!(progress.trimmed(4), None);
-    assert_eq!(progress.trimmed(9), None);
-    let trimmed = progress.trimmed(2).unwrap();
+    assert_eq!(progress.trim_to(4), None);
+    assert_eq!(progress.trim_to(9), None);
+    let trimmed = progress.trim_to(2).unwrap();
     assert_eq!(trimmed.kept, "# P\r\n\n## 2026-01-03\n- c  \n\n## 2026-01-04\n- d");
     let moved: Vec<&str> = trimmed.moved.iter().map(|(_, text)| text.as_str()).collect();
     assert_eq!(moved, ["## 2026-01-01\r\n- a\n", "## 2026-01-02\n- b\n\n"]);
-    assert_eq!(progress.trimmed(0).unwrap().kept, "# P\r\n\n");
+    assert_eq!(progress.trim_to(0).unwrap().kept, "# P\r\n\n");
 
     let archive = add_to_archive("", &trimmed.moved);
     assert_eq!(archive, "# Progress archive\n\n## 2026-01-01\r\n- a\n\n## 2026-01-02\n- b\n");
@@ -149,7 +149,7 @@ fn the_newest_stay_byte_for_byte_and_the_others_move() {
 #[test]
 fn an_open_fence_swallows_nothing_that_follows_it() {
     let progress = Progress::parse("## 2026-01-02\n## 2026-01-01\n~~~\nx\n\n");
-    let moved = progress.trimmed(0).unwrap().moved;
+    let moved = progress.trim_to(0).unwrap().moved;
     let archive = add_to_archive("", &moved);
     assert_eq!(archive, "# Progress archive\n\n## 2026-01-01\n~~~\nx\n~~~\n\n## 2026-01-02\n");
     let ids: Vec<EntryId> = Progress::parse(&archive).entries.iter().map(|entry| entry.id).collect();
@@ -248,7 +248,7 @@ proptest! {
     #[test]
     fn trimming_keeps_each_entry_in_one_place(text in file(), keep in 0_usize..6) {
         let progress = Progress::parse(&text);
-        let Some(trimmed) = progress.trimmed(keep) else {
+        let Some(trimmed) = progress.trim_to(keep) else {
             prop_assert!(progress.entries.len() <= keep);
             return Ok(());
         };
@@ -256,7 +256,7 @@ proptest! {
         prop_assert_eq!(all.len(), keep);
         all.extend(trimmed.moved.iter().map(|(id, _)| *id));
         prop_assert_eq!(sorted(all), ids(&text));
-        prop_assert_eq!(Progress::parse(&trimmed.kept).trimmed(keep), None);
+        prop_assert_eq!(Progress::parse(&trimmed.kept).trim_to(keep), None);
         let bytes = trimmed.kept.len() + trimmed.moved.iter().map(|(_, text)| text.len()).sum::<usize>();
         prop_assert_eq!(bytes, text.len());
 

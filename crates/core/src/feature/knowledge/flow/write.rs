@@ -36,7 +36,7 @@ impl<'a> Progress<'a> {
         let most = |count: usize, of: usize| count * 2 > of;
         let entries = &self.entries;
         let headed = entries.iter().filter(|entry| entry.body.starts_with(['\n', '\r'])).count();
-        let block = entry.written(newline, most(headed, entries.len()));
+        let block = entry.to_markdown(newline, most(headed, entries.len()));
         let Some(first) = entries.first() else {
             let is_empty = self.text.trim_start_matches('\u{feff}').trim().is_empty();
             let head =
@@ -59,7 +59,7 @@ impl<'a> Progress<'a> {
     }
 
     /// `None` if there are no more entries than that.
-    pub fn trimmed(&self, keep: usize) -> Option<Trimmed> {
+    pub fn trim_to(&self, keep: usize) -> Option<Trimmed> {
         let newest = self.newest_first();
         let mut away: Vec<&ProgressEntry<'a>> = newest.get(keep..)?.to_vec();
         if away.is_empty() {
@@ -78,7 +78,7 @@ impl<'a> Progress<'a> {
 }
 
 impl NewEntry {
-    fn written(&self, newline: &str, blank_after_heading: bool) -> String {
+    fn to_markdown(&self, newline: &str, blank_after_heading: bool) -> String {
         let mut text = format!("## [{}] — {}{newline}", self.at.iso_seconds(), single_spaced(&self.what));
         if blank_after_heading {
             text.push_str(newline);

@@ -51,7 +51,7 @@ impl Confirmations {
         }
     }
 
-    pub(super) fn written(&self, form: CountForm) -> String {
+    pub(super) fn to_line(&self, form: CountForm) -> String {
         let count = match (form, self.count) {
             (CountForm::Kai, count) => format!("{count}回"),
             (CountForm::Times, 1) => "1 time".into(),
@@ -65,7 +65,7 @@ impl Confirmations {
     }
 
     /// Parses the text after the colon. Full-width digits, bars and commas are accepted.
-    pub(super) fn read(line: &str) -> Result<(Confirmations, CountForm), LearningFault> {
+    pub(super) fn parse(line: &str) -> Result<(Confirmations, CountForm), LearningFault> {
         let line: String = line.chars().map(narrow).collect();
         let mut parts = line.split('|').map(str::trim);
         let count = parts.next().unwrap_or_default();

@@ -40,7 +40,7 @@ pub fn append_learning(text: &str, new: &NewLearning<'_>) -> String {
     let mut confirmed = Confirmations { count: 1, date: new.date.to_owned(), phases: Vec::new() };
     confirmed.add_phase(new.phase);
     let form = form_of(&parse_sections(text)).unwrap_or(new.form);
-    let _ = write!(block, "- **Confirmed**: {}{newline}", confirmed.written(form));
+    let _ = write!(block, "- **Confirmed**: {}{newline}", confirmed.to_line(form));
 
     let mut whole = text.to_owned();
     if text.trim_start_matches('\u{feff}').trim().is_empty() {

@@ -91,7 +91,7 @@ impl<'a> StockSection<'a> {
         }
         let mut entry = StockSection { id: EntryId::of(section.heading, &body), section, blocks, read: None };
         entry.read = entry.confirmed_line().map(|(_, line)| {
-            if line.colon { Confirmations::read(line.value) } else { Err(LearningFault::NoColon) }
+            if line.colon { Confirmations::parse(line.value) } else { Err(LearningFault::NoColon) }
         });
         entry
     }
@@ -160,12 +160,12 @@ impl<'a> StockSection<'a> {
         let line = self.confirmed_line();
         if let (Some((block, line)), Some(form)) = (line, self.form()) {
             let at = block.range.start + line.at;
-            return (at..at + line.value.len(), confirmed.written(form));
+            return (at..at + line.value.len(), confirmed.to_line(form));
         }
         let newline = Newline::of(text).as_str();
         let bold = self.labels().next().is_none_or(|(_, label)| label.bold);
         let mark = if bold { "**" } else { "" };
-        let new = format!("- {mark}Confirmed{mark}: {}", confirmed.written(form.unwrap_or(CountForm::Times)));
+        let new = format!("- {mark}Confirmed{mark}: {}", confirmed.to_line(form.unwrap_or(CountForm::Times)));
         if let Some((block, _)) = line {
             return (block.range.start..block.range.start, format!("{new}{newline}"));
         }

@@ -235,7 +235,7 @@ proptest! {
             for line in text[entry.range.clone()].lines() {
                 let read = parse_bullet(line).filter(|found| found.label == BulletLabel::Confirmed);
                 let words = line.strip_prefix("## ").unwrap_or(line).trim();
-                if read.is_none_or(|read| Confirmations::read(read.value).is_err()) {
+                if read.is_none_or(|read| Confirmations::parse(read.value).is_err()) {
                     prop_assert!(section.contains(words), "{words:?} is not in {section:?}");
                 }
             }

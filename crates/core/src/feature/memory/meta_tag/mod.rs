@@ -93,7 +93,7 @@ impl Policy for MetaTag {
             Some(answer) if answer.tag.is_some() => return Verdict::silent("the answer has its tag"),
             Some(_) => {}
         }
-        if marks.memory.holds(facts.event) {
+        if marks.memory.held_in_turn(facts.event) {
             return Verdict::silent("held once in this turn");
         }
         block_stop(facts, marks)

@@ -158,7 +158,7 @@ fn judge_turn(facts: &Facts<'_>, config: &Config, marks: &Marks) -> Verdict {
         Known::Absent | Known::Broken(_) => return moved("the catalogue cannot be read"),
     }
     let mode = config.policies.topic_decision.mode;
-    let held_by_us = marks.memory.holds(facts.event);
+    let held_by_us = marks.memory.held_in_turn(facts.event);
     if mode == TopicMode::Block && !held_by_us && !config.stepped_down(ID) {
         return block_stop(facts, marks, before, &now);
     }

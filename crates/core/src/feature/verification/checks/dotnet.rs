@@ -7,7 +7,7 @@ use crate::feature::verification::checks::{CheckCall, Contents, Ecosystem, examp
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "*.sln *.slnx *.csproj *.fsproj *.vbproj global.json Directory.Build.props \
         Directory.Packages.props",
-    beside: "",
+    other_files: "",
     texts: "",
     commands: "dotnet msbuild",
     // File names do not tell which projects are tests.

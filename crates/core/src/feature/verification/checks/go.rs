@@ -6,7 +6,7 @@ use crate::feature::verification::checks::{CheckCall, Contents, Ecosystem, examp
 
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "go.mod go.work",
-    beside: ".golangci.yml .golangci.yaml .golangci.toml",
+    other_files: ".golangci.yml .golangci.yaml .golangci.toml",
     texts: "",
     commands: "go gotestsum golangci-lint staticcheck ginkgo",
     read: |name, _| match name {

@@ -10,7 +10,7 @@ use crate::feature::verification::checks::{
 
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "pom.xml build.gradle build.gradle.kts settings.gradle settings.gradle.kts build.sbt",
-    beside: "gradlew mvnw",
+    other_files: "gradlew mvnw",
     texts: "",
     commands: "mvn mvnw mvnd gradle gradlew sbt",
     read: |name, _| match name {

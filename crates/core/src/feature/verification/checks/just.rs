@@ -9,7 +9,7 @@ use crate::feature::verification::checks::{CheckCall, Contents, Ecosystem};
 
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "justfile Justfile .justfile",
-    beside: "",
+    other_files: "",
     texts: "justfile Justfile .justfile",
     commands: "just",
     read: |_, text| read(text),

@@ -9,7 +9,7 @@ use crate::feature::verification::checks::{CheckCall, Contents, Ecosystem};
 
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "Makefile makefile GNUmakefile",
-    beside: "",
+    other_files: "",
     texts: "Makefile makefile GNUmakefile",
     commands: "make gmake",
     read: |_, text| read(text),

@@ -38,7 +38,7 @@ struct Ecosystem {
     /// The ecosystem's commands count only if one of these exists.
     manifests: Words,
     /// Further files that show something about the project.
-    beside: Words,
+    other_files: Words,
     /// Files whose text is needed.
     texts: Words,
     /// The commands judged by this ecosystem.
@@ -85,8 +85,9 @@ pub struct SeenFile<'a> {
 
 /// File names to look for in each folder.
 pub fn manifest_names() -> impl Iterator<Item = &'static str> {
-    let of =
-        |ecosystem: &&'static Ecosystem| each_word(ecosystem.manifests).chain(each_word(ecosystem.beside));
+    let of = |ecosystem: &&'static Ecosystem| {
+        each_word(ecosystem.manifests).chain(each_word(ecosystem.other_files))
+    };
     ECOSYSTEMS.iter().flat_map(of).filter(|name| !name.starts_with('*')).chain(each_word(COMPOSE))
 }
 
@@ -174,7 +175,7 @@ pub fn read_project(seen: &[SeenFile<'_>]) -> ProjectChecks {
         let mut contents = Contents::default();
         let reader = ECOSYSTEMS
             .iter()
-            .find(|ecosystem| is_manifest(ecosystem, seen.name) || among(ecosystem.beside, seen.name));
+            .find(|ecosystem| is_manifest(ecosystem, seen.name) || among(ecosystem.other_files, seen.name));
         if let Some(ecosystem) = reader {
             contents = (ecosystem.read)(seen.name, seen.text.unwrap_or_default());
         }

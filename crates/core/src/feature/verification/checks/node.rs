@@ -14,7 +14,7 @@ use crate::feature::verification::checks::{
 
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "package.json deno.json deno.jsonc",
-    beside: "tsconfig.json pnpm-workspace.yaml pnpm-lock.yaml yarn.lock bun.lock bun.lockb turbo.json \
+    other_files: "tsconfig.json pnpm-workspace.yaml pnpm-lock.yaml yarn.lock bun.lock bun.lockb turbo.json \
         nx.json lerna.json eslint.config.js eslint.config.mjs eslint.config.ts .eslintrc.json \
         .eslintrc.js .eslintrc.cjs .eslintrc biome.json biome.jsonc",
     texts: "package.json deno.json",

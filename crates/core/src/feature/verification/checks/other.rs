@@ -12,7 +12,7 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "CMakeLists.txt meson.build build.ninja MODULE.bazel WORKSPACE WORKSPACE.bazel \
         Package.swift mix.exs pubspec.yaml build.zig stack.yaml cabal.project dune-project \
         project.clj foundry.toml .pre-commit-config.yaml",
-    beside: "",
+    other_files: "",
     texts: "",
     commands: "cmake ctest ninja meson bazel bazelisk swift mix dart flutter zig stack cabal dune lein \
         forge pre-commit prek",

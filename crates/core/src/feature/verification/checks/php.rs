@@ -6,7 +6,7 @@ use crate::feature::verification::checks::{CheckCall, Contents, Ecosystem, examp
 
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "composer.json",
-    beside: "phpunit.xml phpunit.xml.dist phpstan.neon phpstan.neon.dist psalm.xml psalm.xml.dist \
+    other_files: "phpunit.xml phpunit.xml.dist phpstan.neon phpstan.neon.dist psalm.xml psalm.xml.dist \
         phpcs.xml phpcs.xml.dist artisan",
     texts: "composer.json",
     commands: "composer php phpunit pest paratest phpstan psalm phpcs artisan codecept",

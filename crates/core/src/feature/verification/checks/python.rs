@@ -12,7 +12,7 @@ use crate::feature::verification::checks::{
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "pyproject.toml setup.py setup.cfg tox.ini noxfile.py requirements.txt pytest.ini \
         conftest.py manage.py Pipfile",
-    beside: "mypy.ini pyrightconfig.json ruff.toml .flake8 .pylintrc uv.lock poetry.lock",
+    other_files: "mypy.ini pyrightconfig.json ruff.toml .flake8 .pylintrc uv.lock poetry.lock",
     texts: "pyproject.toml setup.cfg tox.ini requirements.txt",
     commands: "pytest py.test python python3 tox nox mypy dmypy pyright basedpyright ty pyre pytype ruff \
         flake8 pylint coverage hatch rye manage.py maturin nose2 ward behave",

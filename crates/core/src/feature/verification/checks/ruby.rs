@@ -8,7 +8,7 @@ use crate::feature::verification::checks::{
 
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "Gemfile Rakefile .rspec",
-    beside: ".rubocop.yml sorbet/config bin/rails",
+    other_files: ".rubocop.yml sorbet/config bin/rails",
     texts: "",
     commands: "rspec rake rails ruby minitest m rubocop standardrb srb steep cucumber",
     read: |name, _| match name {

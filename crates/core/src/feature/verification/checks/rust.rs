@@ -8,7 +8,7 @@ use crate::feature::verification::checks::{CheckCall, Contents, Ecosystem, examp
 
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "Cargo.toml",
-    beside: "clippy.toml .clippy.toml",
+    other_files: "clippy.toml .clippy.toml",
     texts: "Cargo.toml",
     commands: "cargo cross wasm-pack bacon",
     read,

@@ -199,7 +199,7 @@ pub(super) fn block_reason(facts: &Facts<'_>, config: &Config, changes: &ChangeS
             examples.join(", ")
         )
     };
-    let edited = changes.listed();
+    let edited = changes.list_files();
     format!("Code was edited and not verified since: {edited}.{} {counts}", hidden.unwrap_or_default())
 }
 
@@ -233,8 +233,10 @@ pub fn example_commands(checks: Option<&ProjectChecks>, config: &Config, missing
 
 /// The summary may have lost that code is unverified.
 fn remind_after_compaction(changes: &ChangeSet) -> Verdict {
-    let text =
-        format!("Code was edited before this compaction and is not verified since: {}.", changes.listed());
+    let text = format!(
+        "Code was edited before this compaction and is not verified since: {}.",
+        changes.list_files()
+    );
     Verdict {
         because: "unverified edits outlive the compaction",
         says: vec![Say { to: Audience::Model, text, weight: 70, explains: false, when_said: Vec::new() }],
