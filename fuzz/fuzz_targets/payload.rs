@@ -4,7 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 use tidegate_core::event::EventKind;
 use tidegate_core::host::Host;
-use tidegate_core::meter::transcript::Evidence;
+use tidegate_core::meter::transcript::EventTrace;
 use tidegate_core::pipeline::gate;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -19,7 +19,7 @@ fuzz_target!(|bytes: &[u8]| {
                 if gate::check_members(&event).is_ok() {
                     assert!(!matches!(paths, Some(Err(_))));
                 }
-                let _ = (event.human_prompt(), event.main_thread(), Evidence::of(&event));
+                let _ = (event.human_prompt(), event.is_main_thread(), EventTrace::of_event(&event));
             }
             Err(unreadable) => {
                 assert!(!unreadable.step.to_string().is_empty());
