@@ -10,7 +10,7 @@
 //! not marked as said is said again. A failure at any step has one place, [`failure`]. Another host gets no
 //! answer, and a caller that is not the session's client changes nothing ([`caller`]).
 //!
-//! Speed comes from doing nothing twice. Large values are not freed ([`keep_until_exit`]). Bytes are
+//! Every instruction is paid at every tool call. Large values are not freed ([`keep_until_exit`]). Bytes are
 //! searched without asking the processor (`core/src/text/search.rs`). Lists of words are one text each
 //! (`core/src/text/word_list.rs`), and tables are `static`, which exist once, not `const`. `cargo xtask
 //! budget` counts the rest.
