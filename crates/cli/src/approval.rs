@@ -20,7 +20,7 @@ use tidegate_core::feature::approval::{ApprovalEvidence, approval_question_call,
 use tidegate_core::feature::marks::Marks;
 use tidegate_core::host::Host;
 use tidegate_core::host::person::Person;
-use tidegate_core::host::transcript::Entry;
+use tidegate_core::host::transcript::TranscriptEntry;
 use tidegate_core::pipeline::record::{Deeds, Record};
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
@@ -405,7 +405,7 @@ enum TranscriptAnswer {
 
 fn look_in_transcript(path: &Path, given: &ApprovalRequest) -> TranscriptAnswer {
     let (call, is_of_others) = (Cell::new(None), Cell::new(false));
-    let is_yes = |entry: &Entry<'_>| match find_approval(Host::ClaudeCode, entry, given) {
+    let is_yes = |entry: &TranscriptEntry<'_>| match find_approval(Host::ClaudeCode, entry, given) {
         ApprovalEvidence::Yes(of) => {
             call.set(of);
             true

@@ -7,8 +7,8 @@ use tidegate_core::event::SessionId;
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::knowledge::entry_id::EntryId;
 use tidegate_core::feature::knowledge::flow;
-use tidegate_core::feature::knowledge::flow::{NewEntry, Progress, Shown, unpromoted};
-use tidegate_core::feature::knowledge::stock::{Form, StockFile};
+use tidegate_core::feature::knowledge::flow::{NewEntry, Progress, ShownEntries, unpromoted};
+use tidegate_core::feature::knowledge::stock::{CountForm, StockFile};
 use tidegate_core::feature::marks::Marks;
 use tidegate_core::text::one_line::one_line;
 
@@ -100,11 +100,11 @@ impl Project {
     }
 
     /// New files count confirmations in the person's language.
-    pub(crate) fn form(&self) -> Form {
+    pub(crate) fn form(&self) -> CountForm {
         let prompt = self.marks.as_ref().and_then(|marks| marks.session.lang);
         match self.here.env.lang(self.here.config.general.lang, prompt) {
-            Lang::En => Form::Times,
-            Lang::Ja => Form::Kai,
+            Lang::En => CountForm::Times,
+            Lang::Ja => CountForm::Kai,
         }
     }
 
@@ -260,7 +260,7 @@ pub(crate) struct Knowledge {
     pub(crate) stock: Vec<StockText>,
     /// Stock that cannot be read, and why.
     pub(crate) broken: Vec<(PathBuf, String)>,
-    shown: Shown,
+    shown: ShownEntries,
 }
 
 #[derive(Clone)]

@@ -9,9 +9,9 @@ use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::Marks;
 use tidegate_core::host::Host;
 use tidegate_core::meter::forecast::{self, Forecast};
-use tidegate_core::meter::sources::Sources;
-use tidegate_core::meter::transcript::Evidence;
-use tidegate_core::meter::{Meter, Unknown};
+use tidegate_core::meter::sources::MeterSources;
+use tidegate_core::meter::transcript::EventTrace;
+use tidegate_core::meter::{Meter, NoReading};
 use tidegate_core::pipeline::record::Record;
 use tidegate_core::settings::setting::Whole;
 use tidegate_core::time::Millis;
@@ -170,10 +170,12 @@ impl Here {
         let host = known.and_then(|known| known.session.host.clone()).unwrap_or_else(read);
         let transcript = match &path {
             None => Ok(None),
-            Some(path) if !path.exists() => Err(Unknown::Broken(format!("{}: no such file", path.display()))),
-            Some(path) => transcript::last_reading(Host::ClaudeCode, path, Evidence::None, &|| true),
+            Some(path) if !path.exists() => {
+                Err(NoReading::Broken(format!("{}: no such file", path.display())))
+            }
+            Some(path) => transcript::last_reading(Host::ClaudeCode, path, EventTrace::None, &|| true),
         };
-        let meter = Sources {
+        let meter = MeterSources {
             now: self.now,
             payload: None,
             bridge: session.and_then(|session| bridge::read(&self.state.session(&session.id))),

@@ -1,26 +1,28 @@
 //! Laws of command lines: what hides a status hides it from evidence, too, and no line ends the process.
 
 use proptest::prelude::*;
-use tidegate_core::feature::verification::checks::{Extra, Place, Project, Seen, project};
+use tidegate_core::feature::verification::checks::{
+    ExtraChecks, ProjectChecks, RunPlace, SeenFile, read_project,
+};
 use tidegate_core::shell::{self, Status};
 
-const PLACE: Place<'static> = Place { roots: &["/repo"], cwd: "/repo", end: None, links: &[] };
+const PLACE: RunPlace<'static> = RunPlace { roots: &["/repo"], cwd: "/repo", end: None, links: &[] };
 
-fn everything() -> Project {
+fn everything() -> ProjectChecks {
     let scripts = r#"{"scripts": {"test": "vitest run", "lint": "eslint ."}}"#;
     let makefile = "test:\n\tgo test ./...\n";
-    project(&[
-        Seen { folder: "", name: "Cargo.toml", text: Some("") },
-        Seen { folder: "", name: "package.json", text: Some(scripts) },
-        Seen { folder: "", name: "pyproject.toml", text: Some("") },
-        Seen { folder: "", name: "go.mod", text: None },
-        Seen { folder: "", name: "Makefile", text: Some(makefile) },
+    read_project(&[
+        SeenFile { folder: "", name: "Cargo.toml", text: Some("") },
+        SeenFile { folder: "", name: "package.json", text: Some(scripts) },
+        SeenFile { folder: "", name: "pyproject.toml", text: Some("") },
+        SeenFile { folder: "", name: "go.mod", text: None },
+        SeenFile { folder: "", name: "Makefile", text: Some(makefile) },
     ])
 }
 
 fn proves(line: &str) -> bool {
     let script = shell::parse(line);
-    script.is_some_and(|script| !everything().evidence(&script, PLACE, &Extra::default()).is_empty())
+    script.is_some_and(|script| !everything().evidence(&script, PLACE, &ExtraChecks::default()).is_empty())
 }
 
 fn checks() -> impl Strategy<Value = String> {
@@ -106,7 +108,7 @@ proptest! {
     ]), 0..40)) {
         let line = parts.concat();
         if let Some(script) = shell::parse(&line) {
-            let all = everything().evidence(&script, PLACE, &Extra::default());
+            let all = everything().evidence(&script, PLACE, &ExtraChecks::default());
             prop_assert!(all.iter().all(|found| script.steps[found.step].status == Status::Decides));
         }
     }

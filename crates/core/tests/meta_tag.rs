@@ -1,8 +1,8 @@
 //! The laws of meta tags. Their tables are in `src/feature/memory/tag.md`.
 
 use proptest::prelude::*;
-use tidegate_core::feature::memory::catalogue::Named;
-use tidegate_core::feature::memory::tag::{MetaTag, find, render, without};
+use tidegate_core::feature::memory::catalogue::NamedId;
+use tidegate_core::feature::memory::tag::{TopicTag, find_last, render, without_tags};
 
 /// Pieces that tags and Markdown are made of.
 fn pieces() -> impl Strategy<Value = String> {
@@ -52,37 +52,37 @@ proptest! {
         before in "[a-z \n]{0,20}",
         (n, m) in (0..i64::MAX, 0..i64::MAX),
     ) {
-        let tag = render(&Named { id: n, name: project.clone() }, &Named { id: m, name: topic.clone() });
+        let tag = render(&NamedId { id: n, name: project.clone() }, &NamedId { id: m, name: topic.clone() });
         prop_assert!(!tag.contains('\n'));
-        let found = find(&format!("{before}\n\n{tag}\n")).expect("a tag that was written");
+        let found = find_last(&format!("{before}\n\n{tag}\n")).expect("a tag that was written");
         prop_assert_eq!(found.project.as_ref().map(|named| named.id), Some(n));
         prop_assert_eq!(found.topic.id, m);
         // Names come back, up to what would have ended the tag; and then for good.
         let plain = |name: &str| !name.chars().any(|c| c.is_control() || "<>|｜\u{2028}\u{2029}".contains(c));
         if plain(&project) && plain(&topic) {
-            let same = MetaTag {
-                project: Some(Named { id: n, name: project.trim().to_owned() }),
-                topic: Named { id: m, name: topic.trim().to_owned() },
+            let same = TopicTag {
+                project: Some(NamedId { id: n, name: project.trim().to_owned() }),
+                topic: NamedId { id: m, name: topic.trim().to_owned() },
             };
             prop_assert_eq!(&found, &same);
         }
         let around = format!("{before}\n\n{tag}\nend");
-        prop_assert_eq!(without(&around), format!("{before}\n\n\nend"));
+        prop_assert_eq!(without_tags(&around), format!("{before}\n\n\nend"));
         let again = render(found.project.as_ref().expect("seen above"), &found.topic);
-        prop_assert_eq!(find(&again), Some(found));
+        prop_assert_eq!(find_last(&again), Some(found));
     }
 
     #[test]
     fn any_text_is_read(text in prop_oneof![pieces(), ".{0,60}"]) {
-        let rest = without(&text);
+        let rest = without_tags(&text);
         prop_assert!(rest.len() <= text.len());
-        prop_assert_eq!(find(&text).is_none(), rest == text);
+        prop_assert_eq!(find_last(&text).is_none(), rest == text);
     }
 
     #[test]
     fn a_fence_hides_everything(text in pieces()) {
         prop_assume!(!text.contains("~~~"));
-        prop_assert_eq!(find(&format!("~~~~\n{text}\n~~~~\n")), None);
+        prop_assert_eq!(find_last(&format!("~~~~\n{text}\n~~~~\n")), None);
     }
 }
 
@@ -97,7 +97,7 @@ fn a_text_without_its_tags() {
         ),
         ("a", "a"),
     ] {
-        assert_eq!(without(text), rest);
+        assert_eq!(without_tags(text), rest);
     }
 }
 
@@ -119,8 +119,8 @@ fn the_work_grows_with_the_text_and_no_faster() {
         "a\n",
     ] {
         let text = format!("[meta]{}", piece.repeat(1_000_000 / piece.len()));
-        assert_eq!(find(&text), None, "{piece:?}");
+        assert_eq!(find_last(&text), None, "{piece:?}");
     }
     let ticks = (1..1400).map(|n| "`".repeat(n)).collect::<Vec<_>>().join(" ");
-    assert_eq!(find(&format!("[meta]{ticks}")), None);
+    assert_eq!(find_last(&format!("[meta]{ticks}")), None);
 }

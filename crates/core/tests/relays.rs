@@ -2,17 +2,17 @@
 
 use proptest::prelude::*;
 use serde_json::json;
-use tidegate_core::feature::memory::job::Answer;
-use tidegate_core::feature::memory::relay::{Extract, Relay, Step};
+use tidegate_core::feature::memory::job::AnswerDigest;
+use tidegate_core::feature::memory::relay::{Relay, RelayExtract, RelayStep};
 use tidegate_core::host::Host;
 use tidegate_core::text::fnv;
 
 fn extract(lines: &[&str]) -> Vec<Relay> {
-    let parser = Host::ClaudeCode.parser(&Extract::SOUGHT);
-    let mut extract = Extract::new(None);
+    let parser = Host::ClaudeCode.parser(&RelayExtract::SOUGHT);
+    let mut extract = RelayExtract::new(None);
     let mut relays: Vec<Relay> = Vec::new();
     for entry in lines.iter().filter_map(|line| parser.entry(line.as_bytes())) {
-        if let Step::Begins(Some(relay)) = extract.entry(&entry) {
+        if let RelayStep::Begins(Some(relay)) = extract.entry(&entry) {
             relays.push(*relay);
         }
     }
@@ -187,10 +187,10 @@ fn the_last_text_that_says_something_is_the_answer() {
 
 #[test]
 fn an_answer_is_recognised_by_its_text() {
-    let expected = |text: &str| Answer { bytes: text.len() as u64, hash: fnv::hash(text.bytes()) };
+    let expected = |text: &str| AnswerDigest { bytes: text.len() as u64, hash: fnv::hash(text.bytes()) };
     let seen = |lines: &[String], told: &str| {
-        let parser = Host::ClaudeCode.parser(&Extract::SOUGHT);
-        let mut extract = Extract::new(Some(expected(told)));
+        let parser = Host::ClaudeCode.parser(&RelayExtract::SOUGHT);
+        let mut extract = RelayExtract::new(Some(expected(told)));
         for entry in lines.iter().filter_map(|line| parser.entry(line.as_bytes())) {
             extract.entry(&entry);
         }
@@ -208,7 +208,7 @@ fn an_answer_is_recognised_by_its_text() {
 #[test]
 fn a_relay_of_any_length_is_small() {
     let parser = Host::ClaudeCode.parser(&[]);
-    let mut extract = Extract::new(None);
+    let mut extract = RelayExtract::new(None);
     let mut take = |line: String| extract.entry(&parser.entry(line.as_bytes()).expect("an entry"));
     take(user("u", 1, &"prompt ".repeat(100_000)));
     for n in 0..2000 {

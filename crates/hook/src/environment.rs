@@ -170,7 +170,7 @@ impl Environment {
 
     /// The host's settings with the overrides of its variables.
     pub fn host_settings(&self, files: &HostSettings) -> HostSettings {
-        self.compaction.over(files)
+        self.compaction.apply_to(files)
     }
 
     /// Places for unnoted edits if the session's folder cannot be written.

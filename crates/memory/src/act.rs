@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Serialize;
-use tidegate_core::feature::memory::job::ProjectOf;
+use tidegate_core::feature::memory::job::RelayProject;
 use tidegate_core::feature::memory::settings::{MemorySettings, StartupProjects};
 use tidegate_core::redact::redact;
 use tidegate_core::text::hidden::is_plain;
@@ -29,7 +29,7 @@ pub const LONGEST_TEXT: usize = 64 * 1024;
 pub struct Acting<'a> {
     pub now: Millis,
     /// The project of the current folder.
-    pub own: Option<&'a ProjectOf>,
+    pub own: Option<&'a RelayProject>,
     pub session: Option<&'a str>,
 }
 
@@ -96,7 +96,7 @@ pub fn find_project_exactly(store: &mut dyn Store, named: &str) -> Result<Memory
     Err(Error::new(ErrorKind::Refused, what).hint(format!("name one by its id: {}", each.join(", "))))
 }
 
-pub fn find_own_project(store: &mut dyn Store, own: Option<&ProjectOf>) -> Result<Option<MemoryProject>> {
+pub fn find_own_project(store: &mut dyn Store, own: Option<&RelayProject>) -> Result<Option<MemoryProject>> {
     match own {
         Some(own) => store.project_by_key(&own.key),
         None => Ok(None),
@@ -104,7 +104,7 @@ pub fn find_own_project(store: &mut dyn Store, own: Option<&ProjectOf>) -> Resul
 }
 
 /// Creates the project of a folder if the store does not know it yet.
-pub fn make_project(store: &mut dyn Store, own: &ProjectOf, now: Millis) -> Result<MemoryProject> {
+pub fn make_project(store: &mut dyn Store, own: &RelayProject, now: Millis) -> Result<MemoryProject> {
     if let Some(found) = store.project_by_key(&own.key)? {
         return Ok(found);
     }
@@ -125,18 +125,18 @@ pub fn make_project(store: &mut dyn Store, own: &ProjectOf, now: Millis) -> Resu
 pub(crate) const WITHIN: &str = "//";
 
 /// One of several projects in a repository: its key starts with the key of the repository.
-pub fn project_within(own: &ProjectOf, name: &str) -> ProjectOf {
-    ProjectOf { key: format!("{}{WITHIN}{name}", own.key), name: name.to_owned(), ..own.clone() }
+pub fn project_within(own: &RelayProject, name: &str) -> RelayProject {
+    RelayProject { key: format!("{}{WITHIN}{name}", own.key), name: name.to_owned(), ..own.clone() }
 }
 
 /// True for the key of the project itself and of any project within it.
-pub fn is_own_key(own: &ProjectOf, key: &str) -> bool {
+pub fn is_own_key(own: &RelayProject, key: &str) -> bool {
     key.strip_prefix(own.key.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(WITHIN))
 }
 
 /// Refuses a project other than that of the current folder: an agent that reads hostile text in one project
 /// must not write into the memory of another.
-pub fn check_own_project(store: &mut dyn Store, own: Option<&ProjectOf>, project: i64) -> Result<()> {
+pub fn check_own_project(store: &mut dyn Store, own: Option<&RelayProject>, project: i64) -> Result<()> {
     let found = store
         .project(project)?
         .ok_or_else(|| Error::new(ErrorKind::Missing, format!("there is no project {project}")))?;
@@ -478,7 +478,7 @@ pub struct Startup {
 pub fn startup(
     store: &mut dyn Store,
     settings: &MemorySettings,
-    own: Option<&ProjectOf>,
+    own: Option<&RelayProject>,
     limit: Option<usize>,
 ) -> Result<Startup> {
     let own = find_own_project(store, own)?;

@@ -25,7 +25,7 @@ use tidegate_core::feature::knowledge::stock::Stock;
 use tidegate_core::feature::knowledge::{handoff, plan};
 use tidegate_core::feature::marks::{Mark, Marks};
 use tidegate_core::feature::memory::catalogue::{ProjectPage, TopicRecord, Undecided};
-use tidegate_core::feature::memory::effect::Starts;
+use tidegate_core::feature::memory::effect::StartWhen;
 use tidegate_core::feature::memory::job::{Job, Work};
 use tidegate_core::feature::workflow::check::FoundFile;
 use tidegate_core::meter::sources::Bridge;
@@ -520,7 +520,7 @@ fn pressure(machine: &Machine, path: &Path) {
 }
 
 fn handoff(_: &Machine, path: &Path) {
-    let head = handoff::Head::of(&text(path)).expect("it is one that Tidegate wrote");
+    let head = handoff::HandoffHead::parse(&text(path)).expect("it is one that Tidegate wrote");
     assert_eq!(head.at.iso(), "2026-11-17T18:56:29.232Z");
     assert!(head.unchanged, "as 0.1.0 left it");
 }
@@ -548,7 +548,7 @@ fn stock(_: &Machine, path: &Path) {
 
 fn task_plan(_: &Machine, path: &Path) {
     let text = text(path);
-    assert_eq!(plan::task(&text), Some("retries"));
+    assert_eq!(plan::task_title(&text), Some("retries"));
     assert_eq!(plan::constraints(&text), ["No new dependencies in the client crate"]);
     assert_eq!(plan::open_items(&text), ["document the limits"]);
 }
@@ -618,7 +618,7 @@ fn jobs(machine: &Machine, path: &Path) {
 
 fn worker_started(machine: &Machine, path: &Path) {
     let started = Millis(u64::from_le_bytes(fs::read(path).unwrap().try_into().unwrap()));
-    let due = |at| spool::worker_is_due(&machine.state, Millis(at), Starts::OnceAMinute).unwrap();
+    let due = |at| spool::worker_is_due(&machine.state, Millis(at), StartWhen::OnceAMinute).unwrap();
     assert!(!due(started.0 + 1000) && due(started.0 + 60_001));
 }
 

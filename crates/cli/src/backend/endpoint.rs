@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use tidegate_core::language_model::Question;
-use tidegate_core::language_model::backend::{Kind, Target};
+use tidegate_core::language_model::ModelQuestion;
+use tidegate_core::language_model::backend::{BackendKind, EndpointTarget};
 use tidegate_core::pipeline::record::BackendOutcome;
 
 use super::{Asked, LARGEST_ANSWER};
@@ -20,14 +20,14 @@ const GRACE: Duration = Duration::from_secs(2);
 const TOO_LATE: i32 = 28;
 
 pub(super) struct Request<'a> {
-    pub(super) form: Kind,
-    pub(super) target: &'a Target,
+    pub(super) form: BackendKind,
+    pub(super) target: &'a EndpointTarget,
     pub(super) key: Option<&'a str>,
     pub(super) limit: Duration,
 }
 
 impl Request<'_> {
-    pub(super) fn ask(&self, curl: &Path, model: &str, question: &Question) -> Asked {
+    pub(super) fn ask(&self, curl: &Path, model: &str, question: &ModelQuestion) -> Asked {
         let mut command = Command::new(curl);
         // Without the user's own options file, which could send the key elsewhere.
         command.args(["-q", "--config", "-"]).env_remove(&self.target.key_variable);
@@ -66,12 +66,12 @@ impl Request<'_> {
         }
         set("header", "content-type: application/json");
         match self.form {
-            Kind::OpenAi => {
+            BackendKind::OpenAi => {
                 if let Some(key) = self.key {
                     set("header", &format!("authorization: Bearer {key}"));
                 }
             }
-            Kind::Off | Kind::Claude | Kind::Anthropic => {
+            BackendKind::Off | BackendKind::Claude | BackendKind::Anthropic => {
                 set("header", "anthropic-version: 2023-06-01");
                 if let Some(key) = self.key {
                     set("header", &format!("x-api-key: {key}"));
@@ -105,13 +105,13 @@ fn quote_value(text: &str) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use tidegate_core::feature::activity::question::question;
+    use tidegate_core::feature::activity::question::phase_question;
 
     proptest! {
         /// Whatever a prompt holds, it is one line of the options and reads back as the body.
         #[test]
         fn a_prompt_cannot_become_an_option(prompt in "\\PC{0,60}|(\"|\\\\|\n|\r|url = |\u{0}){0,20}") {
-            let body = question(&prompt).body(Kind::OpenAi, "m");
+            let body = phase_question(&prompt).body(BackendKind::OpenAi, "m");
             let line = quote_value(&body);
             let breaks = line.chars().any(char::is_control);
             prop_assert!(!breaks, "more than one line");

@@ -7,8 +7,8 @@ pub(crate) mod summariser;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tidegate_core::language_model::backend::{Kind, Target, Way};
-use tidegate_core::language_model::{Question, Said};
+use tidegate_core::language_model::backend::{BackendKind, EndpointTarget, ModelAccess};
+use tidegate_core::language_model::{ModelAnswer, ModelQuestion};
 use tidegate_core::pipeline::record::BackendOutcome;
 
 use crate::host::claude_code::language_model::ask_claude;
@@ -20,7 +20,7 @@ pub(crate) const LARGEST_ANSWER: u64 = 256 * 1024;
 /// A backend with everything it needs.
 pub(crate) enum Ready {
     Claude { program: PathBuf },
-    Endpoint { curl: PathBuf, target: Target, key: Option<String> },
+    Endpoint { curl: PathBuf, target: EndpointTarget, key: Option<String> },
 }
 
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub(crate) struct NotReady {
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
     pub(crate) outcome: BackendOutcome,
-    pub(crate) said: Said,
+    pub(crate) said: ModelAnswer,
     pub(crate) why: Option<String>,
 }
 
@@ -48,8 +48,8 @@ impl Asked {
         }
     }
 
-    pub(crate) fn read(kind: Kind, text: &str) -> Asked {
-        let said = Said::read(kind, text);
+    pub(crate) fn read(kind: BackendKind, text: &str) -> Asked {
+        let said = ModelAnswer::parse(kind, text);
         let outcome = if said.text.is_some() { BackendOutcome::Answered } else { BackendOutcome::NoAnswer };
         Asked { outcome, said, why: None }
     }
@@ -57,7 +57,7 @@ impl Asked {
 
 /// Checks that the program and the key are there.
 pub(crate) fn prepare(
-    way: &Way,
+    way: &ModelAccess,
     path: &[PathBuf],
     project: Option<&Path>,
     variable: impl Fn(&str) -> Option<String>,
@@ -88,7 +88,7 @@ pub(crate) fn prepare(
 }
 
 /// Blocks for up to the configured timeout.
-pub(crate) fn ask(ready: &Ready, way: &Way, question: &Question) -> Asked {
+pub(crate) fn ask(ready: &Ready, way: &ModelAccess, question: &ModelQuestion) -> Asked {
     let limit = Duration::from_secs(way.timeout_s);
     match ready {
         Ready::Claude { program } => ask_claude(program, &way.model, question, limit),

@@ -6,9 +6,9 @@ use std::time::Instant;
 use tidegate_core::feature::memory::relay::Relay;
 use tidegate_core::feature::memory::settings::Summary;
 use tidegate_core::feature::memory::summary;
-use tidegate_core::feature::memory::summary::Told;
-use tidegate_core::language_model::Question;
-use tidegate_core::language_model::backend::Way;
+use tidegate_core::feature::memory::summary::RelaySummary;
+use tidegate_core::language_model::ModelQuestion;
+use tidegate_core::language_model::backend::ModelAccess;
 use tidegate_core::pipeline::record::{BackendCall, BackendOutcome, Record};
 use tidegate_core::redact::redact;
 use tidegate_core::text::lang::Lang;
@@ -27,7 +27,7 @@ const EVENT: &str = "summary-llm";
 const TOKENS: u32 = 1000;
 
 pub(crate) struct Summariser<'a> {
-    way: Way,
+    way: ModelAccess,
     ready: Result<Ready, NotReady>,
     most: u64,
     state: &'a StateDir,
@@ -44,7 +44,7 @@ impl<'a> Summariser<'a> {
         projects: &[PathBuf],
         state: &'a StateDir,
     ) -> Option<Summariser<'a>> {
-        let way = settings.way()?;
+        let way = settings.access()?;
         let variable = |name: &str| std::env::var(name).ok();
         let prepare = |project: Option<&Path>| super::prepare(&way, path, project, variable);
         let refused = projects.iter().find_map(|project| prepare(Some(project)).err());
@@ -53,7 +53,7 @@ impl<'a> Summariser<'a> {
     }
 
     /// Asks, if this hour's calls are not used up.
-    fn ask(&self, question: &Question) -> Asked {
+    fn ask(&self, question: &ModelQuestion) -> Asked {
         let ready = match &self.ready {
             Ok(ready) => ready,
             Err(not) => {
@@ -100,15 +100,15 @@ impl Summarise for Summariser<'_> {
         self.way.model.clone()
     }
 
-    fn sum_up(&mut self, relay: &Relay, lang: Lang) -> Result<Told, NoSummary> {
-        let question = Question {
+    fn sum_up(&mut self, relay: &Relay, lang: Lang) -> Result<RelaySummary, NoSummary> {
+        let question = ModelQuestion {
             instruction: summary::instruction(lang),
             message: summary::message(relay),
             tokens: TOKENS,
         };
         let start = Instant::now();
         let asked = self.ask(&question);
-        let told = asked.said.text.as_deref().and_then(|text| summary::read(&redact(text).text));
+        let told = asked.said.text.as_deref().and_then(|text| summary::parse_answer(&redact(text).text));
         let outcome = match asked.outcome {
             BackendOutcome::Answered if told.is_none() => BackendOutcome::NoAnswer,
             outcome => outcome,

@@ -10,7 +10,7 @@ use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::pressure::marks::PressureLevel;
 use tidegate_core::feature::verification::checks::Kinds;
-use tidegate_core::feature::verification::skill as verification;
+use tidegate_core::feature::verification::required_checks;
 use tidegate_core::feature::verification::verify_stop;
 use tidegate_core::pipeline::record::{MeterRecord, Record};
 use tidegate_core::text::one_line::one_line;
@@ -307,10 +307,10 @@ impl Unverified {
         checks::add_worktrees(&mut roots, &edited);
         let manifests = checks::read(&roots, &[], &changes.files);
         let seen: Vec<_> = manifests.iter().map(ProjectManifest::seen).collect();
-        let project = tidegate_core::feature::verification::checks::project(&seen);
-        let missing = verification::missing(Some(&project), &here.config, changes.checked);
-        let mut settled_by = verify_stop::examples(Some(&project), &here.config, missing);
-        settled_by.push(format!("the skill {}", verification::SKILL));
+        let project = tidegate_core::feature::verification::checks::read_project(&seen);
+        let missing = required_checks::missing_kinds(Some(&project), &here.config, changes.checked);
+        let mut settled_by = verify_stop::example_commands(Some(&project), &here.config, missing);
+        settled_by.push(format!("the skill {}", required_checks::SKILL));
         Some(Unverified {
             files: changes.files.clone(),
             count: changes.count(),

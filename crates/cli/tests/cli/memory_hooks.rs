@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tidegate_core::feature::memory::catalogue::{
-    Decided, Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic,
+    Decided, NamedId, ProjectPage, TopicRecord, Undecided, UndecidedTopic,
 };
-use tidegate_core::feature::memory::job::{Because, Job, Part, VERSION, Work};
+use tidegate_core::feature::memory::job::{Job, JobCause, TranscriptPart, VERSION, Work};
 use tidegate_core::time::Millis;
 use tidegate_state::feature::memory::{catalogue, spool};
 use tidegate_state::place::{PlaceEnv, StateDir};
@@ -77,7 +77,7 @@ impl Memory {
     }
 
     /// The one job, which is about relays.
-    fn job(&self) -> Part {
+    fn job(&self) -> TranscriptPart {
         let mut jobs = self.jobs();
         assert_eq!(jobs.len(), 1, "{jobs:?}");
         match jobs.remove(0).work {
@@ -128,7 +128,7 @@ fn each_turn_leaves_a_job_for_what_no_other_covers() {
     memory.stop("p1", "done 設計").silent();
     let first = memory.length();
     let job = memory.job();
-    assert_eq!((job.from, job.to, job.because), (0, first, Because::Stop));
+    assert_eq!((job.from, job.to, job.because), (0, first, JobCause::Stop));
     assert_eq!(job.transcript, memory.transcript.path.to_string_lossy());
     assert_eq!(job.answer.expect("an answer").bytes, "done 設計".len() as u64);
     assert_eq!(job.project, project::memory_project(&memory.sandbox.project()));
@@ -148,11 +148,11 @@ fn each_turn_leaves_a_job_for_what_no_other_covers() {
     memory.event("SessionEnd", &json!({ "reason": "other" })).silent();
     let third = memory.length();
     let job = memory.job();
-    assert_eq!((job.from, job.to, job.because, job.answer), (second, third, Because::End, None));
+    assert_eq!((job.from, job.to, job.because, job.answer), (second, third, JobCause::End, None));
     memory.transcript.line(&answer(40_000));
     memory.event("SessionStart", &json!({ "source": "resume" })).silent();
     let job = memory.job();
-    assert_eq!((job.from, job.to, job.because), (third, memory.length(), Because::Start));
+    assert_eq!((job.from, job.to, job.because), (third, memory.length(), JobCause::Start));
     memory.event("SessionStart", &json!({ "source": "resume" })).silent();
     assert!(memory.jobs().is_empty());
 
@@ -464,7 +464,7 @@ fn without_a_catalogue_nothing_is_held() {
 
 #[test]
 fn a_start_names_decisions_and_topics_and_what_was_named_counts_as_offered() {
-    let named = |id, name: &str| Named { id, name: name.to_owned() };
+    let named = |id, name: &str| NamedId { id, name: name.to_owned() };
     let fill = |memory: &Memory| {
         let shop = named(3, "shop");
         let topic = |id, name: &str| UndecidedTopic { topic: named(id, name), project: shop.clone() };

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::json;
-use tidegate_core::feature::memory::job::{Answer, Because, Job, Part, ProjectOf, VERSION, Work};
+use tidegate_core::feature::memory::job::{
+    AnswerDigest, Job, JobCause, RelayProject, TranscriptPart, VERSION, Work,
+};
 use tidegate_core::text::fnv;
 use tidegate_core::time::Millis;
 use tidegate_state::clock;
@@ -110,15 +112,15 @@ fn job(sandbox: &Sandbox, state: &StateDir, row: &Row) {
     let text = transcript(row);
     fs::write(&path, &text).expect("a transcript");
     let root = sandbox.project().to_string_lossy().into_owned();
-    let part = Part {
+    let part = TranscriptPart {
         transcript: path.to_string_lossy().into_owned(),
         from: 0,
         to: text.len() as u64,
-        because: Because::Stop,
-        answer: Some(Answer { bytes: row.text.len() as u64, hash: fnv::hash(row.text.bytes()) }),
+        because: JobCause::Stop,
+        answer: Some(AnswerDigest { bytes: row.text.len() as u64, hash: fnv::hash(row.text.bytes()) }),
         topic: None,
         passed: None,
-        project: ProjectOf { key: root.clone(), name: "project".to_owned(), root, branch: None },
+        project: RelayProject { key: root.clone(), name: "project".to_owned(), root, branch: None },
         lang: None,
     };
     // A minute ago: nothing more is waited for.

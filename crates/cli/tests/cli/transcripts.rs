@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 use tidegate_core::host::Host;
-use tidegate_core::meter::transcript::Evidence;
+use tidegate_core::meter::transcript::EventTrace;
 
 use crate::fixtures;
 use crate::sandbox::{Sandbox, is_root, make_fifo};
@@ -175,7 +175,7 @@ fn captured_transcripts_cut_anywhere() {
             let found = tidegate_state::host::transcript::last_reading(
                 Host::ClaudeCode,
                 &cut,
-                Evidence::None,
+                EventTrace::None,
                 &|| true,
             );
             let used = found.expect("it is a file").map(|found| found.used);

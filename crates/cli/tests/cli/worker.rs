@@ -8,7 +8,9 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tidegate_core::feature::memory::job::{Answer, Because, Job, Part, ProjectOf, VERSION, Work};
+use tidegate_core::feature::memory::job::{
+    AnswerDigest, Job, JobCause, RelayProject, TranscriptPart, VERSION, Work,
+};
 use tidegate_core::text::fnv;
 use tidegate_core::time::Millis;
 use tidegate_memory::record::LogRow;
@@ -56,16 +58,16 @@ impl Machine {
     fn job(&self, session: &str, from: u64, answer: Option<&str>) {
         let path = self.transcript(session);
         let root = self.sandbox.project().to_string_lossy().into_owned();
-        let hash = |text: &str| Answer { bytes: text.len() as u64, hash: fnv::hash(text.bytes()) };
-        let part = Part {
+        let hash = |text: &str| AnswerDigest { bytes: text.len() as u64, hash: fnv::hash(text.bytes()) };
+        let part = TranscriptPart {
             transcript: path.to_string_lossy().into_owned(),
             from,
             to: fs::metadata(&path).map_or(from, |file| file.len()),
-            because: Because::Stop,
+            because: JobCause::Stop,
             answer: answer.map(hash),
             topic: None,
             passed: None,
-            project: ProjectOf { key: root.clone(), name: "project".to_owned(), root, branch: None },
+            project: RelayProject { key: root.clone(), name: "project".to_owned(), root, branch: None },
             lang: None,
         };
         // A minute ago: nothing more is waited for.

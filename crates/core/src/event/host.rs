@@ -1,27 +1,21 @@
-//! The hosts, by name. What they send and expect is in [`crate::host`].
+//! The hosts, by name. Their protocols are in [`crate::host`].
 
-/// The list: a host, its name in records, its name for people, its folder in `host/`; in the order in which their signs
-/// count. A hook that is called by a host of `unknown` records the call and answers nothing. Gives the list to another macro,
-/// since the layers that need it differ.
+/// One line per host: variant, name in records, name for people, folder in `host/`. The order decides which
+/// host's signs are checked first. Hooks called by a host of the folder `unknown` record the call and answer
+/// nothing. Another macro takes the list, because several layers need it.
 macro_rules! hosts {
     ($then:ident) => {
         $then! {
-            /// Claude Code.
             #[default]
             ClaudeCode, "claude-code", "Claude Code" => claude_code;
-            /// Cursor.
             Cursor, "cursor", "Cursor" => unknown;
-            /// OpenAI's Codex.
             Codex, "codex", "Codex" => unknown;
-            /// GitHub's Copilot CLI.
             Copilot, "copilot", "Copilot CLI" => unknown;
-            /// Qwen Code. Before Gemini CLI, whose variables it sets, too.
+            /// Before Gemini CLI, because it also sets that host's variables.
             Qwen, "qwen", "Qwen Code" => unknown;
-            /// Google's Gemini CLI.
             Gemini, "gemini", "Gemini CLI" => unknown;
-            /// Factory's droid.
             Factory, "factory", "Factory's droid" => unknown;
-            /// Not Claude Code, by its payload, which tells no more.
+            /// The payload shows only that it is not Claude Code.
             Unknown, "unknown", "An unknown agent" => unknown;
         }
     };
@@ -30,22 +24,20 @@ pub(crate) use hosts;
 
 macro_rules! declare {
     ($($(#[$meta:meta])* $host:ident, $name:literal, $title:literal => $folder:ident;)*) => {
-        /// A host.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub enum Host {
             $($(#[$meta])* $host,)*
         }
 
         impl Host {
-            /// Every host, in the order of the list.
+            /// In the order of the list.
             pub const ALL: &[Host] = &[$(Host::$host,)*];
 
-            /// The name in records.
             pub fn name(self) -> &'static str {
                 match self { $(Host::$host => $name,)* }
             }
 
-            /// How people call a host, by its name in records.
+            /// The host's name for people, from its name in records.
             pub fn title(name: &str) -> &str {
                 match name {
                     $($name => $title,)*

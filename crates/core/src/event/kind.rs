@@ -2,7 +2,7 @@
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident,)*) => {
-        /// What happened, as far as we have a word for it. The names are the host's own.
+        /// Named as the host names them.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum EventKind {
             $($(#[$doc])* $kind,)*
@@ -11,10 +11,9 @@ macro_rules! kinds {
         }
 
         impl EventKind {
-            /// Every kind the host has, without [`EventKind::Other`].
+            /// All but [`EventKind::Other`].
             pub const ALL: &[EventKind] = &[$(EventKind::$kind,)*];
 
-            /// The host's name; `Other` for an event we do not know.
             pub fn name(self) -> &'static str {
                 match self {
                     $(EventKind::$kind => stringify!($kind),)*

@@ -1,5 +1,5 @@
-//! What happened, in values that are the same for every host: a host's wing fills an [`Event`], or names the reason why it
-//! cannot.
+//! Events in values that are the same for every host. A host's wing fills an [`Event`], or returns the reason
+//! why it cannot.
 
 pub mod action;
 pub mod host;
@@ -14,136 +14,114 @@ pub use action::{Action, Exit};
 pub use kind::EventKind;
 
 use crate::text::json::{LongText, NotAnObject};
-use action::{Command, McpCall};
+use action::{McpCall, ShellCommand};
 use host::Host;
 use prompt::{Author, EndedTask, Prompt};
 use status::ContextUse;
 
-/// How much of a prompt is decoded.
+/// Bytes of a prompt that are decoded.
 pub(crate) const PROMPT_HEAD: usize = 8 * 1024;
 
-/// One hook call. Members that do not belong to an event's kind are absent.
+/// One hook call. Members that do not belong to the event's kind are absent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event<'a> {
-    /// The host that tells of it.
     pub host: Host,
-    /// Which event.
     pub kind: EventKind,
-    /// Its name on the wire; tells events apart that we have no kind for.
+    /// The host's name for it; tells events of [`EventKind::Other`] apart.
     pub name: Cow<'a, str>,
-    /// The session, checked.
     pub session: SessionId,
-    /// Where in the session it happened.
     pub thread: Thread<'a>,
-    /// The turn, by the host's name for it.
+    /// The host's id of the turn.
     pub turn: Option<Cow<'a, str>>,
-    /// The working directory.
     pub cwd: Option<Cow<'a, str>>,
-    /// The file that the host writes the conversation to.
+    /// The file of the conversation.
     pub transcript: Option<Cow<'a, str>>,
-    /// Why it happened, in the host's own word; for the record.
+    /// The reason in the host's own word, for the record.
     pub cause: Option<Cow<'a, str>>,
-    /// How a session started.
     pub start: Option<Start>,
-    /// At the start of a fork: the tokens of the conversation it copied.
+    /// At the start of a fork: tokens of the copied conversation.
     pub copied_tokens: Option<u64>,
     /// The person asked for this compaction.
     pub by_hand: bool,
-    /// The summary that a compaction left.
+    /// The summary written by a compaction.
     pub summary: Option<LongText<'a>>,
     /// The model that answers from now on.
     pub model: Option<Cow<'a, str>>,
-    /// A prompt that was submitted.
     pub prompt: Option<Prompt<'a>>,
     /// The last message of the turn.
     pub last_message: Option<LongText<'a>>,
-    /// Tasks in the background, when a turn ends.
+    /// Background tasks at the end of a turn.
     pub tasks: Vec<BackgroundTask<'a>>,
-    /// A hook has held this stop before.
+    /// A hook has already blocked this stop once.
     pub held_before: bool,
-    /// How the host deals with permissions.
     pub permission: Option<Permission<'a>>,
-    /// The name of the tool that is called; else the reason why a gate cannot judge the call.
+    /// The tool's name, or the reason why a gate cannot judge the call.
     pub tool: Result<Cow<'a, str>, FailedStep>,
     /// The host's id of the call.
     pub call: Option<Cow<'a, str>>,
-    /// What is done, or was.
     pub action: Action<'a>,
     /// The host's own meter.
     pub context: Option<ContextUse>,
-    /// A directory that was added to the session.
+    /// A directory added to the session.
     pub directory: Option<Cow<'a, str>>,
     /// A worktree that is removed.
     pub worktree: Option<Cow<'a, str>>,
-    /// What a task is about that is created or completed.
+    /// The subject of a task that is created or completed.
     pub task_subject: Option<Cow<'a, str>>,
 }
 
-/// Where in a session something happens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Thread<'a> {
     /// The conversation with the person.
     #[default]
     Main,
-    /// A subagent.
     Agent {
-        /// The host's name for it; `None` where that is not a text.
+        /// `None` if the host's id is not a text.
         id: Option<Cow<'a, str>>,
-        /// What kind of agent it is.
+        /// The agent's type.
         kind: Option<Cow<'a, str>>,
     },
 }
 
-/// A subagent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Agent<'a> {
-    /// The host's name for it.
+pub struct Subagent<'a> {
+    /// The host's id, or `?`.
     pub id: &'a str,
-    /// What kind of agent it is.
+    /// The agent's type.
     pub kind: Option<&'a str>,
 }
 
-/// How a session started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// Anew.
     Startup,
-    /// An old conversation is resumed.
     Resume,
-    /// The conversation was cleared.
     Clear,
-    /// The conversation was compacted.
     Compact,
-    /// As a copy of another session.
+    /// A copy of another session.
     Fork,
-    /// In a way that the host does not tell, or that has no word here.
+    /// Unknown to Tidegate, or not reported.
     Other,
 }
 
 impl Start {
-    /// Whether the conversation is a new one.
     pub fn is_new(self) -> bool {
         matches!(self, Start::Startup | Start::Clear)
     }
 }
 
-/// The host's permission mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permission<'a> {
-    /// Its name.
+    /// The host's name for it.
     pub mode: Cow<'a, str>,
-    /// The host then asks no person about an edit, whatever a hook answers.
+    /// In this mode the host never asks about an edit, whatever a hook answers.
     pub asks_nobody: bool,
 }
 
-/// A task in the background.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackgroundTask<'a> {
-    /// The host's name for it.
+    /// The host's id.
     pub id: Option<Cow<'a, str>>,
-    /// An agent works in it.
     pub is_agent: bool,
-    /// It has not ended.
     pub is_running: bool,
 }
 
@@ -152,7 +130,7 @@ pub struct BackgroundTask<'a> {
 pub struct SessionId(String);
 
 impl SessionId {
-    /// Checks the id; nothing else makes one.
+    /// The only way to make one.
     pub fn parse(id: &str) -> Result<SessionId, FailedStep> {
         if id.is_empty() {
             Err(FailedStep::SessionEmpty)
@@ -165,7 +143,6 @@ impl SessionId {
         }
     }
 
-    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -180,44 +157,36 @@ impl fmt::Display for SessionId {
 /// The step of a check that failed. Its text completes "could not check: …".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FailedStep {
-    /// The payload is no JSON object.
     Payload(NotAnObject),
     /// The payload did not arrive whole.
     Stdin(String),
-    /// No session id.
     SessionMissing,
-    /// A session id that is not text.
+    /// The session id is not a text.
     SessionType,
-    /// An empty session id.
     SessionEmpty,
-    /// A session id of more than 128 characters.
+    /// More than 128 characters.
     SessionTooLong,
-    /// A session id that could not be a file name.
+    /// It could not be a file name.
     SessionCharacters,
-    /// A member that a gate needs is missing.
+    /// A gate needs this member.
     MemberMissing(&'static str),
-    /// A member that a gate needs has a wrong type.
+    /// A gate needs this member.
     MemberType(&'static str),
-    /// The state directory cannot be used.
     State(String),
-    /// The session's marks cannot be read or written.
     Marks(String),
-    /// Another process does not let go of the session's lock.
+    /// Another process holds the session's lock.
     Locked {
-        /// The file.
         file: String,
-        /// The process, where the system tells.
+        /// Known only on some systems.
         process: Option<u32>,
     },
-    /// A job could not be left for the worker.
+    /// A job for the worker could not be written.
     Spool(String),
-    /// Where the cycle stands could not be changed.
+    /// The cycle's file could not be changed.
     Cycle(String),
-    /// The record could not be written.
     Record(String),
-    /// We were too slow.
+    /// Milliseconds.
     Deadline(u64),
-    /// We have a bug.
     Panic(String),
 }
 
@@ -253,7 +222,8 @@ impl fmt::Display for FailedStep {
 }
 
 impl FailedStep {
-    /// Whether the state, or what is known of the session in it, cannot be used. A full disk is of this kind, a slow one not.
+    /// Whether the state directory or the session's files in it are unusable. A full disk counts, a slow one
+    /// does not.
     pub fn is_of_state(&self) -> bool {
         use FailedStep as F;
         matches!(self, F::State(_) | F::Marks(_) | F::Locked { .. } | F::Record(_))
@@ -280,19 +250,18 @@ impl FailedStep {
     }
 }
 
-/// An event that could not be read, with what is known about it all the same.
+/// An event that could not be read, with the parts that could.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Unreadable<'a> {
-    /// From the payload if it has one, else from the registration.
+pub struct UnreadableEvent<'a> {
+    /// From the payload, else from the registration.
     pub kind: Option<EventKind>,
-    /// Its name on the wire, if it has one.
+    /// The host's name for it; may be empty.
     pub name: Cow<'a, str>,
-    /// What went wrong.
     pub step: FailedStep,
 }
 
 impl<'a> Event<'a> {
-    /// An event of which no more than this is known.
+    /// All other members are absent.
     pub fn new(host: Host, kind: EventKind, name: Cow<'a, str>, session: SessionId) -> Event<'a> {
         Event {
             host,
@@ -324,22 +293,20 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// Whether this is the main thread. What we say inside a subagent reaches nobody else.
-    pub fn main_thread(&self) -> bool {
+    /// Text from a hook inside a subagent reaches only that subagent.
+    pub fn is_main_thread(&self) -> bool {
         matches!(self.thread, Thread::Main)
     }
 
-    /// The subagent that this event comes from.
-    pub fn agent(&self) -> Option<Agent<'_>> {
+    pub fn agent(&self) -> Option<Subagent<'_>> {
         match &self.thread {
             Thread::Main => None,
             Thread::Agent { id, kind } => {
-                Some(Agent { id: id.as_deref().unwrap_or("?"), kind: kind.as_deref() })
+                Some(Subagent { id: id.as_deref().unwrap_or("?"), kind: kind.as_deref() })
             }
         }
     }
 
-    /// The name of the subagent, if it has one.
     pub fn agent_id(&self) -> Option<&str> {
         match &self.thread {
             Thread::Main => None,
@@ -347,69 +314,65 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// The tool that is called, as the host names it.
     pub fn tool_name(&self) -> Option<&str> {
         self.tool.as_deref().ok()
     }
 
-    /// Whether the worktree that this happens in may be gone afterwards.
+    /// Whether the event's worktree may be gone afterwards.
     pub fn may_end_worktree(&self) -> bool {
         match self.kind {
-            EventKind::SubagentStop => !self.main_thread(),
+            EventKind::SubagentStop => !self.is_main_thread(),
             EventKind::WorktreeRemove => true,
             EventKind::PreToolUse => matches!(self.action, Action::LeaveWorktree),
             _ => false,
         }
     }
 
-    /// Whether agents still work in the background when a turn ends.
-    pub fn agents_run(&self) -> bool {
+    /// Whether agents still work in the background at the end of a turn.
+    pub fn has_running_agents(&self) -> bool {
         self.tasks.iter().any(|task| task.is_running && task.is_agent)
     }
 
-    /// Whether a task in the background still runs when a turn ends.
+    /// Whether this background task still runs at the end of a turn.
     pub fn is_running(&self, id: &str) -> bool {
         self.tasks.iter().any(|task| task.is_running && task.id.as_deref() == Some(id))
     }
 
-    /// Whether the conversation was just compacted.
-    pub fn compacted(&self) -> bool {
+    pub fn follows_compaction(&self) -> bool {
         self.start == Some(Start::Compact)
     }
 
-    /// The beginning of a prompt that a person typed, which is all that is looked at.
+    /// The beginning of a prompt that a person typed; the rest is never read.
     pub fn human_prompt(&self) -> Option<Cow<'a, str>> {
         let prompt = self.prompt.as_ref().filter(|_| self.is_human_prompt())?;
         Some(prompt.text.head(PROMPT_HEAD))
     }
 
-    /// Whether a person typed this prompt.
     pub fn is_human_prompt(&self) -> bool {
         self.prompt.as_ref().is_some_and(|prompt| prompt.author != Author::Host)
     }
 
-    /// A prompt that a person typed in words of their own: no command.
+    /// A prompt that a person typed in their own words, not a command.
     pub fn free_prompt(&self) -> Option<Cow<'a, str>> {
         self.is_free_prompt().then(|| self.human_prompt()).flatten()
     }
 
-    /// Whether it is one.
     pub fn is_free_prompt(&self) -> bool {
         self.prompt.as_ref().is_some_and(|prompt| prompt.author == Author::Person)
     }
 
-    /// The task in the background that this prompt of the host's says has ended, and how.
+    /// From a prompt with which the host reports the end of a background task.
     pub fn ended_task(&self) -> Option<&EndedTask> {
         self.prompt.as_ref()?.notice.as_ref()?.ended.as_ref()
     }
 
-    /// What an agent in the background was to do that this prompt of the host's says has failed.
+    /// The task of a background agent that the host reports as failed.
     pub fn failed_agent(&self) -> Option<&str> {
         self.prompt.as_ref()?.notice.as_ref()?.failed_agent.as_deref()
     }
 
-    /// The skill that was invoked, by the model or by a typed command, as the host names it.
-    pub fn skill(&self) -> Option<&str> {
+    /// The skill that the model or a typed command invoked.
+    pub fn invoked_skill(&self) -> Option<&str> {
         let invoked = matches!(self.kind, EventKind::UserPromptExpansion | EventKind::PostToolUse);
         match &self.action {
             Action::Skill { name, failed: false } if invoked => name.as_deref(),
@@ -417,13 +380,12 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// The command line that has run or has been started.
-    pub fn command(&self) -> Option<&str> {
-        self.ran().and_then(|command| command.line.as_deref())
+    pub fn command_line(&self) -> Option<&str> {
+        self.finished_command().and_then(|command| command.line.as_deref())
     }
 
-    /// The same, with what is known of its run.
-    pub fn ran(&self) -> Option<&Command<'a>> {
+    /// The command that has run or was started in the background.
+    pub fn finished_command(&self) -> Option<&ShellCommand<'a>> {
         let ran = matches!(self.kind, EventKind::PostToolUse | EventKind::PostToolUseFailure);
         match &self.action {
             Action::Command(command) if ran => Some(command),
@@ -431,7 +393,7 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// The files that a call edits; `None` when it edits none.
+    /// `None` if the call does not edit files.
     pub fn edit_paths(&self) -> Option<Result<&[Cow<'a, str>], &FailedStep>> {
         match &self.action {
             Action::Edit(paths) => Some(paths.as_deref()),
@@ -439,8 +401,8 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// The files that an editing tool, or one that the config names as a writer, has written.
-    pub fn written(&self, writers: impl Fn(&str) -> bool) -> &[Cow<'a, str>] {
+    /// Files written by an editing tool, or by an MCP tool that the config lists as a writer.
+    pub fn written_paths(&self, writers: impl Fn(&str) -> bool) -> &[Cow<'a, str>] {
         match (&self.action, &self.tool) {
             _ if self.kind != EventKind::PostToolUse => &[],
             (Action::Edit(Ok(paths)), _) => paths,
@@ -449,25 +411,23 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// The file that was read.
-    pub fn read(&self) -> Option<&str> {
+    pub fn read_path(&self) -> Option<&str> {
         match &self.action {
             Action::Read(path) if self.kind == EventKind::PostToolUse => path.as_deref(),
             _ => None,
         }
     }
 
-    /// The tool of our own MCP server that was called, on the main thread and with success.
+    /// The tool of Tidegate's own MCP server that succeeded on the main thread.
     pub fn memory_call(&self) -> Option<&str> {
         match &self.action {
-            Action::Mcp(call) if self.kind == EventKind::PostToolUse && self.main_thread() => {
+            Action::Mcp(call) if self.kind == EventKind::PostToolUse && self.is_main_thread() => {
                 call.own_tool.as_deref()
             }
             _ => None,
         }
     }
 
-    /// The topic that such a call names.
     pub fn called_topic(&self) -> Option<i64> {
         match &self.action {
             Action::Mcp(call) => call.topic,
@@ -475,8 +435,8 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// The agent that is spawned here, or was: what it is to do, and of what kind it is.
-    pub fn spawn(&self) -> Option<(&str, &str)> {
+    /// Description and type of the agent.
+    pub fn spawned_agent(&self) -> Option<(&str, &str)> {
         let is_tool = matches!(
             self.kind,
             EventKind::PreToolUse | EventKind::PostToolUse | EventKind::PostToolUseFailure
@@ -487,7 +447,6 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// Whether the agent that was spawned here failed.
     pub fn spawn_failed(&self) -> bool {
         match (&self.action, self.kind) {
             (Action::Spawn { .. }, EventKind::PostToolUseFailure) => true,
@@ -496,7 +455,7 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// The task in the background that the model has ended.
+    /// A background task that the model ended.
     pub fn stopped_task(&self) -> Option<&str> {
         match &self.action {
             Action::StopTask(task) if self.kind == EventKind::PostToolUse => task.as_deref(),

@@ -1,43 +1,39 @@
-//! A prompt, by a person or by the host.
+//! A prompt of a person or of the host.
 
 use crate::text::json::LongText;
 
-/// A prompt that was submitted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prompt<'a> {
-    /// The text, decoded only as far as it is looked at.
+    /// Decoded only as far as it is read.
     pub text: LongText<'a>,
-    /// Who wrote it.
     pub author: Author,
-    /// What the host tells with a prompt of its own.
+    /// Only in a prompt of the host.
     pub notice: Option<Notice>,
 }
 
-/// Who wrote a prompt. Hosts submit prompts of their own: results of background tasks, output of commands, feedback of hooks.
+/// Hosts submit prompts of their own: results of background tasks, output of commands, feedback of hooks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Author {
-    /// A person, in words of their own.
+    /// In their own words.
     Person,
-    /// A person, as a command.
+    /// As a command.
     PersonByCommand,
-    /// The host.
     Host,
 }
 
-/// The end of a task in the background.
+/// The host's report that a background task ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// The task, if the notice names it.
+    /// `None` if the report does not name the task.
     pub ended: Option<EndedTask>,
-    /// What an agent was to do that has failed.
+    /// The task of an agent that failed.
     pub failed_agent: Option<String>,
 }
 
-/// A task in the background that is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndedTask {
-    /// The host's name for it.
+    /// The host's id.
     pub id: String,
-    /// A command that ended with status 0.
+    /// A command that exited with status 0.
     pub succeeded: bool,
 }

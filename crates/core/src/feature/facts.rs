@@ -5,15 +5,15 @@ use std::borrow::Cow;
 
 use crate::event::Event;
 use crate::feature::Feature;
+use crate::feature::activity::begun_phase;
 use crate::feature::activity::classifier::Phase;
-use crate::feature::activity::told;
 use crate::feature::config::Config;
 use crate::feature::marks::Marks;
 use crate::file_class::FileClass;
-use crate::host::person::{Client, Person};
+use crate::host::person::{CallingClient, Person};
 use crate::host::window::HostSettings;
 use crate::meter::forecast::{self, Forecast};
-use crate::meter::{Meter, Unknown};
+use crate::meter::{Meter, NoReading};
 use crate::text::lang::Lang;
 use crate::time::Millis;
 
@@ -143,7 +143,7 @@ macro_rules! facts {
             pub meter: Meter,
             pub person: Person,
             /// The verified client. Determined only for a person's answer while an approval is pending.
-            pub client: Client,
+            pub client: CallingClient,
             pub lang: Lang,
             /// JSON; empty unless a policy needs it.
             pub tool_input: &'a str,
@@ -163,9 +163,9 @@ macro_rules! facts {
                     marks: Known::Absent,
                     root: None,
                     host: None,
-                    meter: Meter::Unknown(Unknown::NotNeeded),
+                    meter: Meter::Unknown(NoReading::NotNeeded),
                     person: Person::default(),
-                    client: Client::Unknown,
+                    client: CallingClient::Unknown,
                     lang: Lang::default(),
                     tool_input: "",
                     tool_response: "",
@@ -180,7 +180,7 @@ rooms!(all, facts);
 impl Facts<'_> {
     /// The activity that this event starts or repeats without a classifier.
     pub fn told_phase(&self, config: &Config) -> Option<Phase> {
-        told::told(self, config).ok()
+        begun_phase::event_phase(self, config).ok()
     }
 
     /// `None` until the session is old enough to tell.

@@ -1,4 +1,4 @@
-//! What goes back to a host: the answer, the same for all of them, and its form on the wire.
+//! The answer to a host: the same values for all hosts, and its form on the wire.
 
 /// Ordered: the strictest wins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,12 +26,10 @@ impl Call {
     }
 }
 
-/// The answer to an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Answer<'a> {
-    /// What to do with the event.
     pub call: Call,
-    /// Why; empty without a reason.
+    /// May be empty.
     pub reason: &'a str,
     /// For the model; may be empty.
     pub context: &'a str,
@@ -39,7 +37,7 @@ pub struct Answer<'a> {
     pub user: &'a str,
 }
 
-/// What an event can carry besides its call.
+/// The texts that an event can carry besides its call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Channels {
     /// Text for the model.
@@ -48,7 +46,7 @@ pub struct Channels {
     pub user: bool,
 }
 
-/// What the process answers.
+/// The output of the hook's process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
     /// 0 or 2, nothing else.

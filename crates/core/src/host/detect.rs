@@ -1,5 +1,5 @@
-//! The host that calls a hook. Other agents read Claude Code's files and call the hooks in them, so the host is detected
-//! and never assumed. The signs of a host are in its folder.
+//! Detects the host that calls a hook. Other agents read Claude Code's files and call the hooks in them, so
+//! the host is never assumed. The signs of each host are in its folder.
 
 use std::borrow::Cow;
 
@@ -9,31 +9,31 @@ use serde_json::value::RawValue;
 use crate::host::Host;
 use crate::text::json::{Field, Member, read_object};
 
-/// What a host leaves where its processes are.
+/// Names by which a host's processes are recognised.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Traces {
-    /// Variables that it sets for its hooks, and Claude Code does not.
+    /// Set for its hooks, and not by Claude Code.
     pub hook_variables: &'static [&'static str],
-    /// Variables that it sets for commands of its shell tool.
+    /// Set for commands of its shell tool.
     pub shell_variables: &'static [&'static str],
-    /// The names of its executables.
+    /// Executables.
     pub programs: &'static [&'static str],
-    /// Folders that hold its executables below `versions`, each named by its version.
+    /// Folders with executables below `versions`, each named by its version.
     pub folders: &'static [&'static str],
-    /// Folders of its packages, whose scripts an interpreter runs.
+    /// Folders of packages with scripts for an interpreter.
     pub packages: &'static [&'static str],
-    /// Scripts among them that only start its executable and wait for it.
+    /// Scripts among them that only start the executable and wait for it.
     pub launchers: &'static [&'static str],
 }
 
-/// Programs that run any script: of these the name says nothing.
+/// These run any script, so their own name says nothing.
 const INTERPRETERS: [&str; 4] = ["node", "nodejs", "bun", "deno"];
 
-/// Options of theirs whose value is the next word.
+/// Their options that take the next word as a value.
 const WITH_VALUE: [&str; 8] =
     ["-r", "--require", "--import", "--loader", "--experimental-loader", "-C", "--conditions", "--preload"];
 
-/// What a payload shows of the host that sent it.
+/// The parts of a payload that tell which host sent it.
 #[derive(Clone, Debug, Default)]
 pub struct Signs<'a> {
     members: Vec<Cow<'a, str>>,
@@ -43,28 +43,25 @@ pub struct Signs<'a> {
 }
 
 impl Signs<'_> {
-    /// Whether it has one of these members.
     pub fn has(&self, members: &[&str]) -> bool {
         self.members.iter().any(|known| members.contains(&known.as_ref()))
     }
 
-    /// The event's name.
     pub fn event(&self) -> &str {
         self.event.as_deref().unwrap_or_default()
     }
 
-    /// The tool's name.
     pub fn tool(&self) -> &str {
         self.tool.as_deref().unwrap_or_default()
     }
 
-    /// Whether the transcript is below a folder, which is written as `/name/`.
+    /// `folder` is written as `/name/`.
     pub fn is_below(&self, folder: &str) -> bool {
         self.transcript.contains(folder)
     }
 }
 
-/// Nothing is decoded but the few texts that tell: a payload may be megabytes long.
+/// Decodes only the few texts that identify a host: a payload may be megabytes long.
 impl<'de> Member<'de> for Signs<'de> {
     fn object<A: MapAccess<'de>>(mut map: A) -> Result<Option<Self>, A::Error> {
         let mut signs = Signs::default();
@@ -87,8 +84,8 @@ impl<'de> Member<'de> for Signs<'de> {
 }
 
 impl Host {
-    /// Tells the host that sent a payload. The payload counts more than `by_variable`: one host may have been started from
-    /// the shell of another.
+    /// The payload counts more than `by_variable`, because one host may have been started from another one's
+    /// shell.
     pub fn detect(payload: &[u8], by_variable: Option<Host>) -> Host {
         match by_payload(payload) {
             Some(Host::Unknown) => by_variable.unwrap_or(Host::Unknown),
@@ -97,7 +94,7 @@ impl Host {
         }
     }
 
-    /// The other host that set a variable for this hook.
+    /// Finds a host other than Claude Code.
     pub fn by_variable(is_set: impl Fn(&str) -> bool) -> Option<Host> {
         let sets = |host: &Host| host.traces().hook_variables.iter().any(|name| is_set(name));
         Host::ALL.iter().copied().find(sets)
@@ -108,7 +105,7 @@ impl Host {
         Host::ALL.iter().flat_map(|host| host.traces().shell_variables).copied()
     }
 
-    /// The first of them in a block of `NAME=value` that zero bytes divide.
+    /// The first of them in a block of `NAME=value` separated by zero bytes.
     pub fn agent_variable(environment: &[u8]) -> Option<&'static str> {
         let name = |variable: &[u8]| {
             let name = variable.split(|byte| *byte == b'=').next()?;
@@ -117,7 +114,7 @@ impl Host {
         environment.split(|byte| *byte == 0).find_map(name)
     }
 
-    /// The host whose executable this is, by its path: also one that an update replaced, or that is named by its version.
+    /// Also for an executable that an update replaced, or that is named by its version.
     pub fn by_program(path: &str) -> Option<Host> {
         let mut parts = without_deleted(path).rsplit('/');
         let name = parts.next().unwrap_or_default();
@@ -129,19 +126,20 @@ impl Host {
         })
     }
 
-    /// Whether an executable runs the script that its command line names.
+    /// Whether it runs the script named on its command line.
     pub fn is_interpreter(path: &str) -> bool {
         let name = without_deleted(path).rsplit('/').next().unwrap_or_default();
-        // Some systems have several, as `node-22`.
+        // Some systems have several, such as `node-22`.
         let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '-' | '.'));
         INTERPRETERS.contains(&name)
     }
 
-    /// The host whose script an interpreter runs, by a command line in which zero bytes divide words, and how that shows.
+    /// The host whose script an interpreter runs, and the word that shows it. Zero bytes separate the words
+    /// of `line`.
     pub fn by_command_line(line: &[u8]) -> Option<(Host, &str)> {
         let mut words =
             line.split(|byte| *byte == 0).map(|word| std::str::from_utf8(word).unwrap_or_default());
-        // A program may have put its own name in place of the words.
+        // A program may have replaced the words with its own name.
         let title = words.next()?.trim_end();
         if let Some(host) = Host::by_traces(|traces| traces.programs.contains(&title)) {
             return Some((host, title));
@@ -152,7 +150,7 @@ impl Host {
 
     fn by_script(path: &str) -> Option<Host> {
         let (folders, file) = path.rsplit_once('/')?;
-        // `@scope/package` is the name of a package that is yet to be started.
+        // `@scope/package` names a package that is still to be started.
         if path.starts_with('@') {
             return None;
         }
@@ -169,7 +167,7 @@ impl Host {
     }
 }
 
-/// The path of a program that was deleted or replaced has this at its end.
+/// Linux appends this to the path of a program that was deleted or replaced.
 fn without_deleted(path: &str) -> &str {
     path.strip_suffix(" (deleted)").unwrap_or(path)
 }
@@ -186,7 +184,7 @@ fn script<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     }
 }
 
-/// The host by its payload; `None` where nothing tells it from Claude Code's.
+/// `None` if it looks like Claude Code's.
 fn by_payload(payload: &[u8]) -> Option<Host> {
     let signs: Signs<'_> = read_object(payload).ok()?;
     Host::ALL.iter().copied().find(|host| host.sent(&signs))
@@ -246,7 +244,7 @@ mod tests {
             ("bun run /h/opencode-ai/dist/main.mjs".to_owned(), Some(Host::Unknown)),
             ("node /usr/local/bin/gemini --yolo".to_owned(), Some(Host::Gemini)),
             ("claude".to_owned(), Some(Host::ClaudeCode)),
-            // What starts an agent, and what only speaks of one.
+            // Launchers of an agent, and lines that only mention one.
             (format!("node {modules}/@anthropic-ai/claude-code/cli-wrapper.cjs"), None),
             ("bun x @anthropic-ai/claude-code".to_owned(), None),
             ("node /h/serve.js /usr/bin/claude".to_owned(), None),
@@ -263,7 +261,7 @@ mod tests {
         assert_eq!(found, Some((Host::ClaudeCode, "/h/bin/claude")));
     }
 
-    /// One line per payload as hosts send it, shortened to the members that tell.
+    /// Payloads as hosts send them, shortened to the members that identify the host.
     #[test]
     fn hosts_are_told_by_what_they_send() {
         let claude = r#"{"hook_event_name":"PreToolUse","session_id":"s","transcript_path":"/h/.claude/projects/p/s.jsonl","permission_mode":"default","tool_name":"Edit","tool_use_id":"t"}"#;
@@ -306,7 +304,7 @@ mod tests {
             ),
             (r#"{"hook_event_name":"BeforeTool","timestamp":"2026"}"#, None, Host::Gemini),
             (r#"{"hook_event_name":"beforeShellExecution","cursor_version":"2"}"#, None, Host::Cursor),
-            // A Codex that was started from a shell of Copilot's.
+            // A Codex started from Copilot's shell.
             (r#"{"hook_event_name":"Stop","turn_id":"t"}"#, Some(Host::Copilot), Host::Codex),
         ] {
             assert_eq!(Host::detect(payload.as_bytes(), variable), host, "{payload} {variable:?}");

@@ -1,19 +1,20 @@
-//! What every payload in Claude Code's form begins with, which other hosts have taken over: the event's name and the session.
+//! The first members of every payload in Claude Code's form, which other hosts adopted: the event's name and
+//! the session.
 
 use std::borrow::Cow;
 
-use crate::event::{Event, EventKind, FailedStep, SessionId, Unreadable};
+use crate::event::{Event, EventKind, FailedStep, SessionId, UnreadableEvent};
 use crate::host::Host;
 use crate::text::json::{Field, NotAnObject};
 use crate::text::search;
 
-/// Begins an event with the two members.
+/// An event with only these two members.
 pub(super) fn begin<'a>(
     host: Host,
     name: Field<Cow<'a, str>>,
     session: &Field<Cow<'a, str>>,
     registered: Option<EventKind>,
-) -> Result<Event<'a>, Unreadable<'a>> {
+) -> Result<Event<'a>, UnreadableEvent<'a>> {
     let (kind, name) = match (name, registered) {
         (Field::Value(name), _) if !name.is_empty() => (EventKind::from_name(&name), name),
         (_, Some(kind)) => (kind, Cow::Borrowed(kind.name())),
@@ -26,21 +27,20 @@ pub(super) fn begin<'a>(
     };
     match session {
         Ok(session) => Ok(Event::new(host, kind, name, session)),
-        Err(step) => Err(Unreadable { kind: Some(kind), name, step }),
+        Err(step) => Err(UnreadableEvent { kind: Some(kind), name, step }),
     }
 }
 
-/// What is known of a payload that cannot be read.
-pub(super) fn broken(payload: &[u8], registered: Option<EventKind>, why: NotAnObject) -> Unreadable<'_> {
+pub(super) fn broken(payload: &[u8], registered: Option<EventKind>, why: NotAnObject) -> UnreadableEvent<'_> {
     let name = name_in_broken_json(payload);
-    Unreadable {
+    UnreadableEvent {
         kind: name.map(EventKind::from_name).or(registered),
         name: name.unwrap_or_default().into(),
         step: FailedStep::Payload(why),
     }
 }
 
-/// Finds the event's name in a payload that was cut off: it stands before the tool's input.
+/// Works for a truncated payload: the name comes before the tool's input.
 fn name_in_broken_json(bytes: &[u8]) -> Option<&str> {
     const MEMBER: &[u8] = b"\"hook_event_name\"";
     let after = search::find(bytes, MEMBER)? + MEMBER.len();

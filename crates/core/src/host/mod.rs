@@ -1,7 +1,8 @@
 //! Hosts: one folder each, and one list.
 //!
-//! A folder holds all that is particular to a host, behind the functions of [`HostWing`]; everything else knows only the values
-//! that these take and give. To add a host: make its folder, add its line to the list in `event/host.rs`.
+//! A folder holds everything particular to a host, behind the functions of [`HostWing`]; the rest of the code
+//! knows only
+//! their arguments and results. To add a host: make its folder, add its line to the list in `event/host.rs`.
 
 pub mod answer;
 pub mod claude_code;
@@ -13,38 +14,41 @@ pub mod unknown;
 pub mod variables;
 pub mod window;
 
-use crate::event::action::{Answers, Asked, Question, QuestionCall, RawTool};
+use crate::event::action::{PersonQuestion, QuestionAnswers, QuestionCall, QuestionInput, RawTool};
 pub use crate::event::host::Host;
 use crate::event::host::hosts;
-use crate::event::status::Status;
-use crate::event::{Event, EventKind, Unreadable};
+use crate::event::status::StatusInput;
+use crate::event::{Event, EventKind, UnreadableEvent};
 use answer::{Answer, Channels, Reply};
 use detect::{Signs, Traces};
-use transcript::{Parser, Sought};
+use transcript::{Sought, TranscriptParser};
 use variables::{HostVariables, Lookup};
 use window::{HostSettings, Window};
 
-/// What a host's folder provides. A host that is only recorded needs no more than its signs and `read`.
+/// A host that is only recorded needs no more than its signs and `read`.
 pub trait HostWing {
-    /// Its calls are recorded and answered with nothing.
+    /// Calls are recorded and answered with nothing.
     const IS_ONLY_RECORDED: bool = false;
 
-    /// A path to one of the host's settings files holds one of these.
+    /// Every path to a settings file of the host contains one of these.
     const SETTINGS_NAMES: &'static [&'static str] = &[];
 
-    /// What the host leaves where its processes are. Hosts may share a folder.
+    /// Hosts may share a folder, so this takes the host.
     fn traces(_: Host) -> Traces;
 
-    /// Whether a payload can only be this host's.
+    /// Whether only this host can have sent the payload.
     fn sent(_: Host, _: &Signs<'_>) -> bool {
         false
     }
 
-    /// Reads a payload. `registered` is the event the hook was registered for, if it says so: the payload's own name counts
+    /// `registered` is the event in the hook's registration, if it names one. The payload's own name counts
     /// more, but a broken payload may have none.
-    fn read(host: Host, payload: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, Unreadable<'_>>;
+    fn read(
+        host: Host,
+        payload: &[u8],
+        registered: Option<EventKind>,
+    ) -> Result<Event<'_>, UnreadableEvent<'_>>;
 
-    /// What an event can carry to the model and the person.
     fn channels(_: EventKind) -> Channels {
         Channels::default()
     }
@@ -59,49 +63,47 @@ pub trait HostWing {
         Reply::default()
     }
 
-    /// What a tool was given and gave back, as it stands in a payload.
     fn raw_tool(_: &[u8]) -> RawTool<'_> {
         RawTool::default()
     }
 
-    /// The question in the input of a call that asks the person.
-    fn question(_: &str) -> Option<Question> {
+    /// From the input of a call that asks the person.
+    fn question(_: &str) -> Option<QuestionInput> {
         None
     }
 
-    /// The person's answers in the response of such a call. `None` where the person gave none.
-    fn question_answers(_: &str) -> Option<Answers> {
+    /// From the response of such a call. `None` if the person gave no answer.
+    fn question_answers(_: &str) -> Option<QuestionAnswers> {
         None
     }
 
-    /// The call with which the model puts this question to the person, if the host has a tool for that.
-    fn question_call(_: &Asked) -> Option<QuestionCall> {
+    /// `None` if the host has no tool that asks the person.
+    fn question_call(_: &PersonQuestion) -> Option<QuestionCall> {
         None
     }
 
-    /// Reads lines of the host's transcripts that may be of a kind that is sought; without any kind, all lines.
-    fn parser(_: &[Sought]) -> Parser {
-        Parser::of_nothing()
+    /// A parser for lines of these kinds; without any kind, for all lines.
+    fn parser(_: &[Sought]) -> TranscriptParser {
+        TranscriptParser::of_nothing()
     }
 
-    /// Whether a line of a transcript says that a hook changed the input of a call, and so perhaps answered the question that
-    /// it asks.
+    /// Whether a line of a transcript says that a hook changed the input of this call. Then the hook may have
+    /// answered the question in it.
     fn is_changed_by_hook(_: &[u8], _: &str) -> bool {
         false
     }
 
-    /// Reads the payload of a status line.
-    fn status(_: &[u8]) -> Option<Status<'_>> {
+    fn status(_: &[u8]) -> Option<StatusInput<'_>> {
         None
     }
 
-    /// The window of a model, as the host was asked for it. `told` is a size that somebody knows better than the host's
-    /// folder: the config or the host itself.
+    /// `model` as the host was asked for it. `told` comes from the config or the host itself, which know the
+    /// size better than the folder's table.
     fn window(_: &str, told: Option<u64>, _: &HostSettings) -> Option<Window> {
         told.map(|tokens| Window { tokens, compact_at: None })
     }
 
-    /// Reads the variables that the host sets for its hooks, and those that people set for it.
+    /// Variables that the host sets for its hooks, and those that people set for the host.
     fn variables(_: Lookup<'_>) -> HostVariables {
         HostVariables::default()
     }
@@ -121,7 +123,7 @@ macro_rules! dispatch {
             }
 
             /// [`HostWing::parser`].
-            pub fn parser(self, kinds: &[Sought]) -> Parser {
+            pub fn parser(self, kinds: &[Sought]) -> TranscriptParser {
                 match self { $(Host::$host => $folder::Wing::parser(kinds),)* }
             }
 
@@ -135,7 +137,7 @@ macro_rules! dispatch {
                 self,
                 payload: &[u8],
                 registered: Option<EventKind>,
-            ) -> Result<Event<'_>, Unreadable<'_>> {
+            ) -> Result<Event<'_>, UnreadableEvent<'_>> {
                 match self { $(Host::$host => $folder::Wing::read(self, payload, registered),)* }
             }
 
@@ -160,17 +162,17 @@ macro_rules! dispatch {
             }
 
             /// [`HostWing::question`].
-            pub fn question(self, input: &str) -> Option<Question> {
+            pub fn question(self, input: &str) -> Option<QuestionInput> {
                 match self { $(Host::$host => $folder::Wing::question(input),)* }
             }
 
             /// [`HostWing::question_answers`].
-            pub fn question_answers(self, response: &str) -> Option<Answers> {
+            pub fn question_answers(self, response: &str) -> Option<QuestionAnswers> {
                 match self { $(Host::$host => $folder::Wing::question_answers(response),)* }
             }
 
             /// [`HostWing::question_call`].
-            pub fn question_call(self, question: &Asked) -> Option<QuestionCall> {
+            pub fn question_call(self, question: &PersonQuestion) -> Option<QuestionCall> {
                 match self { $(Host::$host => $folder::Wing::question_call(question),)* }
             }
 
@@ -195,7 +197,7 @@ macro_rules! dispatch {
             }
 
             /// [`HostWing::status`].
-            pub fn status(self, payload: &[u8]) -> Option<Status<'_>> {
+            pub fn status(self, payload: &[u8]) -> Option<StatusInput<'_>> {
                 match self { $(Host::$host => $folder::Wing::status(payload),)* }
             }
         }

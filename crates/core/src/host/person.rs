@@ -1,15 +1,14 @@
-//! Whether a person is there who reads and answers.
+//! Whether a person is there to read and answer.
 
 use std::fmt;
 
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// As the host says it, or a variable that a person set.
+/// According to the host, or to a variable that a person set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Person {
-    /// Reads along and can answer.
     There,
     /// The run is unattended.
     Absent,
@@ -19,12 +18,12 @@ pub enum Person {
 }
 
 impl Person {
-    /// Whether an approval can be theirs.
+    /// Required for an approval.
     pub fn is_there(self) -> bool {
         self == Person::There
     }
 
-    /// Whether advice may find a reader.
+    /// Enough for advice.
     pub fn may_be_there(self) -> bool {
         self != Person::Absent
     }
@@ -32,15 +31,15 @@ impl Person {
 
 /// The client that called a hook, as far as an approval depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Client {
-    /// Not looked for, or the client did not call.
+pub enum CallingClient {
+    /// Not examined, or the hook was not called by the client.
     #[default]
     Unknown,
-    /// It says itself that its session is unattended, whatever a variable of Tidegate's says.
+    /// The client itself reports an unattended session. Counts more than a variable of Tidegate.
     Unattended,
-    /// An agent started it, or it cannot be told: the person at its keyboard may be a program.
+    /// Started by an agent, or by an unknown process: a program may control its keyboard.
     OfAgent,
-    /// A person's, by its process.
+    /// Started by a person; with its process id.
     OfPerson(u64),
 }
 
@@ -50,7 +49,7 @@ impl From<bool> for Person {
     }
 }
 
-/// Version 0.1.0 wrote a truth value.
+/// Version 0.1.0 wrote a boolean.
 impl<'de> Deserialize<'de> for Person {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct Either;

@@ -1,4 +1,4 @@
-//! What a host's variables say.
+//! Variables of a host.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -8,26 +8,22 @@ use crate::host::window::{AutoCompactWindow, HostSettings};
 /// Finds a variable by its name.
 pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
-/// The variables of one host.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostVariables {
-    /// The folder of its own settings.
+    /// The folder of the host's settings.
     pub config: Option<PathBuf>,
-    /// The project's folder.
     pub project: Option<PathBuf>,
     /// The plugin that started this hook.
     pub plugin: Option<PathBuf>,
     /// The client's process.
     pub client: Option<u64>,
-    /// The session.
     pub session: Option<String>,
-    /// Whether a person is there, if it says so.
+    /// Whether a person is there, in the host's own word.
     pub attended: Option<String>,
-    /// What they say about compaction.
     pub compaction: CompactionVariables,
 }
 
-/// What variables say about compaction; they count more than the host's files.
+/// Variables about compaction. They count more than the host's files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CompactionVariables {
     /// The host does not compact by itself.
@@ -36,15 +32,15 @@ pub struct CompactionVariables {
     pub window: Option<u64>,
     /// The percentage of the window to compact at.
     pub percent: Option<f64>,
-    /// Models with a window of a million tokens have 200K.
+    /// Models with a window of a million tokens get 200K.
     pub no_long_context: bool,
     /// The window of models that the host does not know.
     pub unknown_window: Option<u64>,
 }
 
 impl CompactionVariables {
-    /// The host's settings as its variables leave them.
-    pub fn over(&self, files: &HostSettings) -> HostSettings {
+    /// Applies the variables to the settings from the host's files.
+    pub fn apply_to(&self, files: &HostSettings) -> HostSettings {
         HostSettings {
             auto_compact: files.auto_compact && !self.off,
             auto_compact_windows: match self.window {

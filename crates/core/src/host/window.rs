@@ -1,11 +1,9 @@
-//! A model's window, and the point in it at which a host compacts.
+//! A model's window, and the point at which a host compacts.
 
 use serde::{Deserialize, Serialize};
 
-/// A model's window and the token count at which the host compacts by itself, if it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Window {
-    /// Size of the window.
     pub tokens: u64,
     /// `None`: the host waits for the API's error, or never compacts.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -13,38 +11,38 @@ pub struct Window {
 }
 
 impl Window {
-    /// What all distances are counted from.
+    /// The point from which all distances are counted.
     pub fn reference(&self) -> u64 {
         self.compact_at.unwrap_or(self.tokens)
     }
 }
 
-/// What the host's own settings and environment say about compaction.
+/// Compaction settings from the host's files and environment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostSettings {
     /// The host compacts by itself.
     pub auto_compact: bool,
-    /// Windows that the host was told to compact in, for one model or for all; the first that fits the model counts.
+    /// For one model or for all; the first that fits the model counts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub auto_compact_windows: Vec<AutoCompactWindow>,
-    /// Compacts at this percentage of the window; can only lower the point.
+    /// Percentage of the window at which the host compacts; can only lower the point.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent: Option<f64>,
-    /// Models with a window of a million tokens have 200K.
+    /// Models with a window of a million tokens get 200K.
     pub no_long_context: bool,
     /// The window of models that the host does not know.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknown_window: Option<u64>,
 }
 
-/// A window that the host was told to compact in.
+/// A window from the host's settings to compact in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AutoCompactWindow {
     /// Only for this model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// `None`: `"auto"`, the model's own way.
+    /// `None`: `"auto"`, the host's default for the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
 }

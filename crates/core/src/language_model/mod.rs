@@ -1,33 +1,32 @@
-//! A question to a language model, whatever it is about, and what comes back.
+//! A question to a language model, and its answer.
 
 pub mod backend;
 
 use serde_json::{Value, json};
 
-use crate::language_model::backend::Kind;
+use crate::language_model::backend::BackendKind;
 
-/// What a language model is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
-    /// What is said about the task, whatever it is done with.
+pub struct ModelQuestion {
+    /// The task, the same for every message.
     pub instruction: String,
-    /// What it is to be done with, as data.
+    /// The input of the task, as data.
     pub message: String,
-    /// Tokens of the answer, where they can be limited.
+    /// Limit of the answer, for endpoints that take one.
     pub tokens: u32,
 }
 
-impl Question {
-    /// The body of a request to an endpoint. The newer models of the second form refuse the limit that the older ones know,
-    /// so there is none.
-    pub fn body(&self, form: Kind, model: &str) -> String {
+impl ModelQuestion {
+    /// The body of a request to an endpoint. The newer models of OpenAI's form refuse the older limit, so
+    /// they get none.
+    pub fn body(&self, form: BackendKind, model: &str) -> String {
         let user = json!({ "role": "user", "content": self.message });
         match form {
-            Kind::OpenAi => json!({
+            BackendKind::OpenAi => json!({
                 "model": model,
                 "messages": [{ "role": "system", "content": self.instruction }, user],
             }),
-            Kind::Off | Kind::Claude | Kind::Anthropic => json!({
+            BackendKind::Off | BackendKind::Claude | BackendKind::Anthropic => json!({
                 "model": model,
                 "max_tokens": self.tokens,
                 "system": self.instruction,
@@ -38,32 +37,30 @@ impl Question {
     }
 }
 
-/// What came back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Said {
-    /// The text, if there was one.
+pub struct ModelAnswer {
     pub text: Option<String>,
-    /// Tokens that went in, with those of caches, if that was told.
+    /// With cached tokens. `None` if not reported.
     pub input_tokens: Option<u64>,
-    /// Tokens that came out, if that was told.
+    /// `None` if not reported.
     pub output_tokens: Option<u64>,
 }
 
-impl Said {
-    /// Reads what was printed or sent.
-    pub fn read(form: Kind, text: &str) -> Said {
-        let Ok(value) = serde_json::from_str::<Value>(text) else { return Said::default() };
+impl ModelAnswer {
+    /// From the output of the program or the endpoint's response.
+    pub fn parse(form: BackendKind, text: &str) -> ModelAnswer {
+        let Ok(value) = serde_json::from_str::<Value>(text) else { return ModelAnswer::default() };
         let usage = &value["usage"];
         let count = |name: &str| usage[name].as_u64();
         let cached = ["cache_creation_input_tokens", "cache_read_input_tokens"];
         let (said, input, output) = match form {
-            Kind::OpenAi => (
+            BackendKind::OpenAi => (
                 value["choices"][0]["message"]["content"].as_str().map(str::to_owned),
                 count("prompt_tokens"),
                 count("completion_tokens"),
             ),
-            Kind::Off | Kind::Claude | Kind::Anthropic => (
-                if form == Kind::Anthropic {
+            BackendKind::Off | BackendKind::Claude | BackendKind::Anthropic => (
+                if form == BackendKind::Anthropic {
                     let texts = value["content"].as_array().map(Vec::as_slice).unwrap_or_default();
                     texts.iter().find_map(|block| block["text"].as_str()).map(str::to_owned)
                 } else {
@@ -75,7 +72,7 @@ impl Said {
                 count("output_tokens"),
             ),
         };
-        Said { text: said, input_tokens: input, output_tokens: output }
+        ModelAnswer { text: said, input_tokens: input, output_tokens: output }
     }
 }
 
@@ -92,23 +89,23 @@ mod tests {
             "usage": {"prompt_tokens": 210, "completion_tokens": 3}}"#;
         let claude = r#"{"type": "result", "is_error": false, "result": "The label is: ship.",
             "usage": {"input_tokens": 5, "output_tokens": 7}}"#;
-        let read = |text: &str, input_tokens, output_tokens| Said {
+        let read = |text: &str, input_tokens, output_tokens| ModelAnswer {
             text: Some(text.to_owned()),
             input_tokens: Some(input_tokens),
             output_tokens: Some(output_tokens),
         };
-        assert_eq!(Said::read(Kind::Anthropic, anthropic), read("debug", 205, 2));
-        assert_eq!(Said::read(Kind::OpenAi, openai), read("**Review**\n", 210, 3));
-        assert_eq!(Said::read(Kind::Claude, claude), read("The label is: ship.", 5, 7));
+        assert_eq!(ModelAnswer::parse(BackendKind::Anthropic, anthropic), read("debug", 205, 2));
+        assert_eq!(ModelAnswer::parse(BackendKind::OpenAi, openai), read("**Review**\n", 210, 3));
+        assert_eq!(ModelAnswer::parse(BackendKind::Claude, claude), read("The label is: ship.", 5, 7));
         let failed = claude.replace("false", "true");
-        assert_eq!(Said::read(Kind::Claude, &failed).text, None);
+        assert_eq!(ModelAnswer::parse(BackendKind::Claude, &failed).text, None);
     }
 
     proptest! {
         #[test]
         fn any_answer_is_survived(text in "\\PC{0,200}") {
-            for form in [Kind::Claude, Kind::Anthropic, Kind::OpenAi] {
-                let _ = Said::read(form, &text);
+            for form in [BackendKind::Claude, BackendKind::Anthropic, BackendKind::OpenAi] {
+                let _ = ModelAnswer::parse(form, &text);
             }
         }
     }

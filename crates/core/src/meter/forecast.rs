@@ -1,8 +1,8 @@
-//! How many turns are left, from how much the context grew per turn since the last boundary.
+//! Turns left, from how much the context grew per turn since the last boundary.
 //!
 //! The median of the last growths: one huge tool result moves it by a rank, not by its size.
 
-/// Turns left before the reference point, with their spread.
+/// Turns left before the reference point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forecast {
     /// At the median growth.
@@ -19,10 +19,10 @@ pub const SAMPLES: usize = 16;
 /// Below three growths a median is a guess.
 const ENOUGH: usize = 3;
 
-/// How much the context grew per turn, in order of size; `None` while there are too few turns.
+/// Growth per turn, in order of size; `None` while there are too few turns.
 fn growths(used: &[u64]) -> Option<Vec<u64>> {
     let recent = &used[used.len().saturating_sub(SAMPLES + 1)..];
-    // No growth means no answer in between: a prompt that was interrupted, not a turn.
+    // No growth means no answer in between: an interrupted prompt, not a turn.
     let grown = |pair: &[u64]| pair[1].checked_sub(pair[0]).filter(|growth| *growth > 0);
     let mut growths: Vec<u64> = recent.windows(2).filter_map(grown).collect();
     if growths.len() < ENOUGH {
@@ -32,18 +32,18 @@ fn growths(used: &[u64]) -> Option<Vec<u64>> {
     Some(growths)
 }
 
-/// What one more turn is likely to add.
-pub fn growth(used: &[u64]) -> Option<u64> {
+/// Tokens that one more turn is likely to add.
+pub fn median_growth(used: &[u64]) -> Option<u64> {
     let growths = growths(used)?;
     growths.get((growths.len() - 1) / 2).copied()
 }
 
-/// `used` at the start of each turn since the last boundary, oldest first, and what is left now.
+/// `used`: at the start of each turn since the last boundary, oldest first. `left`: now.
 pub fn forecast(used: &[u64], left: u64) -> Option<Forecast> {
     let growths = growths(used)?;
     let turns = |growth: u64| u32::try_from(left / growth).unwrap_or(u32::MAX);
     let last = growths.len() - 1;
-    // Outwards: with few growths the quartiles are the smallest and the largest.
+    // Rounded outwards: with few growths the quartiles are the smallest and the largest.
     let (lower, median, upper) = (last / 4, last / 2, (last * 3).div_ceil(4));
     Some(Forecast {
         turns: turns(growths[median]),
@@ -67,7 +67,7 @@ mod tests {
     fn one_huge_result_does_not_swing_it() {
         let jump = [20_000, 27_000, 34_000, 114_000, 121_000, 128_000];
         assert_eq!(forecast(&jump, 39_000).map(|f| f.turns), Some(5));
-        assert_eq!(growth(&jump), Some(7000));
+        assert_eq!(median_growth(&jump), Some(7000));
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The context meter: how full the context is, how far it is to the next compaction, and how sure we are.
+//! The context meter: how full the context is, the distance to the next compaction, and how fresh the numbers
+//! are.
 
 pub mod forecast;
 pub mod sources;
@@ -15,52 +16,48 @@ use crate::settings::value::Value;
 use crate::time::Millis;
 use forecast::Forecast;
 
-/// A reading with how fresh it is. There is no default: "unknown" is a value, never 0 or 100.
+/// A reading with its freshness. Without a default: "unknown" is a value, never 0 or 100.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Meter {
-    /// The numbers of the request this event belongs to.
+    /// The numbers of this event's request.
     Current(Reading),
-    /// The host writes its transcript with a delay: these may be the numbers of the request before.
+    /// The host writes its transcript with a delay: these may be the numbers of the previous request.
     StaleByOne(Reading),
-    /// No reading, and why.
-    Unknown(Unknown),
+    Unknown(NoReading),
 }
 
-/// Why there is no reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unknown {
-    /// No policy asked.
+pub enum NoReading {
+    /// No policy asked for one.
     NotNeeded,
-    /// Nothing was asked of the model yet, or nobody says where the transcript is.
+    /// The model has not answered yet, or the transcript's path is unknown.
     NothingYet,
-    /// There is a transcript, but it cannot be read.
+    /// The transcript exists but cannot be read.
     Broken(String),
-    /// It did not arrive within our deadline.
+    /// Not found within the hook's deadline.
     TimedOut,
 }
 
-impl fmt::Display for Unknown {
+impl fmt::Display for NoReading {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unknown::NotNeeded => out.write_str("not needed"),
-            Unknown::NothingYet => out.write_str("no model answer yet"),
-            Unknown::Broken(why) => out.write_str(why),
-            Unknown::TimedOut => out.write_str("the transcript did not arrive in time"),
+            NoReading::NotNeeded => out.write_str("not needed"),
+            NoReading::NothingYet => out.write_str("no model answer yet"),
+            NoReading::Broken(why) => out.write_str(why),
+            NoReading::TimedOut => out.write_str("the transcript did not arrive in time"),
         }
     }
 }
 
-/// Who said it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
-    /// The payload itself.
     Payload,
-    /// What our status line saw last.
+    /// The last numbers of Tidegate's status line.
     Bridge,
     /// The last usable answer in the transcript.
     Transcript,
-    /// A compaction's own estimate of what it left, low until the next answer.
+    /// A compaction's own estimate of the tokens it left, too low until the next answer.
     Boundary,
 }
 
@@ -81,16 +78,15 @@ impl Source {
 pub struct Reading {
     /// Tokens of the request: input, cache writes and cache reads.
     pub used: u64,
-    /// The model's window and where the host compacts; `None` when no model is known.
+    /// `None` if the model is unknown.
     pub window: Option<Window>,
-    /// Who said it.
     pub source: Source,
-    /// When the numbers changed.
+    /// The time of the last change of the numbers.
     pub at: Millis,
 }
 
 impl Reading {
-    /// Per cent of the window in use: the number a person knows from the host.
+    /// Percentage of the window in use: the number that the host shows.
     pub fn used_pct(&self) -> Option<f64> {
         let window = self.window?;
         Some(100.0 * self.used as f64 / window.tokens as f64)
@@ -101,7 +97,7 @@ impl Reading {
         Some(self.window?.reference().saturating_sub(self.used))
     }
 
-    /// The highest of the named levels that is reached; 0 below all of them.
+    /// The highest level reached, as its percentage; 0 below all of them.
     pub fn level(&self) -> Option<u8> {
         let window = self.window?;
         let reached = LEVELS.iter().rev().find(|level| self.reaches(&window, f64::from(level.percent)));
@@ -114,7 +110,7 @@ impl Reading {
 }
 
 impl Meter {
-    /// The reading, fresh or not.
+    /// Fresh or not.
     pub fn reading(&self) -> Option<&Reading> {
         match self {
             Meter::Current(reading) | Meter::StaleByOne(reading) => Some(reading),
@@ -122,7 +118,7 @@ impl Meter {
         }
     }
 
-    /// The word for it in records and JSON output.
+    /// The word in records and JSON output.
     pub fn freshness(&self) -> &'static str {
         match self {
             Meter::Current(_) => "current",
@@ -132,12 +128,12 @@ impl Meter {
     }
 }
 
-/// A level: a name in per cent of a 200K window, meant as a distance before the reference point.
+/// Named by its percentage of a 200K window, defined as a distance before the reference point.
 struct Level {
     percent: u8,
-    /// Where the reference is the window: the host compacts on an error only, or not at all.
+    /// Tokens, if the host compacts only on an error or not at all.
     before_window: f64,
-    /// Where the host compacts by itself.
+    /// Tokens, if the host compacts by itself.
     before_compaction: f64,
 }
 
@@ -149,12 +145,12 @@ const LEVELS: [Level; 5] = [
     Level { percent: 95, before_window: 10_000.0, before_compaction: 2_000.0 },
 ];
 
-/// Reference points below this one have all distances shrunk in proportion: 167K is where the client
-/// compacts a 200K window, for which the levels were first written.
+/// Distances shrink in proportion for reference points below this one. 167K is where the client compacts a
+/// 200K window, for which the levels were first written.
 const FULL_DISTANCES_FROM: f64 = 167_000.0;
 
-/// Tokens before the reference point at which a level begins: interpolated between the named ones, with their
-/// slope of 2K per per cent below 60, and down to nothing at 100.
+/// Tokens before the reference point at which a level begins. Interpolated between the named levels; 2K per
+/// percent below 60; nothing at 100.
 fn distance(percent: f64, window: &Window) -> f64 {
     let at = |level: &Level| match window.compact_at {
         Some(_) => level.before_compaction,
@@ -173,10 +169,10 @@ fn distance(percent: f64, window: &Window) -> f64 {
     tokens * (window.reference() as f64 / FULL_DISTANCES_FROM).min(1.0)
 }
 
-/// Where something begins: a level, tokens left, or turns left. In the config `"75%"`, `"30k"`, `"4 turns"`.
+/// In the config `"75%"`, `"30k"`, `"4 turns"`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Threshold {
-    /// A level, as a distance before the reference point.
+    /// A distance before the reference point, by the name of its level.
     Level(f64),
     /// Tokens left to the reference point.
     Tokens(u64),
@@ -185,7 +181,7 @@ pub enum Threshold {
 }
 
 impl Threshold {
-    /// Whether it is reached. Without the numbers it needs, it is not.
+    /// Not reached while the numbers it needs are unknown.
     pub fn reached(self, reading: &Reading, forecast: Option<&Forecast>) -> bool {
         match self {
             Threshold::Level(percent) => {
@@ -198,7 +194,6 @@ impl Threshold {
 }
 
 impl Threshold {
-    /// Reads `"75%"`, `"30k"` or `"4 turns"`.
     pub fn parse(text: &str) -> Option<Threshold> {
         let number = |part: &str| part.trim().parse::<f64>().ok().filter(|number| *number >= 0.0);
         let trimmed = text.trim();
@@ -216,7 +211,6 @@ impl Threshold {
     }
 }
 
-/// As it is written in the config.
 impl Setting for Threshold {
     const SHAPE: Shape = Shape::Text {
         pattern: "^ *[0-9]+(\\.[0-9]+)? *(%|k|K|turns?)? *$",
@@ -244,7 +238,8 @@ impl fmt::Display for Threshold {
     }
 }
 
-/// `46k`, `7.2k`, `900`: short enough for a sentence, never rounded up, since it says what is left.
+/// `46k`, `7.2k`, `900`: short enough for a sentence. Never rounded up, because it is the number of tokens
+/// left.
 pub fn short_tokens(tokens: u64) -> String {
     match tokens {
         0..1000 => tokens.to_string(),

@@ -1,31 +1,30 @@
-//! Which of several readings counts, and which window goes with it.
+//! Picks one of several readings, and the window for it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::host::Host;
 use crate::host::window::{HostSettings, Window};
-use crate::meter::transcript::Found;
-use crate::meter::{Meter, Reading, Source, Unknown};
+use crate::meter::transcript::TranscriptReading;
+use crate::meter::{Meter, NoReading, Reading, Source};
 use crate::time::Millis;
 
-/// What the status line saw last, written for the hooks of the same session.
+/// Numbers that the status line leaves for the hooks of the same session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Bridge {
-    /// Tokens in use; absent before the first answer and right after a compaction.
+    /// Tokens; absent before the first answer and right after a compaction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub used: Option<u64>,
-    /// The model's window as the host knows it.
+    /// The model's window according to the host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
-    /// The model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// When the numbers changed.
+    /// The time of the last change of the numbers.
     pub changed: Millis,
-    /// When a status line last ran.
+    /// The last time a status line ran.
     pub seen: Millis,
-    /// How many readings in a row came without a hook in between.
+    /// Readings in a row without a hook in between.
     #[serde(skip_serializing_if = "is_zero")]
     pub unheard: u32,
 }
@@ -35,37 +34,33 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// Older than this, a status line is not running any more.
+/// A status line that was last seen longer ago than this is not running any more.
 const BRIDGE_MS: u64 = 300_000;
 
-/// Everything that says something about context use.
 #[derive(Clone, Debug)]
-pub struct Sources<'a> {
-    /// When the question is asked.
+pub struct MeterSources<'a> {
     pub now: Millis,
-    /// The payload's own numbers: used, window.
+    /// Used tokens and window.
     pub payload: Option<(Option<u64>, Option<u64>)>,
-    /// The status line's.
     pub bridge: Option<Bridge>,
-    /// The transcript's.
-    pub transcript: Result<Option<Found>, Unknown>,
-    /// When the conversation was last compacted.
+    pub transcript: Result<Option<TranscriptReading>, NoReading>,
+    /// The time of the last compaction.
     pub boundary: Option<Millis>,
-    /// The model that the host named last, and when it did.
+    /// The model that the host named last, and when.
     pub model: Option<(&'a str, Millis)>,
     /// `[meter] window` of the config.
     pub window: Option<u64>,
-    /// The host, which knows its models.
     pub host: Host,
-    /// Its settings and environment.
+    /// From the host's files and environment.
     pub settings: &'a HostSettings,
 }
 
-impl Sources<'_> {
+impl MeterSources<'_> {
     /// The newest reading; of two from the same moment the first in the order payload, bridge, transcript.
     pub fn meter(&self) -> Meter {
         let found = self.transcript.as_ref().ok().and_then(Option::as_ref);
-        // The transcript may not have the boundary yet: what is older than it is about another conversation.
+        // The transcript may not have the boundary yet: readings older than it belong to another
+        // conversation.
         let since = self.boundary.unwrap_or_default();
         let found = found.filter(|found| found.boundary || found.at >= since);
         let window = self.find_window(found);
@@ -78,8 +73,8 @@ impl Sources<'_> {
         let from_bridge =
             live.and_then(|bridge| Some((bridge.used?, bridge.changed))).filter(|(_, at)| *at >= since);
         match (from_bridge, found) {
-            // A transcript that lags is older than the status line, which ran after the same answer. One that holds
-            // the event's own trace does not lag, whenever a slow status line wrote.
+            // A transcript that lags is older than the status line, which ran after the same answer. One that
+            // holds the event's own trace does not lag, however late a slow status line wrote.
             (Some((used, at)), found) if found.is_none_or(|found| at >= found.at && !found.current) => {
                 Meter::StaleByOne(reading(used, Source::Bridge, at))
             }
@@ -90,18 +85,19 @@ impl Sources<'_> {
             }
             (_, None) => Meter::Unknown(match &self.transcript {
                 Err(why) => why.clone(),
-                Ok(_) => Unknown::NothingYet,
+                Ok(_) => NoReading::NothingYet,
             }),
         }
     }
 
-    /// A window does not age: a status line's counts until the model changes.
-    fn find_window(&self, found: Option<&Found>) -> Option<Window> {
+    /// A window does not age: the status line's counts until the model changes.
+    fn find_window(&self, found: Option<&TranscriptReading>) -> Option<Window> {
         let since = self.model.map_or(Millis(0), |(_, at)| at);
         let bridge = self.bridge.as_ref().filter(|bridge| bridge.seen >= since);
         let told =
             self.window.or(self.payload.and_then(|(_, window)| window)).or(bridge.and_then(|b| b.window));
-        // The transcript keeps the `[1m]` that other places lose, so it counts unless the model changed since.
+        // The transcript keeps the `[1m]` that other sources lose, so it counts unless the model changed
+        // since.
         let from_transcript =
             found.filter(|found| found.at >= since).and_then(|found| found.model.as_deref());
         let model = from_transcript
@@ -119,8 +115,8 @@ impl Sources<'_> {
 mod tests {
     use super::*;
 
-    fn found(used: u64, at: u64, current: bool) -> Found {
-        Found {
+    fn found(used: u64, at: u64, current: bool) -> TranscriptReading {
+        TranscriptReading {
             used,
             answer: 0,
             boundary: false,
@@ -141,9 +137,9 @@ mod tests {
         }
     }
 
-    fn meter(bridge: Option<Bridge>, transcript: Option<Found>) -> Meter {
+    fn meter(bridge: Option<Bridge>, transcript: Option<TranscriptReading>) -> Meter {
         let host = HostSettings::default();
-        Sources {
+        MeterSources {
             now: Millis(100_000),
             payload: None,
             bridge,
@@ -181,40 +177,41 @@ mod tests {
             (50, "bridge", "stale_by_one")
         );
         assert_eq!(used(&meter(None, Some(found(60, 20, false)))), (60, "transcript", "stale_by_one"));
-        assert_eq!(meter(None, None), Meter::Unknown(Unknown::NothingYet));
+        assert_eq!(meter(None, None), Meter::Unknown(NoReading::NothingYet));
     }
 
     #[test]
     fn an_old_bridge_says_only_the_window() {
         let host = HostSettings::default();
-        let sources = Sources {
+        let sources = MeterSources {
             now: Millis(400_000),
             payload: None,
             bridge: Some(bridge(50, 99_999)),
-            transcript: Err(Unknown::TimedOut),
+            transcript: Err(NoReading::TimedOut),
             boundary: None,
             model: None,
             window: None,
             host: Host::ClaudeCode,
             settings: &host,
         };
-        assert_eq!(sources.meter(), Meter::Unknown(Unknown::TimedOut));
+        assert_eq!(sources.meter(), Meter::Unknown(NoReading::TimedOut));
         let told = Bridge { window: Some(300_000), ..bridge(50, 99_999) };
-        let sources = Sources { bridge: Some(told), transcript: Ok(Some(found(60, 20, false))), ..sources };
+        let sources =
+            MeterSources { bridge: Some(told), transcript: Ok(Some(found(60, 20, false))), ..sources };
         let meter = sources.meter();
         assert_eq!(used(&meter), (60, "transcript", "stale_by_one"));
         assert_eq!(meter.reading().unwrap().window.unwrap().tokens, 300_000);
     }
 
-    /// With the time of a boundary, and a model with the time at which the host named it.
+    /// With the time of a boundary, and with a model and the time at which the host named it.
     fn since(
         boundary: Option<u64>,
         model: Option<(&str, u64)>,
         bridge: Option<Bridge>,
-        transcript: Found,
+        transcript: TranscriptReading,
     ) -> Meter {
         let (transcript, host) = (Ok(Some(transcript)), HostSettings::default());
-        Sources {
+        MeterSources {
             now: Millis(100),
             payload: None,
             bridge,
@@ -236,7 +233,7 @@ mod tests {
         assert_eq!(used(Some(bridge(150, 30)), found(160, 40, true)), None);
         assert_eq!(used(Some(bridge(150, 30)), found(9, 60, true)), Some(9));
         assert_eq!(used(Some(bridge(8, 70)), found(160, 40, true)), Some(8));
-        assert_eq!(used(None, Found { boundary: true, ..found(5, 49, false) }), Some(5));
+        assert_eq!(used(None, TranscriptReading { boundary: true, ..found(5, 49, false) }), Some(5));
     }
 
     #[test]

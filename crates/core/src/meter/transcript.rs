@@ -1,109 +1,113 @@
 //! Context use from the end of a transcript, entry by entry from the newest to the oldest.
 //!
-//! The caller reads the file backwards and stops when [`Scan::line`] says so; most of the time the first
-//! step holds the answer.
+//! The caller reads the file backwards and stops when [`MeterScan::take_line`] breaks; usually the first step
+//! holds the answer.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use crate::event::{Event, EventKind};
-use crate::host::transcript::{Answer, Entry, Kind, Part, Sought};
+use crate::host::transcript::{AnswerEntry, ContentPart, EntryKind, Sought, TranscriptEntry};
 use crate::time::Millis;
 
 /// A longer last message is not compared; the reading then counts as stale.
 const LONGEST_MESSAGE: usize = 1024 * 1024;
 
-/// What shows that the transcript has caught up with an event.
+/// Shows that the transcript has caught up with an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Evidence<'a> {
-    /// The call the event is about.
+pub enum EventTrace<'a> {
+    /// The id of the event's call.
     ToolUse(&'a str),
-    /// The text the turn ended with.
+    /// The text at the end of the turn.
     LastMessage(Cow<'a, str>),
-    /// The event leaves no trace to look for: a reading is never known to be current.
+    /// The event leaves no trace to look for, so a reading is never known to be current.
     None,
 }
 
-impl<'a> Evidence<'a> {
-    /// What to look for at this event.
-    pub fn of(event: &'a Event<'_>) -> Evidence<'a> {
+impl<'a> EventTrace<'a> {
+    pub fn of_event(event: &'a Event<'_>) -> EventTrace<'a> {
         if let Some(id) = event.call.as_deref().filter(|id| !id.is_empty()) {
-            return Evidence::ToolUse(id);
+            return EventTrace::ToolUse(id);
         }
         let message = event.last_message.filter(|_| event.kind == EventKind::Stop);
         match message.and_then(|message| message.whole(LONGEST_MESSAGE)) {
-            Some(text) if !text.trim().is_empty() => Evidence::LastMessage(text),
-            _ => Evidence::None,
+            Some(text) if !text.trim().is_empty() => EventTrace::LastMessage(text),
+            _ => EventTrace::None,
         }
     }
 }
 
-/// What the end of a transcript says.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
-    /// Tokens of the last usable request, or a boundary's estimate of what it left.
+pub struct TranscriptReading {
+    /// Tokens of the last usable request, or a boundary's estimate.
     pub used: u64,
-    /// Tokens of the answer to it.
+    /// Tokens of its answer.
     pub answer: u64,
     /// It is a boundary's estimate.
     pub boundary: bool,
-    /// The model as it was asked for, with `[1m]` where it was. A boundary names none.
+    /// As the host was asked for it, with `[1m]` if there was one. A boundary names no model.
     pub model: Option<String>,
-    /// When the entry was written.
+    /// The time of the entry.
     pub at: Millis,
     /// The transcript holds the event's own trace.
     pub current: bool,
 }
 
-/// A scan under way.
 #[derive(Debug)]
-pub struct Scan<'a> {
-    evidence: Evidence<'a>,
+pub struct MeterScan<'a> {
+    evidence: EventTrace<'a>,
     seen: bool,
-    found: Option<(Found, String)>,
+    found: Option<(TranscriptReading, String)>,
     lines_after: usize,
 }
 
-/// An answer is one line per content block: so many lines further back the event's trace is looked for.
+/// An answer takes one line per content block: the event's trace is searched this many lines further back.
 const BLOCKS: usize = 64;
 
-impl<'a> Scan<'a> {
-    /// The entries that matter.
+impl<'a> MeterScan<'a> {
+    /// The kinds of entries that matter.
     pub const SOUGHT: [Sought; 3] = [Sought::Answers, Sought::Boundaries, Sought::Results];
 
-    /// A scan that looks for an event's trace on its way.
-    pub fn new(evidence: Evidence<'a>) -> Self {
-        Scan { evidence, seen: false, found: None, lines_after: 0 }
+    pub fn new(evidence: EventTrace<'a>) -> Self {
+        MeterScan { evidence, seen: false, found: None, lines_after: 0 }
     }
 
-    /// Takes the next older line, with its entry where that may matter; breaks when nothing older can change the result.
-    pub fn line(&mut self, entry: Option<&Entry<'_>>) -> ControlFlow<()> {
+    /// Takes the next older line, with its entry if that may matter; breaks when nothing older can change the
+    /// result.
+    pub fn take_line(&mut self, entry: Option<&TranscriptEntry<'_>>) -> ControlFlow<()> {
         if let Some(entry) = entry.filter(|entry| !entry.is_of_agent) {
             self.entry(entry)?;
         }
         if self.found.is_some() {
             self.lines_after += 1;
-            if self.seen || self.evidence == Evidence::None || self.lines_after > BLOCKS {
+            if self.seen || self.evidence == EventTrace::None || self.lines_after > BLOCKS {
                 return ControlFlow::Break(());
             }
         }
         ControlFlow::Continue(())
     }
 
-    fn entry(&mut self, entry: &Entry<'_>) -> ControlFlow<()> {
+    fn entry(&mut self, entry: &TranscriptEntry<'_>) -> ControlFlow<()> {
         match &entry.kind {
-            Kind::Answer(answer) => self.answer(entry, answer),
+            EntryKind::Answer(answer) => self.answer(entry, answer),
             // A call's result cannot be there before the call.
-            Kind::Prompt(_) | Kind::Result(_) if self.found.is_none() => {
+            EntryKind::Prompt(_) | EntryKind::Result(_) if self.found.is_none() => {
                 self.look_for_call(entry);
                 ControlFlow::Continue(())
             }
-            Kind::Boundary(boundary) => {
+            EntryKind::Boundary(boundary) => {
                 if self.found.is_none()
                     && let Some(used) = boundary.left.filter(|used| *used > 0)
                 {
                     let at = entry.at.unwrap_or_default();
-                    let found = Found { used, answer: 0, boundary: true, model: None, at, current: false };
+                    let found = TranscriptReading {
+                        used,
+                        answer: 0,
+                        boundary: true,
+                        model: None,
+                        at,
+                        current: false,
+                    };
                     self.found = Some((found, String::new()));
                 }
                 ControlFlow::Break(())
@@ -112,7 +116,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn answer(&mut self, entry: &Entry<'_>, answer: &Answer<'_>) -> ControlFlow<()> {
+    fn answer(&mut self, entry: &TranscriptEntry<'_>, answer: &AnswerEntry<'_>) -> ControlFlow<()> {
         if let Some((_, newest)) = &self.found {
             if answer.message.is_empty() || *newest != answer.message {
                 return ControlFlow::Break(());
@@ -124,7 +128,7 @@ impl<'a> Scan<'a> {
         let (false, false, Some(tokens)) = (answer.is_of_host, entry.is_error, tokens) else {
             return ControlFlow::Continue(());
         };
-        let found = Found {
+        let found = TranscriptReading {
             used: tokens.used,
             answer: tokens.answer,
             boundary: false,
@@ -137,36 +141,36 @@ impl<'a> Scan<'a> {
         ControlFlow::Continue(())
     }
 
-    fn look_for_call(&mut self, entry: &Entry<'_>) {
-        if let Evidence::ToolUse(id) = &self.evidence {
+    fn look_for_call(&mut self, entry: &TranscriptEntry<'_>) {
+        if let EventTrace::ToolUse(id) = &self.evidence {
             self.seen |= entry.mentions(id);
         }
     }
 
-    fn look_for_trace(&mut self, entry: &Entry<'_>) {
+    fn look_for_trace(&mut self, entry: &TranscriptEntry<'_>) {
         match &self.evidence {
-            Evidence::ToolUse(_) => self.look_for_call(entry),
-            Evidence::LastMessage(text) => {
+            EventTrace::ToolUse(_) => self.look_for_call(entry),
+            EventTrace::LastMessage(text) => {
                 let parts = entry.parts();
-                let mut texts = parts.iter().filter_map(Part::text);
+                let mut texts = parts.iter().filter_map(ContentPart::text);
                 self.seen |= texts.any(|block| {
                     block
                         .whole(LONGEST_MESSAGE)
                         .is_some_and(|block| !block.trim().is_empty() && is_end_of(block.trim(), text.trim()))
                 });
             }
-            Evidence::None => {}
+            EventTrace::None => {}
         }
     }
 
-    /// What was found when the scan ended.
-    pub fn finish(self) -> Option<Found> {
+    pub fn finish(self) -> Option<TranscriptReading> {
         let (found, _) = self.found?;
-        Some(Found { current: self.seen && !found.boundary, ..found })
+        Some(TranscriptReading { current: self.seen && !found.boundary, ..found })
     }
 }
 
-/// Whether a block is the message or its last paragraph. An answer that merely ends with the same word is not.
+/// The block is the message or its last paragraph. An answer that only ends with the same word does not
+/// match.
 fn is_end_of(block: &str, message: &str) -> bool {
     message.strip_suffix(block).is_some_and(|before| before.is_empty() || before.ends_with('\n'))
 }
@@ -176,10 +180,11 @@ mod tests {
     use super::*;
     use crate::host::Host;
 
-    fn scan(lines: &[&str], evidence: Evidence<'_>) -> Option<Found> {
-        let parser = Host::ClaudeCode.parser(&Scan::SOUGHT);
-        let mut scan = Scan::new(evidence);
-        let _ = lines.iter().rev().try_for_each(|line| scan.line(parser.entry(line.as_bytes()).as_ref()));
+    fn scan(lines: &[&str], evidence: EventTrace<'_>) -> Option<TranscriptReading> {
+        let parser = Host::ClaudeCode.parser(&MeterScan::SOUGHT);
+        let mut scan = MeterScan::new(evidence);
+        let _ =
+            lines.iter().rev().try_for_each(|line| scan.take_line(parser.entry(line.as_bytes()).as_ref()));
         scan.finish()
     }
 
@@ -194,7 +199,7 @@ mod tests {
     fn the_last_usable_answer_counts() {
         let one = answer("m1", 50_000, "");
         let two = answer("m2", 60_000, "");
-        let found = scan(&[&one, &two], Evidence::None).unwrap();
+        let found = scan(&[&one, &two], EventTrace::None).unwrap();
         assert_eq!((found.used, found.model.as_deref()), (60_000, Some("claude-opus-4-6[1m]")));
         assert_eq!(found.at, Millis::from_iso("2026-11-15T11:51:30.000Z").unwrap());
         assert!(!found.current);
@@ -209,7 +214,7 @@ mod tests {
         let zero = answer("m5", 10, "").replace("10,", "0,");
         let torn = &answer("m6", 99_000, "")[..80];
         let found =
-            scan(&[&good, &side, &error, &synthetic, &zero, "not json", "", torn], Evidence::None).unwrap();
+            scan(&[&good, &side, &error, &synthetic, &zero, "not json", "", torn], EventTrace::None).unwrap();
         assert_eq!(found.used, 50_000);
     }
 
@@ -217,18 +222,21 @@ mod tests {
     fn a_boundary_voids_what_was_before() {
         let before = answer("m1", 150_000, "");
         let boundary = r#"{"type":"system","subtype":"compact_boundary","timestamp":"2026-11-15T11:52:00.000Z","compactMetadata":{"trigger":"auto","preTokens":150000,"postTokens":2608}}"#;
-        let found = scan(&[&before, boundary], Evidence::None).unwrap();
+        let found = scan(&[&before, boundary], EventTrace::None).unwrap();
         assert_eq!((found.used, found.boundary), (2608, true));
         let silent = boundary.replace(",\"postTokens\":2608", "");
-        assert_eq!(scan(&[&before, &silent], Evidence::None), None);
+        assert_eq!(scan(&[&before, &silent], EventTrace::None), None);
         let after = answer("m2", 9100, "");
-        assert_eq!(scan(&[&before, boundary, &after], Evidence::None).unwrap().used, 9100);
+        assert_eq!(scan(&[&before, boundary, &after], EventTrace::None).unwrap().used, 9100);
     }
 
     #[test]
     fn a_text_that_is_no_text_costs_only_itself() {
         let odd = answer("m1", 50_000, "").replace("done", "\\ud800");
-        assert_eq!(scan(&[&odd], Evidence::LastMessage("done".into())).map(|found| found.used), Some(50_000));
+        assert_eq!(
+            scan(&[&odd], EventTrace::LastMessage("done".into())).map(|found| found.used),
+            Some(50_000)
+        );
     }
 
     #[test]
@@ -237,25 +245,28 @@ mod tests {
             "\"output_tokens\":500",
             r#""output_tokens":500,"iterations":[{"input_tokens":1000},{"input_tokens":5,"cache_read_input_tokens":21000}]"#,
         );
-        assert_eq!(scan(&[&looped], Evidence::None).unwrap().used, 21_005);
+        assert_eq!(scan(&[&looped], EventTrace::None).unwrap().used, 21_005);
         let none = answer("m1", 50_000, "")
             .replace("\"output_tokens\":500", r#""output_tokens":500,"iterations":[]"#);
-        assert_eq!(scan(&[&none], Evidence::None).unwrap().used, 50_000);
+        assert_eq!(scan(&[&none], EventTrace::None).unwrap().used, 50_000);
     }
 
     #[test]
     fn a_reading_is_current_only_with_the_events_own_trace() {
         let call = answer("m1", 50_000, "").replace("done", "toolu_1");
         let other_block = answer("m1", 50_000, "");
-        assert!(scan(&[&call], Evidence::ToolUse("toolu_1")).unwrap().current);
-        assert!(scan(&[&call, &other_block], Evidence::ToolUse("toolu_1")).unwrap().current);
-        assert!(!scan(&[&call], Evidence::ToolUse("toolu_2")).unwrap().current);
+        assert!(scan(&[&call], EventTrace::ToolUse("toolu_1")).unwrap().current);
+        assert!(scan(&[&call, &other_block], EventTrace::ToolUse("toolu_1")).unwrap().current);
+        assert!(!scan(&[&call], EventTrace::ToolUse("toolu_2")).unwrap().current);
         let newer = answer("m2", 60_000, "");
-        assert!(!scan(&[&call, &newer], Evidence::ToolUse("toolu_1")).unwrap().current);
-        assert!(scan(&[&other_block], Evidence::LastMessage("done".into())).unwrap().current);
-        assert!(scan(&[&other_block], Evidence::LastMessage("first\n\ndone".into())).unwrap().current);
+        assert!(!scan(&[&call, &newer], EventTrace::ToolUse("toolu_1")).unwrap().current);
+        assert!(scan(&[&other_block], EventTrace::LastMessage("done".into())).unwrap().current);
+        assert!(scan(&[&other_block], EventTrace::LastMessage("first\n\ndone".into())).unwrap().current);
         for other in ["something else", "not done", "done\nand more"] {
-            assert!(!scan(&[&other_block], Evidence::LastMessage(other.into())).unwrap().current, "{other}");
+            assert!(
+                !scan(&[&other_block], EventTrace::LastMessage(other.into())).unwrap().current,
+                "{other}"
+            );
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::meter::{Reading, short_tokens};
 use crate::text::lang::Lang;
 
-/// Status line: how much of the window is used.
+/// In the status line: how much of the window is used.
 pub fn used(lang: Lang, percent: u64) -> String {
     match lang {
         Lang::En => format!("{percent}% used"),
@@ -11,7 +11,7 @@ pub fn used(lang: Lang, percent: u64) -> String {
     }
 }
 
-/// Status line: tokens left before compaction or, with `false`, before the window is full.
+/// In the status line: tokens left before compaction or, with `false`, before the window is full.
 pub fn left(lang: Lang, tokens: &str, compacts: bool) -> String {
     match (lang, compacts) {
         (Lang::En, true) => format!("{tokens} to compaction"),
@@ -21,7 +21,7 @@ pub fn left(lang: Lang, tokens: &str, compacts: bool) -> String {
     }
 }
 
-/// Status line: turns left.
+/// In the status line: turns left.
 pub fn turns(lang: Lang, turns: u32) -> String {
     match lang {
         Lang::En if turns == 1 => "~1 turn".to_owned(),
@@ -30,7 +30,7 @@ pub fn turns(lang: Lang, turns: u32) -> String {
     }
 }
 
-/// Status line: the context was not measured yet.
+/// In the status line, before the first reading.
 pub fn no_reading(lang: Lang) -> &'static str {
     match lang {
         Lang::En => "no reading yet",
@@ -38,7 +38,7 @@ pub fn no_reading(lang: Lang) -> &'static str {
     }
 }
 
-/// `78% in use, 7k tokens left`, as far as it is known; part of a sentence.
+/// `78% in use, 7k tokens left`, as far as known; part of a sentence.
 pub(crate) fn in_use(lang: Lang, reading: Option<&Reading>) -> String {
     let percent = reading.and_then(Reading::used_pct).map(|percent| percent.round() as u64);
     let left = reading.and_then(Reading::left).map(short_tokens);

@@ -61,7 +61,7 @@ pub fn decide(facts: &Facts<'_>, config: &Config, clock: &dyn Fn() -> u64) -> Ru
 /// Tells the person at the start of a session which config files cannot be read. Not a policy, so it cannot be
 /// switched off.
 fn report_broken_config(facts: &Facts<'_>, config: &Config) -> Ruling {
-    if facts.event.kind != EventKind::SessionStart || !facts.event.main_thread() {
+    if facts.event.kind != EventKind::SessionStart || !facts.event.is_main_thread() {
         return Ruling::pass();
     }
     let say = |broken: &BrokenFile| Say {

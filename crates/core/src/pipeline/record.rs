@@ -192,11 +192,11 @@ impl Deeds {
 
     fn from_event(facts: &Facts<'_>, marks: &[Mark]) -> Deeds {
         let (event, before) = (facts.event, facts.marks.value());
-        let prompt = event.kind == EventKind::UserPromptSubmit && event.main_thread();
+        let prompt = event.kind == EventKind::UserPromptSubmit && event.is_main_thread();
         let mut deeds = Deeds { prompt: prompt && event.is_human_prompt(), ..Deeds::default() };
         deeds.tag = facts.memory.tag().is_some();
-        deeds.topic = memory::recorded(event);
-        deeds.read.extend(event.read().filter(|path| is_knowledge(path)).map(str::to_owned));
+        deeds.topic = memory::recorded_topic(event);
+        deeds.read.extend(event.read_path().filter(|path| is_knowledge(path)).map(str::to_owned));
         deeds.entry =
             event.kind == EventKind::PostToolUse && facts.verification.files.iter().any(is_progress);
         let by_shell = facts.verification.files.iter().filter(|file| file.step.is_some());
@@ -512,7 +512,7 @@ impl Record {
                 .collect(),
             did: Deeds::from_event(facts, marks),
             meter: match &facts.meter {
-                Meter::Unknown(crate::meter::Unknown::NotNeeded) => None,
+                Meter::Unknown(crate::meter::NoReading::NotNeeded) => None,
                 meter => Some(MeterRecord::from_meter(meter, facts.forecast(), facts.now)),
             },
             boundary: outcome.effects.iter().find_map(|effect| match effect {

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use tidegate_core::feature::verification::checks::{
-    Extra, Kind, Place, Project, Seen, could_check, folders, project,
+    CheckKind, ExtraChecks, ProjectChecks, RunPlace, SeenFile, could_check, folders_of_line, read_project,
 };
 use tidegate_core::shell::{self, Script, Spot, Status, Step, Surroundings};
 
 use crate::markdown::code;
 use crate::vocabulary::{Case, Report, Vocabulary};
 
-const PLACE: Place<'static> = Place { roots: &["/repo", "/other"], cwd: "/repo", end: None, links: &[] };
+const PLACE: RunPlace<'static> =
+    RunPlace { roots: &["/repo", "/other"], cwd: "/repo", end: None, links: &[] };
 
 const SURROUNDINGS: Surroundings<'static> =
     Surroundings { home: Some("/home/me"), project: Some("/repo"), cwd: Some("/repo/app") };
@@ -34,7 +35,7 @@ pub(crate) fn run(report: &mut Report) -> Vec<String> {
 #[derive(Default)]
 struct CommandLine {
     text: String,
-    project: Option<Project>,
+    project: Option<ProjectChecks>,
     background: bool,
 }
 
@@ -72,7 +73,9 @@ static COLUMNS: Vocabulary<CommandLine> = Vocabulary {
             )
         }),
         ("evidence", evidence),
-        ("kinds", |case| or_dash(&loaded(case).kinds().iter().map(Kind::name).collect::<Vec<_>>().join(" "))),
+        ("kinds", |case| {
+            or_dash(&loaded(case).kinds().iter().map(CheckKind::name).collect::<Vec<_>>().join(" "))
+        }),
         ("examples", |case| {
             let examples = loaded(case).examples().into_iter().map(|(_, command)| command);
             or_dash(&examples.collect::<Vec<_>>().join(", "))
@@ -105,7 +108,7 @@ fn projects(text: &str) -> BTreeMap<String, Vec<(String, String)>> {
     projects
 }
 
-fn load(name: &str) -> Project {
+fn load(name: &str) -> ProjectChecks {
     let files = PROJECTS.get(name).unwrap_or_else(|| panic!("no project `{name}`"));
     let seen = files.iter().map(|(path, text)| {
         let (folder, name) = match path.rsplit_once('/') {
@@ -114,9 +117,9 @@ fn load(name: &str) -> Project {
             Some((folder, name)) => (folder, name),
             None => ("", path.as_str()),
         };
-        Seen { folder, name, text: Some(text) }
+        SeenFile { folder, name, text: Some(text) }
     });
-    project(&seen.collect::<Vec<_>>())
+    read_project(&seen.collect::<Vec<_>>())
 }
 
 fn or_dash(text: &str) -> String {
@@ -149,24 +152,24 @@ fn spot(spot: &Spot) -> String {
     }
 }
 
-fn loaded(case: &CommandLine) -> &Project {
+fn loaded(case: &CommandLine) -> &ProjectChecks {
     case.project.as_ref().expect("a project")
 }
 
 fn evidence(case: &CommandLine) -> String {
-    let mut extra = Extra::default();
-    extra.add(Kind::Test, "cargo xtask test");
-    extra.add(Kind::Lint, "./scripts/lint.sh");
+    let mut extra = ExtraChecks::default();
+    extra.add(CheckKind::Test, "cargo xtask test");
+    extra.add(CheckKind::Lint, "./scripts/lint.sh");
     let Some(script) = shell::parse(&case.text) else { return "?".into() };
     let found = if case.background {
         loaded(case).in_background().evidence(&script, PLACE, &extra)
     } else {
-        let _ = folders(&script, PLACE);
+        let _ = folders_of_line(&script, PLACE);
         loaded(case).evidence(&script, PLACE, &extra)
     };
     if !found.is_empty() {
         assert!(could_check(&script, &extra), "not worth a look, yet evidence");
     }
-    let kinds = Kind::ALL.into_iter().filter(|kind| found.iter().any(|evidence| evidence.kind == *kind));
-    or_dash(&kinds.map(Kind::name).collect::<Vec<_>>().join(" "))
+    let kinds = CheckKind::ALL.into_iter().filter(|kind| found.iter().any(|evidence| evidence.kind == *kind));
+    or_dash(&kinds.map(CheckKind::name).collect::<Vec<_>>().join(" "))
 }

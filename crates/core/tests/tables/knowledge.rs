@@ -1,8 +1,8 @@
 //! The tables of `survival.md` and `stock.md`: what survives a compaction, and how a `Confirmed` line is read.
 
 use tidegate_core::feature::knowledge::key_facts::{FactKind, KeyFact};
-use tidegate_core::feature::knowledge::stock::{Confirmed, Stock};
-use tidegate_core::feature::knowledge::survival::survival;
+use tidegate_core::feature::knowledge::stock::{Confirmations, Stock};
+use tidegate_core::feature::knowledge::survival::measure_survival;
 
 use crate::markdown::code;
 use crate::vocabulary::{Case, Report, Vocabulary};
@@ -46,7 +46,7 @@ static SURVIVAL: Vocabulary<Fact> = Vocabulary {
     ],
     expected: &[("is", |case| {
         let preserved: Vec<&str> = case.preserved.iter().map(String::as_str).collect();
-        let survival = survival(std::slice::from_ref(&case.fact), &case.summary, &preserved);
+        let survival = measure_survival(std::slice::from_ref(&case.fact), &case.summary, &preserved);
         assert_eq!((survival.of, survival.kept + survival.lost.len()), (1, 1));
         if survival.kept == 1 { "kept".into() } else { "lost".into() }
     })],
@@ -92,7 +92,7 @@ fn or_dash(text: String) -> String {
     if text.is_empty() { "-".into() } else { text }
 }
 
-fn confirmed(file: &str, shown: impl Fn(&Confirmed) -> String) -> String {
+fn confirmed(file: &str, shown: impl Fn(&Confirmations) -> String) -> String {
     let stock = Stock::parse(file);
     let [entry] = &stock.entries[..] else { panic!("{stock:?}") };
     or_dash(entry.confirmed.as_ref().map(shown).unwrap_or_default())

@@ -1,8 +1,8 @@
-//! The tables of `tag.md` and `relay.md`: where a tag is found, and what begins a relay.
+//! The tables of `tag.md` and `relay.md`: where a tag is found, and what begins_relay a relay.
 
-use tidegate_core::feature::memory::catalogue::Named;
-use tidegate_core::feature::memory::relay::{Extract, begins};
-use tidegate_core::feature::memory::tag::{MetaTag, find};
+use tidegate_core::feature::memory::catalogue::NamedId;
+use tidegate_core::feature::memory::relay::{RelayExtract, begins_relay};
+use tidegate_core::feature::memory::tag::{TopicTag, find_last};
 use tidegate_core::host::Host;
 
 use crate::markdown::code;
@@ -21,10 +21,10 @@ struct Answer {
 }
 
 impl Case for Answer {
-    type Outcome = Option<MetaTag>;
+    type Outcome = Option<TopicTag>;
 
-    fn outcome(self) -> Option<MetaTag> {
-        find(&self.text)
+    fn outcome(self) -> Option<TopicTag> {
+        find_last(&self.text)
     }
 }
 
@@ -37,7 +37,7 @@ static TAG: Vocabulary<Answer> = Vocabulary {
     ],
 };
 
-fn named(named: Option<&Named>) -> String {
+fn named(named: Option<&NamedId>) -> String {
     named.map_or(String::new(), |named| format!("{} {}", named.name, named.id).trim().to_owned())
 }
 
@@ -51,19 +51,19 @@ struct Entry {
 impl Case for Entry {
     type Outcome = String;
 
-    /// The prompt of the relay that it begins.
+    /// The prompt of the relay that it begins_relay.
     fn outcome(self) -> String {
         let Entry { members, content } = self;
         let comma = if members.is_empty() { "" } else { "," };
         let entry = format!(
             r#"{{"type": "user", "uuid": "u", "message": {{"role": "user", "content": {content}}}{comma}{members}}}"#
         );
-        let mut extract = Extract::new(None);
-        let parser = Host::ClaudeCode.parser(&Extract::SOUGHT);
+        let mut extract = RelayExtract::new(None);
+        let parser = Host::ClaudeCode.parser(&RelayExtract::SOUGHT);
         parser.entry(entry.as_bytes()).iter().for_each(|entry| drop(extract.entry(entry)));
         let prompt = extract.finish().map(|relay| relay.prompt).unwrap_or_default();
         let parsed = Host::ClaudeCode.parser(&[]).entry(entry.as_bytes()).expect("an entry");
-        assert_eq!(begins(&parsed), !prompt.is_empty(), "{entry}");
+        assert_eq!(begins_relay(&parsed), !prompt.is_empty(), "{entry}");
         prompt
     }
 }

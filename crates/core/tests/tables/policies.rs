@@ -19,7 +19,7 @@ use serde_json::json;
 use tidegate_core::feature::POLICIES;
 use tidegate_core::feature::marks::SessionMark;
 use tidegate_core::feature::verdict::Audience;
-use tidegate_core::host::person::{Client, Person};
+use tidegate_core::host::person::{CallingClient, Person};
 
 use crate::situation::{Decided, Situation};
 use crate::vocabulary::{Expected, Given, Report, Vocabulary};
@@ -194,10 +194,10 @@ fn attended(case: &mut Situation, cell: &str) {
         "yes" => {}
         "no" => case.facts.person = Person::Absent,
         "unknown" => case.facts.person = Person::Unknown,
-        "in another client" => case.facts.client = Client::OfPerson(8),
-        "not by the client" => case.facts.client = Client::Unknown,
-        "in an agent's client" => case.facts.client = Client::OfAgent,
-        "the client says no" => case.facts.client = Client::Unattended,
+        "in another client" => case.facts.client = CallingClient::OfPerson(8),
+        "not by the client" => case.facts.client = CallingClient::Unknown,
+        "in an agent's client" => case.facts.client = CallingClient::OfAgent,
+        "the client says no" => case.facts.client = CallingClient::Unattended,
         other => panic!("no such person: {other}"),
     }
 }

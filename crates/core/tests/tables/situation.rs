@@ -11,9 +11,9 @@ use tidegate_core::feature::marks::{Mark, Marks};
 use tidegate_core::feature::verdict::{Audience, Effect, Say};
 use tidegate_core::feature::verification::checks::Kinds;
 use tidegate_core::host::Host;
-use tidegate_core::host::person::{Client, Person};
+use tidegate_core::host::person::{CallingClient, Person};
 use tidegate_core::host::window::Window;
-use tidegate_core::meter::{Meter, Reading, Source, Unknown};
+use tidegate_core::meter::{Meter, NoReading, Reading, Source};
 use tidegate_core::pipeline;
 use tidegate_core::pipeline::ruling::{Outcome, RulingPart};
 use tidegate_core::settings::section::Voice;
@@ -74,7 +74,7 @@ impl Gauge {
     fn meter(&self) -> Meter {
         let window = self.window.map(|tokens| Window { tokens, compact_at: self.compacts });
         let left = self.left.zip(window).map(|(left, window)| window.reference() - left);
-        let Some(used) = self.used.or(left) else { return Meter::Unknown(Unknown::NothingYet) };
+        let Some(used) = self.used.or(left) else { return Meter::Unknown(NoReading::NothingYet) };
         let reading = Reading { used, window, source: Source::Transcript, at: NOW };
         if self.stale { Meter::StaleByOne(reading) } else { Meter::Current(reading) }
     }
@@ -88,7 +88,8 @@ impl Situation {
             "tool_use_id": "toolu_1", "tool_input": {},
         });
         let Json::Object(payload) = payload else { unreachable!() };
-        let facts = Facts { person: Person::There, client: Client::OfPerson(7), ..Facts::of(&NO_EVENT, NOW) };
+        let facts =
+            Facts { person: Person::There, client: CallingClient::OfPerson(7), ..Facts::of(&NO_EVENT, NOW) };
         let mut situation = Situation {
             room,
             payload,
@@ -160,7 +161,7 @@ impl Situation {
         let config = &self.config;
         let observed = pipeline::observe(&facts, config);
         let ruling = pipeline::decide(&facts, config, &|| 0);
-        let main_thread = event.main_thread();
+        let main_thread = event.is_main_thread();
         let outcome = ruling.settle(event.host, event.kind, main_thread, config.text_budget(&event));
         let part = ruling.parts.into_iter().find(|part| part.policy == self.room.policy);
         let decided = Decided { case: self.clone(), main_thread, marks, observed, part, outcome };

@@ -50,7 +50,7 @@ impl EventRun<'_> {
                 return Err(FailedStep::MemberMissing("cwd"));
             }
         }
-        // Unreadable marks would look like a session without edits.
+        // UnreadableEvent marks would look like a session without edits.
         if let (Known::Broken(why), EventKind::Stop) = (&marks, self.event.kind)
             && self.here.config.stop_gate_closes()
         {
@@ -105,7 +105,8 @@ impl EventRun<'_> {
         }
         let config = self.here.config;
         let ruling = pipeline::decide(facts, config, &|| self.hook.fallback.micros());
-        let outcome = ruling.settle(event.host, event.kind, event.main_thread(), config.text_budget(event));
+        let outcome =
+            ruling.settle(event.host, event.kind, event.is_main_thread(), config.text_budget(event));
         event.host.reply(event.kind, &outcome.answer()).into()
     }
 
@@ -121,7 +122,8 @@ impl EventRun<'_> {
         let decide = |facts: &Facts<'_>| {
             let ruling = pipeline::decide(facts, self.here.config, &|| self.hook.fallback.micros());
             let budget = self.here.config.text_budget(self.event);
-            let outcome = ruling.settle(self.event.host, self.event.kind, self.event.main_thread(), budget);
+            let outcome =
+                ruling.settle(self.event.host, self.event.kind, self.event.is_main_thread(), budget);
             (ruling, outcome)
         };
         let (ruling, outcome) = decide(facts);

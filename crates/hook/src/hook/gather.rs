@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use tidegate_core::event::{Event, EventKind};
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::Marks;
-use tidegate_core::host::person::Client;
+use tidegate_core::host::person::CallingClient;
 use tidegate_core::host::window::HostSettings;
 use tidegate_core::meter::Meter;
-use tidegate_core::meter::sources::Sources;
-use tidegate_core::meter::transcript::Evidence;
+use tidegate_core::meter::sources::MeterSources;
+use tidegate_core::meter::transcript::EventTrace;
 use tidegate_core::pipeline;
 use tidegate_core::settings::setting::Whole;
 use tidegate_state::feature;
@@ -78,16 +78,16 @@ impl<'a> Gather<'a> {
     }
 
     /// Known only at events that can be a person's answer.
-    fn client(&self, event: &Event<'_>) -> Client {
+    fn client(&self, event: &Event<'_>) -> CallingClient {
         if !matches!(event.kind, EventKind::UserPromptSubmit | EventKind::PostToolUse) {
-            return Client::Unknown;
+            return CallingClient::Unknown;
         }
         match self.env.client.filter(|client| caller::is_client(*client)) {
-            None => Client::Unknown,
-            Some(_) if self.env.unattended => Client::Unattended,
+            None => CallingClient::Unknown,
+            Some(_) if self.env.unattended => CallingClient::Unattended,
             Some(client) => match ancestry::check(client) {
-                Ancestry::Clear => Client::OfPerson(client),
-                Ancestry::OfAgent(_) | Ancestry::Unknown => Client::OfAgent,
+                Ancestry::Clear => CallingClient::OfPerson(client),
+                Ancestry::OfAgent(_) | Ancestry::Unknown => CallingClient::OfAgent,
             },
         }
     }
@@ -108,8 +108,9 @@ impl<'a> Gather<'a> {
     fn meter_now(&self, event: &Event<'_>, marks: Option<&Marks>, settings: &HostSettings) -> Meter {
         let session = marks.map(|marks| &marks.session);
         let path = event.transcript.as_deref().map(Path::new);
-        let read = |path| transcript::last_reading(event.host, path, Evidence::of(event), self.here.in_time);
-        Sources {
+        let read =
+            |path| transcript::last_reading(event.host, path, EventTrace::of_event(event), self.here.in_time);
+        MeterSources {
             now: self.here.now,
             payload: event.context.map(|context| (context.used, context.window)),
             bridge: bridge::read(self.here.folder),

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use tidegate_core::event::{Action, Event, EventKind, FailedStep, Unreadable};
+use tidegate_core::event::{Action, Event, EventKind, FailedStep, UnreadableEvent};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::{Marks, SessionMark};
@@ -105,7 +105,7 @@ impl Hook {
         }
         let event = match parsed {
             Ok(event) => event,
-            Err(Unreadable { kind, name, step }) => {
+            Err(UnreadableEvent { kind, name, step }) => {
                 let _ =
                     self.fallback.seen.set(Seen { host, kind, name: name.into_owned(), ..Seen::default() });
                 return give(&self.fail_unread(state.as_ref().ok(), &step));
@@ -165,7 +165,7 @@ impl Hook {
         state
     }
 
-    fn parse<'a>(&self, bytes: &'a [u8]) -> (Host, Result<Event<'a>, Unreadable<'a>>) {
+    fn parse<'a>(&self, bytes: &'a [u8]) -> (Host, Result<Event<'a>, UnreadableEvent<'a>>) {
         let registered = self.fallback.registration.event;
         let parsed = Host::ClaudeCode.read(bytes, registered);
         // Claude Code puts the session's id into a variable, which no other host knows.
@@ -193,7 +193,7 @@ impl Hook {
             agent: event.agent_id().map(str::to_owned),
             tool: event.tool_name().map(str::to_owned),
             project: root.map(|root| root.to_string_lossy().into_owned()),
-            stops_first: event.kind == EventKind::Stop && event.main_thread() && !event.held_before,
+            stops_first: event.kind == EventKind::Stop && event.is_main_thread() && !event.held_before,
         });
     }
 
@@ -272,7 +272,12 @@ impl Hook {
     }
 
     /// Without an answer: a wrong one could deny every edit there.
-    fn record_foreign(&self, host: Host, parsed: Result<Event<'_>, Unreadable<'_>>, state: Option<StateDir>) {
+    fn record_foreign(
+        &self,
+        host: Host,
+        parsed: Result<Event<'_>, UnreadableEvent<'_>>,
+        state: Option<StateDir>,
+    ) {
         let (name, session, tool, root) = match parsed {
             Ok(event) => {
                 let root = project_root(&event, &self.env);
@@ -344,7 +349,8 @@ impl Hook {
         let here = self.here(event, config, None, Path::new("/dev/null"), root, &in_time);
         let facts = Gather { env: &self.env, payload, here: &here }.facts(event, Known::Absent);
         let ruling = pipeline::decide(&facts, config, &|| self.fallback.micros());
-        let outcome = ruling.settle(event.host, event.kind, event.main_thread(), config.text_budget(event));
+        let outcome =
+            ruling.settle(event.host, event.kind, event.is_main_thread(), config.text_budget(event));
         event.host.reply(event.kind, &outcome.answer())
     }
 

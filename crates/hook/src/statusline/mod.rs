@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use tidegate_core::event::SessionId;
-use tidegate_core::event::status::{ContextUse, Status};
+use tidegate_core::event::status::{ContextUse, StatusInput};
 use tidegate_core::feature::approval::marks::ApprovalRequest;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::knowledge::flow;
@@ -23,7 +23,7 @@ use tidegate_core::feature::{approval, cycle, knowledge, verification, workflow}
 use tidegate_core::host::Host;
 use tidegate_core::host::window::HostSettings;
 use tidegate_core::meter::forecast::{self, Forecast};
-use tidegate_core::meter::sources::{Bridge, Sources};
+use tidegate_core::meter::sources::{Bridge, MeterSources};
 use tidegate_core::meter::{self, Reading, short_tokens};
 use tidegate_core::pipeline;
 use tidegate_core::settings::setting::Whole;
@@ -94,7 +94,7 @@ fn draw_line(payload: &[u8], env: &Environment, now: Millis) -> String {
     let lang = env.lang(config.general.lang, known.and_then(|known| known.session.lang));
     let marked = known.and_then(|known| known.session.host.clone());
     let host = marked.unwrap_or_else(|| env.host_settings(&HostSettings::default()));
-    let sources = Sources {
+    let sources = MeterSources {
         now,
         payload: Some((seen.used, seen.window)),
         bridge: Some(seen),
@@ -130,7 +130,7 @@ fn draw_line(payload: &[u8], env: &Environment, now: Millis) -> String {
     draw(reading, forecast.as_ref(), &signs, &notices, lang, env.columns)
 }
 
-fn write_bridge(status: Status<'_>, session: &Path, now: Millis) -> (Bridge, BridgeWrite) {
+fn write_bridge(status: StatusInput<'_>, session: &Path, now: Millis) -> (Bridge, BridgeWrite) {
     let ContextUse { used, window } = status.context;
     let model = status.model.map(Cow::into_owned);
     let seen = Bridge { used, window, model, changed: now, seen: now, unheard: 0 };
@@ -168,7 +168,7 @@ fn add_config_sign(config: &Config, lang: Lang, line: String) -> String {
     }
 }
 
-fn root_of(status: &Status<'_>, env: &Environment) -> Option<PathBuf> {
+fn root_of(status: &StatusInput<'_>, env: &Environment) -> Option<PathBuf> {
     let host = status.project.as_deref().map(Path::new);
     let cwd = status.cwd.as_deref().map(Path::new);
     project::root(host.or(env.project.as_deref()), cwd)

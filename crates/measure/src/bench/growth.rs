@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
 
 use tidegate_core::feature::memory::catalogue::{
-    Decided, MOST, Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic,
+    Decided, MOST, NamedId, ProjectPage, TopicRecord, Undecided, UndecidedTopic,
 };
 use tidegate_core::time::Millis;
 use tidegate_state::feature::memory::catalogue;
@@ -76,7 +76,7 @@ fn fill_memory(stage: &Stage, state: &StateDir) -> std::io::Result<()> {
         recorded: Some(Millis(1_800_000_000_000)),
     };
     catalogue::write_topics(state, (1..=TOPICS).map(topic))?;
-    let named = |id: i64| Named { id, name: format!("how the importer reads long files, {id}") };
+    let named = |id: i64| NamedId { id, name: format!("how the importer reads long files, {id}") };
     let ids = || (1..).take(MOST);
     let topics = ids().map(|id| UndecidedTopic { topic: named(id), project: named(id) }).collect();
     catalogue::write_undecided(state, &Undecided { topics })?;

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use tidegate_core::feature::activity::classifier::features::Language;
 use tidegate_core::feature::activity::classifier::table;
-use tidegate_core::feature::activity::classifier::table::{PHASES, Table};
+use tidegate_core::feature::activity::classifier::table::{PHASES, WeightTable};
 
 use super::model::{self, LabelledPrompt};
 use super::{Examples, SETTINGS, each_language};
@@ -36,7 +36,7 @@ fn judge_language(number: usize, language: &str) -> Done<String> {
         let mut file = examples.lexicon.clone();
         file.extend(model::train_model(&documents, &SETTINGS[number]).encode(1.0));
         // Sections do not depend on the language of the file.
-        let table = Table::read(&file, Language::English).ok_or_else(|| Failure::new("no table"))?;
+        let table = WeightTable::read(&file, Language::English).ok_or_else(|| Failure::new("no table"))?;
         let before = judged.len();
         for document in &examples.written[left_out] {
             judged.push((table.scores(&document.features), document.phase as usize));
@@ -63,7 +63,7 @@ fn judge_language(number: usize, language: &str) -> Done<String> {
 fn accuracy<'a>(judged: impl Iterator<Item = &'a ([f64; PHASES], usize)>) -> f64 {
     let (mut right, mut all) = (0_u32, 0_u32);
     for (scores, label) in judged {
-        right += u32::from(table::guess(scores).phase as usize == *label);
+        right += u32::from(table::best_guess(scores).phase as usize == *label);
         all += 1;
     }
     100.0 * f64::from(right) / f64::from(all.max(1))

@@ -53,7 +53,7 @@ struct JudgedPrompts(Vec<JudgedPrompt>);
 impl JudgedPrompts {
     fn of(examples: &[Example]) -> JudgedPrompts {
         let one = |example: &Example| {
-            let guess = phase::classify(&example.prompt);
+            let guess = phase::classify_prompt(&example.prompt);
             JudgedPrompt {
                 label: example.phase as usize,
                 guess: guess.phase as usize,

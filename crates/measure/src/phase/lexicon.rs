@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tidegate_core::feature::activity::classifier::features::phrase;
+use tidegate_core::feature::activity::classifier::features::phrase_hashes;
 use tidegate_core::feature::activity::classifier::lexicon::BEGINNING;
 
 use super::corpus;
@@ -18,7 +18,7 @@ fn encode_text(text: &str) -> Result<Vec<u8>, String> {
     for (number, line) in text.lines().filter(|line| !line.starts_with('#')).enumerate() {
         let (_, phrases) = line.split_once(": ").ok_or_else(|| format!("cannot read {line:?}"))?;
         for text in phrases.split(", ") {
-            let hashes = phrase(text);
+            let hashes = phrase_hashes(text);
             let (whole, beginnings) =
                 hashes.split_last().ok_or_else(|| format!("an empty phrase in {line:?}"))?;
             match classes.insert(*whole, number as u8) {

@@ -49,7 +49,7 @@ impl LabelledPrompt {
 
 /// The classifier identifies a feature by these bits.
 fn feature_key(hash: u32) -> u32 {
-    let [bucket, lower] = table::split(hash);
+    let [bucket, lower] = table::split_hash(hash);
     ((bucket << 16) | lower) as u32
 }
 
@@ -92,7 +92,9 @@ impl Vocabulary {
                     hashes.iter().filter_map(|hash| index.get(&feature_key(*hash)).copied()).collect();
                 let weight = table::group_weight(document.features.language, group);
                 let rarity = |row: u32| f64::from(self.rarity[row as usize]) / RARITY_UNIT;
-                table::values(&mut found, weight, rarity, |feature, value| row.push((feature, value)));
+                table::for_each_value(&mut found, weight, rarity, |feature, value| {
+                    row.push((feature, value))
+                });
             }
             row
         };
@@ -236,7 +238,7 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use tidegate_core::feature::activity::classifier::features::Language;
-    use tidegate_core::feature::activity::classifier::table::Table;
+    use tidegate_core::feature::activity::classifier::table::WeightTable;
 
     use super::*;
 
@@ -267,11 +269,11 @@ mod tests {
         let model = train_model(&documents.each_ref(), &settings);
         let mut file = 0_u32.to_le_bytes().to_vec();
         file.extend(model.encode(1.0));
-        let table = Table::read(&file, Language::English).expect("a table");
+        let table = WeightTable::read(&file, Language::English).expect("a table");
         let rows = model.vocabulary.rows(&documents.each_ref());
         for (document, row) in documents.iter().zip(rows) {
             let scores = table.scores(&document.features);
-            assert_eq!(table::guess(&scores).phase, document.phase);
+            assert_eq!(table::best_guess(&scores).phase, document.phase);
             for (class, score) in scores.iter().enumerate() {
                 let exact: f64 = row
                     .iter()

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use tidegate_core::feature::memory::catalogue::{
-    Decided, MOST, Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic,
+    Decided, MOST, NamedId, ProjectPage, TopicRecord, Undecided, UndecidedTopic,
 };
-use tidegate_core::feature::memory::shown::shown;
+use tidegate_core::feature::memory::short_name::short_name;
 use tidegate_state::feature::memory::catalogue;
 use tidegate_state::place::StateDir;
 
@@ -103,7 +103,7 @@ impl Memory {
     }
 
     pub(super) fn publish_undecided(&mut self) -> Result<()> {
-        let named = |id, name: &str| Named { id, name: shown(name) };
+        let named = |id, name: &str| NamedId { id, name: short_name(name) };
         let topics = self.store.undecided_topics(None, MOST)?;
         let topics = topics.iter().map(|topic| UndecidedTopic {
             topic: named(topic.id, &topic.row.title),
@@ -121,10 +121,10 @@ impl Memory {
         let Some(key) = project.row.key else { return Ok(()) };
         let filter = Filter { project: Some(id), open: Some(true), ..Filter::default() };
         let decisions = self.store.decisions(&filter, &Page { limit: MOST, after: None })?.rows;
-        let named = |id, name: &str| Named { id, name: shown(name) };
+        let named = |id, name: &str| NamedId { id, name: short_name(name) };
         let decisions = decisions.iter().map(|one| Decided {
             id: one.id,
-            name: shown(one.row.text.lines().next().unwrap_or_default()),
+            name: short_name(one.row.text.lines().next().unwrap_or_default()),
             by: author(one.row.session.as_deref()),
         });
         let page = ProjectPage::new(key, named(project.id, &project.row.name), decisions.collect());

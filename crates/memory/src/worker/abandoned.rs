@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use tidegate_core::event::SessionId;
-use tidegate_core::feature::memory::job::{Because, Job, Part, VERSION, Work};
+use tidegate_core::feature::memory::job::{Job, JobCause, TranscriptPart, VERSION, Work};
 use tidegate_core::feature::memory::marks::{Mark as MemoryMark, Spooled};
 use tidegate_core::host::person::Person;
 use tidegate_core::time::Millis;
@@ -59,11 +59,11 @@ fn queue_session(
     if !records(Path::new(root), known.session.person.is_some_and(Person::may_be_there)) {
         return Ok(false);
     }
-    let part = Part {
+    let part = TranscriptPart {
         transcript: transcript.clone(),
         from,
         to,
-        because: Because::Left,
+        because: JobCause::Left,
         answer: None,
         topic: known.memory.topic_set.as_ref().map(|set| set.topic.id),
         passed: known.memory.spooled.and_then(|spooled| spooled.passed),

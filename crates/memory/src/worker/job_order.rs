@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use tidegate_core::feature::memory::job::{Part, Work};
+use tidegate_core::feature::memory::job::{TranscriptPart, Work};
 use tidegate_state::feature::memory::spool::Queued;
 
-pub(super) fn transcript_part(queued: &Queued) -> Option<(&str, &Part)> {
+pub(super) fn transcript_part(queued: &Queued) -> Option<(&str, &TranscriptPart)> {
     match queued.job.as_ref().map(|job| (job, &job.work)) {
         Ok((job, Work::Relays(part))) => Some((&job.session, part)),
         _ => None,

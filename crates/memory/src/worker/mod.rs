@@ -14,9 +14,9 @@ use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 
-use tidegate_core::feature::memory::job::{Because, Job, Part, ProjectOf, Work};
+use tidegate_core::feature::memory::job::{Job, JobCause, RelayProject, TranscriptPart, Work};
 use tidegate_core::feature::memory::relay::Relay;
-use tidegate_core::feature::memory::summary::Told;
+use tidegate_core::feature::memory::summary::RelaySummary;
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
 use tidegate_state::feature::memory::relays::{FoundRelay, NextRelay, RelayReader, TranscriptGone};
@@ -58,7 +58,7 @@ pub trait Summarise {
     /// As shown in records.
     fn name(&self) -> String;
     /// Blocks until the summary is there. The relay is already redacted.
-    fn sum_up(&mut self, relay: &Relay, lang: Lang) -> std::result::Result<Told, NoSummary>;
+    fn sum_up(&mut self, relay: &Relay, lang: Lang) -> std::result::Result<RelaySummary, NoSummary>;
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,7 +127,7 @@ pub struct WorkerReport {
     /// Jobs that remain: written by a newer version, to be retried, or out of time.
     pub left: usize,
     /// Projects with new rows.
-    pub projects: Vec<ProjectOf>,
+    pub projects: Vec<RelayProject>,
 }
 
 enum JobOutcome {
@@ -246,7 +246,7 @@ impl Worker<'_> {
     fn store_part(
         &mut self,
         job: &Job,
-        part: &Part,
+        part: &TranscriptPart,
         retries: &mut Retries,
         report: &mut WorkerReport,
     ) -> Result<Option<TranscriptGone>> {
@@ -258,7 +258,7 @@ impl Worker<'_> {
         // apart.
         if let TranscriptGone::Shorter { length, .. } = gone {
             let from = if length < part.from { 0 } else { part.from };
-            let anew = Part { from, to: length, answer: None, ..part.clone() };
+            let anew = TranscriptPart { from, to: length, answer: None, ..part.clone() };
             let read = self.read_part(job, &anew, retries, report)?;
             return Ok(Some(read.err().unwrap_or(gone)));
         }
@@ -279,7 +279,7 @@ impl Worker<'_> {
     fn read_part(
         &mut self,
         job: &Job,
-        part: &Part,
+        part: &TranscriptPart,
         retries: &mut Retries,
         report: &mut WorkerReport,
     ) -> Result<std::result::Result<(), TranscriptGone>> {
@@ -307,7 +307,7 @@ impl Worker<'_> {
                     last = Some(found);
                 }
                 Ok(NextRelay::End { answered }) => {
-                    let settled = answered && (part.answer.is_some() || part.because == Because::Left);
+                    let settled = answered && (part.answer.is_some() || part.because == JobCause::Left);
                     if settled || looks == 0 {
                         break answered;
                     }
@@ -329,7 +329,7 @@ impl Worker<'_> {
 
     /// Whether a file without the expected answer is still the one the job was about: it ends in a relay of
     /// the part, or in one that is already stored. An empty part cannot have lost anything.
-    fn is_same_transcript(&mut self, part: &Part, last: Option<&FoundRelay>) -> Result<bool> {
+    fn is_same_transcript(&mut self, part: &TranscriptPart, last: Option<&FoundRelay>) -> Result<bool> {
         if part.from == part.to {
             return Ok(true);
         }
@@ -346,7 +346,7 @@ impl Worker<'_> {
     fn store_relay(
         &mut self,
         job: &Job,
-        part: &Part,
+        part: &TranscriptPart,
         found: &FoundRelay,
         last: bool,
         retries: &mut Retries,
@@ -394,7 +394,7 @@ impl Worker<'_> {
             Some(Put::Changed) => report.changed += 1,
             _ => {}
         }
-        let same = |known: &ProjectOf| known.root == part.project.root && known.key == part.project.key;
+        let same = |known: &RelayProject| known.root == part.project.root && known.key == part.project.key;
         if !report.projects.iter().any(same) {
             report.projects.push(part.project.clone());
         }

@@ -5,7 +5,7 @@
 
 use tidegate_core::feature::memory::automatic;
 use tidegate_core::feature::memory::catalogue::OWN;
-use tidegate_core::feature::memory::job::{Job, Part};
+use tidegate_core::feature::memory::job::{Job, TranscriptPart};
 use tidegate_core::feature::memory::relay::Relay;
 use tidegate_core::feature::memory::summary;
 
@@ -25,7 +25,7 @@ pub(super) const LOCAL: &str = "local";
 pub(super) fn rows_of_relay(
     store: &mut dyn Store,
     job: &Job,
-    part: &Part,
+    part: &TranscriptPart,
     relay: &Relay,
     again: bool,
     before: Option<Uid>,
@@ -45,7 +45,7 @@ pub(super) fn rows_of_relay(
         created: relay.at,
         updated: relay.ended,
     }));
-    let told = summary::local(relay, part.lang);
+    let told = summary::summarise_locally(relay, part.lang);
     if relay.compacted {
         notes.push("the conversation was compacted meanwhile".to_owned());
     }
@@ -72,7 +72,7 @@ pub(super) fn rows_of_relay(
 /// Used unless the tag or the session names one within it.
 fn ensure_project(
     store: &mut dyn Store,
-    part: &Part,
+    part: &TranscriptPart,
     relay: &Relay,
     records: &mut Vec<Record>,
 ) -> Result<Uid> {
@@ -92,12 +92,12 @@ fn ensure_project(
 }
 
 /// Whether this is the project of the session, or one within it.
-pub(super) fn is_own_project(store: &mut dyn Store, part: &Part, id: i64) -> Result<bool> {
+pub(super) fn is_own_project(store: &mut dyn Store, part: &TranscriptPart, id: i64) -> Result<bool> {
     let key = store.project(id)?.and_then(|project| project.row.key);
     Ok(key.is_some_and(|key| is_own_key(&part.project, &key)))
 }
 
-fn is_own_topic(store: &mut dyn Store, part: &Part, topic: &Topic) -> Result<bool> {
+fn is_own_topic(store: &mut dyn Store, part: &TranscriptPart, topic: &Topic) -> Result<bool> {
     is_own_project(store, part, topic.in_project.id)
 }
 
@@ -105,7 +105,7 @@ fn is_own_topic(store: &mut dyn Store, part: &Part, topic: &Topic) -> Result<boo
 /// noted in the log.
 fn named_topic(
     store: &mut dyn Store,
-    part: &Part,
+    part: &TranscriptPart,
     relay: &Relay,
     before: Option<Uid>,
     notes: &mut Vec<String>,
@@ -141,7 +141,7 @@ fn named_topic(
 fn automatic_topic(
     store: &mut dyn Store,
     job: &Job,
-    part: &Part,
+    part: &TranscriptPart,
     relay: &Relay,
     default: &str,
     notes: &mut Vec<String>,

@@ -5,7 +5,7 @@ use std::iter;
 
 use tidegate_core::feature::memory::relay::Relay;
 use tidegate_core::feature::memory::summary;
-use tidegate_core::feature::memory::summary::Told;
+use tidegate_core::feature::memory::summary::RelaySummary;
 use tidegate_core::time::Millis;
 use tidegate_state::feature::memory::retries::{MOST, Retries, Retry};
 
@@ -106,13 +106,14 @@ impl Worker<'_> {
         &mut self,
         uid: &str,
         log: LogRow,
-        told: Option<(Told, String)>,
+        told: Option<(RelaySummary, String)>,
         retries: &mut Retries,
         report: &mut WorkerReport,
     ) -> Result<()> {
         let told_by_other = told.is_some();
-        let (told, by) = told
-            .unwrap_or_else(|| (Told { title: log.title.clone(), text: log.text.clone() }, LOCAL.to_owned()));
+        let (told, by) = told.unwrap_or_else(|| {
+            (RelaySummary { title: log.title.clone(), text: log.text.clone() }, LOCAL.to_owned())
+        });
         // Newer than the version it was made from, and older than any later version of the relay.
         let updated = Millis(log.updated.0 + 1);
         let row = LogRow {

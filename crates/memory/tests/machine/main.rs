@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::memory::catalogue::Undecided;
-use tidegate_core::feature::memory::job::ProjectOf;
+use tidegate_core::feature::memory::job::RelayProject;
 use tidegate_core::feature::memory::settings::MemorySettings;
 use tidegate_core::time::Millis;
 use tidegate_memory::act::{self, Acting, TopicEdit};
@@ -68,9 +68,9 @@ impl Machine {
         MemoryHome::of(&self.place).unwrap()
     }
 
-    fn own(&self) -> ProjectOf {
+    fn own(&self) -> RelayProject {
         let root = self.folder.path().join("shop").to_string_lossy().into_owned();
-        ProjectOf { key: format!("{root}/.git"), name: "shop".to_owned(), root, branch: None }
+        RelayProject { key: format!("{root}/.git"), name: "shop".to_owned(), root, branch: None }
     }
 
     fn holding(&self, needle: &str) -> Vec<PathBuf> {

@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::marks::SessionMark;
-use tidegate_core::feature::memory::job::{Because, Work};
+use tidegate_core::feature::memory::job::{JobCause, Work};
 use tidegate_core::feature::memory::relay::Relay;
-use tidegate_core::feature::memory::summary::Told;
+use tidegate_core::feature::memory::summary::RelaySummary;
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
 use tidegate_memory::record::{Record, TopicRow};
@@ -428,7 +428,7 @@ fn what_crashed_sessions_left_is_picked_up_once() {
     assert_eq!(queue_abandoned_sessions(&world.state, later, &always).unwrap(), 0);
     let job = spool::list(&world.state).unwrap().remove(0).job.unwrap();
     let Work::Relays(part) = &job.work else { panic!("{job:?}") };
-    assert_eq!((part.because, part.to, part.passed), (Because::Left, world.length(), world.passed));
+    assert_eq!((part.because, part.to, part.passed), (JobCause::Left, world.length(), world.passed));
     assert_eq!(job.session, "crashed");
     // The disk may have been full when it ended.
     world.marks("ended", world.length() / 2);

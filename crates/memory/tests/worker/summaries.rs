@@ -2,13 +2,13 @@
 
 use super::*;
 
-struct Model<'a>(&'a dyn Fn(&Relay, Lang) -> Result<Told, NoSummary>);
+struct Model<'a>(&'a dyn Fn(&Relay, Lang) -> Result<RelaySummary, NoSummary>);
 
 impl Summarise for Model<'_> {
     fn name(&self) -> String {
         "haiku".to_owned()
     }
-    fn sum_up(&mut self, relay: &Relay, lang: Lang) -> Result<Told, NoSummary> {
+    fn sum_up(&mut self, relay: &Relay, lang: Lang) -> Result<RelaySummary, NoSummary> {
         (self.0)(relay, lang)
     }
 }
@@ -20,7 +20,7 @@ fn a_language_model_sums_up_once() {
     let tells = |relay: &Relay, lang: Lang| {
         calls.set(calls.get() + 1);
         assert!(!relay.prompt.contains("hunter2"), "{}", relay.prompt);
-        Ok(Told { title: "Told".to_owned(), text: format!("User: {lang:?} / AI: b") })
+        Ok(RelaySummary { title: "RelaySummary".to_owned(), text: format!("User: {lang:?} / AI: b") })
     };
     turn(&mut world, "u1", "use password=hunter2hunter2 please");
     let report = world.work_with(Some(&mut Model(&tells)), &|_| {});
@@ -28,14 +28,14 @@ fn a_language_model_sums_up_once() {
     let row = world.log("u1").row;
     assert_eq!(
         (row.title.as_str(), row.text.as_str(), row.summary.by.as_str()),
-        ("Told", "User: En / AI: b", "haiku")
+        ("RelaySummary", "User: En / AI: b", "haiku")
     );
     assert!(!row.summary.again);
     // The next turn reads the previous one again, and does not ask about it.
     turn(&mut world, "u2", "日本語で");
     world.work_with(Some(&mut Model(&tells)), &|_| {});
     assert_eq!((calls.get(), world.log("u2").row.text.as_str()), (2, "User: Ja / AI: b"));
-    assert_eq!(world.log("u1").row.title, "Told");
+    assert_eq!(world.log("u1").row.title, "RelaySummary");
     // A relay that has grown is summarised again.
     world.say(&said("m", "and more"));
     world.stop("s1", "and more");
@@ -73,7 +73,7 @@ fn one_that_fails_costs_nothing_but_time() {
     assert_eq!(delays[4..], [day; 4], "once a day for as long as it takes");
     let row = world.log("u1").row;
     assert_eq!((row.summary.again, row.text.as_str()), (true, "User: go / AI: answer to u1"));
-    let tells = |_: &Relay, _| Ok(Told { title: "t".to_owned(), text: "User: a / AI: b".to_owned() });
+    let tells = |_: &Relay, _| Ok(RelaySummary { title: "t".to_owned(), text: "User: a / AI: b".to_owned() });
     // A person who asks for it does not wait.
     world.at_once = true;
     assert_eq!(world.work_with(Some(&mut Model(&tells)), &|_| {}).summed_up, 1);
@@ -96,7 +96,7 @@ fn one_that_comes_back_is_asked_about_what_waits() {
     world.work_with(Some(&mut Model(&fails)), &|_| {});
     assert_eq!(calls.get(), 3, "about the rest, too");
     world.now.set(Millis(world.now.get().0 + HOUR));
-    let tells = |_: &Relay, _| Ok(Told { title: "t".to_owned(), text: "User: a / AI: b".to_owned() });
+    let tells = |_: &Relay, _| Ok(RelaySummary { title: "t".to_owned(), text: "User: a / AI: b".to_owned() });
     assert_eq!(world.work_with(Some(&mut Model(&tells)), &|_| {}).summed_up, 9);
 }
 
@@ -109,7 +109,7 @@ fn beyond_the_limit_the_next_hour_is_waited_for() {
         if calls.get() > most.get() {
             return Err(NoSummary::LimitReached);
         }
-        Ok(Told { title: "t".to_owned(), text: "User: a / AI: b".to_owned() })
+        Ok(RelaySummary { title: "t".to_owned(), text: "User: a / AI: b".to_owned() })
     };
     for n in 1..=3 {
         turn(&mut world, &format!("u{n}"), "go");
@@ -173,7 +173,8 @@ fn what_waits_is_known_without_the_list_of_it() {
         } else {
             fs::write(list, damage).unwrap();
         }
-        let tells = |_: &Relay, _| Ok(Told { title: "t".to_owned(), text: "User: a / AI: b".to_owned() });
+        let tells =
+            |_: &Relay, _| Ok(RelaySummary { title: "t".to_owned(), text: "User: a / AI: b".to_owned() });
         assert_eq!(world.work_with(Some(&mut Model(&tells)), &|_| {}).summed_up, 2, "{damage}");
         assert_eq!(world.work_with(Some(&mut Model(&tells)), &|_| {}).summed_up, 0, "{damage}");
         assert_eq!(retries::read(&world.state), retries::Retries::default());

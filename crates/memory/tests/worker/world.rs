@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::marks::SessionMark;
-use tidegate_core::feature::memory::job::{Answer, Because, Job, Part, ProjectOf, VERSION, Work};
+use tidegate_core::feature::memory::job::{
+    AnswerDigest, Job, JobCause, RelayProject, TranscriptPart, VERSION, Work,
+};
 use tidegate_core::feature::memory::marks::{Mark as MemoryMark, Spooled};
 use tidegate_core::text::fnv;
 use tidegate_core::time::Millis;
@@ -81,18 +83,18 @@ impl World {
     pub(crate) fn stop_from(&mut self, session: &str, from: u64, answer: &str) {
         let to = std::fs::metadata(&self.transcript).map_or(from, |file| file.len());
         self.spooled = to;
-        let hash = Answer { bytes: answer.len() as u64, hash: fnv::hash(answer.bytes()) };
-        let project = ProjectOf {
+        let hash = AnswerDigest { bytes: answer.len() as u64, hash: fnv::hash(answer.bytes()) };
+        let project = RelayProject {
             key: "/shop/.git".to_owned(),
             name: "shop".to_owned(),
             root: "/shop".to_owned(),
             branch: Some("feat/x".to_owned()),
         };
-        let part = Part {
+        let part = TranscriptPart {
             transcript: self.transcript.to_string_lossy().into_owned(),
             from,
             to,
-            because: Because::Stop,
+            because: JobCause::Stop,
             answer: (!answer.is_empty()).then_some(hash),
             topic: self.topic,
             passed: self.passed,

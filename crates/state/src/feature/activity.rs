@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::CONTEXT_FOLDER;
 use tidegate_core::feature::activity;
-use tidegate_core::feature::activity::classifier::{Phase, classify};
+use tidegate_core::feature::activity::classifier::{Phase, classify_prompt};
 use tidegate_core::feature::activity::effect::Effect;
 use tidegate_core::feature::activity::facts::Needs;
 use tidegate_core::feature::facts::Facts;
@@ -19,7 +19,7 @@ use crate::feature::HookContext;
 
 pub(super) fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &HookContext<'_>) {
     if needs.guess {
-        facts.activity.guess = facts.event.free_prompt().map(|prompt| classify(&prompt));
+        facts.activity.guess = facts.event.free_prompt().map(|prompt| classify_prompt(&prompt));
     }
     if needs.stock {
         facts.activity.stock = list_stock(here.root);
@@ -29,7 +29,7 @@ pub(super) fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &HookContext
 /// Existing stock files that a phase may name.
 fn list_stock(root: Option<&Path>) -> Vec<String> {
     let Some(folder) = root.map(|root| root.join(CONTEXT_FOLDER)) else { return Vec::new() };
-    let all = activity::stock(Phase::Research).iter();
+    let all = activity::helpful_stock(Phase::Research).iter();
     all.filter(|name| folder.join(name).is_file()).map(ToString::to_string).collect()
 }
 

@@ -127,7 +127,7 @@ pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> Known<Wor
 
 fn written_manifest(facts: &Facts<'_>, bound: Option<&str>) -> Option<String> {
     let ours = |path: &str| is_manifest(path) || bound.is_some_and(|bound| is_same_file(path, bound));
-    let paths = facts.event.written(|_| false);
+    let paths = facts.event.written_paths(|_| false);
     if let Some(path) = paths.iter().find(|path| ours(path)).or(paths.first()) {
         return Some(path.to_string());
     }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use tidegate_core::feature::facts::{Facts, Known};
-use tidegate_core::feature::knowledge::apart::says_more;
+use tidegate_core::feature::knowledge::differences::has_unique_content;
 use tidegate_core::feature::knowledge::stock::StockFile;
 use tidegate_core::feature::knowledge::{flow, plan, tracked};
 use tidegate_core::feature::worktree::effect::Effect;
@@ -61,7 +61,7 @@ pub fn find_news(worktree: &Path) -> Vec<(&'static str, String)> {
         let elsewhere: Vec<String> =
             main.iter().flat_map(|main| namesakes.iter().filter_map(|name| text(main, name))).collect();
         let elsewhere: Vec<&str> = elsewhere.iter().map(String::as_str).collect();
-        says_more(name, &own, &elsewhere).then_some((name, own))
+        has_unique_content(name, &own, &elsewhere).then_some((name, own))
     };
     names.filter_map(read).collect()
 }

@@ -6,11 +6,11 @@ use std::path::Path;
 use tidegate_core::feature::knowledge::preserved;
 use tidegate_core::feature::knowledge::preserved::Preserved;
 use tidegate_core::feature::memory::answer;
-use tidegate_core::feature::memory::answer::Said;
+use tidegate_core::feature::memory::answer::LastAnswer;
 use tidegate_core::host::Host;
-use tidegate_core::host::transcript::Entry;
-use tidegate_core::meter::Unknown;
-use tidegate_core::meter::transcript::{Evidence, Found, Scan};
+use tidegate_core::host::transcript::TranscriptEntry;
+use tidegate_core::meter::NoReading;
+use tidegate_core::meter::transcript::{EventTrace, MeterScan, TranscriptReading};
 use tidegate_core::time::Millis;
 
 use crate::file::backwards::{Stopped, read_lines};
@@ -19,42 +19,47 @@ use crate::file::backwards::{Stopped, read_lines};
 pub fn last_reading(
     host: Host,
     path: &Path,
-    evidence: Evidence<'_>,
+    evidence: EventTrace<'_>,
     in_time: &dyn Fn() -> bool,
-) -> Result<Option<Found>, Unknown> {
-    let parser = host.parser(&Scan::SOUGHT);
-    let mut scan = Scan::new(evidence);
-    match read_lines(path, in_time, &mut |line| scan.line(parser.entry(line).as_ref())) {
+) -> Result<Option<TranscriptReading>, NoReading> {
+    let parser = host.parser(&MeterScan::SOUGHT);
+    let mut scan = MeterScan::new(evidence);
+    match read_lines(path, in_time, &mut |line| scan.take_line(parser.entry(line).as_ref())) {
         Ok(true) => Ok(scan.finish()),
         Ok(false) => Ok(None),
-        Err(Stopped::Unreadable(error)) => Err(Unknown::Broken(format!("{}: {error}", path.display()))),
-        Err(Stopped::TimedOut) => Err(Unknown::TimedOut),
+        Err(Stopped::Unreadable(error)) => Err(NoReading::Broken(format!("{}: {error}", path.display()))),
+        Err(Stopped::TimedOut) => Err(NoReading::TimedOut),
     }
 }
 
 /// Messages that the compaction noted at `since` preserved next to its summary. Empty if the transcript is
 /// unreadable.
 pub fn read_preserved(host: Host, path: &Path, since: Millis, in_time: &dyn Fn() -> bool) -> Preserved {
-    let (sought, all) = (host.parser(&preserved::Scan::SOUGHT), host.parser(&[]));
-    let mut scan = preserved::Scan::new(since);
+    let (sought, all) = (host.parser(&preserved::PreservedScan::SOUGHT), host.parser(&[]));
+    let mut scan = preserved::PreservedScan::new(since);
     let read = read_lines(path, in_time, &mut |line| {
         let parser = if scan.is_past_boundary() { &all } else { &sought };
-        scan.line(parser.entry(line).as_ref())
+        scan.take_line(parser.entry(line).as_ref())
     });
     if matches!(read, Ok(true)) { scan.finish() } else { Preserved::default() }
 }
 
 /// The last text of the assistant on the main thread since the person's last prompt, as far as the host has written
 /// it.
-pub fn last_answer(host: Host, path: &Path, in_time: &dyn Fn() -> bool) -> Option<Said> {
-    let parser = host.parser(&answer::Scan::SOUGHT);
-    let mut scan = answer::Scan::default();
-    let read = read_lines(path, in_time, &mut |line| scan.line(parser.entry(line).as_ref()));
+pub fn last_answer(host: Host, path: &Path, in_time: &dyn Fn() -> bool) -> Option<LastAnswer> {
+    let parser = host.parser(&answer::AnswerScan::SOUGHT);
+    let mut scan = answer::AnswerScan::default();
+    let read = read_lines(path, in_time, &mut |line| scan.take_line(parser.entry(line).as_ref()));
     if matches!(read, Ok(true)) { scan.finish() } else { None }
 }
 
 /// Whether an entry mentions the text, in any case, and satisfies `is_wanted`. Without a time limit: for commands.
-pub fn has_entry(host: Host, path: &Path, text: &str, is_wanted: &dyn Fn(&Entry<'_>) -> bool) -> bool {
+pub fn has_entry(
+    host: Host,
+    path: &Path,
+    text: &str,
+    is_wanted: &dyn Fn(&TranscriptEntry<'_>) -> bool,
+) -> bool {
     let parser = host.parser(&[]);
     let mut found = false;
     let read = read_lines(path, &|| true, &mut |line| {
@@ -80,11 +85,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.jsonl");
         let reading = |path: &Path, in_time| {
-            last_reading(Host::ClaudeCode, path, Evidence::None, &|| in_time)
+            last_reading(Host::ClaudeCode, path, EventTrace::None, &|| in_time)
                 .map(|found| found.map(|found| found.used))
         };
         assert_eq!(reading(&path, true), Ok(None));
-        assert!(matches!(reading(folder.path(), true), Err(Unknown::Broken(_))));
+        assert!(matches!(reading(folder.path(), true), Err(NoReading::Broken(_))));
         for (text, used) in [
             (String::new(), None),
             (answer(1), Some(1)),
@@ -94,6 +99,6 @@ mod tests {
             fs::write(&path, &text).unwrap();
             assert_eq!(reading(&path, true), Ok(used), "{text}");
         }
-        assert_eq!(reading(&path, false), Err(Unknown::TimedOut));
+        assert_eq!(reading(&path, false), Err(NoReading::TimedOut));
     }
 }

@@ -5,7 +5,7 @@ pub mod paths;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tidegate_core::feature::memory::job::ProjectOf;
+use tidegate_core::feature::memory::job::RelayProject;
 use tidegate_core::redact::redact;
 
 use crate::file::bounded;
@@ -61,7 +61,7 @@ pub fn worktrees(path: &Path) -> Vec<PathBuf> {
 }
 
 /// The default project of a session's memory: all worktrees of a repository are one project.
-pub fn memory_project(root: &Path) -> ProjectOf {
+pub fn memory_project(root: &Path) -> RelayProject {
     let top = find_top_level(root);
     let common = top.as_deref().and_then(find_common_dir);
     let folder = top.as_deref().unwrap_or(root);
@@ -73,7 +73,7 @@ pub fn memory_project(root: &Path) -> ProjectOf {
         None => folder,
     };
     let name = named.file_name().unwrap_or(named.as_os_str()).to_string_lossy();
-    ProjectOf {
+    RelayProject {
         key: key.to_string_lossy().into_owned(),
         name: name.strip_suffix(".git").unwrap_or(&name).to_owned(),
         root: root.to_string_lossy().into_owned(),

@@ -10,7 +10,7 @@ use tidegate_core::event::SessionId;
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::Marks;
 use tidegate_core::host::Host;
-use tidegate_core::meter::transcript::Evidence;
+use tidegate_core::meter::transcript::EventTrace;
 
 use crate::feature::knowledge::boundary;
 use crate::host::transcript;
@@ -38,7 +38,7 @@ pub fn inherit(
         let Known::Value(parent) = marks::read(&folder) else { return None };
         let same_project = parent.session.root.as_deref().map(Path::new) == root;
         let path = parent.session.transcript.as_deref().filter(|_| same_project)?;
-        let found = transcript::last_reading(host, Path::new(path), Evidence::None, in_time).ok()??;
+        let found = transcript::last_reading(host, Path::new(path), EventTrace::None, in_time).ok()??;
         (found.used + found.answer == tokens).then_some((parent, folder))
     });
     let (mut copied, parent) = copied?;
@@ -64,13 +64,13 @@ mod tests {
     use tidegate_core::feature::cycle::marks::Mark as CycleMark;
     use tidegate_core::feature::knowledge::boundary::Boundary;
     use tidegate_core::feature::marks::{Mark, SessionMark};
-    use tidegate_core::feature::pressure::marks::{Mark as PressureMark, PressureLevel, Said};
+    use tidegate_core::feature::pressure::marks::{Mark as PressureMark, PressureLevel, SaidPressure};
     use tidegate_core::time::Millis;
 
     #[test]
     fn the_session_with_that_many_tokens_is_the_one() {
         let folder = tempfile::tempdir().unwrap();
-        let info = Said { level: PressureLevel::Info, used: 50_010, ..Said::default() };
+        let info = SaidPressure { level: PressureLevel::Info, used: 50_010, ..SaidPressure::default() };
         let env = PlaceEnv { state_dir: Some(folder.path().join("state")), ..PlaceEnv::default() };
         let state = StateDir::open(&env).unwrap();
         for (name, project, used) in [("a", "/p", 50_010), ("b", "/p", 70_000), ("c", "/q", 50_010)] {

@@ -279,9 +279,9 @@ fn collect_from(
 mod tests {
     use super::*;
     use tidegate_core::feature::marks::SessionMark;
-    use tidegate_core::feature::pressure::marks::{Mark as PressureMark, PressureLevel, Said};
+    use tidegate_core::feature::pressure::marks::{Mark as PressureMark, PressureLevel, SaidPressure};
     use tidegate_core::feature::verification::checks::Kinds;
-    use tidegate_core::feature::verification::work::Checked;
+    use tidegate_core::feature::verification::work::SucceededChecks;
     use tidegate_core::time::Millis;
 
     fn take_up(session: &Path, elsewhere: &FallbackFolders) -> io::Result<()> {
@@ -351,7 +351,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let session = folder.path();
         append(session, &[edit("a.rs", 1)]).unwrap();
-        let checked = Checked { kinds: Kinds::TEST, at: Millis(5), seen: Millis(6), verified: true };
+        let checked = SucceededChecks { kinds: Kinds::TEST, at: Millis(5), seen: Millis(6), verified: true };
         append(session, &[VerificationMark::Checked(checked).into()]).unwrap();
         save_unnoted(session, &FallbackFolders::default(), &[edit("b.rs", 5)]).unwrap();
         take_up(session, &FallbackFolders::default()).unwrap();
@@ -440,7 +440,7 @@ mod tests {
     fn a_long_session_keeps_a_short_file() {
         let folder = tempfile::tempdir().unwrap();
         let session = folder.path().join("s");
-        let info = Said { level: PressureLevel::Info, ..Said::default() };
+        let info = SaidPressure { level: PressureLevel::Info, ..SaidPressure::default() };
         append(&session, &[PressureMark::Pressure(info).into()]).unwrap();
         for turn in 0..10_000 {
             append(&session, &[SessionMark::Relay(turn).into()]).unwrap();

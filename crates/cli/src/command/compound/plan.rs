@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use tidegate_core::feature::knowledge::entry_id::EntryId;
 use tidegate_core::feature::knowledge::stock;
-use tidegate_core::feature::knowledge::stock::{Form, Learning, NewLearning, Stock};
+use tidegate_core::feature::knowledge::stock::{CountForm, Learning, NewLearning, Stock};
 use tidegate_core::text::one_line::one_line;
 
 use super::promote::Args;
@@ -234,7 +234,7 @@ pub(super) fn plan_changes(
     knowledge: &Knowledge,
     steps: &[Step],
     date: &str,
-    form: Form,
+    form: CountForm,
 ) -> Result<Vec<Change>, CliError> {
     let mut changes = Changes { project, knowledge, list: Vec::new() };
     for step in steps {
@@ -243,7 +243,7 @@ pub(super) fn plan_changes(
                 let change = changes.of(*to)?;
                 let phase = phase.as_deref();
                 let new = NewLearning { title, learning, context, implication, date, phase, form };
-                let text = stock::appended(&change.new, &new);
+                let text = stock::append_learning(&change.new, &new);
                 let added = Stock::parse(&text).entries.pop().map(|added| added.id);
                 let known = Stock::parse(&change.new);
                 if let Some(same) = known.entries.iter().find(|known| Some(known.id) == added) {
@@ -254,7 +254,7 @@ pub(super) fn plan_changes(
             }
             Step::Confirm { learning, phase } => {
                 let change = changes.of(learning.file)?;
-                let text = stock::confirmed(&change.new, learning.id, date, phase.as_deref());
+                let text = stock::confirm_learning(&change.new, learning.id, date, phase.as_deref());
                 change.new = text.ok_or_else(|| learning_gone(learning.id))?;
             }
             Step::Merge { keep, away } => changes.merge(*keep, *away)?,
@@ -299,8 +299,8 @@ impl Changes<'_> {
     fn merge(&mut self, keep: LearningPlace, away: LearningPlace) -> Result<(), CliError> {
         if keep.file == away.file {
             let change = self.of(keep.file)?;
-            change.new =
-                stock::merged(&change.new, keep.id, away.id).ok_or_else(|| learning_gone(away.id))?;
+            change.new = stock::merge_learnings(&change.new, keep.id, away.id)
+                .ok_or_else(|| learning_gone(away.id))?;
             return Ok(());
         }
         let from = self.of(away.file)?.new.clone();
@@ -311,7 +311,7 @@ impl Changes<'_> {
         // As if both were in one file: the lower learning is merged into the upper one.
         let end = kept.new.trim_end().len();
         let both = format!("{}\n\n{}", &kept.new[..end], &from[range.clone()]);
-        let merged = stock::merged(&both, keep.id, away.id).ok_or_else(|| learning_gone(keep.id))?;
+        let merged = stock::merge_learnings(&both, keep.id, away.id).ok_or_else(|| learning_gone(keep.id))?;
         kept.new = format!("{}{}", merged.trim_end(), &kept.new[end..]);
         let change = self.of(away.file)?;
         change.loses = true;

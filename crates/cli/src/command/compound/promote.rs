@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use serde::{Deserialize, Serialize};
 use similar::{ChangeTag, TextDiff};
-use tidegate_core::feature::knowledge::stock::Form;
+use tidegate_core::feature::knowledge::stock::CountForm;
 use tidegate_core::pipeline::record::Deeds;
 use tidegate_core::text::fnv;
 use tidegate_state::feature::knowledge::listed;
@@ -179,7 +179,7 @@ fn new_promotion(
     let changes = plan_changes(project, knowledge, &steps, &date, form)?;
     let project = project.real().to_string_lossy().into_owned();
     let were = changes.iter().map(old_digest).collect();
-    Ok((Promotion { project, date, kai: form == Form::Kai, steps, were }, changes))
+    Ok((Promotion { project, date, kai: form == CountForm::Kai, steps, were }, changes))
 }
 
 fn plan_text(path: &Path) -> Result<String, CliError> {
@@ -209,7 +209,7 @@ fn asked_before(
         .ok_or_else(|| {
             CliError::new(format!("nothing with the digest `{digest}` waits in this session")).hint(again)
         })?;
-    let form = if promotion.kai { Form::Kai } else { Form::Times };
+    let form = if promotion.kai { CountForm::Kai } else { CountForm::Times };
     let changed = || CliError::new("the learnings have changed since this was asked for").hint(again);
     let changes =
         plan_changes(project, knowledge, &promotion.steps, &promotion.date, form).map_err(|_| changed())?;

@@ -2,7 +2,7 @@
 //! one.
 
 use serde::Deserialize;
-use tidegate_core::feature::memory::job::ProjectOf;
+use tidegate_core::feature::memory::job::RelayProject;
 use tidegate_core::text::cut::cut_after_word;
 use tidegate_core::time::Millis;
 use tidegate_memory::act::{self, Acting, Authored, Startup, TopicEdit};
@@ -28,7 +28,7 @@ pub(super) enum ProjectName {
 pub(super) struct Memory {
     here: Here,
     memory: memory::Memory,
-    own: Option<ProjectOf>,
+    own: Option<RelayProject>,
     /// The note for a caller if the team could not be asked.
     without_team: Option<String>,
 }

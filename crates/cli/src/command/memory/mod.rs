@@ -19,7 +19,7 @@ pub(crate) mod writer;
 
 use std::io::Read;
 
-use tidegate_core::feature::memory::job::ProjectOf;
+use tidegate_core::feature::memory::job::RelayProject;
 use tidegate_memory::act::{self, Acting};
 use tidegate_memory::memory::{Healed, Memory};
 use tidegate_memory::team::Direction;
@@ -109,7 +109,7 @@ pub(crate) fn run(command: &MemoryCommand) -> Outcome {
 struct Opened {
     here: Here,
     memory: Memory,
-    own: Option<ProjectOf>,
+    own: Option<RelayProject>,
     /// Damage that was reported already.
     said: Option<Healed>,
 }

@@ -98,12 +98,12 @@ fn ask_backend(state: &StateDir, config: &Config, marks: &Marks, prompt: &str) -
     let settings = &config.policies.phase.llm;
     let project = marks.session.root.as_deref().map(std::path::Path::new);
     let variable = |name: &str| std::env::var(name).ok();
-    let way = settings.way()?;
+    let way = settings.access()?;
     let start = Instant::now();
     let asked = match backend::prepare(&way, &program::search_path(), project, variable) {
         Err(not) => Asked { outcome: not.outcome, why: Some(not.why), ..Asked::default() },
         Ok(ready) => match calls::try_take(state, CallCap::Phases, clock::now(), settings.calls.get()) {
-            Ok(true) => backend::ask(&ready, &way, &question::question(&redact(prompt).text)),
+            Ok(true) => backend::ask(&ready, &way, &question::phase_question(&redact(prompt).text)),
             Ok(false) => Asked { outcome: BackendOutcome::Capped, ..Asked::default() },
             // A call that cannot be counted is not made.
             Err(error) => Asked {
@@ -113,7 +113,7 @@ fn ask_backend(state: &StateDir, config: &Config, marks: &Marks, prompt: &str) -
             },
         },
     };
-    let phase = asked.said.text.as_deref().and_then(question::label);
+    let phase = asked.said.text.as_deref().and_then(question::parse_label);
     let answered = asked.outcome == BackendOutcome::Answered;
     Some(BackendCall {
         backend: way.kind.name().to_owned(),

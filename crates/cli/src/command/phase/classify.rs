@@ -88,7 +88,7 @@ enum AnswerLine {
 impl AnswerLine {
     fn of(prompt: &str, timed: bool) -> AnswerLine {
         let start = Instant::now();
-        let guess = phase::classify(prompt);
+        let guess = phase::classify_prompt(prompt);
         let took = start.elapsed();
         AnswerLine::Guess {
             phase: guess.phase,

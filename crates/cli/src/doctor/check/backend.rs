@@ -12,7 +12,7 @@ use crate::print::format_count;
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let settings = &seen.config.policies.phase.llm;
     let variable = |name: &str| std::env::var(name).ok();
-    let Some(way) = settings.way() else {
+    let Some(way) = settings.access() else {
         found.ok("none: no language model is asked about prompts");
         return;
     };

@@ -6,8 +6,8 @@ use std::path::Path;
 use serde_json::{Map, Value};
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::knowledge::flow;
-use tidegate_core::feature::knowledge::flow::{Entry, Progress};
-use tidegate_core::feature::knowledge::stock::{Fault, Stock};
+use tidegate_core::feature::knowledge::flow::{Progress, ProgressEntry};
+use tidegate_core::feature::knowledge::stock::{LearningFault, Stock};
 use tidegate_core::feature::knowledge::tracked;
 use tidegate_core::feature::knowledge::tracked::TRACKED;
 use tidegate_core::time::Millis;
@@ -135,8 +135,8 @@ fn of_archive(file: &Path, found: &mut Findings) {
 }
 
 /// An entry from the future counts as the newest until it is removed.
-fn of_flow(file: &Path, entries: &[Entry<'_>], now: Millis, found: &mut Findings) {
-    let is_ahead = |entry: &&Entry<'_>| {
+fn of_flow(file: &Path, entries: &[ProgressEntry<'_>], now: Millis, found: &mut Findings) {
+    let is_ahead = |entry: &&ProgressEntry<'_>| {
         let slack = if entry.zoned { HOUR } else { WIDEST_ZONE + HOUR };
         entry.at.is_some_and(|at| at.since(now) > slack)
     };
@@ -152,7 +152,7 @@ fn of_flow(file: &Path, entries: &[Entry<'_>], now: Millis, found: &mut Findings
 
 fn of_stock(file: &Path, stock: &Stock<'_>, found: &mut Findings) {
     // Free text is fine; a broken count is a mistake.
-    let lines = || stock.problems.iter().filter(|problem| problem.what != Fault::NoLearning);
+    let lines = || stock.problems.iter().filter(|problem| problem.what != LearningFault::NoLearning);
     for problem in lines().take(NAMED) {
         found.warning(
             format!("{}:{}: {}", file.display(), problem.line, problem.what),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tidegate_core::event::{EventKind, SessionId};
 use tidegate_core::host::Host;
 use tidegate_core::host::transcript;
-use tidegate_core::host::transcript::{Entry, Kind, Part};
+use tidegate_core::host::transcript::{ContentPart, EntryKind, TranscriptEntry};
 use tidegate_core::time::Millis;
 use tidegate_state::file::bounded;
 
@@ -103,7 +103,7 @@ impl TranscriptContent {
         }
     }
 
-    fn take(&mut self, entry: &Entry<'_>, since: Millis) {
+    fn take(&mut self, entry: &TranscriptEntry<'_>, since: Millis) {
         if let Some(version) = &entry.version {
             self.version = Some(version.to_string());
         }
@@ -111,16 +111,19 @@ impl TranscriptContent {
             return;
         }
         match &entry.kind {
-            Kind::Answer(answer) if !answer.is_of_host => {
+            EntryKind::Answer(answer) if !answer.is_of_host => {
                 self.events.extend([EventKind::SessionStart, EventKind::UserPromptSubmit]);
-                let is_edit = |part: &Part<'_>| matches!(part, Part::Call(call) if call.is_edit);
+                let is_edit =
+                    |part: &ContentPart<'_>| matches!(part, ContentPart::Call(call) if call.is_edit);
                 let edits = entry.parts().iter().any(is_edit);
                 self.events.extend(answer.ends_turn.then_some(EventKind::Stop));
                 self.events.extend(edits.then_some(EventKind::PreToolUse));
             }
-            Kind::Prompt(_) | Kind::Result(_) => {
-                let succeeded =
-                    entry.parts().iter().any(|part| matches!(part, Part::Result { failed: false, .. }));
+            EntryKind::Prompt(_) | EntryKind::Result(_) => {
+                let succeeded = entry
+                    .parts()
+                    .iter()
+                    .any(|part| matches!(part, ContentPart::Result { failed: false, .. }));
                 self.events.extend(succeeded.then_some(EventKind::PostToolUse));
             }
             _ => {}

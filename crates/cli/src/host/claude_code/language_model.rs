@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use tidegate_core::language_model::Question;
-use tidegate_core::language_model::backend::Kind;
+use tidegate_core::language_model::ModelQuestion;
+use tidegate_core::language_model::backend::BackendKind;
 
 use crate::backend::{Asked, LARGEST_ANSWER};
 use crate::program;
@@ -30,7 +30,7 @@ const OF_THE_SESSION: [&str; 14] = [
 ];
 
 /// The instruction may be on the command line, the message may not: other users can read that.
-pub(crate) fn ask_claude(program: &Path, model: &str, question: &Question, limit: Duration) -> Asked {
+pub(crate) fn ask_claude(program: &Path, model: &str, question: &ModelQuestion, limit: Duration) -> Asked {
     let folder = match tempfile::Builder::new().prefix("tidegate-").tempdir() {
         Ok(folder) => folder,
         Err(error) => return Asked::failed(format!("no temporary folder: {}", error.kind())),
@@ -52,6 +52,6 @@ pub(crate) fn ask_claude(program: &Path, model: &str, question: &Question, limit
     match program::run(&mut command, question.message.as_bytes(), LARGEST_ANSWER, limit) {
         Err(why) => Asked::not_run(&why),
         Ok(ran) if !ran.status.success() => Asked::failed(ran.status.to_string()),
-        Ok(ran) => Asked::read(Kind::Claude, &String::from_utf8_lossy(&ran.stdout)),
+        Ok(ran) => Asked::read(BackendKind::Claude, &String::from_utf8_lossy(&ran.stdout)),
     }
 }

@@ -1,18 +1,16 @@
-//! What this room has done.
+//! Effects of this room.
 
 use crate::feature::activity::marks::Mark;
 use crate::feature::marks::Mark as AnyMark;
 use crate::feature::verdict::Carried;
 use crate::time::Millis;
 
-/// An effect of this room.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Have a backend asked about a prompt.
+    /// Ask a language model about a prompt.
     Ask {
-        /// The prompt.
         prompt: String,
-        /// When it came.
+        /// The time of the prompt.
         at: Millis,
     },
 }

@@ -1,4 +1,4 @@
-//! What a session is about.
+//! The activity of a session.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,43 +6,40 @@ use crate::feature::activity::classifier::Phase;
 use crate::feature::marks::RoomMarks;
 use crate::time::Millis;
 
-/// One mark, as it is written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
-    /// The phase that the session entered, or that it was said anew to be in.
+    /// The phase that the session entered, or that was confirmed.
     Phase(Phase),
-    /// A backend is asked about a prompt: when that came.
+    /// The time of a prompt that a language model is asked about.
     PhaseAsked(Millis),
-    /// The backend's answer.
+    /// The language model's answer.
     LatePhase {
-        /// The phase.
         phase: Phase,
-        /// When the prompt came that it is about.
+        /// The time of its prompt.
         prompt: Millis,
     },
 }
 
-/// The marks, folded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
-    /// What the session is about now.
+    /// The current phase.
     pub phase: Option<Phase>,
-    /// What a backend was asked about it since it was last known.
+    /// The last question to a language model since the phase was set.
     pub late: Option<Late>,
 }
 
-/// What a backend was asked.
+/// A question to a language model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Late {
-    /// When the prompt came.
+    /// The time of the prompt.
     pub prompt: Millis,
-    /// The answer, once it is there.
+    /// `None` until the answer is there.
     pub phase: Option<Phase>,
 }
 
 impl Marks {
-    /// The present phase, if a project learns from its work.
+    /// The current phase, if its work teaches something worth keeping.
     pub fn teaching_phase(&self) -> Option<Phase> {
         self.phase.filter(|phase| matches!(phase, Phase::Implement | Phase::Debug | Phase::Review))
     }

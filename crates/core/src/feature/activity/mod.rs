@@ -1,22 +1,23 @@
-//! Phase: when a prompt, or a skill, begins another phase of work, the model is told once what belongs to it: names only.
+//! Phase: when a prompt, or a skill, begins another phase of work, the model is told once which skills and
+//! files help: names only.
 //!
-//! The rules, case by case, are in `phase.md` beside this file; what a prompt asks for is told by [`crate::feature::activity::classifier`].
+//! The rules, case by case, are in `phase.md`; [`crate::feature::activity::classifier`] classifies prompts.
 
 use crate::event::Event;
 use crate::event::EventKind;
 use crate::feature::CONTEXT_FOLDER;
+use crate::feature::activity::begun_phase::{event_phase, phase_skills, wanted_confidence};
 use crate::feature::activity::classifier::Phase;
 use crate::feature::activity::marks::Mark;
-use crate::feature::activity::told::{skills, told, wanted};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::{Mark as AnyMark, Marks};
 use crate::feature::verdict::{Asks, Audience, Effect, Say, Verdict};
 use crate::feature::{Feature, Mode, Policy};
-use crate::language_model::backend::Kind;
+use crate::language_model::backend::BackendKind;
 use crate::text::list::name_a_few;
 use crate::text::skill_name::satisfies;
-use settings::{Label, PhaseMode};
+use settings::{PhaseMode, PhaseSettings};
 
 pub mod classifier;
 pub mod effect;
@@ -24,11 +25,10 @@ pub mod facts;
 pub mod marks;
 pub mod question;
 pub mod settings;
-pub mod told;
+pub mod begun_phase;
 
 pub use settings::Settings;
 
-/// What this room adds to the aggregates.
 pub struct Room;
 
 impl Feature for Room {
@@ -37,12 +37,11 @@ impl Feature for Room {
     type Effect = effect::Effect;
 
     fn observe(facts: &Facts<'_>, config: &Config) -> Vec<AnyMark> {
-        let mark = facts.event.main_thread().then(|| told::mark(facts, config)).flatten();
+        let mark = facts.event.is_main_thread().then(|| begun_phase::mark(facts, config)).flatten();
         mark.map(AnyMark::from).into_iter().collect()
     }
 }
 
-/// The policy.
 pub struct PhaseAdvice;
 
 impl Policy for PhaseAdvice {
@@ -59,25 +58,25 @@ impl Policy for PhaseAdvice {
     }
 
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
-        let told = || event.is_free_prompt() || event.skill().is_some();
-        let begins = event.main_thread() && (late(event, marks).is_some() || told());
+        let told = || event.is_free_prompt() || event.invoked_skill().is_some();
+        let begins = event.is_main_thread() && (late_phase(event, marks).is_some() || told());
         let guess = facts::Needs { guess: true, ..facts::Needs::default() };
         begins.then_some(Needs { activity: guess, ..Needs::default() })
     }
 
     fn needs_more(&self, facts: &Facts<'_>, _: &Config) -> Needs {
-        // Most prompts go on with what the session is about; nothing is named then.
+        // Most prompts continue the current phase, for which nothing is named.
         let now = facts.marks.value().and_then(|marks| marks.activity.phase);
         let stock = facts.activity.guess.is_none_or(|guess| Some(guess.phase) != now);
         Needs { activity: facts::Needs { stock, ..facts::Needs::default() }, ..Needs::default() }
     }
 
     fn skills<'c>(&self, config: &'c Config) -> Vec<&'c str> {
-        config.policies.phase.labels().into_iter().flat_map(Label::names).collect()
+        config.policies.phase.labels().into_iter().flat_map(PhaseSettings::names).collect()
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
-        let mut verdict = advice(facts, config);
+        let mut verdict = advise_phase(facts, config);
         if asks_backend(facts, config) {
             let prompt = facts.event.free_prompt().unwrap_or_default().into_owned();
             verdict.effects.push(Effect::Activity(effect::Effect::Ask { prompt, at: facts.now }));
@@ -86,10 +85,9 @@ impl Policy for PhaseAdvice {
     }
 }
 
-/// What is said about the phase that begins, if one does.
-fn advice(facts: &Facts<'_>, config: &Config) -> Verdict {
+fn advise_phase(facts: &Facts<'_>, config: &Config) -> Verdict {
     let marks = facts.marks.value();
-    let (phase, entry) = match (told(facts, config), late(facts.event, marks)) {
+    let (phase, entry) = match (event_phase(facts, config), late_phase(facts.event, marks)) {
         (Ok(phase), _) if marks.is_some_and(|marks| marks.activity.phase == Some(phase)) => {
             return Verdict::silent("the same phase");
         }
@@ -97,8 +95,8 @@ fn advice(facts: &Facts<'_>, config: &Config) -> Verdict {
         (Err(_), Some(phase)) => (phase, &LATE),
         (Err(because), None) => return Verdict::silent(because),
     };
-    // What an event tells by itself is marked whatever this policy thinks (`Room::observe`). An answer that came late is
-    // there for every call of a turn, so it is used up where it is said.
+    // The phase of an event itself is marked in any case (`Room::observe`). A late answer is there for every
+    // call of a turn, so delivering it uses it up.
     let effects = if entry.late { vec![Effect::mark(Mark::Phase(phase))] } else { Vec::new() };
     let silent = |because| Verdict { effects: effects.clone(), ..Verdict::silent(because) };
     if !facts.person.may_be_there() {
@@ -106,11 +104,11 @@ fn advice(facts: &Facts<'_>, config: &Config) -> Verdict {
     }
     let session = marks.map(|marks| &marks.session);
     let invoked = |skill: &str| {
-        let now = facts.event.skill().is_some_and(|name| satisfies(name, skill));
+        let now = facts.event.invoked_skill().is_some_and(|name| satisfies(name, skill));
         now || session.is_some_and(|session| session.invoked(skill, None))
     };
-    let skills: Vec<&str> = skills(config, phase).filter(|skill| !invoked(skill)).collect();
-    let stock: Vec<&str> = stock(phase)
+    let skills: Vec<&str> = phase_skills(config, phase).filter(|skill| !invoked(skill)).collect();
+    let stock: Vec<&str> = helpful_stock(phase)
         .iter()
         .copied()
         .filter(|file| facts.activity.stock.iter().any(|found| found == file))
@@ -139,45 +137,44 @@ fn advice(facts: &Facts<'_>, config: &Config) -> Verdict {
     }
 }
 
-/// How a phase came to be known, in the words of a record.
-struct Entry {
+/// How a phase became known, in the words of a record.
+struct PhaseCause {
     late: bool,
     because: &'static str,
     unattended: &'static str,
     nothing: &'static str,
 }
 
-const BY_ITSELF: Entry = Entry {
+const BY_ITSELF: PhaseCause = PhaseCause {
     late: false,
     because: "another phase",
     unattended: "another phase; nobody is there",
     nothing: "another phase; nothing to name",
 };
 
-const LATE: Entry = Entry {
+const LATE: PhaseCause = PhaseCause {
     late: true,
     because: "another phase, by a late answer",
     unattended: "another phase, by a late answer; nobody is there",
     nothing: "another phase, by a late answer; nothing to name",
 };
 
-/// Another phase that a backend named since, for an earlier prompt, at an event that can carry the advice.
-fn late(event: &Event<'_>, marks: Option<&Marks>) -> Option<Phase> {
+/// Another phase that a language model named for an earlier prompt, at an event that can carry the advice.
+fn late_phase(event: &Event<'_>, marks: Option<&Marks>) -> Option<Phase> {
     let marks = marks?;
     let phase = marks.activity.late?.phase.filter(|phase| marks.activity.phase != Some(*phase))?;
     matches!(event.kind, EventKind::PostToolUse | EventKind::UserPromptSubmit).then_some(phase)
 }
 
-/// Whether a backend is to be asked about this prompt. It is a person's, and they wait for an agent, not for us.
+/// Never for an unattended run.
 fn asks_backend(facts: &Facts<'_>, config: &Config) -> bool {
-    config.policies.phase.llm.backend != Kind::Off
+    config.policies.phase.llm.backend != BackendKind::Off
         && facts.person.may_be_there()
         && !matches!(facts.marks, Known::Broken(_))
-        && facts.activity.guess.is_some_and(|guess| guess.confidence < wanted(config))
+        && facts.activity.guess.is_some_and(|guess| guess.confidence < wanted_confidence(config))
 }
 
-/// The stock that helps before a phase.
-pub fn stock(phase: Phase) -> &'static [&'static str] {
+pub fn helpful_stock(phase: Phase) -> &'static [&'static str] {
     const FEATURE: &str = "learnings-feature-spec.md";
     const DESIGN: &str = "learnings-design.md";
     const CODING: &str = "learnings-coding.md";

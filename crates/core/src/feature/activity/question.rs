@@ -1,22 +1,21 @@
-//! What a backend is asked about a prompt, and how its answer is read.
+//! The question to a language model about a prompt, and its answer.
 
 use serde_json::Value;
 
 use crate::feature::activity::classifier::Phase;
-use crate::language_model::Question;
+use crate::language_model::ModelQuestion;
 
-/// More than a word and a sentence around it; what comes later is no answer to the question.
+/// Enough for a word and a sentence around it; text further on does not answer the question.
 const ANSWER_HEAD: usize = 200;
 
-/// Tokens of the answer, where they can be limited.
+/// Limit of the answer, for endpoints that take one.
 const ANSWER_TOKENS: u32 = 16;
 
-/// The question about a prompt.
-pub fn question(prompt: &str) -> Question {
-    Question { instruction: instruction(), message: message(prompt), tokens: ANSWER_TOKENS }
+pub fn phase_question(prompt: &str) -> ModelQuestion {
+    ModelQuestion { instruction: instruction(), message: message(prompt), tokens: ANSWER_TOKENS }
 }
 
-/// What is said about the task, whatever the prompt is.
+/// The same for every prompt.
 fn instruction() -> String {
     let labels: Vec<String> =
         Phase::ALL.into_iter().map(|phase| format!("{}: {}", phase.name(), meaning(phase))).collect();
@@ -28,7 +27,6 @@ fn instruction() -> String {
     )
 }
 
-/// The prompt as the message that follows the instruction.
 fn message(prompt: &str) -> String {
     format!("The prompt: {}", Value::from(prompt))
 }
@@ -49,8 +47,8 @@ fn meaning(phase: Phase) -> &'static str {
     }
 }
 
-/// The first label in an answer.
-pub fn label(text: &str) -> Option<Phase> {
+/// The first label in the answer.
+pub fn parse_label(text: &str) -> Option<Phase> {
     let head: String = text.chars().take(ANSWER_HEAD).collect::<String>().to_lowercase();
     head.split(|c: char| !c.is_alphabetic()).find_map(Phase::named)
 }
@@ -58,7 +56,7 @@ pub fn label(text: &str) -> Option<Phase> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::language_model::backend::Kind;
+    use crate::language_model::backend::BackendKind;
     use proptest::prelude::*;
 
     #[test]
@@ -71,18 +69,18 @@ mod tests {
 
     #[test]
     fn the_first_label_counts_and_only_near_the_beginning() {
-        assert_eq!(label("implement, not research"), Some(Phase::Implement));
-        assert_eq!(label("implementation"), None);
-        assert_eq!(label("調査です: research"), Some(Phase::Research));
-        assert_eq!(label(""), None);
-        assert_eq!(label(&format!("{} plan", "so ".repeat(80))), None);
+        assert_eq!(parse_label("implement, not research"), Some(Phase::Implement));
+        assert_eq!(parse_label("implementation"), None);
+        assert_eq!(parse_label("調査です: research"), Some(Phase::Research));
+        assert_eq!(parse_label(""), None);
+        assert_eq!(parse_label(&format!("{} plan", "so ".repeat(80))), None);
     }
 
     proptest! {
         #[test]
         fn a_prompt_stays_data(prompt in "\\PC{0,80}|(\"|\\\\|\n|\u{0}){0,20}") {
-            for form in [Kind::Anthropic, Kind::OpenAi] {
-                let body: Value = serde_json::from_str(&question(&prompt).body(form, "m")).unwrap();
+            for form in [BackendKind::Anthropic, BackendKind::OpenAi] {
+                let body: Value = serde_json::from_str(&phase_question(&prompt).body(form, "m")).unwrap();
                 let last = body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap();
                 let given = last.strip_prefix("The prompt: ").unwrap();
                 prop_assert_eq!(serde_json::from_str::<String>(given).unwrap(), prompt.clone());

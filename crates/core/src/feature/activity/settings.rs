@@ -1,4 +1,4 @@
-//! Section `[phase]`: what is named when a session enters a phase.
+//! Section `[phase]`.
 
 use crate::language_model::backend::Backend;
 use crate::settings::list::{Required, Skill};
@@ -19,33 +19,33 @@ section! {
     }
     sections {
         /// Section `[phase.research]`.
-        research: Label = Label::new("phase.research", &[]);
+        research: PhaseSettings = PhaseSettings::new("phase.research", &[]);
         /// Section `[phase.brainstorm]`.
-        brainstorm: Label = Label::new("phase.brainstorm", &[]);
+        brainstorm: PhaseSettings = PhaseSettings::new("phase.brainstorm", &[]);
         /// Section `[phase.spec]`.
-        spec: Label = Label::new("phase.spec", &[]);
+        spec: PhaseSettings = PhaseSettings::new("phase.spec", &[]);
         /// Section `[phase.design]`.
-        design: Label = Label::new("phase.design", &[]);
+        design: PhaseSettings = PhaseSettings::new("phase.design", &[]);
         /// Section `[phase.plan]`.
-        plan: Label = Label::new("phase.plan", &[]);
+        plan: PhaseSettings = PhaseSettings::new("phase.plan", &[]);
         /// Section `[phase.implement]`.
-        implement: Label = Label::new("phase.implement", &["code-quality-rules"]);
+        implement: PhaseSettings = PhaseSettings::new("phase.implement", &["code-quality-rules"]);
         /// Section `[phase.debug]`.
-        debug: Label = Label::new("phase.debug", &["code-quality-rules"]);
+        debug: PhaseSettings = PhaseSettings::new("phase.debug", &["code-quality-rules"]);
         /// Section `[phase.review]`.
-        review: Label = Label::new("phase.review", &[]);
+        review: PhaseSettings = PhaseSettings::new("phase.review", &[]);
         /// Section `[phase.ship]`.
-        ship: Label = Label::new("phase.ship", &[]);
+        ship: PhaseSettings = PhaseSettings::new("phase.ship", &[]);
         /// Section `[phase.reflect]`.
-        reflect: Label = Label::new("phase.reflect", &[]);
+        reflect: PhaseSettings = PhaseSettings::new("phase.reflect", &[]);
         /// Section `[phase.llm]`.
         llm: Backend = Backend::default();
     }
 }
 
 impl Settings {
-    /// The labels, in the order in which work goes through them.
-    pub fn labels(&self) -> [&Label; 10] {
+    /// In the usual order of work.
+    pub fn labels(&self) -> [&PhaseSettings; 10] {
         [
             &self.research,
             &self.brainstorm,
@@ -60,20 +60,18 @@ impl Settings {
         ]
     }
 
-    /// The settings of a phase, by its label; `other` and unknown words have none.
-    pub fn label(&self, label: &str) -> Option<&Label> {
+    /// `None` for `other` and unknown words.
+    pub fn label(&self, label: &str) -> Option<&PhaseSettings> {
         self.labels().into_iter().find(|found| found.section.strip_prefix("phase.") == Some(label))
     }
 }
 
-/// What the policy does when a phase begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PhaseMode {
     /// Tells the model.
     Advise,
     /// Only records.
     Shadow,
-    /// Does not look.
     Off,
 }
 
@@ -83,9 +81,9 @@ choices!(PhaseMode {
     "advise" => PhaseMode::Advise,
 });
 
-/// One phase: all have the same key.
+/// The settings of one phase: all have the same key.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Label {
+pub struct PhaseSettings {
     section: &'static str,
     /// Skills that are named when it begins.
     pub skills: Required<Skill>,
@@ -98,18 +96,17 @@ const SKILLS: Key = Key {
     project: Project::Tightens,
 };
 
-impl Label {
-    fn new(section: &'static str, skills: &[&str]) -> Label {
-        Label { section, skills: Required::new(skills) }
+impl PhaseSettings {
+    fn new(section: &'static str, skills: &[&str]) -> PhaseSettings {
+        PhaseSettings { section, skills: Required::new(skills) }
     }
 
-    /// The skills' names.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.skills.0.iter().map(|skill| skill.0.as_str())
     }
 }
 
-impl Section for Label {
+impl Section for PhaseSettings {
     fn name(&self) -> &'static str {
         self.section
     }

@@ -18,8 +18,8 @@ use crate::feature::marks::Marks;
 use crate::feature::verdict::{Audience, Effect, NoEffect, Say, Verdict};
 use crate::feature::{Feature, Mode, Policy};
 use crate::host::Host;
-use crate::host::person::{Client, Person};
-use crate::host::transcript::{Entry, Kind, Part};
+use crate::host::person::{CallingClient, Person};
+use crate::host::transcript::{ContentPart, EntryKind, TranscriptEntry};
 use crate::settings::section::section;
 use crate::settings::setting::{Setting, Shape};
 use crate::settings::value::Value;
@@ -105,7 +105,7 @@ impl Policy for Approval {
         };
         let requests = marks.is_some_and(|marks| marks.approval.requests.iter().any(open));
         match event.kind {
-            EventKind::UserPromptSubmit if event.main_thread() => {
+            EventKind::UserPromptSubmit if event.is_main_thread() => {
                 let prompt = event.human_prompt()?;
                 let asked = marks.map(|marks| marks.approval.requests.as_slice()).filter(|_| requests);
                 let is_named =
@@ -172,7 +172,7 @@ pub enum ApprovalEvidence {
     NotByAPerson,
 }
 
-pub fn find_approval(host: Host, entry: &Entry<'_>, request: &ApprovalRequest) -> ApprovalEvidence {
+pub fn find_approval(host: Host, entry: &TranscriptEntry<'_>, request: &ApprovalRequest) -> ApprovalEvidence {
     let is_typed = |prompt: String| typed_code(&prompt).is_some_and(|code| code == request.code);
     if entry.typed_prompt().is_some_and(is_typed) {
         return ApprovalEvidence::Yes(None);
@@ -181,7 +181,7 @@ pub fn find_approval(host: Host, entry: &Entry<'_>, request: &ApprovalRequest) -
         return ApprovalEvidence::NotByAPerson;
     }
     match &entry.kind {
-        Kind::Result(result)
+        EntryKind::Result(result)
             if !entry.is_of_agent
                 && question::read_answer(host, result.output, request) == Answer::Approval =>
         {
@@ -189,7 +189,7 @@ pub fn find_approval(host: Host, entry: &Entry<'_>, request: &ApprovalRequest) -
                 return ApprovalEvidence::NotByAPerson;
             }
             ApprovalEvidence::Yes(entry.parts().into_iter().find_map(|part| match part {
-                Part::Result { call, .. } => call.map(Into::into),
+                ContentPart::Result { call, .. } => call.map(Into::into),
                 _ => None,
             }))
         }
@@ -252,15 +252,15 @@ fn find_doubt(facts: &Facts<'_>) -> Option<Doubt> {
     match (facts.person, facts.client) {
         (Person::Absent, _) => Some(Doubt::Absent),
         (Person::Unknown, _) => Some(Doubt::Unsaid),
-        (Person::There, Client::Unknown) => Some(Doubt::NotByClient),
-        (Person::There, Client::Unattended) => Some(Doubt::Unattended),
-        (Person::There, Client::OfAgent) => Some(Doubt::OfAgent),
-        (Person::There, Client::OfPerson(_)) => None,
+        (Person::There, CallingClient::Unknown) => Some(Doubt::NotByClient),
+        (Person::There, CallingClient::Unattended) => Some(Doubt::Unattended),
+        (Person::There, CallingClient::OfAgent) => Some(Doubt::OfAgent),
+        (Person::There, CallingClient::OfPerson(_)) => None,
     }
 }
 
 fn is_client_of(request: &ApprovalRequest, facts: &Facts<'_>) -> bool {
-    matches!(facts.client, Client::OfPerson(client) if request.client == Some(client))
+    matches!(facts.client, CallingClient::OfPerson(client) if request.client == Some(client))
 }
 
 /// A question counts only if the model did not supply the answer.
@@ -346,7 +346,7 @@ fn void_mentioned(facts: &Facts<'_>, requests: &[ApprovalRequest]) -> Verdict {
 /// Shows the person the request once: the model may word it as it likes.
 fn show_requests(facts: &Facts<'_>, requests: &[ApprovalRequest], mut verdict: Verdict) -> Verdict {
     let is_new = |request: &&ApprovalRequest| !request.shown && request.waits(facts.now);
-    if !verdict.effects.is_empty() || !facts.event.main_thread() || !facts.person.may_be_there() {
+    if !verdict.effects.is_empty() || !facts.event.is_main_thread() || !facts.person.may_be_there() {
         return verdict;
     }
     for request in requests.iter().filter(|request| request.is_refusal_unsaid()) {

@@ -1,6 +1,6 @@
 //! The question to the person, as far as an approval depends on it.
 
-use crate::event::action::{AnswerOption, Asked, Question, QuestionAnswer, QuestionCall};
+use crate::event::action::{AnswerOption, PersonQuestion, QuestionAnswer, QuestionCall, QuestionInput};
 use crate::feature::approval::marks::ApprovalRequest;
 use crate::host::Host;
 use crate::text::hidden::judged;
@@ -19,7 +19,7 @@ pub fn approval_question_call(host: Host, request: &ApprovalRequest) -> Option<Q
         label: label.to_owned(),
         description: description.to_owned(),
     };
-    host.question_call(&Asked {
+    host.question_call(&PersonQuestion {
         text: quoted_line(&request.question()),
         header: HEADER.to_owned(),
         options: OPTIONS.into_iter().map(option).collect(),
@@ -28,17 +28,17 @@ pub fn approval_question_call(host: Host, request: &ApprovalRequest) -> Option<Q
 }
 
 /// The code appears anywhere in what the person sees.
-pub(super) fn is_about(question: &Question, code: &str) -> bool {
+pub(super) fn is_about(question: &QuestionInput, code: &str) -> bool {
     question.shown.iter().any(|shown| contains_code(shown, code))
 }
 
 /// It is the only question whose answer counts for this request.
-pub(super) fn is_for(question: &Question, request: &ApprovalRequest) -> bool {
+pub(super) fn is_for(question: &QuestionInput, request: &ApprovalRequest) -> bool {
     question.only.as_ref().is_some_and(|asked| is_given_question(asked, request))
 }
 
 /// Compared to the letter: text around the question, or below the options, could reverse its meaning.
-fn is_given_question(asked: &Asked, request: &ApprovalRequest) -> bool {
+fn is_given_question(asked: &PersonQuestion, request: &ApprovalRequest) -> bool {
     let is_option = |option: &AnswerOption, (label, description): (&str, &str)| {
         option.label == label && (option.description.is_empty() || option.description == description)
     };

@@ -21,7 +21,7 @@ use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::{Marks, SessionMark};
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use crate::feature::{Mode, Policy};
-use crate::meter::forecast::growth;
+use crate::meter::forecast::median_growth;
 use crate::meter::{Meter, Reading, short_tokens};
 use crate::text::cut::first_chars;
 use crate::text::hidden::replace_hidden;
@@ -60,7 +60,7 @@ impl Policy for CyclePolicy {
     }
 
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
-        if !event.main_thread() {
+        if !event.is_main_thread() {
             return None;
         }
         let stage = marks.and_then(|marks| marks.cycle.stage.as_ref());
@@ -70,8 +70,8 @@ impl Policy for CyclePolicy {
             }
             (EventKind::PostToolUse, Some(_)) => Some(Needs { meter: true, ..Needs::default() }),
             (EventKind::UserPromptSubmit, Some(_)) => event.human_prompt().map(|_| Needs::default()),
-            (EventKind::SessionStart, Some(_)) if event.compacted() => Some(Needs::default()),
-            (EventKind::SessionStart, _) if !event.compacted() => {
+            (EventKind::SessionStart, Some(_)) if event.follows_compaction() => Some(Needs::default()),
+            (EventKind::SessionStart, _) if !event.follows_compaction() => {
                 Some(Needs { cycle: true, ..Needs::default() })
             }
             _ => None,
@@ -89,7 +89,9 @@ impl Policy for CyclePolicy {
             Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
         };
         match (facts.event.kind, stage) {
-            (EventKind::SessionStart, Some(stage)) if facts.event.compacted() => remind_of_stage(stage),
+            (EventKind::SessionStart, Some(stage)) if facts.event.follows_compaction() => {
+                remind_of_stage(stage)
+            }
             (EventKind::SessionStart, _) => offer_resume(facts),
             (EventKind::PostToolUse, Some(stage)) => copy_budget(facts, stage),
             (EventKind::UserPromptSubmit, Some(stage)) => note_prompt(stage),
@@ -353,7 +355,7 @@ fn decide_in_stage(facts: &Facts<'_>, config: &Config, ending: &StageEnd<'_>) ->
         Turn::Waiting => return Verdict::silent("the person has not answered"),
         Turn::Closed | Turn::Open => {}
     }
-    if facts.event.agents_run() {
+    if facts.event.has_running_agents() {
         return pause_cycle(stage, "agents still run in the background");
     }
     if facts.marks.value().is_some_and(|marks| marks.verification.check_runs(facts.event)) {
@@ -466,7 +468,7 @@ impl Budget {
             (Meter::StaleByOne(_), Some(left)) => {
                 let relays =
                     facts.marks.value().map(|marks| marks.session.relays.as_slice()).unwrap_or_default();
-                Budget::Stale(left.saturating_sub(growth(relays).unwrap_or_default()))
+                Budget::Stale(left.saturating_sub(median_growth(relays).unwrap_or_default()))
             }
             _ => Budget::Unknown,
         }

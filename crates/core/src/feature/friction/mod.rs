@@ -46,7 +46,7 @@ impl Policy for Friction {
 
     fn needs(&self, event: &Event<'_>, _: Option<&Marks>) -> Option<Needs> {
         let begins = matches!(event.kind, EventKind::SessionStart | EventKind::UserPromptSubmit);
-        (begins && event.main_thread()).then(Needs::default)
+        (begins && event.is_main_thread()).then(Needs::default)
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {

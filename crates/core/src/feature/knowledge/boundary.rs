@@ -1,6 +1,6 @@
-//! A boundary, from just before it until what it lost was told.
+//! A boundary, from just before it until the lost facts were told.
 //!
-//! Too much for a mark: it has a file of its own in the session's folder, to which each step adds a line.
+//! Too large for a mark: it has a file of its own in the session's folder, to which each step adds a line.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,44 +9,43 @@ use crate::feature::knowledge::stock::Confidence;
 use crate::feature::knowledge::survival::Survival;
 use crate::time::Millis;
 
-/// What was noted before a compaction, and what became of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Boundary {
-    /// When it was noted. A compaction may be tried several times; the last note counts.
+    /// A compaction may be tried several times; the last note counts.
     pub noted: Millis,
     /// `auto` or `manual`.
     pub trigger: String,
-    /// Entries in `progress.md`.
+    /// Number of entries in `progress.md`.
     pub entries: usize,
-    /// Entries that nobody promoted.
     pub unpromoted: usize,
     /// The newest headings of `progress.md`.
     pub headings: Vec<String>,
-    /// What the stock was worth.
     pub confidence: Confidence,
-    /// What must not be lost, the most important first.
+    /// The most important first.
     pub facts: Vec<KeyFact>,
-    /// So many of them were named to the summariser.
+    /// How many of them were named to the summariser.
     pub named: usize,
     /// When the summary came.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measured: Option<Millis>,
-    /// What the boundary before it lost, and nobody told yet: a compaction may be tried and not happen.
+    /// Facts that the previous boundary lost and that were not told yet: a compaction may be tried and not
+    /// happen.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub owed: Vec<KeyFact>,
-    /// What the summary kept, once there is one.
+    /// `None` until there is a summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub survival: Option<Survival>,
 }
 
 impl Boundary {
-    /// Whether everything that there was had been promoted.
-    pub fn promoted(&self) -> bool {
+    /// Whether there were entries, all of them promoted.
+    pub fn all_promoted(&self) -> bool {
         self.entries > 0 && self.unpromoted == 0
     }
 
-    /// Lost facts that stand nowhere in the conversation. `repeated`: what was printed before the compaction does.
+    /// Lost facts that are nowhere in the conversation. `repeated`: the host repeated the text for the
+    /// summariser in the conversation.
     pub fn missing(&self, repeated: bool) -> Vec<KeyFact> {
         let named = if repeated { self.facts.get(..self.named).unwrap_or_default() } else { &[] };
         let lost = self.survival.iter().flat_map(|survival| &survival.lost);

@@ -1,29 +1,25 @@
 //! A Markdown file as sections below level-2 headings.
 //!
-//! Everything is a byte range of the text, so that whoever changes one part copies the others byte for byte.
+//! Everything is a byte range of the text, so that a change of one part copies the others byte for byte.
 
 use std::ops::Range;
 
 use crate::text::search;
 
-/// How lines end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Newline {
-    /// As on Unix.
     Lf,
-    /// As on Windows.
     CrLf,
 }
 
 impl Newline {
-    /// How most lines of a text end.
+    /// The most frequent one in the text.
     pub fn of(text: &str) -> Newline {
         let lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
         let (with, without): (Vec<&str>, Vec<&str>) = lines.partition(|line| line.ends_with("\r\n"));
         if with.len() > without.len() { Newline::CrLf } else { Newline::Lf }
     }
 
-    /// The characters.
     pub fn as_str(self) -> &'static str {
         match self {
             Newline::Lf => "\n",
@@ -32,22 +28,21 @@ impl Newline {
     }
 }
 
-/// An open code fence: its character and how many of them.
+/// An open code fence: its character and their count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Fence {
+struct CodeFence {
     mark: u8,
     count: usize,
 }
 
-impl Fence {
-    /// The fence that a line opens.
-    fn opened(line: &str) -> Option<Fence> {
+impl CodeFence {
+    fn opened(line: &str) -> Option<CodeFence> {
         let text = unindented(line)?;
         let mark = *text.as_bytes().first().filter(|first| matches!(first, b'`' | b'~'))?;
         let count = text.bytes().take_while(|byte| *byte == mark).count();
-        // Three backticks and more of them later in the line are code within a sentence.
+        // Further backticks in the line make it inline code.
         let inline = mark == b'`' && text[count..].contains('`');
-        (count >= 3 && !inline).then_some(Fence { mark, count })
+        (count >= 3 && !inline).then_some(CodeFence { mark, count })
     }
 
     fn is_closed_by(self, line: &str) -> bool {
@@ -58,15 +53,14 @@ impl Fence {
     }
 }
 
-/// A line without its indentation, if that is not so deep that it makes the line code.
+/// `None` if the indentation is so deep that it makes the line code.
 fn unindented(line: &str) -> Option<&str> {
     let text = line.trim_start_matches(' ');
     (line.len() - text.len() <= 3).then_some(text)
 }
 
-/// One line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line<'a> {
+pub struct MarkdownLine<'a> {
     /// Without its end, and without a byte order mark.
     pub text: &'a str,
     /// Counted from 1.
@@ -77,25 +71,24 @@ pub struct Line<'a> {
     pub fenced: bool,
 }
 
-/// The lines of a text.
 #[derive(Clone, Debug)]
-pub struct Lines<'a> {
+pub struct MarkdownLines<'a> {
     text: &'a str,
     at: usize,
     number: usize,
-    fence: Option<Fence>,
+    fence: Option<CodeFence>,
 }
 
-/// The lines of a text, each with whether it is inside a code fence. One that is never closed reaches to the end.
-pub fn lines(text: &str) -> Lines<'_> {
+/// A fence that is never closed reaches to the end.
+pub fn lines(text: &str) -> MarkdownLines<'_> {
     let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    Lines { text, at, number: 0, fence: None }
+    MarkdownLines { text, at, number: 0, fence: None }
 }
 
-impl<'a> Iterator for Lines<'a> {
-    type Item = Line<'a>;
+impl<'a> Iterator for MarkdownLines<'a> {
+    type Item = MarkdownLine<'a>;
 
-    fn next(&mut self) -> Option<Line<'a>> {
+    fn next(&mut self) -> Option<MarkdownLine<'a>> {
         if self.at >= self.text.len() {
             return None;
         }
@@ -113,65 +106,64 @@ impl<'a> Iterator for Lines<'a> {
             }
             true
         } else {
-            self.fence = Fence::opened(text);
+            self.fence = CodeFence::opened(text);
             self.fence.is_some()
         };
-        Some(Line { text, number: self.number, range, fenced })
+        Some(MarkdownLine { text, number: self.number, range, fenced })
     }
 }
 
-/// The line that would close the fence a text leaves open.
-pub(super) fn closing(text: &str) -> Option<String> {
+/// The line that would close a fence left open in the text.
+pub(super) fn closing_fence(text: &str) -> Option<String> {
     let mut lines = lines(text);
     lines.by_ref().for_each(drop);
     lines.fence.map(|fence| char::from(fence.mark).to_string().repeat(fence.count))
 }
 
-/// What stands below one level-2 heading.
+/// A level-2 heading with its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Section<'a> {
+pub struct MarkdownSection<'a> {
     /// Without `## `, trimmed.
     pub heading: &'a str,
     /// The heading's line, counted from 1.
     pub line: usize,
     /// From the heading's line to the next heading.
     pub range: Range<usize>,
-    /// What follows the heading's line.
+    /// Without the heading's line.
     pub body: &'a str,
 }
 
 /// A text cut at its level-2 headings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sections<'a> {
-    /// All of it.
+pub struct MarkdownSections<'a> {
     pub text: &'a str,
-    /// What stands above the first heading, a byte order mark with it.
+    /// The text above the first heading, with a byte order mark.
     pub preamble: Range<usize>,
     /// In the order of the text.
-    pub sections: Vec<Section<'a>>,
+    pub sections: Vec<MarkdownSection<'a>>,
 }
 
-/// Cuts a text at its level-2 headings: lines that begin with `## ` outside of code fences.
-pub fn sections(text: &str) -> Sections<'_> {
-    let mut sections: Vec<Section<'_>> = Vec::new();
+/// At lines that begin with `## ` outside of code fences.
+pub fn sections(text: &str) -> MarkdownSections<'_> {
+    let mut sections: Vec<MarkdownSection<'_>> = Vec::new();
     for line in lines(text).filter(|line| !line.fenced) {
         if let Some(heading) = line.text.strip_prefix("## ") {
             if let Some(last) = sections.last_mut() {
-                end(last, text, line.range.start);
+                end_section(last, text, line.range.start);
             }
             let (heading, line, range) = (heading.trim(), line.number, line.range);
-            // What follows is known at the next heading.
-            sections.push(Section { heading, line, body: &text[range.end..], range });
+            // Cut at the next heading.
+            sections.push(MarkdownSection { heading, line, body: &text[range.end..], range });
         }
     }
     if let Some(last) = sections.last_mut() {
-        end(last, text, text.len());
+        end_section(last, text, text.len());
     }
     let preamble = 0..sections.first().map_or(text.len(), |first| first.range.start);
-    Sections { text, preamble, sections }
+    MarkdownSections { text, preamble, sections }
 }
 
-fn end<'a>(section: &mut Section<'a>, text: &'a str, at: usize) {
+fn end_section<'a>(section: &mut MarkdownSection<'a>, text: &'a str, at: usize) {
     let body = text.len() - section.body.len();
     section.body = &text[body..at];
     section.range.end = at;
@@ -231,8 +223,8 @@ mod tests {
 
     #[test]
     fn what_closes_a_fence() {
-        assert_eq!(closing("a\n~~~~ rust\n~~~\n").as_deref(), Some("~~~~"));
-        assert_eq!(closing("```\n```\n"), None);
+        assert_eq!(closing_fence("a\n~~~~ rust\n~~~\n").as_deref(), Some("~~~~"));
+        assert_eq!(closing_fence("```\n```\n"), None);
     }
 
     proptest! {

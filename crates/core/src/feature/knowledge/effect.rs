@@ -1,18 +1,17 @@
-//! What this room has done.
+//! Effects of this room.
 
 use crate::feature::knowledge::boundary::Boundary;
 use crate::feature::verdict::Carried;
 
-/// An effect of this room.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Remember what is true just before a compaction, or what the summary kept of it.
+    /// Store the facts before a compaction, or which of them the summary kept.
     NoteBoundary(Box<Boundary>),
-    /// Bring the public copy of the last compaction up to date.
+    /// Update the public copy of the last compaction.
     PublishCompaction(Box<Boundary>),
     /// Move old entries of the flow to the archive, and note the compaction in the plan.
     TidyFlow,
-    /// Remember for the project that a person was told of this set of entries.
+    /// Remember in the project that a person was told of this set of entries.
     Nudged(u64),
 }
 

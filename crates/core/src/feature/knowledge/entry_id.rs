@@ -1,33 +1,32 @@
-//! What names an entry, whoever moves it.
+//! Ids of entries, derived from their text.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::feature::knowledge::document::closing;
+use crate::feature::knowledge::document::closing_fence;
 use crate::text::fnv;
 
-/// Names an entry by its text: the same after it was moved to another file, to other line ends or to an editor that trims
-/// blanks. Another text is another entry.
+/// Stays the same when the entry moves to another file, to other line ends or through an editor that trims
+/// blanks. Another text has another id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryId(u64);
 
-/// As many bits as are shown, so that what is read back is the same id.
+/// As many bits as are displayed, so that a parsed id equals the original.
 const BITS: u32 = 48;
 
 impl EntryId {
-    /// The id of an entry with this heading and this body.
     pub fn of(heading: &str, body: &str) -> EntryId {
         let body = body.trim_end();
-        // A fence that is open to the end of its file must be closed before anything can follow; that is the same entry.
-        let closing = closing(body);
+        // A fence that is open to the end of its file must be closed before anything can follow; the entry
+        // stays the same.
+        let closing = closing_fence(body);
         let lines = [heading].into_iter().chain(body.split('\n')).chain(closing.as_deref());
         let hash = fnv::hash(lines.flat_map(|line| line.trim_end().bytes().chain([b'\n'])));
         EntryId((hash >> BITS) ^ (hash & ((1 << BITS) - 1)))
     }
 
-    /// As a number.
     pub fn number(self) -> u64 {
         self.0
     }
@@ -39,24 +38,23 @@ impl fmt::Display for EntryId {
     }
 }
 
-/// What is no id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoEntryId;
+pub struct InvalidEntryId;
 
-impl fmt::Display for NoEntryId {
+impl fmt::Display for InvalidEntryId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("not an id of 12 hexadecimal digits")
     }
 }
 
-impl std::error::Error for NoEntryId {}
+impl std::error::Error for InvalidEntryId {}
 
 impl FromStr for EntryId {
-    type Err = NoEntryId;
+    type Err = InvalidEntryId;
 
-    fn from_str(text: &str) -> Result<EntryId, NoEntryId> {
+    fn from_str(text: &str) -> Result<EntryId, InvalidEntryId> {
         let shape = text.len() == 12 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        shape.then(|| u64::from_str_radix(text, 16).ok()).flatten().map(EntryId).ok_or(NoEntryId)
+        shape.then(|| u64::from_str_radix(text, 16).ok()).flatten().map(EntryId).ok_or(InvalidEntryId)
     }
 }
 
@@ -99,7 +97,7 @@ mod tests {
     #[test]
     fn what_is_no_id() {
         for text in ["", "abc", "0123456789ag", "+12345678901", "0123456789abc", "日本語日"] {
-            assert_eq!(text.parse::<EntryId>(), Err(NoEntryId), "{text}");
+            assert_eq!(text.parse::<EntryId>(), Err(InvalidEntryId), "{text}");
         }
     }
 

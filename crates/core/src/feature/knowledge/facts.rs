@@ -1,60 +1,55 @@
-//! What policies may know of flow and stock: names, numbers and the few lines that a summary must keep.
+//! Facts about flow and stock: names, numbers and the few lines that a summary must keep.
 
 use crate::feature::HANDOFF_FILE;
 use crate::feature::facts::needs;
 use crate::feature::knowledge::boundary::Boundary;
 use crate::feature::knowledge::flow;
-use crate::feature::knowledge::flow::{Entry, Progress, Shown};
-use crate::feature::knowledge::handoff::Head;
+use crate::feature::knowledge::flow::{Progress, ProgressEntry, ShownEntries};
+use crate::feature::knowledge::handoff::HandoffHead;
 use crate::feature::knowledge::preserved::Preserved;
 use crate::feature::knowledge::stock::{Confidence, Stock};
-use crate::feature::knowledge::tracked::{Content, Tracked};
+use crate::feature::knowledge::tracked::{FileNumbers, TrackedFile};
 use crate::feature::knowledge::{plan, tracked};
 use crate::time::Millis;
 
 needs! {
-    /// What this room looks for.
     Needs {
         /// Flow and stock.
         files,
-        /// When flow was last changed.
+        /// The time of the flow's last change.
         flow_changed,
-        /// What was noted before the last compaction.
+        /// The note before the last compaction.
         boundary,
-        /// What stands in the conversation next to the last summary.
+        /// Messages that the host kept next to the last summary.
         preserved,
     }
 }
 
-/// What was found.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// Flow and stock, where they can be read.
+    /// `None` if they cannot be read.
     pub files: Option<Knowledge>,
     /// When `progress.md` was last changed.
     pub flow_changed: Option<Millis>,
-    /// What was noted before the last compaction of this session.
+    /// The note before the last compaction of this session.
     pub boundary: Option<Boundary>,
-    /// What stands in the conversation next to the last summary, as far as the host has written that down.
+    /// As far as the host has written it down.
     pub preserved: Preserved,
 }
 
-/// A persistence file that is there.
+/// A persistence file that exists.
 #[derive(Clone, Copy, Debug)]
 pub struct Persisted<'a> {
-    /// Its name.
     pub name: &'static str,
-    /// When it was last changed.
     pub modified: Millis,
-    /// What it says. One that cannot be read is as good as none; `doctor` says why.
+    /// `None` if it cannot be read, which counts as absent; `doctor` reports why.
     pub text: Option<&'a str>,
 }
 
-/// What a project remembers about promotions.
+/// The project's memory of promotions.
 #[derive(Clone, Debug, Default)]
-pub struct Remembered {
-    /// What a person was shown.
-    pub shown: Shown,
+pub struct PromotionMemory {
+    pub shown: ShownEntries,
     /// Sets of entries that a person was told of.
     pub nudged: Vec<u64>,
 }
@@ -62,40 +57,43 @@ pub struct Remembered {
 /// Flow and stock of a project.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Knowledge {
-    /// The persistence files that are there.
-    pub tracked: Vec<Tracked>,
-    /// Entries in `progress.md`.
+    pub tracked: Vec<TrackedFile>,
+    /// Number of entries in `progress.md`.
     pub entries: usize,
     /// Its three newest headings.
     pub headings: Vec<String>,
     /// When it was last written to; `None` without an entry.
     pub written: Option<Millis>,
-    /// What unpromoted entries say was done, newest first.
+    /// Titles of unpromoted entries, newest first.
     pub unpromoted: Vec<String>,
-    /// Names that set of entries.
+    /// Identifies that set of entries.
     pub set: u64,
     /// A person was told of that set.
     pub nudged: bool,
     /// Decisions in the entries of this session.
     pub decisions: Vec<String>,
-    /// What the newest entry says is next.
+    /// Next steps of the newest entry.
     pub next: Vec<String>,
-    /// What the plan says must hold.
+    /// Constraints in the plan.
     pub constraints: Vec<String>,
-    /// What the plan says is open.
+    /// Open items of the plan.
     pub open: Vec<String>,
-    /// What all stock of the project is worth.
+    /// Over all stock of the project.
     pub confidence: Confidence,
-    /// When the handoff was written that is there.
+    /// When the existing handoff was written.
     pub handoff: Option<Millis>,
 }
 
-/// So many headings say where the work stands.
+/// Enough headings to show where the work stands.
 const HEADINGS: usize = 3;
 
 impl Knowledge {
-    /// Reads the texts. `began` is when the session began, as far as that is known.
-    pub fn of(files: &[Persisted<'_>], remembered: &Remembered, began: Option<Millis>) -> Knowledge {
+    /// `began`: the beginning of the session, if known.
+    pub fn from_files(
+        files: &[Persisted<'_>],
+        remembered: &PromotionMemory,
+        began: Option<Millis>,
+    ) -> Knowledge {
         let text_of = |name: &str| {
             let file = files.iter().find(|file| file.name == name)?;
             Some((file.text?, file.modified))
@@ -111,12 +109,14 @@ impl Knowledge {
         knowledge.headings = newest.iter().take(HEADINGS).map(|entry| entry.heading.to_owned()).collect();
         knowledge.written = newest.first().and_then(|entry| {
             let said = entry.until().filter(|_| entry.zoned);
-            // No entry is newer than its file, whatever it says.
+            // No entry is newer than its file, whatever its heading says.
             said.into_iter().chain(modified).min()
         });
-        knowledge.next = newest.first().map(|entry| owned(flow::nexts(entry))).unwrap_or_default();
-        // An entry without a time may be of this session as well as of another: it is in the file, and it is recent.
-        let ours = |entry: &&&Entry<'_>| entry.until().is_none_or(|at| began.is_none_or(|began| at >= began));
+        knowledge.next = newest.first().map(|entry| owned(flow::next_steps(entry))).unwrap_or_default();
+        // An entry without a time may belong to this session: it is in the file, so it is recent.
+        let ours = |entry: &&&ProgressEntry<'_>| {
+            entry.until().is_none_or(|at| began.is_none_or(|began| at >= began))
+        };
         knowledge.decisions =
             newest.iter().filter(ours).flat_map(|entry| owned(flow::decisions(entry))).collect();
 
@@ -129,27 +129,33 @@ impl Knowledge {
             knowledge.constraints = owned(plan::constraints(text));
             knowledge.open = owned(plan::open_items(text));
         }
-        knowledge.handoff = text_of(HANDOFF_FILE).and_then(|(text, _)| Head::of(text)).map(|head| head.at);
+        knowledge.handoff =
+            text_of(HANDOFF_FILE).and_then(|(text, _)| HandoffHead::parse(text)).map(|head| head.at);
+        knowledge.track_files(files, flow, archive.as_ref());
+        knowledge
+    }
+
+    /// Numbers of each persistence file, and the confidence of all stock.
+    fn track_files(&mut self, files: &[Persisted<'_>], flow: &Progress<'_>, archive: Option<&Progress<'_>>) {
         let mut learnings = Vec::new();
         let is_tracked = |file: &&Persisted<'_>| tracked::TRACKED.contains(&file.name);
         for Persisted { name, modified, text } in files.iter().filter(is_tracked) {
             let what = match text {
                 Some(_) if tracked::is_flow(name) => {
-                    let parsed = if *name == flow::FILE { Some(flow) } else { archive.as_ref() };
-                    Content::Flow { entries: parsed.map_or(0, |parsed| parsed.entries.len()) }
+                    let parsed = if *name == flow::FILE { Some(flow) } else { archive };
+                    FileNumbers::Flow { entries: parsed.map_or(0, |parsed| parsed.entries.len()) }
                 }
                 Some(text) if tracked::is_stock(name) => {
                     let stock = Stock::parse(text);
                     let confidence = Confidence::of(&stock.entries);
                     learnings.extend(stock.entries);
-                    Content::Stock(confidence)
+                    FileNumbers::Stock(confidence)
                 }
-                _ => Content::Other,
+                _ => FileNumbers::Other,
             };
-            knowledge.tracked.push(Tracked { name, what, modified: *modified });
+            self.tracked.push(TrackedFile { name, what, modified: *modified });
         }
-        knowledge.confidence = Confidence::of(&learnings);
-        knowledge
+        self.confidence = Confidence::of(&learnings);
     }
 }
 
@@ -159,13 +165,13 @@ mod tests {
     use crate::feature::knowledge::timestamp;
 
     fn at(text: &str) -> Millis {
-        timestamp::first(text).expect("a time").at
+        timestamp::find_first(text).expect("a time").at
     }
 
     fn read(text: &str, modified: &str, began: &str) -> Knowledge {
         let time = |text: &str| Millis::from_iso(&format!("2026-11-16T{text}:00Z")).unwrap();
         let file = Persisted { name: flow::FILE, modified: time(modified), text: Some(text) };
-        Knowledge::of(&[file], &Remembered::default(), Some(time(began)))
+        Knowledge::from_files(&[file], &PromotionMemory::default(), Some(time(began)))
     }
 
     /// The session began at 14:00 UTC.
@@ -207,7 +213,7 @@ mod tests {
         let edited = Millis(at("2026-11-16T03:10:05Z").0 + 900);
         let text = "## [2026-11-16T03:10:05Z] — what\n";
         let file = Persisted { name: flow::FILE, modified: edited, text: Some(text) };
-        let known = Knowledge::of(&[file], &Remembered::default(), None);
+        let known = Knowledge::from_files(&[file], &PromotionMemory::default(), None);
         assert!(known.written >= Some(edited), "{:?}", known.written);
     }
 }

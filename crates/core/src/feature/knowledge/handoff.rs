@@ -1,6 +1,8 @@
-//! `handoff.md`: what a session has to know that goes on with the work of another. Made of files and marks alone.
+//! `handoff.md`: everything a session needs to continue another session's work. Made of files and marks
+//! alone.
 //!
-//! What is not known is left out. The first line says that the text is ours and whether somebody has changed it since.
+//! Unknown parts are left out. The first line shows that Tidegate wrote the text and whether it was changed
+//! since.
 
 use std::fmt::Write as _;
 
@@ -15,38 +17,34 @@ use crate::text::fnv;
 use crate::text::quoted::quoted_line;
 use crate::time::Millis;
 
-/// So long a session that starts is told of one.
+/// For this long a starting session is told of a handoff.
 pub const NEWS_MS: u64 = 24 * 3_600_000;
 
-/// So many points of a kind are written at most.
+/// Most points of one kind.
 const MOST: usize = 20;
 
-/// So many characters of a point are written at most.
+/// Most characters of one point.
 const LONGEST: usize = 240;
 
 const MARK: &str = "<!-- tidegate handoff ";
 
-/// What is known when a handoff is written.
+/// Everything known when a handoff is written.
 #[derive(Clone, Debug, Default)]
-pub struct Sources<'a> {
-    /// When that is.
+pub struct HandoffSources<'a> {
     pub at: Millis,
     /// The session whose work is handed off.
     pub session: Option<&'a str>,
-    /// Its marks.
     pub marks: Option<&'a Marks>,
-    /// What the plan says.
+    /// The text of the plan.
     pub plan: Option<&'a str>,
     /// Flow and stock.
     pub knowledge: Option<&'a Knowledge>,
-    /// Where the work stands that goes step by step.
+    /// Cycles and workflows under way.
     pub work: Vec<Steps>,
 }
 
-/// What is handed off.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Handoff {
-    /// When it is written.
     pub at: Millis,
     session: Option<String>,
     goal: Option<String>,
@@ -64,12 +62,11 @@ pub struct Handoff {
 }
 
 impl Handoff {
-    /// Puts together what is known.
-    pub fn of(sources: &Sources<'_>) -> Handoff {
-        let Sources { at, session, marks, plan, knowledge, work } = sources;
+    pub fn collect(sources: &HandoffSources<'_>) -> Handoff {
+        let HandoffSources { at, session, marks, plan, knowledge, work } = sources;
         let plan = plan.unwrap_or_default();
         let lines = |texts: &[&str]| -> Vec<String> {
-            texts.iter().map(|text| one_line(text)).filter(|text| !text.is_empty()).collect()
+            texts.iter().map(|text| short_point(text)).filter(|text| !text.is_empty()).collect()
         };
         let of_knowledge = |list: fn(&Knowledge) -> &Vec<String>| -> Vec<String> {
             let list = knowledge.map(list).map(Vec::as_slice).unwrap_or_default();
@@ -87,18 +84,18 @@ impl Handoff {
             }
             let hidden = changes.hidden.as_deref();
             unverified.extend(
-                hidden.map(|line| format!("`{}` ran since; its exit status was hidden", one_line(line))),
+                hidden.map(|line| format!("`{}` ran since; its exit status was hidden", short_point(line))),
             );
         }
         let edited = marks.map(|marks| marks.verification.wrote.files.as_slice()).unwrap_or_default();
         let tracked = knowledge.map(|knowledge| knowledge.tracked.as_slice()).unwrap_or_default();
-        // Copies of our own say nothing that is not here.
+        // Public copies add nothing.
         let is_there = |name: &&&str| tracked.iter().any(|file| file.name == **name && !file.is_copy());
         let files = TRACKED.iter().filter(is_there);
         Handoff {
             at: *at,
             session: session.map(str::to_owned),
-            goal: plan::task(plan).map(one_line),
+            goal: plan::task_title(plan).map(short_point),
             constraints: lines(&plan::constraints(plan)),
             work: work.iter().filter(|work| !work.steps.is_empty()).cloned().collect(),
             decisions: of_knowledge(|knowledge| &knowledge.decisions),
@@ -109,11 +106,11 @@ impl Handoff {
             questions: lines(&questions),
             edited: lines(&edited.iter().rev().map(String::as_str).collect::<Vec<_>>()),
             files: files.map(|name| format!("{CONTEXT_FOLDER}/{name}")).collect(),
-            transcript: marks.and_then(|marks| marks.session.transcript.as_deref()).map(one_line),
+            transcript: marks.and_then(|marks| marks.session.transcript.as_deref()).map(short_point),
         }
     }
 
-    /// Whether there is nothing that another session could go on with.
+    /// Whether another session would have nothing to continue.
     pub fn is_empty(&self) -> bool {
         self.goal.is_none()
             && self.work.is_empty()
@@ -131,7 +128,6 @@ impl Handoff {
             .all(|list| list.is_empty())
     }
 
-    /// The file's text.
     pub fn text(&self) -> String {
         let body = self.body();
         format!("{MARK}{} {:016x} -->\n{body}", self.at.iso(), digest(&body))
@@ -144,38 +140,38 @@ impl Handoff {
             texts.iter().map(|text| format!("{label}: {text}")).collect()
         };
         let mut goal: Vec<String> = labelled("task_plan.md", self.goal.as_slice());
-        // Prompts are not kept by us.
+        // Tidegate does not keep prompts.
         if goal.is_empty() && self.transcript.is_some() {
             goal.push("No plan names it. What the person asked for stands in the transcript below.".into());
         }
         goal.extend(labelled("task_plan.md, constraint", &self.constraints));
-        section(&mut text, "Goal", &goal);
+        write_section(&mut text, "Goal", &goal);
         for Steps { of, steps } in &self.work {
             let steps: Vec<String> = steps
                 .iter()
-                .map(|(name, state)| format!("{}: {}", one_line(name), one_line(state)))
+                .map(|(name, state)| format!("{}: {}", short_point(name), short_point(state)))
                 .collect();
-            section(&mut text, &format!("Where the work stands: {}", one_line(of)), &steps);
+            write_section(&mut text, &format!("Where the work stands: {}", short_point(of)), &steps);
         }
-        section(&mut text, "Decisions in progress.md", &self.decisions);
-        section(&mut text, "Edited and not verified since", &self.unverified);
-        section(&mut text, "Entries that no person has gone through", &self.unpromoted);
-        section(&mut text, "Next in progress.md", &self.next);
-        section(&mut text, "Open in task_plan.md", &self.open);
-        section(&mut text, "Open questions in task_plan.md", &self.questions);
+        write_section(&mut text, "Decisions in progress.md", &self.decisions);
+        write_section(&mut text, "Edited and not verified since", &self.unverified);
+        write_section(&mut text, "Entries that no person has gone through", &self.unpromoted);
+        write_section(&mut text, "Next in progress.md", &self.next);
+        write_section(&mut text, "Open in task_plan.md", &self.open);
+        write_section(&mut text, "Open questions in task_plan.md", &self.questions);
         let mut paths = labelled("edited", &self.edited);
         paths.extend(self.files.iter().cloned());
         paths.extend(self.transcript.iter().map(|path| format!("transcript: {path}")));
-        section(&mut text, "Paths", &paths);
+        write_section(&mut text, "Paths", &paths);
         text
     }
 }
 
-fn section(text: &mut String, title: &str, points: &[String]) {
+fn write_section(text: &mut String, title: &str, points: &[String]) {
     if points.is_empty() {
         return;
     }
-    // A String takes everything.
+    // Writing to a String cannot fail.
     let _ = write!(text, "\n## {title}\n\n");
     for point in points.iter().take(MOST) {
         let _ = writeln!(text, "- {point}");
@@ -185,8 +181,8 @@ fn section(text: &mut String, title: &str, points: &[String]) {
     }
 }
 
-/// One line without control characters, and not too long.
-fn one_line(text: &str) -> String {
+/// Without control characters, and not too long.
+fn short_point(text: &str) -> String {
     cut_to(&quoted_line(text), LONGEST).into_owned()
 }
 
@@ -194,25 +190,24 @@ fn digest(body: &str) -> u64 {
     fnv::hash(body.bytes())
 }
 
-/// What the first line of a handoff says.
+/// The first line of a handoff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Head {
-    /// When it was written.
+pub struct HandoffHead {
     pub at: Millis,
-    /// It is as we wrote it.
+    /// As Tidegate wrote it.
     pub unchanged: bool,
 }
 
-impl Head {
-    /// Reads a file's text; `None` where it is not ours.
-    pub fn of(text: &str) -> Option<Head> {
+impl HandoffHead {
+    /// `None` if Tidegate did not write it.
+    pub fn parse(text: &str) -> Option<HandoffHead> {
         let (head, body) = text.split_once('\n')?;
         let (at, written) = head.trim_end().strip_prefix(MARK)?.strip_suffix(" -->")?.split_once(' ')?;
         let unchanged = u64::from_str_radix(written, 16) == Ok(digest(body)) && !head.ends_with('\r');
-        Some(Head { at: Millis::from_iso(at)?, unchanged })
+        Some(HandoffHead { at: Millis::from_iso(at)?, unchanged })
     }
 
-    /// Whether a session that starts is to be told of it.
+    /// Whether a starting session is told of it.
     pub fn is_news(at: Millis, now: Millis) -> bool {
         // The clock may have been set back.
         now.since(at) < NEWS_MS && at.since(now) < NEWS_MS
@@ -222,11 +217,11 @@ impl Head {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feature::knowledge::facts::{Persisted, Remembered};
+    use crate::feature::knowledge::facts::{Persisted, PromotionMemory};
     use crate::feature::knowledge::flow;
     use crate::feature::marks::SessionMark;
     use crate::feature::verification::marks::Mark as VerificationMark;
-    use crate::feature::verification::work::{Edit, Wrote};
+    use crate::feature::verification::work::{Edit, WrittenCode};
     use proptest::prelude::*;
 
     const AT: Millis = Millis(1_794_795_005_123);
@@ -239,7 +234,11 @@ mod tests {
 
     fn knowledge() -> Knowledge {
         let file = |name, text| Persisted { name, modified: AT, text: Some(text) };
-        Knowledge::of(&[file(plan::FILE, PLAN), file(flow::FILE, FLOW)], &Remembered::default(), None)
+        Knowledge::from_files(
+            &[file(plan::FILE, PLAN), file(flow::FILE, FLOW)],
+            &PromotionMemory::default(),
+            None,
+        )
     }
 
     fn marks() -> Marks {
@@ -247,7 +246,7 @@ mod tests {
         let files = vec!["src/a.rs".into(), "src/b.rs".into()];
         let mut marks = Marks::default();
         marks.apply(SessionMark::Transcript("/t/s.jsonl".into()));
-        marks.apply(VerificationMark::Wrote(Wrote { files, last: AT, began: AT }));
+        marks.apply(VerificationMark::Wrote(WrittenCode { files, last: AT, began: AT }));
         marks.apply(edit("src/a.rs"));
         marks.apply(edit("src/b.rs"));
         marks.apply(VerificationMark::Hidden("cargo test | tail".into()));
@@ -258,7 +257,7 @@ mod tests {
     fn everything_that_is_known() {
         let (knowledge, marks) = (knowledge(), marks());
         let steps = [("sprint", "done"), ("audit", "not begun")];
-        let sources = Sources {
+        let sources = HandoffSources {
             at: AT,
             session: Some("s1"),
             marks: Some(&marks),
@@ -272,7 +271,7 @@ mod tests {
                 Steps { of: "nothing".into(), steps: Vec::new() },
             ],
         };
-        let handoff = Handoff::of(&sources);
+        let handoff = Handoff::collect(&sources);
         let body = "# Handoff of session s1, 2026-11-16T02:10:05Z\n\n\
             ## Goal\n\n- task_plan.md: 認証を直す\n- task_plan.md, constraint: Node 18 のまま\n\n\
             ## Where the work stands: cycle dev-cycle, stopped\n\n- sprint: done\n- audit: not begun\n\n\
@@ -293,12 +292,13 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_left_out() {
-        let nothing = Handoff::of(&Sources { at: AT, ..Sources::default() });
+        let nothing = Handoff::collect(&HandoffSources { at: AT, ..HandoffSources::default() });
         assert!(nothing.is_empty());
         assert_eq!(nothing.body(), "# Handoff, 2026-11-16T02:10:05Z\n");
         let mut marks = Marks::default();
         marks.apply(SessionMark::Transcript("/t/s.jsonl".into()));
-        let prompt = Handoff::of(&Sources { at: AT, marks: Some(&marks), ..Sources::default() });
+        let prompt =
+            Handoff::collect(&HandoffSources { at: AT, marks: Some(&marks), ..HandoffSources::default() });
         assert!(prompt.is_empty(), "a conversation alone is no handoff");
         assert!(
             prompt
@@ -310,21 +310,25 @@ mod tests {
     #[test]
     fn a_long_list_ends() {
         let plan = format!("- [ ] {}\n", "x".repeat(300)).repeat(30);
-        let body = Handoff::of(&Sources { at: AT, plan: Some(&plan), ..Sources::default() }).body();
+        let body =
+            Handoff::collect(&HandoffSources { at: AT, plan: Some(&plan), ..HandoffSources::default() })
+                .body();
         assert!(body.ends_with("…\n- and 10 more\n"), "{body}");
         assert!(body.lines().all(|line| line.chars().count() <= LONGEST + 2), "{body}");
     }
 
     #[test]
     fn what_somebody_changed_is_not_as_we_wrote_it() {
-        let text = Handoff::of(&Sources { at: AT, plan: Some(PLAN), ..Sources::default() }).text();
-        assert_eq!(Head::of(&text), Some(Head { at: AT, unchanged: true }));
-        let changed = Some(Head { at: AT, unchanged: false });
+        let text =
+            Handoff::collect(&HandoffSources { at: AT, plan: Some(PLAN), ..HandoffSources::default() })
+                .text();
+        assert_eq!(HandoffHead::parse(&text), Some(HandoffHead { at: AT, unchanged: true }));
+        let changed = Some(HandoffHead { at: AT, unchanged: false });
         for other in [format!("{text}mine\n"), text.replace("logout", "login"), text.replace('\n', "\r\n")] {
-            assert_eq!(Head::of(&other), changed, "{other}");
+            assert_eq!(HandoffHead::parse(&other), changed, "{other}");
         }
         for other in ["", "# Handoff\n", "<!-- tidegate handoff x y -->\n", &format!("\n{text}")] {
-            assert_eq!(Head::of(other), None, "{other}");
+            assert_eq!(HandoffHead::parse(other), None, "{other}");
         }
     }
 
@@ -333,7 +337,7 @@ mod tests {
         let hour = 3_600_000;
         let now = Millis(100 * hour);
         for (at, news) in [(100, true), (77, true), (76, false), (0, false), (123, true), (124, false)] {
-            assert_eq!(Head::is_news(Millis(at * hour), now), news, "{at}");
+            assert_eq!(HandoffHead::is_news(Millis(at * hour), now), news, "{at}");
         }
     }
 
@@ -341,9 +345,9 @@ mod tests {
         #[test]
         fn whatever_is_handed_off_reads_back_as_ours(plan in "[#*\\[\\]x \\n\\r`1.あ:?\\-]{0,80}", state in "(?s).{0,40}") {
             let work = vec![Steps { of: state.clone(), steps: vec![(state.clone(), state)] }];
-            let handoff = Handoff::of(&Sources { at: AT, plan: Some(&plan), work, ..Sources::default() });
+            let handoff = Handoff::collect(&HandoffSources { at: AT, plan: Some(&plan), work, ..HandoffSources::default() });
             let text = handoff.text();
-            prop_assert_eq!(Head::of(&text), Some(Head { at: AT, unchanged: true }));
+            prop_assert_eq!(HandoffHead::parse(&text), Some(HandoffHead { at: AT, unchanged: true }));
             prop_assert!(text.lines().skip(1).all(|line| line.is_empty() || line.starts_with(['#', '-'])));
         }
     }

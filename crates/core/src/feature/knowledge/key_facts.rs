@@ -1,4 +1,4 @@
-//! What a compaction must not lose.
+//! Facts that a compaction must not lose.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -8,30 +8,30 @@ use serde::{Deserialize, Serialize};
 use crate::text::cut::first_chars;
 use crate::text::quoted::{quoted, quoted_line};
 
-/// What a key fact is; in the order of importance.
+/// In the order of importance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FactKind {
-    /// What the plan says must hold.
+    /// From the plan.
     Constraint,
-    /// What `progress.md` says was decided.
+    /// From `progress.md`.
     Decision,
-    /// What comes next.
     Next,
     /// The path of a file that was edited and not verified since.
     Unverified,
-    /// The path of a file that was edited.
+    /// The path of an edited file.
     File,
-    /// The heading of a progress entry that was not promoted. It is safe in its file; only that it is there can be lost.
+    /// The heading of an unpromoted progress entry. Its text is safe in its file; only the knowledge of it
+    /// can be lost.
     Entry,
-    /// The phase or stage that is active.
+    /// The active phase or stage.
     Phase,
     /// A note that still waits.
     Note,
 }
 
 impl FactKind {
-    /// All of them, the most important first.
+    /// The most important first.
     pub const ALL: [FactKind; 8] = [
         FactKind::Constraint,
         FactKind::Decision,
@@ -43,13 +43,12 @@ impl FactKind {
         FactKind::Note,
     ];
 
-    /// Whether the text is a path.
     pub fn is_path(self) -> bool {
         matches!(self, FactKind::Unverified | FactKind::File)
     }
 
-    /// What stands above a list of them. A file that came with the repository may say anything, so it speaks for itself and
-    /// never for the user.
+    /// The title of a list. A file from the repository may say anything, so facts are attributed to the file,
+    /// never to the user.
     fn title(self) -> &'static str {
         match self {
             FactKind::Constraint => "Constraints in the file task_plan.md",
@@ -63,7 +62,7 @@ impl FactKind {
         }
     }
 
-    /// How many of a kind there is room for when there are too many of all.
+    /// Most facts of one kind when there are too many overall.
     fn share(self) -> usize {
         match self {
             FactKind::Constraint | FactKind::Decision => 8,
@@ -76,25 +75,23 @@ impl FactKind {
     }
 }
 
-/// One thing that has to stand in the context after a compaction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyFact {
-    /// What it is.
     pub kind: FactKind,
     /// One line, at most [`LONGEST`] characters.
     pub text: String,
 }
 
-/// So many facts are noted at most.
+/// Most facts noted.
 pub const MOST: usize = 40;
 
-/// So many characters a fact has at most.
+/// Most characters of a fact.
 pub const LONGEST: usize = 160;
 
-/// Where key facts come from; each list with the most important, or the newest, first.
+/// Each list has the most important, or the newest, first.
 #[derive(Clone, Debug, Default)]
 pub struct FactSources<'a> {
-    /// What `task_plan.md` says must hold.
+    /// From `task_plan.md`.
     pub constraints: Vec<&'a str>,
     /// Decisions recorded in this session.
     pub decisions: Vec<&'a str>,
@@ -115,7 +112,7 @@ pub struct FactSources<'a> {
 }
 
 impl<'a> FactSources<'a> {
-    fn of(&self, kind: FactKind) -> Vec<&'a str> {
+    fn texts(&self, kind: FactKind) -> Vec<&'a str> {
         match kind {
             FactKind::Constraint => self.constraints.clone(),
             FactKind::Decision => self.decisions.clone(),
@@ -129,17 +126,17 @@ impl<'a> FactSources<'a> {
     }
 }
 
-/// The key facts, each once, the most important first.
+/// Each once, the most important first.
 ///
-/// When there are more than [`MOST`], every kind first gets its share, so that a hundred edited files do not push out
-/// the phase; what is left goes by importance.
-pub fn key_facts(sources: &FactSources<'_>) -> Vec<KeyFact> {
+/// When there are more than [`MOST`], every kind first gets its share, so that a hundred edited files do not
+/// push out the phase. The rest of the room goes by importance.
+pub fn select_key_facts(sources: &FactSources<'_>) -> Vec<KeyFact> {
     let mut seen = BTreeSet::new();
     let mut found: Vec<Vec<KeyFact>> = Vec::new();
     for kind in FactKind::ALL {
         let mut facts = Vec::new();
-        for text in sources.of(kind) {
-            // One more than can ever be used tells that there were too many.
+        for text in sources.texts(kind) {
+            // One more than can ever be used shows that there were too many.
             if facts.len() > MOST {
                 break;
             }
@@ -174,25 +171,25 @@ fn short_fact(text: &str, kind: FactKind) -> String {
         return format!("…/{}", end.find('/').map_or(end, |slash| &end[slash + 1..]));
     }
     let whole = first_chars(&text, LONGEST - 1);
-    // Between words where there are any nearby.
+    // Between words, if a gap is near.
     let end = whole.rfind(' ').filter(|at| *at * 4 > whole.len() * 3).unwrap_or(whole.len());
     format!("{}…", whole[..end].trim_end())
 }
 
-/// What is appended to the instructions for the summary; nothing without facts or without room for one.
-pub fn instructions(facts: &[KeyFact], budget_chars: usize) -> Option<String> {
+/// Appended to the instructions for the summary. `None` without facts or without room for one.
+pub fn summary_instructions(facts: &[KeyFact], budget_chars: usize) -> Option<String> {
     const FIRST: &str = "The work goes on from this summary alone. These facts of the session are needed in it, \
                          with paths, names and numbers as they are written here. What a file says stays that file's word \
                          there, not the user's:";
-    listed(FIRST, facts, budget_chars)
+    list_facts(FIRST, facts, budget_chars)
 }
 
-/// `first`, then the facts by kind, as many as there is room for; the last line says how many there was none for.
-pub(super) fn listed(first: &str, facts: &[KeyFact], budget_chars: usize) -> Option<String> {
+/// `first`, then the facts by kind, as many as fit; the last line counts the others.
+pub(super) fn list_facts(first: &str, facts: &[KeyFact], budget_chars: usize) -> Option<String> {
     let mut text = first.to_owned();
     let mut length = text.chars().count();
     let mut before = None;
-    // The longest beginning that fits together with the line that says what is left out.
+    // The longest beginning that fits together with the line about omitted facts.
     let (mut fits, mut end) = (0, 0);
     for (index, fact) in facts.iter().enumerate() {
         let from = text.len();
@@ -247,15 +244,15 @@ mod tests {
             fact(FactKind::File, "src/a.rs"),
             fact(FactKind::Phase, "implement"),
         ];
-        assert_eq!(key_facts(&sources), expected);
-        assert_eq!(key_facts(&FactSources::default()), []);
+        assert_eq!(select_key_facts(&sources), expected);
+        assert_eq!(select_key_facts(&FactSources::default()), []);
     }
 
     #[test]
     fn many_of_one_kind_leave_room_for_the_others() {
         let names: Vec<String> = (0..100).map(|number| format!("src/{number}.rs")).collect();
         let many: Vec<&str> = names.iter().map(String::as_str).collect();
-        let facts = key_facts(&FactSources {
+        let facts = select_key_facts(&FactSources {
             headings: many.clone(),
             files: many,
             phase: Some("debug"),
@@ -263,7 +260,7 @@ mod tests {
         });
         let count = |kind| facts.iter().filter(|fact| fact.kind == kind).count();
         assert_eq!((facts.len(), count(FactKind::Phase)), (MOST, 1));
-        let facts = key_facts(&FactSources {
+        let facts = select_key_facts(&FactSources {
             files: names.iter().map(String::as_str).collect(),
             decisions: vec!["one"],
             ..FactSources::default()
@@ -293,13 +290,13 @@ mod tests {
                    names and numbers as they are written here. What a file says stays that file's word there, not the user's:\n\
                    Constraints in the file task_plan.md:\n- no regex\nDecisions in the file progress.md:\n\
                    - SQLite\n- 索引は別\nFiles edited:\n- src/a.rs";
-        assert_eq!(instructions(&facts, 2000).unwrap(), all);
+        assert_eq!(summary_instructions(&facts, 2000).unwrap(), all);
         let length = all.chars().count();
-        assert_eq!(instructions(&facts, length).unwrap(), all);
-        let less = instructions(&facts, length - 1).unwrap();
+        assert_eq!(summary_instructions(&facts, length).unwrap(), all);
+        let less = summary_instructions(&facts, length - 1).unwrap();
         assert!(less.ends_with("- no regex\n(3 more of less weight are left out here.)"), "{less}");
-        assert_eq!(instructions(&facts, 60), None);
-        assert_eq!(instructions(&[], 2000), None);
+        assert_eq!(summary_instructions(&facts, 60), None);
+        assert_eq!(summary_instructions(&[], 2000), None);
     }
 
     #[test]
@@ -312,13 +309,13 @@ mod tests {
         #[test]
         fn bounds_hold(texts in proptest::collection::vec("\\PC{0,200}", 0..60), budget in 0_usize..4000) {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-            let facts = key_facts(&FactSources {
+            let facts = select_key_facts(&FactSources {
                 constraints: texts.clone(), files: texts.clone(), notes: texts, ..FactSources::default()
             });
             prop_assert!(facts.len() <= MOST);
             prop_assert!(facts.iter().all(|fact| (1..=LONGEST).contains(&fact.text.chars().count())));
             prop_assert!(facts.is_sorted_by_key(|fact| fact.kind));
-            if let Some(text) = instructions(&facts, budget) {
+            if let Some(text) = summary_instructions(&facts, budget) {
                 prop_assert!(text.chars().count() <= budget);
             }
         }

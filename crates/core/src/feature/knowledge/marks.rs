@@ -1,21 +1,20 @@
-//! What a session was told of flow and stock.
+//! Notices about flow and stock that a session has received.
 
 use serde::{Deserialize, Serialize};
 
 use crate::feature::marks::{RoomMarks, SessionMark, SessionMarks};
 use crate::time::Millis;
 
-/// One mark, as it is written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
-    /// A note about flow was left for the change set that began then.
+    /// A note about flow was left for the change set that began at this time.
     FlowNoted(Millis),
-    /// A manual compaction was held while this set of entries was unpromoted.
+    /// A manual compaction was paused for this set of unpromoted entries.
     CompactionHeld(u64),
-    /// What was noted before a boundary, at this time, was used for recovery.
+    /// The boundary noted at this time was used for recovery.
     Recovered(Millis),
-    /// The persistence files were named, as they were then.
+    /// A hash of the persistence files when they were listed.
     Listed(u64),
     /// The session knows of a handoff.
     Handoff(HandoffKnown),
@@ -26,9 +25,9 @@ pub enum Mark {
 /// Unpromoted entries that a person was told of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nudge {
-    /// Which.
+    /// Identifies the set of entries.
     pub set: u64,
-    /// How many.
+    /// Their number.
     pub entries: usize,
 }
 
@@ -37,27 +36,26 @@ pub struct Nudge {
 pub struct HandoffKnown {
     /// When it was written.
     pub at: Millis,
-    /// By this session, and not told to it since.
+    /// Written by this session, and not told to it since.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wrote: bool,
 }
 
-/// The marks, folded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
-    /// The change set that a note about flow was left for: when it began.
+    /// The beginning of the change set that a note about flow was left for.
     pub flow_noted: Option<Millis>,
-    /// The set of entries that a manual compaction was last held for.
+    /// The set of entries that a manual compaction was last paused for.
     pub compaction_held: Option<u64>,
-    /// One was held since the last boundary.
+    /// A compaction was paused since the last boundary.
     pub held_since_boundary: bool,
-    /// What was last used for recovery: when it was noted.
+    /// When the boundary last used for recovery was noted.
     pub recovered: Option<Millis>,
-    /// The persistence files as they were last named.
+    /// A hash of the persistence files when they were last listed.
     pub listed: Option<u64>,
     /// The last handoff that it knows of.
     pub handoff: Option<HandoffKnown>,
-    /// The unpromoted entries that a person was last told of, since somebody went through them.
+    /// The entries that a person was last told of, since the last promotion.
     pub nudge: Option<Nudge>,
 }
 
@@ -86,7 +84,7 @@ impl RoomMarks for Marks {
         }
     }
 
-    /// One that was held before the last boundary does not count after it.
+    /// A pause before the last boundary does not count after it.
     fn opening(&self) -> Vec<Mark> {
         self.held(false).into_iter().collect()
     }

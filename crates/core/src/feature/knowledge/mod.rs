@@ -1,6 +1,7 @@
-//! Knowledge in files: flow, stock, and what of it a compaction must not lose. Text in, values and new text out.
+//! Knowledge in files: flow, stock, and the facts in them that a compaction must not lose. Text in, values
+//! and new text out.
 
-pub mod apart;
+pub mod differences;
 pub mod boundary;
 pub mod compaction;
 pub mod compound_nudge;
@@ -26,7 +27,6 @@ use crate::event::Event;
 use crate::feature::Feature;
 use crate::feature::marks::{Marks, Note};
 
-/// What this room adds to the aggregates.
 pub struct Room;
 
 impl Feature for Room {
@@ -34,7 +34,7 @@ impl Feature for Room {
     type Facts = facts::Facts;
     type Effect = effect::Effect;
 
-    /// What was lost is told once, and what the host kept next to the summary has to be read first.
+    /// Lost facts are told once, and the messages kept next to the summary must be read first.
     fn deserves_time(_: &Event<'_>, marks: &Marks) -> bool {
         marks.session.notes.contains(&Note::Lost)
     }

@@ -1,25 +1,24 @@
-//! `task_plan.md`: what is to be done.
+//! `task_plan.md`: the work ahead.
 
 use crate::feature::knowledge::document;
-use crate::feature::knowledge::document::{Line, Newline};
-use crate::feature::knowledge::flow::bullet;
+use crate::feature::knowledge::document::{MarkdownLine, Newline};
+use crate::feature::knowledge::flow::bullet_text;
 use crate::time::Millis;
 
-/// The file.
 pub const FILE: &str = "task_plan.md";
 
 const LAST_COMPACTED: &str = "Last compacted:";
 
-/// The plan with the time of the last compaction, below its title. All else stays byte for byte.
-pub fn compacted(text: &str, at: Millis) -> String {
+/// The plan with the time of the last compaction below its title. Everything else stays byte for byte.
+pub fn stamp_compaction(text: &str, at: Millis) -> String {
     let stamp = format!("{LAST_COMPACTED} {}", at.iso_seconds());
-    let is_stamp = |line: &Line<'_>| !line.fenced && line.text.starts_with(LAST_COMPACTED);
+    let is_stamp = |line: &MarkdownLine<'_>| !line.fenced && line.text.starts_with(LAST_COMPACTED);
     if let Some(old) = document::lines(text).find(is_stamp) {
         let end = old.range.start + old.text.len();
         return format!("{}{stamp}{}", &text[..old.range.start], &text[end..]);
     }
     let newline = Newline::of(text).as_str();
-    let is_title = |line: &Line<'_>| !line.fenced && line.text.starts_with("# ");
+    let is_title = |line: &MarkdownLine<'_>| !line.fenced && line.text.starts_with("# ");
     let Some(title) = document::lines(text).find(is_title) else {
         let mark = text.len() - text.trim_start_matches('\u{feff}').len();
         return format!("{}{stamp}{newline}{}", &text[..mark], &text[mark..]);
@@ -29,9 +28,9 @@ pub fn compacted(text: &str, at: Millis) -> String {
     format!("{above}{lead}{stamp}{newline}{below}")
 }
 
-/// What the task is called.
-pub fn task(text: &str) -> Option<&str> {
-    let title = |line: Line<'_>| Some(line.range).filter(|_| !line.fenced && line.text.starts_with("# "));
+pub fn task_title(text: &str) -> Option<&str> {
+    let title =
+        |line: MarkdownLine<'_>| Some(line.range).filter(|_| !line.fenced && line.text.starts_with("# "));
     let range = document::lines(text).find_map(title)?;
     let (label, task) = text[range].trim_start_matches("# ").split_once([':', '：'])?;
     let label = label.trim().to_lowercase();
@@ -39,39 +38,38 @@ pub fn task(text: &str) -> Option<&str> {
     (matches!(label.as_str(), "current task" | "現在のタスク") && !task.is_empty()).then_some(task)
 }
 
-/// What the person wants to hold whatever is done.
 pub fn constraints(text: &str) -> Vec<&str> {
     const NAMES: [&str; 7] = ["constraint", "invariant", "requirement", "制約", "不変条件", "前提", "要件"];
-    items(text).filter(|item| item.is_below(&NAMES)).map(|item| item.text).collect()
+    plan_items(text).filter(|item| item.is_below(&NAMES)).map(|item| item.text).collect()
 }
 
-/// What is begun or still to be done.
+/// Items begun or still to do.
 pub fn open_items(text: &str) -> Vec<&str> {
     const NAMES: [&str; 4] = ["in progress", "remaining", "進行中", "残り"];
-    let is_open = |item: &Item<'_>| match item.done {
+    let is_open = |item: &PlanItem<'_>| match item.done {
         Some(done) => !done,
         None => item.is_below(&NAMES),
     };
-    items(text).filter(is_open).map(|item| item.text).collect()
+    plan_items(text).filter(is_open).map(|item| item.text).collect()
 }
 
-/// What somebody has to answer: items that end as a question, and open ones below such a heading.
+/// Unfinished items that end with a question mark or are below a heading about questions.
 pub fn questions(text: &str) -> Vec<&str> {
     const NAMES: [&str; 4] = ["question", "質問", "疑問", "未解決"];
-    let asks = |item: &Item<'_>| item.is_below(&NAMES) || item.text.ends_with(['?', '？']);
-    items(text).filter(|item| item.done != Some(true) && asks(item)).map(|item| item.text).collect()
+    let asks = |item: &PlanItem<'_>| item.is_below(&NAMES) || item.text.ends_with(['?', '？']);
+    plan_items(text).filter(|item| item.done != Some(true) && asks(item)).map(|item| item.text).collect()
 }
 
 /// One bullet of a plan.
-struct Item<'a> {
+struct PlanItem<'a> {
     text: &'a str,
-    /// Whether its box is checked, if it has one.
+    /// `None` without a checkbox.
     done: Option<bool>,
-    /// The headings of levels 2 and 3 that it stands below.
+    /// The headings of levels 2 and 3 above it.
     headings: [&'a str; 2],
 }
 
-impl Item<'_> {
+impl PlanItem<'_> {
     fn is_below(&self, names: &[&str]) -> bool {
         self.headings.iter().any(|heading| {
             let heading = heading.to_lowercase();
@@ -80,7 +78,7 @@ impl Item<'_> {
     }
 }
 
-fn items(text: &str) -> impl Iterator<Item = Item<'_>> {
+fn plan_items(text: &str) -> impl Iterator<Item = PlanItem<'_>> {
     let mut headings = [""; 2];
     document::lines(text).filter(|line| !line.fenced).filter_map(move |line| {
         let level = line.text.bytes().take_while(|byte| *byte == b'#').count();
@@ -94,12 +92,12 @@ fn items(text: &str) -> impl Iterator<Item = Item<'_>> {
             }
             return None;
         }
-        let text = bullet(line.text).or_else(|| numbered(line.text))?;
+        let text = bullet_text(line.text).or_else(|| numbered_text(line.text))?;
         let (done, text) = match checkbox(text) {
             Some((done, text)) => (Some(done), text),
             None => (None, text),
         };
-        (!text.is_empty()).then_some(Item { text, done, headings })
+        (!text.is_empty()).then_some(PlanItem { text, done, headings })
     })
 }
 
@@ -115,7 +113,7 @@ fn checkbox(text: &str) -> Option<(bool, &str)> {
 }
 
 /// `1. text`, `1) text`.
-fn numbered(line: &str) -> Option<&str> {
+fn numbered_text(line: &str) -> Option<&str> {
     let text = line.trim_start();
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let rest = text[digits..].strip_prefix(['.', ')'])?.strip_prefix(' ')?;
@@ -134,7 +132,7 @@ mod tests {
 
     #[test]
     fn what_a_plan_says() {
-        assert_eq!(task(PLAN), Some("認証を直す"));
+        assert_eq!(task_title(PLAN), Some("認証を直す"));
         assert_eq!(open_items(PLAN), ["実装する", "parser", "test it", "docs", "二か国語"]);
         assert_eq!(constraints(PLAN), ["Node 18 のまま", "no new dependency", "二か国語"]);
         assert_eq!(open_items("## 進行中\n- 一\n## 残り\n・二\n## 完了\n- 三\n"), ["一", "二"]);
@@ -157,7 +155,7 @@ mod tests {
             ("```\n# Current Task: x\n```\n", None),
             ("", None),
         ] {
-            assert_eq!(task(text), expected, "{text:?}");
+            assert_eq!(task_title(text), expected, "{text:?}");
         }
     }
 
@@ -176,17 +174,17 @@ mod tests {
             ("Last compacted: a\nLast compacted: b\n", format!("{stamp}\nLast compacted: b\n")),
             ("```\nLast compacted: a\n# t\n```\n", format!("{stamp}\n```\nLast compacted: a\n# t\n```\n")),
         ] {
-            let written = compacted(text, Millis(1_794_795_005_000));
+            let written = stamp_compaction(text, Millis(1_794_795_005_000));
             assert_eq!(written, expected, "{text:?}");
-            assert_eq!(compacted(&written, Millis(1_794_795_005_999)), written, "{text:?}");
+            assert_eq!(stamp_compaction(&written, Millis(1_794_795_005_999)), written, "{text:?}");
         }
     }
 
     proptest! {
         #[test]
         fn any_text_is_survived(text in "[#*\\[\\]x \\n`1.あ:-]{0,48}") {
-            let _ = (task(&text), open_items(&text), constraints(&text), questions(&text));
-            let written = compacted(&text, Millis(0));
+            let _ = (task_title(&text), open_items(&text), constraints(&text), questions(&text));
+            let written = stamp_compaction(&text, Millis(0));
             let rest = written.replacen("Last compacted: 1970-01-01T00:00:00Z\n", "", 1);
             prop_assert_eq!(rest.trim_end(), text.trim_end());
         }

@@ -1,59 +1,62 @@
-//! Messages that the host kept whole over a boundary: it names them in the boundary's own entry of the transcript.
+//! Messages that the host kept whole across a boundary: the boundary's entry in the transcript names them.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use crate::host::transcript::{Boundary, Content, Entry, Kind, Sought};
+use crate::host::transcript::{BoundaryEntry, EntryContent, EntryKind, Sought, TranscriptEntry};
 use crate::time::Millis;
 
-/// What stands in the conversation after a boundary beside its summary.
+/// The conversation after a boundary, besides its summary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preserved {
     /// Messages that were kept whole.
     pub texts: Vec<String>,
-    /// The host has put into the conversation what was printed before the compaction.
+    /// The host repeated the output of hooks from before the compaction.
     pub repeated: bool,
-    /// The host has written the boundary down. It does so some 100 ms late.
+    /// The host has written the boundary down, which it does some 100 ms late.
     pub known: bool,
 }
 
 /// A scan of a transcript, line by line from the newest to the oldest.
 #[derive(Debug)]
-pub struct Scan {
-    /// A boundary that is older is another one.
+pub struct PreservedScan {
+    /// An older boundary is a different one.
     since: Millis,
-    /// Of the messages that were kept, those that were not met yet; `None` before the boundary.
+    /// Kept messages not found yet; `None` before the boundary is found.
     named: Option<BTreeSet<String>>,
     found: Preserved,
-    /// What was printed before the compaction was met.
+    /// Repeated output of hooks was found.
     repeated: bool,
     /// Lines since the last one that counted.
     idle: usize,
 }
 
-/// A boundary that lies further back is not the last event's; what it kept stands just before it, with little in between.
+/// A boundary further back does not belong to the last event; kept messages are just before it, with little
+/// in between.
 const FURTHEST: usize = 500;
 const IN_BETWEEN: usize = 64;
 
-/// Together they are compared with a few dozen facts; more is not worth the time.
+/// Bytes of all kept messages together: they are compared with a few dozen facts, and more is not worth the
+/// time.
 const LONGEST: usize = 256 * 1024;
 
-impl Scan {
-    /// A scan for the boundary whose key facts were noted then.
-    pub fn new(since: Millis) -> Scan {
-        Scan { since, named: None, found: Preserved::default(), repeated: false, idle: 0 }
+impl PreservedScan {
+    /// `since`: when the boundary's key facts were noted.
+    pub fn new(since: Millis) -> PreservedScan {
+        PreservedScan { since, named: None, found: Preserved::default(), repeated: false, idle: 0 }
     }
 
-    /// The entries that matter as long as the boundary is not found; then any may.
+    /// The entries that matter until the boundary is found; after that, any may.
     pub const SOUGHT: [Sought; 2] = [Sought::Boundaries, Sought::RepeatedOutput];
 
-    /// Whether the boundary is found and what it kept is being looked for.
+    /// From here on the kept messages are searched.
     pub fn is_past_boundary(&self) -> bool {
         self.named.is_some()
     }
 
-    /// Takes the next older line, with its entry where that may matter; breaks when nothing older can change the result.
-    pub fn line(&mut self, entry: Option<&Entry<'_>>) -> ControlFlow<()> {
+    /// Takes the next older line, with its entry if that may matter; breaks when nothing older can change the
+    /// result.
+    pub fn take_line(&mut self, entry: Option<&TranscriptEntry<'_>>) -> ControlFlow<()> {
         self.idle += 1;
         let most = if self.named.is_some() { IN_BETWEEN } else { FURTHEST };
         if self.idle > most {
@@ -62,8 +65,8 @@ impl Scan {
         let Some(entry) = entry else { return ControlFlow::Continue(()) };
         let Some(named) = &mut self.named else {
             match &entry.kind {
-                Kind::Boundary(boundary) => return self.boundary(entry, boundary),
-                Kind::Prompt(prompt) => self.repeated |= prompt.repeats_output,
+                EntryKind::Boundary(boundary) => return self.boundary(entry, boundary),
+                EntryKind::Prompt(prompt) => self.repeated |= prompt.repeats_output,
                 _ => {}
             }
             return ControlFlow::Continue(());
@@ -72,7 +75,7 @@ impl Scan {
             return ControlFlow::Continue(());
         }
         self.idle = 0;
-        let text = entry.content.map(Content::words).unwrap_or_default();
+        let text = entry.content.map(EntryContent::words).unwrap_or_default();
         let length: usize = self.found.texts.iter().map(String::len).sum();
         if length + text.len() > LONGEST {
             return ControlFlow::Break(());
@@ -81,7 +84,7 @@ impl Scan {
         if named.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn boundary(&mut self, entry: &Entry<'_>, boundary: &Boundary<'_>) -> ControlFlow<()> {
+    fn boundary(&mut self, entry: &TranscriptEntry<'_>, boundary: &BoundaryEntry<'_>) -> ControlFlow<()> {
         if entry.at.is_some_and(|at| at < self.since) {
             return ControlFlow::Break(());
         }
@@ -95,7 +98,7 @@ impl Scan {
         ControlFlow::Continue(())
     }
 
-    /// What was found; nothing where there is no boundary.
+    /// Empty if there is no boundary.
     pub fn finish(self) -> Preserved {
         self.found
     }
@@ -111,11 +114,11 @@ mod tests {
     }
 
     fn found(lines: &[&str]) -> Preserved {
-        let (sought, all) = (Host::ClaudeCode.parser(&Scan::SOUGHT), Host::ClaudeCode.parser(&[]));
-        let mut scan = Scan::new(Millis(1000));
+        let (sought, all) = (Host::ClaudeCode.parser(&PreservedScan::SOUGHT), Host::ClaudeCode.parser(&[]));
+        let mut scan = PreservedScan::new(Millis(1000));
         let _ = lines.iter().rev().try_for_each(|line| {
             let parser = if scan.is_past_boundary() { &all } else { &sought };
-            scan.line(parser.entry(line.as_bytes()).as_ref())
+            scan.take_line(parser.entry(line.as_bytes()).as_ref())
         });
         scan.finish()
     }

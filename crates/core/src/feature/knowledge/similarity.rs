@@ -1,21 +1,21 @@
-//! Which texts say the same, by their content words.
+//! Compares texts by their content words.
 
 use std::collections::BTreeSet;
 
-use crate::feature::knowledge::terms::{is_japanese, terms};
+use crate::feature::knowledge::terms::{for_each_term, is_japanese};
 use crate::text::japanese::KATAKANA_BLOCK;
 
-/// From here on two entries are shown to a person as possible duplicates.
+/// From this similarity on two entries are shown to a person as possible duplicates.
 pub const DUPLICATE: f64 = 0.6;
 
-/// Below this many content words two texts are too short to be compared.
+/// Texts with fewer content words are too short to compare.
 const FEWEST: f64 = 3.0;
 
-/// What a text is about: lower-case words without English endings and function words, names whole and in their
-/// parts, numbers, Japanese runs as pairs of characters.
+/// Lower-case words without English endings and function words, names whole and in their parts, numbers,
+/// Japanese runs as pairs of characters.
 pub fn content_words(text: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
-    terms(text, |term| {
+    for_each_term(text, |term| {
         if !words.contains(term.word) {
             words.insert(term.word.to_owned());
         }
@@ -23,7 +23,7 @@ pub fn content_words(text: &str) -> BTreeSet<String> {
     words
 }
 
-/// Which share of the words of `of` stand in `within`; 1 when there are none.
+/// The share of the words of `of` that `within` contains; 1 when there are none.
 pub fn containment(of: &BTreeSet<String>, within: &BTreeSet<String>) -> f64 {
     if of.is_empty() {
         return 1.0;
@@ -31,7 +31,7 @@ pub fn containment(of: &BTreeSet<String>, within: &BTreeSet<String>) -> f64 {
     weight(of.intersection(within)) / weight(of)
 }
 
-/// How much two texts are about the same, from 0 to 1; [`DUPLICATE`] is where a person should look.
+/// From 0 to 1; from [`DUPLICATE`] on a person should look.
 pub fn similarity(a: &BTreeSet<String>, b: &BTreeSet<String>) -> f64 {
     let (of_a, of_b) = (weight(a), weight(b));
     if of_a.min(of_b) < FEWEST {
@@ -40,7 +40,7 @@ pub fn similarity(a: &BTreeSet<String>, b: &BTreeSet<String>) -> f64 {
     2.0 * weight(a.intersection(b)) / (of_a + of_b)
 }
 
-/// How many words they are: a Katakana word comes in about three pairs, one Kanji is half of a word.
+/// A count of words: a Katakana word comes in about three pairs, one Kanji is half a word.
 fn weight<'a>(words: impl IntoIterator<Item = &'a String>) -> f64 {
     words
         .into_iter()

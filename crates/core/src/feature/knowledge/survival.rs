@@ -1,43 +1,43 @@
-//! Which key facts a summary kept.
+//! The key facts that a summary kept.
 //!
-//! Paths and names in backticks have to stand there literally. Of everything else two thirds of the content words do,
-//! near each other, with all names and numbers, and not with the opposite meaning. Words are compared, not meanings:
-//! in doubt a fact is lost, for that costs a line in a note, and the other error the fact.
+//! Paths and names in backticks must occur literally. Of any other fact, two thirds of the content words
+//! must, near each other, with all names and numbers, and not with the opposite meaning. This compares words,
+//! not meanings. In doubt a fact counts as lost: that costs a line in a note, while the other error costs the
+//! fact.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use crate::feature::knowledge::key_facts::{KeyFact, listed};
+use crate::feature::knowledge::key_facts::{KeyFact, list_facts};
 use crate::feature::knowledge::terms::{
-    Look, Sense, Term, anchor, has_small_words, is_japanese, latin_runs, terms,
+    Sense, Term, TermLook, for_each_term, has_small_words, is_japanese, latin_runs, longest_latin_run,
 };
 use crate::text::japanese::is_hiragana;
 
-/// What a compaction left of the key facts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Survival {
-    /// So many stand in the context afterwards.
+    /// Number of facts in the context after the compaction.
     pub kept: usize,
-    /// Of so many.
+    /// Number of facts before it.
     pub of: usize,
-    /// The others, in their order.
+    /// In their order.
     pub lost: Vec<KeyFact>,
 }
 
-/// Words of a fact count when they stand within so many bytes, or three times the fact's own length.
+/// Words of a fact count if they are within this many bytes, or within three times the fact's own length.
 const NEAR: usize = 600;
 
-/// So far back the beginning of a path is looked for.
+/// Most characters searched backwards for the beginning of a path.
 const LONGEST_PATH: usize = 1024;
 
-/// Which facts stand in the summary or in a message that the host kept whole.
-pub fn survival(facts: &[KeyFact], summary: &str, preserved: &[&str]) -> Survival {
+/// `preserved`: messages that the host kept whole.
+pub fn measure_survival(facts: &[KeyFact], summary: &str, preserved: &[&str]) -> Survival {
     let literals = Literals::of(facts);
-    let mut words = Wanted::of(facts);
+    let mut words = WantedWords::of(facts);
     let mut found = literals.none_found();
-    for part in visible(summary).into_iter().chain(preserved.iter().copied()) {
+    for part in visible_parts(summary).into_iter().chain(preserved.iter().copied()) {
         literals.look(part, &mut found);
         words.look(part);
     }
@@ -52,14 +52,14 @@ pub fn survival(facts: &[KeyFact], summary: &str, preserved: &[&str]) -> Surviva
     survival
 }
 
-/// What is told about lost facts; empty when there are none or no room for one.
-pub fn note(lost: &[KeyFact], budget_chars: usize) -> String {
+/// Empty without lost facts or without room for one.
+pub fn lost_note(lost: &[KeyFact], budget_chars: usize) -> String {
     const FIRST: &str = "These facts were known before the compaction and are missing in its summary:";
-    listed(FIRST, lost, budget_chars).unwrap_or_default()
+    list_facts(FIRST, lost, budget_chars).unwrap_or_default()
 }
 
-/// What the model will see of a summary: not its analysis, and of the rest what its tags enclose.
-fn visible(summary: &str) -> Vec<&str> {
+/// The model does not see the analysis, and of the rest only the content of the tags.
+fn visible_parts(summary: &str) -> Vec<&str> {
     let (before, after) = match summary.find("<analysis>").and_then(|start| {
         let length = summary[start..].find("</analysis>")?;
         Some((start, start + length + "</analysis>".len()))
@@ -76,17 +76,17 @@ fn visible(summary: &str) -> Vec<&str> {
     vec![before, after]
 }
 
-/// Texts that have to stand somewhere as they are.
+/// Texts that must occur literally.
 struct Literals<'a> {
     all: Vec<Literal<'a>>,
-    /// By the run of letters that is looked for in the text.
+    /// By the run of letters that is searched in the text.
     by_anchor: BTreeMap<&'a str, Vec<usize>>,
 }
 
 struct Literal<'a> {
     fact: usize,
     text: &'a str,
-    /// The beginning of the path is not known.
+    /// The beginning of the path is unknown.
     open: bool,
     anchor_at: usize,
 }
@@ -112,8 +112,8 @@ impl<'a> Literals<'a> {
             None => (text.strip_prefix("./").unwrap_or(text), false),
         };
         let text = text.trim_end_matches('/');
-        // Without a letter or digit nothing can be looked for.
-        let Some((anchor_at, anchor)) = anchor(text) else { return };
+        // Without a letter or digit there is nothing to search for.
+        let Some((anchor_at, anchor)) = longest_latin_run(text) else { return };
         self.by_anchor.entry(anchor).or_default().push(self.all.len());
         self.all.push(Literal { fact, text, open, anchor_at });
     }
@@ -140,7 +140,8 @@ impl<'a> Literals<'a> {
 }
 
 impl Literal<'_> {
-    /// Whether it stands in `text` with its anchor at `at`, and neither inside a longer name nor below another folder.
+    /// Whether it occurs in `text` with its anchor at `at`, and neither inside a longer name nor below
+    /// another folder.
     fn stands(&self, text: &str, at: usize) -> bool {
         let Some(start) = at.checked_sub(self.anchor_at) else { return false };
         let Some(there) = text.as_bytes().get(start..start + self.text.len()) else { return false };
@@ -152,7 +153,8 @@ impl Literal<'_> {
         match before.chars().next_back() {
             Some('/' | '\\') => self.open || begins_at_a_root(before),
             Some(c) => {
-                // Without spaces nobody knows where a Japanese name begins, but a particle is no part of it.
+                // Without spaces the beginning of a Japanese name is unknown, but a particle is not part of
+                // it.
                 let own = self.text.chars().next().is_some_and(is_japanese);
                 if is_japanese(c) { !own || is_hiragana(c) } else { !in_a_name(c) }
             }
@@ -161,7 +163,7 @@ impl Literal<'_> {
     }
 }
 
-/// Whether the path that goes on after `before` is a whole one: then it may be the same file as a relative path.
+/// Whether `before` begins a whole path, which may be the same file as a relative one.
 fn begins_at_a_root(before: &str) -> bool {
     let from = before
         .char_indices()
@@ -187,37 +189,37 @@ fn in_a_name(c: char) -> bool {
     matches!(c, '.' | '-' | '_' | '+' | '@') || (c.is_alphanumeric() && !is_japanese(c))
 }
 
-/// What stands in backticks and is one word: a name, a path, a flag. A whole command can be said in other words.
+/// Single words in backticks: a name, a path, a flag. A whole command can be said in other words.
 fn names_in_backticks(text: &str) -> impl Iterator<Item = &str> {
     let inside = text.split('`').skip(1).step_by(2);
     let closed = text.bytes().filter(|byte| *byte == b'`').count() / 2;
     inside.take(closed).filter(|name| !name.is_empty() && !name.contains(char::is_whitespace))
 }
 
-/// The words of all facts, and what has been seen of them.
-struct Wanted {
-    facts: Vec<Fact>,
+/// The words of all facts, and where they were seen.
+struct WantedWords {
+    facts: Vec<FactWords>,
     by_word: BTreeMap<String, Vec<(usize, usize)>>,
 }
 
-struct Fact {
-    words: Vec<Word>,
+struct FactWords {
+    words: Vec<FactWord>,
     total: u32,
     near: usize,
     kept: bool,
-    /// Hits that are near the last one.
-    recent: VecDeque<Hit>,
+    /// Hits near the last one.
+    recent: VecDeque<WordHit>,
 }
 
-struct Word {
+struct FactWord {
     weight: u32,
     must: bool,
     sense: Sense,
-    /// How many recent hits there are, by how well they agree.
+    /// Number of recent hits, by agreement.
     hits: [u32; 3],
 }
 
-struct Hit {
+struct WordHit {
     at: usize,
     word: usize,
     agreement: usize,
@@ -232,15 +234,15 @@ fn agreement(a: Sense, b: Sense) -> usize {
     }
 }
 
-impl Wanted {
-    fn of(facts: &[KeyFact]) -> Wanted {
-        let mut wanted = Wanted { facts: Vec::new(), by_word: BTreeMap::new() };
+impl WantedWords {
+    fn of(facts: &[KeyFact]) -> WantedWords {
+        let mut wanted = WantedWords { facts: Vec::new(), by_word: BTreeMap::new() };
         for fact in facts {
             let mut words = Vec::new();
             if !fact.kind.is_path() {
                 wanted.words(&fact.text, &mut words);
             }
-            wanted.facts.push(Fact {
+            wanted.facts.push(FactWords {
                 total: words.iter().map(|word| word.weight).sum(),
                 near: NEAR.max(fact.text.len() * 3),
                 kept: words.is_empty(),
@@ -251,12 +253,12 @@ impl Wanted {
         wanted
     }
 
-    fn words(&mut self, text: &str, words: &mut Vec<Word>) {
+    fn words(&mut self, text: &str, words: &mut Vec<FactWord>) {
         let fact = self.facts.len();
         let capitals_are_names = capitals_are_names(text);
-        terms(text, |term| {
-            // A name has to be there whole, so that its parts add nothing.
-            if term.look == Look::Part {
+        for_each_term(text, |term| {
+            // A name must occur whole, so its parts add nothing.
+            if term.look == TermLook::Part {
                 return;
             }
             let places = self.by_word.entry(term.word.to_owned()).or_default();
@@ -264,26 +266,26 @@ impl Wanted {
             let word = known.unwrap_or(words.len());
             if known.is_none() {
                 places.push((fact, word));
-                words.push(Word { weight: term.weight, must: false, sense: term.sense, hits: [0; 3] });
+                words.push(FactWord { weight: term.weight, must: false, sense: term.sense, hits: [0; 3] });
             }
             let word = &mut words[word];
             if word.sense != term.sense {
                 word.sense = Sense::Either;
             }
             word.must |= match term.look {
-                Look::Name | Look::Number => true,
-                Look::Capital | Look::Capitals => capitals_are_names,
-                Look::Plain | Look::Part => false,
+                TermLook::Name | TermLook::Number => true,
+                TermLook::Capital | TermLook::Capitals => capitals_are_names,
+                TermLook::Plain | TermLook::Part => false,
             };
         });
     }
 
     fn look(&mut self, text: &str) {
-        let Wanted { facts, by_word } = self;
+        let WantedWords { facts, by_word } = self;
         for fact in facts.iter_mut() {
             fact.forget();
         }
-        terms(text, |term| {
+        for_each_term(text, |term| {
             if let Some(places) = by_word.get(term.word) {
                 for (fact, word) in places {
                     facts[*fact].see(*word, &term);
@@ -293,7 +295,7 @@ impl Wanted {
     }
 }
 
-impl Fact {
+impl FactWords {
     fn forget(&mut self) {
         self.recent.clear();
         for word in &mut self.words {
@@ -313,7 +315,7 @@ impl Fact {
         let agreement = agreement(wanted.sense, term.sense);
         wanted.hits[agreement] += 1;
         let new = wanted.hits[agreement] == 1;
-        self.recent.push_back(Hit { at: term.at, word, agreement });
+        self.recent.push_back(WordHit { at: term.at, word, agreement });
         if new {
             self.kept = self.stands();
         }
@@ -335,7 +337,8 @@ impl Fact {
     }
 }
 
-/// In a Title Like This, or IN CAPITALS, they say nothing. Among Japanese characters every capital is a name's.
+/// In a Title Like This, or IN CAPITALS, they say nothing. Among Japanese characters every capital belongs to
+/// a name.
 fn capitals_are_names(text: &str) -> bool {
     text.chars().any(is_japanese) || has_small_words(text)
 }
@@ -343,7 +346,7 @@ fn capitals_are_names(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feature::knowledge::key_facts::{FactKind, FactSources, key_facts};
+    use crate::feature::knowledge::key_facts::{FactKind, FactSources, select_key_facts};
     use proptest::prelude::*;
 
     #[test]
@@ -354,15 +357,15 @@ mod tests {
             fact(FactKind::Decision, "索引は SQLite に置く"),
             fact(FactKind::File, "src/a.rs"),
         ];
-        let survival = survival(&facts, "There is no regex crate.", &[]);
+        let survival = measure_survival(&facts, "There is no regex crate.", &[]);
         assert_eq!((survival.kept, survival.of), (1, 3));
         assert_eq!(survival.lost, facts[1..]);
         assert_eq!(
-            note(&survival.lost, 1000),
+            lost_note(&survival.lost, 1000),
             "These facts were known before the compaction and are missing in its summary:\nDecisions in the file progress.md:\n\
              - 索引は SQLite に置く\nFiles edited:\n- src/a.rs"
         );
-        assert_eq!(note(&[], 1000), "");
+        assert_eq!(lost_note(&[], 1000), "");
     }
 
     proptest! {
@@ -374,20 +377,20 @@ mod tests {
             paths in proptest::collection::vec("(/|\\./|\\.\\./)?([a-zA-Z0-9_設+@ -]{1,8}/){0,3}[a-zA-Z0-9_設計-]{1,8}(\\.[a-z]{1,3})?", 0..4),
         ) {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-            let facts = key_facts(&FactSources {
+            let facts = select_key_facts(&FactSources {
                 decisions: texts, files: paths.iter().map(String::as_str).collect(), ..FactSources::default()
             });
             let lines: Vec<String> = facts.iter().map(|fact| format!("- {}\n", fact.text)).collect();
             let summary = format!("Summary:\n\n{}\n- The end.\n", lines.concat());
-            prop_assert_eq!(survival(&facts, &summary, &[]).lost, vec![]);
-            prop_assert_eq!(survival(&facts, "", &[&summary]).lost, vec![]);
+            prop_assert_eq!(measure_survival(&facts, &summary, &[]).lost, vec![]);
+            prop_assert_eq!(measure_survival(&facts, "", &[&summary]).lost, vec![]);
         }
 
         #[test]
         fn any_text_is_survived(fact in "\\PC{0,40}", summary in "\\PC{0,80}", path in any::<bool>()) {
             let kind = if path { FactKind::File } else { FactKind::Note };
             let facts = [KeyFact { kind, text: fact }];
-            let survival = survival(&facts, &summary, &[&summary]);
+            let survival = measure_survival(&facts, &summary, &[&summary]);
             prop_assert_eq!(survival.kept + survival.lost.len(), survival.of);
         }
     }

@@ -1,4 +1,4 @@
-//! A text as terms: the words that carry what it is about, and whether they are said or denied.
+//! A text as terms: its content words, and whether they are asserted or denied.
 //!
 //! One pass, one buffer: this reads a whole summary inside a hook.
 
@@ -11,20 +11,19 @@ use crate::text::japanese::{
 };
 use crate::text::stem::strip_ending;
 
-/// What a run of characters is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Script {
+pub(super) enum RunScript {
     /// Letters and digits of every script that puts spaces between words.
     Latin,
     Kanji,
     Katakana,
-    /// Particles and endings; it carries no terms, only denials.
+    /// Particles and endings: no terms, only denials.
     Hiragana,
 }
 
-/// What a term looks like; a name has to stand elsewhere as it is.
+/// The form of a term; a name must occur elsewhere unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum TermLook {
     Plain,
     /// `Postgres`, not at the beginning of an English sentence.
     Capital,
@@ -37,59 +36,58 @@ pub(super) enum Look {
     Part,
 }
 
-/// A word of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Term<'a> {
     /// Lower case, without an English ending.
     pub(super) word: &'a str,
-    pub(super) look: Look,
-    /// [`WHOLE`] for a word; less for one of several bigrams that make a word together.
+    pub(super) look: TermLook,
+    /// [`WHOLE`] for a word; less for one of several bigrams that make up a word.
     pub(super) weight: u32,
-    /// Where in the text, in bytes.
+    /// Byte offset in the text.
     pub(super) at: usize,
     pub(super) sense: Sense,
 }
 
-/// Whether a clause says something of a term or says that it is not so.
+/// Whether a clause asserts or denies a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sense {
     Said,
     Denied,
-    /// It stands before a "not", which may be about it or not.
+    /// Before a "not", which may or may not refer to it.
     Either,
 }
 
 /// The weight of a word.
 pub(super) const WHOLE: u32 = 12;
 
-/// A longer run of one script without a gap is no word.
+/// A longer run of one script without a gap is not a word.
 const LONGEST: usize = 120;
 
-/// Gives every term of `text` to `see`, in order.
-pub(super) fn terms(text: &str, mut see: impl FnMut(Term<'_>)) {
+/// In the order of the text.
+pub(super) fn for_each_term(text: &str, mut see: impl FnMut(Term<'_>)) {
     let mut clause = Clause::default();
-    let mut runs = Runs::of(text).peekable();
-    let mut before: Option<Run<'_>> = None;
+    let mut runs = ScriptRuns::of(text).peekable();
+    let mut before: Option<ScriptRun<'_>> = None;
     while let Some(run) = runs.next() {
         if run.breaks {
             clause.flush(&mut see);
             before = None;
         }
         match run.script {
-            Script::Latin => {
+            RunScript::Latin => {
                 let english_next =
-                    runs.peek().is_some_and(|next| next.script == Script::Latin && !next.breaks);
+                    runs.peek().is_some_and(|next| next.script == RunScript::Latin && !next.breaks);
                 clause.latin(&run, before.is_none() && english_next);
             }
-            Script::Kanji => {
+            RunScript::Kanji => {
                 let instead = runs.peek().is_some_and(|next| {
-                    next.script == Script::Hiragana && !next.breaks && next.text.starts_with("わり")
+                    next.script == RunScript::Hiragana && !next.breaks && next.text.starts_with("わり")
                 });
                 clause.kanji(&run, instead);
             }
-            Script::Katakana => clause.katakana(&run),
-            Script::Hiragana => {
-                let after = before.as_ref().filter(|run| run.script == Script::Kanji);
+            RunScript::Katakana => clause.katakana(&run),
+            RunScript::Hiragana => {
+                let after = before.as_ref().filter(|run| run.script == RunScript::Kanji);
                 if denies(run.text, after.and_then(|run| run.text.chars().next_back())) {
                     clause.so_far(Sense::Denied);
                 }
@@ -100,46 +98,45 @@ pub(super) fn terms(text: &str, mut see: impl FnMut(Term<'_>)) {
     clause.flush(&mut see);
 }
 
-/// The longest run of letters and digits in `text`, and where it begins.
-pub(super) fn anchor(text: &str) -> Option<(usize, &str)> {
-    Runs::of(text)
-        .filter(|run| run.script == Script::Latin)
+/// With its byte offset.
+pub(super) fn longest_latin_run(text: &str) -> Option<(usize, &str)> {
+    ScriptRuns::of(text)
+        .filter(|run| run.script == RunScript::Latin)
         .max_by_key(|run| run.text.len())
         .map(|run| (run.at, run.text))
 }
 
-/// All runs of letters and digits with where they begin.
+/// With their byte offsets.
 pub(super) fn latin_runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    Runs::of(text).filter(|run| run.script == Script::Latin).map(|run| (run.at, run.text))
+    ScriptRuns::of(text).filter(|run| run.script == RunScript::Latin).map(|run| (run.at, run.text))
 }
 
-/// Whether a word of an English text is written small: then capitals in it mean something.
+/// If an English text has lower-case words, its capitals mean something.
 pub(super) fn has_small_words(text: &str) -> bool {
     let mut word = String::new();
     latin_runs(text).filter(|(_, run)| run.len() > 2 && run.chars().all(char::is_lowercase)).any(
         |(_, run)| {
             word.clear();
-            lower(run, &mut word);
-            said(&word) == Said::Word
+            push_lower(run, &mut word);
+            word_role(&word) == WordRole::Word
         },
     )
 }
 
-/// Whether the script is one of those that Japanese is written in.
 pub(super) fn is_japanese(c: char) -> bool {
-    matches!(script(c), Some(Script::Kanji | Script::Katakana | Script::Hiragana))
+    matches!(script_of(c), Some(RunScript::Kanji | RunScript::Katakana | RunScript::Hiragana))
 }
 
-/// The terms of the clause that is being read: what is denied is known only at its end.
+/// The terms of the current clause: only its end shows which are denied.
 #[derive(Default)]
 struct Clause {
     words: String,
-    terms: Vec<(std::ops::Range<usize>, Look, u32, usize, Sense)>,
-    /// What was not yet denied begins here.
+    terms: Vec<(std::ops::Range<usize>, TermLook, u32, usize, Sense)>,
+    /// Index of the first term that is not denied yet.
     open: usize,
-    /// A word before says "not".
+    /// An earlier word says "not".
     denying: bool,
-    /// A word anywhere in the clause says so of the whole.
+    /// A word anywhere in the clause denies all of it.
     denied: bool,
     /// The last word was `instead` or `rather`.
     instead: bool,
@@ -155,14 +152,14 @@ impl Clause {
         (self.open, self.denying, self.denied, self.instead) = (0, false, false, false);
     }
 
-    fn push(&mut self, from: usize, look: Look, weight: u32, at: usize) {
+    fn push(&mut self, from: usize, look: TermLook, weight: u32, at: usize) {
         if self.words.len() > from {
             let sense = if self.denying { Sense::Denied } else { Sense::Said };
             self.terms.push((from..self.words.len(), look, weight, at, sense));
         }
     }
 
-    /// What stands in the clause so far is meant in this sense.
+    /// Sets the sense of the terms so far.
     fn so_far(&mut self, sense: Sense) {
         for term in &mut self.terms[self.open..] {
             term.4 = sense;
@@ -170,30 +167,30 @@ impl Clause {
         self.open = self.terms.len();
     }
 
-    fn latin(&mut self, run: &Run<'_>, opens_english: bool) {
+    fn latin(&mut self, run: &ScriptRun<'_>, opens_english: bool) {
         if run.text.len() > LONGEST {
             return;
         }
         let from = self.words.len();
-        lower(run.text, &mut self.words);
+        push_lower(run.text, &mut self.words);
         let word = &self.words[from..];
         if self.instead && (word == "of" || word == "than") {
             self.denying = true;
         }
         self.instead = matches!(word, "instead" | "rather");
-        match said(word) {
-            Said::Denial => {
+        match word_role(word) {
+            WordRole::Denial => {
                 self.so_far(Sense::Either);
                 self.denying = true;
             }
-            Said::Contrast => self.denying = true,
-            Said::DenialOfAll => self.denied = true,
-            Said::Turn => {
+            WordRole::Contrast => self.denying = true,
+            WordRole::DenialOfAll => self.denied = true,
+            WordRole::Turn => {
                 self.denying = false;
                 self.open = self.terms.len();
             }
-            Said::Nothing => {}
-            Said::Word => {
+            WordRole::Nothing => {}
+            WordRole::Word => {
                 self.word(run, from, opens_english);
                 return;
             }
@@ -201,29 +198,29 @@ impl Clause {
         self.words.truncate(from);
     }
 
-    /// The lower-case word stands at the end of `words`, from `from` on.
-    fn word(&mut self, run: &Run<'_>, from: usize, opens_english: bool) {
-        let look = look(run.text, opens_english);
-        if look == Look::Number {
+    /// The lower-case word is at the end of `words`, from `from` on.
+    fn word(&mut self, run: &ScriptRun<'_>, from: usize, opens_english: bool) {
+        let look = look_of(run.text, opens_english);
+        if look == TermLook::Number {
             // `200ms` and `200 ms` are the same.
             let number = self.words.split_off(from);
             let (digits, unit) = number.split_at(number.find(char::is_alphabetic).unwrap_or(number.len()));
             self.words.extend(digits.chars().filter(|c| !matches!(c, ',' | '_')));
-            self.push(from, Look::Number, WHOLE, run.at);
+            self.push(from, TermLook::Number, WHOLE, run.at);
             let from = self.words.len();
             self.words.push_str(unit);
-            self.push(from, Look::Part, WHOLE / 4, run.at);
+            self.push(from, TermLook::Part, WHOLE / 4, run.at);
             return;
         }
         strip_ending(&mut self.words, from);
         self.push(from, look, WHOLE, run.at);
-        if look == Look::Name {
-            for part in parts(run.text) {
+        if look == TermLook::Name {
+            for part in name_parts(run.text) {
                 let from = self.words.len();
-                lower(part, &mut self.words);
-                if said(&self.words[from..]) == Said::Word {
+                push_lower(part, &mut self.words);
+                if word_role(&self.words[from..]) == WordRole::Word {
                     strip_ending(&mut self.words, from);
-                    self.push(from, Look::Part, WHOLE, run.at);
+                    self.push(from, TermLook::Part, WHOLE, run.at);
                 } else {
                     self.words.truncate(from);
                 }
@@ -231,7 +228,7 @@ impl Clause {
         }
     }
 
-    fn kanji(&mut self, run: &Run<'_>, instead: bool) {
+    fn kanji(&mut self, run: &ScriptRun<'_>, instead: bool) {
         let mut text = run.text;
         let denial = DENIALS_IN_KANJI.iter().find_map(|denial| text.strip_suffix(denial));
         if let Some(rest) = denial {
@@ -245,7 +242,7 @@ impl Clause {
         }
     }
 
-    fn katakana(&mut self, run: &Run<'_>) {
+    fn katakana(&mut self, run: &ScriptRun<'_>) {
         // サーバ and サーバー are the same.
         let text = match run.text.strip_suffix('ー') {
             Some(short) if short.chars().count() >= 2 => short,
@@ -262,7 +259,7 @@ impl Clause {
             if !LIGHT_KANJI.contains(text) {
                 let from = self.words.len();
                 self.words.push_str(text);
-                self.push(from, Look::Plain, WHOLE / 2, at);
+                self.push(from, TermLook::Plain, WHOLE / 2, at);
             }
             return;
         }
@@ -272,48 +269,48 @@ impl Clause {
             let from = self.words.len();
             self.words.push(first);
             self.words.push(second);
-            self.push(from, Look::Plain, weight, at + offset);
+            self.push(from, TermLook::Plain, weight, at + offset);
         }
     }
 }
 
-/// Characters of one script in a row.
-struct Run<'a> {
-    script: Script,
+/// Consecutive characters of one script.
+struct ScriptRun<'a> {
+    script: RunScript,
     text: &'a str,
     at: usize,
     /// A clause ended before it.
     breaks: bool,
 }
 
-struct Runs<'a> {
+struct ScriptRuns<'a> {
     text: &'a str,
     chars: Peekable<CharIndices<'a>>,
 }
 
-impl<'a> Runs<'a> {
-    fn of(text: &'a str) -> Runs<'a> {
-        Runs { text, chars: text.char_indices().peekable() }
+impl<'a> ScriptRuns<'a> {
+    fn of(text: &'a str) -> ScriptRuns<'a> {
+        ScriptRuns { text, chars: text.char_indices().peekable() }
     }
 }
 
-impl<'a> Iterator for Runs<'a> {
-    type Item = Run<'a>;
+impl<'a> Iterator for ScriptRuns<'a> {
+    type Item = ScriptRun<'a>;
 
-    fn next(&mut self) -> Option<Run<'a>> {
+    fn next(&mut self) -> Option<ScriptRun<'a>> {
         let mut breaks = false;
         let (at, script, mut last) = loop {
             let (at, c) = self.chars.next()?;
-            match script(c) {
+            match script_of(c) {
                 Some(script) => break (at, script, c),
                 None => breaks |= ends_clause(c, &self.text[at + c.len_utf8()..]),
             }
         };
         let mut end = at + last.len_utf8();
         while let Some(&(offset, c)) = self.chars.peek() {
-            let goes_on = match self::script(c) {
-                Some(next) => next == script || (c == 'ー' && script == Script::Hiragana),
-                None => script == Script::Latin && joins(last, c, &self.text[offset + c.len_utf8()..]),
+            let goes_on = match script_of(c) {
+                Some(next) => next == script || (c == 'ー' && script == RunScript::Hiragana),
+                None => script == RunScript::Latin && joins(last, c, &self.text[offset + c.len_utf8()..]),
             };
             if !goes_on {
                 break;
@@ -322,19 +319,19 @@ impl<'a> Iterator for Runs<'a> {
             end = offset + c.len_utf8();
             self.chars.next();
         }
-        Some(Run { script, text: &self.text[at..end], at, breaks })
+        Some(ScriptRun { script, text: &self.text[at..end], at, breaks })
     }
 }
 
-fn script(c: char) -> Option<Script> {
+fn script_of(c: char) -> Option<RunScript> {
     match c {
-        '0'..='9' | 'A'..='Z' | 'a'..='z' | '_' => Some(Script::Latin),
+        '0'..='9' | 'A'..='Z' | 'a'..='z' | '_' => Some(RunScript::Latin),
         '\0'..='\x7f' => None,
-        c if is_hiragana(c) || repeats_hiragana(c) => Some(Script::Hiragana),
-        'ヽ'..='ヿ' => Some(Script::Katakana),
-        c if is_katakana(c) || is_half_width_katakana(c) => Some(Script::Katakana),
-        c if is_any_kanji(c) => Some(Script::Kanji),
-        _ if c.is_alphanumeric() => Some(Script::Latin),
+        c if is_hiragana(c) || repeats_hiragana(c) => Some(RunScript::Hiragana),
+        'ヽ'..='ヿ' => Some(RunScript::Katakana),
+        c if is_katakana(c) || is_half_width_katakana(c) => Some(RunScript::Katakana),
+        c if is_any_kanji(c) => Some(RunScript::Kanji),
+        _ if c.is_alphanumeric() => Some(RunScript::Latin),
         _ => None,
     }
 }
@@ -362,7 +359,7 @@ fn ends_clause(c: char, rest: &str) -> bool {
             next.is_none_or(|next| !next.is_alphanumeric() && !":/\\".contains(next))
         }
         '\n' => {
-            // A line that goes on belongs to the same clause; a bullet, a heading or a blank line does not.
+            // A continued line belongs to the same clause; a bullet, a heading or a blank line does not.
             let line = rest.trim_start_matches([' ', '\t', '\r']);
             line.is_empty()
                 || line.starts_with(['\n', '-', '*', '#', '|', '+', '`', '<', '>'])
@@ -373,7 +370,7 @@ fn ends_clause(c: char, rest: &str) -> bool {
 }
 
 /// Appends `text` in lower case; full-width letters become ordinary ones.
-fn lower(text: &str, to: &mut String) {
+fn push_lower(text: &str, to: &mut String) {
     for c in text.chars() {
         match c {
             'A'..='Z' => to.push(c.to_ascii_lowercase()),
@@ -387,28 +384,28 @@ fn lower(text: &str, to: &mut String) {
     }
 }
 
-fn look(text: &str, opens_english: bool) -> Look {
+fn look_of(text: &str, opens_english: bool) -> TermLook {
     let mut chars = text.chars();
-    let Some(first) = chars.next() else { return Look::Plain };
+    let Some(first) = chars.next() else { return TermLook::Plain };
     if first.is_numeric() {
-        return Look::Number;
+        return TermLook::Number;
     }
     let rest = chars.as_str().trim_end_matches("'s").trim_end_matches("’s");
     let all_capitals = !rest.is_empty() && rest.chars().all(char::is_uppercase);
     if first.is_uppercase() && all_capitals {
-        Look::Capitals
+        TermLook::Capitals
     } else if rest.chars().any(|c| c.is_uppercase() || c.is_numeric()) || text.trim_matches('_').contains('_')
     {
-        Look::Name
+        TermLook::Name
     } else if first.is_uppercase() && !opens_english {
-        Look::Capital
+        TermLook::Capital
     } else {
-        Look::Plain
+        TermLook::Plain
     }
 }
 
-/// `parse_config`, `parseConfig` and `HTTPServer` in their parts; nothing when there is only one.
-fn parts(name: &str) -> Vec<&str> {
+/// `parse_config`, `parseConfig` and `HTTPServer`; empty if there is only one part.
+fn name_parts(name: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     for word in name.split('_').filter(|word| !word.is_empty()) {
         let mut from = 0;
@@ -428,40 +425,42 @@ fn parts(name: &str) -> Vec<&str> {
     if parts.len() < 2 { Vec::new() } else { parts }
 }
 
-/// What an English word does in its clause.
+/// The role of an English word in its clause.
 #[derive(Debug, PartialEq, Eq)]
-enum Said {
+enum WordRole {
     Word,
     /// A function word.
     Nothing,
-    /// What follows is denied, and what stands before perhaps.
+    /// Denies the words after it, and perhaps those before it.
     Denial,
-    /// Only what follows is denied.
+    /// Denies only the words after it.
     Contrast,
-    /// The whole clause is denied.
+    /// Denies the whole clause.
     DenialOfAll,
-    /// What was denied ends here.
+    /// Ends a denial.
     Turn,
 }
 
-fn said(word: &str) -> Said {
+fn word_role(word: &str) -> WordRole {
     let first = word.as_bytes().first().copied().unwrap_or_default();
     if word.len() < 2 {
-        return if first.is_ascii_digit() { Said::Word } else { Said::Nothing };
+        return if first.is_ascii_digit() { WordRole::Word } else { WordRole::Nothing };
     }
     if word.len() > 10 {
-        return if word.starts_with("prohibit") { Said::DenialOfAll } else { Said::Word };
+        return if word.starts_with("prohibit") { WordRole::DenialOfAll } else { WordRole::Word };
     }
     match word {
-        "not" | "no" | "never" | "none" | "nothing" | "nobody" | "neither" | "nor" | "cannot" => Said::Denial,
-        "without" => Said::Contrast,
+        "not" | "no" | "never" | "none" | "nothing" | "nobody" | "neither" | "nor" | "cannot" => {
+            WordRole::Denial
+        }
+        "without" => WordRole::Contrast,
         "avoid" | "avoids" | "avoided" | "avoiding" | "forbid" | "forbids" | "forbidden" | "prohibits"
         | "prohibited" | "ban" | "bans" | "banned" | "disallow" | "disallows" | "disallowed" | "reject"
-        | "rejects" | "rejected" | "rejecting" | "abandon" | "abandoned" => Said::DenialOfAll,
-        "but" | "because" | "while" | "whereas" | "then" => Said::Turn,
-        _ if word.ends_with("n't") => Said::Denial,
-        _ if FUNCTION_WORDS.binary_search(&word).is_ok() => Said::Nothing,
-        _ => Said::Word,
+        | "rejects" | "rejected" | "rejecting" | "abandon" | "abandoned" => WordRole::DenialOfAll,
+        "but" | "because" | "while" | "whereas" | "then" => WordRole::Turn,
+        _ if word.ends_with("n't") => WordRole::Denial,
+        _ if FUNCTION_WORDS.binary_search(&word).is_ok() => WordRole::Nothing,
+        _ => WordRole::Word,
     }
 }
 
@@ -479,10 +478,10 @@ const FUNCTION_WORDS: [&str; 129] = [
     "when", "where", "which", "who", "why", "will", "with", "would", "yet", "you", "your",
 ];
 
-/// They deny what stands before them.
+/// They deny the words before them.
 const DENIALS_IN_KANJI: [&str; 8] = ["非推奨", "禁止", "不可", "不要", "却下", "廃止", "中止", "見送"];
 
-/// Alone they are as `use` or `thing`.
+/// Alone they mean as little as `use` or `thing`.
 const LIGHT_KANJI: &str = "使行事時物方為後前中上下等他個回今来見出入的化者";
 
 /// Whether a hiragana ending denies the clause before it.

@@ -4,26 +4,23 @@ use std::ops::Range;
 
 use crate::time::Millis;
 
-/// A point in time within a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timestamp {
-    /// Without a zone it is taken for UTC, without a time of day for the beginning of the day.
+    /// Without a zone in UTC, without a time of day at the beginning of the day.
     pub at: Millis,
-    /// It says its zone.
+    /// It has a zone.
     pub zoned: bool,
-    /// It says its time of day.
+    /// It has a time of day.
     pub timed: bool,
-    /// Where it stands.
     pub range: Range<usize>,
 }
 
-/// The first point in time in a text: `2026-02-18`, `2026/2/18 14:30`, `2026-02-18T14:30:00+09:00`,
-/// `2026年2月18日 14時30分` and the like.
-pub fn first(text: &str) -> Option<Timestamp> {
+/// Finds `2026-02-18`, `2026/2/18 14:30`, `2026-02-18T14:30:00+09:00`, `2026年2月18日 14時30分` and the like.
+pub fn find_first(text: &str) -> Option<Timestamp> {
     let mut before = None;
     for (start, c) in text.char_indices() {
         let begins = c.is_ascii_digit() && !before.is_some_and(|before: char| before.is_alphanumeric());
-        if begins && let Some(found) = read(text, start) {
+        if begins && let Some(found) = read_at(text, start) {
             return Some(found);
         }
         before = Some(c);
@@ -31,8 +28,8 @@ pub fn first(text: &str) -> Option<Timestamp> {
     None
 }
 
-fn read(text: &str, start: usize) -> Option<Timestamp> {
-    let mut reader = Reader { text, at: start };
+fn read_at(text: &str, start: usize) -> Option<Timestamp> {
+    let mut reader = TimeReader { text, at: start };
     let year = reader.number(4..=4)?;
     let separator = reader.one_of(&["-", "/", "年"])?;
     let month = reader.number(1..=2)?;
@@ -54,19 +51,19 @@ fn read(text: &str, start: usize) -> Option<Timestamp> {
     Some(found)
 }
 
-/// Reads from left to right; what does not fit is not read.
+/// Each step reads what fits, or does not move.
 #[derive(Clone)]
-struct Reader<'a> {
+struct TimeReader<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> TimeReader<'a> {
     fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
 
-    /// A number of so many digits, and no more of them.
+    /// Fails if more digits follow.
     fn number(&mut self, digits: std::ops::RangeInclusive<usize>) -> Option<u64> {
         let rest = self.rest();
         let count = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -143,7 +140,7 @@ impl<'a> Reader<'a> {
                         reader.one_of(&[":"])?;
                         reader.number(2..=2)
                     });
-                    // After a blank `-5` or `-10` is rather what the heading says than where it was written.
+                    // After a blank, `-5` or `-10` is rather part of the heading than a zone.
                     if spaced && minutes.is_none() {
                         return None;
                     }
@@ -185,7 +182,7 @@ mod tests {
             ("Session 3 (2026-02-18)", "2026-02-18T00:00:00.000Z", false, false, ")"),
             ("v2026-1 2026-02-18", "2026-02-18T00:00:00.000Z", false, false, ""),
         ] {
-            let found = first(text).unwrap_or_else(|| panic!("{text}"));
+            let found = find_first(text).unwrap_or_else(|| panic!("{text}"));
             let (is, end) = (found.at.iso(), &text[found.range.end..]);
             assert_eq!((is.as_str(), found.zoned, found.timed, end), (at, zoned, timed, rest), "{text}");
         }
@@ -208,7 +205,7 @@ mod tests {
             "[timestamp]",
             "14:30",
         ] {
-            assert_eq!(first(text), None, "{text}");
+            assert_eq!(find_first(text), None, "{text}");
         }
     }
 
@@ -216,13 +213,13 @@ mod tests {
         #[test]
         fn what_we_write_is_read(seconds in 0_u64..253_402_300_799) {
             let at = Millis(seconds * 1000);
-            let found = first(&format!("日 [{}] — x", at.iso_seconds())).unwrap();
+            let found = find_first(&format!("日 [{}] — x", at.iso_seconds())).unwrap();
             prop_assert_eq!((found.at, found.zoned, found.timed), (at, true, true));
         }
 
         #[test]
         fn any_text_is_survived(text in "[0-9年月日時分:/T+Z JS-]{0,32}") {
-            let _ = first(&text);
+            let _ = find_first(&text);
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::feature::knowledge::stock::Confidence;
 use crate::feature::knowledge::{flow, plan};
 use crate::time::Millis;
 
-/// What is looked for in `.claude/context`, in the order in which it is listed.
+/// Files in `.claude/context`, in the order of the listing.
 pub const TRACKED: [&str; 10] = [
     plan::FILE,
     flow::FILE,
@@ -22,80 +22,76 @@ pub const TRACKED: [&str; 10] = [
     flow::ARCHIVE,
 ];
 
-/// Whether a file holds entries of the flow.
 pub fn is_flow(name: &str) -> bool {
     matches!(name, flow::FILE | flow::ARCHIVE)
 }
 
-/// Whether a file is stock.
 pub fn is_stock(name: &str) -> bool {
     name.starts_with("learnings")
 }
 
-/// What can be told about a file without telling what is in it.
+/// Numbers about a file that do not reveal its content.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Content {
-    /// So many progress entries.
-    Flow {
-        /// How many.
-        entries: usize,
-    },
-    /// How well its entries are confirmed.
+pub enum FileNumbers {
+    Flow { entries: usize },
     Stock(Confidence),
-    /// Nothing.
     Other,
 }
 
-/// A persistence file that is there.
+/// A persistence file that exists.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tracked {
-    /// Its name, one of [`TRACKED`].
+pub struct TrackedFile {
+    /// One of [`TRACKED`].
     pub name: &'static str,
-    /// Its numbers.
-    pub what: Content,
-    /// When it was last changed.
+    pub what: FileNumbers,
     pub modified: Millis,
 }
 
-impl Tracked {
-    /// Whether it is a copy of our own, for other tools.
+impl TrackedFile {
+    /// A public copy for other tools.
     pub fn is_copy(&self) -> bool {
         Path::new(self.name).extension().is_some_and(|ending| ending == "json")
     }
 }
 
-/// The files with their numbers and ages, in their order; empty when there are none. Never what they say.
-pub fn listing(files: &[Tracked], now: Millis) -> String {
+/// The files with their numbers and ages, never their content; empty without files.
+pub fn list_files(files: &[TrackedFile], now: Millis) -> String {
     if files.is_empty() {
         return String::new();
     }
     let mut text = format!("Persistence files in {CONTEXT_FOLDER}:");
     for name in TRACKED {
         for file in files.iter().filter(|file| file.name == name) {
-            let _ =
-                write!(text, "\n- {name} ({}changed {})", numbers(&file.what), age(now.since(file.modified)));
+            let _ = write!(
+                text,
+                "\n- {name} ({}changed {})",
+                numbers_text(&file.what),
+                age_text(now.since(file.modified))
+            );
         }
     }
     text
 }
 
-fn numbers(what: &Content) -> String {
+fn numbers_text(what: &FileNumbers) -> String {
     match what {
-        Content::Flow { entries } => format!("{}, ", counted(*entries)),
-        Content::Stock(Confidence { total: 0, .. }) => format!("{}, ", counted(0)),
-        Content::Stock(Confidence { total, average, unverified }) => {
-            format!("{}, confirmed {average:.1} times on average, {unverified} unverified, ", counted(*total))
+        FileNumbers::Flow { entries } => format!("{}, ", count_entries(*entries)),
+        FileNumbers::Stock(Confidence { total: 0, .. }) => format!("{}, ", count_entries(0)),
+        FileNumbers::Stock(Confidence { total, average, unverified }) => {
+            format!(
+                "{}, confirmed {average:.1} times on average, {unverified} unverified, ",
+                count_entries(*total)
+            )
         }
-        Content::Other => String::new(),
+        FileNumbers::Other => String::new(),
     }
 }
 
-fn counted(entries: usize) -> String {
+fn count_entries(entries: usize) -> String {
     if entries == 1 { "1 entry".into() } else { format!("{entries} entries") }
 }
 
-/// How long ago something was.
-pub fn age(ms: u64) -> String {
+pub fn age_text(ms: u64) -> String {
     let minutes = ms / 60_000;
     match minutes {
         0 => "just now".into(),
@@ -113,25 +109,25 @@ mod tests {
     fn names_numbers_and_ages() {
         let minute = 60_000;
         let now = Millis(100 * 1440 * minute);
-        let file = |name, what, minutes| Tracked { name, what, modified: now.before(minutes * minute) };
+        let file = |name, what, minutes| TrackedFile { name, what, modified: now.before(minutes * minute) };
         let files = [
-            file(flow::ARCHIVE, Content::Flow { entries: 1 }, 1),
-            file("learnings.md", Content::Stock(Confidence::default()), 3 * 1440),
+            file(flow::ARCHIVE, FileNumbers::Flow { entries: 1 }, 1),
+            file("learnings.md", FileNumbers::Stock(Confidence::default()), 3 * 1440),
             file(
                 "learnings-coding.md",
-                Content::Stock(Confidence { total: 7, average: 2.0, unverified: 2 }),
+                FileNumbers::Stock(Confidence { total: 7, average: 2.0, unverified: 2 }),
                 47 * 60,
             ),
-            file("progress.md", Content::Flow { entries: 12 }, 59),
-            file("task_plan.md", Content::Other, 0),
+            file("progress.md", FileNumbers::Flow { entries: 12 }, 59),
+            file("task_plan.md", FileNumbers::Other, 0),
         ];
         assert_eq!(
-            listing(&files, now),
+            list_files(&files, now),
             "Persistence files in .claude/context:\n- task_plan.md (changed just now)\n\
              - progress.md (12 entries, changed 59 min ago)\n\
              - learnings-coding.md (7 entries, confirmed 2.0 times on average, 2 unverified, changed 47 h ago)\n\
              - learnings.md (0 entries, changed 3 days ago)\n- progress.archive.md (1 entry, changed 1 min ago)"
         );
-        assert_eq!(listing(&[], now), "");
+        assert_eq!(list_files(&[], now), "");
     }
 }

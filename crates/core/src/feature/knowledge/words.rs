@@ -3,7 +3,7 @@
 use crate::feature::{CONTEXT_FOLDER, HANDOFF_FILE};
 use crate::text::lang::Lang;
 
-/// Entries of the flow are not promoted. `doubtful`: how many of how many learnings are unverified, where that is much.
+/// `doubtful`: unverified and all learnings, if many are unverified.
 pub(super) fn unpromoted(lang: Lang, entries: usize, doubtful: Option<(usize, usize)>) -> String {
     match lang {
         Lang::En => {
@@ -26,7 +26,6 @@ pub(super) fn unpromoted(lang: Lang, entries: usize, doubtful: Option<(usize, us
     }
 }
 
-/// A manual compaction was held.
 pub(super) fn compaction_held(lang: Lang, entries: usize) -> String {
     match lang {
         Lang::En => {
@@ -46,7 +45,6 @@ pub(super) fn compaction_held(lang: Lang, entries: usize) -> String {
     }
 }
 
-/// A handoff is there.
 pub(super) fn handoff_waits(lang: Lang, minutes_old: u64) -> String {
     match lang {
         Lang::En => {
@@ -72,7 +70,7 @@ pub(super) fn handoff_waits(lang: Lang, minutes_old: u64) -> String {
     }
 }
 
-/// Status line: how many entries are not promoted.
+/// In the status line.
 pub fn unpromoted_entries(lang: Lang, entries: usize) -> String {
     match lang {
         Lang::En if entries == 1 => "1 entry unpromoted".to_owned(),

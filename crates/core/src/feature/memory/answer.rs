@@ -1,68 +1,66 @@
-//! The last answer of a turn in a transcript, for a host that does not tell it.
+//! The last answer of a turn, from the transcript, for a host that does not send it.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use crate::host::transcript::{Entry, Kind, Sought};
+use crate::host::transcript::{EntryKind, Sought, TranscriptEntry};
 
 /// A scan of a transcript, line by line from the newest to the oldest.
 #[derive(Debug, Default)]
-pub struct Scan {
-    found: Option<Said>,
+pub struct AnswerScan {
+    found: Option<LastAnswer>,
     lines: usize,
-    /// A result of a tool was met: what was said before it may not be the last word.
+    /// A tool's result was found: an answer before it may not be the last one.
     results: bool,
 }
 
-/// What an assistant said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
-    /// The text.
+pub struct LastAnswer {
     pub text: String,
-    /// Nothing came after it. Else the last word of the turn may still be on its way into the file.
+    /// Nothing came after it. Otherwise the last answer may not be in the file yet.
     pub last: bool,
 }
 
-/// Further back than this an answer is not the last one.
+/// An answer further back than this is not the last one.
 const FURTHEST: usize = 200;
 
-impl Scan {
+impl AnswerScan {
     /// The entries that matter.
     pub const SOUGHT: [Sought; 2] = [Sought::Prompts, Sought::Answers];
 
-    /// Takes the next older line, with its entry where that may matter; breaks when nothing older can change the result.
-    pub fn line(&mut self, entry: Option<&Entry<'_>>) -> ControlFlow<()> {
+    /// Takes the next older line, with its entry if that may matter; breaks when nothing older can change the
+    /// result.
+    pub fn take_line(&mut self, entry: Option<&TranscriptEntry<'_>>) -> ControlFlow<()> {
         self.lines += 1;
         if self.lines > FURTHEST {
             return ControlFlow::Break(());
         }
         let Some(entry) = entry.filter(|entry| !entry.is_of_agent) else { return ControlFlow::Continue(()) };
         match &entry.kind {
-            // The result of a tool is a part of the turn.
-            Kind::Result(_) => {
+            // A tool's result is part of the turn.
+            EntryKind::Result(_) => {
                 self.results = true;
                 ControlFlow::Continue(())
             }
-            Kind::Prompt(prompt) if !prompt.is_hidden => ControlFlow::Break(()),
-            Kind::Answer(_) => self.answer(entry),
+            EntryKind::Prompt(prompt) if !prompt.is_hidden => ControlFlow::Break(()),
+            EntryKind::Answer(_) => self.answer(entry),
             _ => ControlFlow::Continue(()),
         }
     }
 
-    /// An answer is several entries: thoughts, calls, text.
-    fn answer(&mut self, entry: &Entry<'_>) -> ControlFlow<()> {
+    /// One answer is several entries: thoughts, calls, text.
+    fn answer(&mut self, entry: &TranscriptEntry<'_>) -> ControlFlow<()> {
         let parts = entry.parts();
         let texts: Vec<Cow<'_, str>> = parts.iter().filter_map(|part| Some(part.text()?.lossy())).collect();
         let text = texts.join("\n");
         if text.is_empty() {
             return ControlFlow::Continue(());
         }
-        self.found = Some(Said { text, last: !self.results });
+        self.found = Some(LastAnswer { text, last: !self.results });
         ControlFlow::Break(())
     }
 
-    /// What was said, if anything was.
-    pub fn finish(self) -> Option<Said> {
+    pub fn finish(self) -> Option<LastAnswer> {
         self.found
     }
 }
@@ -72,10 +70,11 @@ mod tests {
     use super::*;
     use crate::host::Host;
 
-    fn last(lines: &[&str]) -> Option<Said> {
-        let parser = Host::ClaudeCode.parser(&Scan::SOUGHT);
-        let mut scan = Scan::default();
-        let _ = lines.iter().rev().try_for_each(|line| scan.line(parser.entry(line.as_bytes()).as_ref()));
+    fn last(lines: &[&str]) -> Option<LastAnswer> {
+        let parser = Host::ClaudeCode.parser(&AnswerScan::SOUGHT);
+        let mut scan = AnswerScan::default();
+        let _ =
+            lines.iter().rev().try_for_each(|line| scan.take_line(parser.entry(line.as_bytes()).as_ref()));
         scan.finish()
     }
 
@@ -88,7 +87,7 @@ mod tests {
         let failed = r#"{"type": "user", "toolUseResult": "Error: no", "message": {"content": []}}"#;
         let aside = r#"{"type": "assistant", "isSidechain": true, "message": {"content": "of an agent"}}"#;
         let meta = r#"{"type": "user", "isMeta": true, "message": {"content": "a skill"}}"#;
-        let done = |last| Some(Said { text: "done\n<!-- -->".to_owned(), last });
+        let done = |last| Some(LastAnswer { text: "done\n<!-- -->".to_owned(), last });
         assert_eq!(last(&[prompt, text]), done(true));
         assert_eq!(last(&[prompt, text, call, aside, meta, "{\"torn"]), done(true));
         assert_eq!(last(&[prompt, text, call, result]), done(false));

@@ -1,15 +1,15 @@
-//! The topic of a session that named none: what it is called and how it is known.
+//! The automatic topic of a session that named none: its title and its id.
 
 use crate::feature::memory::relay::Relay;
 use crate::feature::memory::summary;
 use crate::text::fnv;
 use crate::time::Millis;
 
-/// Branches that say nothing about what is done on them.
+/// Branches that say nothing about the work on them.
 const SAY_NOTHING: [&str; 5] = ["main", "master", "trunk", "develop", "HEAD"];
 
-/// What names the topic everywhere: the same for the same session, so that it is one however often it is made. A session has
-/// one in each project that its tags name.
+/// The same for the same session, so that it is made only once. A session has one in each project that its
+/// tags name.
 pub fn topic_uid(session: &str, project: Option<&str>) -> String {
     let named = |seed: &str| {
         let parts = [seed, session, project.unwrap_or_default()];
@@ -26,7 +26,7 @@ pub fn topic_uid(session: &str, project: Option<&str>) -> String {
     )
 }
 
-/// What it is called: by the first question, and by the branch where that says something.
+/// From the first question, and from the branch if that says something.
 pub fn topic_title(first: &Relay, branch: Option<&str>) -> String {
     let title = summary::title(first);
     let branch = branch.filter(|branch| !SAY_NOTHING.contains(branch));
@@ -38,7 +38,7 @@ pub fn topic_title(first: &Relay, branch: Option<&str>) -> String {
     }
 }
 
-/// What it is called once the question that it was called by is forgotten.
+/// The title once the first question is forgotten.
 pub fn title_without_question(begun: Millis) -> String {
     format!("session of {}", begun.day())
 }

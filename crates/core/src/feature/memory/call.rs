@@ -1,46 +1,44 @@
-//! Calls of our own MCP server, as a hook sees them: only there the true session is known.
+//! Calls of Tidegate's own MCP server, as a hook sees them: only a hook knows the true session.
 
 use serde_json::Value;
 
-use crate::feature::memory::catalogue::Named;
-use crate::feature::memory::shown::shown;
+use crate::feature::memory::catalogue::NamedId;
+use crate::feature::memory::short_name::short_name;
 
-/// What an answer of ours says the session is about now.
+/// The topic in an answer of Tidegate's MCP server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chosen {
-    /// The topic.
-    pub topic: Named,
-    /// Its project.
-    pub project: Option<Named>,
-    /// It is what the session is about from now on.
+pub struct ChosenTopic {
+    pub topic: NamedId,
+    pub project: Option<NamedId>,
+    /// It is the session's topic from now on.
     pub current: bool,
 }
 
-/// A longer answer is none of ours.
+/// A longer answer does not come from Tidegate's server.
 const LONGEST: usize = 64 * 1024;
 
-/// Reads an answer. The host gives what the server sent as a list of blocks, and other versions as the object itself: what
-/// counts is an object with a topic in it, wherever it stands, also as the last line of a text.
-pub fn chosen(response: &str) -> Option<Chosen> {
+/// The host passes the server's answer as a list of blocks, other versions as the object itself. So any
+/// object with a topic counts, at any depth, also as the last line of a text.
+pub fn parse_chosen_topic(response: &str) -> Option<ChosenTopic> {
     if response.len() > LONGEST {
         return None;
     }
-    find(&serde_json::from_str(response).ok()?, 0)
+    find_topic(&serde_json::from_str(response).ok()?, 0)
 }
 
-/// How deep it may stand: blocks, their text, the object in it.
+/// Enough for blocks, their text and the object in it.
 const DEEPEST: usize = 6;
 
-fn find(value: &Value, depth: usize) -> Option<Chosen> {
+fn find_topic(value: &Value, depth: usize) -> Option<ChosenTopic> {
     if depth > DEEPEST {
         return None;
     }
-    let below = |value: &Value| find(value, depth + 1);
+    let below = |value: &Value| find_topic(value, depth + 1);
     match value {
-        Value::Object(members) => match members.get("topic").and_then(named) {
-            Some(topic) => Some(Chosen {
+        Value::Object(members) => match members.get("topic").and_then(read_named) {
+            Some(topic) => Some(ChosenTopic {
                 topic,
-                project: members.get("project").and_then(named),
+                project: members.get("project").and_then(read_named),
                 current: members.get("set") == Some(&Value::Bool(true)),
             }),
             None => members.values().find_map(below),
@@ -55,10 +53,10 @@ fn find(value: &Value, depth: usize) -> Option<Chosen> {
     }
 }
 
-fn named(value: &Value) -> Option<Named> {
+fn read_named(value: &Value) -> Option<NamedId> {
     let text = |key: &str| value.get(key).and_then(Value::as_str);
     let id = value.get("id")?.as_i64().filter(|id| *id > 0)?;
-    Some(Named { id, name: shown(text("title").or_else(|| text("name")).unwrap_or_default()) })
+    Some(NamedId { id, name: short_name(text("title").or_else(|| text("name")).unwrap_or_default()) })
 }
 
 #[cfg(test)]
@@ -70,17 +68,18 @@ mod tests {
         let object =
             r#"{"topic": {"id": 12, "title": "search"}, "project": {"id": 3, "name": "shop"}, "set": true}"#;
         let text = Value::String(format!("The topic is set.\n{object}\n"));
-        let project = Some(Named { id: 3, name: "shop".into() });
-        let expected = Chosen { topic: Named { id: 12, name: "search".into() }, project, current: true };
+        let project = Some(NamedId { id: 3, name: "shop".into() });
+        let expected =
+            ChosenTopic { topic: NamedId { id: 12, name: "search".into() }, project, current: true };
         for response in [
             object.to_owned(),
             format!(r#"[{{"type": "text", "text": {text}}}]"#),
             format!(r#"{{"content": [{{"type": "text", "text": "set"}}], "structuredContent": {object}}}"#),
             Value::String(object.to_owned()).to_string(),
         ] {
-            assert_eq!(chosen(&response), Some(expected.clone()), "{response}");
+            assert_eq!(parse_chosen_topic(&response), Some(expected.clone()), "{response}");
         }
-        let plain = chosen(r#"{"topic": {"id": 12}}"#).unwrap();
+        let plain = parse_chosen_topic(r#"{"topic": {"id": 12}}"#).unwrap();
         assert_eq!((plain.topic.name.as_str(), plain.project, plain.current), ("", None, false));
         for response in [
             "",
@@ -91,10 +90,10 @@ mod tests {
             r#"{"topic": 12}"#,
             r#"[{"type": "text", "text": "{\"topic\": nonsense"}]"#,
         ] {
-            assert_eq!(chosen(response), None, "{response}");
+            assert_eq!(parse_chosen_topic(response), None, "{response}");
         }
-        assert_eq!(chosen(&format!(r#"["{}", {object}]"#, "x".repeat(LONGEST))), None);
+        assert_eq!(parse_chosen_topic(&format!(r#"["{}", {object}]"#, "x".repeat(LONGEST))), None);
         let deep = format!("{}{object}{}", "[".repeat(9), "]".repeat(9));
-        assert_eq!(chosen(&deep), None);
+        assert_eq!(parse_chosen_topic(&deep), None);
     }
 }

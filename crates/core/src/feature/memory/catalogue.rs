@@ -1,44 +1,41 @@
-//! The catalogue: what hooks know of the store, in small files that whoever changes the store writes anew.
+//! The catalogue: the part of the store that hooks know, in small files that every change of the store
+//! rewrites.
 //!
 //! Three kinds, all in the folder `memory` of private state:
 //!
-//! - `topics`: one record of fixed size per topic, found by its id without reading the rest ([`TopicRecord`]);
-//! - `undecided.json`: what a session may be offered at its start ([`Undecided`]);
+//! - `topics`: one record of fixed size per topic, found by its id without reading the rest
+//! ([`TopicRecord`]);
+//! - `undecided.json`: topics to offer at the start of a session ([`Undecided`]);
 //! - `projects/<folder name of the key>.json`: a project's own ids and names ([`ProjectPage`]).
 //!
-//! All of it can be made again from the store.
+//! All of it can be rebuilt from the store.
 
 use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use crate::feature::memory::shown::{cut, shown};
+use crate::feature::memory::short_name::{short_name, short_name_within};
 use crate::text::fnv;
 use crate::time::Millis;
 
-/// The id by which a tag means the relay's own project, or the session's own topic: one that needs no store to be known.
+/// In a tag, the id of the relay's own project or the session's own topic. Known without the store.
 pub const OWN: i64 = 0;
 
-/// How many bytes of `topics` a topic takes. The first record belongs to no topic: ids begin at 1.
+/// Bytes per topic in `topics`. The first record belongs to no topic: ids begin at 1.
 pub const RECORD_BYTES: usize = 32;
 
-/// What a hook has to know of any topic that a tag names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TopicRecord {
-    /// The topic.
     pub id: i64,
-    /// Its project.
     pub project: i64,
-    /// It was made for a session that named none.
+    /// Made for a session that named no topic.
     pub automatic: bool,
-    /// Nobody works on it any more.
     pub closed: bool,
     /// When a decision or a log was last recorded for it by hand.
     pub recorded: Option<Millis>,
 }
 
 impl TopicRecord {
-    /// The record's bytes.
     pub fn bytes(&self) -> [u8; RECORD_BYTES] {
         let mut bytes = [0; RECORD_BYTES];
         bytes[..8].copy_from_slice(&self.id.to_le_bytes());
@@ -48,7 +45,7 @@ impl TopicRecord {
         bytes
     }
 
-    /// The topic in these bytes, if it is there and the one that was looked for.
+    /// `None` if the bytes hold no topic, or another one.
     pub fn read(bytes: &[u8; RECORD_BYTES], id: i64) -> Option<TopicRecord> {
         let number = |from: usize| -> Option<[u8; 8]> { bytes.get(from..from + 8)?.try_into().ok() };
         let flags = bytes[24];
@@ -64,57 +61,50 @@ impl TopicRecord {
     }
 }
 
-/// A name and its id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Named {
-    /// The id.
+pub struct NamedId {
     pub id: i64,
-    /// The name or title, one short line.
+    /// A name or title, one short line.
     pub name: String,
 }
 
-/// A decision as a session is told of it.
+/// A decision, as a session is told of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decided {
-    /// The id.
     pub id: i64,
-    /// Its first line, short.
+    /// Its first line, shortened.
     pub name: String,
-    /// Who recorded it. Empty in a page of a version that did not say.
+    /// Who recorded it. Empty in a page of an older version.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub by: String,
 }
 
-/// `undecided.json`: open topics of all projects without a decision, newest first. Automatic ones and those that were
-/// offered often enough are not among them.
+/// `undecided.json`: open topics of all projects without a decision, newest first. Without automatic topics
+/// and those offered often enough.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Undecided {
-    /// The topics.
     pub topics: Vec<UndecidedTopic>,
 }
 
-/// One of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "TopicOnDisk")]
 pub struct UndecidedTopic {
-    /// The topic.
     #[serde(flatten)]
-    pub topic: Named,
-    /// Its project.
-    pub project: Named,
+    pub topic: NamedId,
+    pub project: NamedId,
 }
 
-/// The same as it is read: what is flattened would be built twice, and every session waits for that at its start.
+/// Read without `flatten`, which would build it twice while the start of a session waits.
 #[derive(Deserialize)]
 struct TopicOnDisk {
     id: i64,
     name: String,
-    project: Named,
+    project: NamedId,
 }
 
 impl From<TopicOnDisk> for UndecidedTopic {
     fn from(read: TopicOnDisk) -> UndecidedTopic {
-        UndecidedTopic { topic: Named { id: read.id, name: read.name }, project: read.project }
+        UndecidedTopic { topic: NamedId { id: read.id, name: read.name }, project: read.project }
     }
 }
 
@@ -122,27 +112,26 @@ impl From<TopicOnDisk> for UndecidedTopic {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "PageOnDisk")]
 pub struct ProjectPage {
-    /// The key, to be sure.
+    /// Compared, because two keys may share a file name.
     pub key: String,
-    /// The project.
     #[serde(flatten)]
-    pub project: Named,
-    /// The decisions of its open topics that stand, newest first: their ids and first lines, of as many as can be told.
+    pub project: NamedId,
+    /// Valid decisions of the open topics, newest first, as many as can be told.
     pub decisions: Vec<Decided>,
-    /// How many there are beside them.
+    /// Number of further decisions.
     pub more: usize,
-    /// What all of them are known by: [`which`].
+    /// Hash of all of them: [`list_hash`].
     pub which: u64,
 }
 
 impl ProjectPage {
-    /// The page of a project with all of these decisions.
-    pub fn new(key: String, project: Named, mut decisions: Vec<Decided>) -> ProjectPage {
-        let which = which(decisions.iter().map(|decision| (decision.id, decision.name.as_str())));
+    /// `decisions`: all of them.
+    pub fn new(key: String, project: NamedId, mut decisions: Vec<Decided>) -> ProjectPage {
+        let which = list_hash(decisions.iter().map(|decision| (decision.id, decision.name.as_str())));
         let mut length = 0;
-        // The first that does not fit is there, too: who tells them finds that out.
+        // Includes the first that does not fit, so that the reader notices the limit.
         let last = decisions.iter().position(|decision| {
-            length += told(decision).chars().count();
+            length += decision_text(decision).chars().count();
             length > TOLD_LONGEST
         });
         let kept = last.map_or(decisions.len(), |last| last + 1);
@@ -152,39 +141,39 @@ impl ProjectPage {
     }
 }
 
-/// How much may be told of decisions: as many as fit into so many characters.
+/// Most characters told about decisions.
 pub const TOLD_LONGEST: usize = 600;
 
-/// Decisions are sentences, and longer than names.
+/// Decisions are sentences, longer than names.
 const DECISION_LONGEST: usize = 90;
 
-/// A decision as it is told, behind others.
-pub fn told(decision: &Decided) -> String {
+/// A decision in a list of others.
+pub fn decision_text(decision: &Decided) -> String {
     let Decided { id, name, by } = decision;
-    let by = if by.is_empty() { String::new() } else { format!(", {}", shown(by)) };
-    format!(" \"{}\" (id {id}{by});", cut(name, DECISION_LONGEST))
+    let by = if by.is_empty() { String::new() } else { format!(", {}", short_name(by)) };
+    format!(" \"{}\" (id {id}{by});", short_name_within(name, DECISION_LONGEST))
 }
 
-/// What a list is known by: whether somebody was told this one or another.
-pub fn which<'a>(named: impl IntoIterator<Item = (i64, &'a str)>) -> u64 {
-    let mut hash = Hash(fnv::START);
+/// Shows whether a session was told this list or another one.
+pub fn list_hash<'a>(named: impl IntoIterator<Item = (i64, &'a str)>) -> u64 {
+    let mut hash = TextHasher(fnv::START);
     for (id, name) in named {
         let _ = writeln!(hash, "{id} {name}");
     }
     hash.0
 }
 
-/// Takes text and keeps its hash.
-struct Hash(u64);
+/// Hashes the text written to it.
+struct TextHasher(u64);
 
-impl std::fmt::Write for Hash {
+impl std::fmt::Write for TextHasher {
     fn write_str(&mut self, text: &str) -> std::fmt::Result {
         self.0 = fnv::extend_hash(self.0, text.bytes());
         Ok(())
     }
 }
 
-/// The same as it is read.
+/// The form on disk.
 #[derive(Deserialize)]
 struct PageOnDisk {
     key: String,
@@ -198,14 +187,14 @@ struct PageOnDisk {
 
 impl From<PageOnDisk> for ProjectPage {
     fn from(read: PageOnDisk) -> ProjectPage {
-        let project = Named { id: read.id, name: read.name };
+        let project = NamedId { id: read.id, name: read.name };
         // Written by an older version: all of them.
         let Some(which) = read.which else { return ProjectPage::new(read.key, project, read.decisions) };
         ProjectPage { key: read.key, project, decisions: read.decisions, more: read.more, which }
     }
 }
 
-/// How many entries a list in the catalogue has at most.
+/// Most entries of a list in the catalogue.
 pub const MOST: usize = 50;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What this room has done.
+//! Effects of this room.
 
 use crate::event::FailedStep;
 use crate::feature::marks::Mark as AnyMark;
@@ -6,31 +6,28 @@ use crate::feature::memory::job::Work;
 use crate::feature::memory::marks::Mark;
 use crate::feature::verdict::{Carried, EffectTiming};
 
-/// An effect of this room.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Leave a job for the worker.
     Spool {
-        /// The job.
         work: Box<Work>,
-        /// What the session remembers of it.
+        /// Written to the session's marks together with the job.
         mark: Option<Mark>,
     },
-    /// See that a worker runs, if something waits for one.
+    /// Start a worker if a job waits and none runs.
     StartWorker {
-        /// Something was just left for it.
+        /// A job was just left.
         waits: bool,
-        /// When one may be started.
-        starts: Starts,
+        starts: StartWhen,
     },
 }
 
-/// When a worker may be started, if none runs.
+/// When to start a worker if none runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Starts {
-    /// Unless one was started within the last minute: another turn will come.
+pub enum StartWhen {
+    /// Not if one was started within the last minute: another turn will come.
     OnceAMinute,
-    /// Whenever that was: it may be long until the next event.
+    /// Always: the next event may be far off.
     AnyTime,
 }
 
@@ -41,7 +38,7 @@ impl Carried for Effect {
 
     fn when(&self) -> EffectTiming {
         match self {
-            // After the answer no hook comes back for it; but it can be left with the next turn.
+            // No hook retries it after the answer, but the next turn can leave it.
             Effect::Spool { .. } => EffectTiming::Tried(FailedStep::Spool),
             Effect::StartWorker { .. } => EffectTiming::Answered,
         }

@@ -1,68 +1,64 @@
-//! What a hook knows of the store, and what a turn says about itself.
+//! Facts from the store's catalogue, and about the turn that ends.
 
 use crate::event::{Event, EventKind};
 use crate::feature::facts;
 use crate::feature::facts::{Facts, Known};
 use crate::feature::marks::{Marks, Note};
 use crate::feature::memory::call;
-use crate::feature::memory::catalogue::{Named, OWN, ProjectPage, TopicRecord, Undecided};
-use crate::feature::memory::job::ProjectOf;
-use crate::feature::memory::marks::{Mark, TopicOf};
-use crate::feature::memory::shown::shown;
-use crate::feature::memory::tag::MetaTag;
+use crate::feature::memory::catalogue::{NamedId, OWN, ProjectPage, TopicRecord, Undecided};
+use crate::feature::memory::job::RelayProject;
+use crate::feature::memory::marks::{Mark, SessionTopic};
+use crate::feature::memory::short_name::short_name;
+use crate::feature::memory::tag::TopicTag;
 use crate::time::Millis;
 
 facts::needs! {
-    /// What this room looks for.
     Needs {
-        /// How long the transcript is, and which project is remembered.
+        /// The length of the transcript, and the project to record for.
         transcript,
-        /// The tag at the end of a turn, and what the catalogue says of the topics in question.
+        /// The tag at the end of a turn, and the catalogue's records of the topics in question.
         topics,
-        /// What the catalogue says of the project.
+        /// The catalogue's page of the project.
         page,
-        /// What the catalogue says a session may be offered.
+        /// The catalogue's undecided topics.
         undecided,
     }
 }
 
-/// Facts about what is remembered. Each is there only where somebody asked for it.
+/// Each is present only if it was asked for.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Remembered {
-    /// The length of the session's transcript; `None` where there is none.
+pub struct MemoryFacts {
+    /// The length of the session's transcript.
     pub length: Option<u64>,
-    /// The project that the session's relays belong to unless somebody says otherwise.
-    pub project: Option<ProjectOf>,
-    /// What the turn that ends here says last; `None` where that is not known.
-    pub answer: Option<Answer>,
-    /// What the catalogue says of the topics that this event is about, by id.
+    /// The default project of the session's relays.
+    pub project: Option<RelayProject>,
+    /// The last message of the turn that ends; `None` if unknown.
+    pub answer: Option<TurnAnswer>,
+    /// The catalogue's records of the topics in question, by id.
     pub topics: Vec<(i64, Known<Option<TopicRecord>>)>,
-    /// What it says of the project.
     pub page: Known<ProjectPage>,
-    /// What it says a session may be offered.
+    /// Topics to offer at the start of a session.
     pub undecided: Known<Undecided>,
 }
 
 /// The last message of a turn.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answer {
-    /// Its tag.
-    pub tag: Option<MetaTag>,
+pub struct TurnAnswer {
+    pub tag: Option<TopicTag>,
 }
 
-impl Remembered {
-    /// What the catalogue says of a topic.
+impl MemoryFacts {
     pub fn topic(&self, id: i64) -> &Known<Option<TopicRecord>> {
         self.topics.iter().find(|(known, _)| *known == id).map_or(&Known::Absent, |(_, record)| record)
     }
 
     /// The tag at the end of the turn.
-    pub fn tag(&self) -> Option<&MetaTag> {
+    pub fn tag(&self) -> Option<&TopicTag> {
         self.answer.as_ref()?.tag.as_ref()
     }
 }
 
-/// The topics that it may matter to look up: the present one, and those that notes are about.
+/// The current topic, and those that notes are about.
 pub fn topics_in_question(marks: &Marks) -> Vec<i64> {
     let (notes, memory) = (&marks.session.notes, &marks.memory);
     let left = memory.topic_left.as_ref().filter(|_| notes.contains(&Note::TopicLeft));
@@ -74,73 +70,72 @@ pub fn topics_in_question(marks: &Marks) -> Vec<i64> {
     ids
 }
 
-/// When the turn that is under way cannot have begun earlier: the end of the last one, as far as we saw it.
+/// The earliest possible start of the current turn: the last observed end of one.
 pub fn turn_began(marks: &Marks) -> Millis {
     let ended = marks.memory.spooled.map(|spooled| spooled.at);
     ended.max(marks.session.attached).max(marks.session.began).unwrap_or_default()
 }
 
-/// The mark of a stop that is held.
-pub fn held(event: &Event<'_>) -> Mark {
+/// The mark of a blocked stop.
+pub fn held_mark(event: &Event<'_>) -> Mark {
     Mark::MemoryHeld(event.turn.as_deref().unwrap_or_default().to_owned())
 }
 
-/// What has to be known to tell which topic a call has chosen.
 pub fn needs(event: &Event<'_>) -> facts::Needs {
-    facts::Needs { tool: event.memory_call().is_some_and(chooses), ..facts::Needs::default() }
+    facts::Needs { tool: event.memory_call().is_some_and(chooses_topic), ..facts::Needs::default() }
 }
 
-fn chooses(tool: &str) -> bool {
+fn chooses_topic(tool: &str) -> bool {
     matches!(tool, "set_topic" | "add_topic")
 }
 
-/// The topic that a call of our MCP server has bound to the session.
-pub fn chosen(facts: &Facts<'_>) -> Option<TopicOf> {
-    let tool = facts.event.memory_call().filter(|tool| chooses(tool))?;
-    let answer = call::chosen(facts.tool_response);
+/// The topic that a call of Tidegate's MCP server bound to the session.
+pub fn chosen_topic(facts: &Facts<'_>) -> Option<SessionTopic> {
+    let tool = facts.event.memory_call().filter(|tool| chooses_topic(tool))?;
+    let answer = call::parse_chosen_topic(facts.tool_response);
     let told = match (tool, facts.event.called_topic()) {
         ("set_topic", Some(id)) => {
             let answer = answer.filter(|answer| answer.topic.id == id);
             let (topic, project) = answer.map_or_else(
-                || (Named { id, name: String::new() }, None),
+                || (NamedId { id, name: String::new() }, None),
                 |answer| (answer.topic, answer.project),
             );
             Some((topic, project))
         }
-        // A tool that says what became current has said it, whatever it was given.
+        // The answer names the current topic, whatever the input was.
         ("set_topic", None) => answer.map(|answer| (answer.topic, answer.project)),
         _ => answer.filter(|answer| answer.current).map(|answer| (answer.topic, answer.project)),
     };
     let (topic, project) = told?;
-    Some(TopicOf { topic, project, since: facts.now, at: facts.now })
+    Some(SessionTopic { topic, project, since: facts.now, at: facts.now })
 }
 
-/// The topic for which a call of our MCP server has recorded something by hand.
-pub fn recorded(event: &Event<'_>) -> Option<i64> {
+/// The topic for which a call of Tidegate's MCP server recorded something by hand.
+pub fn recorded_topic(event: &Event<'_>) -> Option<i64> {
     let tool = event.memory_call()?;
     matches!(tool, "add_decision" | "add_log" | "supersede_decision" | "close_topic")
         .then(|| event.called_topic())
         .flatten()
 }
 
-/// The project and topic that a tag would name now.
-pub fn tag_now(facts: &Facts<'_>) -> (Named, Named) {
-    let own = |name: &str| Named { id: OWN, name: shown(name) };
+/// The project and topic for a tag at this moment.
+pub fn tag_now(facts: &Facts<'_>) -> (NamedId, NamedId) {
+    let own = |name: &str| NamedId { id: OWN, name: short_name(name) };
     let current = facts.marks.value().and_then(|marks| marks.memory.current_topic());
     let topic = current.map_or_else(|| own("this session"), |current| current.topic.clone());
     let of_topic = current.filter(|current| !current.is_own()).and_then(|current| current.project.clone());
     let known = facts.memory.page.value().map(|page| page.project.clone());
     let named = facts.memory.project.as_ref().map_or("this project", |project| project.name.as_str());
     let project = of_topic.or(known).unwrap_or_else(|| own(named));
-    let short = |named: Named| Named { name: shown(&named.name), ..named };
+    let short = |named: NamedId| NamedId { name: short_name(&named.name), ..named };
     let (project, topic) = (short(project), short(topic));
-    let or = |named: Named, name: &str| {
-        if named.name.is_empty() { Named { name: name.to_owned(), ..named } } else { named }
+    let or = |named: NamedId, name: &str| {
+        if named.name.is_empty() { NamedId { name: name.to_owned(), ..named } } else { named }
     };
     (or(project, "project"), or(topic, "topic"))
 }
 
 /// Whether a turn of the main thread ends here.
 pub fn turn_ends(event: &Event<'_>) -> bool {
-    event.kind == EventKind::Stop && event.main_thread()
+    event.kind == EventKind::Stop && event.is_main_thread()
 }

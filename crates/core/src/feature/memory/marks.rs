@@ -1,48 +1,46 @@
-//! What a session told the memory, and what it was told of it.
+//! What a session has left for the memory, and what it was told from it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::event::Event;
 use crate::feature::marks::{RoomMarks, SessionMark, SessionMarks};
-use crate::feature::memory::catalogue::{Named, OWN};
+use crate::feature::memory::catalogue::{NamedId, OWN};
 use crate::time::Millis;
 
-/// One mark, as it is written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
-    /// The transcript was left for the worker as far as this.
+    /// How far the transcript was left for the worker.
     Spooled(Spooled),
     /// A call bound a topic to the session.
-    TopicSet(TopicOf),
-    /// The topic that turns are about.
-    Topic(TopicOf),
-    /// A topic was left and nothing was recorded for it.
-    TopicLeft(TopicOf),
-    /// A stop was held in this turn because of a tag or a topic.
+    TopicSet(SessionTopic),
+    /// The topic of the turns.
+    Topic(SessionTopic),
+    /// A topic was left without a record.
+    TopicLeft(SessionTopic),
+    /// A stop was blocked in this turn because of a tag or a topic.
     MemoryHeld(String),
-    /// Decisions were named at the session's start: which.
+    /// Hash of the decisions named at the session's start.
     DecisionsTold(u64),
-    /// Undecided topics were: which.
+    /// Hash of the undecided topics named at the session's start.
     TopicsTold(u64),
 }
 
-/// The marks, folded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
     /// How far the transcript was left for the worker.
     pub spooled: Option<Spooled>,
     /// The topic that a call last bound to the session.
-    pub topic_set: Option<TopicOf>,
-    /// The topic that turns are about, as far as they say so.
-    pub topic: Option<TopicOf>,
-    /// The last topic that was left with nothing recorded for it.
-    pub topic_left: Option<TopicOf>,
-    /// The turn in which a stop was last held because of a tag or a topic.
+    pub topic_set: Option<SessionTopic>,
+    /// The topic of the turns, as far as they name one.
+    pub topic: Option<SessionTopic>,
+    /// The last topic that was left without a record.
+    pub topic_left: Option<SessionTopic>,
+    /// The turn in which a stop was last blocked because of a tag or a topic.
     pub held: Option<String>,
-    /// The decisions that were last named at the session's start.
+    /// Hash of the decisions last named at the session's start.
     pub decisions_told: Option<u64>,
-    /// The undecided topics that were.
+    /// Hash of the undecided topics last named there.
     pub topics_told: Option<u64>,
 }
 
@@ -51,28 +49,26 @@ pub struct Marks {
 pub struct Spooled {
     /// Up to this byte.
     pub to: u64,
-    /// When.
     pub at: Millis,
-    /// What began up to this time and is not stored is not to be: nothing was recorded then.
+    /// Relays that began up to this time must not be stored: recording was off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed: Option<Millis>,
 }
 
-/// A topic that a session is or was about.
+/// A present or past topic of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TopicOf {
-    /// The topic.
-    pub topic: Named,
-    /// Its project, where that was told.
+pub struct SessionTopic {
+    pub topic: NamedId,
+    /// `None` if it was not named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub project: Option<Named>,
-    /// Not earlier than this it began.
+    pub project: Option<NamedId>,
+    /// It began at this time or later.
     pub since: Millis,
-    /// When it was told.
+    /// When it was named.
     pub at: Millis,
 }
 
-impl TopicOf {
+impl SessionTopic {
     /// Whether it is the session's own.
     pub fn is_own(&self) -> bool {
         self.topic.id == OWN
@@ -95,7 +91,7 @@ impl RoomMarks for Marks {
     }
 
     fn hear(&mut self, mark: &SessionMark, session: &SessionMarks) {
-        // Of another file nothing was left yet.
+        // Nothing of another file was left yet.
         if matches!(mark, SessionMark::Transcript(path) if session.transcript.as_ref() != Some(path)) {
             self.spooled = None;
         }
@@ -115,8 +111,8 @@ impl RoomMarks for Marks {
 }
 
 impl Marks {
-    /// What the session is about as far as somebody said: a tag, or a call that came after it.
-    pub fn current_topic(&self) -> Option<&TopicOf> {
+    /// From a tag, or from a later call.
+    pub fn current_topic(&self) -> Option<&SessionTopic> {
         match (&self.topic, &self.topic_set) {
             (Some(told), Some(set)) if set.at > told.at => Some(set),
             (Some(told), _) => Some(told),
@@ -124,9 +120,9 @@ impl Marks {
         }
     }
 
-    /// Whether a stop was held for the memory's sake in this turn. Where the host does not name its turns, whoever held the
-    /// stop before may have been us.
-    pub fn holds(&self, event: &Event<'_>) -> bool {
+    /// Whether the memory blocked a stop in this turn. If the host does not identify its turns, any earlier
+    /// block counts.
+    pub fn held_in_turn(&self, event: &Event<'_>) -> bool {
         match event.turn.as_deref() {
             Some(turn) => self.held.as_deref() == Some(turn),
             None => event.held_before,
@@ -156,14 +152,11 @@ pub(in crate::feature) mod tests {
         ]
     }
 
-    fn topic() -> impl Strategy<Value = TopicOf> {
-        let named = || (0i64..1 << 40, "[a-z設計]{0,60}").prop_map(|(id, name)| Named { id, name });
+    fn topic() -> impl Strategy<Value = SessionTopic> {
+        let named = || (0i64..1 << 40, "[a-z設計]{0,60}").prop_map(|(id, name)| NamedId { id, name });
         let times = (0u64..1 << 40, 0u64..1 << 40);
-        (named(), proptest::option::of(named()), times).prop_map(|(topic, project, (since, at))| TopicOf {
-            topic,
-            project,
-            since: Millis(since),
-            at: Millis(at),
+        (named(), proptest::option::of(named()), times).prop_map(|(topic, project, (since, at))| {
+            SessionTopic { topic, project, since: Millis(since), at: Millis(at) }
         })
     }
 

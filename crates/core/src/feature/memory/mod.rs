@@ -1,7 +1,7 @@
-//! What is remembered of conversations: the part of it that needs no store.
+//! The memory of conversations: the part that needs no store.
 //!
-//! A hook leaves a [`job`] and reads the [`catalogue`]; both are small files. What the store holds and how it is
-//! searched is in the crate `memory`, which no hook is linked against.
+//! A hook leaves a [`job`] and reads the [`catalogue`]; both are small files. The store and its search are in
+//! the crate `memory`, which no hook is linked against.
 
 pub mod answer;
 pub mod automatic;
@@ -15,7 +15,7 @@ pub mod facts;
 pub mod relay;
 pub mod relay_log;
 pub mod settings;
-pub mod shown;
+pub mod short_name;
 pub mod summary;
 pub mod tag;
 pub mod topic_decision;
@@ -27,20 +27,19 @@ use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs};
 use crate::feature::marks::{Mark, Marks};
 
-/// What this room adds to the aggregates.
 pub struct Room;
 
 impl Feature for Room {
     type Needs = facts::Needs;
-    type Facts = facts::Remembered;
+    type Facts = facts::MemoryFacts;
     type Effect = effect::Effect;
 
     fn needs(event: &Event<'_>, _: Option<&Marks>, config: &Config) -> Needs {
-        facts::needs(event).and(relay_log::needs_passed_over(event, config))
+        facts::needs(event).and(relay_log::needs_for_skipping(event, config))
     }
 
     fn observe(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
-        if !facts.event.main_thread() {
+        if !facts.event.is_main_thread() {
             return Vec::new();
         }
         relay_log::marks(facts, config).into_iter().map(Mark::from).collect()

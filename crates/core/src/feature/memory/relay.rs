@@ -1,33 +1,35 @@
-//! Relays from the entries of a transcript: a person's prompt, and what became of it up to the next one.
+//! Relays from the entries of a transcript: a person's prompt, and everything up to the next one.
 //!
-//! Of everything only so much is kept as a log holds, so a relay may be of any length. Secrets are taken out before anything is cut: of half a key
-//! nobody could tell what it is. The rules with examples are in `relay.md`.
+//! Only as much is kept as a log holds, so a relay may be of any length. Secrets are removed before anything
+//! is cut: half a key could not be recognised. The rules with examples are in `relay.md`.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::feature::memory::job::Answer;
+use crate::feature::memory::job::AnswerDigest;
 use crate::feature::memory::tag as meta_tag;
-use crate::feature::memory::tag::MetaTag;
-use crate::host::transcript::{Answer as Message, Call, Content, Entry, Kind, Part, Prompt, Sought};
+use crate::feature::memory::tag::TopicTag;
+use crate::host::transcript::{
+    AnswerEntry as Message, ContentPart, EntryContent, EntryKind, PromptEntry, Sought, ToolCall,
+    TranscriptEntry,
+};
 use crate::redact::{Found, redact};
 use crate::text::cut::{first_bytes, last_bytes};
 use crate::text::fnv;
 use crate::time::Millis;
 
-/// How much of a prompt and of an answer is kept, from the beginning and from the end.
+/// Bytes kept of a prompt and of an answer, from the beginning and from the end.
 const PROMPT: (usize, usize) = (6 * 1024, 2 * 1024);
 const ANSWER: (usize, usize) = (5 * 1024, 3 * 1024);
 
-/// What was said on the way: so many texts of this length.
+/// Number and length of earlier texts that are kept.
 const TEXTS: usize = 24;
 const TEXT: (usize, usize) = (300, 100);
 
-/// How many written files are named, and how many kinds of tools.
+/// Most written files, and most tools, that are named.
 const FILES: usize = 100;
 const TOOLS: usize = 100;
 const LONGEST_NAME: usize = 1024;
 
-/// A relay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Relay {
     /// The uuid of its prompt.
@@ -36,176 +38,175 @@ pub struct Relay {
     pub session: Option<String>,
     /// The branch at its beginning.
     pub branch: Option<String>,
-    /// When the prompt was given.
+    /// The time of the prompt.
     pub at: Millis,
-    /// When the last thing happened that belongs to it.
+    /// The time of its last entry.
     pub ended: Millis,
-    /// What was asked, and what was added while the model worked; cut in the middle where it is long.
+    /// With later additions while the model worked; a long text is cut in the middle.
     pub prompt: String,
-    /// The last text of the main thread that is more than a tag; cut in the middle where it is long.
+    /// The last text of the main thread that is more than a tag; a long text is cut in the middle.
     pub answer: String,
-    /// What was said before that, oldest first: the last few, cut.
+    /// Earlier texts, oldest first: the last few, cut.
     pub texts: Vec<String>,
     /// The last tag.
-    pub tag: Option<MetaTag>,
-    /// How often each tool was used.
+    pub tag: Option<TopicTag>,
+    /// Number of uses of each tool.
     pub tools: BTreeMap<String, u32>,
-    /// Files that were written, in the order of the last write to each.
+    /// Written files, in the order of the last write to each.
     pub files: Vec<String>,
     /// The conversation was compacted meanwhile.
     pub compacted: bool,
-    /// The person interrupted it, and nothing was answered since.
+    /// The person interrupted it, and no answer came since.
     pub interrupted: bool,
-    /// The host could not get an answer, for this reason, and got none since.
+    /// The reason why the host could not get an answer, if none came since.
     pub failed: Option<String>,
-    /// What was taken out of the prompt, the answer and the names of branch and files.
+    /// Secrets removed from the prompt, the answer and the names of branch and files.
     pub redacted: Found,
 }
 
 /// Takes entries, oldest first, and gives relays.
 #[derive(Debug)]
-pub struct Extract {
-    current: Option<Building>,
-    expected: Option<Answer>,
+pub struct RelayExtract {
+    current: Option<RelayBuilder>,
+    expected: Option<AnswerDigest>,
     seen: bool,
 }
 
 /// A relay under way.
 #[derive(Debug, Default)]
-struct Building {
+struct RelayBuilder {
     relay: Relay,
-    /// The message that the last text belongs to, and its whole text as long as that is not too long to be recognised.
+    /// The message of the last text, and all its blocks unless they are too long to be recognised.
     message: String,
     blocks: Vec<String>,
     texts: VecDeque<String>,
-    /// What was taken out of the prompt, and out of the answer.
+    /// Secrets removed from the prompt, and from the answer.
     in_prompt: Found,
     in_answer: Found,
-    /// What was taken out of the branch's name and those of files.
+    /// Secrets removed from the names of branch and files.
     in_names: Found,
-    /// Calls that write, until their result is known: the call and the file.
+    /// Call and file of each write, until its result is known.
     calls: Vec<(String, String)>,
 }
 
 /// A longer answer is not recognised.
 const LONGEST_ANSWER: usize = 4 * 1024 * 1024;
 
-/// What an entry did.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// It belongs to the relay under way, or to none.
+pub enum RelayStep {
+    /// The entry belongs to the relay under way, or to none.
     Within,
-    /// It begins a relay. The one before is whole.
+    /// The entry begins a relay. Holds the previous one, which is complete.
     Begins(Option<Box<Relay>>),
 }
 
-impl Extract {
+impl RelayExtract {
     /// The entries that matter.
     pub const SOUGHT: [Sought; 4] = [Sought::Prompts, Sought::Answers, Sought::Boundaries, Sought::Added];
 
-    /// Begins anywhere. What comes before the first prompt belongs to no relay.
-    pub fn new(expected: Option<Answer>) -> Extract {
-        Extract { current: None, expected, seen: false }
+    /// May begin anywhere: entries before the first prompt belong to no relay.
+    pub fn new(expected: Option<AnswerDigest>) -> RelayExtract {
+        RelayExtract { current: None, expected, seen: false }
     }
 
-    /// Takes the next entry.
-    pub fn entry(&mut self, entry: &Entry<'_>) -> Step {
+    pub fn entry(&mut self, entry: &TranscriptEntry<'_>) -> RelayStep {
         if entry.is_of_agent {
-            return Step::Within;
+            return RelayStep::Within;
         }
         match &entry.kind {
-            Kind::Prompt(prompt) => match prompt.typed() {
+            EntryKind::Prompt(prompt) => match prompt.typed() {
                 Some(prompt) => return self.begin(entry, &prompt),
                 None => self.with(|building| building.input(entry)),
             },
-            Kind::Result(_) => self.with(|building| building.input(entry)),
-            Kind::Answer(message) => {
+            EntryKind::Result(_) => self.with(|building| building.input(entry)),
+            EntryKind::Answer(message) => {
                 self.with(|building| building.assistant(entry, message));
                 if let (Some(expected), Some(building)) = (&self.expected, &self.current) {
                     self.seen |= building.is_answer(expected);
                 }
             }
-            Kind::Added(prompt) => self.with(|building| building.added(entry, prompt)),
-            Kind::Boundary(_) => self.with(|building| building.relay.compacted = true),
-            Kind::Other => {}
+            EntryKind::Added(prompt) => self.with(|building| building.added(entry, prompt)),
+            EntryKind::Boundary(_) => self.with(|building| building.relay.compacted = true),
+            EntryKind::Other => {}
         }
-        Step::Within
+        RelayStep::Within
     }
 
-    /// Whether the answer that is expected is in the relay under way.
+    /// Whether the expected answer is in the relay under way.
     pub fn answered(&self) -> bool {
         self.seen
     }
 
     /// The relay under way, as far as it went.
     pub fn finish(self) -> Option<Relay> {
-        self.current.map(Building::done)
+        self.current.map(RelayBuilder::done)
     }
 
-    fn begin(&mut self, entry: &Entry<'_>, prompt: &str) -> Step {
+    fn begin(&mut self, entry: &TranscriptEntry<'_>, prompt: &str) -> RelayStep {
         let clean = redact(prompt);
-        let name = |name: Option<&str>| name.map(shortened).filter(|name| !name.is_empty());
+        let name = |name: Option<&str>| name.map(shorten_name).filter(|name| !name.is_empty());
         let branch = redact(entry.branch.as_deref().unwrap_or_default());
         let at = entry.at.unwrap_or_default();
         let relay = Relay {
-            // Every prompt has one; should it not, what is in the line is as good a name.
+            // Every prompt has an id; if not, the line's hash is as good.
             uid: name(entry.id.as_deref())
                 .unwrap_or_else(|| format!("{:016x}", fnv::hash(entry.line.iter().copied()))),
             session: name(entry.session.as_deref()),
-            branch: Some(shortened(&branch.text)).filter(|branch| !matches!(branch.as_str(), "" | "HEAD")),
+            branch: Some(shorten_name(&branch.text)).filter(|branch| !matches!(branch.as_str(), "" | "HEAD")),
             at,
             ended: at,
-            prompt: cut(&clean.text, PROMPT),
+            prompt: cut_middle(&clean.text, PROMPT),
             ..Relay::default()
         };
         self.seen = false;
         let building =
-            Building { relay, in_prompt: clean.found, in_names: branch.found, ..Building::default() };
+            RelayBuilder { relay, in_prompt: clean.found, in_names: branch.found, ..RelayBuilder::default() };
         let before = self.current.replace(building);
-        Step::Begins(before.map(|building| Box::new(building.done())))
+        RelayStep::Begins(before.map(|building| Box::new(building.done())))
     }
 
-    fn with(&mut self, change: impl FnOnce(&mut Building)) {
+    fn with(&mut self, change: impl FnOnce(&mut RelayBuilder)) {
         if let Some(building) = &mut self.current {
             change(building);
         }
     }
 }
 
-/// Whether a relay begins with this entry.
-pub fn begins(entry: &Entry<'_>) -> bool {
-    beginning(entry).is_some()
+pub fn begins_relay(entry: &TranscriptEntry<'_>) -> bool {
+    relay_start(entry).is_some()
 }
 
-/// When the prompt was given with which a relay begins. Without a time in it that is later than everything.
-pub fn beginning(entry: &Entry<'_>) -> Option<Millis> {
+/// The time of the prompt that begins a relay. Without a time it counts as later than everything.
+pub fn relay_start(entry: &TranscriptEntry<'_>) -> Option<Millis> {
     let is_main = !entry.is_of_agent;
-    let begins = matches!(&entry.kind, Kind::Prompt(prompt) if is_main && prompt.typed().is_some());
+    let begins = matches!(&entry.kind, EntryKind::Prompt(prompt) if is_main && prompt.typed().is_some());
     begins.then(|| entry.at.unwrap_or(Millis(u64::MAX)))
 }
 
-impl Building {
-    fn touch(&mut self, entry: &Entry<'_>) {
+impl RelayBuilder {
+    fn touch(&mut self, entry: &TranscriptEntry<'_>) {
         self.relay.ended = entry.at.unwrap_or_default().max(self.relay.ended);
     }
 
-    /// Something that stands where prompts do: results of tools, above all.
-    fn input(&mut self, entry: &Entry<'_>) {
-        let Some(parts) = entry.content.and_then(Content::parts) else { return };
+    /// Entries in the place of prompts, mostly results of tools.
+    fn input(&mut self, entry: &TranscriptEntry<'_>) {
+        let Some(parts) = entry.content.and_then(EntryContent::parts) else { return };
         for part in parts {
             match part {
-                Part::Result { call: Some(call), failed: true } => self.calls.retain(|(id, _)| *id != call),
-                Part::Interruption => self.relay.interrupted = true,
+                ContentPart::Result { call: Some(call), failed: true } => {
+                    self.calls.retain(|(id, _)| *id != call)
+                }
+                ContentPart::Interruption => self.relay.interrupted = true,
                 _ => {}
             }
         }
         self.touch(entry);
     }
 
-    fn assistant(&mut self, entry: &Entry<'_>, message: &Message<'_>) {
-        let Some(parts) = entry.content.and_then(Content::parts) else { return };
+    fn assistant(&mut self, entry: &TranscriptEntry<'_>, message: &Message<'_>) {
+        let Some(parts) = entry.content.and_then(EntryContent::parts) else { return };
         if entry.is_error {
-            let why = parts.iter().find_map(Part::text).map(|text| text.head(512)).unwrap_or_default();
+            let why = parts.iter().find_map(ContentPart::text).map(|text| text.head(512)).unwrap_or_default();
             self.relay.failed = Some(redact(&why).text.into_owned());
             self.touch(entry);
             return;
@@ -216,14 +217,14 @@ impl Building {
         self.touch(entry);
         for part in &parts {
             match part {
-                Part::Text(text) => {
+                ContentPart::Text(text) => {
                     let text = text.lossy();
                     if !text.trim().is_empty() {
                         self.said(&message.message, &text);
                     }
                 }
-                Part::Call(call) => self.called(call),
-                Part::Result { .. } | Part::Interruption => {}
+                ContentPart::Call(call) => self.called(call),
+                ContentPart::Result { .. } | ContentPart::Interruption => {}
             }
         }
     }
@@ -231,28 +232,28 @@ impl Building {
     /// A text of the main thread.
     fn said(&mut self, id: &str, text: &str) {
         (self.relay.interrupted, self.relay.failed) = (false, None);
-        if let Some(tag) = meta_tag::find(text) {
+        if let Some(tag) = meta_tag::find_last(text) {
             self.relay.tag = Some(tag);
         }
         let same = !id.is_empty() && id == self.message;
         if !same {
             self.blocks.clear();
-            self.message = shortened(id);
+            self.message = shorten_name(id);
         }
         let held: usize = self.blocks.iter().map(String::len).sum();
         if held + text.len() <= LONGEST_ANSWER {
             self.blocks.push(text.to_owned());
         } else {
-            // Part of an answer is not recognised; and an answer of that length not at all.
-            self.blocks = vec![cut(text, ANSWER)];
+            // Neither a part of an answer nor an answer of that length is recognised.
+            self.blocks = vec![cut_middle(text, ANSWER)];
         }
-        if meta_tag::without(text).trim().is_empty() {
+        if meta_tag::without_tags(text).trim().is_empty() {
             return;
         }
         let clean = redact(text);
         let before = std::mem::take(&mut self.relay.answer);
         if same && !before.is_empty() {
-            self.relay.answer = cut(&format!("{before}\n\n{}", clean.text), ANSWER);
+            self.relay.answer = cut_middle(&format!("{before}\n\n{}", clean.text), ANSWER);
             self.in_answer.merge(&clean.found);
             return;
         }
@@ -260,14 +261,14 @@ impl Building {
             if self.texts.len() == TEXTS {
                 self.texts.pop_front();
             }
-            self.texts.push_back(cut(&before, TEXT));
+            self.texts.push_back(cut_middle(&before, TEXT));
         }
-        self.relay.answer = cut(&clean.text, ANSWER);
+        self.relay.answer = cut_middle(&clean.text, ANSWER);
         self.in_answer = clean.found;
     }
 
-    fn called(&mut self, call: &Call<'_>) {
-        let tool = shortened(&call.tool);
+    fn called(&mut self, call: &ToolCall<'_>) {
+        let tool = shorten_name(&call.tool);
         if tool.is_empty() {
             return;
         }
@@ -277,35 +278,35 @@ impl Building {
             self.relay.tools.insert(tool, 1);
         }
         for path in &call.files {
-            self.writes(shortened(&call.id), path);
+            self.writes(shorten_name(&call.id), path);
         }
     }
 
     fn writes(&mut self, id: String, path: &str) {
         let clean = redact(path);
-        let path = shortened(&clean.text);
+        let path = shorten_name(&clean.text);
         if !clean.found.is_empty() && !self.calls.iter().any(|(_, known)| *known == path) {
             self.in_names.merge(&clean.found);
         }
         self.calls.push((id, path));
-        // Written again and again, a file is one; the oldest go first.
+        // A file that is written repeatedly counts once; the oldest are dropped.
         if self.calls.len() > 4 * FILES {
             let files = self.files();
             self.calls = files.into_iter().map(|path| (String::new(), path)).collect();
         }
     }
 
-    /// What a person typed while the model worked.
-    fn added(&mut self, entry: &Entry<'_>, prompt: &Prompt<'_>) {
+    /// A prompt that a person typed while the model worked.
+    fn added(&mut self, entry: &TranscriptEntry<'_>, prompt: &PromptEntry<'_>) {
         let Some(text) = prompt.typed() else { return };
         let clean = redact(&text);
-        self.relay.prompt = cut(&format!("{}\n\n{}", self.relay.prompt, clean.text), PROMPT);
+        self.relay.prompt = cut_middle(&format!("{}\n\n{}", self.relay.prompt, clean.text), PROMPT);
         self.in_prompt.merge(&clean.found);
         self.touch(entry);
     }
 
-    /// Whether the last text is the answer that the host told of. Blocks of one message are one text there.
-    fn is_answer(&self, expected: &Answer) -> bool {
+    /// Whether the last text is the answer that the host sent. The host joins the blocks of one message.
+    fn is_answer(&self, expected: &AnswerDigest) -> bool {
         let is = |text: &str| text.len() as u64 == expected.bytes && fnv::hash(text.bytes()) == expected.hash;
         let either = |text: &str| is(text) || is(text.trim());
         let Some(last) = self.blocks.last() else { return false };
@@ -313,7 +314,7 @@ impl Building {
             || self.blocks.len() > 1 && ["", "\n", "\n\n"].iter().any(|by| either(&self.blocks.join(by)))
     }
 
-    /// The last files, each once, in the order of the last write to each.
+    /// Each once, in the order of the last write to each.
     fn files(&self) -> Vec<String> {
         let mut files: Vec<String> = Vec::new();
         for (_, path) in self.calls.iter().rev() {
@@ -335,8 +336,8 @@ impl Building {
     }
 }
 
-/// A text of at most so many bytes from the beginning and from the end, with `…` where something is missing.
-pub fn cut(text: &str, (head, tail): (usize, usize)) -> String {
+/// `head` bytes of the beginning and `tail` bytes of the end, with `…` in between.
+pub fn cut_middle(text: &str, (head, tail): (usize, usize)) -> String {
     let text = text.trim();
     if text.len() <= head + tail {
         return text.to_owned();
@@ -344,6 +345,6 @@ pub fn cut(text: &str, (head, tail): (usize, usize)) -> String {
     format!("{}\n…\n{}", first_bytes(text, head).trim_end(), last_bytes(text, tail).trim_start())
 }
 
-fn shortened(text: &str) -> String {
+fn shorten_name(text: &str) -> String {
     first_bytes(text, LONGEST_NAME).to_owned()
 }

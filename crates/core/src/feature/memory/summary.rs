@@ -1,4 +1,4 @@
-//! What a relay was about, in a few lines: put together from its own words, or by a language model that was asked.
+//! A summary of a relay in a few lines: from its own words, or by a language model.
 
 use std::fmt::Write as _;
 
@@ -9,42 +9,41 @@ use crate::text::japanese::{KANJI_BLOCKS, is_half_width_katakana, is_kana};
 use crate::text::lang::Lang;
 use crate::text::one_line::single_spaced;
 
-/// How many characters a summary of ours has at most, and one of a language model.
+/// Most characters of a local summary, and of a language model's.
 const LONGEST: usize = 600;
 const LONGEST_TOLD: usize = 2000;
 
-/// How many characters a title has at most.
+/// Most characters of a title.
 const TITLE: usize = 80;
 
-/// How many characters of the question, and of the beginning and the end of the answer.
+/// Most characters of the question, and of the beginning and the end of the answer.
 const ASKED: usize = 160;
 const ANSWERED: usize = 140;
 
-/// How many tools and files are named.
+/// Most tools and files that are named.
 const NAMED: usize = 5;
 
-/// A summary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct RelaySummary {
     /// One line.
     pub title: String,
-    /// What was asked and what was answered.
+    /// Question and answer.
     pub text: String,
 }
 
-/// Sums a relay up from its own words. The same relay always gives the same.
-pub fn local(relay: &Relay, lang: Option<Lang>) -> Told {
+/// Deterministic: the same relay always gives the same summary.
+pub fn summarise_locally(relay: &Relay, lang: Option<Lang>) -> RelaySummary {
     let labels = labels(language(relay, lang));
-    let asked = plain(&relay.prompt);
-    let answer = plain(&relay.answer);
+    let asked = plain_text(&relay.prompt);
+    let answer = plain_text(&relay.answer);
     let answered = match (&relay.failed, answer.is_empty(), relay.interrupted) {
         (Some(why), ..) => {
-            format!("{} ({})", labels.failed, cut_to_word(&single_spaced(&plain(why)), ANSWERED))
+            format!("{} ({})", labels.failed, cut_to_word(&single_spaced(&plain_text(why)), ANSWERED))
         }
         (None, true, true) => labels.interrupted.to_owned(),
         (None, true, false) => labels.nothing.to_owned(),
         (None, false, interrupted) => {
-            let ends = ends(&answer);
+            let ends = first_and_last(&answer);
             if interrupted { format!("{ends} ({})", labels.interrupted) } else { ends }
         }
     };
@@ -54,29 +53,29 @@ pub fn local(relay: &Relay, lang: Option<Lang>) -> Told {
         let mut tools: Vec<(&String, &u32)> = relay.tools.iter().collect();
         tools.sort_by(|one, other| other.1.cmp(one.1).then(one.0.cmp(other.0)));
         let tools = tools.into_iter().map(|(name, count)| format!("{name} {count}"));
-        let _ = write!(text, "\n{}: {}", labels.tools, list(tools));
+        let _ = write!(text, "\n{}: {}", labels.tools, list_names(tools));
     }
     if !relay.files.is_empty() {
         let _ = write!(
             text,
             "\n{}: {}",
             labels.files,
-            list(relay.files.iter().rev().map(|path| two_names(path)))
+            list_names(relay.files.iter().rev().map(|path| two_names(path)))
         );
     }
-    Told { title: title(relay), text: cut_to_word(&text, LONGEST).into_owned() }
+    RelaySummary { title: title(relay), text: cut_to_word(&text, LONGEST).into_owned() }
 }
 
-/// One line for a relay: the first that the question says anything in.
+/// The first line of the question with words in it.
 pub fn title(relay: &Relay) -> String {
-    let asked = plain(&relay.prompt);
+    let asked = plain_text(&relay.prompt);
     let says =
         |line: &&str| line.chars().any(char::is_alphanumeric) && !matches!(*line, "[image]" | "[document]");
     let line = asked.lines().map(str::trim).find(says);
     cut_to_word(line.or(asked.lines().next()).unwrap_or_default(), TITLE).into_owned()
 }
 
-/// The language of a relay: that of the question, where it shows, else the person's.
+/// The language of the question if it is recognisable, else the person's.
 pub fn language(relay: &Relay, lang: Option<Lang>) -> Lang {
     let kana = |c: char| is_kana(c) || is_half_width_katakana(c);
     let kanji = |c: char| KANJI_BLOCKS.contains(&c);
@@ -120,9 +119,9 @@ fn labels(lang: Lang) -> Labels {
     }
 }
 
-/// A text without code, tags and the marks of Markdown; lines as they were.
-fn plain(text: &str) -> String {
-    let text = meta_tag::without(text);
+/// Without code, tags and Markdown; lines stay.
+fn plain_text(text: &str) -> String {
+    let text = meta_tag::without_tags(text);
     let mut plain = String::with_capacity(text.len());
     let mut fence: Option<(char, usize)> = None;
     for line in text.lines() {
@@ -157,8 +156,8 @@ fn plain(text: &str) -> String {
     plain
 }
 
-/// The first sentence and the last: what it is about, and what it came to.
-fn ends(answer: &str) -> String {
+/// The first sentence shows the subject, the last one the result.
+fn first_and_last(answer: &str) -> String {
     let whole = single_spaced(answer);
     if whole.chars().count() <= 2 * ANSWERED {
         return whole;
@@ -175,7 +174,6 @@ fn ends(answer: &str) -> String {
     }
 }
 
-/// The sentences of a line.
 fn sentences(line: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -195,7 +193,7 @@ fn sentences(line: &str) -> Vec<&str> {
     found
 }
 
-fn list(names: impl Iterator<Item = String>) -> String {
+fn list_names(names: impl Iterator<Item = String>) -> String {
     let names: Vec<String> = names.collect();
     let more = names.len().saturating_sub(NAMED);
     let mut list = names.into_iter().take(NAMED).collect::<Vec<_>>().join(", ");
@@ -205,14 +203,14 @@ fn list(names: impl Iterator<Item = String>) -> String {
     list
 }
 
-/// A file and the folder it is in: enough to know it by.
+/// A file and its folder: enough to recognise it.
 fn two_names(path: &str) -> String {
     let mut parts = path.rsplit(['/', '\\']).filter(|part| !part.is_empty());
     let (file, folder) = (parts.next().unwrap_or(path), parts.next());
     folder.map_or_else(|| file.to_owned(), |folder| format!("{folder}/{file}"))
 }
 
-/// What a language model is told that is to sum a relay up.
+/// For a language model.
 pub fn instruction(lang: Lang) -> String {
     let (language, user) = match lang {
         Lang::En => ("English", "User"),
@@ -228,7 +226,7 @@ pub fn instruction(lang: Lang) -> String {
     )
 }
 
-/// The relay as the message that follows. Its secrets are gone already.
+/// The relay, without its secrets, for the language model.
 pub fn message(relay: &Relay) -> String {
     let value = serde_json::json!({
         "asked": relay.prompt,
@@ -241,8 +239,8 @@ pub fn message(relay: &Relay) -> String {
     format!("The exchange: {value}")
 }
 
-/// Reads what a language model said; nothing where that is no summary.
-pub fn read(said: &str) -> Option<Told> {
+/// `None` if the answer is not in the form of a summary.
+pub fn parse_answer(said: &str) -> Option<RelaySummary> {
     let said = said.trim().trim_matches('`').trim();
     if said.is_empty() || said.chars().count() > LONGEST_TOLD || said.contains('\u{fffd}') {
         return None;
@@ -254,7 +252,7 @@ pub fn read(said: &str) -> Option<Told> {
     let answer = ["AI:", "AI："].iter().any(|label| text.contains(label));
     let printable = !text.chars().any(|c| c.is_control() && c != '\n');
     (user && answer && printable && title.chars().any(char::is_alphanumeric))
-        .then(|| Told { title: cut_to_word(title, TITLE).into_owned(), text })
+        .then(|| RelaySummary { title: cut_to_word(title, TITLE).into_owned(), text })
 }
 
 #[cfg(test)]
@@ -275,7 +273,7 @@ mod tests {
         );
         english.tools = [("Bash", 1), ("Edit", 3)].map(|(name, count)| (name.to_owned(), count)).into();
         english.files = vec!["/p/src/parse.rs".to_owned(), "/p/tests/parse.rs".to_owned()];
-        let told = local(&english, None);
+        let told = summarise_locally(&english, None);
         assert_eq!(told.title, "Why does the parser loop?");
         assert_eq!(
             told.text,
@@ -284,7 +282,7 @@ mod tests {
         );
         let japanese = relay("検索を速くして", "インデックスを追加しました。結果は 50 ms です。");
         assert_eq!(
-            local(&japanese, None).text,
+            summarise_locally(&japanese, None).text,
             "ユーザー: 検索を速くして / AI: インデックスを追加しました。結果は 50 ms です。"
         );
     }
@@ -292,14 +290,16 @@ mod tests {
     #[test]
     fn of_a_long_answer_the_first_and_the_last() {
         let middle = "Something in between that goes on for a while. ".repeat(20);
-        let told =
-            local(&relay("go", &format!("It is slow because of locks. {middle}\nNow it is fast.")), None);
+        let told = summarise_locally(
+            &relay("go", &format!("It is slow because of locks. {middle}\nNow it is fast.")),
+            None,
+        );
         assert_eq!(told.text, "User: go / AI: It is slow because of locks. … Now it is fast.");
     }
 
     #[test]
     fn what_has_no_answer_says_so() {
-        let text = |relay: &Relay| local(relay, Some(Lang::En)).text;
+        let text = |relay: &Relay| summarise_locally(relay, Some(Lang::En)).text;
         assert_eq!(text(&relay("go", "")), "User: go / AI: no answer");
         assert_eq!(text(&Relay { interrupted: true, ..relay("go", "") }), "User: go / AI: interrupted");
         assert_eq!(
@@ -308,7 +308,7 @@ mod tests {
         );
         let failed = Some("API Error: 500".to_owned());
         assert_eq!(text(&Relay { failed, ..relay("go", "") }), "User: go / AI: no answer (API Error: 500)");
-        assert_eq!(local(&relay("go", ""), Some(Lang::Ja)).text, "ユーザー: go / AI: 応答なし");
+        assert_eq!(summarise_locally(&relay("go", ""), Some(Lang::Ja)).text, "ユーザー: go / AI: 応答なし");
     }
 
     #[test]
@@ -332,13 +332,13 @@ mod tests {
     fn what_a_language_model_says_is_checked() {
         let good = "Parser loop mended\nUser: asked why it loops / AI: moved the cursor";
         assert_eq!(
-            read(good),
-            Some(Told {
+            parse_answer(good),
+            Some(RelaySummary {
                 title: "Parser loop mended".to_owned(),
                 text: "User: asked why it loops / AI: moved the cursor".to_owned()
             })
         );
-        assert!(read("**検索**\n\nユーザー：速くして / AI：速くした").is_some());
+        assert!(parse_answer("**検索**\n\nユーザー：速くして / AI：速くした").is_some());
         let long = format!("{good} {}", "x".repeat(3000));
         for bad in [
             "",
@@ -349,22 +349,22 @@ mod tests {
             "t\nUser: \u{1b}[2J / AI: b",
             &long,
         ] {
-            assert_eq!(read(bad), None, "{bad:?}");
+            assert_eq!(parse_answer(bad), None, "{bad:?}");
         }
     }
 
     proptest! {
         #[test]
         fn any_relay_has_a_short_summary(prompt in "\\PC{0,300}|(a|。|\n|`|~~~|\\*|- ){0,60}", answer in "\\PC{0,900}|(b|\\. |\n|```|<!--){0,200}") {
-            let told = local(&relay(&prompt, &answer), None);
+            let told = summarise_locally(&relay(&prompt, &answer), None);
             prop_assert!(told.text.chars().count() <= LONGEST && told.title.chars().count() <= TITLE);
             prop_assert!(!told.title.contains('\n'));
-            prop_assert_eq!(local(&relay(&prompt, &answer), None), told);
+            prop_assert_eq!(summarise_locally(&relay(&prompt, &answer), None), told);
         }
 
         #[test]
         fn anything_that_is_said_is_survived(said in "\\PC{0,200}|(User:|AI:|\n|x){0,30}") {
-            let _ = read(&said);
+            let _ = parse_answer(&said);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The meta tag: where an answer says which project and topic it belongs to.
+//! The meta tag, with which an answer names its project and topic.
 //!
 //! Two forms are read, and the first is written:
 //!
@@ -10,33 +10,32 @@
 //! - topic: NAME (id: M)
 //! ```
 //!
-//! A tag in code is one that somebody talks about, so the text is read as Markdown, as far as that takes: fences, indented
-//! code, code between backticks. The work is linear in the text's length. The rules with examples are in `meta_tag.md`.
+//! A tag in code is an example, so the text is read as Markdown as far as necessary: fences, indented code,
+//! code between
+//! backticks. The work is linear in the text's length. The rules with examples are in `meta_tag.md`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::feature::memory::catalogue::Named;
+use crate::feature::memory::catalogue::NamedId;
 use crate::text::search;
 
-/// What a tag says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MetaTag {
-    /// The project, where it has an id.
-    pub project: Option<Named>,
-    /// The topic.
-    pub topic: Named,
+pub struct TopicTag {
+    /// `None` without an id.
+    pub project: Option<NamedId>,
+    pub topic: NamedId,
 }
 
-/// The last tag of a text that stands outside of code.
-pub fn find(text: &str) -> Option<MetaTag> {
-    read(text).pop().map(|(tag, _)| tag)
+/// Only outside of code.
+pub fn find_last(text: &str) -> Option<TopicTag> {
+    read_tags(text).pop().map(|(tag, _)| tag)
 }
 
-/// The text without its tags. What stands in code stays.
-pub fn without(text: &str) -> Cow<'_, str> {
-    let tags = read(text);
+/// Tags in code stay.
+pub fn without_tags(text: &str) -> Cow<'_, str> {
+    let tags = read_tags(text);
     if tags.is_empty() {
         return Cow::Borrowed(text);
     }
@@ -50,12 +49,12 @@ pub fn without(text: &str) -> Cow<'_, str> {
     Cow::Owned(rest)
 }
 
-/// All tags, and where they stand.
-fn read(text: &str) -> Vec<(MetaTag, Range<usize>)> {
+/// With their ranges in the text.
+fn read_tags(text: &str) -> Vec<(TopicTag, Range<usize>)> {
     if !search::holds_in_any_case(text.as_bytes(), b"[meta]") {
         return Vec::new();
     }
-    let mut reader = Reader::default();
+    let mut reader = TagReader::default();
     let mut at = 0;
     while at < text.len() {
         at = reader.line(text, at);
@@ -64,8 +63,8 @@ fn read(text: &str) -> Vec<(MetaTag, Range<usize>)> {
     reader.found
 }
 
-/// The tag as it is written. A name with something in it that would end the tag is changed there, and only there.
-pub fn render(project: &Named, topic: &Named) -> String {
+/// Characters of a name that would end the tag are replaced.
+pub fn render(project: &NamedId, topic: &NamedId) -> String {
     let (project_name, topic_name) = (in_a_tag(&project.name), in_a_tag(&topic.name));
     format!(
         "<!-- [meta] project: {project_name} (id: {}) | topic: {topic_name} (id: {}) -->",
@@ -73,7 +72,7 @@ pub fn render(project: &Named, topic: &Named) -> String {
     )
 }
 
-/// A name in one line, without what would end the comment or begin the next part of the tag.
+/// One line, without characters that would end the comment or begin the next part of the tag.
 fn in_a_tag(name: &str) -> String {
     let line: String = name
         .chars()
@@ -86,47 +85,46 @@ fn in_a_tag(name: &str) -> String {
         out.push(match c {
             '<' if rest.starts_with("!--") => '‹',
             '>' if name[..at].ends_with("--") || name[..at].ends_with("--!") => '›',
-            '|' | '｜' if key(rest, "topic").is_some() => '/',
+            '|' | '｜' if value_after(rest, "topic").is_some() => '/',
             c => c,
         });
     }
     out
 }
 
-/// Goes through the lines of a text and gathers paragraphs, which are searched when they end.
+/// Reads lines and gathers paragraphs, which are searched at their end.
 #[derive(Debug, Default)]
-struct Reader {
-    found: Vec<(MetaTag, Range<usize>)>,
-    /// The fence that is open.
-    fence: Option<Fence>,
-    /// The paragraph so far, as a part of the text.
+struct TagReader {
+    found: Vec<(TopicTag, Range<usize>)>,
+    /// The open fence.
+    fence: Option<OpenFence>,
+    /// The paragraph so far, as a range of the text.
     paragraph: Option<(usize, usize)>,
-    /// How far the text of the last list item is indented, while the list lasts.
+    /// Indentation of the last list item's text, while the list lasts.
     list: Option<usize>,
-    /// The line before was empty, or there was none, or it was indented code.
+    /// The previous line was empty, missing, or indented code.
     code_may_begin: bool,
     started: bool,
-    /// A heading `[meta]` was read: the project that its list named so far.
-    listed: Option<Listed>,
-    close: Close,
+    /// The list below a heading `[meta]`.
+    listed: Option<OpenList>,
+    close: CommentEnd,
 }
 
-/// A list under the heading.
 #[derive(Debug)]
-struct Listed {
+struct OpenList {
     from: usize,
-    project: Option<Named>,
+    project: Option<NamedId>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Fence {
+struct OpenFence {
     mark: u8,
     length: usize,
     quotes: usize,
 }
 
-impl Reader {
-    /// Takes the line that begins at `start` and tells where to go on.
+impl TagReader {
+    /// Takes the line at `start`; returns where to continue.
     fn line(&mut self, text: &str, start: usize) -> usize {
         let end = search::first(&text.as_bytes()[start..], b'\n').map_or(text.len(), |at| start + at + 1);
         if !self.started {
@@ -138,15 +136,8 @@ impl Reader {
         let content = content.trim_end();
 
         if let Some(fence) = self.fence {
-            let closed = quotes < fence.quotes || {
-                let rest = content.trim_start_matches(char::from(fence.mark));
-                rest.is_empty() && content.len() >= fence.length
-            };
-            if closed {
-                self.fence = None;
-                self.code_may_begin = true;
-            }
-            // A line outside of the quote that held the fence is no part of it.
+            self.close_fence(fence, quotes, content);
+            // A line outside of the quote that held the fence is not part of it.
             return if quotes < fence.quotes { self.line(text, start) } else { end };
         }
         if content.is_empty() {
@@ -162,7 +153,7 @@ impl Reader {
         if let Some((mark, length)) = fence_of(content) {
             self.end_of_paragraph(text);
             self.listed = None;
-            self.fence = Some(Fence { mark, length, quotes });
+            self.fence = Some(OpenFence { mark, length, quotes });
             return end;
         }
         if content.starts_with("<!--") {
@@ -190,10 +181,20 @@ impl Reader {
         end
     }
 
-    /// A comment that begins a block goes on over empty lines. `inside` is where its content begins.
+    /// Closes the fence at its closing line, or at the end of the quote that holds it.
+    fn close_fence(&mut self, fence: OpenFence, quotes: usize, content: &str) {
+        let rest = content.trim_start_matches(char::from(fence.mark));
+        let is_closing = rest.is_empty() && content.len() >= fence.length;
+        if quotes < fence.quotes || is_closing {
+            self.fence = None;
+            self.code_may_begin = true;
+        }
+    }
+
+    /// A comment that begins a block continues over empty lines. `inside` is the beginning of its content.
     fn comment_block(&mut self, text: &str, inside: usize) -> usize {
         let Some(close) = self.close.after(text.as_bytes(), inside) else {
-            // It has no end, so no tag is in it; what comes after is looked at all the same.
+            // Without an end it holds no tag; the lines after it are read as usual.
             return inside;
         };
         self.comment(text, inside - "<!--".len()..close + "-->".len());
@@ -228,15 +229,15 @@ impl Reader {
         let is_heading =
             line.trim_matches(['*', '_', '#', ':', '：', ' ', '\\']).eq_ignore_ascii_case("[meta]");
         if is_heading {
-            self.listed = Some(Listed { from: start, project: None });
+            self.listed = Some(OpenList { from: start, project: None });
             return;
         }
-        let Some(Listed { from, project }) = &mut self.listed else { return };
+        let Some(OpenList { from, project }) = &mut self.listed else { return };
         let content = line.trim_start_matches(['-', '*', '+', '•', '・', '_', ' ']);
-        if let Some(rest) = key(content, "project") {
-            *project = named(rest);
-        } else if let Some(topic) = key(content, "topic").and_then(named) {
-            let tag = (MetaTag { project: project.take(), topic }, *from..end);
+        if let Some(rest) = value_after(content, "project") {
+            *project = name_and_id(rest);
+        } else if let Some(topic) = value_after(content, "topic").and_then(name_and_id) {
+            let tag = (TopicTag { project: project.take(), topic }, *from..end);
             self.listed = None;
             self.found.push(tag);
         } else {
@@ -246,7 +247,7 @@ impl Reader {
 
     fn comment(&mut self, text: &str, place: Range<usize>) {
         let content = &text[place.start + "<!--".len()..place.end - "-->".len()];
-        // One that was begun and left, and then the tag.
+        // An unfinished comment before the tag.
         let content = content.rsplit("<!--").next().unwrap_or_default().trim();
         let Some((head, rest)) = content.split_at_checked("[meta]".len()) else { return };
         if !head.eq_ignore_ascii_case("[meta]") {
@@ -259,20 +260,20 @@ impl Reader {
 }
 
 /// `project: NAME (id: N) | topic: NAME (id: M)`, or the topic alone.
-fn fields(text: &str) -> Option<MetaTag> {
-    if let Some(topic) = key(text, "topic") {
-        return Some(MetaTag { project: None, topic: named(topic)? });
+fn fields(text: &str) -> Option<TopicTag> {
+    if let Some(topic) = value_after(text, "topic") {
+        return Some(TopicTag { project: None, topic: name_and_id(topic)? });
     }
-    let project = key(text, "project")?;
-    let (before, topic) = project
-        .char_indices()
-        .filter(|(_, c)| matches!(c, '|' | '｜'))
-        .find_map(|(at, bar)| Some((&project[..at], key(&project[at + bar.len_utf8()..], "topic")?)))?;
-    Some(MetaTag { project: named(before), topic: named(topic)? })
+    let project = value_after(text, "project")?;
+    let (before, topic) =
+        project.char_indices().filter(|(_, c)| matches!(c, '|' | '｜')).find_map(|(at, bar)| {
+            Some((&project[..at], value_after(&project[at + bar.len_utf8()..], "topic")?))
+        })?;
+    Some(TopicTag { project: name_and_id(before), topic: name_and_id(topic)? })
 }
 
-/// What stands after `word:`.
-fn key<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+/// The text after `word:`.
+fn value_after<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let text = text.trim_start();
     let (head, rest) = text.split_at_checked(word.len())?;
     if !head.eq_ignore_ascii_case(word) {
@@ -286,26 +287,26 @@ fn key<'a>(text: &'a str, word: &str) -> Option<&'a str> {
 }
 
 /// `NAME (id: N)`.
-fn named(text: &str) -> Option<Named> {
+fn name_and_id(text: &str) -> Option<NamedId> {
     let text = text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '.' | '。' | '\\'));
     let inner = text.strip_suffix([')', '）'])?;
     let open = inner.rfind(['(', '（'])?;
     let name = inner[..open].trim();
     let paren = inner[open..].chars().next().map_or(1, char::len_utf8);
-    let digits = key(&inner[open + paren..], "id")?.trim();
+    let digits = value_after(&inner[open + paren..], "id")?.trim();
     let id = digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok()).flatten()?;
-    Some(Named { id, name: name.to_owned() })
+    Some(NamedId { id, name: name.to_owned() })
 }
 
 /// A part of a paragraph that is code or a comment.
-struct Span {
+struct HiddenSpan {
     start: usize,
     end: usize,
     comment: bool,
 }
 
-/// The code and the comments of a paragraph: what begins first counts.
-fn code_and_comments(text: &str) -> Vec<Span> {
+/// Of two that overlap, the first to begin counts.
+fn code_and_comments(text: &str) -> Vec<HiddenSpan> {
     let bytes = text.as_bytes();
     let mut runs: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     let mut at = 0;
@@ -315,14 +316,14 @@ fn code_and_comments(text: &str) -> Vec<Span> {
         runs.entry(at - start).or_default().push(start);
     }
     let mut spans = Vec::new();
-    let mut close = Close::default();
+    let mut close = CommentEnd::default();
     at = 0;
     while let Some(next) = bytes[at..].iter().position(|b| matches!(b, b'`' | b'<')) {
         let start = at + next;
         if bytes[start] == b'<' {
             let end = bytes[start..].starts_with(b"<!--").then(|| close.after(bytes, start + 4)).flatten();
             at = end.map_or(start + 1, |end| end + 3);
-            spans.extend(end.map(|end| Span { start, end: end + 3, comment: true }));
+            spans.extend(end.map(|end| HiddenSpan { start, end: end + 3, comment: true }));
             continue;
         }
         let escaped = bytes[..start].iter().rev().take_while(|b| **b == b'\\').count() % 2 == 1;
@@ -332,21 +333,21 @@ fn code_and_comments(text: &str) -> Vec<Span> {
         let Some(ends) = runs.get(&length) else { continue };
         if let Some(end) = ends.get(ends.partition_point(|end| *end < at)).filter(|_| length > 0) {
             at = end + length;
-            spans.push(Span { start, end: at, comment: false });
+            spans.push(HiddenSpan { start, end: at, comment: false });
         }
     }
     spans
 }
 
-/// The next `-->`, looked for only once wherever it is.
+/// The next `-->`, searched only once.
 #[derive(Debug, Default)]
-struct Close {
+struct CommentEnd {
     from: usize,
     found: Option<usize>,
     searched: bool,
 }
 
-impl Close {
+impl CommentEnd {
     fn after(&mut self, bytes: &[u8], at: usize) -> Option<usize> {
         let still = self.searched && self.from <= at && self.found.is_none_or(|found| found >= at);
         if !still {
@@ -361,7 +362,7 @@ fn backticks(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|b| **b == b'`').count()
 }
 
-/// How deep a line is quoted, and the rest of it.
+/// The depth of the quotes, and the rest of the line.
 fn without_quotes(line: &str) -> (usize, &str) {
     let (mut quotes, mut line) = (0, line);
     loop {
@@ -376,7 +377,7 @@ fn without_quotes(line: &str) -> (usize, &str) {
     }
 }
 
-/// How many columns a line is indented by, and the rest of it.
+/// The columns of the indentation, and the rest of the line.
 fn indented(line: &str) -> (usize, &str) {
     let rest = line.trim_start_matches([' ', '\t']);
     let columns = line[..line.len() - rest.len()]
@@ -385,7 +386,6 @@ fn indented(line: &str) -> (usize, &str) {
     (columns, rest)
 }
 
-/// The fence that a line opens.
 fn fence_of(content: &str) -> Option<(u8, usize)> {
     let mark = content.bytes().next().filter(|b| matches!(b, b'`' | b'~'))?;
     let length = content.bytes().take_while(|b| *b == mark).count();
@@ -393,7 +393,7 @@ fn fence_of(content: &str) -> Option<(u8, usize)> {
     (length >= 3 && info_is_sound).then_some((mark, length))
 }
 
-/// How wide the marker of a list item is, with one space.
+/// The width of a list item's marker, with one space.
 fn list_item(content: &str) -> Option<usize> {
     let digits = content.bytes().take_while(u8::is_ascii_digit).count();
     let marker = match content.as_bytes().get(digits)? {
@@ -404,7 +404,7 @@ fn list_item(content: &str) -> Option<usize> {
     (content.as_bytes().get(marker) == Some(&b' ')).then_some(marker + 1)
 }
 
-/// How many bytes of a line stand after what it begins with.
+/// Bytes of the line after the given beginning.
 fn content_after(line: &str, begins: &str) -> usize {
     line.split_once(begins).map_or(0, |(_, rest)| rest.len())
 }

@@ -3,7 +3,6 @@
 use super::{meta_tag, topic_decision};
 use crate::text::lang::Lang;
 
-/// A stop was held because the answer has no meta tag.
 pub(super) fn tag_missing(lang: Lang) -> String {
     let policy = meta_tag::ID;
     match lang {
@@ -18,7 +17,7 @@ pub(super) fn tag_missing(lang: Lang) -> String {
     }
 }
 
-/// A stop was held because nothing is recorded for a topic that was left; `topic` is its name and id.
+/// `topic`: name and id of the topic that was left without a record.
 pub(super) fn topic_undecided(lang: Lang, topic: &str) -> String {
     let policy = topic_decision::ID;
     match lang {

@@ -90,7 +90,7 @@ impl Policy for OwnSettings {
         let edits = event.kind == EventKind::PreToolUse && event.edit_paths().is_some();
         let names_one =
             |line: &str| OWN_NAMES.iter().chain(event.host.settings_names()).any(|name| line.contains(name));
-        let may_write = event.command().is_some_and(names_one);
+        let may_write = event.command_line().is_some_and(names_one);
         (edits || may_write).then_some(Needs { own_settings: true, ..Needs::default() })
     }
 

@@ -1,17 +1,15 @@
-//! What this room has done.
+//! Effects of this room.
 
 use crate::feature::pressure::marks::PressureLevel;
 use crate::feature::verdict::Carried;
 use crate::meter::Reading;
 
-/// An effect of this room.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Bring the public copy of the pressure up to date.
+    /// Update the public copy of the pressure.
     Publish {
-        /// What was said last.
+        /// The last level that was said.
         level: PressureLevel,
-        /// The numbers.
         reading: Reading,
     },
 }

@@ -1,30 +1,26 @@
-//! How far the context pressure has been said.
+//! The context warnings that a session has received.
 
 use serde::{Deserialize, Serialize};
 
 use crate::feature::marks::{RoomMarks, SessionMark, SessionMarks};
 use crate::time::Millis;
 
-/// One mark, as it is written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
-    /// The highest pressure level that was said, or that use fell back to.
-    Pressure(Said),
+    /// The highest level that was said, or that use fell back to.
+    Pressure(SaidPressure),
 }
 
-/// The marks, folded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
-    /// How far it was said.
-    pub said: Said,
+    pub said: SaidPressure,
 }
 
-/// How far the context pressure has been said, and at what numbers.
+/// The last warning, and its numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Said {
-    /// The level.
+pub struct SaidPressure {
     pub level: PressureLevel,
     /// Tokens in use.
     pub used: u64,
@@ -32,24 +28,22 @@ pub struct Said {
     pub reference: u64,
     /// When these numbers changed.
     pub at: Millis,
-    /// A person went through the entries since: what was said is said again only for a new one.
+    /// Entries were promoted since: the warning is repeated only for a new entry.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub promoted: bool,
-    /// When no new one was found after that.
+    /// When the flow was last found without a new entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub looked: Option<Millis>,
 }
 
-/// How far the context pressure has been said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PressureLevel {
-    /// Not at all.
     #[default]
     None,
-    /// The early one.
+    /// The early warning.
     Info,
-    /// The late one.
+    /// The late warning.
     Urgent,
 }
 
@@ -74,18 +68,18 @@ impl RoomMarks for Marks {
 
     fn hear(&mut self, mark: &SessionMark, _: &SessionMarks) {
         match mark {
-            SessionMark::Boundary(_) => self.said = Said::default(),
-            // What was urgent was that nothing was promoted.
+            SessionMark::Boundary(_) => self.said = SaidPressure::default(),
+            // The urgency was about unpromoted entries.
             SessionMark::Promoted(at) => {
                 let level = PressureLevel::None;
-                self.said = Said { level, at: *at, promoted: true, looked: None, ..self.said };
+                self.said = SaidPressure { level, at: *at, promoted: true, looked: None, ..self.said };
             }
             _ => {}
         }
     }
 
     fn short(&self) -> Vec<Mark> {
-        (self.said != Said::default()).then_some(Mark::Pressure(self.said)).into_iter().collect()
+        (self.said != SaidPressure::default()).then_some(Mark::Pressure(self.said)).into_iter().collect()
     }
 }
 
@@ -96,13 +90,17 @@ pub(in crate::feature) mod tests {
 
     pub(in crate::feature) fn mark() -> impl Strategy<Value = Mark> {
         prop_oneof![
-            (0u64..1_000_000).prop_map(|used| Said { level: PressureLevel::Urgent, used, ..Said::default() }),
-            Just(Said::default()),
-            (0u64..1 << 40).prop_map(|at| Said {
+            (0u64..1_000_000).prop_map(|used| SaidPressure {
+                level: PressureLevel::Urgent,
+                used,
+                ..SaidPressure::default()
+            }),
+            Just(SaidPressure::default()),
+            (0u64..1 << 40).prop_map(|at| SaidPressure {
                 at: Millis(at),
                 promoted: true,
                 looked: Some(Millis(at)),
-                ..Said::default()
+                ..SaidPressure::default()
             }),
         ]
         .prop_map(Mark::Pressure)

@@ -1,6 +1,6 @@
-//! Context pressure: says how full the context is, once per level while use climbs. Advice only.
+//! Context pressure: warns once per level while context use climbs. Advice only.
 //!
-//! The rules, case by case, are in `pressure.md` beside this file.
+//! The rules, case by case, are in `pressure.md`.
 
 pub mod effect;
 pub mod marks;
@@ -12,7 +12,7 @@ use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::Marks;
-use crate::feature::pressure::marks::{Mark, PressureLevel, Said};
+use crate::feature::pressure::marks::{Mark, PressureLevel, SaidPressure};
 use crate::feature::verdict::{Audience, Effect, Say, Verdict};
 use crate::feature::{Feature, Mode, Policy};
 use crate::meter::forecast::Forecast;
@@ -35,14 +35,12 @@ section! {
     }
 }
 
-/// What the policy does with a level it sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PressureMode {
     /// Tells the model.
     Advise,
     /// Only records.
     Shadow,
-    /// Does not look.
     Off,
 }
 
@@ -52,7 +50,6 @@ choices!(PressureMode {
     "advise" => PressureMode::Advise,
 });
 
-/// What this room adds to the aggregates.
 pub struct Room;
 
 impl Feature for Room {
@@ -61,7 +58,6 @@ impl Feature for Room {
     type Effect = effect::Effect;
 }
 
-/// The policy.
 pub struct Pressure;
 
 impl Policy for Pressure {
@@ -78,11 +74,11 @@ impl Policy for Pressure {
     }
 
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
-        // A subagent has a context of its own, and what is said there reaches nobody else.
+        // A subagent has its own context, and text for it reaches only the subagent.
         let listens = matches!(event.kind, EventKind::UserPromptSubmit | EventKind::PostToolUse);
-        (listens && event.main_thread()).then(|| {
+        (listens && event.is_main_thread()).then(|| {
             let mut needs = Needs { meter: true, ..Needs::default() };
-            // That it did not change spares reading it.
+            // An unchanged flow need not be read again.
             needs.knowledge.flow_changed = marks.is_some_and(|marks| marks.pressure.said.promoted);
             needs
         })
@@ -90,9 +86,9 @@ impl Policy for Pressure {
 
     fn needs_more(&self, facts: &Facts<'_>, config: &Config) -> Needs {
         let said = facts.marks.value().map(|marks| marks.pressure.said).unwrap_or_default();
-        let rises = |reading: &Reading| level(facts, config, reading) > said.level;
+        let rises = |reading: &Reading| reached_level(facts, config, reading) > said.level;
         let mut needs = Needs::default();
-        needs.knowledge.files = !is_as_it_was(facts, &said) && facts.meter.reading().is_some_and(rises);
+        needs.knowledge.files = !flow_is_unchanged(facts, &said) && facts.meter.reading().is_some_and(rises);
         needs
     }
 
@@ -101,12 +97,12 @@ impl Policy for Pressure {
         let Some(window) = reading.window else { return Verdict::silent("the window is not known") };
         let given = match &facts.marks {
             Known::Value(marks) => marks.pressure.said,
-            Known::Absent => Said::default(),
-            // Whether it was said already cannot be known: advice fails open, and that is silence.
+            Known::Absent => SaidPressure::default(),
+            // Unknown whether it was said already: advice fails open, which means silence.
             Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
         };
-        let level = level(facts, config, reading);
-        let now = Said {
+        let level = reached_level(facts, config, reading);
+        let now = SaidPressure {
             level,
             used: reading.used,
             reference: window.reference(),
@@ -118,29 +114,29 @@ impl Policy for Pressure {
             Effect::mark(Mark::Pressure(now)),
             Effect::Pressure(effect::Effect::Publish { level, reading: reading.clone() }),
         ];
-        // A hook of a parallel call may come with an older reading than the one something was said on.
+        // A hook of a parallel call may have an older reading than the last warning.
         if reading.at < given.at {
             return Verdict::silent("a newer reading was seen");
         }
         match level.cmp(&given.level) {
             Ordering::Equal if level == PressureLevel::None => Verdict::silent("below the first level"),
             Ordering::Equal => Verdict::silent("this level was said before"),
-            // Use fell (a rewind), or a larger window came: the level above may be said again.
-            Ordering::Less if fell(&given, &now) => {
+            // Use fell (a rewind), or the window grew: the next level may be said again.
+            Ordering::Less if use_fell(&given, &now) => {
                 Verdict { effects: remember, ..Verdict::silent("use fell; armed again") }
             }
             Ordering::Less => Verdict::silent("this level was said before"),
-            // What was urgent was that something could be lost.
-            Ordering::Greater if given.promoted && unpromoted(facts) == 0 => {
-                let looked = Mark::Pressure(Said { looked: Some(facts.now), ..given });
+            // The urgency was about losing unpromoted entries.
+            Ordering::Greater if given.promoted && count_unpromoted(facts) == 0 => {
+                let looked = Mark::Pressure(SaidPressure { looked: Some(facts.now), ..given });
                 let effects =
-                    if is_as_it_was(facts, &given) { Vec::new() } else { vec![Effect::mark(looked)] };
+                    if flow_is_unchanged(facts, &given) { Vec::new() } else { vec![Effect::mark(looked)] };
                 Verdict { effects, ..Verdict::silent("everything is promoted") }
             }
             Ordering::Greater => {
                 let say = Say {
                     to: Audience::Model,
-                    text: text(level, facts, reading),
+                    text: pressure_text(level, facts, reading),
                     weight: if level == PressureLevel::Urgent { 60 } else { 40 },
                     explains: false,
                     when_said: remember,
@@ -151,13 +147,12 @@ impl Policy for Pressure {
     }
 }
 
-/// Whether use really fell since something was said. A few tokens less are jitter: tools come and go in a request.
-fn fell(said: &Said, now: &Said) -> bool {
+/// A few tokens less are jitter: tools come and go in a request.
+fn use_fell(said: &SaidPressure, now: &SaidPressure) -> bool {
     now.reference > said.reference || now.used + now.reference / 50 < said.used
 }
 
-/// The level that use has reached.
-fn level(facts: &Facts<'_>, config: &Config, reading: &Reading) -> PressureLevel {
+fn reached_level(facts: &Facts<'_>, config: &Config, reading: &Reading) -> PressureLevel {
     let forecast = facts.forecast();
     let settings = &config.policies.pressure;
     if settings.urgent.reached(reading, forecast.as_ref()) {
@@ -169,22 +164,21 @@ fn level(facts: &Facts<'_>, config: &Config, reading: &Reading) -> PressureLevel
     }
 }
 
-/// Whether flow was looked at since it was last changed, and all of it was promoted. This is asked at every call of a tool, and
-/// would be answered by reading all of it.
-fn is_as_it_was(facts: &Facts<'_>, said: &Said) -> bool {
+/// Flow is unchanged since it was last read and found promoted. Saves reading all of it at every tool call.
+fn flow_is_unchanged(facts: &Facts<'_>, said: &SaidPressure) -> bool {
     said.promoted
         && said
             .looked
             .is_some_and(|looked| facts.knowledge.flow_changed.is_none_or(|changed| changed < looked))
 }
 
-/// How many entries of the flow nobody promoted, as far as that is known.
-fn unpromoted(facts: &Facts<'_>) -> usize {
+/// Zero if unknown.
+fn count_unpromoted(facts: &Facts<'_>) -> usize {
     facts.knowledge.files.as_ref().map_or(0, |knowledge| knowledge.unpromoted.len())
 }
 
-/// What the model is told: numbers, then what they mean. Facts, no commands.
-fn text(level: PressureLevel, facts: &Facts<'_>, reading: &Reading) -> String {
+/// Numbers first, then their meaning. Facts, no commands.
+fn pressure_text(level: PressureLevel, facts: &Facts<'_>, reading: &Reading) -> String {
     let mut text = String::from(match level {
         PressureLevel::Urgent => "Context is running out: ",
         PressureLevel::Info | PressureLevel::None => "Context use: ",
@@ -210,11 +204,12 @@ fn text(level: PressureLevel, facts: &Facts<'_>, reading: &Reading) -> String {
             _ => write!(text, ", about {turns} turns at this session's pace ({fewest} to {most})"),
         };
     }
-    // Where the host never compacts there is no summary; it would be the wrong thing to count on.
+    // A host that never compacts makes no summary to rely on.
     let compacts = reading.window.is_some_and(|window| window.compact_at.is_some());
     text += if compacts { ". After that the conversation survives only as a summary." } else { "." };
-    // What a person has to decide goes with a person's prompt; in the middle of a turn there is what the model can do alone.
-    match (facts.event.kind, unpromoted(facts)) {
+    // Decisions for a person go with a person's prompt; in the middle of a turn the text names what the model
+    // can do alone.
+    match (facts.event.kind, count_unpromoted(facts)) {
         (EventKind::PostToolUse, _) => {
             text += " An entry in progress.md is kept as written: `tidegate progress add \"what was done\"` makes one, with \
                      --decision and --next.";

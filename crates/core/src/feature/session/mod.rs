@@ -22,7 +22,7 @@ impl Feature for Room {
         let may_have_changed = matches!(event.kind, EventKind::SessionStart | EventKind::ConfigChange);
         Needs {
             host_settings: may_have_changed || marks.is_none_or(|marks| marks.session.host.is_none()),
-            meter: event.main_thread() && event.is_human_prompt(),
+            meter: event.is_main_thread() && event.is_human_prompt(),
             ..Needs::default()
         }
     }
@@ -42,20 +42,20 @@ fn observe_session(facts: &Facts<'_>) -> Vec<Mark> {
     if begins {
         marks.push(Mark::Began { at: facts.now });
     }
-    if starts && !event.compacted() || known.is_none() {
+    if starts && !event.follows_compaction() || known.is_none() {
         marks.push(Mark::Attached(facts.now));
     }
     if event.kind == EventKind::SessionEnd {
         marks.push(Mark::Detached);
     }
-    if let Some(name) = event.skill() {
+    if let Some(name) = event.invoked_skill() {
         let agent = event.agent().map(|agent| agent.id.to_owned());
         marks.push(Mark::Skill { name: name.to_owned(), agent });
     }
     if event.kind == EventKind::DirectoryAdded {
         marks.extend(event.directory.as_ref().map(|path| Mark::Directory(path.to_string())));
     }
-    if !event.main_thread() {
+    if !event.is_main_thread() {
         return marks;
     }
     if known.and_then(|known| known.person) != Some(facts.person) {
@@ -78,7 +78,7 @@ fn observe_session(facts: &Facts<'_>) -> Vec<Mark> {
         marks.push(Mark::Host(host.clone()));
     }
     marks.extend(event.model.as_ref().map(|id| Mark::Model { id: id.to_string(), at: facts.now }));
-    if event.compacted() {
+    if event.follows_compaction() {
         marks.push(Mark::Boundary(facts.now));
     }
     if let Some(prompt) = event.human_prompt() {

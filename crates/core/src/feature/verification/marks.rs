@@ -1,57 +1,51 @@
-//! What a session did to the code, and what was proved since.
+//! Edits of a session, and the checks since.
 
 use serde::{Deserialize, Serialize};
 
 use crate::event::Event;
 use crate::feature::marks::{self, RoomMarks};
-use crate::feature::verification::work::{Background, ChangeSet, Checked, Edit, Wrote};
+use crate::feature::verification::work::{BackgroundCheck, ChangeSet, Edit, SucceededChecks, WrittenCode};
 use crate::time::Millis;
 
-/// One mark, as it is written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
-    /// Code was edited.
     Edit(Edit),
-    /// Checks succeeded.
-    Checked(Checked),
-    /// A check ran whose exit status was hidden: its command line.
+    Checked(SucceededChecks),
+    /// The command line of a check whose exit status was hidden.
     Hidden(String),
-    /// When code was last verified.
+    /// The time of the last verification.
     Verified(Millis),
     /// A check runs in the background.
-    Launched(Background),
-    /// A task in the background has ended.
+    Launched(BackgroundCheck),
+    /// The id of a background task.
     Ended(String),
-    /// A stop was held for the change set.
+    /// A stop was blocked for the change set.
     Held,
-    /// A tool ran since a stop was held.
+    /// A tool ran since a stop was blocked.
     Ran,
     /// The person was told that the change set stays unverified.
     Told,
-    /// The change set as it is.
     Changes(ChangeSet),
-    /// What code was written.
-    Wrote(Wrote),
+    Wrote(WrittenCode),
 }
 
-/// The marks, folded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
     /// Code that is not verified.
     pub changes: Option<ChangeSet>,
-    /// When code was last verified.
+    /// The time of the last verification.
     pub verified: Option<Millis>,
     /// Checks in the background.
-    pub background: Vec<Background>,
-    /// What code was written, verified or not.
-    pub wrote: Wrote,
+    pub background: Vec<BackgroundCheck>,
+    /// Verified or not.
+    pub wrote: WrittenCode,
 }
 
-/// Hooks of calls that run at once may write their marks in another order than they began.
+/// Hooks of parallel calls may write their marks in another order than they began.
 const CLOCK_SLACK_MS: u64 = 60_000;
 
-/// More checks than anybody runs at once.
+/// More checks than usually run at once.
 const BACKGROUND_KEPT: usize = 8;
 
 impl RoomMarks for Marks {
@@ -81,7 +75,7 @@ impl RoomMarks for Marks {
         marks.extend(self.verified.map(Mark::Verified));
         marks.extend(self.changes.clone().map(Mark::Changes));
         marks.extend(self.background.iter().cloned().map(Mark::Launched));
-        marks.extend((self.wrote != Wrote::default()).then(|| Mark::Wrote(self.wrote.clone())));
+        marks.extend((self.wrote != WrittenCode::default()).then(|| Mark::Wrote(self.wrote.clone())));
         marks
     }
 }
@@ -95,12 +89,12 @@ impl Marks {
         self.changes.get_or_insert_default().add(edit);
     }
 
-    fn check(&mut self, checked: &Checked) {
+    fn check(&mut self, checked: &SucceededChecks) {
         let Some(changes) = &mut self.changes else {
             return;
         };
-        // Marks are in the order in which they were made. If the last edit seems to lie in the future of the check's end,
-        // the clock was set back, and the order is the better witness.
+        // Marks are in the order in which they were made. If the last edit is later than the end of the
+        // check, the clock was set back, and the order is more reliable.
         let clock_set_back = changes.last.since(checked.seen) > CLOCK_SLACK_MS;
         if changes.last > checked.at && !clock_set_back {
             return;
@@ -113,7 +107,7 @@ impl Marks {
         }
     }
 
-    fn launch(&mut self, background: Background) {
+    fn launch(&mut self, background: BackgroundCheck) {
         self.end(&background.task);
         self.background.push(background);
         if self.background.len() > BACKGROUND_KEPT {
@@ -131,7 +125,7 @@ impl Marks {
         }
     }
 
-    /// What they come to with more marks of the session.
+    /// The result with further marks of the session.
     #[must_use]
     pub fn after(&self, new: &[marks::Mark]) -> Marks {
         let mut all = marks::Marks { verification: self.clone(), ..marks::Marks::default() };
@@ -141,13 +135,13 @@ impl Marks {
         all.verification
     }
 
-    /// Checks in the background that could still verify what is unverified.
-    pub fn pending(&self) -> impl Iterator<Item = &Background> {
+    /// Checks in the background that could still verify the change set.
+    pub fn pending(&self) -> impl Iterator<Item = &BackgroundCheck> {
         let last = self.changes.as_ref().map(|changes| changes.last).unwrap_or_default();
         self.background.iter().filter(move |check| check.at >= last)
     }
 
-    /// Whether one of them still runs when a turn ends.
+    /// Whether one of them still runs at the end of a turn.
     pub fn check_runs(&self, event: &Event<'_>) -> bool {
         self.pending().any(|check| event.is_running(&check.task))
     }
@@ -166,7 +160,7 @@ pub(in crate::feature) mod tests {
                 at: Millis(at),
                 shell
             })),
-            (0u64..1 << 40, any::<bool>()).prop_map(|(at, verified)| Mark::Checked(Checked {
+            (0u64..1 << 40, any::<bool>()).prop_map(|(at, verified)| Mark::Checked(SucceededChecks {
                 kinds: Kinds::TEST,
                 at: Millis(at),
                 seen: Millis(at),
@@ -174,7 +168,7 @@ pub(in crate::feature) mod tests {
             })),
             Just(Mark::Hidden("cargo test | tail".into())),
             (0u64..1 << 40).prop_map(|at| Mark::Verified(Millis(at))),
-            ("[a-z0-9]{9}", 0u64..1 << 40).prop_map(|(task, at)| Mark::Launched(Background {
+            ("[a-z0-9]{9}", 0u64..1 << 40).prop_map(|(task, at)| Mark::Launched(BackgroundCheck {
                 task,
                 kinds: Kinds::BUILD,
                 at: Millis(at),
@@ -184,7 +178,7 @@ pub(in crate::feature) mod tests {
             Just(Mark::Held),
             Just(Mark::Ran),
             Just(Mark::Told),
-            ("[a-z/]{1,24}", 0u64..1 << 40).prop_map(|(file, at)| Mark::Wrote(Wrote {
+            ("[a-z/]{1,24}", 0u64..1 << 40).prop_map(|(file, at)| Mark::Wrote(WrittenCode {
                 files: vec![file],
                 last: Millis(at),
                 began: Millis(at),
@@ -199,7 +193,8 @@ pub(in crate::feature) mod tests {
     #[test]
     fn a_check_speaks_only_of_what_was_there_when_it_began() {
         let kinds = Kinds::TEST;
-        let checked = |at, verified| Checked { kinds, at: Millis(at), seen: Millis(at + 5), verified };
+        let checked =
+            |at, verified| SucceededChecks { kinds, at: Millis(at), seen: Millis(at + 5), verified };
         let mut marks = Marks::default();
         marks.edit(&edit("a.rs", 10));
         marks.check(&checked(9, true));
@@ -214,7 +209,8 @@ pub(in crate::feature) mod tests {
     fn a_clock_that_was_set_back_does_not_hold_for_an_hour() {
         let mut marks = Marks::default();
         marks.edit(&edit("a.rs", 3_600_000));
-        let at = |seen| Checked { kinds: Kinds::TEST, at: Millis(10), seen: Millis(seen), verified: true };
+        let at =
+            |seen| SucceededChecks { kinds: Kinds::TEST, at: Millis(10), seen: Millis(seen), verified: true };
         marks.check(&at(3_599_000));
         assert!(marks.changes.is_some(), "a long check, and an edit in the middle of it");
         marks.check(&at(20));

@@ -1,10 +1,10 @@
-//! Verification: whether code that was edited was checked since, by what the project itself says is a check.
+//! Verification: edited code must be checked, by the project's own checks.
 
 pub mod checks;
-pub mod evidence;
+pub mod bookkeeping;
 pub mod facts;
 pub mod marks;
-pub mod skill;
+pub mod required_checks;
 pub mod task_gate;
 pub mod verify_stop;
 pub mod words;
@@ -17,7 +17,6 @@ use crate::feature::facts::{Facts, Needs};
 use crate::feature::marks::{Mark, Marks};
 use crate::feature::verdict::NoEffect;
 
-/// What this room adds to the aggregates.
 pub struct Room;
 
 impl Feature for Room {
@@ -26,14 +25,14 @@ impl Feature for Room {
     type Effect = NoEffect;
 
     fn needs(event: &Event<'_>, marks: Option<&Marks>, config: &Config) -> Needs {
-        evidence::needs(event, marks, config)
+        bookkeeping::needs(event, marks, config)
     }
 
     fn observe(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
-        evidence::marks(facts, config).into_iter().map(Mark::from).collect()
+        bookkeeping::marks(facts, config).into_iter().map(Mark::from).collect()
     }
 
     fn must_note(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
-        evidence::edit_marks(facts, config).into_iter().map(Mark::from).collect()
+        bookkeeping::edit_marks(facts, config).into_iter().map(Mark::from).collect()
     }
 }

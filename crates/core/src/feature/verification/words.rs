@@ -1,12 +1,11 @@
-//! Texts for people about code that was edited and not verified since.
+//! Texts for people about unverified code.
 
 use super::verify_stop::ID;
 use super::work::{ChangeSet, OTHERS_KEPT};
 use crate::text::lang::Lang;
 
-/// A stop was held.
 pub(super) fn stop_held(lang: Lang, changes: &ChangeSet) -> String {
-    let files = listed(lang, changes);
+    let files = file_list(lang, changes);
     match lang {
         Lang::En => format!(
             "Tidegate had the agent go on: code was edited and not verified since ({files}). To work without this gate: \
@@ -19,21 +18,21 @@ pub(super) fn stop_held(lang: Lang, changes: &ChangeSet) -> String {
     }
 }
 
-/// A turn ended although code is unverified.
+/// For a turn that ended although code is unverified.
 pub(super) fn unverified(lang: Lang, changes: &ChangeSet) -> String {
-    let files = listed(lang, changes);
+    let files = file_list(lang, changes);
     match lang {
         Lang::En => format!("Code was edited and is not verified: {files}."),
         Lang::Ja => format!("コードが編集されましたが、その後検証されていません: {files}。"),
     }
 }
 
-fn listed(lang: Lang, changes: &ChangeSet) -> String {
+fn file_list(lang: Lang, changes: &ChangeSet) -> String {
     match lang {
-        // As the model reads it.
-        Lang::En => changes.listed(),
+        // The same list as for the model.
+        Lang::En => changes.list_files(),
         Lang::Ja => {
-            let names = changes.shown().collect::<Vec<_>>().join("、");
+            let names = changes.shown_files().collect::<Vec<_>>().join("、");
             match changes.others.len() {
                 0 => names,
                 OTHERS_KEPT => format!("{names} ほか{OTHERS_KEPT}件以上"),
@@ -43,7 +42,7 @@ fn listed(lang: Lang, changes: &ChangeSet) -> String {
     }
 }
 
-/// Status line: how many files are unverified.
+/// In the status line.
 pub fn unverified_files(lang: Lang, count: usize) -> String {
     match lang {
         Lang::En if count == 1 => "1 file unverified".to_owned(),

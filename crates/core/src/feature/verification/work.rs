@@ -1,8 +1,8 @@
-//! What a session has done to the code, and what has been proved about it since.
+//! Edits of a session, and the checks that succeeded since.
 //!
-//! A *change set* begins with the first code edit after the last verification and ends with the next verification; edits
-//! in between belong to it. Everything here is folded from marks, so that it survives compaction and resume and is the
-//! same for the main thread and its subagents.
+//! A *change set* begins with the first code edit after the last verification and ends with the next
+//! verification; edits in between belong to it. Everything here is folded from marks, so that it survives
+//! compaction and resume and is the same for the main thread and its subagents.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,43 +11,39 @@ use crate::text::cut::last_bytes;
 use crate::text::quoted::quoted_line;
 use crate::time::Millis;
 
-/// A file of class code, inside the project, was written.
+/// An edit of a code file inside the project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edit {
-    /// Relative to the project where it is below its root.
+    /// Relative to the project if it is below its root.
     pub file: String,
-    /// When we saw it.
     pub at: Millis,
     /// By a command line, not by an editing tool.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shell: bool,
 }
 
-/// Checks that succeeded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Checked {
-    /// Which.
+pub struct SucceededChecks {
     pub kinds: Kinds,
-    /// When they began: what was edited later they cannot speak of.
+    /// The beginning of the checks: they prove nothing about later edits.
     pub at: Millis,
-    /// When we saw that they succeeded.
+    /// The time at which the hook saw their success.
     #[serde(default)]
     pub seen: Millis,
-    /// Together with what succeeded before they are all that the config wants.
+    /// Together with earlier checks they are all that the config requires.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub verified: bool,
 }
 
-/// A check that runs in the background.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Background {
-    /// The host's name for it.
+pub struct BackgroundCheck {
+    /// The host's id.
     pub task: String,
-    /// What it would prove.
+    /// The kinds that it would prove.
     pub kinds: Kinds,
-    /// When it began.
+    /// The time of its start.
     pub at: Millis,
-    /// It was gone when this prompt's turn ended, before its end was told.
+    /// The prompt at whose end the task was gone without a report of its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub awaited: Option<String>,
 }
@@ -60,21 +56,21 @@ pub struct ChangeSet {
     pub began: Millis,
     /// The last edit.
     pub last: Millis,
-    /// The first files of it.
+    /// The first files; others are only counted.
     pub files: Vec<String>,
-    /// Of the others only enough to count each once.
+    /// Hashes, to count each further file once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<u32>,
-    /// What succeeded since the last edit.
+    /// Kinds that succeeded since the last edit.
     #[serde(skip_serializing_if = "no_kinds")]
     pub checked: Kinds,
     /// A check since the last edit whose exit status was hidden.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hidden: Option<String>,
-    /// How often a stop was held for it.
+    /// How often a stop was blocked for it.
     #[serde(skip_serializing_if = "is_zero")]
     pub held: u32,
-    /// A tool ran since a stop was held.
+    /// A tool ran since a stop was blocked.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ran: bool,
     /// The person was told that it stays unverified.
@@ -92,31 +88,31 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// Stands for a file whose name could not be written down.
+/// In place of a file whose name could not be written down.
 pub const UNNAMED: &str = "(a file that could not be noted)";
 
-/// So many files are kept by name: a message lists no more.
+/// Files kept by name: a message lists no more.
 pub const FILES_NAMED: usize = 5;
 
-/// So many more are counted; beyond that a number says little.
+/// Further files counted; beyond that a number says little.
 pub(crate) const OTHERS_KEPT: usize = 60;
 
-/// Longer paths are not told whole. The end of a path says more than its beginning.
+/// Longer paths are shortened in messages. The end of a path says more than its beginning.
 const LONGEST_SHOWN: usize = 80;
 
-/// Longer paths are not kept whole, either.
+/// Longer paths are also shortened in marks.
 const LONGEST_KEPT: usize = 1024;
 
-/// Stands for the beginning of a path that was cut off.
+/// In place of the beginning of a shortened path.
 const CUT: char = '…';
 
 impl ChangeSet {
-    /// How many files it has, as far as they were counted.
+    /// Up to the limit of counted files.
     pub fn count(&self) -> usize {
         self.files.len() + self.others.len()
     }
 
-    /// Takes one more edit; what was proved before it is void.
+    /// Voids the checks before it.
     pub(super) fn add(&mut self, edit: &Edit) {
         if self.files.is_empty() {
             self.began = edit.at;
@@ -125,7 +121,7 @@ impl ChangeSet {
         self.checked = Kinds::default();
         self.hidden = None;
         self.ran = true;
-        let name = shorten(&edit.file, LONGEST_KEPT);
+        let name = shorten_path(&edit.file, LONGEST_KEPT);
         if self.files.contains(&name) {
             return;
         }
@@ -133,26 +129,25 @@ impl ChangeSet {
             self.files.push(name);
             return;
         }
-        let hash = hash(&edit.file);
+        let hash = hash_text(&edit.file);
         if self.others.len() < OTHERS_KEPT && !self.others.contains(&hash) {
             self.others.push(hash);
         }
     }
 
-    /// The files that are kept by name, as they are told.
-    pub(super) fn shown(&self) -> impl Iterator<Item = String> {
-        self.files.iter().map(|file| shorten(file, LONGEST_SHOWN))
+    pub(super) fn shown_files(&self) -> impl Iterator<Item = String> {
+        self.files.iter().map(|file| shorten_path(file, LONGEST_SHOWN))
     }
 
-    /// The paths of all its files. `None`: some were only counted, could not be noted, or were cut.
+    /// `None` if some were only counted, could not be noted, or were shortened.
     pub fn paths(&self) -> Option<&[String]> {
         let is_whole = |file: &String| file != UNNAMED && !file.starts_with(CUT);
         (self.others.is_empty() && self.files.iter().all(is_whole)).then_some(&self.files)
     }
 
     /// `src/a.rs, src/b.rs and 3 more`.
-    pub fn listed(&self) -> String {
-        let names = self.shown().map(|file| quoted_line(&file)).collect::<Vec<_>>().join(", ");
+    pub fn list_files(&self) -> String {
+        let names = self.shown_files().map(|file| quoted_line(&file)).collect::<Vec<_>>().join(", ");
         match self.others.len() {
             0 => names,
             OTHERS_KEPT => format!("{names} and more than {OTHERS_KEPT} more"),
@@ -161,36 +156,36 @@ impl ChangeSet {
     }
 }
 
-fn shorten(path: &str, longest: usize) -> String {
+fn shorten_path(path: &str, longest: usize) -> String {
     let end = last_bytes(path, longest);
     if end.len() == path.len() { path.to_owned() } else { format!("{CUT}{end}") }
 }
 
 /// FNV-1a: enough to count files, and the same on every machine.
-pub(crate) fn hash(text: &str) -> u32 {
+pub(crate) fn hash_text(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-/// What code a session wrote: also after it was verified.
+/// Code that a session wrote, also after it was verified.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Wrote {
-    /// The last files of it, newest last.
+pub struct WrittenCode {
+    /// Newest last.
     pub files: Vec<String>,
     /// The last edit.
     pub last: Millis,
-    /// When the last change set began.
+    /// The beginning of the last change set.
     pub began: Millis,
 }
 
 /// More than a summary should name.
 const WROTE_KEPT: usize = 20;
 
-impl Wrote {
+impl WrittenCode {
     pub(super) fn add(&mut self, edit: &Edit) {
-        // Marks are in the order in which they were made, also where the clock was set back in between.
+        // Marks are in the order in which they were made, even if the clock was set back in between.
         self.last = edit.at;
-        let name = shorten(&edit.file, LONGEST_SHOWN);
+        let name = shorten_path(&edit.file, LONGEST_SHOWN);
         self.files.retain(|known| *known != name);
         self.files.push(name);
         if self.files.len() > WROTE_KEPT {
@@ -214,7 +209,7 @@ mod tests {
             changes.add(&edit(&format!("src/{}.rs", at % 7), at));
         }
         assert_eq!(changes.count(), 7);
-        assert_eq!(changes.listed(), "src/0.rs, src/1.rs, src/2.rs, src/3.rs, src/4.rs and 2 more");
+        assert_eq!(changes.list_files(), "src/0.rs, src/1.rs, src/2.rs, src/3.rs, src/4.rs and 2 more");
         assert_eq!((changes.began, changes.last), (Millis(0), Millis(8)));
     }
 }

@@ -35,7 +35,7 @@ impl Feature for Room {
 
     /// A gate decides whether an agent is spawned; the reading it relies on may be worth a wait.
     fn deserves_time(event: &Event<'_>, marks: &Marks) -> bool {
-        event.spawn().is_some() && marks.workflow.attached.is_some()
+        event.spawned_agent().is_some() && marks.workflow.attached.is_some()
     }
 }
 

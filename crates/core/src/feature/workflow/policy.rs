@@ -53,25 +53,25 @@ impl Policy for WorkflowGate {
         let attached = marks.and_then(|marks| marks.workflow.attached.as_ref());
         match event.kind {
             EventKind::PreToolUse => {
-                event.spawn().filter(|_| event.main_thread())?;
+                event.spawned_agent().filter(|_| event.is_main_thread())?;
                 let workflow = attached.is_some();
                 Some(Needs { meter: true, current: workflow, workflow, ..Needs::default() })
             }
             EventKind::PostToolUse if writes_manifest(event, attached) => {
-                let shell = event.command().is_some();
-                let meter = event.main_thread();
+                let shell = event.command_line().is_some();
+                let meter = event.is_main_thread();
                 let current = meter && attached.is_some();
                 let mut needs = Needs { meter, current, workflow: true, ..Needs::default() };
                 needs.verification.files = shell;
                 Some(needs)
             }
             EventKind::PostToolUse | EventKind::PostToolUseFailure => {
-                (attached.is_some() && event.main_thread() && event.spawn_failed()).then(Needs::default)
+                (attached.is_some() && event.is_main_thread() && event.spawn_failed()).then(Needs::default)
             }
             EventKind::UserPromptSubmit => {
                 attached.filter(|_| event.failed_agent().is_some()).map(|_| Needs::default())
             }
-            EventKind::SessionStart if event.compacted() && event.main_thread() => {
+            EventKind::SessionStart if event.follows_compaction() && event.is_main_thread() => {
                 attached.map(|_| Needs { workflow: true, ..Needs::default() })
             }
             _ => None,
@@ -95,8 +95,10 @@ impl Policy for WorkflowGate {
             (EventKind::UserPromptSubmit, Some(_)) => {
                 note_failed_agent(facts.event.failed_agent().map(|what| work_id(what, "")))
             }
-            (EventKind::PostToolUse | EventKind::PostToolUseFailure, _) if facts.event.spawn().is_some() => {
-                note_failed_agent(facts.event.spawn().map(|(what, kind)| work_id(what, kind)))
+            (EventKind::PostToolUse | EventKind::PostToolUseFailure, _)
+                if facts.event.spawned_agent().is_some() =>
+            {
+                note_failed_agent(facts.event.spawned_agent().map(|(what, kind)| work_id(what, kind)))
             }
             (EventKind::PostToolUse, _) => decide_manifest_write(facts, config, attached),
             _ => Verdict::silent("no workflow is under way here"),
@@ -106,14 +108,14 @@ impl Policy for WorkflowGate {
 
 /// Judged by its input alone.
 pub fn writes_manifest(event: &Event<'_>, attached: Option<&AttachedWorkflow>) -> bool {
-    let paths = event.written(|_| false);
+    let paths = event.written_paths(|_| false);
     if !paths.is_empty() {
         let ours = |path: &str| attached.is_some_and(|attached| is_same_file(path, &attached.manifest));
         return paths.iter().any(|path| is_manifest(path) || ours(path));
     }
     // Tidegate's own commands also write it, without naming it.
     event
-        .command()
+        .command_line()
         .is_some_and(|line| line.contains(MANIFEST_FILE) || attached.is_some() && line.contains(" gate "))
 }
 
@@ -434,7 +436,9 @@ impl AgentSpawn<'_> {
 
     /// Advises on repeating the work of a failed agent.
     fn advise_on_retry(&self, verdict: &mut Verdict) {
-        let (Some(attached), Some((what, kind))) = (self.attached, self.facts.event.spawn()) else { return };
+        let (Some(attached), Some((what, kind))) = (self.attached, self.facts.event.spawned_agent()) else {
+            return;
+        };
         let ids = [work_id(what, kind), work_id(what, "")];
         let Some(work) = ids.into_iter().find(|work| attached.failed.contains(work)) else { return };
         let text = "An agent with this task failed before. For the next one, one line on what went wrong is enough in its prompt; the output \
@@ -489,7 +493,7 @@ fn decide_manifest_write(facts: &Facts<'_>, config: &Config, attached: Option<&A
     let Some(bound) = attached.filter(|_| is_bound && !anothers) else {
         return match standing.held_elsewhere.zip(attached) {
             // An agent may work on a task of its own in a worktree of its own.
-            _ if !facts.event.main_thread() => Verdict::silent("an agent wrote another manifest"),
+            _ if !facts.event.is_main_thread() => Verdict::silent("an agent wrote another manifest"),
             _ if is_bound && !call_wrote(facts, &standing.path) => {
                 Verdict::silent("another session has the workflow now")
             }
@@ -541,7 +545,7 @@ fn follow_phase(
 
 /// As far as the call shows.
 fn call_wrote(facts: &Facts<'_>, manifest: &str) -> bool {
-    let by_tool = facts.event.written(|_| false).iter().any(|path| is_same_file(path, manifest));
+    let by_tool = facts.event.written_paths(|_| false).iter().any(|path| is_same_file(path, manifest));
     by_tool
         || facts
             .verification

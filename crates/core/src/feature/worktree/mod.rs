@@ -76,7 +76,7 @@ impl Policy for Worktree {
             event.kind,
             EventKind::SessionStart | EventKind::UserPromptSubmit | EventKind::PostToolUse | EventKind::Stop
         );
-        let listens = event.may_end_worktree() || (tells && waits && event.main_thread());
+        let listens = event.may_end_worktree() || (tells && waits && event.is_main_thread());
         listens.then_some(Needs { worktree: true, ..Needs::default() })
     }
 

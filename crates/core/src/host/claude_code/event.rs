@@ -6,7 +6,7 @@ use super::payload::{self, ContextWindow, Payload};
 use super::tools;
 use crate::event::prompt::{Author, EndedTask, Notice, Prompt};
 use crate::event::{
-    BackgroundTask, Event, EventKind, FailedStep, PROMPT_HEAD, Permission, Start, Thread, Unreadable,
+    BackgroundTask, Event, EventKind, FailedStep, PROMPT_HEAD, Permission, Start, Thread, UnreadableEvent,
 };
 use crate::host::{Host, head};
 use crate::text::json::{Field, LongText, read_object};
@@ -14,10 +14,10 @@ use crate::text::json::{Field, LongText, read_object};
 /// Enough to tell a person's prompt from the host's.
 const FIRST_WORDS: usize = 64;
 
-/// How the host tells of the end of a task in the background.
+/// Begins the host's report that a background task ended.
 const TASK_NOTIFICATION: &str = "<task-notification>";
 
-/// How texts begin that the host puts where a person's prompt would stand.
+/// Beginnings of texts that the host puts in place of a person's prompt.
 pub(crate) const MACHINE: [&str; 8] = [
     TASK_NOTIFICATION,
     "<command-name>",
@@ -30,7 +30,7 @@ pub(crate) const MACHINE: [&str; 8] = [
 ];
 
 /// Reads a payload; see [`HostWing::read`](crate::host::HostWing::read).
-pub(super) fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, Unreadable<'_>> {
+pub(super) fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, UnreadableEvent<'_>> {
     let mut payload: Payload<'_> = read_object(bytes).map_err(|why| head::broken(bytes, registered, why))?;
     let name = std::mem::take(&mut payload.hook_event_name);
     let begun = head::begin(Host::ClaudeCode, name, &payload.session_id, registered)?;
@@ -89,13 +89,13 @@ fn start(source: Option<&str>) -> Start {
     }
 }
 
-/// In some modes the host lets its own rules decide: for files in its own folder, and for whatever a path in the project
-/// leads to, also by a link (seen with 2.1.325).
+/// In some modes the host's own rules decide: for files in its own folder, and for whatever a path in the
+/// project leads to, also through a link (seen with 2.1.325).
 fn permission(mode: Cow<'_, str>) -> Permission<'_> {
     Permission { asks_nobody: matches!(mode.as_ref(), "bypassPermissions" | "dontAsk" | "auto"), mode }
 }
 
-fn task(task: payload::BackgroundTask<'_>) -> BackgroundTask<'_> {
+fn task(task: payload::WireTask<'_>) -> BackgroundTask<'_> {
     let kind = task.kind.get().map_or("", AsRef::as_ref);
     BackgroundTask {
         is_agent: ["agent", "teammate", "workflow"].iter().any(|word| kind.contains(word)),
@@ -104,7 +104,7 @@ fn task(task: payload::BackgroundTask<'_>) -> BackgroundTask<'_> {
     }
 }
 
-/// A prompt with its author. `source` is declared by the host's types, not sent by 2.1.325.
+/// `source` is declared by the host's types, but 2.1.325 does not send it.
 fn prompt_of<'a>(text: LongText<'a>, source: Option<&str>) -> Prompt<'a> {
     let words = match text.first_words(FIRST_WORDS) {
         Some(words) => Cow::Borrowed(words),
@@ -121,7 +121,6 @@ fn prompt_of<'a>(text: LongText<'a>, source: Option<&str>) -> Prompt<'a> {
     Prompt { text, author, notice }
 }
 
-/// The end of a task in the background.
 fn notice(prompt: &str) -> Option<Notice> {
     let text = prompt.trim_start().strip_prefix(TASK_NOTIFICATION)?;
     let between = |tag: &str| {

@@ -11,19 +11,18 @@ mod tools;
 mod transcript;
 mod variables;
 
-use crate::event::action::{Answers, Asked, Question, QuestionCall, RawTool};
-use crate::event::status::Status;
-use crate::event::{Event, EventKind, Unreadable};
+use crate::event::action::{PersonQuestion, QuestionAnswers, QuestionCall, QuestionInput, RawTool};
+use crate::event::status::StatusInput;
+use crate::event::{Event, EventKind, UnreadableEvent};
 use crate::host::answer::{Answer, Channels, Reply};
 use crate::host::detect::Traces;
-use crate::host::transcript::{Parser, Sought};
+use crate::host::transcript::{Sought, TranscriptParser};
 use crate::host::variables::{HostVariables, Lookup};
 use crate::host::window::{HostSettings, Window};
 use crate::host::{Host, HostWing};
 
 pub(crate) use event::MACHINE;
 
-/// The functions of this folder.
 pub struct Wing;
 
 impl HostWing for Wing {
@@ -41,7 +40,11 @@ impl HostWing for Wing {
         }
     }
 
-    fn read(_: Host, payload: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, Unreadable<'_>> {
+    fn read(
+        _: Host,
+        payload: &[u8],
+        registered: Option<EventKind>,
+    ) -> Result<Event<'_>, UnreadableEvent<'_>> {
         event::parse(payload, registered)
     }
 
@@ -61,19 +64,19 @@ impl HostWing for Wing {
         tools::raw(payload)
     }
 
-    fn question(input: &str) -> Option<Question> {
-        question::asked(input)
+    fn question(input: &str) -> Option<QuestionInput> {
+        question::parse_input(input)
     }
 
-    fn question_answers(response: &str) -> Option<Answers> {
-        question::answers(response)
+    fn question_answers(response: &str) -> Option<QuestionAnswers> {
+        question::parse_response(response)
     }
 
-    fn question_call(question: &Asked) -> Option<QuestionCall> {
-        Some(question::call(question))
+    fn question_call(question: &PersonQuestion) -> Option<QuestionCall> {
+        Some(question::question_call(question))
     }
 
-    fn parser(kinds: &[Sought]) -> Parser {
+    fn parser(kinds: &[Sought]) -> TranscriptParser {
         transcript::parser(kinds)
     }
 
@@ -81,7 +84,7 @@ impl HostWing for Wing {
         transcript::is_changed_by_hook(line, call)
     }
 
-    fn status(payload: &[u8]) -> Option<Status<'_>> {
+    fn status(payload: &[u8]) -> Option<StatusInput<'_>> {
         status::read(payload)
     }
 

@@ -1,4 +1,4 @@
-//! A payload of Claude Code as it arrives: only the members that an event is made of.
+//! The wire form of Claude Code's payloads: only the members that an event is made of.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,6 @@ use crate::event::status::ContextUse;
 use crate::text::json::{Field, LongText, Member, wire_key, wire_object};
 
 wire_object! {
-    /// One hook payload: only the members that somebody here uses.
     pub(super) struct Payload<'a> {
         hook_event_name: Cow<'a, str>,
         session_id: Cow<'a, str>,
@@ -42,7 +41,6 @@ wire_object! {
 }
 
 wire_object! {
-    /// The members of a tool's input that somebody here looks at.
     pub(super) struct ToolInput<'a> {
         file_path: Cow<'a, str>,
         notebook_path: Cow<'a, str>,
@@ -57,7 +55,6 @@ wire_object! {
 }
 
 wire_object! {
-    /// The members of a tool's response that somebody here looks at.
     pub(super) struct ToolResponse<'a> {
         success: bool,
         interrupted: bool,
@@ -68,22 +65,21 @@ wire_object! {
 }
 
 wire_object! {
-    /// Something that still runs when a turn ends.
-    pub(super) struct BackgroundTask<'a> {
+    pub(super) struct WireTask<'a> {
         id: Cow<'a, str>,
         kind as "type": Cow<'a, str>,
         status: Cow<'a, str>,
     }
 }
 
-/// All of them; what is no object is passed over.
+/// List items that are not objects are skipped.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct BackgroundTasks<'a>(pub(super) Vec<BackgroundTask<'a>>);
+pub(super) struct BackgroundTasks<'a>(pub(super) Vec<WireTask<'a>>);
 
 impl<'de> Member<'de> for BackgroundTasks<'de> {
     fn list<A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Self>, A::Error> {
         let mut tasks = Vec::new();
-        while let Some(task) = seq.next_element::<Field<BackgroundTask<'de>>>()? {
+        while let Some(task) = seq.next_element::<Field<WireTask<'de>>>()? {
             tasks.extend(task.value());
         }
         Ok(Some(BackgroundTasks(tasks)))
@@ -110,8 +106,8 @@ wire_object! {
     }
 }
 
-/// With server tools one answer is several requests. The totals then count the context once per request, so the last
-/// iteration is what the context holds.
+/// With server tools one answer takes several requests. The totals then count the context once per request,
+/// so only the last iteration shows the size of the context.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct LastIteration<'a>(Option<Box<Usage<'a>>>);
 
@@ -126,7 +122,7 @@ impl<'de> Member<'de> for LastIteration<'de> {
 }
 
 impl Usage<'_> {
-    /// What the request held: the numerator of the host's own percentage. `None` without any count.
+    /// Tokens of the request: the numerator of the host's own percentage. `None` without any count.
     pub(super) fn used(&self) -> Option<u64> {
         let usage = self.last();
         let parts = [&usage.input_tokens, &usage.cache_creation_input_tokens, &usage.cache_read_input_tokens];
@@ -134,12 +130,11 @@ impl Usage<'_> {
         counted.then(|| parts.iter().filter_map(|part| part.get()).sum())
     }
 
-    /// Tokens of the answer.
     pub(super) fn answer(&self) -> u64 {
         self.last().output_tokens.get().copied().unwrap_or_default()
     }
 
-    /// The last iteration that counts anything, else the totals.
+    /// The last iteration with a count, else the totals.
     fn last(&self) -> &Self {
         let last = self.iterations.get().and_then(|iterations| iterations.0.as_deref());
         last.filter(|last| last.used().is_some()).unwrap_or(self)
@@ -147,7 +142,7 @@ impl Usage<'_> {
 }
 
 impl ContextWindow<'_> {
-    /// In neutral numbers. Zero or `null` used tokens are unknown, not empty; a window of zero is none.
+    /// Zero or `null` used tokens mean unknown, not empty; a window of zero means none.
     pub(super) fn context(&self) -> ContextUse {
         let usage = self.current_usage.get().and_then(Usage::used);
         let used = usage.or(self.total_input_tokens.get().copied()).filter(|used| *used > 0);

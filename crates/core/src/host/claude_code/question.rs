@@ -1,17 +1,17 @@
-//! The tool that puts a question to the person.
+//! The tool that asks the person a question.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::event::action::{AnswerOption, Answers, Asked, Question, QuestionAnswer, QuestionCall};
+use crate::event::action::{
+    AnswerOption, PersonQuestion, QuestionAnswer, QuestionAnswers, QuestionCall, QuestionInput,
+};
 
-/// The tool's name.
 pub(super) const TOOL: &str = "AskUserQuestion";
 
-/// The question in the tool's input.
-pub(super) fn asked(input: &str) -> Option<Question> {
+pub(super) fn parse_input(input: &str) -> Option<QuestionInput> {
     #[derive(Deserialize)]
     struct Input {
         questions: Vec<Value>,
@@ -21,28 +21,28 @@ pub(super) fn asked(input: &str) -> Option<Question> {
         more: Map<String, Value>,
     }
     let input: Input = serde_json::from_str(input).ok()?;
-    // Empty ones are none.
+    // An empty object is not an answer.
     let is_answered = match &input.answers {
         Value::Null => false,
         Value::Object(answers) => !answers.is_empty(),
         _ => true,
     };
-    Some(Question {
+    Some(QuestionInput {
         shown: input.questions.iter().map(ToString::to_string).collect(),
-        only: only(&input.questions).filter(|_| input.more.is_empty()),
+        only: only_question(&input.questions).filter(|_| input.more.is_empty()),
         is_answered,
     })
 }
 
-/// The answers in the tool's response, by their questions.
-pub(super) fn answers(response: &str) -> Option<Answers> {
+pub(super) fn parse_response(response: &str) -> Option<QuestionAnswers> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Response {
         #[serde(default)]
         questions: Vec<Value>,
         answers: BTreeMap<String, Value>,
-        /// The host continued by itself because no answer came in time; the answers hold what was ticked by then.
+        /// The host continued by itself after this time without an answer; `answers` then holds the choices
+        /// ticked so far.
         #[serde(default)]
         afk_timeout_ms: Value,
     }
@@ -52,14 +52,13 @@ pub(super) fn answers(response: &str) -> Option<Answers> {
         question,
         text: answer.as_str().map(str::to_owned),
     };
-    Some(Answers {
-        only: only(&response.questions),
+    Some(QuestionAnswers {
+        only: only_question(&response.questions),
         given: response.answers.into_iter().map(answer).collect(),
     })
 }
 
-/// The call that asks this.
-pub(super) fn call(question: &Asked) -> QuestionCall {
+pub(super) fn question_call(question: &PersonQuestion) -> QuestionCall {
     let option = |option: &AnswerOption| json!({ "label": option.label, "description": option.description });
     let options: Vec<Value> = question.options.iter().map(option).collect();
     let question = json!({
@@ -71,8 +70,8 @@ pub(super) fn call(question: &Asked) -> QuestionCall {
     QuestionCall { tool: TOOL, input: json!({ "questions": [question] }).to_string() }
 }
 
-/// The only question. One with a member that has no place in [`Asked`] is none: it could say the opposite.
-fn only(questions: &[Value]) -> Option<Asked> {
+/// A member that has no place in [`PersonQuestion`] makes it `None`: it could say the opposite.
+fn only_question(questions: &[Value]) -> Option<PersonQuestion> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase", deny_unknown_fields)]
     struct Text {
@@ -93,7 +92,7 @@ fn only(questions: &[Value]) -> Option<Asked> {
         label: choice.label,
         description: choice.description.unwrap_or_default(),
     };
-    Some(Asked {
+    Some(PersonQuestion {
         text: text.question,
         header: text.header.unwrap_or_default(),
         options: text.options.into_iter().map(option).collect(),

@@ -1,4 +1,4 @@
-//! What goes back on the wire. One table: how each event says no, asks, ends the turn, carries text.
+//! Replies on the wire. One table: how each event says no, asks, ends the turn, carries text.
 //!
 //! A wrong form silently opens a gate: the host drops an answer that does not fit its schema. So the table is
 //! data, every row of it was seen on the real client or stands in its types, and `tests/replies.rs` keeps a
@@ -11,7 +11,7 @@ use crate::host::answer::{Answer, Call, Channels, Reply};
 
 /// How an event says no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum No {
+enum RefusalForm {
     /// `hookSpecificOutput.permissionDecision`, which can also ask.
     Permission,
     /// `hookSpecificOutput.decision`, of a permission prompt.
@@ -20,15 +20,15 @@ enum No {
     Decision,
     /// Exit 2 with the reason on stderr.
     Exit,
-    /// It cannot: the reason is told as context, where there is a way.
+    /// It cannot. The reason is given as context, if the event carries any.
     Tell,
-    /// It cannot, and nothing it says is heard.
+    /// It cannot, and the host ignores all its texts.
     Deaf,
 }
 
 /// How an event carries text for the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Text {
+enum TextChannel {
     /// `hookSpecificOutput.additionalContext`.
     Context,
     /// Plain stdout, which the host appends to its instructions for the summary.
@@ -37,68 +37,70 @@ enum Text {
     No,
 }
 
-struct Form {
-    no: No,
-    text: Text,
+struct ReplyForm {
+    no: RefusalForm,
+    text: TextChannel,
     /// `systemMessage` reaches the person.
     user: bool,
     /// `continue: false` ends the turn.
     halts: bool,
 }
 
-const fn form(no: No, text: Text, user: bool, halts: bool) -> Form {
-    Form { no, text, user, halts }
+const fn form(no: RefusalForm, text: TextChannel, user: bool, halts: bool) -> ReplyForm {
+    ReplyForm { no, text, user, halts }
 }
 
-fn form_of(kind: EventKind) -> Form {
+fn reply_form(kind: EventKind) -> ReplyForm {
     use EventKind as E;
     match kind {
-        E::PreToolUse => form(No::Permission, Text::Context, true, true),
-        E::PreModelSwitch => form(No::Permission, Text::No, true, false),
-        E::PermissionRequest => form(No::Prompt, Text::No, true, true),
+        E::PreToolUse => form(RefusalForm::Permission, TextChannel::Context, true, true),
+        E::PreModelSwitch => form(RefusalForm::Permission, TextChannel::No, true, false),
+        E::PermissionRequest => form(RefusalForm::Prompt, TextChannel::No, true, true),
         E::PostToolUse | E::PostToolBatch | E::UserPromptSubmit | E::UserPromptExpansion => {
-            form(No::Decision, Text::Context, true, true)
+            form(RefusalForm::Decision, TextChannel::Context, true, true)
         }
-        E::Stop => form(No::Decision, Text::No, true, true),
-        E::SubagentStop => form(No::Decision, Text::No, false, true),
-        E::PreCompact => form(No::Decision, Text::Plain, false, false),
-        E::ConfigChange => form(No::Decision, Text::No, false, false),
-        E::TaskCreated | E::TeammateIdle => form(No::Exit, Text::No, true, false),
+        E::Stop => form(RefusalForm::Decision, TextChannel::No, true, true),
+        E::SubagentStop => form(RefusalForm::Decision, TextChannel::No, false, true),
+        E::PreCompact => form(RefusalForm::Decision, TextChannel::Plain, false, false),
+        E::ConfigChange => form(RefusalForm::Decision, TextChannel::No, false, false),
+        E::TaskCreated | E::TeammateIdle => form(RefusalForm::Exit, TextChannel::No, true, false),
         // Its message is shown nowhere (2.1.325).
-        E::TaskCompleted => form(No::Exit, Text::No, false, false),
-        E::PostToolUseFailure => form(No::Tell, Text::Context, true, true),
-        E::SessionStart | E::Setup | E::PostModelSwitch => form(No::Tell, Text::Context, true, false),
-        E::SubagentStart => form(No::Tell, Text::Context, false, false),
+        E::TaskCompleted => form(RefusalForm::Exit, TextChannel::No, false, false),
+        E::PostToolUseFailure => form(RefusalForm::Tell, TextChannel::Context, true, true),
+        E::SessionStart | E::Setup | E::PostModelSwitch => {
+            form(RefusalForm::Tell, TextChannel::Context, true, false)
+        }
+        E::SubagentStart => form(RefusalForm::Tell, TextChannel::Context, false, false),
         E::PermissionDenied | E::InstructionsLoaded | E::CwdChanged | E::FileChanged | E::DirectoryAdded => {
-            form(No::Tell, Text::No, true, false)
+            form(RefusalForm::Tell, TextChannel::No, true, false)
         }
         // Nothing may go to stdout there: WorktreeCreate takes it for a path.
-        E::Elicitation | E::ElicitationResult | E::WorktreeCreate => form(No::Exit, Text::No, false, false),
-        // PostCompact refuses every hookSpecificOutput, the others drop whatever they get.
+        E::Elicitation | E::ElicitationResult | E::WorktreeCreate => {
+            form(RefusalForm::Exit, TextChannel::No, false, false)
+        }
+        // PostCompact refuses every hookSpecificOutput, the others drop it.
         E::PostCompact
         | E::SessionEnd
         | E::StopFailure
         | E::Notification
         | E::WorktreeRemove
         | E::MessageDisplay
-        | E::Other => form(No::Deaf, Text::No, false, false),
+        | E::Other => form(RefusalForm::Deaf, TextChannel::No, false, false),
     }
 }
 
-/// What an event can carry besides its call, read off the table.
 pub(super) fn channels(kind: EventKind) -> Channels {
-    let form = form_of(kind);
-    Channels { context: form.text != Text::No, user: form.user }
+    let form = reply_form(kind);
+    Channels { context: form.text != TextChannel::No, user: form.user }
 }
 
-/// Puts an answer into the form of its event.
 pub(super) fn reply(kind: EventKind, answer: &Answer<'_>) -> Reply {
-    let form = form_of(kind);
-    if form.no == No::Deaf {
+    let form = reply_form(kind);
+    if form.no == RefusalForm::Deaf {
         return Reply::default();
     }
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    let mut context = some(answer.context).filter(|_| form.text == Text::Context);
+    let mut context = some(answer.context).filter(|_| form.text == TextChannel::Context);
     let mut output = Output { system_message: some(answer.user).filter(|_| form.user), ..Output::default() };
     let mut specific = Specific { hook_event_name: kind.name(), ..Specific::default() };
     let reason = some(answer.reason).unwrap_or_else(|| "not now".to_owned());
@@ -110,43 +112,35 @@ pub(super) fn reply(kind: EventKind, answer: &Answer<'_>) -> Reply {
     }
     match (form.no, answer.call) {
         (_, Call::Pass) => {}
-        (No::Permission, call) => {
+        (RefusalForm::Permission, call) => {
             specific.permission_decision = Some(if call == Call::Ask { "ask" } else { "deny" });
             specific.permission_decision_reason = Some(reason);
         }
-        // A prompt is shown anyway: asking is what happens without an answer.
-        (No::Prompt, Call::Ask) => {}
-        (No::Prompt, call) => {
+        // The host shows its prompt anyway: without an answer, it asks.
+        (RefusalForm::Prompt, Call::Ask) => {}
+        (RefusalForm::Prompt, call) => {
             let interrupt = (call == Call::Halt).then_some(true);
-            specific.decision = Some(Prompt { behavior: "deny", message: reason, interrupt });
+            specific.decision = Some(PromptDecision { behavior: "deny", message: reason, interrupt });
         }
         // At Stop a halt lets the turn end; a block would continue it.
-        (No::Decision, Call::Halt) if matches!(kind, EventKind::Stop | EventKind::SubagentStop) => {}
-        // Where nobody can be asked, what should be asked is not let through.
-        (No::Decision, _) => {
-            output.decision = Some("block");
-            // A prompt that is refused shows its reason to the person and drops the message beside it.
-            let for_person = matches!(kind, EventKind::UserPromptSubmit | EventKind::UserPromptExpansion);
-            output.reason = Some(match output.system_message.take_if(|_| for_person) {
-                Some(message) => format!("{reason}\n{message}"),
-                None => reason,
-            });
-        }
-        (No::Exit, _) => {
+        (RefusalForm::Decision, Call::Halt) if matches!(kind, EventKind::Stop | EventKind::SubagentStop) => {}
+        // Events that cannot ask block instead.
+        (RefusalForm::Decision, _) => output.block(kind, reason),
+        (RefusalForm::Exit, _) => {
             exit = 2;
             stderr = reason;
         }
-        (No::Tell, _) => {
-            if form.text == Text::Context && !answer.reason.is_empty() {
+        (RefusalForm::Tell, _) => {
+            if form.text == TextChannel::Context && !answer.reason.is_empty() {
                 context = Some(match context {
                     Some(context) => format!("{reason}\n{context}"),
                     None => reason,
                 });
             }
         }
-        (No::Deaf, _) => {}
+        (RefusalForm::Deaf, _) => {}
     }
-    if form.text == Text::Plain && output.decision.is_none() {
+    if form.text == TextChannel::Plain && output.decision.is_none() {
         return Reply { exit, stdout: answer.context.to_owned(), stderr };
     }
     specific.additional_context = context;
@@ -156,7 +150,7 @@ pub(super) fn reply(kind: EventKind, answer: &Answer<'_>) -> Reply {
     Reply { exit, stdout: output.json(), stderr }
 }
 
-/// Refuses a call. Only the model sees stderr, so the person's text goes to stdout.
+/// Only the model sees stderr, so the person's text goes to stdout.
 pub(super) fn refuse(model: &str, user: &str) -> Reply {
     let output = Output { system_message: Some(user.to_owned()), ..Output::default() };
     Reply { exit: 2, stdout: output.json(), stderr: model.to_owned() }
@@ -181,6 +175,16 @@ struct Output {
 }
 
 impl Output {
+    fn block(&mut self, kind: EventKind, reason: String) {
+        self.decision = Some("block");
+        // A refused prompt shows its reason to the person and drops the message that comes with it.
+        let for_person = matches!(kind, EventKind::UserPromptSubmit | EventKind::UserPromptExpansion);
+        self.reason = Some(match self.system_message.take_if(|_| for_person) {
+            Some(message) => format!("{reason}\n{message}"),
+            None => reason,
+        });
+    }
+
     /// Empty when there is nothing to say: "no opinion" prints nothing.
     fn json(&self) -> String {
         match serde_json::to_string(self) {
@@ -199,7 +203,7 @@ struct Specific {
     #[serde(skip_serializing_if = "Option::is_none")]
     permission_decision_reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    decision: Option<Prompt>,
+    decision: Option<PromptDecision>,
     #[serde(skip_serializing_if = "Option::is_none")]
     additional_context: Option<String>,
 }
@@ -211,7 +215,7 @@ impl Specific {
 }
 
 #[derive(Serialize)]
-struct Prompt {
+struct PromptDecision {
     behavior: &'static str,
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,7 @@
-//! The host's settings file, as far as it concerns us: what moves the point of compaction, and which variables it puts into
-//! the environment of what the host starts.
+//! The host's settings file, as far as Tidegate reads it: the settings that move the point of compaction, and
+//! the variables that the host gives to every process it starts.
 //!
-//! Read as the host reads it, member by member: one odd value must not hide the others.
+//! Read like the host reads it, member by member: one odd value must not hide the others.
 
 use std::borrow::Cow;
 
@@ -11,30 +11,29 @@ use crate::host::window::AutoCompactWindow;
 use crate::text::json::{Field, Member, NotAnObject, read_object, wire_key, wire_object};
 
 wire_object! {
-    /// One settings file.
     pub struct HostFile<'a> {
         auto_compact_enabled as "autoCompactEnabled": bool,
-        auto_compact_window as "autoCompactWindow": Tokens,
+        auto_compact_window as "autoCompactWindow": TokenSetting,
         model_settings as "modelSettings": ModelWindows,
         env: GuardedVariables,
     }
 }
 
-/// A number of tokens: `200000` or `"200k"`; `None` for `"auto"` and whatever else stands there.
+/// `200000` or `"200k"`; `None` for `"auto"` and anything else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tokens(pub Option<u64>);
+pub struct TokenSetting(pub Option<u64>);
 
-impl Member<'_> for Tokens {
+impl Member<'_> for TokenSetting {
     fn text(text: Cow<'_, str>) -> Option<Self> {
-        Some(Tokens(parse_tokens(&text)))
+        Some(TokenSetting(parse_tokens(&text)))
     }
 
     fn number(number: f64) -> Option<Self> {
-        Some(Tokens(<u64 as Member<'_>>::number(number).filter(|tokens| *tokens > 0)))
+        Some(TokenSetting(<u64 as Member<'_>>::number(number).filter(|tokens| *tokens > 0)))
     }
 }
 
-/// `200000` or `200k`, as the host takes it.
+/// `200000` or `200k`, in the host's own syntax.
 pub fn parse_tokens(text: &str) -> Option<u64> {
     let text = text.trim();
     let tokens = match text.strip_suffix(['k', 'K']) {
@@ -44,9 +43,9 @@ pub fn parse_tokens(text: &str) -> Option<u64> {
     tokens.filter(|tokens| *tokens > 0)
 }
 
-/// Windows of single models. A session keeps them, so there is an end to how many are taken.
+/// Windows of single models. Limited in number, because a session keeps them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ModelWindows(pub Vec<(String, Tokens)>);
+pub struct ModelWindows(pub Vec<(String, TokenSetting)>);
 
 const MODELS: usize = 32;
 const LONGEST_ID: usize = 128;
@@ -67,38 +66,35 @@ impl<'de> Member<'de> for ModelWindows {
 
 wire_object! {
     struct ModelFile<'a> {
-        auto_compact_window as "autoCompactWindow": Tokens,
+        auto_compact_window as "autoCompactWindow": TokenSetting,
     }
 }
 
-/// Variables in `env` that are a person's to set, and not a repository's.
+/// Variables in `env` that only a person may set, not a repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GuardedVariables(pub Vec<GuardedVariable>);
 
-/// One of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuardedVariable {
-    /// Its name.
     pub name: String,
-    /// The only value to which it is guarded; `None`: whatever it is.
+    /// Guarded only with this value; `None`: with any value.
     pub value: Option<String>,
 }
 
-/// Why a repository must not set a variable.
+/// The reason why a repository must not set a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guard {
-    /// Ours: it could switch us off, or lead us to a store of its own.
+    /// It could switch Tidegate off, or point it to another store.
     Ours,
-    /// It says where a person's files are. Everybody has some of them, so it is ignored only with the repository's own value,
-    /// and only where that leads into the repository.
+    /// It locates a person's files. Most environments set some of these, so only the repository's own value
+    /// is ignored, and only if it points into the repository.
     Place,
-    /// It could lead the programs that we start to another server, or have them trust one. A person may have their own, so only
-    /// the repository's value is ignored.
+    /// It could lead programs that Tidegate starts to another server, or make them trust one. A person may
+    /// set it, so only the repository's value is ignored.
     Programs,
 }
 
 impl Guard {
-    /// The guard of a variable, if it has one.
     pub fn of(name: &str) -> Option<Guard> {
         let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
         let is_proxy =
@@ -141,17 +137,16 @@ impl<'de> Member<'de> for GuardedVariables {
 }
 
 impl<'a> HostFile<'a> {
-    /// Reads a file.
     pub fn read(bytes: &'a [u8]) -> Result<HostFile<'a>, NotAnObject> {
         read_object(bytes)
     }
 
-    /// The windows it sets, those of single models first.
+    /// Windows of single models come first.
     pub fn windows(&self) -> impl Iterator<Item = AutoCompactWindow> + '_ {
         let of_models = self.model_settings.get().map(|windows| windows.0.as_slice()).unwrap_or_default();
         let of_models = of_models.iter().map(|(model, tokens)| (Some(model.clone()), *tokens));
         let of_all = self.auto_compact_window.get().map(|tokens| (None, *tokens));
-        of_models.chain(of_all).map(|(model, Tokens(tokens))| AutoCompactWindow { model, tokens })
+        of_models.chain(of_all).map(|(model, TokenSetting(tokens))| AutoCompactWindow { model, tokens })
     }
 }
 

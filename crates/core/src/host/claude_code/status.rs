@@ -5,38 +5,35 @@ use std::borrow::Cow;
 use serde::de::{IgnoredAny, MapAccess};
 
 use super::payload::ContextWindow;
-use crate::event::status::Status;
+use crate::event::status::StatusInput;
 use crate::text::json::{Field, Member, read_object, wire_key, wire_object};
 
 wire_object! {
-    /// Only what the bridge and the line need.
     struct StatusPayload<'a> {
         session_id: Cow<'a, str>,
         cwd: Cow<'a, str>,
-        model: ModelName<'a>,
+        model: WireModel<'a>,
         workspace: Workspace<'a>,
         context_window: ContextWindow<'a>,
     }
 }
 
 wire_object! {
-    /// Which model answers.
-    struct ModelName<'a> {
+    struct WireModel<'a> {
         id: Cow<'a, str>,
     }
 }
 
 wire_object! {
-    /// Where the session works.
     struct Workspace<'a> {
         project_dir: Cow<'a, str>,
     }
 }
 
-/// Reads it; `None` where it is not an object.
-pub(super) fn read(payload: &[u8]) -> Option<Status<'_>> {
+/// `None` if it is not an object.
+pub(super) fn read(payload: &[u8]) -> Option<StatusInput<'_>> {
     let payload: StatusPayload<'_> = read_object(payload).ok()?;
-    Some(Status {
+    Some(StatusInput {
         session: payload.session_id.value(),
         cwd: payload.cwd.value(),
         project: payload.workspace.value().and_then(|workspace| workspace.project_dir.value()),

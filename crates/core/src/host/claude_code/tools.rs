@@ -1,4 +1,4 @@
-//! Claude Code's tools, by their names, and the actions that they stand for.
+//! Claude Code's tools, by name, and their actions.
 
 use std::borrow::Cow;
 
@@ -6,14 +6,14 @@ use serde_json::value::RawValue;
 
 use super::payload::{Payload, ToolInput, ToolResponse};
 use super::question;
-use crate::event::action::{Action, Command, Exit, McpCall, RawTool};
+use crate::event::action::{Action, Exit, McpCall, RawTool, ShellCommand};
 use crate::event::{EventKind, FailedStep};
 use crate::text::json::Field;
 
-/// A longer command line is not looked into.
+/// A longer command line is not inspected.
 const COMMAND_LONGEST: usize = 64 * 1024;
 
-/// The action of a payload. Takes what it needs out of the tool's input.
+/// Moves members out of the tool's input.
 pub(super) fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'a> {
     let tool = match payload.tool_name.get() {
         Some(tool) => tool,
@@ -33,7 +33,7 @@ pub(super) fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'
         "NotebookEdit" => {
             Action::Edit(edited(input, "tool_input.notebook_path", |input| input.notebook_path))
         }
-        "Bash" => Action::Command(Command {
+        "Bash" => Action::Command(ShellCommand {
             line: known(input).command.get().and_then(|line| line.whole(COMMAND_LONGEST)),
             exit: exit(kind, &payload.tool_response),
             background: response.and_then(|response| response.background_task.get().cloned()),
@@ -70,7 +70,7 @@ pub(super) fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'
     }
 }
 
-/// The file that an editing tool writes, always one.
+/// An editing tool writes exactly one file.
 fn edited<'a>(
     input: Field<ToolInput<'a>>,
     member: &'static str,
@@ -88,8 +88,9 @@ fn edited<'a>(
     }
 }
 
-/// How a command line ended. The event itself says that it was with 0, but for a 1 of `grep`, `diff` and the like, which
-/// the host takes for a success and explains (seen with 2.1.325). A response of another shape is not this host's.
+/// A successful event means status 0, with one exception: the host takes a 1 from `grep`, `diff` and the like
+/// for a success and explains it (seen with 2.1.325). A response of another shape does not come from this
+/// host.
 fn exit(kind: EventKind, response: &Field<ToolResponse<'_>>) -> Exit {
     match response {
         _ if kind != EventKind::PostToolUse => Exit::Unknown,
@@ -100,7 +101,7 @@ fn exit(kind: EventKind, response: &Field<ToolResponse<'_>>) -> Exit {
     }
 }
 
-/// A skill's name. The model may call it as a person would type it.
+/// The model may write a skill as a person would type it, with a slash.
 fn skill(name: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
     let name = match name? {
         Cow::Borrowed(name) => Cow::Borrowed(name.strip_prefix('/').unwrap_or(name)),
@@ -109,8 +110,8 @@ fn skill(name: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
     Some(name).filter(|name| !name.is_empty())
 }
 
-/// The tool of our own server that a name means: `mcp__SERVER__TOOL`, with a server that is called after us, be it the
-/// user's own entry or the plugin's (`mcp__plugin_PLUGIN_SERVER__TOOL`).
+/// From `mcp__SERVER__TOOL`, for a server named after Tidegate: the user's own entry or the plugin's
+/// (`mcp__plugin_PLUGIN_SERVER__TOOL`).
 fn own_tool<'a>(name: &Cow<'a, str>) -> Option<Cow<'a, str>> {
     fn tool(name: &str) -> Option<&str> {
         let (server, tool) = name.strip_prefix("mcp__")?.rsplit_once("__")?;
@@ -122,18 +123,17 @@ fn own_tool<'a>(name: &Cow<'a, str>) -> Option<Cow<'a, str>> {
     }
 }
 
-/// Finds a tool's input and response.
 pub(super) fn raw(payload: &[u8]) -> RawTool<'_> {
     #[derive(Default, serde::Deserialize)]
     #[serde(default)]
-    struct Tool<'a> {
+    struct RawPayload<'a> {
         #[serde(borrow)]
         tool_input: Option<&'a RawValue>,
         #[serde(borrow)]
         tool_response: Option<&'a RawValue>,
     }
     let payload = payload.strip_prefix(b"\xef\xbb\xbf").unwrap_or(payload);
-    let tool: Tool<'_> = serde_json::from_slice(payload).unwrap_or_default();
+    let tool: RawPayload<'_> = serde_json::from_slice(payload).unwrap_or_default();
     RawTool {
         input: tool.tool_input.map_or("", RawValue::get),
         response: tool.tool_response.map_or("", RawValue::get),

@@ -1,7 +1,8 @@
-//! The transcript of Claude Code: one JSON object a line, into neutral entries.
+//! The transcript of Claude Code: one JSON object per line, into neutral entries.
 //!
-//! The format is the client's own and changes: a line that does not parse is passed over, and so is an unknown member or block.
-//! Which lines are prompts of a person is shown by the tables of `feature/memory/relay.md`.
+//! The format is the client's own and changes: a line that does not parse is skipped, and so is an unknown
+//! member or block.
+//! The tables of `feature/memory/relay.md` show which lines count as a person's prompts.
 
 use std::borrow::Cow;
 
@@ -12,28 +13,27 @@ use serde_json::value::RawValue;
 use super::MACHINE;
 use super::payload::Usage;
 use crate::host::transcript::{
-    Answer, Boundary, Call, Content, Entry, Kind, Parser, Part, Prompt, Sought, Tokens, ToolResult, Typed,
+    AnswerEntry, BoundaryEntry, ContentPart, EntryContent, EntryKind, LazyText, PromptEntry, RequestTokens,
+    Sought, ToolCall, ToolResult, TranscriptEntry, TranscriptParser,
 };
 use crate::text::json::{Field, LongText, Member, read_object, wire_key, wire_object};
 use crate::text::search;
 use crate::text::search::Needle;
 use crate::time::Millis;
 
-/// The client writes what hooks printed into the conversation after `/compact` (seen with 2.1.325), and neither after an
-/// automatic compaction nor after a summary that was asked for while rewinding.
+/// The client repeats the output of hooks in the conversation after `/compact` (seen with 2.1.325), but not
+/// after an automatic compaction or a summary requested while rewinding.
 const REPEATED_OUTPUT: &str = "<local-command-stdout>Compacted PreCompact [";
 
 const BOUNDARY: &str = "compact_boundary";
 const QUEUED: &str = "queued_command";
 
-/// The model that the client names in answers of its own.
+/// The client's name for the model of its own answers.
 const NO_MODEL: &str = "<synthetic>";
 
-/// Tools that edit files.
 const EDITORS: [&str; 4] = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
 
-/// Reads lines that may be of a kind that is sought.
-pub(super) fn parser(kinds: &[Sought]) -> Parser {
+pub(super) fn parser(kinds: &[Sought]) -> TranscriptParser {
     let needle = |kind: &Sought| {
         Needle::new(match kind {
             Sought::Prompts => b"\"user\"",
@@ -44,15 +44,15 @@ pub(super) fn parser(kinds: &[Sought]) -> Parser {
             Sought::RepeatedOutput => REPEATED_OUTPUT.as_bytes(),
         })
     };
-    Parser::new(kinds.iter().map(needle).collect(), entry)
+    TranscriptParser::new(kinds.iter().map(needle).collect(), entry)
 }
 
-fn entry(line: &[u8]) -> Option<Entry<'_>> {
-    read_object::<Line<'_>>(line).ok().map(|wire| wire.entry(line))
+fn entry(line: &[u8]) -> Option<TranscriptEntry<'_>> {
+    read_object::<WireLine<'_>>(line).ok().map(|wire| wire.entry(line))
 }
 
-impl<'a> Line<'a> {
-    fn entry(self, line: &'a [u8]) -> Entry<'a> {
+impl<'a> WireLine<'a> {
+    fn entry(self, line: &'a [u8]) -> TranscriptEntry<'a> {
         let kind = self.kind.get().map(AsRef::as_ref);
         let content = match self.message.get() {
             Some(message) => message.content.get(),
@@ -60,30 +60,32 @@ impl<'a> Line<'a> {
         };
         let is_answer = kind == Some("assistant");
         let read = if is_answer { answer_parts } else { input_parts };
-        Entry {
+        TranscriptEntry {
             line,
             at: self.timestamp.get().and_then(|text| Millis::from_iso(text)),
-            is_of_agent: is(&self.sidechain),
-            is_error: is(&self.api_error),
-            content: content.map(|content| Content { json: content.0, read }),
+            is_of_agent: is_set(&self.sidechain),
+            is_error: is_set(&self.api_error),
+            content: content.map(|content| EntryContent { json: content.0, read }),
             kind: match kind {
                 Some("user") => match self.result.get() {
-                    Some(result) => {
-                        Kind::Result(ToolResult { output: result.0, is_by_hook: self.decision.is_by_hook() })
-                    }
-                    None => Kind::Prompt(self.prompt()),
+                    Some(result) => EntryKind::Result(ToolResult {
+                        output: result.0,
+                        is_by_hook: self.decision.is_by_hook(),
+                    }),
+                    None => EntryKind::Prompt(self.prompt()),
                 },
-                Some("assistant") => self
-                    .message
-                    .value()
-                    .map_or(Kind::Other, |message| Kind::Answer(message.answer(self.requested_model))),
-                Some("attachment") => {
-                    self.attachment.get().and_then(Attachment::queued_prompt).map_or(Kind::Other, Kind::Added)
-                }
+                Some("assistant") => self.message.value().map_or(EntryKind::Other, |message| {
+                    EntryKind::Answer(message.answer(self.requested_model))
+                }),
+                Some("attachment") => self
+                    .attachment
+                    .get()
+                    .and_then(WireAttachment::queued_prompt)
+                    .map_or(EntryKind::Other, EntryKind::Added),
                 Some("system") if self.subtype.get().is_some_and(|kind| kind == BOUNDARY) => {
-                    Kind::Boundary(self.compaction.value().unwrap_or_default().boundary())
+                    EntryKind::Boundary(self.compaction.value().unwrap_or_default().boundary())
                 }
-                _ => Kind::Other,
+                _ => EntryKind::Other,
             },
             id: self.uuid.value(),
             session: self.session.value(),
@@ -92,32 +94,33 @@ impl<'a> Line<'a> {
         }
     }
 
-    fn prompt(&self) -> Prompt<'a> {
+    fn prompt(&self) -> PromptEntry<'a> {
         let content = self.message.get().and_then(|message| message.content.get());
         let origin = self.turn_origin.get().map(AsRef::as_ref);
         let source = self.source.get().map(AsRef::as_ref);
         let is_sent = source == Some("system") || !matches!(origin, None | Some("human" | "sdk"));
-        let is_of_client = is_sent || is(&self.meta) || is(&self.summary) || is(&self.visible_only);
-        // A command that a person runs in the client alone has no turn, and so no origin of one.
+        let is_of_client =
+            is_sent || is_set(&self.meta) || is_set(&self.summary) || is_set(&self.visible_only);
+        // A command that runs in the client alone has no turn, so it has no origin of one.
         let read = if origin.is_some() { typed_in_turn } else { typed_without_turn };
         let text = content.and_then(|content| content.0.strip_prefix('"'));
-        Prompt {
-            is_hidden: is(&self.meta),
+        PromptEntry {
+            is_hidden: is_set(&self.meta),
             repeats_output: text.is_some_and(|text| text.starts_with(REPEATED_OUTPUT)),
-            typed: content.filter(|_| !is_of_client).map(|content| Typed { json: content.0, read }),
-            sent: content.filter(|_| is_sent).map(|content| Typed { json: content.0, read: all_words }),
+            typed: content.filter(|_| !is_of_client).map(|content| LazyText { json: content.0, read }),
+            sent: content.filter(|_| is_sent).map(|content| LazyText { json: content.0, read: all_words }),
         }
     }
 }
 
-impl Field<Decision<'_>> {
+impl Field<WireDecision<'_>> {
     fn is_by_hook(&self) -> bool {
         let is_hook = |member: &Field<Cow<'_, str>>| member.get().is_some_and(|name| name == "hook");
         self.get().is_some_and(|decision| is_hook(&decision.source) || is_hook(&decision.reason))
     }
 }
 
-/// Whether a line says that a hook changed the input of a call, and so perhaps answered the question that it asks.
+/// A hook that changed the input of a call may have answered the question in it.
 pub(super) fn is_changed_by_hook(line: &[u8], call: &str) -> bool {
     let holds = |text: &[u8]| search::find(line, text).is_some();
     if !holds(call.as_bytes()) || !holds(b"updatedInput") {
@@ -130,102 +133,103 @@ pub(super) fn is_changed_by_hook(line: &[u8], call: &str) -> bool {
         && attachment["hookEvent"] != "PostToolUse"
 }
 
-fn is(flag: &Field<bool>) -> bool {
+fn is_set(flag: &Field<bool>) -> bool {
     flag.get() == Some(&true)
 }
 
-impl<'a> Message<'a> {
-    fn answer(self, requested_model: Field<Cow<'a, str>>) -> Answer<'a> {
+impl<'a> WireMessage<'a> {
+    fn answer(self, requested_model: Field<Cow<'a, str>>) -> AnswerEntry<'a> {
         let is_of_host = self.model.get().is_some_and(|model| model == NO_MODEL);
         let usage = self.usage.get();
-        Answer {
-            tokens: usage.and_then(|usage| Some(Tokens { used: usage.used()?, answer: usage.answer() })),
+        AnswerEntry {
+            tokens: usage
+                .and_then(|usage| Some(RequestTokens { used: usage.used()?, answer: usage.answer() })),
             ends_turn: self.stop_reason.get().is_some_and(|reason| reason == "end_turn"),
             is_of_host,
             message: self.id.value().unwrap_or_default(),
-            // Only the model that was asked for has the `[1m]` of a long window.
+            // Only the requested model has the `[1m]` of a long window.
             model: requested_model.value().or(self.model.value()),
         }
     }
 }
 
-impl<'a> Attachment<'a> {
-    /// What a person typed while the model worked.
-    fn queued_prompt(&self) -> Option<Prompt<'a>> {
+impl<'a> WireAttachment<'a> {
+    /// A prompt that a person typed while the model worked.
+    fn queued_prompt(&self) -> Option<PromptEntry<'a>> {
         let origin = self.origin.get().and_then(|origin| origin.kind.get());
-        let of_person = is(&self.human_turn) || origin.is_some_and(|kind| kind == "human");
+        let of_person = is_set(&self.human_turn) || origin.is_some_and(|kind| kind == "human");
         let mode = self.mode.get().map(AsRef::as_ref);
         let is_queued = self.kind.get().is_some_and(|kind| kind == QUEUED);
         if !is_queued || !of_person || !matches!(mode, None | Some("prompt")) {
             return None;
         }
-        let typed = self.prompt.get().map(|prompt| Typed { json: prompt.0, read: typed_meanwhile });
-        Some(Prompt { is_hidden: false, repeats_output: false, typed, sent: None })
+        let typed = self.prompt.get().map(|prompt| LazyText { json: prompt.0, read: typed_meanwhile });
+        Some(PromptEntry { is_hidden: false, repeats_output: false, typed, sent: None })
     }
 }
 
-impl<'a> Compaction<'a> {
-    fn boundary(self) -> Boundary<'a> {
+impl<'a> WireCompaction<'a> {
+    fn boundary(self) -> BoundaryEntry<'a> {
         let kept = self.preserved.value().and_then(|kept| kept.uuids.value()).unwrap_or_default();
-        Boundary { left: self.left.value(), kept: kept.0 }
+        BoundaryEntry { left: self.left.value(), kept: kept.0 }
     }
 }
 
-/// The parts of an answer. A text that is not in a list of blocks is not one of a model.
-fn answer_parts(json: &str) -> Option<Vec<Part<'_>>> {
-    match said(json)? {
-        Said::Text(_) => None,
-        Said::Blocks(blocks) => Some(blocks.into_iter().filter_map(Block::part).collect()),
+/// A model answers in a list of blocks, never in a plain text.
+fn answer_parts(json: &str) -> Option<Vec<ContentPart<'_>>> {
+    match parse_content(json)? {
+        MessageContent::Text(_) => None,
+        MessageContent::Blocks(blocks) => Some(blocks.into_iter().filter_map(WireBlock::part).collect()),
     }
 }
 
-/// The parts of what a person, a tool or the client gave to the model.
-fn input_parts(json: &str) -> Option<Vec<Part<'_>>> {
-    let parts = match said(json)? {
-        Said::Text(text) => vec![Part::Text(text)],
-        Said::Blocks(blocks) => blocks.into_iter().filter_map(Block::part).collect(),
+/// Also for results of tools and texts of the client.
+fn input_parts(json: &str) -> Option<Vec<ContentPart<'_>>> {
+    let parts = match parse_content(json)? {
+        MessageContent::Text(text) => vec![ContentPart::Text(text)],
+        MessageContent::Blocks(blocks) => blocks.into_iter().filter_map(WireBlock::part).collect(),
     };
     let note = |part| match part {
-        Part::Text(text) if is_interruption(&text.head(64)) => Part::Interruption,
+        ContentPart::Text(text) if is_interruption(&text.head(64)) => ContentPart::Interruption,
         other => other,
     };
     Some(parts.into_iter().map(note).collect())
 }
 
-impl<'a> Block<'a> {
-    fn part(self) -> Option<Part<'a>> {
+impl<'a> WireBlock<'a> {
+    fn part(self) -> Option<ContentPart<'a>> {
         Some(match self.kind.get()?.as_ref() {
-            "text" => Part::Text(self.text.value()?),
+            "text" => ContentPart::Text(self.text.value()?),
             "tool_use" => {
                 let tool = self.name.value().unwrap_or_default();
                 let is_edit = EDITORS.contains(&tool.as_ref());
                 let input = self.input.value().filter(|_| is_edit);
                 let file = input.and_then(|input| input.file_path.value().or(input.notebook_path.value()));
                 let files = file.into_iter().filter(|file| !file.is_empty()).collect();
-                Part::Call(Call { id: self.id.value().unwrap_or_default(), tool, is_edit, files })
+                ContentPart::Call(ToolCall { id: self.id.value().unwrap_or_default(), tool, is_edit, files })
             }
-            "tool_result" => Part::Result { call: self.call.value(), failed: is(&self.failed) },
+            "tool_result" => ContentPart::Result { call: self.call.value(), failed: is_set(&self.failed) },
             _ => return None,
         })
     }
 }
 
 fn all_words(json: &str) -> Option<String> {
-    said(json).map(words)
+    parse_content(json).map(join_text)
 }
 
 fn typed_in_turn(json: &str) -> Option<String> {
-    let text = words(said(json)?);
+    let text = join_text(parse_content(json)?);
     typed_command(&text).or_else(|| typed(text))
 }
 
 fn typed_without_turn(json: &str) -> Option<String> {
-    let text = words(said(json)?);
+    let text = join_text(parse_content(json)?);
     typed_command(&text).is_none().then(|| typed(text)).flatten()
 }
 
 fn typed_meanwhile(json: &str) -> Option<String> {
-    Some(words(said(json)?)).filter(|text| is_of_a_person(text))
+    Some(join_text(parse_content(json)?)).filter(|text| is_of_a_person(text))
 }
 
 fn typed(text: String) -> Option<String> {
@@ -236,11 +240,11 @@ fn typed(text: String) -> Option<String> {
     }
 }
 
-/// The text of a prompt, where images are named; nothing for the results of tools.
-fn words(said: Said<'_>) -> String {
+/// With placeholders for images; empty for results of tools.
+fn join_text(said: MessageContent<'_>) -> String {
     let blocks = match said {
-        Said::Text(text) => return text.lossy().trim().to_owned(),
-        Said::Blocks(blocks) => blocks,
+        MessageContent::Text(text) => return text.lossy().trim().to_owned(),
+        MessageContent::Blocks(blocks) => blocks,
     };
     let mut text = String::new();
     for block in &blocks {
@@ -275,7 +279,7 @@ fn is_interruption(text: &str) -> bool {
     text.trim_start().starts_with("[Request interrupted by user")
 }
 
-/// `/name arguments` from the form in which the client writes a command down.
+/// `/name arguments`, from the client's form of a typed command.
 fn typed_command(text: &str) -> Option<String> {
     if !text.starts_with("<command-message>") && !text.starts_with("<command-name>") {
         return None;
@@ -293,7 +297,7 @@ fn between<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
 }
 
 wire_object! {
-    struct Line<'a> {
+    struct WireLine<'a> {
         kind as "type": Cow<'a, str>,
         subtype: Cow<'a, str>,
         uuid: Cow<'a, str>,
@@ -310,15 +314,15 @@ wire_object! {
         turn_origin as "turnOrigin": Cow<'a, str>,
         requested_model as "requestedModel": Cow<'a, str>,
         result as "toolUseResult": Verbatim<'a>,
-        decision as "permissionDecision": Decision<'a>,
-        message: Message<'a>,
-        attachment: Attachment<'a>,
-        compaction as "compactMetadata": Compaction<'a>,
+        decision as "permissionDecision": WireDecision<'a>,
+        message: WireMessage<'a>,
+        attachment: WireAttachment<'a>,
+        compaction as "compactMetadata": WireCompaction<'a>,
     }
 }
 
 wire_object! {
-    struct Message<'a> {
+    struct WireMessage<'a> {
         id: Cow<'a, str>,
         model: Cow<'a, str>,
         stop_reason: Cow<'a, str>,
@@ -328,62 +332,62 @@ wire_object! {
 }
 
 wire_object! {
-    struct Attachment<'a> {
+    struct WireAttachment<'a> {
         kind as "type": Cow<'a, str>,
         prompt: Verbatim<'a>,
         content: Verbatim<'a>,
         mode as "commandMode": Cow<'a, str>,
         human_turn as "humanTurn": bool,
-        origin: Origin<'a>,
+        origin: WireOrigin<'a>,
     }
 }
 
 wire_object! {
-    struct Decision<'a> {
+    struct WireDecision<'a> {
         source: Cow<'a, str>,
         reason as "reasonType": Cow<'a, str>,
     }
 }
 
 wire_object! {
-    struct Origin<'a> {
+    struct WireOrigin<'a> {
         kind: Cow<'a, str>,
     }
 }
 
 wire_object! {
-    struct Compaction<'a> {
+    struct WireCompaction<'a> {
         left as "postTokens": u64,
-        preserved as "preservedMessages": Kept<'a>,
+        preserved as "preservedMessages": WireKept<'a>,
     }
 }
 
 wire_object! {
-    struct Kept<'a> {
+    struct WireKept<'a> {
         uuids: Ids<'a>,
     }
 }
 
 wire_object! {
-    struct Block<'a> {
+    struct WireBlock<'a> {
         kind as "type": Cow<'a, str>,
         text: LongText<'a>,
         id: Cow<'a, str>,
         name: Cow<'a, str>,
-        input: Input<'a>,
+        input: WireInput<'a>,
         call as "tool_use_id": Cow<'a, str>,
         failed as "is_error": bool,
     }
 }
 
 wire_object! {
-    struct Input<'a> {
+    struct WireInput<'a> {
         file_path: Cow<'a, str>,
         notebook_path: Cow<'a, str>,
     }
 }
 
-/// A value as it stands in the line: JSON that is read when it is asked for.
+/// Raw JSON, parsed on demand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Verbatim<'a>(&'a str);
 
@@ -407,33 +411,32 @@ impl<'de> Member<'de> for Ids<'de> {
     }
 }
 
-/// What a message says: a text, or a list of blocks.
-enum Said<'a> {
+enum MessageContent<'a> {
     Text(LongText<'a>),
-    Blocks(Vec<Block<'a>>),
+    Blocks(Vec<WireBlock<'a>>),
 }
 
-/// The JSON was read as such once, so reading it again fails only for odd texts.
-fn said(json: &str) -> Option<Said<'_>> {
+/// The JSON was parsed once already, so this fails only for odd texts.
+fn parse_content(json: &str) -> Option<MessageContent<'_>> {
     match json.as_bytes().first()? {
         b'"' => {
             let text = serde_json::from_str::<Field<LongText<'_>>>(json).ok()?;
-            text.value().map(Said::Text)
+            text.value().map(MessageContent::Text)
         }
         b'[' => {
             let blocks = serde_json::from_str::<Field<Blocks<'_>>>(json).ok()?;
-            blocks.value().map(|blocks| Said::Blocks(blocks.0))
+            blocks.value().map(|blocks| MessageContent::Blocks(blocks.0))
         }
         _ => None,
     }
 }
 
-struct Blocks<'a>(Vec<Block<'a>>);
+struct Blocks<'a>(Vec<WireBlock<'a>>);
 
 impl<'de> Member<'de> for Blocks<'de> {
     fn list<A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Self>, A::Error> {
         let mut blocks = Vec::new();
-        while let Some(block) = seq.next_element::<Field<Block<'de>>>()? {
+        while let Some(block) = seq.next_element::<Field<WireBlock<'de>>>()? {
             blocks.extend(block.value());
         }
         Ok(Some(Blocks(blocks)))
@@ -452,7 +455,7 @@ mod tests {
     const REPEATED: &str =
         r#"{"type":"user","message":{"content":"<local-command-stdout>Compacted PreCompact [x] y"}}"#;
 
-    fn entry(line: &str) -> Entry<'_> {
+    fn entry(line: &str) -> TranscriptEntry<'_> {
         parser(&[]).entry(line.as_bytes()).unwrap()
     }
 
@@ -470,7 +473,7 @@ mod tests {
             assert!(parser.entry(line.as_bytes()).is_some(), "{kind:?}");
             assert!(parser.entry(b"{\"type\":\"mode\"}").is_none(), "{kind:?}");
         }
-        assert!(matches!(entry("{\"type\":\"mode\"}").kind, Kind::Other));
+        assert!(matches!(entry("{\"type\":\"mode\"}").kind, EntryKind::Other));
         let parser = parser(&[]);
         for line in ["", "not json", "[]", "null", &ANSWER[..40]] {
             assert!(parser.entry(line.as_bytes()).is_none(), "{line}");
@@ -482,19 +485,21 @@ mod tests {
     #[test]
     fn an_answer_with_its_call_and_the_result() {
         let said = entry(ANSWER);
-        let Kind::Answer(answer) = &said.kind else { panic!("{said:?}") };
+        let EntryKind::Answer(answer) = &said.kind else { panic!("{said:?}") };
         assert_eq!((answer.message.as_ref(), answer.model.as_deref()), ("m1", Some("m")));
-        assert_eq!(answer.tokens, Some(Tokens { used: 7, answer: 2 }));
+        assert_eq!(answer.tokens, Some(RequestTokens { used: 7, answer: 2 }));
         assert!(answer.ends_turn && !answer.is_of_host && said.at.is_some());
         let parts = said.parts();
-        let [Part::Text(text), Part::Call(call)] = parts.as_slice() else { panic!("{parts:?}") };
+        let [ContentPart::Text(text), ContentPart::Call(call)] = parts.as_slice() else {
+            panic!("{parts:?}")
+        };
         assert_eq!(text.lossy(), "so");
         assert_eq!((call.id.as_ref(), call.tool.as_ref(), call.is_edit), ("t1", "Edit", true));
         assert_eq!(call.files, ["/p/a"]);
         let result = entry(RESULT);
-        assert!(matches!(&result.kind, Kind::Result(result) if result.output == "{\"x\":1}"));
+        assert!(matches!(&result.kind, EntryKind::Result(result) if result.output == "{\"x\":1}"));
         assert!(
-            matches!(result.parts().as_slice(), [Part::Result { call: Some(id), failed: true }] if id == "t1")
+            matches!(result.parts().as_slice(), [ContentPart::Result { call: Some(id), failed: true }] if id == "t1")
         );
     }
 
@@ -508,10 +513,10 @@ mod tests {
         let of_agent = PROMPT.replace("\"uuid\"", "\"isSidechain\":true,\"uuid\"");
         assert!(entry(&of_agent).is_of_agent && entry(&of_agent).typed_prompt().is_none());
         let repeated = entry(REPEATED);
-        assert!(matches!(&repeated.kind, Kind::Prompt(prompt) if prompt.repeats_output));
+        assert!(matches!(&repeated.kind, EntryKind::Prompt(prompt) if prompt.repeats_output));
         assert_eq!(repeated.typed_prompt(), None);
         let boundary = entry(COMPACTION);
-        assert!(matches!(&boundary.kind, Kind::Boundary(boundary)
+        assert!(matches!(&boundary.kind, EntryKind::Boundary(boundary)
             if boundary.left == Some(9) && boundary.kept == ["u1"]));
     }
 
@@ -523,6 +528,6 @@ mod tests {
             "so \u{fffd}"
         );
         let odd = RESULT.replace("{\"x\":1}", "\"Error: \\ud800\"");
-        assert!(matches!(entry(&odd).kind, Kind::Result(_)));
+        assert!(matches!(entry(&odd).kind, EntryKind::Result(_)));
     }
 }

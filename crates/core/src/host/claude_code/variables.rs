@@ -3,11 +3,10 @@
 use super::settings_file::parse_tokens;
 use crate::host::variables::{CompactionVariables, HostVariables, Lookup};
 
-/// Reads them.
 pub(super) fn read(get: Lookup<'_>) -> HostVariables {
     let path = |name| get(name).filter(|value| !value.is_empty()).map(Into::into);
     let text = |name| get(name).and_then(|value| value.into_string().ok()).filter(|value| !value.is_empty());
-    // As the client reads its own switches.
+    // In the syntax of the client's own switches.
     let on = |name| {
         text(name)
             .is_some_and(|value| matches!(value.to_ascii_lowercase().as_str(), "1" | "true" | "yes" | "on"))

@@ -1,5 +1,5 @@
-//! A host that Tidegate has no protocol for. Its calls are recorded, as far as they look like Claude Code's, and answered
-//! with nothing: a wrong answer could deny every edit there.
+//! A host without a protocol in Tidegate. Its calls are recorded, as far as they look like Claude Code's, and
+//! answered with nothing: a wrong answer could deny every edit there.
 
 mod signs;
 
@@ -7,12 +7,11 @@ use std::borrow::Cow;
 
 use serde::de::{IgnoredAny, MapAccess};
 
-use crate::event::{Event, EventKind, Unreadable};
+use crate::event::{Event, EventKind, UnreadableEvent};
 use crate::host::detect::{Signs, Traces};
 use crate::host::{Host, HostWing, head};
 use crate::text::json::{Field, Member, read_object, wire_key, wire_object};
 
-/// The functions of this folder.
 pub struct Wing;
 
 impl HostWing for Wing {
@@ -26,7 +25,11 @@ impl HostWing for Wing {
         signs::sent(host, signs)
     }
 
-    fn read(host: Host, payload: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, Unreadable<'_>> {
+    fn read(
+        host: Host,
+        payload: &[u8],
+        registered: Option<EventKind>,
+    ) -> Result<Event<'_>, UnreadableEvent<'_>> {
         let payload: Payload<'_> =
             read_object(payload).map_err(|why| head::broken(payload, registered, why))?;
         let mut event = head::begin(host, payload.hook_event_name, &payload.session_id, registered)?;

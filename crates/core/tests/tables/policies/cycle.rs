@@ -11,7 +11,7 @@ use tidegate_core::feature::marks::{Mark, SessionMark};
 use tidegate_core::feature::verdict::Effect;
 use tidegate_core::feature::verification::checks::Kinds;
 use tidegate_core::feature::verification::marks::Mark as VerificationMark;
-use tidegate_core::feature::verification::work::Background;
+use tidegate_core::feature::verification::work::BackgroundCheck;
 use tidegate_core::time::Millis;
 
 use super::verification::edit;
@@ -170,7 +170,8 @@ impl Draft {
             "held" => vec![marked(ActiveStage { held: true, ..active })],
             "yes, the person broke in" => vec![in_turn(Turn::Interrupted), invoked],
             "yes, and a check was launched" => {
-                let check = Background { task: "b1".into(), kinds: Kinds::default(), at: NOW, awaited: None };
+                let check =
+                    BackgroundCheck { task: "b1".into(), kinds: Kinds::default(), at: NOW, awaited: None };
                 vec![begun, invoked, VerificationMark::Launched(check).into()]
             }
             "broke in" => vec![in_turn(Turn::Interrupted)],

@@ -10,12 +10,12 @@ use tidegate_core::feature::knowledge::marks::{HandoffKnown, Mark as KnowledgeMa
 use tidegate_core::feature::knowledge::preserved::Preserved;
 use tidegate_core::feature::knowledge::stock::Confidence;
 use tidegate_core::feature::knowledge::survival::Survival;
-use tidegate_core::feature::knowledge::tracked::{Content, Tracked};
+use tidegate_core::feature::knowledge::tracked::{FileNumbers, TrackedFile};
 use tidegate_core::feature::marks::{Mark, Note, SessionMark};
 use tidegate_core::feature::verdict::{Audience, Effect};
 use tidegate_core::feature::verification::checks::Kinds;
 use tidegate_core::feature::verification::marks::Mark as VerificationMark;
-use tidegate_core::feature::verification::work::Checked;
+use tidegate_core::feature::verification::work::SucceededChecks;
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
 
@@ -184,7 +184,7 @@ fn work(case: &mut Situation) {
         work.extend([edit("src/a.rs", EDITED), edit("src/b.rs", EDITED)]);
     }
     if case.knowledge.work == "verified" {
-        let checked = Checked { kinds: Kinds::TEST, at: NOW, seen: NOW, verified: true };
+        let checked = SucceededChecks { kinds: Kinds::TEST, at: NOW, seen: NOW, verified: true };
         work.push(VerificationMark::Checked(checked).into());
     }
     case.marks.splice(0..0, work);
@@ -199,7 +199,11 @@ fn entries(case: &mut Situation, cell: &str) {
     };
     let unpromoted = 0..unpromoted;
     case.facts.knowledge.files = Some(Knowledge {
-        tracked: vec![Tracked { name: "progress.md", what: Content::Flow { entries }, modified: Millis(0) }],
+        tracked: vec![TrackedFile {
+            name: "progress.md",
+            what: FileNumbers::Flow { entries },
+            modified: Millis(0),
+        }],
         entries,
         unpromoted: unpromoted.map(|number: usize| format!("step {number} of the work")).collect(),
         set: SET,

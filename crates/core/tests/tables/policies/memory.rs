@@ -3,14 +3,14 @@
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::{Mark, Note, SessionMark};
 use tidegate_core::feature::memory::catalogue::{
-    Decided as Decision, Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic,
+    Decided as Decision, NamedId, ProjectPage, TopicRecord, Undecided, UndecidedTopic,
 };
 use tidegate_core::feature::memory::effect;
-use tidegate_core::feature::memory::facts::{Answer, topics_in_question};
-use tidegate_core::feature::memory::job::{Part, ProjectOf, Work};
-use tidegate_core::feature::memory::marks::{Mark as MemoryMark, Spooled, TopicOf};
+use tidegate_core::feature::memory::facts::{TurnAnswer, topics_in_question};
+use tidegate_core::feature::memory::job::{RelayProject, TranscriptPart, Work};
+use tidegate_core::feature::memory::marks::{Mark as MemoryMark, SessionTopic, Spooled};
 use tidegate_core::feature::memory::tag as meta_tag;
-use tidegate_core::feature::memory::tag::MetaTag;
+use tidegate_core::feature::memory::tag::TopicTag;
 use tidegate_core::feature::verdict::{Carried, Effect};
 use tidegate_core::settings::value::Value;
 use tidegate_core::text::fnv;
@@ -97,7 +97,7 @@ pub(super) static TOPIC_DECISION: Room = Room {
             event(case, "stop");
             case.mark(SessionMark::Attached(SINCE));
             case.leave(number(cell).map(|id| MemoryMark::Topic(topic(id, TOLD))));
-            case.facts.memory.answer = Some(Answer::default());
+            case.facts.memory.answer = Some(TurnAnswer::default());
             case.topics.before = Some(cell.into());
         }),
         ("recorded", |case, cell| case.topics.recorded = Some(cell.into())),
@@ -133,7 +133,7 @@ pub(super) static META_TAG: Room = Room {
     begin: |case| {
         case.set("", "preset", "strict");
         case.facts.memory.project = Some(project());
-        case.facts.memory.answer = Some(Answer::default());
+        case.facts.memory.answer = Some(TurnAnswer::default());
     },
     law: |decided| {
         if let Some(denied) = decided.part.as_ref().filter(|part| part.verdict.reason.is_some()) {
@@ -144,9 +144,9 @@ pub(super) static META_TAG: Room = Room {
     given: &[
         ("answer", |case, cell| {
             case.facts.memory.answer = match cell {
-                "with a tag" => Some(Answer { tag: Some(tag(12)) }),
-                "with an unknown id" => Some(Answer { tag: Some(tag(99)) }),
-                "without a tag" => Some(Answer::default()),
+                "with a tag" => Some(TurnAnswer { tag: Some(tag(12)) }),
+                "with an unknown id" => Some(TurnAnswer { tag: Some(tag(99)) }),
+                "without a tag" => Some(TurnAnswer::default()),
                 _ => None,
             }
         }),
@@ -160,15 +160,15 @@ pub(super) static META_TAG: Room = Room {
     expected: &[("text", |decided| {
         let text = text(decided);
         let tag = text.replace('⏎', "\n").replace('`', "");
-        assert!(text == "-" || meta_tag::find(&tag).is_some(), "as it is written it counts: {text}");
+        assert!(text == "-" || meta_tag::find_last(&tag).is_some(), "as it is written it counts: {text}");
         text
     })],
     ..plain("meta-tag")
 };
 
-fn project() -> ProjectOf {
+fn project() -> RelayProject {
     let text = |text: &str| text.to_owned();
-    ProjectOf { key: text("/p/.git"), name: text("shop"), root: text("/p"), branch: Some(text("main")) }
+    RelayProject { key: text("/p/.git"), name: text("shop"), root: text("/p"), branch: Some(text("main")) }
 }
 
 /// `300`, `300 of another file`, or `300, passed`.
@@ -180,7 +180,7 @@ fn left(case: &mut Situation, cell: &str) {
     case.leave(number(to).map(|to| MemoryMark::Spooled(Spooled { to, at: Millis(1), passed })));
 }
 
-fn job(decided: &Decided) -> Option<&Part> {
+fn job(decided: &Decided) -> Option<&TranscriptPart> {
     let work = pick!(decided.effects(), Effect::Memory(effect::Effect::Spool { work, .. }) => work)?;
     pick!([work.as_ref()], Work::Relays(part) => part)
 }
@@ -212,26 +212,26 @@ fn contents(decided: &Decided) -> String {
     format!("because {because}, {answer}, {topic}, {} on {branch}", job.project.name)
 }
 
-fn named(id: i64) -> Named {
+fn named(id: i64) -> NamedId {
     let name = match id {
         12 => "search",
         13 => "index",
         _ => "another",
     };
-    Named { id, name: name.to_owned() }
+    NamedId { id, name: name.to_owned() }
 }
 
-fn topic(id: i64, at: Millis) -> TopicOf {
-    TopicOf { topic: named(id), project: None, since: SINCE, at }
+fn topic(id: i64, at: Millis) -> SessionTopic {
+    SessionTopic { topic: named(id), project: None, since: SINCE, at }
 }
 
-fn tag(id: i64) -> MetaTag {
-    let text = format!("done.\n{}", meta_tag::render(&Named { id: 0, name: "shop".into() }, &named(id)));
-    meta_tag::find(&text).expect("a tag")
+fn tag(id: i64) -> TopicTag {
+    let text = format!("done.\n{}", meta_tag::render(&NamedId { id: 0, name: "shop".into() }, &named(id)));
+    meta_tag::find_last(&text).expect("a tag")
 }
 
 fn page(id: i64, decisions: Vec<Decision>) -> ProjectPage {
-    ProjectPage::new("/p/.git".into(), Named { id, name: "shop".into() }, decisions)
+    ProjectPage::new("/p/.git".into(), NamedId { id, name: "shop".into() }, decisions)
 }
 
 /// How the session came to its topic.
@@ -249,8 +249,8 @@ fn topic_by(case: &mut Situation, cell: &str) {
             case.mark(MemoryMark::TopicSet(topic(13, late)));
         }
         "12 of the project docs" => {
-            let project = Some(Named { id: 4, name: "docs".into() });
-            case.mark(MemoryMark::TopicSet(TopicOf { project, ..topic(12, early) }));
+            let project = Some(NamedId { id: 4, name: "docs".into() });
+            case.mark(MemoryMark::TopicSet(SessionTopic { project, ..topic(12, early) }));
         }
         other => panic!("no such topic: {other}"),
     }
@@ -283,7 +283,7 @@ fn preset(case: &mut Situation, cell: &str) {
 fn now(case: &mut Situation, cell: &str) {
     for how in cell.split(", ") {
         match how.split(' ').collect::<Vec<_>>().as_slice() {
-            ["tag", id] => case.facts.memory.answer = Some(Answer { tag: number(id).map(tag) }),
+            ["tag", id] => case.facts.memory.answer = Some(TurnAnswer { tag: number(id).map(tag) }),
             ["set", id, rest @ ..] => {
                 let at = if rest == ["before"] { TOLD.0 - 1 } else { TOLD.0 + 1 };
                 case.mark(MemoryMark::TopicSet(topic(id.parse().expect("an id"), Millis(at))));
@@ -378,7 +378,7 @@ fn decisions(case: &mut Situation, cell: &str) {
 fn undecided(case: &mut Situation, cell: &str) {
     let topics = listed(cell, |id, words| {
         let (project, name) = if words == ["of", "docs"] { (4, "docs") } else { (3, "shop") };
-        UndecidedTopic { topic: named(id), project: Named { id: project, name: name.into() } }
+        UndecidedTopic { topic: named(id), project: NamedId { id: project, name: name.into() } }
     });
     case.facts.memory.undecided = known(topics, |topics| Undecided { topics });
 }

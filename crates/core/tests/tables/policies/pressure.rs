@@ -3,7 +3,7 @@
 use tidegate_core::feature::knowledge::facts::Knowledge;
 use tidegate_core::feature::marks::{Mark, SessionMark};
 use tidegate_core::feature::pressure::effect::Effect as PressureEffect;
-use tidegate_core::feature::pressure::marks::{Mark as PressureMark, PressureLevel, Said};
+use tidegate_core::feature::pressure::marks::{Mark as PressureMark, PressureLevel, SaidPressure};
 use tidegate_core::feature::verdict::Effect;
 
 use super::{Room, number, or_dash, plain, yes};
@@ -41,7 +41,7 @@ fn said(case: &mut Situation, cell: &str) {
     };
     let used = used.parse().expect("tokens");
     let reference = case.meter.compacts.or(case.meter.window).unwrap_or_default();
-    case.mark(PressureMark::Pressure(Said {
+    case.mark(PressureMark::Pressure(SaidPressure {
         level,
         used,
         reference,
@@ -64,7 +64,7 @@ fn says(decided: &Decided) -> String {
     }
 }
 
-fn left(decided: &Decided) -> Option<&Said> {
+fn left(decided: &Decided) -> Option<&SaidPressure> {
     pick!(marks(&decided.outcome.effects), Mark::Pressure(PressureMark::Pressure(said)) => said)
 }
 

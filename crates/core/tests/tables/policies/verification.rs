@@ -2,11 +2,11 @@
 
 use tidegate_core::feature::marks::{Mark, SessionMark};
 use tidegate_core::feature::verification::checks;
-use tidegate_core::feature::verification::checks::{Kind, Kinds, Project, Seen};
+use tidegate_core::feature::verification::checks::{CheckKind, Kinds, ProjectChecks, SeenFile};
 use tidegate_core::feature::verification::marks::Mark as VerificationMark;
-use tidegate_core::feature::verification::skill;
+use tidegate_core::feature::verification::required_checks;
 use tidegate_core::feature::verification::verify_stop;
-use tidegate_core::feature::verification::work::{Background, Checked, Edit};
+use tidegate_core::feature::verification::work::{BackgroundCheck, Edit, SucceededChecks};
 use tidegate_core::settings::value::Value;
 use tidegate_core::time::Millis;
 
@@ -50,7 +50,7 @@ fn edits(case: &mut Situation, cell: &str) {
     for word in cell.split(", ") {
         let check = |task: &str, at, awaited: Option<&str>| {
             let awaited = awaited.map(str::to_owned);
-            VerificationMark::Launched(Background { task: task.into(), kinds: Kinds::TEST, at, awaited })
+            VerificationMark::Launched(BackgroundCheck { task: task.into(), kinds: Kinds::TEST, at, awaited })
         };
         match word.split(' ').collect::<Vec<_>>().as_slice() {
             ["none"] => {}
@@ -62,7 +62,7 @@ fn edits(case: &mut Situation, cell: &str) {
             ["told"] => case.mark(VerificationMark::Told),
             ["gone"] => case.facts.verification.edits_gone = true,
             ["tested"] => {
-                let checked = Checked { kinds: Kinds::TEST, at: since, seen: since, verified: false };
+                let checked = SucceededChecks { kinds: Kinds::TEST, at: since, seen: since, verified: false };
                 case.mark(VerificationMark::Checked(checked));
                 case.facts.verification.checks = Some(project("test"));
             }
@@ -104,11 +104,11 @@ fn kinds(cell: &str) -> Kinds {
 }
 
 fn named(kinds: Kinds) -> String {
-    or_dash(kinds.iter().map(Kind::name).collect::<Vec<_>>().join(", "))
+    or_dash(kinds.iter().map(CheckKind::name).collect::<Vec<_>>().join(", "))
 }
 
 /// One of Rust, of `nothing`, or with a `Makefile` that has a target for each kind.
-fn project(cell: &str) -> Project {
+fn project(cell: &str) -> ProjectChecks {
     let target = |kind: &str| match kind {
         "test" => "test:\n\tpytest\n",
         "typecheck" => "typecheck:\n\tmypy .\n",
@@ -116,10 +116,10 @@ fn project(cell: &str) -> Project {
         "lint" => "lint:\n\truff check\n",
         _ => "",
     };
-    let file = |name, text| checks::project(&[Seen { folder: "", name, text: Some(text) }]);
+    let file = |name, text| checks::read_project(&[SeenFile { folder: "", name, text: Some(text) }]);
     match cell {
         "rust" => file("Cargo.toml", "[package]\nname = \"a\"\n"),
-        "nothing" => checks::project(&[]),
+        "nothing" => checks::read_project(&[]),
         kinds => {
             let project = file("Makefile", &kinds.split(", ").map(target).collect::<String>());
             assert_eq!(named(project.kinds()), kinds);
@@ -130,22 +130,22 @@ fn project(cell: &str) -> Project {
 
 fn files(case: &mut Situation, cell: &str) {
     let package = r#"{"scripts": {"test": "vitest run", "build": "tsc -b"}}"#;
-    let seen = cell.split(", ").map(|name| Seen { folder: "", name, text: Some(package) });
-    case.facts.verification.checks = Some(checks::project(&seen.collect::<Vec<_>>()));
+    let seen = cell.split(", ").map(|name| SeenFile { folder: "", name, text: Some(package) });
+    case.facts.verification.checks = Some(checks::read_project(&seen.collect::<Vec<_>>()));
 }
 
 fn verified(decided: &Decided) -> String {
     let Situation { facts, config, passed, .. } = &decided.case;
-    let verified = skill::verifies(facts.verification.checks.as_ref(), config, *passed);
+    let verified = required_checks::is_sufficient(facts.verification.checks.as_ref(), config, *passed);
     if verified { "yes".into() } else { "no".into() }
 }
 
 fn missing(decided: &Decided) -> Kinds {
     let Situation { facts, config, passed, .. } = &decided.case;
-    skill::missing(facts.verification.checks.as_ref(), config, *passed)
+    required_checks::missing_kinds(facts.verification.checks.as_ref(), config, *passed)
 }
 
 fn listed(decided: &Decided) -> String {
     let Situation { facts, config, .. } = &decided.case;
-    verify_stop::examples(facts.verification.checks.as_ref(), config, missing(decided)).join(", ")
+    verify_stop::example_commands(facts.verification.checks.as_ref(), config, missing(decided)).join(", ")
 }

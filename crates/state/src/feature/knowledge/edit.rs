@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use tidegate_core::feature::knowledge::entry_id::EntryId;
 use tidegate_core::feature::knowledge::flow;
-use tidegate_core::feature::knowledge::flow::{End, NewEntry, Progress};
+use tidegate_core::feature::knowledge::flow::{FileEnd, NewEntry, Progress};
 use tidegate_core::feature::knowledge::plan;
 use tidegate_core::time::Millis;
 
@@ -49,8 +49,8 @@ pub fn add_entry(state: &StateDir, folder: &ContextFolder, entry: &NewEntry) -> 
         // The new entry is at one of the two ends.
         let end = match old.newest_end() {
             _ if old.entries.is_empty() => new.entries.last(),
-            End::Top => new.entries.first(),
-            End::Bottom => new.entries.last(),
+            FileEnd::Top => new.entries.first(),
+            FileEnd::Bottom => new.entries.last(),
         };
         added.set(end.map(|entry| entry.id));
         Some(with)
@@ -121,9 +121,9 @@ fn trim_locked(folder: &ContextFolder, keep: usize, replace: Replace<'_>) -> io:
     retry_if_changed(|| {
         let (path, old) = open_editable(folder, flow::FILE)?;
         let old = old.unwrap_or_default();
-        let Some(trimmed) = Progress::parse(&old).trimmed(keep) else { return Ok(0) };
+        let Some(trimmed) = Progress::parse(&old).trim_to(keep) else { return Ok(0) };
         let (archive, known) = open_editable(folder, flow::ARCHIVE)?;
-        let archived = flow::archived(known.as_deref().unwrap_or_default(), &trimmed.moved);
+        let archived = flow::add_to_archive(known.as_deref().unwrap_or_default(), &trimmed.moved);
         if known.as_ref() != Some(&archived) {
             replace(&archive, known.as_deref(), &archived)?;
         }
@@ -136,7 +136,7 @@ fn stamp_locked(folder: &ContextFolder, at: Millis, replace: Replace<'_>) -> io:
     if open_editable(folder, plan::FILE)?.1.is_none() {
         return Ok(false);
     }
-    change_locked(folder, plan::FILE, &|text| Some(plan::compacted(text, at)), replace)
+    change_locked(folder, plan::FILE, &|text| Some(plan::stamp_compaction(text, at)), replace)
 }
 
 /// In private state, so that nothing is left in the project.

@@ -2,7 +2,7 @@
 
 use tidegate_core::feature::HANDOFF_FILE;
 use tidegate_core::feature::facts::Known;
-use tidegate_core::feature::knowledge::facts::{Knowledge, Persisted, Remembered};
+use tidegate_core::feature::knowledge::facts::{Knowledge, Persisted, PromotionMemory};
 use tidegate_core::feature::knowledge::tracked::TRACKED;
 use tidegate_core::time::Millis;
 
@@ -34,6 +34,6 @@ pub fn collect(
     let known = state.map(|state| promotions::read(state, folder.root()));
     let known = known.as_ref().and_then(Known::value).cloned().unwrap_or_default();
     let nudged = known.nudged.clone();
-    let remembered = Remembered { shown: known.into_shown(folder, now), nudged };
-    Knowledge::of(&files, &remembered, began)
+    let remembered = PromotionMemory { shown: known.into_shown(folder, now), nudged };
+    Knowledge::from_files(&files, &remembered, began)
 }

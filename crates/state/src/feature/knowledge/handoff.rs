@@ -9,7 +9,7 @@ use tidegate_core::feature::HANDOFF_FILE as FILE;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::facts::Steps;
-use tidegate_core::feature::knowledge::handoff::{Handoff, Head, Sources};
+use tidegate_core::feature::knowledge::handoff::{Handoff, HandoffHead, HandoffSources};
 use tidegate_core::feature::knowledge::marks::{HandoffKnown, Mark as KnowledgeMark};
 use tidegate_core::feature::knowledge::plan;
 use tidegate_core::feature::marks::Marks;
@@ -47,7 +47,7 @@ pub fn collect(
     // Decisions of any session bind the next one.
     let knowledge = folder.as_ref().zip(texts.as_ref());
     let knowledge = knowledge.map(|(folder, texts)| facts::collect(Some(state), folder, texts, None, now));
-    Handoff::of(&Sources {
+    Handoff::collect(&HandoffSources {
         at: now,
         session: session.map(|(id, _)| id.as_str()),
         marks,
@@ -101,7 +101,7 @@ fn write_locked(folder: &ContextFolder, text: &str) -> io::Result<WrittenHandoff
     let path = folder.path().join(FILE);
     let old = read_old(&path)?;
     let is_ours = |old: &Vec<u8>| {
-        let head = std::str::from_utf8(old).ok().and_then(Head::of);
+        let head = std::str::from_utf8(old).ok().and_then(HandoffHead::parse);
         old.is_empty() || head.is_some_and(|head| head.unchanged)
     };
     let kept = match &old {

@@ -69,7 +69,7 @@ fn publish_compaction(boundary: &Boundary, here: &HookContext<'_>) -> io::Result
     let compact = LastCompact {
         timestamp: boundary.noted.iso_seconds(),
         session_id: Some(here.session.to_string()),
-        compound_run: boundary.promoted(),
+        compound_run: boundary.all_promoted(),
         trigger: Some(boundary.trigger.clone()),
         progress_summary: ProgressSummary {
             entry_count: number(boundary.entries),

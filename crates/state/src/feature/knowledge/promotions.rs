@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::knowledge::entry_id::EntryId;
-use tidegate_core::feature::knowledge::flow::Shown;
+use tidegate_core::feature::knowledge::flow::ShownEntries;
 use tidegate_core::time::Millis;
 
 use crate::feature::knowledge::edit::lock_project;
@@ -64,11 +64,11 @@ impl Promotions {
     }
 
     /// The time that another tool left counts only if nothing was shown here.
-    pub fn into_shown(self, folder: &ContextFolder, now: Millis) -> Shown {
+    pub fn into_shown(self, folder: &ContextFolder, now: Millis) -> ShownEntries {
         let nothing = self.shown.is_empty();
         let last_run =
             if nothing { public_copies::read_last_run(folder, now).value().map(|run| run.at) } else { None };
-        Shown { ids: self.shown, last_run }
+        ShownEntries { ids: self.shown, last_run }
     }
 
     fn nudge(&mut self, set: u64) {
@@ -111,7 +111,7 @@ pub fn read(state: &StateDir, root: &Path) -> Known<Promotions> {
     }
 }
 
-pub fn read_shown(state: &StateDir, folder: &ContextFolder, now: Millis) -> Shown {
+pub fn read_shown(state: &StateDir, folder: &ContextFolder, now: Millis) -> ShownEntries {
     read(state, folder.root()).value().cloned().unwrap_or_default().into_shown(folder, now)
 }
 

@@ -33,7 +33,7 @@ pub struct LastRun {
 pub fn read_last_run(folder: &ContextFolder, now: Millis) -> Known<LastRun> {
     read(folder, LAST_RUN, |members| {
         let written = members.get("timestamp").and_then(Value::as_str).ok_or("no timestamp")?;
-        let at = timestamp::first(written).ok_or("a timestamp that is none")?.at;
+        let at = timestamp::find_first(written).ok_or("a timestamp that is none")?.at;
         if at.since(now) > CLOCK_SLACK_MS {
             return Err("a timestamp in the future".into());
         }

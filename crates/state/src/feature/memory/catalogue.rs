@@ -157,7 +157,7 @@ fn page_file(state: &StateDir, key: &str) -> PathBuf {
 mod tests {
     use super::*;
     use std::fs;
-    use tidegate_core::feature::memory::catalogue::{Decided, Named, UndecidedTopic};
+    use tidegate_core::feature::memory::catalogue::{Decided, NamedId, UndecidedTopic};
     use tidegate_core::time::Millis;
 
     fn state(folder: &tempfile::TempDir) -> StateDir {
@@ -201,7 +201,7 @@ mod tests {
         let state = state(&folder);
         assert_eq!(read_undecided(&state), Known::Absent);
         assert_eq!(read_project(&state, "/p/.git"), Known::Absent);
-        let named = |id, name: &str| Named { id, name: name.to_owned() };
+        let named = |id, name: &str| NamedId { id, name: name.to_owned() };
         let decided = |id, name: &str| Decided { id, name: name.to_owned(), by: String::new() };
         let topics = vec![UndecidedTopic { topic: named(4, "検索"), project: named(3, "p") }];
         write_undecided(&state, &Undecided { topics: topics.clone() }).unwrap();

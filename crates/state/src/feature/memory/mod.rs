@@ -13,7 +13,7 @@ use tidegate_core::event::Event;
 use tidegate_core::feature::facts::Facts;
 use tidegate_core::feature::memory::catalogue::{MOST, OWN};
 use tidegate_core::feature::memory::effect::Effect;
-use tidegate_core::feature::memory::facts::{Answer, Needs, Remembered, topics_in_question, turn_ends};
+use tidegate_core::feature::memory::facts::{MemoryFacts, Needs, TurnAnswer, topics_in_question, turn_ends};
 use tidegate_core::feature::memory::job::{Job, VERSION};
 use tidegate_core::feature::memory::settings::StartupProjects;
 use tidegate_core::feature::memory::tag as meta_tag;
@@ -25,8 +25,8 @@ use crate::project;
 /// In bytes from the end of an answer, which are searched for its tag.
 const LONGEST_ANSWER: usize = 256 * 1024;
 
-pub(super) fn read_facts(facts: &Facts<'_>, needs: Needs, here: &HookContext<'_>) -> Remembered {
-    let mut memory = Remembered::default();
+pub(super) fn read_facts(facts: &Facts<'_>, needs: Needs, here: &HookContext<'_>) -> MemoryFacts {
+    let mut memory = MemoryFacts::default();
     let transcript = facts.event.transcript.as_deref().map(Path::new);
     if needs.transcript {
         let found = transcript.and_then(|path| std::fs::metadata(path).ok());
@@ -65,19 +65,23 @@ pub(super) fn read_facts(facts: &Facts<'_>, needs: Needs, here: &HookContext<'_>
 }
 
 /// From the payload, else from the transcript.
-fn last_answer(event: &Event<'_>, transcript: Option<&Path>, in_time: &dyn Fn() -> bool) -> Option<Answer> {
+fn last_answer(
+    event: &Event<'_>,
+    transcript: Option<&Path>,
+    in_time: &dyn Fn() -> bool,
+) -> Option<TurnAnswer> {
     let text = match event.last_message.filter(|text| !text.is_empty()) {
         // Avoids decoding a text without a tag.
-        Some(text) if !text.mentions(b"[meta]") => return Some(Answer { tag: None }),
+        Some(text) if !text.mentions(b"[meta]") => return Some(TurnAnswer { tag: None }),
         Some(text) => text.tail(LONGEST_ANSWER).into_owned(),
         None => {
             let said = transcript::last_answer(event.host, transcript?, in_time)?;
-            let tag = meta_tag::find(&said.text);
+            let tag = meta_tag::find_last(&said.text);
             // A missing tag can be told only from the final text.
-            return (tag.is_some() || said.last).then_some(Answer { tag });
+            return (tag.is_some() || said.last).then_some(TurnAnswer { tag });
         }
     };
-    Some(Answer { tag: meta_tag::find(&text) })
+    Some(TurnAnswer { tag: meta_tag::find_last(&text) })
 }
 
 pub(super) fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<()> {

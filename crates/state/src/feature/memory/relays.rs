@@ -9,11 +9,11 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use tidegate_core::feature::memory::job::Part;
+use tidegate_core::feature::memory::job::TranscriptPart;
 use tidegate_core::feature::memory::relay;
-use tidegate_core::feature::memory::relay::{Extract, Relay, Step};
+use tidegate_core::feature::memory::relay::{Relay, RelayExtract, RelayStep};
 use tidegate_core::host::Host;
-use tidegate_core::host::transcript::{Parser, Sought};
+use tidegate_core::host::transcript::{Sought, TranscriptParser};
 use tidegate_core::text::search;
 use tidegate_core::time::Millis;
 
@@ -59,8 +59,8 @@ impl fmt::Display for TranscriptGone {
 #[derive(Debug)]
 pub struct RelayReader {
     file: File,
-    parser: Parser,
-    extract: Extract,
+    parser: TranscriptParser,
+    extract: RelayExtract,
     /// The end of the part when the job was queued, and that time.
     to: u64,
     left: Millis,
@@ -101,7 +101,7 @@ pub enum NextRelay {
 impl RelayReader {
     /// Starts at the last prompt before the part, since that relay may continue in it. `left`: the time at which the
     /// job was queued.
-    pub fn open(part: &Part, left: Millis) -> Result<RelayReader, TranscriptGone> {
+    pub fn open(part: &TranscriptPart, left: Millis) -> Result<RelayReader, TranscriptGone> {
         let (file, length) = match bounded::open_sized(Path::new(&part.transcript)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(TranscriptGone::Deleted),
             Err(error) => return Err(TranscriptGone::Unreadable(error.to_string())),
@@ -113,8 +113,8 @@ impl RelayReader {
         }
         let mut reader = RelayReader {
             file,
-            parser: Host::ClaudeCode.parser(&Extract::SOUGHT),
-            extract: Extract::new(part.answer),
+            parser: Host::ClaudeCode.parser(&RelayExtract::SOUGHT),
+            extract: RelayExtract::new(part.answer),
             to: part.to,
             left,
             expects: part.answer.is_some(),
@@ -164,7 +164,7 @@ impl RelayReader {
     pub fn finish(mut self) -> Option<FoundRelay> {
         // A last line without a line break may be complete.
         let last = self.parser.entry(&self.held[self.line..]).filter(|_| !self.over && !self.skipping);
-        if let Some(entry) = last.filter(|entry| !relay::begins(entry)) {
+        if let Some(entry) = last.filter(|entry| !relay::begins_relay(entry)) {
             self.extract.entry(&entry);
         }
         let began = self.began.unwrap_or_default();
@@ -181,13 +181,13 @@ impl RelayReader {
         self.skipping = false;
         let mut whole = None;
         if let Some(entry) = entry {
-            if self.at >= self.to && relay::beginning(&entry).is_some_and(|given| given > self.left) {
+            if self.at >= self.to && relay::relay_start(&entry).is_some_and(|given| given > self.left) {
                 // The host writes later than its hooks run: prompts from before the job may come after its part, and
                 // in a fork everything that was copied.
                 self.over = true;
                 return None;
             }
-            if let Step::Begins(before) = self.extract.entry(&entry) {
+            if let RelayStep::Begins(before) = self.extract.entry(&entry) {
                 whole = before.map(|relay| FoundRelay { relay, began: self.began.unwrap_or_default() });
                 self.began = Some(self.at);
             }
@@ -216,7 +216,7 @@ impl RelayReader {
     /// The start of the last prompt before `from`; without one, the start of the line at `from`.
     fn find_beginning(&mut self, from: u64) -> io::Result<u64> {
         let prompts = Host::ClaudeCode.parser(&[Sought::Prompts]);
-        let begins = |line: &[u8]| prompts.entry(line).is_some_and(|entry| relay::begins(&entry));
+        let begins = |line: &[u8]| prompts.entry(line).is_some_and(|entry| relay::begins_relay(&entry));
         let stop = from.saturating_sub(FURTHEST);
         let mut start = from;
         let mut step = STEP;
@@ -262,7 +262,7 @@ mod tests {
     use std::fs::{self, OpenOptions};
     use std::io::Write;
     use std::path::PathBuf;
-    use tidegate_core::feature::memory::job::{Answer, Because, ProjectOf};
+    use tidegate_core::feature::memory::job::{AnswerDigest, JobCause, RelayProject};
     use tidegate_core::text::fnv;
 
     const LEFT: Millis = Millis(1_000_000);
@@ -287,15 +287,15 @@ mod tests {
             file.metadata().unwrap().len()
         }
 
-        fn part(&self, from: u64, to: u64, answer: Option<&str>) -> Part {
-            let hash = |text: &str| Answer { bytes: text.len() as u64, hash: fnv::hash(text.bytes()) };
-            let project = ProjectOf { key: "k".into(), name: "n".into(), root: "/".into(), branch: None };
+        fn part(&self, from: u64, to: u64, answer: Option<&str>) -> TranscriptPart {
+            let hash = |text: &str| AnswerDigest { bytes: text.len() as u64, hash: fnv::hash(text.bytes()) };
+            let project = RelayProject { key: "k".into(), name: "n".into(), root: "/".into(), branch: None };
             let transcript = self.path.to_string_lossy().into_owned();
-            Part {
+            TranscriptPart {
                 transcript,
                 from,
                 to,
-                because: Because::Stop,
+                because: JobCause::Stop,
                 answer: answer.map(hash),
                 topic: None,
                 passed: None,
@@ -324,7 +324,7 @@ mod tests {
     }
 
     /// All relays as `prompt answer`, and whether the expected answer was found.
-    fn read(part: &Part) -> (Vec<String>, bool) {
+    fn read(part: &TranscriptPart) -> (Vec<String>, bool) {
         let mut reader = RelayReader::open(part, LEFT).unwrap();
         let mut relays = Vec::new();
         loop {

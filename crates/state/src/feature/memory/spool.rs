@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
-use tidegate_core::feature::memory::effect::Starts;
+use tidegate_core::feature::memory::effect::StartWhen;
 use tidegate_core::feature::memory::job::{Job, VERSION};
 use tidegate_core::text::fnv;
 use tidegate_core::time::Millis;
@@ -168,7 +168,7 @@ pub fn lock_worker(state: &StateDir, patience: Duration) -> io::Result<File> {
 }
 
 /// Whether the caller should start a worker: none is running, and none was started too recently.
-pub fn worker_is_due(state: &StateDir, now: Millis, starts: Starts) -> io::Result<bool> {
+pub fn worker_is_due(state: &StateDir, now: Millis, starts: StartWhen) -> io::Result<bool> {
     let mut stamp = private::open_lock_file(&spool_folder(state).join("worker-started"))?;
     match stamp.try_lock() {
         Ok(()) => {}
@@ -180,7 +180,7 @@ pub fn worker_is_due(state: &StateDir, now: Millis, starts: Starts) -> io::Resul
     let started = stamp.read_exact(&mut bytes).ok().map(|()| Millis(u64::from_le_bytes(bytes)));
     // A time in the future means that the clock moved back.
     let lately = started.is_some_and(|at| at <= now && now.since(at) < BETWEEN_STARTS_MS);
-    if (lately && starts == Starts::OnceAMinute) || try_lock_worker(state)?.is_none() {
+    if (lately && starts == StartWhen::OnceAMinute) || try_lock_worker(state)?.is_none() {
         return Ok(false);
     }
     stamp.seek(SeekFrom::Start(0))?;
@@ -297,8 +297,8 @@ mod tests {
     fn a_worker_is_started_once_a_minute_and_not_while_one_runs() {
         let folder = tempfile::tempdir().unwrap();
         let state = state(&folder);
-        let due = |now| worker_is_due(&state, Millis(now), Starts::OnceAMinute).unwrap();
-        let at_any_time = |now| worker_is_due(&state, Millis(now), Starts::AnyTime).unwrap();
+        let due = |now| worker_is_due(&state, Millis(now), StartWhen::OnceAMinute).unwrap();
+        let at_any_time = |now| worker_is_due(&state, Millis(now), StartWhen::AnyTime).unwrap();
         assert_eq!([due(100_000), due(100_001), due(159_999), due(160_000)], [true, false, false, true]);
         assert!(due(50_000), "the clock was set back");
         let working = try_lock_worker(&state).unwrap();

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tidegate_core::feature::verification::checks;
-use tidegate_core::feature::verification::checks::Seen;
+use tidegate_core::feature::verification::checks::SeenFile;
 
 use crate::file::bounded;
 use crate::project;
@@ -30,8 +30,8 @@ pub struct ProjectManifest {
 }
 
 impl ProjectManifest {
-    pub fn seen(&self) -> Seen<'_> {
-        Seen { folder: &self.folder, name: &self.name, text: self.text.as_deref() }
+    pub fn seen(&self) -> SeenFile<'_> {
+        SeenFile { folder: &self.folder, name: &self.name, text: self.text.as_deref() }
     }
 }
 
@@ -106,18 +106,20 @@ fn list_known_names(folder: &Path) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for (number, entry) in entries.enumerate() {
         if number == MOST_ENTRIES {
-            found = checks::names().filter(|name| is_there(name)).map(str::to_owned).collect();
+            found = checks::manifest_names().filter(|name| is_there(name)).map(str::to_owned).collect();
             return found;
         }
         let Ok(entry) = entry else { continue };
         let Ok(name) = entry.file_name().into_string() else { continue };
-        let known = checks::names().any(|known| known == name)
-            || checks::endings().any(|ending| name.len() > ending.len() && name.ends_with(ending));
+        let known = checks::manifest_names().any(|known| known == name)
+            || checks::manifest_endings().any(|ending| name.len() > ending.len() && name.ends_with(ending));
         if known && entry.file_type().is_ok_and(|kind| !kind.is_dir()) {
             found.push(name);
         }
     }
-    found.extend(checks::names().filter(|name| name.contains('/') && is_there(name)).map(str::to_owned));
+    found.extend(
+        checks::manifest_names().filter(|name| name.contains('/') && is_there(name)).map(str::to_owned),
+    );
     // Directory order is arbitrary.
     found.sort_unstable();
     found
@@ -129,7 +131,7 @@ fn read_text(path: &Path) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use tidegate_core::feature::verification::checks::{Kind, Place, project};
+    use tidegate_core::feature::verification::checks::{CheckKind, RunPlace, read_project};
     use tidegate_core::shell;
 
     use super::*;
@@ -209,19 +211,19 @@ mod tests {
         fs::write(root.path().join("package.json"), r#"{"scripts": {"test": "vitest run"}}"#).unwrap();
         fs::write(root.path().join("App.csproj"), "").unwrap();
         let found = read(&[root.path().into()], &[], &[]);
-        let seen: Vec<Seen<'_>> = found.iter().map(ProjectManifest::seen).collect();
-        let project = project(&seen);
-        let place = Place { roots: &["/r"], cwd: "/r", end: None, links: &[] };
-        let kinds = |line: &str| -> Vec<Kind> {
+        let seen: Vec<SeenFile<'_>> = found.iter().map(ProjectManifest::seen).collect();
+        let project = read_project(&seen);
+        let place = RunPlace { roots: &["/r"], cwd: "/r", end: None, links: &[] };
+        let kinds = |line: &str| -> Vec<CheckKind> {
             let script = shell::parse(line).unwrap();
             project
-                .evidence(&script, place, &checks::Extra::default())
+                .evidence(&script, place, &checks::ExtraChecks::default())
                 .iter()
                 .map(|found| found.kind)
                 .collect()
         };
-        assert_eq!(kinds("npm test"), [Kind::Test]);
-        assert_eq!(kinds("dotnet build"), [Kind::Typecheck, Kind::Build]);
+        assert_eq!(kinds("npm test"), [CheckKind::Test]);
+        assert_eq!(kinds("dotnet build"), [CheckKind::Typecheck, CheckKind::Build]);
         assert_eq!(kinds("cargo test"), []);
     }
 }

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use tidegate_core::event::Event;
 use tidegate_core::feature::facts::{Facts, Touched};
 use tidegate_core::feature::marks::Marks;
+use tidegate_core::feature::verification::bookkeeping;
 use tidegate_core::feature::verification::checks;
-use tidegate_core::feature::verification::checks::{Place, Seen, could_check};
-use tidegate_core::feature::verification::evidence;
+use tidegate_core::feature::verification::checks::{RunPlace, SeenFile, could_check};
 use tidegate_core::feature::verification::facts as own;
 use tidegate_core::feature::verification::facts::Needs;
 use tidegate_core::feature::verification::work::ChangeSet;
@@ -47,7 +47,7 @@ struct Line<'a> {
 }
 
 fn is_in_background(event: &Event<'_>) -> bool {
-    event.ran().is_some_and(|command| command.background.is_some())
+    event.finished_command().is_some_and(|command| command.background.is_some())
 }
 
 /// Enough to recognise the line, without secrets.
@@ -67,7 +67,7 @@ fn shorten_line(line: &str) -> String {
 /// The payload has the folder in which the line ended; only a subagent always returns to the first.
 fn start_folder(event: &Event<'_>, marks: Option<&Marks>, root: &Path) -> String {
     let ended = event.cwd.as_deref().map(str::to_owned);
-    let before = marks.and_then(|marks| marks.session.cwd.clone()).filter(|_| event.main_thread());
+    let before = marks.and_then(|marks| marks.session.cwd.clone()).filter(|_| event.is_main_thread());
     before.or(ended).unwrap_or_else(|| root.to_string_lossy().into_owned())
 }
 
@@ -97,17 +97,17 @@ fn read_work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Hook
     let mut work = own::Facts::default();
     let Some(root) = here.root else { return work };
     let start = start_folder(event, marks, root);
-    let ended = event.cwd.as_deref().filter(|_| event.main_thread());
+    let ended = event.cwd.as_deref().filter(|_| event.is_main_thread());
     let line = Line {
         start: &start,
         end: ended.filter(|end| Path::new(end) != Path::new(&start)),
         background: is_in_background(event),
     };
     // A subagent may work in its own worktree.
-    let home = here.started_in.filter(|_| !event.main_thread()).unwrap_or(root);
+    let home = here.started_in.filter(|_| !event.is_main_thread()).unwrap_or(root);
     let mut script = None;
     if needs.files {
-        let mut targets = evidence::written(event, here.config);
+        let mut targets = bookkeeping::written_files(event, here.config);
         if targets.is_empty() {
             targets = event.edit_paths().and_then(Result::ok).unwrap_or_default();
         }
@@ -116,7 +116,7 @@ fn read_work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Hook
             let touch =
                 |path: &Cow<'_, str>| describe_touched(&root.join(path.as_ref()), path, &roots, home, None);
             work.files = targets.iter().map(touch).collect();
-        } else if let Some(parsed) = event.command().and_then(|text| parse_line(text, &start, here)) {
+        } else if let Some(parsed) = event.command_line().and_then(|text| parse_line(text, &start, here)) {
             let written = find_written(event, &parsed, line, root, home, marks, here.now);
             let touch = |(path, step): (String, usize)| {
                 describe_touched(Path::new(&path), &path, &roots, home, Some(step))
@@ -126,7 +126,7 @@ fn read_work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Hook
         }
     }
     let edited = work.files.iter().any(|file| file.inside.is_some() && file.class == FileClass::Code);
-    let script = script.filter(|_| evidence::wants_checks(marks, edited));
+    let script = script.filter(|_| bookkeeping::wants_checks(marks, edited));
     if script.is_some() || needs.checks {
         let unverified = marks.and_then(|marks| marks.verification.changes.as_ref());
         let files = unverified.map(|changes| changes.files.as_slice()).unwrap_or_default();
@@ -137,7 +137,7 @@ fn read_work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Hook
         let roots = roots_of(root, marks, here);
         let hides = read_checks(&mut work, script.as_ref(), line, &roots, &edited, needs.checks, here);
         if hides {
-            work.proof.hidden = event.command().map(shorten_line);
+            work.proof.hidden = event.command_line().map(shorten_line);
         }
     }
     work
@@ -153,7 +153,7 @@ fn find_written(
     marks: Option<&Marks>,
     now: Millis,
 ) -> Vec<(String, usize)> {
-    let ran = event.ran().and_then(|command| command.duration).unwrap_or(LONGEST_CALL_MS);
+    let ran = event.finished_command().and_then(|command| command.duration).unwrap_or(LONGEST_CALL_MS);
     let began = now.before(ran + START_SLACK_MS);
     // Edits that are known or verified already are not this line's.
     let work = marks.map(|marks| &marks.verification);
@@ -241,22 +241,22 @@ fn read_checks(
     if let Some(revealed) = &revealed {
         let known: Vec<String> = roots.iter().map(|root| text(root)).collect();
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
-        let place = Place { roots: &known, cwd: &cwd, end: end.as_deref(), links: &[] };
+        let place = RunPlace { roots: &known, cwd: &cwd, end: end.as_deref(), links: &[] };
         // A link to the project, or another worktree.
-        let outside = checks::outside(revealed, place, &extra);
+        let outside = checks::folders_outside(revealed, place, &extra);
         links = outside.into_iter().take(MOST_LINKS).map(|path| (path.clone(), real(&path))).collect();
         let paths: Vec<PathBuf> = links.iter().map(|(_, real)| Path::new(real).join("_")).collect();
         manifests::add_worktrees(&mut roots, &paths);
     }
     let names: Vec<String> = roots.iter().map(|root| text(root)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let place = Place { roots: &names, cwd: &cwd, end: end.as_deref(), links: &links };
-    let folders = revealed.as_ref().map(|script| checks::folders(script, place)).unwrap_or_default();
+    let place = RunPlace { roots: &names, cwd: &cwd, end: end.as_deref(), links: &links };
+    let folders = revealed.as_ref().map(|script| checks::folders_of_line(script, place)).unwrap_or_default();
     let name = |path: &PathBuf| place.name(&Spot::Absolute(text(path)));
     let edited: Vec<String> = edited.iter().filter_map(name).collect();
     let manifests = manifests::read(&roots, &folders, &edited);
-    let seen: Vec<Seen<'_>> = manifests.iter().map(ProjectManifest::seen).collect();
-    let project = checks::project(&seen);
+    let seen: Vec<SeenFile<'_>> = manifests.iter().map(ProjectManifest::seen).collect();
+    let project = checks::read_project(&seen);
     let mut hides = false;
     if let (Some(script), Some(revealed)) = (script, &revealed) {
         let judge = |script: &Script| {

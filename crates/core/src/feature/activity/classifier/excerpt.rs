@@ -1,24 +1,23 @@
-//! What of a prompt is looked at: its beginning and its end, line by line, without what was pasted.
+//! The part of a prompt that is classified: its beginning and its end, line by line, without pasted text.
 
 use crate::text::cut::{first_bytes, last_bytes};
 
-/// Bytes of a long prompt that are looked at. A request stands before or behind what is pasted, not inside.
+/// Bytes of a long prompt. The request stands before or after pasted text, not inside.
 const HEAD: usize = 700;
 const TAIL: usize = 400;
 
-/// A line of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Line<'a> {
-    /// Somebody wrote it.
+pub(super) enum PromptLine<'a> {
+    /// By a person.
     Written(&'a str),
-    /// A message of a program that something failed. Its words tell as much as a person's.
+    /// A program's error message. Its words tell as much as a person's.
     Failure(&'a str),
     /// Code, logs, tables: one line or many.
     Pasted,
 }
 
-/// The lines that are looked at, in order, blank ones left out.
-pub(super) fn lines(prompt: &str) -> impl Iterator<Item = Line<'_>> {
+/// Without blank lines.
+pub(super) fn lines(prompt: &str) -> impl Iterator<Item = PromptLine<'_>> {
     let (head, tail) = if prompt.len() <= HEAD + TAIL {
         (prompt, "")
     } else {
@@ -32,22 +31,21 @@ pub(super) fn lines(prompt: &str) -> impl Iterator<Item = Line<'_>> {
         if line.starts_with("```") || line.starts_with("~~~") {
             fenced = !fenced;
             let first = !std::mem::replace(&mut pasted, true);
-            return first.then_some(Line::Pasted);
+            return first.then_some(PromptLine::Pasted);
         }
         if is_failure(line) && !only {
             pasted = false;
-            return Some(Line::Failure(line));
+            return Some(PromptLine::Failure(line));
         }
         if fenced || (!only && is_pasted(line)) {
             let first = !std::mem::replace(&mut pasted, true);
-            return first.then_some(Line::Pasted);
+            return first.then_some(PromptLine::Pasted);
         }
         pasted = false;
-        Some(Line::Written(line))
+        Some(PromptLine::Written(line))
     })
 }
 
-/// How a program says that something failed.
 fn is_failure(line: &str) -> bool {
     const SIGNS: [&str; 14] = [
         "Error:",
@@ -68,7 +66,7 @@ fn is_failure(line: &str) -> bool {
     SIGNS.iter().any(|sign| line.contains(sign))
 }
 
-/// Whether a line is code or a program's output rather than a sentence.
+/// Code or a program's output rather than a sentence.
 fn is_pasted(line: &str) -> bool {
     const BEGINNINGS: [&str; 9] = ["at ", "File \"", "$ ", "> ", "|", "+++", "---", "@@", "}"];
     if BEGINNINGS.iter().any(|beginning| line.starts_with(beginning)) && !line.starts_with("at least") {
@@ -89,7 +87,7 @@ fn is_pasted(line: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn read(prompt: &str) -> Vec<Line<'_>> {
+    fn read(prompt: &str) -> Vec<PromptLine<'_>> {
         lines(prompt).collect()
     }
 
@@ -97,13 +95,13 @@ mod tests {
     fn what_was_pasted_is_one_line() {
         assert_eq!(
             read("why is this slow?\n```rust\nfn main() {}\nlet fix = 1;\n```\nthanks"),
-            [Line::Written("why is this slow?"), Line::Pasted, Line::Written("thanks")]
+            [PromptLine::Written("why is this slow?"), PromptLine::Pasted, PromptLine::Written("thanks")]
         );
         assert_eq!(
             read(
                 "12:00:01.123 [main] 10.2.3.4:8080 -> 200 OK\n12:00:02.123 [main] 10.2.3.4:8080 -> 200 OK\nok?"
             ),
-            [Line::Pasted, Line::Written("ok?")]
+            [PromptLine::Pasted, PromptLine::Written("ok?")]
         );
     }
 
@@ -111,24 +109,24 @@ mod tests {
     fn a_failure_keeps_its_words() {
         assert_eq!(
             read("npm run build\n\nError: Cannot find module 'x'"),
-            [Line::Written("npm run build"), Line::Failure("Error: Cannot find module 'x'")]
+            [PromptLine::Written("npm run build"), PromptLine::Failure("Error: Cannot find module 'x'")]
         );
     }
 
     #[test]
     fn a_prompt_of_one_line_was_written() {
         for prompt in ["Error: Cannot find module 'x'", "let x = f(1, 2, 3)[0] + {};", "```"] {
-            assert!(!matches!(read(prompt).first(), Some(Line::Failure(_))), "{prompt}");
+            assert!(!matches!(read(prompt).first(), Some(PromptLine::Failure(_))), "{prompt}");
         }
-        assert_eq!(read("a = b[1] + (c[2]);"), [Line::Written("a = b[1] + (c[2]);")]);
+        assert_eq!(read("a = b[1] + (c[2]);"), [PromptLine::Written("a = b[1] + (c[2]);")]);
     }
 
     #[test]
     fn beginning_and_end_of_a_long_prompt() {
         let prompt = format!("look at this\n{}\nand tell me why", "あいう えお\n".repeat(1000));
         let lines = read(&prompt);
-        assert_eq!(lines.first(), Some(&Line::Written("look at this")));
-        assert_eq!(lines.last(), Some(&Line::Written("and tell me why")));
+        assert_eq!(lines.first(), Some(&PromptLine::Written("look at this")));
+        assert_eq!(lines.last(), Some(&PromptLine::Written("and tell me why")));
         assert!(lines.len() < 200);
     }
 

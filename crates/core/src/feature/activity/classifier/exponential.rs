@@ -1,4 +1,4 @@
-//! The exponential function, the same to the bit on every platform; that of the C library is not.
+//! The exponential function, the same to the bit on every platform; the C library's is not.
 
 /// `e` to the power of `x`, to about 15 digits.
 pub fn exp(x: f64) -> f64 {

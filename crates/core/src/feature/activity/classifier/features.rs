@@ -1,28 +1,27 @@
-//! What the weights are about: hashes of words, characters and where they stand.
+//! Features for the weights: hashes of words, characters and their positions.
 
 use crate::feature::activity::classifier::lexicon::Lexicon;
-use crate::feature::activity::classifier::tokens::{Kind, Token, Tokens, hash, join};
+use crate::feature::activity::classifier::tokens::{PromptTokens, Token, TokenKind, hash_text, join_hashes};
 
 pub use crate::feature::activity::classifier::tokens::Language;
 
-/// How many groups of features there are; each is brought to the same length by itself.
+/// Groups of features; each is normalised by itself.
 pub const GROUPS: usize = 3;
 
-/// So many letters of a word are looked at, its marked ends among them.
+/// Most letters of a word, with its two marked ends.
 const LONGEST_WORD: usize = 24;
 
-/// The features of a prompt, as often as they occur.
+/// The features of a prompt, repeated as often as they occur.
 #[derive(Debug)]
 pub struct Features {
-    /// Which table they belong to.
     pub language: Language,
-    /// Words and their order; parts of words; what the words mean.
+    /// Words and their order; parts of words; meanings of words.
     pub groups: [Vec<u32>; GROUPS],
 }
 
-/// What a feature is about: the same word at the beginning is another feature.
+/// The same word at the beginning is another feature.
 #[derive(Clone, Copy)]
-enum About {
+enum FeatureKind {
     Words,
     Skip,
     First,
@@ -46,9 +45,8 @@ enum About {
 }
 
 impl Features {
-    /// Takes a prompt apart.
     pub fn of<'a>(prompt: &str, lexicon: impl Fn(Language) -> Lexicon<'a>) -> Features {
-        let tokens = Tokens::of(prompt);
+        let tokens = PromptTokens::of(prompt);
         let groups = [Vec::with_capacity(512), Vec::with_capacity(1024), Vec::with_capacity(256)];
         let mut features = Features { language: tokens.language, groups };
         if tokens.all.is_empty() {
@@ -59,63 +57,63 @@ impl Features {
             Language::Japanese => features.japanese(&tokens),
         }
         for hash in &tokens.mentioned {
-            features.add(0, About::Mentioned, *hash);
+            features.add(0, FeatureKind::Mentioned, *hash);
         }
         features.shape(&tokens);
         features.meanings(&tokens, lexicon(tokens.language));
         features
     }
 
-    /// Whether there is nothing to judge by.
     pub fn is_empty(&self) -> bool {
         self.groups.iter().all(Vec::is_empty)
     }
 
-    fn add(&mut self, group: usize, about: About, hash: u64) {
+    fn add(&mut self, group: usize, about: FeatureKind, hash: u64) {
         let mixed = (hash ^ (about as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
             .wrapping_mul(0xff51_afd7_ed55_8ccd);
         self.groups[group].push((mixed >> 32) as u32);
     }
 
-    fn english(&mut self, tokens: &Tokens) {
+    fn english(&mut self, tokens: &PromptTokens) {
         let mut row = Vec::with_capacity(tokens.all.len() + 2);
-        row.push(hash("^"));
+        row.push(hash_text("^"));
         row.extend(tokens.all.iter().map(|token| token.hash));
-        row.push(hash("$"));
+        row.push(hash_text("$"));
         for at in 0..row.len() {
             let mut joined = 0;
             for (length, next) in row[at..].iter().take(3).enumerate() {
-                joined = join(joined, *next);
+                joined = join_hashes(joined, *next);
                 if length > 0 || (at > 0 && at + 1 < row.len()) {
-                    self.add(0, About::Words, joined);
+                    self.add(0, FeatureKind::Words, joined);
                 }
             }
             if let (Some(first), Some(third)) = (row.get(at), row.get(at + 2)) {
-                self.add(0, About::Skip, join(*first, *third));
+                self.add(0, FeatureKind::Skip, join_hashes(*first, *third));
             }
         }
-        let words = || tokens.all.iter().filter(|token| matches!(token.kind, Kind::Word | Kind::Class));
+        let words =
+            || tokens.all.iter().filter(|token| matches!(token.kind, TokenKind::Word | TokenKind::Class));
         for token in words().take(4) {
-            self.add(0, About::First, token.hash);
+            self.add(0, FeatureKind::First, token.hash);
         }
         for token in words().rev().take(4) {
-            self.add(0, About::Last, token.hash);
+            self.add(0, FeatureKind::Last, token.hash);
         }
-        for sentence in tokens.all.split(|token| token.kind == Kind::End) {
+        for sentence in tokens.all.split(|token| token.kind == TokenKind::End) {
             let mut joined = 0;
             for token in sentence.iter().take(3) {
-                joined = join(joined, token.hash);
-                self.add(0, About::SentenceStart, joined);
+                joined = join_hashes(joined, token.hash);
+                self.add(0, FeatureKind::SentenceStart, joined);
             }
         }
         for token in &tokens.all {
-            if token.kind == Kind::Word {
+            if token.kind == TokenKind::Word {
                 self.parts(tokens.text(token));
             }
         }
     }
 
-    /// Three to five letters of a word, its ends marked.
+    /// Three to five letters of a word, with marked ends.
     fn parts(&mut self, word: &str) {
         let mut row = ['<'; LONGEST_WORD];
         let mut length = 1;
@@ -130,72 +128,74 @@ impl Features {
         for at in 0..letters.len() {
             let mut joined = 0;
             for (length, letter) in letters[at..].iter().take(5).enumerate() {
-                joined = join(joined, *letter as u64 + 1);
+                joined = join_hashes(joined, *letter as u64 + 1);
                 if length >= 2 {
-                    self.add(1, About::Part, joined);
+                    self.add(1, FeatureKind::Part, joined);
                 }
             }
         }
     }
 
-    fn japanese(&mut self, tokens: &Tokens) {
+    fn japanese(&mut self, tokens: &PromptTokens) {
         let row: Vec<u64> = tokens.all.iter().map(|token| token.hash).collect();
         for at in 0..row.len() {
             let mut joined = 0;
             for next in row[at..].iter().take(5) {
-                joined = join(joined, *next);
-                self.add(1, About::Characters, joined);
+                joined = join_hashes(joined, *next);
+                self.add(1, FeatureKind::Characters, joined);
             }
         }
-        for sentence in tokens.all.split(|token| token.kind == Kind::End) {
-            self.ending(0, About::SentenceEnd, sentence);
+        for sentence in tokens.all.split(|token| token.kind == TokenKind::End) {
+            self.ending(0, FeatureKind::SentenceEnd, sentence);
             let mut joined = 0;
             for token in sentence.iter().take(4) {
-                joined = join(joined, token.hash);
-                self.add(0, About::SentenceStart, joined);
+                joined = join_hashes(joined, token.hash);
+                self.add(0, FeatureKind::SentenceStart, joined);
             }
         }
-        let last = tokens.all.iter().rposition(|token| token.kind != Kind::End).map_or(0, |last| last + 1);
-        self.ending(0, About::CharactersAtEnd, &tokens.all[..last]);
+        let last =
+            tokens.all.iter().rposition(|token| token.kind != TokenKind::End).map_or(0, |last| last + 1);
+        self.ending(0, FeatureKind::CharactersAtEnd, &tokens.all[..last]);
         let mut joined = 0;
         for token in tokens.all.iter().take(6) {
-            joined = join(joined, token.hash);
-            self.add(0, About::CharactersAtStart, joined);
+            joined = join_hashes(joined, token.hash);
+            self.add(0, FeatureKind::CharactersAtStart, joined);
         }
         self.content(tokens);
     }
 
     /// The last one to eight tokens.
-    fn ending(&mut self, group: usize, about: About, tokens: &[Token]) {
+    fn ending(&mut self, group: usize, about: FeatureKind, tokens: &[Token]) {
         let mut joined = 0;
         for token in tokens.iter().rev().take(8) {
-            joined = join(joined, token.hash);
+            joined = join_hashes(joined, token.hash);
             self.add(group, about, joined);
         }
     }
 
-    /// Runs of one script are nearly words: alone, and two that follow each other whatever stands between.
-    fn content(&mut self, tokens: &Tokens) {
+    /// Runs of one script are nearly words: alone, and in pairs regardless of the text between them.
+    fn content(&mut self, tokens: &PromptTokens) {
         let mut previous: Option<u64> = None;
         let mut before: Option<u64> = None;
         let mut at = 0;
         while at < tokens.all.len() {
             let kind = tokens.all[at].kind;
             let length = match kind {
-                Kind::Kanji | Kind::Katakana => {
+                TokenKind::Kanji | TokenKind::Katakana => {
                     tokens.all[at..].iter().take_while(|token| token.kind == kind).count()
                 }
                 _ => 1,
             };
-            if matches!(kind, Kind::Kanji | Kind::Katakana | Kind::Word | Kind::Class) {
-                let run =
-                    tokens.all[at..at + length].iter().fold(0, |joined, token| join(joined, token.hash));
-                self.add(0, About::Content, run);
+            if matches!(kind, TokenKind::Kanji | TokenKind::Katakana | TokenKind::Word | TokenKind::Class) {
+                let run = tokens.all[at..at + length]
+                    .iter()
+                    .fold(0, |joined, token| join_hashes(joined, token.hash));
+                self.add(0, FeatureKind::Content, run);
                 if let Some(previous) = previous {
-                    self.add(0, About::Skip, join(previous, run));
+                    self.add(0, FeatureKind::Skip, join_hashes(previous, run));
                 }
                 if let (Some(before), Some(previous)) = (before, previous) {
-                    self.add(0, About::Skip, join(join(before, previous), run));
+                    self.add(0, FeatureKind::Skip, join_hashes(join_hashes(before, previous), run));
                 }
                 before = previous;
                 previous = Some(run);
@@ -203,12 +203,12 @@ impl Features {
             at += length;
         }
         if let Some(previous) = previous {
-            self.add(0, About::Last, previous);
+            self.add(0, FeatureKind::Last, previous);
         }
     }
 
-    /// The phrases of the lexicon, and how they follow each other and what is between them.
-    fn meanings(&mut self, tokens: &Tokens, lexicon: Lexicon<'_>) {
+    /// Phrases of the lexicon, their order, and the tokens between them.
+    fn meanings(&mut self, tokens: &PromptTokens, lexicon: Lexicon<'_>) {
         let mut mixed: Vec<(u64, bool)> = Vec::with_capacity(tokens.all.len());
         let mut row: Vec<u64> = Vec::with_capacity(32);
         let mut sentence = 0;
@@ -216,7 +216,7 @@ impl Features {
         while at < tokens.all.len() {
             if let Some((length, class)) = lexicon.longest(&tokens.all[at..]) {
                 let meaning = u64::from(class) + 1;
-                self.add(2, About::Meaning, meaning);
+                self.add(2, FeatureKind::Meaning, meaning);
                 mixed.push((meaning, true));
                 row.push(meaning);
                 at += length;
@@ -224,50 +224,55 @@ impl Features {
                 mixed.push((tokens.all[at].hash, false));
                 at += 1;
             }
-            let ends = at >= tokens.all.len() || tokens.all[at - 1].kind == Kind::End;
+            let ends = at >= tokens.all.len() || tokens.all[at - 1].kind == TokenKind::End;
             if ends && row.len() > sentence {
-                self.add(2, About::SentenceMeaning, row[sentence]);
-                self.add(2, About::SentenceLastMeaning, row[row.len() - 1]);
+                self.add(2, FeatureKind::SentenceMeaning, row[sentence]);
+                self.add(2, FeatureKind::SentenceLastMeaning, row[row.len() - 1]);
                 sentence = row.len();
             }
         }
         for pair in row.windows(2) {
-            self.add(2, About::Meanings, join(join(0, pair[0]), pair[1]));
+            self.add(2, FeatureKind::Meanings, join_hashes(join_hashes(0, pair[0]), pair[1]));
         }
         for three in row.windows(3) {
-            self.add(2, About::Meanings, join(join(join(0, three[0]), three[1]), three[2]));
+            self.add(
+                2,
+                FeatureKind::Meanings,
+                join_hashes(join_hashes(join_hashes(0, three[0]), three[1]), three[2]),
+            );
         }
         if let (Some(first), Some(last)) = (row.first(), row.last()) {
-            self.add(2, About::FirstMeaning, *first);
-            self.add(2, About::LastMeaning, *last);
-            self.add(2, About::Meanings, join(join(7, *first), *last));
+            self.add(2, FeatureKind::FirstMeaning, *first);
+            self.add(2, FeatureKind::LastMeaning, *last);
+            self.add(2, FeatureKind::Meanings, join_hashes(join_hashes(7, *first), *last));
         }
         for length in [2, 3] {
             for window in mixed.windows(length) {
                 if window.iter().any(|(_, class)| *class) {
-                    let joined = window.iter().fold(0, |joined, (hash, _)| join(joined, *hash));
-                    self.add(2, About::Mixed, joined);
+                    let joined = window.iter().fold(0, |joined, (hash, _)| join_hashes(joined, *hash));
+                    self.add(2, FeatureKind::Mixed, joined);
                 }
             }
         }
     }
 
-    /// How long, how many sentences, how the last one ends.
-    fn shape(&mut self, tokens: &Tokens) {
+    /// Length, number of sentences, end of the last one.
+    fn shape(&mut self, tokens: &PromptTokens) {
         let length = (tokens.all.len() as u64 + 1).ilog2();
-        let sentences = tokens.all.iter().filter(|token| token.kind == Kind::End).count().min(4) as u64;
-        let end = tokens.all.last().filter(|token| token.kind == Kind::End).map_or(0, |token| token.hash);
-        self.add(0, About::Shape, join(1, u64::from(length)));
-        self.add(0, About::Shape, join(2, sentences));
-        self.add(0, About::Shape, join(3, end));
+        let sentences = tokens.all.iter().filter(|token| token.kind == TokenKind::End).count().min(4) as u64;
+        let end =
+            tokens.all.last().filter(|token| token.kind == TokenKind::End).map_or(0, |token| token.hash);
+        self.add(0, FeatureKind::Shape, join_hashes(1, u64::from(length)));
+        self.add(0, FeatureKind::Shape, join_hashes(2, sentences));
+        self.add(0, FeatureKind::Shape, join_hashes(3, end));
     }
 }
 
-/// A phrase as the lexicon finds it: the hash of each of its beginnings, the whole last.
-pub fn phrase(text: &str) -> Vec<u32> {
+/// The hash of each beginning of a phrase, the whole last.
+pub fn phrase_hashes(text: &str) -> Vec<u32> {
     let mut joined = 0;
-    let hashes = Tokens::of(text).all.into_iter().map(|token| {
-        joined = join(joined, token.hash);
+    let hashes = PromptTokens::of(text).all.into_iter().map(|token| {
+        joined = join_hashes(joined, token.hash);
         (joined >> 32) as u32
     });
     hashes.collect()
@@ -308,7 +313,7 @@ mod tests {
 
     #[test]
     fn the_longest_phrase_counts() {
-        let words = ["look", "look up", "up"].map(phrase);
+        let words = ["look", "look up", "up"].map(phrase_hashes);
         assert_eq!(words[0][0], words[1][0], "a phrase begins as its first word does");
         let mut entries = [(words[0][0], 1_u8), (words[1][1], 2), (words[2][0], 3)];
         entries.sort_unstable();
@@ -317,7 +322,7 @@ mod tests {
         bytes.extend(entries.iter().map(|(_, class)| class));
         let (lexicon, rest) = Lexicon::read(&bytes).expect("a lexicon");
         assert!(rest.is_empty());
-        let longest = |text: &str| lexicon.longest(&Tokens::of(text).all);
+        let longest = |text: &str| lexicon.longest(&PromptTokens::of(text).all);
         assert_eq!(longest("look up there"), Some((2, 2)));
         assert_eq!(longest("look there"), Some((1, 1)));
         assert_eq!(longest("there"), None);

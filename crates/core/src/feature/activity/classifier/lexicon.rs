@@ -4,9 +4,9 @@
 //! count: u32, hash of phrase or beginning: u32 × count (ascending), class: u8 × count; all little-endian
 //! ```
 
-use crate::feature::activity::classifier::tokens::{Token, join};
+use crate::feature::activity::classifier::tokens::{Token, join_hashes};
 
-/// The class of what is only the beginning of a phrase.
+/// The class of an incomplete phrase.
 pub const BEGINNING: u8 = u8::MAX;
 
 /// One language's phrases.
@@ -17,7 +17,7 @@ pub struct Lexicon<'a> {
 }
 
 impl<'a> Lexicon<'a> {
-    /// Reads a lexicon and gives what is behind it.
+    /// Also returns the bytes after it.
     pub fn read(bytes: &'a [u8]) -> Option<(Lexicon<'a>, &'a [u8])> {
         let (count, rest) = bytes.split_first_chunk()?;
         let count = u32::from_le_bytes(*count) as usize;
@@ -42,12 +42,12 @@ impl<'a> Lexicon<'a> {
         None
     }
 
-    /// The longest phrase at the beginning of a row: how many tokens, which class.
+    /// Number of tokens and class of the longest phrase at the beginning.
     pub(super) fn longest(&self, tokens: &[Token]) -> Option<(usize, u8)> {
         let mut joined = 0;
         let mut longest = None;
         for (place, token) in tokens.iter().enumerate() {
-            joined = join(joined, token.hash);
+            joined = join_hashes(joined, token.hash);
             match self.class((joined >> 32) as u32) {
                 None => break,
                 Some(BEGINNING) => {}

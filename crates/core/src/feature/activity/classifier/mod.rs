@@ -1,12 +1,14 @@
-//! What a prompt asks for: a linear classifier over hashed features, trained from `corpus/phase`.
+//! Classifies what a prompt asks for: a linear classifier over hashed features, trained from `corpus/phase`.
 //!
 //! ```text
-//! prompt ─ excerpt ─► lines that a person wrote ─ tokens ─► tokens ─ features ─► hashes ─ table ─► scores ─► Guess
+//! prompt ─ excerpt ─► lines that a person wrote ─ tokens ─► tokens ─ features ─► hashes ─ table ─► scores ─►
+//! Guess
 //! ```
 //!
 //! English and Japanese have a table of weights each. Nothing here depends on the platform: only additions,
-//! multiplications, divisions and square roots, which are the same everywhere, so that `cargo xtask train-phase`
-//! can compare what it trains to the byte.
+//! multiplications, divisions and square roots, which are the same everywhere, so that `cargo xtask
+//! train-phase`
+//! can compare its result to the byte.
 
 pub mod exponential;
 pub mod features;
@@ -18,9 +20,9 @@ mod tokens;
 use serde::{Deserialize, Serialize};
 
 use features::Features;
-use table::Table;
+use table::WeightTable;
 
-/// What a prompt asks for now.
+/// The activity that a prompt asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
@@ -49,7 +51,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// All of them; a phase's place here is its place in the weights.
+    /// In the order of the weights.
     pub const ALL: [Phase; 11] = [
         Phase::Research,
         Phase::Brainstorm,
@@ -64,7 +66,7 @@ impl Phase {
         Phase::Other,
     ];
 
-    /// As it stands in configs, records and the corpus.
+    /// The name in configs, records and the corpus.
     pub const fn name(self) -> &'static str {
         match self {
             Phase::Research => "research",
@@ -81,31 +83,28 @@ impl Phase {
         }
     }
 
-    /// The phase of this name.
     pub fn named(name: &str) -> Option<Phase> {
         Phase::ALL.into_iter().find(|phase| phase.name() == name)
     }
 }
 
-/// A phase, and how sure the classifier is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Guess {
-    /// The likeliest phase.
     pub phase: Phase,
-    /// How likely it is right: 0 to 1.
+    /// From 0 to 1.
     pub confidence: f64,
 }
 
 /// Written by `cargo xtask train-phase --write`.
 static PARAMETERS: &[u8] = include_bytes!("parameters.bin");
 
-/// What a prompt asks for. One that says nothing is [`Phase::Other`].
-pub fn classify(prompt: &str) -> Guess {
-    let table = |language| Table::read(PARAMETERS, language);
+/// A prompt without features is [`Phase::Other`].
+pub fn classify_prompt(prompt: &str) -> Guess {
+    let table = |language| WeightTable::read(PARAMETERS, language);
     let lexicon = |language| table(language).map(|table| table.lexicon).unwrap_or_default();
     let features = Features::of(prompt, lexicon);
     match table(features.language) {
-        Some(table) if !features.is_empty() => table::guess(&table.scores(&features)),
+        Some(table) if !features.is_empty() => table::best_guess(&table.scores(&features)),
         _ => Guess { phase: Phase::Other, confidence: 1.0 },
     }
 }
@@ -126,16 +125,16 @@ mod tests {
         assert_eq!(Phase::named("Research"), None);
     }
 
-    /// The parameters are there and whole: a table for each language, and nothing behind them.
+    /// The parameters are complete: a table for each language.
     #[test]
     fn the_parameters_can_be_read() {
         for language in [features::Language::English, features::Language::Japanese] {
-            assert!(Table::read(PARAMETERS, language).is_some(), "{language:?}");
+            assert!(WeightTable::read(PARAMETERS, language).is_some(), "{language:?}");
         }
         assert!(PARAMETERS.len() < 1024 * 1024, "{} bytes in every hook's file", PARAMETERS.len());
     }
 
-    /// Frame and filling pull in different directions; the frame has to win.
+    /// Frame and content point to different phases; the frame must win.
     #[test]
     fn what_is_asked_for_and_not_what_is_mentioned() {
         let rows = [
@@ -155,7 +154,7 @@ mod tests {
             ("the plan is fine, go on", Phase::Other),
         ];
         for (prompt, phase) in rows {
-            assert_eq!(classify(prompt).phase, phase, "{prompt}");
+            assert_eq!(classify_prompt(prompt).phase, phase, "{prompt}");
         }
     }
 
@@ -166,7 +165,7 @@ mod tests {
             ("ＰＲ作って！", "PR作って!"),
             ("don’t push yet", "don't push yet"),
         ] {
-            assert_eq!(classify(one), classify(other), "{one}");
+            assert_eq!(classify_prompt(one), classify_prompt(other), "{one}");
         }
     }
 
@@ -180,8 +179,8 @@ mod tests {
             ("review this code please", Phase::Review),
         ] {
             for pasted in [code.to_owned(), log.repeat(3), log.repeat(20_000)] {
-                assert_eq!(classify(&format!("{prompt}\n\n{pasted}")).phase, phase, "{prompt}");
-                assert_eq!(classify(&format!("{pasted}\n{prompt}")).phase, phase, "{prompt}");
+                assert_eq!(classify_prompt(&format!("{prompt}\n\n{pasted}")).phase, phase, "{prompt}");
+                assert_eq!(classify_prompt(&format!("{pasted}\n{prompt}")).phase, phase, "{prompt}");
             }
         }
     }
@@ -189,7 +188,7 @@ mod tests {
     #[test]
     fn nothing_to_judge_by_is_other() {
         for prompt in ["", " \n\t ", "🎉", "👍🏽👍", "...", "?!", "()[]{}", "\u{0}", "—"] {
-            let guess = classify(prompt);
+            let guess = classify_prompt(prompt);
             assert_eq!(guess.phase, Phase::Other, "{prompt:?}");
             assert!((0.0..=1.0).contains(&guess.confidence), "{prompt:?}");
         }
@@ -198,14 +197,14 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_has_a_phase(prompt in "(?s).{0,400}") {
-            let guess = classify(&prompt);
+            let guess = classify_prompt(&prompt);
             prop_assert!((0.0..=1.0).contains(&guess.confidence), "{guess:?}");
-            prop_assert_eq!(guess, classify(&prompt));
+            prop_assert_eq!(guess, classify_prompt(&prompt));
         }
 
         #[test]
         fn words_and_signs_have_a_phase(prompt in "([a-zA-Z`'\"#/._-]{0,12}|[ぁ-んァ-ヶ一-龠、。！？「」]{1,6}|```|\n|\r\n| |:|\u{3000}){0,80}") {
-            let guess = classify(&prompt);
+            let guess = classify_prompt(&prompt);
             prop_assert!((0.0..=1.0).contains(&guess.confidence), "{guess:?}");
         }
     }

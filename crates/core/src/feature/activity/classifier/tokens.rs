@@ -1,26 +1,25 @@
-//! A prompt as a row of tokens: words, single Japanese characters, signs, and classes of what has no end of
-//! spellings (paths, names in code, numbers).
+//! A prompt as tokens: words, single Japanese characters, signs, and classes of texts with endless spellings
+//! (paths, names in code, numbers).
 
 use std::borrow::Cow;
 
 use crate::feature::activity::classifier::excerpt;
-use crate::feature::activity::classifier::excerpt::Line;
+use crate::feature::activity::classifier::excerpt::PromptLine;
 use crate::text::fold::narrow;
 use crate::text::japanese::{is_hiragana, is_kanji, is_katakana};
 
-/// Which table of weights reads a prompt.
+/// Selects the table of weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
-    /// Words between spaces.
+    /// Any language with spaces between words.
     English,
-    /// Also where it is mixed with English.
+    /// Also mixed with English.
     Japanese,
 }
 
-/// What kind of a token it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// A word in Latin letters, or of any script that is not Japanese.
+pub(super) enum TokenKind {
+    /// In Latin letters, or of any script that is not Japanese.
     Word,
     /// One character.
     Hiragana,
@@ -28,26 +27,25 @@ pub(super) enum Kind {
     Katakana,
     /// One character.
     Kanji,
-    /// Something of a class; its text is the class's name.
+    /// The token's text is the name of the class.
     Class,
-    /// A comma, a bracket: what divides less than a sentence's end.
+    /// A comma, a bracket: divides less than the end of a sentence.
     Sign,
     /// The end of a sentence or line.
     End,
 }
 
-/// A token; its text is in the [`Tokens`].
+/// The text is in [`PromptTokens`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token {
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     pub(super) hash: u64,
     start: u32,
     end: u32,
 }
 
-/// The tokens of a prompt.
 #[derive(Debug)]
-pub(super) struct Tokens {
+pub(super) struct PromptTokens {
     pub(super) language: Language,
     pub(super) all: Vec<Token>,
     /// Words inside backticks: mentioned, not said.
@@ -55,12 +53,12 @@ pub(super) struct Tokens {
     text: String,
 }
 
-/// So many tokens are enough for any prompt that a person wrote.
+/// Enough for any prompt that a person wrote.
 const MOST: usize = 700;
 
-impl Tokens {
-    pub(super) fn of(prompt: &str) -> Tokens {
-        let mut tokens = Tokens {
+impl PromptTokens {
+    pub(super) fn of(prompt: &str) -> PromptTokens {
+        let mut tokens = PromptTokens {
             language: Language::English,
             all: Vec::with_capacity(128),
             mentioned: Vec::new(),
@@ -68,19 +66,23 @@ impl Tokens {
         };
         for line in excerpt::lines(prompt) {
             match line {
-                Line::Written(line) => tokens.line(line),
-                Line::Failure(line) => {
+                PromptLine::Written(line) => tokens.line(line),
+                PromptLine::Failure(line) => {
                     tokens.class("<failure>");
                     tokens.line(line);
                 }
-                Line::Pasted => tokens.class("<pasted>"),
+                PromptLine::Pasted => tokens.class("<pasted>"),
             }
             tokens.end("\n");
             if tokens.all.len() > MOST {
                 break;
             }
         }
-        while tokens.all.last().is_some_and(|token| token.kind == Kind::End && tokens.text(token) == "\n") {
+        while tokens
+            .all
+            .last()
+            .is_some_and(|token| token.kind == TokenKind::End && tokens.text(token) == "\n")
+        {
             tokens.all.pop();
         }
         tokens.language = tokens.detect();
@@ -91,42 +93,43 @@ impl Tokens {
         &self.text[token.start as usize..token.end as usize]
     }
 
-    /// Hiragana is in nearly every Japanese sentence; titles without it have more characters than Latin words.
+    /// Nearly every Japanese sentence has hiragana; titles without it have more Japanese characters than
+    /// Latin words.
     fn detect(&self) -> Language {
-        let count = |kinds: &[Kind]| self.all.iter().filter(|token| kinds.contains(&token.kind)).count();
-        let japanese = count(&[Kind::Katakana, Kind::Kanji]);
-        if count(&[Kind::Hiragana]) > 0 || (japanese > 0 && japanese >= count(&[Kind::Word])) {
+        let count = |kinds: &[TokenKind]| self.all.iter().filter(|token| kinds.contains(&token.kind)).count();
+        let japanese = count(&[TokenKind::Katakana, TokenKind::Kanji]);
+        if count(&[TokenKind::Hiragana]) > 0 || (japanese > 0 && japanese >= count(&[TokenKind::Word])) {
             Language::Japanese
         } else {
             Language::English
         }
     }
 
-    fn push(&mut self, kind: Kind, text: &str) {
+    fn push(&mut self, kind: TokenKind, text: &str) {
         let start = self.text.len();
         self.text.push_str(text);
         self.push_written(kind, start);
     }
 
-    /// What was written to the text since then is a token.
-    fn push_written(&mut self, kind: Kind, start: usize) {
-        let hash = hash(&self.text[start..]);
+    /// Makes a token of the text written since `start`.
+    fn push_written(&mut self, kind: TokenKind, start: usize) {
+        let hash = hash_text(&self.text[start..]);
         self.all.push(Token { kind, hash, start: start as u32, end: self.text.len() as u32 });
     }
 
     fn class(&mut self, name: &str) {
-        // Many in a row say no more than one.
+        // Several in a row say no more than one.
         if self.all.last().is_none_or(|last| self.text(last) != name) {
-            self.push(Kind::Class, name);
+            self.push(TokenKind::Class, name);
         }
     }
 
     fn end(&mut self, text: &str) {
         match self.all.last() {
             None => {}
-            // `?!`, a full stop before a new line: the first tells more.
-            Some(last) if last.kind == Kind::End => {}
-            Some(_) => self.push(Kind::End, text),
+            // `?!`, a full stop before a new line: the first says more.
+            Some(last) if last.kind == TokenKind::End => {}
+            Some(_) => self.push(TokenKind::End, text),
         }
     }
 
@@ -160,39 +163,40 @@ impl Tokens {
         }
     }
 
-    /// A single character that is no part of a chunk.
+    /// A single character outside of a chunk.
     fn character(&mut self, c: char) {
         let mut buffer = [0; 4];
-        let mut sign = |tokens: &mut Tokens, kind, c: char| tokens.push(kind, c.encode_utf8(&mut buffer));
+        let mut sign =
+            |tokens: &mut PromptTokens, kind, c: char| tokens.push(kind, c.encode_utf8(&mut buffer));
         match c {
             '.' | '。' | '．' => self.end("."),
             '?' => self.end("?"),
             '!' => self.end("!"),
-            '、' | ',' => sign(self, Kind::Sign, ','),
-            ':' | ';' | '(' | '=' | '+' | '&' | '<' | '>' => sign(self, Kind::Sign, c),
-            '"' | '「' | '『' | '“' | '”' => sign(self, Kind::Sign, '"'),
-            '-' | '–' | '—' | '…' | '→' | '・' | '~' | '〜' => sign(self, Kind::Sign, '-'),
-            c if is_katakana(c) => sign(self, Kind::Katakana, c),
-            c if is_hiragana(c) => sign(self, Kind::Hiragana, c),
-            c if is_kanji(c) => sign(self, Kind::Kanji, c),
+            '、' | ',' => sign(self, TokenKind::Sign, ','),
+            ':' | ';' | '(' | '=' | '+' | '&' | '<' | '>' => sign(self, TokenKind::Sign, c),
+            '"' | '「' | '『' | '“' | '”' => sign(self, TokenKind::Sign, '"'),
+            '-' | '–' | '—' | '…' | '→' | '・' | '~' | '〜' => sign(self, TokenKind::Sign, '-'),
+            c if is_katakana(c) => sign(self, TokenKind::Katakana, c),
+            c if is_hiragana(c) => sign(self, TokenKind::Hiragana, c),
+            c if is_kanji(c) => sign(self, TokenKind::Kanji, c),
             _ => {}
         }
     }
 
-    /// What stands between backticks.
+    /// The text between backticks.
     fn mention(&mut self, inner: &str) {
         self.class("<code>");
         let words = inner.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        self.mentioned.extend(words.take(8).map(|word| hash(&word.to_lowercase())));
+        self.mentioned.extend(words.take(8).map(|word| hash_text(&word.to_lowercase())));
     }
 
-    /// A run of Latin letters, digits and what may stand inside a name or path.
+    /// A run of Latin letters, digits and the signs inside of names and paths.
     fn chunk(&mut self, chunk: &str) {
         let folded: Cow<'_, str> =
             if chunk.is_ascii() { chunk.into() } else { chunk.chars().map(fold_width).collect() };
         let core = folded.trim_end_matches(['.', ':', '-', '\'', '/', '~', '+', '*']);
         let tail = &folded[core.len()..];
-        if let Some(class) = classify(core) {
+        if let Some(class) = chunk_class(core) {
             self.class(class);
         } else {
             for word in core.split(|c: char| !(c.is_alphanumeric() || c == '\'')) {
@@ -205,7 +209,7 @@ impl Tokens {
                     }
                 }
                 if self.text.len() > start {
-                    self.push_written(Kind::Word, start);
+                    self.push_written(TokenKind::Word, start);
                 }
             }
         }
@@ -215,8 +219,8 @@ impl Tokens {
     }
 }
 
-/// The name of what a chunk is an example of, unless it is words.
-fn classify(chunk: &str) -> Option<&'static str> {
+/// `None` if the chunk is words.
+fn chunk_class(chunk: &str) -> Option<&'static str> {
     let digits = chunk.bytes().filter(u8::is_ascii_digit).count();
     let letters = chunk.chars().filter(|c| c.is_alphabetic()).count();
     if chunk.contains("://") || chunk.starts_with("www.") {
@@ -280,7 +284,7 @@ fn starts_chunk(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '#' | '_' | '/' | '$' | '@' | '\\') || is_other_letter(c)
 }
 
-/// A letter of neither ASCII nor Japanese.
+/// Neither ASCII nor Japanese.
 fn is_other_letter(c: char) -> bool {
     !c.is_ascii()
         && c.is_alphabetic()
@@ -303,13 +307,12 @@ fn fold_width(c: char) -> char {
     }
 }
 
-/// Short texts, no state.
-pub(super) fn hash(text: &str) -> u64 {
+pub(super) fn hash_text(text: &str) -> u64 {
     crate::text::fnv::hash(text.bytes())
 }
 
-/// A row of hashes as one.
-pub(super) fn join(joined: u64, next: u64) -> u64 {
+/// Depends on the order.
+pub(super) fn join_hashes(joined: u64, next: u64) -> u64 {
     (joined.rotate_left(23) ^ next).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
@@ -318,7 +321,7 @@ mod tests {
     use super::*;
 
     fn read(prompt: &str) -> Vec<String> {
-        let tokens = Tokens::of(prompt);
+        let tokens = PromptTokens::of(prompt);
         tokens.all.iter().map(|token| tokens.text(token).to_owned()).collect()
     }
 
@@ -374,13 +377,13 @@ mod tests {
             ("", Language::English),
         ];
         for (prompt, language) in rows {
-            assert_eq!(Tokens::of(prompt).language, language, "{prompt}");
+            assert_eq!(PromptTokens::of(prompt).language, language, "{prompt}");
         }
     }
 
     #[test]
     fn there_is_an_end_to_tokens() {
-        assert!(Tokens::of(&"a ".repeat(500_000)).all.len() <= MOST + 1);
-        assert!(Tokens::of(&"あ\n".repeat(500_000)).all.len() <= MOST + 1);
+        assert!(PromptTokens::of(&"a ".repeat(500_000)).all.len() <= MOST + 1);
+        assert!(PromptTokens::of(&"あ\n".repeat(500_000)).all.len() <= MOST + 1);
     }
 }

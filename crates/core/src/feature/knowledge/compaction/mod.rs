@@ -1,7 +1,7 @@
-//! Compaction: names what must survive before it, says what happened after it, and measures what was lost.
+//! Compaction: names the facts to keep before it, reports to the model after it, and measures what was lost.
 //!
-//! The rules, case by case, are in `compaction.md` beside this file. It never fails a compaction: what cannot be read is
-//! left out.
+//! The rules, case by case, are in `compaction.md`. It never fails a compaction: unreadable files are left
+//! out.
 
 use std::fmt::Write as _;
 
@@ -13,13 +13,13 @@ use crate::feature::knowledge::effect;
 use crate::feature::knowledge::facts;
 use crate::feature::knowledge::facts::Knowledge;
 use crate::feature::knowledge::flow;
-use crate::feature::knowledge::handoff::Head;
-use crate::feature::knowledge::key_facts::{FactSources, KeyFact, instructions, key_facts};
+use crate::feature::knowledge::handoff::HandoffHead;
+use crate::feature::knowledge::key_facts::{FactSources, KeyFact, select_key_facts, summary_instructions};
 use crate::feature::knowledge::marks::{HandoffKnown, Mark};
 use crate::feature::knowledge::survival;
 use crate::feature::knowledge::survival::Survival;
 use crate::feature::knowledge::tracked;
-use crate::feature::knowledge::tracked::{Content, Tracked};
+use crate::feature::knowledge::tracked::{FileNumbers, TrackedFile};
 use crate::feature::knowledge::words;
 use crate::feature::marks::{Marks, Note, SessionMark};
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
@@ -46,14 +46,11 @@ section! {
     }
 }
 
-/// What the policy does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompactionMode {
-    /// Does not look.
     Off,
     /// Only measures.
     Shadow,
-    /// Acts.
     On,
 }
 
@@ -63,10 +60,9 @@ choices!(CompactionMode {
     "on" => CompactionMode::On,
 });
 
-/// Which manual compaction is held.
+/// The manual compactions to pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
-    /// None.
     Never,
     /// The first, while entries are not promoted.
     First,
@@ -74,22 +70,21 @@ pub enum Hold {
 
 choices!(Hold { "never" => Hold::Never, "first" => Hold::First });
 
-/// The policy's name.
 pub const ID: &str = "compaction";
 
-/// So many entries stay in `progress.md`; the older ones go to the archive.
+/// Entries that stay in `progress.md`; older ones move to the archive.
 pub const KEPT_ENTRIES: usize = 10;
 
 /// No compaction takes longer.
 const LONGEST_COMPACTION_MS: u64 = 30 * 60_000;
 
-/// A summary is shorter; of one that is not, the beginning counts.
+/// Only the beginning of a longer summary counts.
 const LONGEST_SUMMARY: usize = 1024 * 1024;
 
-/// So long after the summary the host may not have written the boundary down: some 100 ms were seen with 2.1.325.
+/// For this long after the summary the host may not have written the boundary to the transcript: some 100 ms
+/// were seen with 2.1.325.
 const WRITTEN_MS: u64 = 1000;
 
-/// The policy.
 pub struct Compaction;
 
 impl Policy for Compaction {
@@ -106,8 +101,8 @@ impl Policy for Compaction {
     }
 
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
-        // A subagent's compaction is the subagent's.
-        if !event.main_thread() {
+        // A subagent's compaction does not concern the main conversation.
+        if !event.is_main_thread() {
             return None;
         }
         let lost = marks.is_some_and(|marks| marks.session.notes.contains(&Note::Lost));
@@ -118,7 +113,7 @@ impl Policy for Compaction {
         match event.kind {
             EventKind::PreCompact => Some(needs(lost)),
             EventKind::PostCompact => Some(needs(true)),
-            EventKind::SessionStart => Some(needs(event.compacted())),
+            EventKind::SessionStart => Some(needs(event.follows_compaction())),
             EventKind::UserPromptSubmit | EventKind::PostToolUse if lost => Some(needs(true)),
             _ => None,
         }
@@ -127,7 +122,7 @@ impl Policy for Compaction {
     fn needs_more(&self, facts: &Facts<'_>, _: &Config) -> Needs {
         let kind = facts.event.kind;
         let files = matches!(kind, EventKind::PreCompact | EventKind::SessionStart);
-        // Only what was not found in the summary is looked for.
+        // Only facts missing from the summary are searched in the kept messages.
         let survival = facts.knowledge.boundary.as_ref().and_then(|boundary| boundary.survival.as_ref());
         let preserved = matches!(kind, EventKind::UserPromptSubmit | EventKind::PostToolUse)
             && survival.is_some_and(|found| !found.lost.is_empty());
@@ -140,25 +135,25 @@ impl Policy for Compaction {
             return Verdict::silent("the marks cannot be read");
         }
         match facts.event.kind {
-            EventKind::PreCompact => before(facts, config),
+            EventKind::PreCompact => prepare_compaction(facts, config),
             EventKind::SessionStart => {
-                let mut verdict = if facts.event.compacted() { recover(facts) } else { list(facts) };
-                verdict.says.extend(name_handoff(facts));
+                let mut verdict =
+                    if facts.event.follows_compaction() { report_recovery(facts) } else { list_once(facts) };
+                verdict.says.extend(mention_handoff(facts));
                 verdict
             }
-            EventKind::PostCompact => measure(facts),
+            EventKind::PostCompact => measure_summary(facts),
             _ => tell_lost(facts, config),
         }
     }
 }
 
-/// Notes what must survive, and names it to the summariser.
-fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
+fn prepare_compaction(facts: &Facts<'_>, config: &Config) -> Verdict {
     let settings = &config.policies.compaction;
     let none = Knowledge::default();
     let knowledge = facts.knowledge.files.as_ref().unwrap_or(&none);
     let by_hand = facts.event.by_hand;
-    if settings.hold == Hold::First && by_hand && holds(facts, knowledge) {
+    if settings.hold == Hold::First && by_hand && should_hold(facts, knowledge) {
         return Verdict {
             call: Call::Deny,
             reason: Some(words::compaction_held(facts.lang, knowledge.unpromoted.len())),
@@ -168,13 +163,13 @@ fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
             ..Verdict::pass()
         };
     }
-    let owed = owed(facts);
-    let key_facts = collect(facts, knowledge, &owed);
+    let owed = untold_facts(facts);
+    let key_facts = collect_key_facts(facts, knowledge, &owed);
     if key_facts.is_empty() && facts.knowledge.files.is_none() {
         return Verdict::silent("nothing that must survive is known");
     }
-    // A text costs one character more than it has.
-    let said = instructions(&key_facts, config.text_budget(facts.event).saturating_sub(1));
+    // A text costs one character more than its length.
+    let said = summary_instructions(&key_facts, config.text_budget(facts.event).saturating_sub(1));
     let named = said.as_ref().map_or(0, |text| text.lines().filter(|line| line.starts_with("- ")).count());
     let boundary = Boundary {
         noted: facts.now,
@@ -209,8 +204,8 @@ fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
     verdict
 }
 
-/// A second one passes, whatever was written in between; so does one that a person decided for these entries before.
-fn holds(facts: &Facts<'_>, knowledge: &Knowledge) -> bool {
+/// A second attempt passes, and so does one for entries that a compaction was already paused for.
+fn should_hold(facts: &Facts<'_>, knowledge: &Knowledge) -> bool {
     let marks = facts.marks.value();
     let held = marks.is_some_and(|marks| {
         marks.knowledge.held_since_boundary || marks.knowledge.compaction_held == Some(knowledge.set)
@@ -218,55 +213,53 @@ fn holds(facts: &Facts<'_>, knowledge: &Knowledge) -> bool {
     !knowledge.unpromoted.is_empty() && !held && facts.person.may_be_there()
 }
 
-fn texts(list: &[String]) -> Vec<&str> {
+fn as_strs(list: &[String]) -> Vec<&str> {
     list.iter().map(String::as_str).collect()
 }
 
-/// What an earlier boundary lost and the model has not heard yet, as far as it stands nowhere in the conversation.
-fn owed(facts: &Facts<'_>) -> Vec<KeyFact> {
+/// Facts lost at an earlier boundary, not told yet, and nowhere in the conversation.
+fn untold_facts(facts: &Facts<'_>) -> Vec<KeyFact> {
     let waits = facts.marks.value().is_some_and(|marks| marks.session.notes.contains(&Note::Lost));
     let Some(boundary) = facts.knowledge.boundary.as_ref().filter(|_| waits) else { return Vec::new() };
     if boundary.survival.is_none() {
         return boundary.owed.clone();
     }
     let missing = boundary.missing(facts.knowledge.preserved.repeated);
-    survival::survival(&missing, "", &texts(&facts.knowledge.preserved.texts)).lost
+    survival::measure_survival(&missing, "", &as_strs(&facts.knowledge.preserved.texts)).lost
 }
 
-/// Everything that is known and must not be lost.
-fn collect(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact]) -> Vec<KeyFact> {
+fn collect_key_facts(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact]) -> Vec<KeyFact> {
     let none = Marks::default();
     let marks = facts.marks.value().unwrap_or(&none);
     let unverified =
         marks.verification.changes.as_ref().map(|changes| changes.files.as_slice()).unwrap_or_default();
-    // What a prompt was taken to ask for is a guess, and no stage of anything.
+    // The classified activity of a prompt is a guess, not a stage.
     let stage = marks.cycle.key_fact().or_else(|| marks.workflow.key_fact());
-    key_facts(&FactSources {
-        constraints: texts(&knowledge.constraints),
-        decisions: texts(&knowledge.decisions),
-        headings: texts(&knowledge.unpromoted),
-        nexts: texts(&knowledge.next),
-        open_items: texts(&knowledge.open),
-        unverified: texts(unverified),
+    select_key_facts(&FactSources {
+        constraints: as_strs(&knowledge.constraints),
+        decisions: as_strs(&knowledge.decisions),
+        headings: as_strs(&knowledge.unpromoted),
+        nexts: as_strs(&knowledge.next),
+        open_items: as_strs(&knowledge.open),
+        unverified: as_strs(unverified),
         files: marks.verification.wrote.files.iter().rev().map(String::as_str).collect(),
         phase: stage.as_deref(),
         notes: owed.iter().map(|fact| fact.text.as_str()).collect(),
     })
 }
 
-/// After the compaction: what happened to what was learned, and where it stands.
-fn recover(facts: &Facts<'_>) -> Verdict {
+fn report_recovery(facts: &Facts<'_>) -> Verdict {
     let recovered = facts.marks.value().and_then(|marks| marks.knowledge.recovered);
     let noted = facts.knowledge.boundary.as_ref().filter(|boundary| recovered != Some(boundary.noted));
     let Some(boundary) = noted else {
         return Verdict::silent("nothing was noted before this compaction");
     };
     let recovered = Effect::mark(Mark::Recovered(boundary.noted));
-    // Where a project has no place for knowledge, the summary itself says all that there is to say.
+    // Without a place for knowledge, the summary already says everything.
     let Some(knowledge) = &facts.knowledge.files else {
         return Verdict { effects: vec![recovered], ..Verdict::silent("there is no flow here") };
     };
-    let mut text = String::from(if boundary.promoted() {
+    let mut text = String::from(if boundary.all_promoted() {
         "Compact occurred. Learnings preserved via /compound. Read persistence files to resume."
     } else if boundary.unpromoted > 0 {
         "Compact occurred. Recent work entries were not promoted to learnings. Run /compound to review and preserve knowledge."
@@ -274,15 +267,15 @@ fn recover(facts: &Facts<'_>) -> Verdict {
         "Compact occurred."
     });
     let moved = knowledge.entries.saturating_sub(KEPT_ENTRIES);
-    let files = after_moving(moved, knowledge, facts.now);
-    if has_something(&files) {
-        let _ = write!(text, "\n{}", tracked::listing(&files, facts.now));
+    let files = files_after_trim(moved, knowledge, facts.now);
+    if has_own_files(&files) {
+        let _ = write!(text, "\n{}", tracked::list_files(&files, facts.now));
     }
     if moved > 0 {
         let entries = if moved == 1 { "entry was" } else { "entries were" };
         let _ = write!(text, "\n{moved} older {entries} moved from progress.md to progress.archive.md.");
     }
-    let when_said = vec![recovered, Effect::mark(Mark::Listed(names(&files)))];
+    let when_said = vec![recovered, Effect::mark(Mark::Listed(listing_hash(&files)))];
     Verdict {
         says: vec![Say { to: Audience::Model, text, weight: 100, explains: false, when_said }],
         effects: vec![Effect::Knowledge(effect::Effect::TidyFlow)],
@@ -290,19 +283,23 @@ fn recover(facts: &Facts<'_>) -> Verdict {
     }
 }
 
-/// The files as they are once so many entries have moved to the archive.
-fn after_moving(moved: usize, knowledge: &Knowledge, now: Millis) -> Vec<Tracked> {
+/// The files after `moved` entries have gone to the archive.
+fn files_after_trim(moved: usize, knowledge: &Knowledge, now: Millis) -> Vec<TrackedFile> {
     let mut files = knowledge.tracked.clone();
     if moved == 0 {
         return files;
     }
     if !files.iter().any(|file| file.name == flow::ARCHIVE) {
-        files.push(Tracked { name: flow::ARCHIVE, what: Content::Flow { entries: 0 }, modified: now });
+        files.push(TrackedFile {
+            name: flow::ARCHIVE,
+            what: FileNumbers::Flow { entries: 0 },
+            modified: now,
+        });
     }
     for file in &mut files {
         match (&mut file.what, file.name) {
-            (Content::Flow { entries }, flow::FILE) => *entries = KEPT_ENTRIES,
-            (Content::Flow { entries }, flow::ARCHIVE) => *entries += moved,
+            (FileNumbers::Flow { entries }, flow::FILE) => *entries = KEPT_ENTRIES,
+            (FileNumbers::Flow { entries }, flow::ARCHIVE) => *entries += moved,
             _ => continue,
         }
         file.modified = now;
@@ -310,17 +307,19 @@ fn after_moving(moved: usize, knowledge: &Knowledge, now: Millis) -> Vec<Tracked
     files
 }
 
-/// Whether there is more than copies of our own.
-fn has_something(files: &[Tracked]) -> bool {
+/// Public copies alone do not count.
+fn has_own_files(files: &[TrackedFile]) -> bool {
     files.iter().any(|file| !file.is_copy())
 }
 
-/// A handoff that is not older than a day, once in a session. Who wrote it needs it only when the conversation is gone.
-fn name_handoff(facts: &Facts<'_>) -> Vec<Say> {
+/// Mentions a handoff younger than a day, once per session. The session that wrote it needs it only after its
+/// conversation was compacted.
+fn mention_handoff(facts: &Facts<'_>) -> Vec<Say> {
     let written = facts.knowledge.files.as_ref().and_then(|knowledge| knowledge.handoff);
-    let Some(at) = written.filter(|at| Head::is_news(*at, facts.now)) else { return Vec::new() };
-    let known = facts.marks.value().filter(|_| !begins(facts)).and_then(|marks| marks.knowledge.handoff);
-    if known.is_some_and(|known| known.at == at && !(known.wrote && facts.event.compacted())) {
+    let Some(at) = written.filter(|at| HandoffHead::is_news(*at, facts.now)) else { return Vec::new() };
+    let known =
+        facts.marks.value().filter(|_| !is_new_conversation(facts)).and_then(|marks| marks.knowledge.handoff);
+    if known.is_some_and(|known| known.at == at && !(known.wrote && facts.event.follows_compaction())) {
         return Vec::new();
     }
     let age = facts.now.since(at);
@@ -328,7 +327,7 @@ fn name_handoff(facts: &Facts<'_>) -> Vec<Say> {
         "The file {CONTEXT_FOLDER}/{} is a handoff dated {}. It says what the goal is, where the work stands, what was decided, what \
          is not verified and what comes next. Files that were changed since are newer than it.",
         HANDOFF_FILE,
-        tracked::age(age)
+        tracked::age_text(age)
     );
     let told = Effect::mark(Mark::Handoff(HandoffKnown { at, wrote: false }));
     let say = |to, text, when_said| Say { to, text, weight: 80, explains: false, when_said };
@@ -339,26 +338,27 @@ fn name_handoff(facts: &Facts<'_>) -> Vec<Say> {
     says
 }
 
-/// Whether the conversation is a new one.
-fn begins(facts: &Facts<'_>) -> bool {
+fn is_new_conversation(facts: &Facts<'_>) -> bool {
     facts.event.start.is_some_and(Start::is_new)
 }
 
-/// The persistence files, once: the host repeats what was said before a resume.
-fn list(facts: &Facts<'_>) -> Verdict {
+/// Once per session: the host repeats earlier texts on resume.
+fn list_once(facts: &Facts<'_>) -> Verdict {
     let Some(knowledge) =
-        facts.knowledge.files.as_ref().filter(|knowledge| has_something(&knowledge.tracked))
+        facts.knowledge.files.as_ref().filter(|knowledge| has_own_files(&knowledge.tracked))
     else {
         return Verdict::silent("there are no persistence files");
     };
-    let names = names(&knowledge.tracked);
-    if !begins(facts) && facts.marks.value().is_some_and(|marks| marks.knowledge.listed == Some(names)) {
+    let names = listing_hash(&knowledge.tracked);
+    if !is_new_conversation(facts)
+        && facts.marks.value().is_some_and(|marks| marks.knowledge.listed == Some(names))
+    {
         return Verdict::silent("they are as they were when they were named");
     }
     Verdict {
         says: vec![Say {
             to: Audience::Model,
-            text: tracked::listing(&knowledge.tracked, facts.now),
+            text: tracked::list_files(&knowledge.tracked, facts.now),
             weight: 60,
             explains: false,
             when_said: vec![Effect::mark(Mark::Listed(names))],
@@ -367,21 +367,20 @@ fn list(facts: &Facts<'_>) -> Verdict {
     }
 }
 
-/// What the listing says, but for the ages.
-fn names(files: &[Tracked]) -> u64 {
+/// Covers everything in the listing but the ages.
+fn listing_hash(files: &[TrackedFile]) -> u64 {
     let mut files: Vec<String> =
         files.iter().map(|file| format!("{} {:?}\n", file.name, file.what)).collect();
     files.sort();
     fnv::hash(files.into_iter().flat_map(String::into_bytes))
 }
 
-/// What the summary kept.
-fn measure(facts: &Facts<'_>) -> Verdict {
+fn measure_summary(facts: &Facts<'_>) -> Verdict {
     let Some(boundary) = facts.knowledge.boundary.as_ref().filter(|boundary| boundary.survival.is_none())
     else {
         return Verdict::silent("nothing was noted before this compaction");
     };
-    // Noted for a compaction that did not happen; before this one nothing was.
+    // Noted for a compaction that did not happen; nothing was noted before this one.
     if facts.now.since(boundary.noted) > LONGEST_COMPACTION_MS {
         return Verdict::silent("what was noted is of an earlier compaction");
     }
@@ -389,9 +388,9 @@ fn measure(facts: &Facts<'_>) -> Verdict {
         return Verdict::silent("the client gave no summary");
     };
     let summary = summary.head(LONGEST_SUMMARY);
-    let survival = survival::survival(&boundary.facts, &summary, &[]);
+    let survival = survival::measure_survival(&boundary.facts, &summary, &[]);
     let boundary = Boundary { measured: Some(facts.now), survival: Some(survival), ..boundary.clone() };
-    // The host has not written down yet what it kept beside the summary; at the next event it will have.
+    // The host has not written down yet which messages it kept; by the next event it will have.
     let missing = !boundary.missing(false).is_empty();
     let mut verdict =
         Verdict::silent(if missing { "the summary lost something" } else { "nothing was lost" });
@@ -403,7 +402,7 @@ fn measure(facts: &Facts<'_>) -> Verdict {
     verdict
 }
 
-/// The facts that stand nowhere in the conversation any more. By now the host has written down which messages it kept whole.
+/// By now the host has written down which messages it kept whole.
 fn tell_lost(facts: &Facts<'_>, config: &Config) -> Verdict {
     let given = Effect::mark(SessionMark::NoteGiven(Note::Lost));
     let Some(boundary) = &facts.knowledge.boundary else {
@@ -411,15 +410,21 @@ fn tell_lost(facts: &Facts<'_>, config: &Config) -> Verdict {
     };
     let Some(survival) = boundary.survival.clone() else {
         // Another compaction was tried since, and did not happen.
-        return tell(Verdict::silent("what was lost is not known any more"), &boundary.owed, given, config);
+        return tell_missing(
+            Verdict::silent("what was lost is not known any more"),
+            &boundary.owed,
+            given,
+            config,
+        );
     };
-    // In the middle of a turn there will be a next call; by a prompt the host has long written it down, or never will.
+    // In the middle of a turn there will be another call. At a prompt the host has long written it down, or
+    // never will.
     let just_now = boundary.measured.is_some_and(|measured| facts.now.since(measured) < WRITTEN_MS);
     if facts.event.kind == EventKind::PostToolUse && !facts.knowledge.preserved.known && just_now {
         return Verdict::silent("the client has not written down yet what it kept");
     }
-    let preserved = texts(&facts.knowledge.preserved.texts);
-    let found = survival::survival(&survival.lost, "", &preserved);
+    let preserved = as_strs(&facts.knowledge.preserved.texts);
+    let found = survival::measure_survival(&survival.lost, "", &preserved);
     let mut verdict = Verdict::silent("what the summary lost stands beside it");
     let mut boundary = boundary.clone();
     if found.kept > 0 {
@@ -430,14 +435,13 @@ fn tell_lost(facts: &Facts<'_>, config: &Config) -> Verdict {
             .effects
             .push(Effect::Knowledge(effect::Effect::PublishCompaction(Box::new(boundary.clone()))));
     }
-    tell(verdict, &boundary.missing(facts.knowledge.preserved.repeated), given, config)
+    tell_missing(verdict, &boundary.missing(facts.knowledge.preserved.repeated), given, config)
 }
 
-/// Says what is missing, if something is.
-fn tell(mut verdict: Verdict, missing: &[KeyFact], given: Effect, config: &Config) -> Verdict {
-    // Beside other things that are said; a note that is too long as a whole would never be said.
+fn tell_missing(mut verdict: Verdict, missing: &[KeyFact], given: Effect, config: &Config) -> Verdict {
+    // Leaves room for other texts: a note over the whole budget would never be delivered.
     let budget = (config.general.text_budget.get() as usize * 3) / 4;
-    let text = survival::note(missing, budget);
+    let text = survival::lost_note(missing, budget);
     if text.is_empty() {
         verdict.effects.push(given);
         return verdict;

@@ -1,6 +1,7 @@
-//! Compound nudge: at natural ends of work, that entries wait to be promoted, or that none was written. Never a block.
+//! Compound nudge: at natural ends of work, reminds that entries wait to be promoted, or that none was
+//! written. Never blocks.
 //!
-//! The rules, case by case, are in `compound_nudge.md` beside this file.
+//! The rules, case by case, are in `compound_nudge.md`.
 
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
@@ -26,16 +27,13 @@ section! {
     }
 }
 
-/// Whom the policy tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NudgeMode {
-    /// Does not look.
     Off,
     /// Only records.
     Shadow,
-    /// The person.
     User,
-    /// The person, and the model at the next prompt.
+    /// The model hears it at the next prompt.
     Both,
 }
 
@@ -46,22 +44,19 @@ choices!(NudgeMode {
     "both" => NudgeMode::Both,
 });
 
-/// The policy's name.
 pub const ID: &str = "compound-nudge";
 
-/// The policy.
 pub struct CompoundNudge;
 
-/// An end of work, or a note that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Moment {
-    /// A turn ends, and everything that was edited is verified.
+enum NudgeMoment {
+    /// A turn ends, and all edits are verified.
     Verified,
-    /// A turn ends, and code was edited.
+    /// A turn ends with unverified edits.
     Edited,
     /// Another phase begins after implementing, debugging or reviewing.
     PhaseEnds,
-    /// A prompt came that can carry what waits.
+    /// A prompt that can carry waiting notes.
     Prompt,
 }
 
@@ -79,13 +74,13 @@ impl Policy for CompoundNudge {
     }
 
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
-        let marks = marks.filter(|_| event.main_thread())?;
+        let marks = marks.filter(|_| event.is_main_thread())?;
         match event.kind {
             EventKind::Stop => (marks.verification.wrote.began > crate::time::Millis(0)).then(Needs::default),
             EventKind::UserPromptSubmit | EventKind::UserPromptExpansion | EventKind::PostToolUse => {
-                let told = || event.is_free_prompt() || event.skill().is_some();
+                let told = || event.is_free_prompt() || event.invoked_skill().is_some();
                 let ends = marks.activity.teaching_phase().is_some() && told();
-                let waits = marks.session.notes.iter().copied().any(ours) && event.is_human_prompt();
+                let waits = marks.session.notes.iter().copied().any(is_nudge_note) && event.is_human_prompt();
                 (ends || waits).then(|| {
                     let mut needs = Needs::default();
                     needs.activity.guess = ends;
@@ -99,7 +94,7 @@ impl Policy for CompoundNudge {
     fn needs_more(&self, facts: &Facts<'_>, config: &Config) -> Needs {
         let mut needs = Needs::default();
         let marks = facts.marks.value();
-        needs.knowledge.files = marks.is_some_and(|marks| moment(facts, marks, config).is_some());
+        needs.knowledge.files = marks.is_some_and(|marks| find_moment(facts, marks, config).is_some());
         needs
     }
 
@@ -109,20 +104,20 @@ impl Policy for CompoundNudge {
             Known::Absent => return Verdict::silent("nothing was done yet"),
             Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
         };
-        let Some(moment) = moment(facts, marks, config) else {
+        let Some(moment) = find_moment(facts, marks, config) else {
             return Verdict::silent("no end of work");
         };
         let Some(knowledge) = &facts.knowledge.files else {
             return Verdict::silent("there is no flow here");
         };
         let mut verdict = match moment {
-            Moment::Verified | Moment::PhaseEnds => {
-                nudge(facts, config, moment, marks.knowledge.nudge, knowledge)
+            NudgeMoment::Verified | NudgeMoment::PhaseEnds => {
+                nudge_person(facts, config, moment, marks.knowledge.nudge, knowledge)
             }
-            Moment::Edited => Verdict::silent("the work is not verified"),
-            Moment::Prompt => return notes(marks, knowledge),
+            NudgeMoment::Edited => Verdict::silent("the work is not verified"),
+            NudgeMoment::Prompt => return deliver_notes(marks, knowledge),
         };
-        if matches!(moment, Moment::Verified | Moment::Edited) && wants_entry(marks, knowledge) {
+        if matches!(moment, NudgeMoment::Verified | NudgeMoment::Edited) && wants_entry(marks, knowledge) {
             verdict.effects.push(Effect::mark(SessionMark::Note(Note::Flow)));
             verdict.effects.push(Effect::mark(Mark::FlowNoted(marks.verification.wrote.began)));
         }
@@ -130,34 +125,33 @@ impl Policy for CompoundNudge {
     }
 }
 
-fn ours(note: Note) -> bool {
+fn is_nudge_note(note: Note) -> bool {
     matches!(note, Note::Promote | Note::Flow)
 }
 
-/// Which moment this is; `None` for one that is nothing to this policy.
-fn moment(facts: &Facts<'_>, marks: &Marks, config: &Config) -> Option<Moment> {
+fn find_moment(facts: &Facts<'_>, marks: &Marks, config: &Config) -> Option<NudgeMoment> {
     if facts.event.kind == EventKind::Stop {
-        // What still runs may edit or verify: the work has not ended.
+        // A running task may edit or verify: the work has not ended.
         if !facts.event.tasks.is_empty() {
             return None;
         }
         let verified = marks.verification.verified.is_some() && marks.verification.changes.is_none();
-        return Some(if verified { Moment::Verified } else { Moment::Edited });
+        return Some(if verified { NudgeMoment::Verified } else { NudgeMoment::Edited });
     }
     let taught = marks.activity.teaching_phase();
     if taught.is_some_and(|now| facts.told_phase(config).is_some_and(|next| next != now)) {
-        return Some(Moment::PhaseEnds);
+        return Some(NudgeMoment::PhaseEnds);
     }
-    let waits = marks.session.notes.iter().copied().any(ours) && facts.event.is_human_prompt();
-    waits.then_some(Moment::Prompt)
+    let waits = marks.session.notes.iter().copied().any(is_nudge_note) && facts.event.is_human_prompt();
+    waits.then_some(NudgeMoment::Prompt)
 }
 
-/// The message to the person, once per set of entries. Whoever writes an entry in every turn is not told in every turn: only
-/// when there are twice as many, or when a phase ends.
-fn nudge(
+/// Once per set of entries. With an entry in every turn, the person hears of it only when there are twice as
+/// many, or when a phase ends.
+fn nudge_person(
     facts: &Facts<'_>,
     config: &Config,
-    moment: Moment,
+    moment: NudgeMoment,
     last: Option<Nudge>,
     knowledge: &Knowledge,
 ) -> Verdict {
@@ -168,14 +162,14 @@ fn nudge(
     if knowledge.nudged || last.is_some_and(|last| last.set == knowledge.set) {
         return Verdict::silent("this was said about these entries");
     }
-    if moment == Moment::Verified && last.is_some_and(|last| entries < last.entries * 2) {
+    if moment == NudgeMoment::Verified && last.is_some_and(|last| entries < last.entries * 2) {
         return Verdict::silent("this was said, and there are few more");
     }
     if !facts.person.may_be_there() {
         return Verdict::silent("nobody is there");
     }
     let nudge = Nudge { set: knowledge.set, entries };
-    // The project remembers it for every session; the session until that is written.
+    // The project remembers it for every session; until that is written, the session does.
     let mut when_said =
         vec![Effect::Knowledge(effect::Effect::Nudged(knowledge.set)), Effect::mark(Mark::Nudged(nudge))];
     if config.policies.compound_nudge.mode == NudgeMode::Both {
@@ -193,26 +187,26 @@ fn nudge(
     }
 }
 
-/// Whether code was edited since the last entry, and nothing was said about it in this change set.
+/// Code was edited since the last entry, without a note about it in this change set.
 fn wants_entry(marks: &Marks, knowledge: &Knowledge) -> bool {
     let wrote = &marks.verification.wrote;
     marks.knowledge.flow_noted != Some(wrote.began)
         && knowledge.written.is_none_or(|written| written < wrote.last)
 }
 
-/// What waits is told with this prompt, if it is still true.
-fn notes(marks: &Marks, knowledge: &Knowledge) -> Verdict {
+/// Delivers waiting notes that are still true.
+fn deliver_notes(marks: &Marks, knowledge: &Knowledge) -> Verdict {
     let mut verdict = Verdict::silent("what waited is not true any more");
-    for note in marks.session.notes.iter().copied().filter(|note| ours(*note)) {
+    for note in marks.session.notes.iter().copied().filter(|note| is_nudge_note(*note)) {
         let given = Effect::mark(SessionMark::NoteGiven(note));
         let text = match note {
             Note::Promote if !knowledge.unpromoted.is_empty() => {
                 verdict.asks.compound = true;
-                Some(promote(knowledge.unpromoted.len()))
+                Some(promotion_note(knowledge.unpromoted.len()))
             }
             Note::Flow if knowledge.written.is_none_or(|written| written < marks.verification.wrote.last) => {
                 verdict.asks.entry = true;
-                Some(flow(marks, knowledge))
+                Some(entry_note(marks, knowledge))
             }
             _ => None,
         };
@@ -228,7 +222,7 @@ fn notes(marks: &Marks, knowledge: &Knowledge) -> Verdict {
     verdict
 }
 
-fn promote(count: usize) -> String {
+fn promotion_note(count: usize) -> String {
     let (entries, them) = match count {
         1 => ("1 entry of progress.md is".to_owned(), "it"),
         _ => (format!("{count} entries of progress.md are"), "them"),
@@ -238,8 +232,8 @@ fn promote(count: usize) -> String {
     )
 }
 
-/// Names the last file only: which of the others were edited before that entry is not known.
-fn flow(marks: &Marks, knowledge: &Knowledge) -> String {
+/// Names only the last file: the others may have been edited before that entry.
+fn entry_note(marks: &Marks, knowledge: &Knowledge) -> String {
     let last = marks.verification.wrote.files.last().map_or("", String::as_str);
     let fact = match knowledge.written {
         Some(_) => format!("Code was edited since the last entry of progress.md (last: {last})."),

@@ -1,14 +1,14 @@
-//! Meta tag: an answer says which project and topic it belongs to.
+//! Meta tag: each answer names its project and topic.
 //!
-//! The rules, case by case, are in `meta_tag.md` beside this file. Only `strict` asks for it; everywhere else topics are
-//! found without it.
+//! The rules, case by case, are in `meta_tag.md`. Only `strict` asks for it; elsewhere topics are found
+//! without it.
 
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::{Marks, SessionMark};
 use crate::feature::memory::facts as own;
-use crate::feature::memory::facts::{held, tag_now, turn_ends};
+use crate::feature::memory::facts::{held_mark, tag_now, turn_ends};
 use crate::feature::memory::tag as meta_tag;
 use crate::feature::memory::words;
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
@@ -27,21 +27,17 @@ section! {
     }
 }
 
-/// What the policy does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TagMode {
-    /// Does not look.
     Off,
-    /// Holds the stop.
+    /// Blocks the stop.
     Block,
 }
 
 choices!(TagMode { "off" => TagMode::Off, "block" => TagMode::Block });
 
-/// The policy's name.
 pub const ID: &str = "meta-tag";
 
-/// The policy.
 pub struct MetaTag;
 
 impl Policy for MetaTag {
@@ -58,12 +54,12 @@ impl Policy for MetaTag {
 
     fn needs(&self, event: &Event<'_>, _: Option<&Marks>) -> Option<Needs> {
         let ends = turn_ends(event);
-        let starts = event.kind == EventKind::SessionStart && event.main_thread();
+        let starts = event.kind == EventKind::SessionStart && event.is_main_thread();
         let memory = own::Needs { topics: ends, page: true, ..own::Needs::default() };
         (ends || starts).then_some(Needs { memory, ..Needs::default() })
     }
 
-    /// The names in a tag are neutral.
+    /// The names in a tag were made neutral before.
     fn speaks_markup(&self) -> bool {
         true
     }
@@ -79,7 +75,7 @@ impl Policy for MetaTag {
             return Verdict {
                 says: vec![Say {
                     to: Audience::Model,
-                    text: form(facts),
+                    text: tag_reminder(facts),
                     weight: 75,
                     explains: false,
                     when_said: Vec::new(),
@@ -89,7 +85,7 @@ impl Policy for MetaTag {
         }
         let marks = match &facts.marks {
             Known::Value(marks) => marks,
-            // Whether it was asked for in this turn is not known.
+            // Unknown whether it was asked for in this turn.
             Known::Absent | Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
         };
         match &facts.memory.answer {
@@ -97,14 +93,14 @@ impl Policy for MetaTag {
             Some(answer) if answer.tag.is_some() => return Verdict::silent("the answer has its tag"),
             Some(_) => {}
         }
-        if marks.memory.holds(facts.event) {
+        if marks.memory.held_in_turn(facts.event) {
             return Verdict::silent("held once in this turn");
         }
-        hold(facts, marks)
+        block_stop(facts, marks)
     }
 }
 
-fn hold(facts: &Facts<'_>, marks: &Marks) -> Verdict {
+fn block_stop(facts: &Facts<'_>, marks: &Marks) -> Verdict {
     let (project, topic) = tag_now(facts);
     let tag = meta_tag::render(&project, &topic);
     let reason = format!(
@@ -116,7 +112,7 @@ fn hold(facts: &Facts<'_>, marks: &Marks) -> Verdict {
         call: Call::Deny,
         reason: Some(reason),
         because: "the answer has no tag",
-        effects: vec![Effect::mark(held(facts.event))],
+        effects: vec![Effect::mark(held_mark(facts.event))],
         asks: Asks::tag(),
         ..Verdict::pass()
     };
@@ -132,8 +128,8 @@ fn hold(facts: &Facts<'_>, marks: &Marks) -> Verdict {
     verdict
 }
 
-/// The tag with the ids of now, for the start of a session.
-fn form(facts: &Facts<'_>) -> String {
+/// For the start of a session.
+fn tag_reminder(facts: &Facts<'_>) -> String {
     let (project, topic) = tag_now(facts);
     format!(
         "Each answer ends with a meta tag, outside of code, that says what it belongs to. With the current ids:\n{}\nId 0 is \

@@ -1,15 +1,15 @@
-//! Relay log: what was said is left for the worker, which records it.
+//! Relay log: leaves the conversation for the worker, which records it.
 //!
-//! The rules, case by case, are in `relay_log.md` beside this file. It never speaks and never holds anything up.
+//! The rules, case by case, are in `relay_log.md`. It never speaks and never blocks.
 
 use crate::event::{Event, EventKind, Start};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::Marks;
-use crate::feature::memory::effect::{self, Starts};
+use crate::feature::memory::effect::{self, StartWhen};
 use crate::feature::memory::facts as own;
-use crate::feature::memory::facts::{chosen, turn_ends};
-use crate::feature::memory::job::{Answer, Because, Part, Work};
+use crate::feature::memory::facts::{chosen_topic, turn_ends};
+use crate::feature::memory::job::{AnswerDigest, JobCause, TranscriptPart, Work};
 use crate::feature::memory::marks::{Mark, Spooled};
 use crate::feature::verdict::{Effect, Verdict};
 use crate::feature::{Mode, Policy};
@@ -29,25 +29,20 @@ section! {
     }
 }
 
-/// Whether it records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordMode {
-    /// It does.
     On,
-    /// It does not.
     Off,
 }
 
-// To record less is the stricter choice.
+// Recording less is the stricter choice.
 choices!(RecordMode { "on" => RecordMode::On, "off" => RecordMode::Off });
 
-/// The policy's name.
 pub const ID: &str = "relay-log";
 
-/// The policy.
 pub struct RelayLog;
 
-/// A longer answer is not compared: a hook has no time to go through it.
+/// A longer answer is not compared: a hook has no time to read it.
 const LONGEST_ANSWER: usize = 1024 * 1024;
 
 impl Policy for RelayLog {
@@ -63,8 +58,8 @@ impl Policy for RelayLog {
     }
 
     fn needs(&self, event: &Event<'_>, _: Option<&Marks>) -> Option<Needs> {
-        let reads = because(event).is_some();
-        let starts = event.kind == EventKind::SessionStart && event.main_thread();
+        let reads = job_cause(event).is_some();
+        let starts = event.kind == EventKind::SessionStart && event.is_main_thread();
         (reads || starts).then(|| needs(reads))
     }
 
@@ -75,14 +70,15 @@ impl Policy for RelayLog {
         let marks = match &facts.marks {
             Known::Value(marks) => Some(marks),
             Known::Absent => None,
-            // How far it was left before is not known, nor can it be noted.
+            // Unknown how far it was left before, and a new mark could not be written.
             Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
         };
-        let work = |because| part(facts, marks, because);
-        // After a turn another one may come; after anything else it may be long until the next event.
-        let starts = if facts.event.kind == EventKind::Stop { Starts::OnceAMinute } else { Starts::AnyTime };
+        let work = |because| next_part(facts, marks, because);
+        // After a turn another one may come; after anything else the next event may be far off.
+        let starts =
+            if facts.event.kind == EventKind::Stop { StartWhen::OnceAMinute } else { StartWhen::AnyTime };
         let start = |waits| Effect::Memory(effect::Effect::StartWorker { waits, starts });
-        match because(facts.event).map(work) {
+        match job_cause(facts.event).map(work) {
             None => Verdict { effects: vec![start(false)], ..Verdict::silent("nothing was left") },
             Some(Err(why)) => Verdict { effects: vec![start(false)], ..Verdict::silent(why) },
             Some(Ok(part)) => {
@@ -95,52 +91,54 @@ impl Policy for RelayLog {
     }
 }
 
-/// Why something may be left here; `None` where nothing is. A fork's transcript is a copy, a compaction comes in the middle of
-/// a turn, and a session that begins has nothing yet.
-fn because(event: &Event<'_>) -> Option<Because> {
+/// `None` if this event leaves nothing: a fork's transcript is a copy, a compaction comes in the middle of a
+/// turn, and a new session has nothing yet.
+fn job_cause(event: &Event<'_>) -> Option<JobCause> {
     match event.kind {
-        _ if !event.main_thread() => None,
-        EventKind::Stop => Some(Because::Stop),
-        EventKind::SessionEnd => Some(Because::End),
-        EventKind::SessionStart if event.start == Some(Start::Resume) => Some(Because::Start),
+        _ if !event.is_main_thread() => None,
+        EventKind::Stop => Some(JobCause::Stop),
+        EventKind::SessionEnd => Some(JobCause::End),
+        EventKind::SessionStart if event.start == Some(Start::Resume) => Some(JobCause::Start),
         _ => None,
     }
 }
 
-/// Whether what is said in this session is recorded.
-pub fn records(facts: &Facts<'_>, config: &Config) -> bool {
+pub fn records_session(facts: &Facts<'_>, config: &Config) -> bool {
     is_on(config) && (facts.person.may_be_there() || config.memory.headless)
 }
 
-/// Whether anything is.
 pub fn is_on(config: &Config) -> bool {
     config.policies.relay_log.mode == RecordMode::On && !config.switched_off(ID)
 }
 
 /// How far this transcript was left.
-fn left(facts: &Facts<'_>, marks: Option<&Marks>) -> Option<Spooled> {
+fn spooled_so_far(facts: &Facts<'_>, marks: Option<&Marks>) -> Option<Spooled> {
     let path = facts.event.transcript.as_deref();
     marks.filter(|marks| marks.session.transcript.as_deref() == path)?.memory.spooled
 }
 
-fn part(facts: &Facts<'_>, marks: Option<&Marks>, because: Because) -> Result<Part, &'static str> {
-    let left = left(facts, marks);
+fn next_part(
+    facts: &Facts<'_>,
+    marks: Option<&Marks>,
+    because: JobCause,
+) -> Result<TranscriptPart, &'static str> {
+    let left = spooled_so_far(facts, marks);
     let to = left.map_or(0, |left| left.to);
-    // The first turn may end before anything of it is in a file.
-    let length = facts.memory.length.or((because == Because::Stop && to == 0).then_some(0));
+    // The first turn may end before any of it is in a file.
+    let length = facts.memory.length.or((because == JobCause::Stop && to == 0).then_some(0));
     let (Some(path), Some(length)) = (facts.event.transcript.as_ref(), length) else {
         return Err("there is no transcript");
     };
     let Some(project) = &facts.memory.project else { return Err("there is no project") };
-    // A file that is shorter than it was is another one.
+    // A file that is shorter than before is another one.
     let from = if to > length { 0 } else { to };
-    // At the end of a turn the answer may still be on its way into the file.
-    if from == length && because != Because::Stop {
+    // At the end of a turn the answer may not be in the file yet.
+    if from == length && because != JobCause::Stop {
         return Err("nothing was said since");
     }
-    let answer = facts.event.last_message.filter(|_| because == Because::Stop);
-    let answer = answer.and_then(|text| digest(text)).filter(|answer| answer.bytes > 0);
-    Ok(Part {
+    let answer = facts.event.last_message.filter(|_| because == JobCause::Stop);
+    let answer = answer.and_then(|text| digest_answer(text)).filter(|answer| answer.bytes > 0);
+    Ok(TranscriptPart {
         transcript: path.to_string(),
         from,
         to: length,
@@ -153,9 +151,9 @@ fn part(facts: &Facts<'_>, marks: Option<&Marks>, because: Because) -> Result<Pa
     })
 }
 
-/// What an answer can be recognised by. A megabyte is hashed as it stands in the payload: a copy would be a megabyte more.
-fn digest(text: LongText<'_>) -> Option<Answer> {
-    let mut answer = Answer { bytes: 0, hash: fnv::START };
+/// Hashes a long answer in place: a copy would cost another megabyte.
+fn digest_answer(text: LongText<'_>) -> Option<AnswerDigest> {
+    let mut answer = AnswerDigest { bytes: 0, hash: fnv::START };
     text.pieces(LONGEST_ANSWER, |piece| {
         answer.bytes += piece.len() as u64;
         answer.hash = fnv::extend_hash(answer.hash, piece.bytes());
@@ -163,33 +161,31 @@ fn digest(text: LongText<'_>) -> Option<Answer> {
     Some(answer)
 }
 
-/// The memory's marks of this event.
 pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
-    chosen(facts).map(Mark::TopicSet).into_iter().chain(passed_over(facts, config)).collect()
+    chosen_topic(facts).map(Mark::TopicSet).into_iter().chain(skipped_mark(facts, config)).collect()
 }
 
-/// The mark of what is not recorded: whoever records again later begins after it. The end of a turn alone would not do: one that
-/// is interrupted has none, and what was asked may reach the file after it. What a fork begins with is what another session said,
-/// and was recorded there or not.
-fn passed_over(facts: &Facts<'_>, config: &Config) -> Option<Mark> {
+/// Marks the part that is not recorded, so that recording resumes after it. The end of a turn alone is not
+/// enough: an interrupted turn has none, and its prompt may reach the file later. The beginning of a fork
+/// belongs to another session, which recorded it or not.
+fn skipped_mark(facts: &Facts<'_>, config: &Config) -> Option<Mark> {
     let kind = facts.event.kind;
     let ends = turn_ends(facts.event) || kind == EventKind::SessionEnd;
-    let passes = (ends || kind == EventKind::UserPromptSubmit) && !records(facts, config);
-    if !passes && !forks(facts.event) {
+    let passes = (ends || kind == EventKind::UserPromptSubmit) && !records_session(facts, config);
+    if !passes && !is_fork(facts.event) {
         return None;
     }
-    let known = left(facts, facts.marks.value());
+    let known = spooled_so_far(facts, facts.marks.value());
     let to = facts.memory.length.filter(|_| ends).or(known.map(|known| known.to)).unwrap_or_default();
     let at = if ends { facts.now } else { known.map(|known| known.at).unwrap_or_default() };
     Some(Mark::Spooled(Spooled { to, at, passed: Some(facts.now) }))
 }
 
-fn forks(event: &Event<'_>) -> bool {
+fn is_fork(event: &Event<'_>) -> bool {
     event.start == Some(Start::Fork)
 }
 
-/// What that takes.
-pub fn needs_passed_over(event: &Event<'_>, config: &Config) -> Needs {
+pub fn needs_for_skipping(event: &Event<'_>, config: &Config) -> Needs {
     let ends = turn_ends(event) || event.kind == EventKind::SessionEnd;
     let off = config.policies.relay_log.mode == RecordMode::Off || config.switched_off(ID);
     needs(ends && off)

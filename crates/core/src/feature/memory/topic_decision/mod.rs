@@ -1,8 +1,8 @@
-//! Topic decision: a topic is not left before something was recorded for it, and what is undecided is named when a session
-//! starts.
+//! Topic decision: a topic is not left without a record, and undecided topics are named at the start of a
+//! session.
 //!
-//! The rules, case by case, are in `topic_decision.md` beside this file. What is recorded is told by the catalogue; where that
-//! cannot be read nothing is held up.
+//! The rules, case by case, are in `topic_decision.md`. The catalogue shows which topics have records; if it
+//! cannot be read, nothing is blocked.
 
 mod startup;
 
@@ -10,11 +10,11 @@ use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::{Marks, Note, SessionMark};
-use crate::feature::memory::catalogue::{Named, OWN, TopicRecord};
+use crate::feature::memory::catalogue::{NamedId, OWN, TopicRecord};
 use crate::feature::memory::facts as own;
-use crate::feature::memory::facts::{held, turn_began, turn_ends};
-use crate::feature::memory::marks::{Mark, TopicOf};
-use crate::feature::memory::shown::shown;
+use crate::feature::memory::facts::{held_mark, turn_began, turn_ends};
+use crate::feature::memory::marks::{Mark, SessionTopic};
+use crate::feature::memory::short_name::short_name;
 use crate::feature::memory::words;
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use crate::feature::{Mode, Policy};
@@ -33,23 +33,19 @@ section! {
     }
 }
 
-/// What the policy does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TopicMode {
-    /// Does not look.
     Off,
     /// Tells the model.
     Note,
-    /// Holds the stop.
+    /// Blocks the stop.
     Block,
 }
 
 choices!(TopicMode { "off" => TopicMode::Off, "note" => TopicMode::Note, "block" => TopicMode::Block });
 
-/// The policy's name.
 pub const ID: &str = "topic-decision";
 
-/// The policy.
 pub struct TopicDecision;
 
 impl Policy for TopicDecision {
@@ -65,10 +61,10 @@ impl Policy for TopicDecision {
     }
 
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
-        let waits = || marks.is_some_and(|marks| marks.session.notes.iter().copied().any(ours));
+        let waits = || marks.is_some_and(|marks| marks.session.notes.iter().copied().any(is_topic_note));
         let topics = own::Needs { topics: true, ..own::Needs::default() };
         match event.kind {
-            _ if !event.main_thread() => None,
+            _ if !event.is_main_thread() => None,
             EventKind::Stop => Some(Needs { memory: topics, ..Needs::default() }),
             EventKind::SessionStart => {
                 let memory = own::Needs { page: true, undecided: true, ..own::Needs::default() };
@@ -92,39 +88,37 @@ impl Policy for TopicDecision {
             Known::Value(marks) => marks,
             Known::Absent | Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
         };
-        if turn_ends(facts.event) { turn(facts, config, marks) } else { notes(facts, marks) }
+        if turn_ends(facts.event) { judge_turn(facts, config, marks) } else { deliver_notes(facts, marks) }
     }
 }
 
-fn ours(note: Note) -> bool {
+fn is_topic_note(note: Note) -> bool {
     matches!(note, Note::TopicLeft | Note::UnknownTopic(_))
 }
 
-/// What a turn says that it was about.
-enum Told {
-    /// Nothing.
+/// The topic that a turn names.
+enum TurnTopic {
     Nothing,
-    /// A topic.
-    Topic(TopicOf),
-    /// One that does not exist.
+    Topic(SessionTopic),
+    /// It does not exist.
     Unknown(i64),
-    /// One that cannot be looked up.
+    /// It cannot be looked up.
     Unreadable,
 }
 
-/// Its tag, else what a call has bound to the session since the last turn.
-fn told(facts: &Facts<'_>, marks: &Marks) -> Told {
-    let topic = |topic: Named, project: Option<Named>| {
-        let topic = Named { name: shown(&topic.name), ..topic };
-        let project = project.map(|project| Named { name: shown(&project.name), ..project });
-        Told::Topic(TopicOf { topic, project, since: turn_began(marks), at: facts.now })
+/// From the turn's tag, else from a call since the last turn.
+fn topic_of_turn(facts: &Facts<'_>, marks: &Marks) -> TurnTopic {
+    let topic = |topic: NamedId, project: Option<NamedId>| {
+        let topic = NamedId { name: short_name(&topic.name), ..topic };
+        let project = project.map(|project| NamedId { name: short_name(&project.name), ..project });
+        TurnTopic::Topic(SessionTopic { topic, project, since: turn_began(marks), at: facts.now })
     };
     if let Some(tag) = facts.memory.tag() {
         return match facts.memory.topic(tag.topic.id) {
             _ if tag.topic.id == OWN => topic(tag.topic.clone(), tag.project.clone()),
             Known::Value(Some(_)) => topic(tag.topic.clone(), tag.project.clone()),
-            Known::Value(None) => Told::Unknown(tag.topic.id),
-            Known::Absent | Known::Broken(_) => Told::Unreadable,
+            Known::Value(None) => TurnTopic::Unknown(tag.topic.id),
+            Known::Absent | Known::Broken(_) => TurnTopic::Unreadable,
         };
     }
     let since = marks.memory.topic.as_ref().map(|topic| topic.at);
@@ -132,17 +126,16 @@ fn told(facts: &Facts<'_>, marks: &Marks) -> Told {
         Some(set) if since.is_none_or(|since| set.at > since) => {
             topic(set.topic.clone(), set.project.clone())
         }
-        _ => Told::Nothing,
+        _ => TurnTopic::Nothing,
     }
 }
 
-/// A turn ends.
-fn turn(facts: &Facts<'_>, config: &Config, marks: &Marks) -> Verdict {
-    let now = match told(facts, marks) {
-        Told::Topic(now) => now,
-        Told::Nothing => return Verdict::silent("the turn names no topic"),
-        Told::Unreadable => return Verdict::silent("the catalogue cannot be read"),
-        Told::Unknown(id) => return unknown(marks, id),
+fn judge_turn(facts: &Facts<'_>, config: &Config, marks: &Marks) -> Verdict {
+    let now = match topic_of_turn(facts, marks) {
+        TurnTopic::Topic(now) => now,
+        TurnTopic::Nothing => return Verdict::silent("the turn names no topic"),
+        TurnTopic::Unreadable => return Verdict::silent("the catalogue cannot be read"),
+        TurnTopic::Unknown(id) => return note_unknown(marks, id),
     };
     let moved = |because| Verdict {
         effects: vec![Effect::mark(Mark::Topic(now.clone()))],
@@ -157,7 +150,7 @@ fn turn(facts: &Facts<'_>, config: &Config, marks: &Marks) -> Verdict {
     }
     match facts.memory.topic(before.topic.id) {
         Known::Value(Some(record)) => {
-            if let Some(because) = settled(record, before.since) {
+            if let Some(because) = leave_reason(record, before.since) {
                 return moved(because);
             }
         }
@@ -165,11 +158,11 @@ fn turn(facts: &Facts<'_>, config: &Config, marks: &Marks) -> Verdict {
         Known::Absent | Known::Broken(_) => return moved("the catalogue cannot be read"),
     }
     let mode = config.policies.topic_decision.mode;
-    let held_by_us = marks.memory.holds(facts.event);
+    let held_by_us = marks.memory.held_in_turn(facts.event);
     if mode == TopicMode::Block && !held_by_us && !config.stepped_down(ID) {
-        return hold(facts, marks, before, &now);
+        return block_stop(facts, marks, before, &now);
     }
-    let was_told = held_by_us && marks.session.noticed(&said_of(before));
+    let was_told = held_by_us && marks.session.noticed(&hold_notice(before));
     if was_told {
         return moved("held once in this turn");
     }
@@ -183,13 +176,13 @@ fn turn(facts: &Facts<'_>, config: &Config, marks: &Marks) -> Verdict {
     }
 }
 
-/// What a stop was held for, so that it is not told a second time.
-fn said_of(topic: &TopicOf) -> String {
+/// Remembers the topic of a blocked stop, so that it is not told a second time.
+fn hold_notice(topic: &SessionTopic) -> String {
     format!("topic {} since {}", topic.topic.id, topic.since.0)
 }
 
-/// Why a topic may be left.
-fn settled(record: &TopicRecord, since: Millis) -> Option<&'static str> {
+/// The reason why a topic may be left without another record.
+fn leave_reason(record: &TopicRecord, since: Millis) -> Option<&'static str> {
     if record.automatic {
         Some("a session's own topic is exempt")
     } else if record.closed {
@@ -201,26 +194,26 @@ fn settled(record: &TopicRecord, since: Millis) -> Option<&'static str> {
     }
 }
 
-fn quoted(topic: &Named) -> String {
+fn quote_topic(topic: &NamedId) -> String {
     match topic.name.as_str() {
         "" => format!("with id {}", topic.id),
-        name => format!("\"{}\" (id {})", shown(name), topic.id),
+        name => format!("\"{}\" (id {})", short_name(name), topic.id),
     }
 }
 
-fn hold(facts: &Facts<'_>, marks: &Marks, before: &TopicOf, now: &TopicOf) -> Verdict {
-    let (left, id) = (quoted(&before.topic), before.topic.id);
-    let next = if now.is_own() { "the session's own".to_owned() } else { quoted(&now.topic) };
+fn block_stop(facts: &Facts<'_>, marks: &Marks, before: &SessionTopic, now: &SessionTopic) -> Verdict {
+    let (left, id) = (quote_topic(&before.topic), before.topic.id);
+    let next = if now.is_own() { "the session's own".to_owned() } else { quote_topic(&now.topic) };
     let reason = format!(
         "The topic {left} was left for {next}, and neither a decision nor a log was recorded for it by hand since it began \
          here. What counts is add_decision or add_log with topic_id {id}; where nothing is to be kept, close_topic with it."
     );
-    let said = said_of(before);
+    let said = hold_notice(before);
     let mut verdict = Verdict {
         call: Call::Deny,
         reason: Some(reason),
         because: "nothing is recorded for the topic that was left",
-        effects: vec![Effect::mark(held(facts.event)), Effect::mark(SessionMark::Notice(said))],
+        effects: vec![Effect::mark(held_mark(facts.event)), Effect::mark(SessionMark::Notice(said))],
         asks: Asks::topic(id),
         ..Verdict::pass()
     };
@@ -236,8 +229,8 @@ fn hold(facts: &Facts<'_>, marks: &Marks, before: &TopicOf, now: &TopicOf) -> Ve
     verdict
 }
 
-/// A tag with an id that nobody gave: told once.
-fn unknown(marks: &Marks, id: i64) -> Verdict {
+/// A tag with an id that does not exist is told once.
+fn note_unknown(marks: &Marks, id: i64) -> Verdict {
     let notice = format!("unknown topic {id}");
     let because = "the tag names a topic that does not exist";
     if marks.session.noticed(&notice) {
@@ -250,10 +243,10 @@ fn unknown(marks: &Marks, id: i64) -> Verdict {
     Verdict { effects, ..Verdict::silent(because) }
 }
 
-/// What waits is told with this prompt, if it is still true.
-fn notes(facts: &Facts<'_>, marks: &Marks) -> Verdict {
+/// Delivers waiting notes that are still true.
+fn deliver_notes(facts: &Facts<'_>, marks: &Marks) -> Verdict {
     let mut verdict = Verdict::silent("what waited is not true any more");
-    for note in marks.session.notes.iter().copied().filter(|note| ours(*note)) {
+    for note in marks.session.notes.iter().copied().filter(|note| is_topic_note(*note)) {
         let given = Effect::mark(SessionMark::NoteGiven(note));
         let text = match note {
             Note::UnknownTopic(id) => still_unknown(facts, marks, id),
@@ -277,12 +270,12 @@ fn notes(facts: &Facts<'_>, marks: &Marks) -> Verdict {
 fn still_left(facts: &Facts<'_>, marks: &Marks) -> Option<(i64, String)> {
     let left = marks.memory.topic_left.as_ref()?;
     let record = facts.memory.topic(left.topic.id).value()?.as_ref()?;
-    // Who is back at it has not left it.
+    // The session has returned to the topic.
     let back = marks.memory.current_topic().is_some_and(|now| now.topic.id == left.topic.id);
-    if back || settled(record, left.since).is_some() {
+    if back || leave_reason(record, left.since).is_some() {
         return None;
     }
-    let (topic, id) = (quoted(&left.topic), left.topic.id);
+    let (topic, id) = (quote_topic(&left.topic), left.topic.id);
     let text = format!(
         "The topic {topic} was left, and neither a decision nor a log was recorded for it by hand. add_decision or add_log \
          with topic_id {id} records one; close_topic ends a topic where nothing is to be kept."
@@ -295,7 +288,7 @@ fn still_unknown(facts: &Facts<'_>, marks: &Marks, id: i64) -> Option<String> {
         return None;
     }
     let used = match &marks.memory.topic_set {
-        Some(set) => format!("the topic {}", quoted(&set.topic)),
+        Some(set) => format!("the topic {}", quote_topic(&set.topic)),
         None => "the session's own topic".to_owned(),
     };
     Some(format!(

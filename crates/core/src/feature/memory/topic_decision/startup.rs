@@ -1,4 +1,4 @@
-//! What a session is told at its start: decisions of the project, and topics that nobody decided. Names and ids only.
+//! Texts at the start of a session: decisions of the project, and undecided topics. Names and ids only.
 
 use std::fmt::Write as _;
 
@@ -11,26 +11,26 @@ use crate::feature::memory::effect;
 use crate::feature::memory::job::Work;
 use crate::feature::memory::marks::Mark;
 use crate::feature::memory::settings::StartupProjects;
-use crate::feature::memory::shown::shown;
+use crate::feature::memory::short_name::short_name;
 use crate::feature::verdict::{Audience, Effect, Say, Verdict};
 
-/// Says it. Decisions count more than topics when there is not enough room.
+/// Decisions come before topics when there is not enough room.
 pub(super) fn tell(facts: &Facts<'_>, config: &Config) -> Verdict {
-    let says: Vec<Say> = decisions(facts).into_iter().chain(topics(facts, config)).collect();
+    let says: Vec<Say> = tell_decisions(facts).into_iter().chain(offer_topics(facts, config)).collect();
     let because = if says.is_empty() { "nothing that is news" } else { "what is decided and what is not" };
     Verdict { says, ..Verdict::silent(because) }
 }
 
-/// Whether the session was told this, and still knows it: after a compaction it does not.
-fn is_known(facts: &Facts<'_>, told: Option<u64>, which: u64) -> bool {
+/// After a compaction the session does not know it any more.
+fn is_still_known(facts: &Facts<'_>, told: Option<u64>, which: u64) -> bool {
     let goes_on = !matches!(facts.event.start, Some(Start::Startup | Start::Clear | Start::Compact));
     goes_on && told == Some(which)
 }
 
-fn decisions(facts: &Facts<'_>) -> Option<Say> {
+fn tell_decisions(facts: &Facts<'_>) -> Option<Say> {
     let page = facts.memory.page.value().filter(|page| !page.decisions.is_empty())?;
     let told = facts.marks.value().and_then(|marks| marks.memory.decisions_told);
-    if is_known(facts, told, page.which) {
+    if is_still_known(facts, told, page.which) {
         return None;
     }
     let text = decisions_text(page);
@@ -39,12 +39,14 @@ fn decisions(facts: &Facts<'_>) -> Option<Say> {
 }
 
 fn decisions_text(page: &ProjectPage) -> String {
-    let mut text =
-        format!("Decisions recorded in the memory of {}, with who recorded them:", shown(&page.project.name));
+    let mut text = format!(
+        "Decisions recorded in the memory of {}, with who recorded them:",
+        short_name(&page.project.name)
+    );
     let mut length = text.chars().count();
     let mut listed = 0;
     for decision in &page.decisions {
-        let next = catalogue::told(decision);
+        let next = catalogue::decision_text(decision);
         length += next.chars().count();
         if length > TOLD_LONGEST {
             break;
@@ -60,7 +62,7 @@ fn decisions_text(page: &ProjectPage) -> String {
     text
 }
 
-fn topics(facts: &Facts<'_>, config: &Config) -> Option<Say> {
+fn offer_topics(facts: &Facts<'_>, config: &Config) -> Option<Say> {
     let settings = &config.memory;
     let this = facts.memory.page.value().map(|page| page.project.id);
     let wanted = |topic: &&UndecidedTopic| match settings.startup_projects {
@@ -73,15 +75,15 @@ fn topics(facts: &Facts<'_>, config: &Config) -> Option<Say> {
     if topics.is_empty() {
         return None;
     }
-    let which = catalogue::which(topics.iter().map(|topic| (topic.topic.id, topic.topic.name.as_str())));
+    let which = catalogue::list_hash(topics.iter().map(|topic| (topic.topic.id, topic.topic.name.as_str())));
     let told = facts.marks.value().and_then(|marks| marks.memory.topics_told);
-    if is_known(facts, told, which) {
+    if is_still_known(facts, told, which) {
         return None;
     }
     let listed: Vec<String> = topics
         .iter()
         .map(|topic| {
-            let (title, project) = (shown(&topic.topic.name), shown(&topic.project.name));
+            let (title, project) = (short_name(&topic.topic.name), short_name(&topic.project.name));
             format!("\"{title}\" (id {}, project {project})", topic.topic.id)
         })
         .collect();
@@ -90,7 +92,7 @@ fn topics(facts: &Facts<'_>, config: &Config) -> Option<Say> {
         listed.join("; ")
     );
     let mut when_said = vec![Effect::mark(Mark::TopicsTold(which))];
-    // The same session is one offer, however often its conversation is compacted.
+    // Counts as one offer, however often the conversation is compacted.
     if told != Some(which) {
         let topics = topics.iter().map(|topic| topic.topic.id).collect();
         when_said.push(Effect::Memory(effect::Effect::Spool {
@@ -104,20 +106,20 @@ fn topics(facts: &Facts<'_>, config: &Config) -> Option<Say> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feature::memory::catalogue::{Decided, Named};
+    use crate::feature::memory::catalogue::{Decided, NamedId};
     use proptest::prelude::*;
 
     proptest! {
         #[test]
         fn a_page_has_all_that_is_told(names in proptest::collection::vec("\\PC{0,120}|[a-z \u{200b}\n]{0,40}", 1..60)) {
-            let project = Named { id: 3, name: "shop".to_owned() };
+            let project = NamedId { id: 3, name: "shop".to_owned() };
             let decided = |(id, name): (i64, &String)| Decided { id, name: name.clone(), by: "agent".to_owned() };
             let all: Vec<Decided> = (1..).zip(&names).map(decided).collect();
             let page = ProjectPage::new("/p/.git".to_owned(), project, all.clone());
             let whole = ProjectPage { decisions: all.clone(), more: 0, ..page.clone() };
             prop_assert_eq!(decisions_text(&page), decisions_text(&whole));
             prop_assert_eq!(page.decisions.len() + page.more, all.len());
-            prop_assert_eq!(page.which, catalogue::which(all.iter().map(|decided| (decided.id, decided.name.as_str()))));
+            prop_assert_eq!(page.which, catalogue::list_hash(all.iter().map(|decided| (decided.id, decided.name.as_str()))));
         }
     }
 }

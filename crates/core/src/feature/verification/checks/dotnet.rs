@@ -1,25 +1,25 @@
 //! .NET.
 
-use crate::feature::verification::checks::kind::{Kind, Kinds};
-use crate::feature::verification::checks::tool::{Tool, judge, tool};
-use crate::feature::verification::checks::{Call, Contents, Ecosystem, examples_of, runs_nothing};
+use crate::feature::verification::checks::kind::{CheckKind, Kinds};
+use crate::feature::verification::checks::tool::{Tool, judge_tool, tool};
+use crate::feature::verification::checks::{CheckCall, Contents, Ecosystem, examples_of, runs_nothing};
 
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "*.sln *.slnx *.csproj *.fsproj *.vbproj global.json Directory.Build.props \
         Directory.Packages.props",
-    beside: "",
+    other_files: "",
     texts: "",
     commands: "dotnet msbuild",
-    // Which projects are tests is not told by names.
+    // File names do not tell which projects are tests.
     read: |_, _| Contents::shows(Kinds::COMPILES),
-    judge: |call: &Call<'_>| judge(TOOLS, call.name, call.arguments).unwrap_or_default(),
+    judge: |call: &CheckCall<'_>| judge_tool(TOOLS, call.name, call.arguments).unwrap_or_default(),
     folder_options: "",
     runs: runs_nothing,
     examples: |_, _| {
         examples_of(&[
-            (Kind::Test, "dotnet test"),
-            (Kind::Typecheck, "dotnet build"),
-            (Kind::Build, "dotnet build"),
+            (CheckKind::Test, "dotnet test"),
+            (CheckKind::Typecheck, "dotnet build"),
+            (CheckKind::Build, "dotnet build"),
         ])
     },
 };

@@ -1,60 +1,57 @@
-//! Commands that the config adds to those that the project's files tell.
+//! Commands that the config adds to those found in the project's files.
 
 use crate::shell::{self, Spot, Status, Step, Word};
 use crate::text::word_list::{Words, among};
 
-use crate::feature::verification::checks::kind::{Kind, Kinds};
-use crate::feature::verification::checks::place::Place;
+use crate::feature::verification::checks::kind::{CheckKind, Kinds};
+use crate::feature::verification::checks::place::RunPlace;
 
-/// Commands that the config adds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Extra {
-    commands: Vec<(Kind, Command)>,
+pub struct ExtraChecks {
+    commands: Vec<(CheckKind, ExtraCommand)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Command {
+struct ExtraCommand {
     program: Program,
     arguments: Vec<Word>,
 }
 
-/// What a command runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Program {
-    /// What is found under a name.
+    /// Found through `PATH`.
     Named(String),
-    /// A file: from the root, or by its whole path.
+    /// From the root, or by its whole path.
     File(String),
 }
 
 /// Shells that run a script given as a file.
 const SHELLS: Words = "bash sh zsh dash ash ksh";
 
-impl Extra {
-    /// Adds a command: it counts for every command that runs the same program with the same first words.
-    pub fn add(&mut self, kind: Kind, line: &str) {
-        let Ok(step) = command(line) else { return };
-        let Some((program, is_file, arguments)) = called(&step.words) else { return };
+impl ExtraChecks {
+    /// Matches every command that runs the same program with the same first words.
+    pub fn add(&mut self, kind: CheckKind, line: &str) {
+        let Ok(step) = parse_simple_command(line) else { return };
+        let Some((program, is_file, arguments)) = split_program(&step.words) else { return };
         let program = if is_file {
             Program::File(shell::tidy(&program.text))
         } else {
             Program::Named(program.text.clone())
         };
-        self.commands.push((kind, Command { program, arguments: arguments.to_vec() }));
+        self.commands.push((kind, ExtraCommand { program, arguments: arguments.to_vec() }));
     }
 
-    /// Whether a command may be one of them, wherever it runs.
+    /// Looks only at the program's name, so it may be wrong.
     pub(super) fn could_be(&self, step: &Step) -> bool {
-        let Some((word, _, _)) = called(&step.words) else { return false };
+        let Some((word, _, _)) = split_program(&step.words) else { return false };
         self.commands.iter().any(|(_, command)| {
             let (Program::Named(name) | Program::File(name)) = &command.program;
-            last(name) == last(&word.text)
+            file_name(name) == file_name(&word.text)
         })
     }
 
-    /// What the success of a command proves by them.
-    pub(super) fn kinds(&self, step: &Step, place: Place<'_>) -> Kinds {
-        let Some((word, is_file, arguments)) = called(&step.words) else { return Kinds::NONE };
+    pub(super) fn kinds(&self, step: &Step, place: RunPlace<'_>) -> Kinds {
+        let Some((word, is_file, arguments)) = split_program(&step.words) else { return Kinds::NONE };
         let Some(text) = word.known() else { return Kinds::NONE };
         let file = if is_file { step.folder.join(text) } else { Spot::Unknown };
         let same = |program: &Program| match program {
@@ -67,17 +64,18 @@ impl Extra {
     }
 }
 
-fn last(path: &str) -> Option<&str> {
+fn file_name(path: &str) -> Option<&str> {
     path.rsplit('/').next()
 }
 
-/// The program, whether it is a file by its path, and its arguments. A script that a shell is given is the program.
-fn called(words: &[Word]) -> Option<(&Word, bool, &[Word])> {
+/// The program, whether it is given by its path, and its arguments. For `bash script`, the script is the
+/// program.
+fn split_program(words: &[Word]) -> Option<(&Word, bool, &[Word])> {
     let (first, arguments) = words.split_first()?;
-    if last(&first.text).is_some_and(|name| among(SHELLS, name)) {
+    if file_name(&first.text).is_some_and(|name| among(SHELLS, name)) {
         let mut at = 0;
         while let Some(letters) = arguments.get(at).and_then(|word| word.text.strip_prefix('-')) {
-            // With other letters it reads its commands elsewhere, or runs none.
+            // With other letters the shell reads its commands elsewhere, or runs none.
             if letters.is_empty() || !letters.chars().all(|letter| "euxvlo".contains(letter)) {
                 return Some((first, first.text.contains('/'), arguments));
             }
@@ -90,8 +88,8 @@ fn called(words: &[Word]) -> Option<(&Word, bool, &[Word])> {
     Some((first, first.text.contains('/'), arguments))
 }
 
-/// The one simple command that a configured line has to be, or what to write instead.
-pub(crate) fn command(line: &str) -> Result<Step, String> {
+/// A configured line must be one simple command; the error suggests a replacement.
+pub(crate) fn parse_simple_command(line: &str) -> Result<Step, String> {
     let script = shell::parse(line).ok_or("it is not understood as a command line")?;
     let unknown = |step: &Step| {
         step.words.iter().find(|word| word.sort == shell::Sort::Unknown).map(|word| word.text.clone())
@@ -115,7 +113,7 @@ pub(crate) fn command(line: &str) -> Result<Step, String> {
     }
 }
 
-/// A command of a line as one would write it in the root.
+/// The command as written from the root.
 fn from_root(step: &Step) -> Option<String> {
     let words: Vec<&str> = step.words.iter().map(Word::known).collect::<Option<_>>()?;
     if words

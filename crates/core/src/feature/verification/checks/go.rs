@@ -1,12 +1,12 @@
 //! Go.
 
-use crate::feature::verification::checks::kind::{Kind, Kinds};
-use crate::feature::verification::checks::tool::{Tool, has, judge, text_of, tool};
-use crate::feature::verification::checks::{Call, Contents, Ecosystem, examples_of, runs_nothing};
+use crate::feature::verification::checks::kind::{CheckKind, Kinds};
+use crate::feature::verification::checks::tool::{Tool, has_option, judge_tool, option_text, tool};
+use crate::feature::verification::checks::{CheckCall, Contents, Ecosystem, examples_of, runs_nothing};
 
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "go.mod go.work",
-    beside: ".golangci.yml .golangci.yaml .golangci.toml",
+    other_files: ".golangci.yml .golangci.yaml .golangci.toml",
     texts: "",
     commands: "go gotestsum golangci-lint staticcheck ginkgo",
     read: |name, _| match name {
@@ -18,10 +18,10 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     runs: runs_nothing,
     examples: |_, _| {
         examples_of(&[
-            (Kind::Test, "go test ./..."),
-            (Kind::Typecheck, "go build ./..."),
-            (Kind::Build, "go build ./..."),
-            (Kind::Lint, "golangci-lint run"),
+            (CheckKind::Test, "go test ./..."),
+            (CheckKind::Typecheck, "go build ./..."),
+            (CheckKind::Build, "go build ./..."),
+            (CheckKind::Lint, "golangci-lint run"),
         ])
     },
 };
@@ -36,14 +36,14 @@ static TOOLS: &[Tool] = &[
     tool("ginkgo", "", Kinds::COMPILED_TEST).unless("version bootstrap generate outline build"),
 ];
 
-fn judge_go(call: &Call<'_>) -> Kinds {
-    // A pattern that no test fits: benchmarks, or nothing at all.
+fn judge_go(call: &CheckCall<'_>) -> Kinds {
+    // Patterns that match no test, used to run only benchmarks.
     let runs_none =
         |pattern: &str| matches!(pattern.trim_matches(['\'', '"']), "^$" | "XXX" | "NONE" | "^NONE$" | "-");
-    if text_of(call.arguments, "-run --run -test.run").is_some_and(runs_none)
-        || has(call.arguments, "-list -test.list")
+    if option_text(call.arguments, "-run --run -test.run").is_some_and(runs_none)
+        || has_option(call.arguments, "-list -test.list")
     {
         return Kinds::NONE;
     }
-    judge(TOOLS, call.name, call.arguments).unwrap_or_default()
+    judge_tool(TOOLS, call.name, call.arguments).unwrap_or_default()
 }

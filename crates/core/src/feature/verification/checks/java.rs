@@ -2,13 +2,15 @@
 
 use crate::text::word_list::Words;
 
-use crate::feature::verification::checks::kind::{Kind, Kinds};
-use crate::feature::verification::checks::tool::{Tool, has, judge, operands, tool};
-use crate::feature::verification::checks::{Call, Contents, Ecosystem, File, Project, runs_nothing};
+use crate::feature::verification::checks::kind::{CheckKind, Kinds};
+use crate::feature::verification::checks::tool::{Tool, has_option, judge_tool, operands, tool};
+use crate::feature::verification::checks::{
+    CheckCall, Contents, Ecosystem, ProjectChecks, ProjectFile, runs_nothing,
+};
 
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "pom.xml build.gradle build.gradle.kts settings.gradle settings.gradle.kts build.sbt",
-    beside: "gradlew mvnw",
+    other_files: "gradlew mvnw",
     texts: "",
     commands: "mvn mvnw mvnd gradle gradlew sbt",
     read: |name, _| match name {
@@ -32,17 +34,17 @@ const MAVEN_VALUED: Words = "-f --file -pl --projects -P --activate-profiles -s 
 const GRADLE_VALUED: Words = "-p --project-dir -x --exclude-task -I --init-script -b --build-file -c --tests -g \
         --gradle-user-home --max-workers --console";
 
-fn judge_java(call: &Call<'_>) -> Kinds {
+fn judge_java(call: &CheckCall<'_>) -> Kinds {
     match call.name {
         "mvn" | "mvnw" | "mvnd" => maven(call),
         "gradle" | "gradlew" => gradle(call),
-        _ => judge(SBT, call.name, call.arguments).unwrap_or_default(),
+        _ => judge_tool(SBT, call.name, call.arguments).unwrap_or_default(),
     }
 }
 
-fn maven(call: &Call<'_>) -> Kinds {
+fn maven(call: &CheckCall<'_>) -> Kinds {
     let ignores = "-fn --fail-never -Dmaven.test.failure.ignore -Dmaven.test.failure.ignore=true -v";
-    if has(call.arguments, ignores) {
+    if has_option(call.arguments, ignores) {
         return Kinds::NONE;
     }
     let mut kinds = Kinds::NONE;
@@ -66,8 +68,8 @@ fn maven(call: &Call<'_>) -> Kinds {
     if skips { kinds.without(Kinds::TEST) } else { kinds }
 }
 
-fn gradle(call: &Call<'_>) -> Kinds {
-    if has(call.arguments, "-m --test-dry-run -t --continuous -v") {
+fn gradle(call: &CheckCall<'_>) -> Kinds {
+    if has_option(call.arguments, "-m --test-dry-run -t --continuous -v") {
         return Kinds::NONE;
     }
     let mut kinds = Kinds::NONE;
@@ -94,7 +96,7 @@ fn gradle(call: &Call<'_>) -> Kinds {
     if excluded { kinds.without(Kinds::TEST) } else { kinds }
 }
 
-fn examples(project: &Project, file: &File) -> Vec<(Kind, String)> {
+fn examples(project: &ProjectChecks, file: &ProjectFile) -> Vec<(CheckKind, String)> {
     let at = |name: &str| project.nearest(&file.folder, name).is_some();
     let (test, compile) = match file.name.as_str() {
         "pom.xml" if at("mvnw") => ("./mvnw test", "./mvnw compile"),
@@ -103,5 +105,9 @@ fn examples(project: &Project, file: &File) -> Vec<(Kind, String)> {
         _ if at("gradlew") => ("./gradlew test", "./gradlew assemble"),
         _ => ("gradle test", "gradle assemble"),
     };
-    vec![(Kind::Test, test.into()), (Kind::Typecheck, compile.into()), (Kind::Build, compile.into())]
+    vec![
+        (CheckKind::Test, test.into()),
+        (CheckKind::Typecheck, compile.into()),
+        (CheckKind::Build, compile.into()),
+    ]
 }

@@ -4,12 +4,12 @@ use crate::text::word_list::Words;
 
 use crate::feature::verification::checks::kind::Kinds;
 use crate::feature::verification::checks::recipe::{Recipe, kinds_of_name};
-use crate::feature::verification::checks::tool::{has, operands};
-use crate::feature::verification::checks::{Call, Contents, Ecosystem};
+use crate::feature::verification::checks::tool::{has_option, operands};
+use crate::feature::verification::checks::{CheckCall, Contents, Ecosystem};
 
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "justfile Justfile .justfile",
-    beside: "",
+    other_files: "",
     texts: "justfile Justfile .justfile",
     commands: "just",
     read: |_, text| read(text),
@@ -22,8 +22,8 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
 const TELLS: Words = "-n -l -s --show --summary --evaluate --dump --choose --init --fmt -e --edit -f --justfile \
         -d --working-directory --variables --groups -c --command";
 
-fn judge_just(call: &Call<'_>) -> Kinds {
-    let Some(file) = call.nearest(ECOSYSTEM.manifests).filter(|_| !has(call.arguments, TELLS)) else {
+fn judge_just(call: &CheckCall<'_>) -> Kinds {
+    let Some(file) = call.nearest(ECOSYSTEM.manifests).filter(|_| !has_option(call.arguments, TELLS)) else {
         return Kinds::NONE;
     };
     let recipes = &file.contents.recipes;
@@ -36,7 +36,7 @@ fn judge_just(call: &Call<'_>) -> Kinds {
     }
 }
 
-/// Recipes with their lines. One that starts with `#!` is one script.
+/// A recipe that starts with `#!` is one script.
 fn read(text: &str) -> Contents {
     let mut contents = Contents::default();
     let mut inside = false;
@@ -97,7 +97,7 @@ fn add_line(recipe: &mut Recipe, line: &str) {
         recipe.lines.push(text);
         return;
     }
-    // A line that goes on.
+    // Continues the previous line.
     if let Some(last) = recipe.lines.last_mut().filter(|last| last.ends_with('\\')) {
         last.pop();
         last.push_str(&text);
@@ -114,7 +114,7 @@ fn add_line(recipe: &mut Recipe, line: &str) {
     }
 }
 
-/// What just fills in is as unknown as what a shell does.
+/// Replaces interpolations: their value is as unknown as a shell variable.
 fn filled(line: &str) -> String {
     let mut out = String::new();
     let mut rest = line;

@@ -1,113 +1,99 @@
-//! The kinds of verification, and sets of them.
+//! The kinds of checks, and sets of them.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a verifying command verifies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// Tests were run.
+pub enum CheckKind {
     Test,
-    /// Types were checked.
     Typecheck,
-    /// It was built.
     Build,
-    /// A linter looked at it.
     Lint,
 }
 
-impl Kind {
-    /// Every kind, the most telling first.
-    pub const ALL: [Kind; 4] = [Kind::Test, Kind::Typecheck, Kind::Build, Kind::Lint];
+impl CheckKind {
+    /// The strongest evidence first.
+    pub const ALL: [CheckKind; 4] =
+        [CheckKind::Test, CheckKind::Typecheck, CheckKind::Build, CheckKind::Lint];
 
-    /// Its word in texts and settings.
+    /// The word in texts and settings.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Test => "test",
-            Kind::Typecheck => "typecheck",
-            Kind::Build => "build",
-            Kind::Lint => "lint",
+            CheckKind::Test => "test",
+            CheckKind::Typecheck => "typecheck",
+            CheckKind::Build => "build",
+            CheckKind::Lint => "lint",
         }
     }
 }
 
-/// Some of the kinds.
+/// A set of kinds.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Vec<Kind>", into = "Vec<Kind>")]
+#[serde(from = "Vec<CheckKind>", into = "Vec<CheckKind>")]
 pub struct Kinds(u8);
 
 impl Kinds {
-    /// None of them.
     pub const NONE: Kinds = Kinds(0);
-    /// Tests alone.
-    pub const TEST: Kinds = Kinds(1 << Kind::Test as u8);
-    /// Types alone.
-    pub const TYPECHECK: Kinds = Kinds(1 << Kind::Typecheck as u8);
-    /// A build alone.
-    pub const BUILD: Kinds = Kinds(1 << Kind::Build as u8);
-    /// A linter alone.
-    pub const LINT: Kinds = Kinds(1 << Kind::Lint as u8);
-    /// What a compiled language builds it also checks.
+    pub const TEST: Kinds = Kinds(1 << CheckKind::Test as u8);
+    pub const TYPECHECK: Kinds = Kinds(1 << CheckKind::Typecheck as u8);
+    pub const BUILD: Kinds = Kinds(1 << CheckKind::Build as u8);
+    pub const LINT: Kinds = Kinds(1 << CheckKind::Lint as u8);
+    /// Compiled languages check types while they build.
     pub const COMPILES: Kinds = Kinds::TYPECHECK.and(Kinds::BUILD);
-    /// Tests that have to be compiled first.
+    /// Tests that are compiled first.
     pub const COMPILED_TEST: Kinds = Kinds::TEST.and(Kinds::COMPILES);
 
-    /// Both together.
     #[must_use]
     pub const fn and(self, other: Kinds) -> Kinds {
         Kinds(self.0 | other.0)
     }
 
-    /// Without the others.
     #[must_use]
     pub const fn without(self, other: Kinds) -> Kinds {
         Kinds(self.0 & !other.0)
     }
 
-    /// Those that are among the others, too.
     #[must_use]
     pub const fn common(self, other: Kinds) -> Kinds {
         Kinds(self.0 & other.0)
     }
 
-    /// Whether `kind` is among them.
-    pub const fn has(self, kind: Kind) -> bool {
+    pub const fn has(self, kind: CheckKind) -> bool {
         self.0 & (1 << kind as u8) != 0
     }
 
-    /// Whether there are none.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Each of them, the most telling first.
-    pub fn iter(self) -> impl Iterator<Item = Kind> {
-        Kind::ALL.into_iter().filter(move |kind| self.has(*kind))
+    /// The strongest evidence first.
+    pub fn iter(self) -> impl Iterator<Item = CheckKind> {
+        CheckKind::ALL.into_iter().filter(move |kind| self.has(*kind))
     }
 }
 
-impl From<Vec<Kind>> for Kinds {
-    fn from(kinds: Vec<Kind>) -> Kinds {
+impl From<Vec<CheckKind>> for Kinds {
+    fn from(kinds: Vec<CheckKind>) -> Kinds {
         kinds.into_iter().collect()
     }
 }
 
-impl From<Kinds> for Vec<Kind> {
-    fn from(kinds: Kinds) -> Vec<Kind> {
+impl From<Kinds> for Vec<CheckKind> {
+    fn from(kinds: Kinds) -> Vec<CheckKind> {
         kinds.iter().collect()
     }
 }
 
-impl From<Kind> for Kinds {
-    fn from(kind: Kind) -> Kinds {
+impl From<CheckKind> for Kinds {
+    fn from(kind: CheckKind) -> Kinds {
         Kinds(1 << kind as u8)
     }
 }
 
-impl FromIterator<Kind> for Kinds {
-    fn from_iter<T: IntoIterator<Item = Kind>>(kinds: T) -> Kinds {
+impl FromIterator<CheckKind> for Kinds {
+    fn from_iter<T: IntoIterator<Item = CheckKind>>(kinds: T) -> Kinds {
         kinds.into_iter().fold(Kinds::NONE, |all, kind| all.and(kind.into()))
     }
 }

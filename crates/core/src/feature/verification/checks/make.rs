@@ -4,12 +4,12 @@ use crate::text::word_list::{Words, among};
 
 use crate::feature::verification::checks::kind::Kinds;
 use crate::feature::verification::checks::recipe::{Recipe, kinds_of_name};
-use crate::feature::verification::checks::tool::has;
-use crate::feature::verification::checks::{Call, Contents, Ecosystem};
+use crate::feature::verification::checks::tool::has_option;
+use crate::feature::verification::checks::{CheckCall, Contents, Ecosystem};
 
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "Makefile makefile GNUmakefile",
-    beside: "",
+    other_files: "",
     texts: "Makefile makefile GNUmakefile",
     commands: "make gmake",
     read: |_, text| read(text),
@@ -19,10 +19,10 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     examples: |_, _| Vec::new(),
 };
 
-/// Options with a value in the next word.
+/// Options that take the next word as a value.
 const VALUED: Words = "-C --directory -f --file --makefile -I --include-dir -o -W --eval";
 
-fn judge_make(call: &Call<'_>) -> Kinds {
+fn judge_make(call: &CheckCall<'_>) -> Kinds {
     let tells = |text: &str| {
         let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default();
         // `-n` prints, `-i` ignores failures, `-q` asks, `-t` touches, `-p` prints all rules, `-v` the version.
@@ -30,16 +30,16 @@ fn judge_make(call: &Call<'_>) -> Kinds {
             || letters.starts_with(['k', 's', 'B', 'r', 'w']) && letters.contains(['n', 'i', 'q', 't'])
     };
     let long = "--just-print --recon --question --touch --ignore-errors --print-data-base";
-    let other_file = has(call.arguments, "-f --file --makefile");
+    let other_file = has_option(call.arguments, "-f --file --makefile");
     if call.arguments.iter().any(|word| tells(&word.text))
-        || has(call.arguments, long)
+        || has_option(call.arguments, long)
         || other_file
         || call.step.assigned.iter().any(|(name, _)| name == "MAKEFLAGS")
     {
         return Kinds::NONE;
     }
     let Some(file) = call.nearest("GNUmakefile makefile Makefile") else { return Kinds::NONE };
-    // Make looks in its own folder only.
+    // Make looks only in its own folder.
     if file.folder != call.folder {
         return Kinds::NONE;
     }
@@ -66,7 +66,7 @@ fn judge_make(call: &Call<'_>) -> Kinds {
     targets.iter().map(of).fold(Kinds::NONE, Kinds::and)
 }
 
-/// Targets with their lines. Variables that are plain text are filled in; conditionals are read as if all held.
+/// Variables with plain text are filled in; conditionals are read as if all held.
 fn read(text: &str) -> Contents {
     let mut contents = Contents::default();
     let mut variables: Vec<(String, String)> = vec![("MAKE".into(), "make".into())];
@@ -131,7 +131,7 @@ fn add_line(recipe: &mut Recipe, line: &str) {
     }
 }
 
-/// Lines with the continued ones put together.
+/// Joins continued lines.
 fn joined_lines(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut open = false;
@@ -152,7 +152,6 @@ fn joined_lines(text: &str) -> Vec<String> {
     lines
 }
 
-/// `NAME = value` in its forms.
 fn variable(line: &str) -> Option<(&str, &str)> {
     let line = line.strip_prefix("export ").unwrap_or(line);
     let (name, value) = line.split_once('=')?;
@@ -161,7 +160,7 @@ fn variable(line: &str) -> Option<(&str, &str)> {
     (!name.is_empty() && name.chars().all(plain)).then_some((name, value.trim()))
 }
 
-/// Fills in `$(NAME)` and `${NAME}`; what is not known stays an expansion of the shell's.
+/// Fills in `$(NAME)` and `${NAME}`; unknown names stay shell variables.
 fn expand(line: &str, variables: &[(String, String)]) -> String {
     let mut out = String::new();
     let mut rest = line;
@@ -177,7 +176,7 @@ fn expand(line: &str, variables: &[(String, String)]) -> String {
             Some(b'(') => ')',
             Some(b'{') => '}',
             _ => {
-                // `$@`, `$<`: the target and what it is made from.
+                // `$@` and `$<`: the target and its first source.
                 let width = rest.chars().next().map_or(0, char::len_utf8);
                 out.push_str("${MADE}");
                 rest = &rest[width..];

@@ -1,9 +1,10 @@
-//! The verifying commands of a project, and whether a command line is evidence that one of them succeeded.
+//! The verifying commands of a project, and whether the success of a command line proves that one of them
+//! succeeded.
 //!
-//! One file per ecosystem: which files show that a project belongs to it, which commands verify there and what their
-//! success tells. A command counts only where the project has the ecosystem's file in the folder meant or above it, and
-//! only if the line could not have succeeded without it ([`Status::Decides`]). What success implies is part of the
-//! table: `cargo test` has built what it tests, so nobody is asked for `cargo build` besides.
+//! One file per ecosystem: its manifests, its verifying commands, and what their success proves. A command
+//! counts only if the project has the ecosystem's manifest in the command's folder or above it, and only if
+//! the line could not have succeeded without it ([`Status::Decides`]). The tables include implied kinds:
+//! `cargo test` has built the code, so `cargo build` is not asked for as well.
 
 mod extra;
 mod kind;
@@ -27,32 +28,32 @@ mod rust;
 use crate::shell::{self, Script, Sort, Spot, Status, Step, Word};
 use crate::text::word_list::{Words, among, each_word};
 
-pub use extra::Extra;
-pub(crate) use extra::command;
-pub use kind::{Kind, Kinds};
-pub use place::Place;
+pub use extra::ExtraChecks;
+pub(crate) use extra::parse_simple_command;
+pub use kind::{CheckKind, Kinds};
+pub use place::RunPlace;
 use recipe::{Example, Recipe};
 
-/// One ecosystem's rows.
 struct Ecosystem {
-    /// Files of which one has to be there for its commands to mean anything.
+    /// The ecosystem's commands count only if one of these exists.
     manifests: Words,
-    /// Other files that tell something.
-    beside: Words,
-    /// Those of both whose text is needed.
+    /// Further files that show something about the project.
+    other_files: Words,
+    /// Files whose text is needed.
     texts: Words,
-    /// The commands that are judged here.
+    /// The commands judged by this ecosystem.
     commands: Words,
-    /// What a file says.
+    /// From a file's name and text.
     read: fn(&str, &str) -> Contents,
-    /// What the success of a command tells.
-    judge: fn(&Call<'_>) -> Kinds,
-    /// Options by which a command is told to work in another folder, or on a file in one; `npm:--prefix` is npm's alone.
+    /// The kinds that the success of a command proves.
+    judge: fn(&CheckCall<'_>) -> Kinds,
+    /// Options that move a command to another folder, or to a file in one; `npm:--prefix` applies to npm
+    /// only.
     folder_options: Words,
-    /// What runs a recipe of the file; empty where it has none.
-    runs: fn(&Project, &File) -> &'static str,
-    /// What a person would run besides, where this is the project's file.
-    examples: fn(&Project, &File) -> Vec<Example>,
+    /// The command that runs a recipe of the file; empty if it has none.
+    runs: fn(&ProjectChecks, &ProjectFile) -> &'static str,
+    /// Commands for a project with this file, besides its recipes.
+    examples: fn(&ProjectChecks, &ProjectFile) -> Vec<Example>,
 }
 
 static ECOSYSTEMS: [&Ecosystem; 11] = [
@@ -69,47 +70,45 @@ static ECOSYSTEMS: [&Ecosystem; 11] = [
     &just::ECOSYSTEM,
 ];
 
-/// Files that say that the project's commands may run in a container.
+/// Their presence means that the project's commands may run in a container.
 const COMPOSE: Words = "compose.yaml compose.yml docker-compose.yml docker-compose.yaml";
 
-/// A file that is there.
+/// A file that exists.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
-    /// Its folder relative to the root, empty for the root itself; whole where it is elsewhere ([`Place::roots`]).
+pub struct SeenFile<'a> {
+    /// Relative to the root, empty for the root itself; a whole path outside of it ([`RunPlace::roots`]).
     pub folder: &'a str,
-    /// Its name.
     pub name: &'a str,
-    /// What is in it, where [`wants_text`] says so and it could be read.
+    /// Present if [`wants_text`] asks for it and the file could be read.
     pub text: Option<&'a str>,
 }
 
-/// Every name that is worth looking for in a folder.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    let of =
-        |ecosystem: &&'static Ecosystem| each_word(ecosystem.manifests).chain(each_word(ecosystem.beside));
+/// File names to look for in each folder.
+pub fn manifest_names() -> impl Iterator<Item = &'static str> {
+    let of = |ecosystem: &&'static Ecosystem| {
+        each_word(ecosystem.manifests).chain(each_word(ecosystem.other_files))
+    };
     ECOSYSTEMS.iter().flat_map(of).filter(|name| !name.starts_with('*')).chain(each_word(COMPOSE))
 }
 
-/// Whether the text of a file is needed, too.
 pub fn wants_text(name: &str) -> bool {
     ECOSYSTEMS.iter().any(|ecosystem| among(ecosystem.texts, name))
 }
 
-/// Endings of files that can only be found by listing a folder.
-pub fn endings() -> impl Iterator<Item = &'static str> {
+/// Endings of manifests with variable names, found only by listing a folder.
+pub fn manifest_endings() -> impl Iterator<Item = &'static str> {
     ECOSYSTEMS
         .iter()
         .flat_map(|ecosystem| each_word(ecosystem.manifests))
         .filter_map(|name| name.strip_prefix('*'))
 }
 
-/// What a manifest says.
 #[derive(Clone, Debug, Default)]
 struct Contents {
     recipes: Vec<Recipe>,
     /// Kinds that the file itself shows the project has.
     shows: Kinds,
-    /// Recipes may also stand somewhere else: workspaces, includes.
+    /// Recipes may also be defined elsewhere: workspaces, includes.
     open: bool,
 }
 
@@ -120,90 +119,88 @@ impl Contents {
 }
 
 #[derive(Clone, Debug)]
-struct File {
+struct ProjectFile {
     folder: String,
     name: String,
     contents: Contents,
 }
 
-/// What a project's files say about how it is verified.
+/// A project's files, as far as they show how it is verified.
 #[derive(Clone, Debug, Default)]
-pub struct Project {
-    files: Vec<File>,
-    /// Nobody waits for the line that is judged.
+pub struct ProjectChecks {
+    files: Vec<ProjectFile>,
+    /// The judged line runs in the background.
     background: bool,
 }
 
-/// One verification that a line's success proves.
+/// One check that a line's success proves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Evidence {
-    /// What was verified.
-    pub kind: Kind,
-    /// By which step of the line.
+pub struct CheckEvidence {
+    pub kind: CheckKind,
+    /// Index of the step in the line.
     pub step: usize,
 }
 
-/// A command that is to be judged.
-struct Call<'a> {
-    project: &'a Project,
+/// A command to be judged.
+struct CheckCall<'a> {
+    project: &'a ProjectChecks,
     name: &'a str,
     arguments: &'a [Word],
     step: &'a Step,
-    /// Where it runs, as [`Place::name`] has it.
+    /// Its working folder, in the form of [`RunPlace::name`].
     folder: &'a str,
     depth: usize,
 }
 
-impl Call<'_> {
-    /// The nearest of the files, from the folder up to the root.
-    fn nearest(&self, names: &str) -> Option<&File> {
+impl CheckCall<'_> {
+    /// From the folder up to the root.
+    fn nearest(&self, names: &str) -> Option<&ProjectFile> {
         self.project.nearest(self.folder, names)
     }
 
-    fn recipe(&self, file: &File, name: &str, more: &[Word]) -> Option<Kinds> {
+    fn recipe(&self, file: &ProjectFile, name: &str, more: &[Word]) -> Option<Kinds> {
         recipe::judge(self.project, file, name, more, self.depth + 1)
     }
 }
 
-/// With one of these, a command lists, prints or explains.
+/// With one of these, a command only lists, prints or explains.
 const ONLY_TELLS: Words = "--help -h -help --version -version --dry-run --dryrun --list --listTests --list-tests \
     --collect-only --co --collectonly --show-only --print-config --showConfig --no-run --explain";
 
 /// Deepest chain of recipes that call recipes.
 const DEEPEST: usize = 5;
 
-/// Takes in the files of a project.
-pub fn project(seen: &[Seen<'_>]) -> Project {
+pub fn read_project(seen: &[SeenFile<'_>]) -> ProjectChecks {
     let files = seen.iter().map(|seen| {
         let mut contents = Contents::default();
         let reader = ECOSYSTEMS
             .iter()
-            .find(|ecosystem| is_manifest(ecosystem, seen.name) || among(ecosystem.beside, seen.name));
+            .find(|ecosystem| is_manifest(ecosystem, seen.name) || among(ecosystem.other_files, seen.name));
         if let Some(ecosystem) = reader {
             contents = (ecosystem.read)(seen.name, seen.text.unwrap_or_default());
         }
-        File { folder: shell::tidy(seen.folder), name: seen.name.to_owned(), contents }
+        ProjectFile { folder: shell::tidy(seen.folder), name: seen.name.to_owned(), contents }
     });
-    Project { files: files.collect(), background: false }
+    ProjectChecks { files: files.collect(), background: false }
 }
 
 fn is_manifest(ecosystem: &Ecosystem, name: &str) -> bool {
     among(ecosystem.manifests, name) || has_ending(ecosystem, name)
 }
 
-/// Whether a name has an ending of the ecosystem's (`*.csproj`).
+/// For manifests such as `*.csproj`.
 fn has_ending(ecosystem: &Ecosystem, name: &str) -> bool {
     each_word(ecosystem.manifests)
         .filter_map(|known| known.strip_prefix('*'))
         .any(|ending| name.ends_with(ending))
 }
 
-/// Whether a line may contain a verifying command at all, so that the project's files are worth reading.
-pub fn could_check(script: &Script, extra: &Extra) -> bool {
+/// A cheap test before the project's files are read.
+pub fn could_check(script: &Script, extra: &ExtraChecks) -> bool {
     script.steps.iter().any(|step| matters(step, extra))
 }
 
-fn matters(step: &Step, extra: &Extra) -> bool {
+fn matters(step: &Step, extra: &ExtraChecks) -> bool {
     worth_judging(step) && (is_known(step) || extra.could_be(step))
 }
 
@@ -211,7 +208,7 @@ fn worth_judging(step: &Step) -> bool {
     step.status == Status::Decides && !step.background
 }
 
-/// The name under which a command stands in the tables.
+/// The command's name in the tables.
 fn name_of(step: &Step) -> Option<&str> {
     let name = step.name()?;
     let interpreter = name == "py" || name == "pypy3" || name.starts_with("python3.");
@@ -222,14 +219,14 @@ fn is_known(step: &Step) -> bool {
     name_of(step).is_some_and(|name| ECOSYSTEMS.iter().any(|ecosystem| among(ecosystem.commands, name)))
 }
 
-/// The folders of the project in which the files that matter to a line may be; those above them matter, too.
-pub fn folders(script: &Script, place: Place<'_>) -> Vec<String> {
+/// Folders whose files, and those of their parents, matter to a line.
+pub fn folders_of_line(script: &Script, place: RunPlace<'_>) -> Vec<String> {
     let known = script.steps.iter().filter(|step| worth_judging(step) && is_known(step));
     each_once(known.filter_map(|step| place.name(&folder_of(step))))
 }
 
-/// Where the commands that matter run, as whole paths, if not in the project as far as the text tells.
-pub fn outside(script: &Script, place: Place<'_>, extra: &Extra) -> Vec<String> {
+/// Whole paths of folders that, by the text alone, are not in the project.
+pub fn folders_outside(script: &Script, place: RunPlace<'_>, extra: &ExtraChecks) -> Vec<String> {
     let spots = script.steps.iter().filter(|step| matters(step, extra)).map(folder_of);
     each_once(spots.filter(|spot| place.name(spot).is_none()).filter_map(|spot| place.whole(&spot)))
 }
@@ -244,14 +241,14 @@ fn each_once(names: impl Iterator<Item = String>) -> Vec<String> {
     once
 }
 
-/// Where a command works, by its own options.
+/// By the command's own options.
 fn folder_of(step: &Step) -> Spot {
     let name = name_of(step).unwrap_or_default();
     let options = ECOSYSTEMS
         .iter()
         .filter(|ecosystem| among(ecosystem.commands, name))
         .flat_map(|ecosystem| each_word(ecosystem.folder_options))
-        // The same option means something else elsewhere: `pnpm -C` is a folder.
+        // The same option means something else for other commands: `pnpm -C` is a folder.
         .filter_map(|option| match option.split_once(':') {
             Some((command, option)) => (command == name).then_some(option),
             None => Some(option),
@@ -277,8 +274,8 @@ fn folder_of(step: &Step) -> Spot {
     folder
 }
 
-impl Project {
-    /// The kinds of verification that this project's own files show it has.
+impl ProjectChecks {
+    /// The kinds that the project's own files show it has.
     pub fn kinds(&self) -> Kinds {
         let mut kinds = Kinds::NONE;
         for file in &self.files {
@@ -292,9 +289,8 @@ impl Project {
         kinds
     }
 
-    /// What a person would run here, at most one command per kind, the most telling kind first. What the project itself
-    /// has named after a kind comes before what its tools have; and the part of the project, the root or elsewhere, whose
-    /// files were seen first before the other.
+    /// At most one command per kind, the strongest kind first. Recipes named after a kind come before
+    /// commands of the ecosystem's tools. Of the root and other folders, the one seen first comes first.
     pub fn examples(&self) -> Vec<Example> {
         let elsewhere = |folder: &str| folder.starts_with('/');
         let first = self.files.first().is_some_and(|file| elsewhere(&file.folder));
@@ -324,15 +320,14 @@ impl Project {
         examples
     }
 
-    /// The same project, for a line that runs in the background: what may watch for changes there proves nothing, since
-    /// its end may never come.
+    /// For a line in the background: a command that may watch for changes proves nothing there, because it
+    /// may never end.
     #[must_use]
-    pub fn in_background(&self) -> Project {
-        Project { background: true, ..self.clone() }
+    pub fn in_background(&self) -> ProjectChecks {
+        ProjectChecks { background: true, ..self.clone() }
     }
 
-    /// What the success of a line proves about this project.
-    pub fn evidence(&self, script: &Script, place: Place<'_>, extra: &Extra) -> Vec<Evidence> {
+    pub fn evidence(&self, script: &Script, place: RunPlace<'_>, extra: &ExtraChecks) -> Vec<CheckEvidence> {
         let mut evidence = Vec::new();
         for (number, step) in script.steps.iter().enumerate().filter(|(_, step)| worth_judging(step)) {
             let Some(folder) = place.name(&folder_of(step)) else { continue };
@@ -342,20 +337,21 @@ impl Project {
             } else {
                 extra.kinds(step, place)
             };
-            evidence.extend(own.and(added).iter().map(|kind| Evidence { kind, step: number }));
+            evidence.extend(own.and(added).iter().map(|kind| CheckEvidence { kind, step: number }));
         }
         evidence
     }
 
-    /// What the success of a line in the root would prove.
+    /// For a line that runs in the root.
     pub fn proves(&self, line: &str) -> Kinds {
-        // A root that nobody has, so that whole paths stay elsewhere.
-        let place = Place { roots: &["/\0", "/"], cwd: "/\0", end: None, links: &[] };
-        let evidence = shell::parse(line).map(|script| self.evidence(&script, place, &Extra::default()));
+        // A root that cannot exist, so that whole paths stay outside of it.
+        let place = RunPlace { roots: &["/\0", "/"], cwd: "/\0", end: None, links: &[] };
+        let evidence =
+            shell::parse(line).map(|script| self.evidence(&script, place, &ExtraChecks::default()));
         evidence.unwrap_or_default().iter().map(|found| found.kind).collect()
     }
 
-    /// What the success of one command tells.
+    /// The kinds that the success of one command proves.
     fn judge(&self, step: &Step, folder: &str, words: &[Word], depth: usize) -> Kinds {
         let Some(name) = name_of(step) else { return Kinds::NONE };
         let arguments = words.get(1..).unwrap_or_default();
@@ -367,7 +363,7 @@ impl Project {
         {
             return Kinds::NONE;
         }
-        let call = Call { project: self, name, arguments, step, folder, depth };
+        let call = CheckCall { project: self, name, arguments, step, folder, depth };
         ECOSYSTEMS
             .iter()
             .filter(|ecosystem| among(ecosystem.commands, name))
@@ -384,7 +380,7 @@ impl Project {
                 .any(|file| has_ending(ecosystem, &file.name) && is_at_or_above(&file.folder, folder))
     }
 
-    fn nearest(&self, folder: &str, names: &str) -> Option<&File> {
+    fn nearest(&self, folder: &str, names: &str) -> Option<&ProjectFile> {
         self.files
             .iter()
             .filter(|file| among(names, &file.name) && is_at_or_above(&file.folder, folder))
@@ -397,16 +393,14 @@ fn only_tells(arguments: &[Word]) -> bool {
 }
 
 fn is_at_or_above(above: &str, folder: &str) -> bool {
-    // What is elsewhere is not below the root.
+    // Whole paths are outside of the root.
     above.starts_with('/') == folder.starts_with('/') && shell::below(folder, above).is_some()
 }
 
-/// Examples that are the same in every project, as far as it has the kind.
-fn examples_of(list: &[(Kind, &str)]) -> Vec<Example> {
+fn examples_of(list: &[(CheckKind, &str)]) -> Vec<Example> {
     list.iter().map(|(kind, command)| (*kind, (*command).to_owned())).collect()
 }
 
-/// A file without recipes.
-fn runs_nothing(_: &Project, _: &File) -> &'static str {
+fn runs_nothing(_: &ProjectChecks, _: &ProjectFile) -> &'static str {
     ""
 }

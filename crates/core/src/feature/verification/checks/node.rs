@@ -5,14 +5,16 @@ use serde_json::Value;
 use crate::shell::Word;
 use crate::text::word_list::{Words, among};
 
-use crate::feature::verification::checks::kind::{Kind, Kinds};
+use crate::feature::verification::checks::kind::{CheckKind, Kinds};
 use crate::feature::verification::checks::recipe::{Recipe, kinds_of_name};
-use crate::feature::verification::checks::tool::{Tool, has, judge, tool};
-use crate::feature::verification::checks::{Call, Contents, Ecosystem, File, Project, examples_of, watch};
+use crate::feature::verification::checks::tool::{Tool, has_option, judge_tool, tool};
+use crate::feature::verification::checks::{
+    CheckCall, Contents, Ecosystem, ProjectChecks, ProjectFile, examples_of, watch,
+};
 
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "package.json deno.json deno.jsonc",
-    beside: "tsconfig.json pnpm-workspace.yaml pnpm-lock.yaml yarn.lock bun.lock bun.lockb turbo.json \
+    other_files: "tsconfig.json pnpm-workspace.yaml pnpm-lock.yaml yarn.lock bun.lock bun.lockb turbo.json \
         nx.json lerna.json eslint.config.js eslint.config.mjs eslint.config.ts .eslintrc.json \
         .eslintrc.js .eslintrc.cjs .eslintrc biome.json biome.jsonc",
     texts: "package.json deno.json",
@@ -28,7 +30,7 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     runs,
     examples: |project, file| {
         let typed = project.nearest(&file.folder, "tsconfig.json").is_some();
-        if typed { examples_of(&[(Kind::Typecheck, "npx tsc --noEmit")]) } else { Vec::new() }
+        if typed { examples_of(&[(CheckKind::Typecheck, "npx tsc --noEmit")]) } else { Vec::new() }
     },
 };
 
@@ -106,17 +108,17 @@ static TOOLS: &[Tool] = &[
     tool("gatsby", "build", Kinds::BUILD),
 ];
 
-/// Options of package managers whose value is the next word.
+/// Options of package managers that take the next word as a value.
 const VALUED: Words = "--prefix -C --dir --cwd --filter -F -w --workspace --loglevel --reporter \
         --workspace-concurrency --config --userconfig";
 
-/// Options by which a script of other packages is meant.
+/// Options that select scripts of other packages.
 const ELSEWHERE: Words = "--filter -F -w --workspace --workspaces -ws -r --recursive workspace workspaces";
 
-fn judge_node(call: &Call<'_>) -> Kinds {
+fn judge_node(call: &CheckCall<'_>) -> Kinds {
     match call.name {
         "npm" | "pnpm" | "yarn" => manager(call),
-        "bun" => match judge(TOOLS, call.name, call.arguments) {
+        "bun" => match judge_tool(TOOLS, call.name, call.arguments) {
             Some(kinds) => kinds,
             None => manager(call),
         },
@@ -128,20 +130,19 @@ fn judge_node(call: &Call<'_>) -> Kinds {
     }
 }
 
-/// A program of a package.
-fn program(call: &Call<'_>, name: &str, arguments: &[Word]) -> Kinds {
+fn program(call: &CheckCall<'_>, name: &str, arguments: &[Word]) -> Kinds {
     if watch::watches(name, arguments) || call.project.background && watch::may_watch(name, arguments) {
         return Kinds::NONE;
     }
-    judge(TOOLS, name, arguments).unwrap_or_default()
+    judge_tool(TOOLS, name, arguments).unwrap_or_default()
 }
 
 fn first_operand(arguments: &[Word]) -> Option<&str> {
     crate::feature::verification::checks::tool::operands(arguments, VALUED).next()
 }
 
-/// A script, called through a package manager.
-fn manager(call: &Call<'_>) -> Kinds {
+/// `npm run test`, `yarn test`.
+fn manager(call: &CheckCall<'_>) -> Kinds {
     let mut at = 0;
     let mut words: Vec<(usize, &str)> = Vec::new();
     while let Some(word) = call.arguments.get(at) {
@@ -155,7 +156,7 @@ fn manager(call: &Call<'_>) -> Kinds {
         words.push((at, word.text.as_str()));
         at += 1;
     }
-    let elsewhere = has(call.arguments, ELSEWHERE);
+    let elsewhere = has_option(call.arguments, ELSEWHERE);
     // `yarn workspace NAME run test`, `yarn workspaces foreach -A run test`.
     let skipped = match (call.name, words.first()) {
         ("yarn", Some((_, "workspace" | "workspaces"))) => 2,
@@ -168,14 +169,14 @@ fn manager(call: &Call<'_>) -> Kinds {
     let (script_at, script) = match (call.name, *verb) {
         (_, "run" | "run-script" | "rum" | "urn") | ("deno", "task") => match words.next() {
             Some((at, script)) => (*at, *script),
-            // Lists what there is.
+            // Without a script it only lists them.
             None => return Kinds::NONE,
         },
         ("npm", "test" | "t" | "tst") | ("pnpm", "t" | "tst") => (*verb_at, "test"),
         ("npm", _) => return Kinds::NONE,
         (_, script) => (*verb_at, script),
     };
-    // What follows goes to the script: npm wants `--` before options, the others do not.
+    // The remaining words go to the script: npm needs `--` before options, the others do not.
     let more = call.arguments.get(script_at + 1..).unwrap_or_default();
     let more: Vec<Word> = more.iter().filter(|word| word.text != "--").cloned().collect();
     if elsewhere {
@@ -187,7 +188,7 @@ fn manager(call: &Call<'_>) -> Kinds {
     if let Some(kinds) = call.recipe(file, script, &more) {
         return kinds;
     }
-    // A program of a package, as pnpm, Yarn and Bun find it.
+    // pnpm, Yarn and Bun also run programs of packages.
     if call.name == "npm" || call.name == "deno" {
         return Kinds::NONE;
     }
@@ -195,7 +196,7 @@ fn manager(call: &Call<'_>) -> Kinds {
 }
 
 /// `c8 node --test`, `nyc --reporter=text mocha`.
-fn carried(call: &Call<'_>) -> Kinds {
+fn carried(call: &CheckCall<'_>) -> Kinds {
     let Some(at) = call.arguments.iter().position(|word| !word.text.starts_with('-')) else {
         return Kinds::NONE;
     };
@@ -204,20 +205,22 @@ fn carried(call: &Call<'_>) -> Kinds {
         return Kinds::NONE;
     }
     match rest[0].text.as_str() {
-        "npm" | "pnpm" | "yarn" => manager(&Call { name: &rest[0].text, arguments: &rest[1..], ..*call }),
+        "npm" | "pnpm" | "yarn" => {
+            manager(&CheckCall { name: &rest[0].text, arguments: &rest[1..], ..*call })
+        }
         name => program(call, name, &rest[1..]),
     }
 }
 
-/// Tools that run the scripts of many packages: the names tell.
-fn orchestrator(call: &Call<'_>) -> Kinds {
+/// These run scripts of many packages, so only the names tell.
+fn orchestrator(call: &CheckCall<'_>) -> Kinds {
     let mut tasks: Vec<&str> = crate::feature::verification::checks::tool::operands(
         call.arguments,
         "--filter -F --scope --projects -p",
     )
     .collect();
     for option in ["-t", "--target", "--targets"] {
-        if let Some(names) = crate::feature::verification::checks::tool::text_of(call.arguments, option) {
+        if let Some(names) = crate::feature::verification::checks::tool::option_text(call.arguments, option) {
             tasks.extend(names.split(','));
         }
     }
@@ -233,7 +236,7 @@ fn orchestrator(call: &Call<'_>) -> Kinds {
 }
 
 /// `run-s lint test`.
-fn several(call: &Call<'_>) -> Kinds {
+fn several(call: &CheckCall<'_>) -> Kinds {
     let Some(file) = call.nearest("package.json") else { return Kinds::NONE };
     let mut kinds = Kinds::NONE;
     for pattern in crate::feature::verification::checks::tool::operands(call.arguments, "") {
@@ -265,7 +268,6 @@ fn read(name: &str, text: &str) -> Contents {
     }
 }
 
-/// The scripts of a JSON manifest.
 pub(super) fn scripts(text: &str, member: &str) -> Contents {
     let value: Value = serde_json::from_str(text).unwrap_or_default();
     let mut contents = Contents { open: value.get("workspaces").is_some(), ..Contents::default() };
@@ -283,7 +285,7 @@ pub(super) fn scripts(text: &str, member: &str) -> Contents {
     contents
 }
 
-fn runs(project: &Project, file: &File) -> &'static str {
+fn runs(project: &ProjectChecks, file: &ProjectFile) -> &'static str {
     let at = |name: &str| project.nearest(&file.folder, name).is_some();
     if file.name.starts_with("deno") {
         "deno task"

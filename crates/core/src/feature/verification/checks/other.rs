@@ -1,16 +1,18 @@
-//! Languages and build tools that need no more than a row each.
+//! Languages and build tools that need only a row each.
 
 use crate::text::word_list::Words;
 
-use crate::feature::verification::checks::kind::{Kind, Kinds};
-use crate::feature::verification::checks::tool::{Tool, has, judge, tool};
-use crate::feature::verification::checks::{Call, Contents, Ecosystem, File, Project, runs_nothing};
+use crate::feature::verification::checks::kind::{CheckKind, Kinds};
+use crate::feature::verification::checks::tool::{Tool, has_option, judge_tool, tool};
+use crate::feature::verification::checks::{
+    CheckCall, Contents, Ecosystem, ProjectChecks, ProjectFile, runs_nothing,
+};
 
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "CMakeLists.txt meson.build build.ninja MODULE.bazel WORKSPACE WORKSPACE.bazel \
         Package.swift mix.exs pubspec.yaml build.zig stack.yaml cabal.project dune-project \
         project.clj foundry.toml .pre-commit-config.yaml",
-    beside: "",
+    other_files: "",
     texts: "",
     commands: "cmake ctest ninja meson bazel bazelisk swift mix dart flutter zig stack cabal dune lein \
         forge pre-commit prek",
@@ -28,7 +30,7 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     examples,
 };
 
-/// Which command belongs to which files: a `mix test` beside a `CMakeLists.txt` alone means nothing.
+/// The manifests of each command: `mix test` means nothing in a project with only a `CMakeLists.txt`.
 static FILES: [(&str, Words); 18] = [
     ("cmake", "CMakeLists.txt"),
     ("ctest", "CMakeLists.txt"),
@@ -86,7 +88,7 @@ static TOOLS: &[Tool] = &[
     tool("prek", "run", Kinds::LINT),
 ];
 
-fn judge_other(call: &Call<'_>) -> Kinds {
+fn judge_other(call: &CheckCall<'_>) -> Kinds {
     let files = FILES.iter().find(|(name, _)| *name == call.name).map_or("", |(_, files)| *files);
     if call.nearest(files).is_none() {
         return Kinds::NONE;
@@ -96,15 +98,15 @@ fn judge_other(call: &Call<'_>) -> Kinds {
         let mut words = crate::feature::verification::checks::tool::operands(call.arguments, "");
         return match words.next() {
             Some("test") => Kinds::COMPILED_TEST,
-            Some("build") if has(call.arguments, "test") => Kinds::COMPILED_TEST,
+            Some("build") if has_option(call.arguments, "test") => Kinds::COMPILED_TEST,
             Some("build") if words.next().is_none() => Kinds::COMPILES,
             _ => Kinds::NONE,
         };
     }
-    judge(TOOLS, call.name, call.arguments).unwrap_or_default()
+    judge_tool(TOOLS, call.name, call.arguments).unwrap_or_default()
 }
 
-fn examples(_: &Project, file: &File) -> Vec<(Kind, String)> {
+fn examples(_: &ProjectChecks, file: &ProjectFile) -> Vec<(CheckKind, String)> {
     let (test, build) = match file.name.as_str() {
         "CMakeLists.txt" => ("ctest --test-dir build", "cmake --build build"),
         "meson.build" => ("meson test -C build", "meson compile -C build"),
@@ -118,8 +120,12 @@ fn examples(_: &Project, file: &File) -> Vec<(Kind, String)> {
         "foundry.toml" => ("forge test", "forge build"),
         "project.clj" => ("lein test", "lein compile"),
         "pubspec.yaml" => ("dart test", "dart analyze"),
-        ".pre-commit-config.yaml" => return vec![(Kind::Lint, "pre-commit run --all-files".into())],
+        ".pre-commit-config.yaml" => return vec![(CheckKind::Lint, "pre-commit run --all-files".into())],
         _ => return Vec::new(),
     };
-    vec![(Kind::Test, test.into()), (Kind::Typecheck, build.into()), (Kind::Build, build.into())]
+    vec![
+        (CheckKind::Test, test.into()),
+        (CheckKind::Typecheck, build.into()),
+        (CheckKind::Build, build.into()),
+    ]
 }

@@ -1,12 +1,12 @@
 //! PHP.
 
-use crate::feature::verification::checks::kind::{Kind, Kinds};
-use crate::feature::verification::checks::tool::{Tool, has, judge, tool};
-use crate::feature::verification::checks::{Call, Contents, Ecosystem, examples_of, node};
+use crate::feature::verification::checks::kind::{CheckKind, Kinds};
+use crate::feature::verification::checks::tool::{Tool, has_option, judge_tool, tool};
+use crate::feature::verification::checks::{CheckCall, Contents, Ecosystem, examples_of, node};
 
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "composer.json",
-    beside: "phpunit.xml phpunit.xml.dist phpstan.neon phpstan.neon.dist psalm.xml psalm.xml.dist \
+    other_files: "phpunit.xml phpunit.xml.dist phpstan.neon phpstan.neon.dist psalm.xml psalm.xml.dist \
         phpcs.xml phpcs.xml.dist artisan",
     texts: "composer.json",
     commands: "composer php phpunit pest paratest phpstan psalm phpcs artisan codecept",
@@ -22,9 +22,9 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     runs: |_, _| "composer",
     examples: |_, _| {
         examples_of(&[
-            (Kind::Test, "vendor/bin/phpunit"),
-            (Kind::Typecheck, "vendor/bin/phpstan analyse"),
-            (Kind::Lint, "vendor/bin/phpcs"),
+            (CheckKind::Test, "vendor/bin/phpunit"),
+            (CheckKind::Typecheck, "vendor/bin/phpstan analyse"),
+            (CheckKind::Lint, "vendor/bin/phpcs"),
         ])
     },
 };
@@ -43,19 +43,19 @@ static TOOLS: &[Tool] = &[
     tool("phpcs", "", Kinds::LINT).unless("-i -e"),
 ];
 
-fn judge_php(call: &Call<'_>) -> Kinds {
+fn judge_php(call: &CheckCall<'_>) -> Kinds {
     match call.name {
         "composer" => composer(call),
-        "php" if has(call.arguments, "-l --syntax-check") => Kinds::LINT,
+        "php" if has_option(call.arguments, "-l --syntax-check") => Kinds::LINT,
         // `php artisan test`, `php vendor/bin/phpunit`.
         "php" => {
             let Some(at) = call.arguments.iter().position(|word| !word.text.starts_with('-')) else {
                 return Kinds::NONE;
             };
             let name = call.arguments[at].text.rsplit('/').next().unwrap_or_default();
-            judge(TOOLS, name, &call.arguments[at + 1..]).unwrap_or_default()
+            judge_tool(TOOLS, name, &call.arguments[at + 1..]).unwrap_or_default()
         }
-        name => judge(TOOLS, name, call.arguments).unwrap_or_default(),
+        name => judge_tool(TOOLS, name, call.arguments).unwrap_or_default(),
     }
 }
 
@@ -71,7 +71,7 @@ fn scripts(text: &str) -> Contents {
     contents
 }
 
-fn composer(call: &Call<'_>) -> Kinds {
+fn composer(call: &CheckCall<'_>) -> Kinds {
     let words: Vec<&str> =
         crate::feature::verification::checks::tool::operands(call.arguments, "-d --working-dir --timeout")
             .collect();

@@ -3,14 +3,16 @@
 use crate::shell::Word;
 use crate::text::word_list::{Words, among};
 
-use crate::feature::verification::checks::kind::{Kind, Kinds};
-use crate::feature::verification::checks::tool::{Tool, has, judge, text_of, tool};
-use crate::feature::verification::checks::{Call, Contents, Ecosystem, File, Project, runs_nothing};
+use crate::feature::verification::checks::kind::{CheckKind, Kinds};
+use crate::feature::verification::checks::tool::{Tool, has_option, judge_tool, option_text, tool};
+use crate::feature::verification::checks::{
+    CheckCall, Contents, Ecosystem, ProjectChecks, ProjectFile, runs_nothing,
+};
 
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "pyproject.toml setup.py setup.cfg tox.ini noxfile.py requirements.txt pytest.ini \
         conftest.py manage.py Pipfile",
-    beside: "mypy.ini pyrightconfig.json ruff.toml .flake8 .pylintrc uv.lock poetry.lock",
+    other_files: "mypy.ini pyrightconfig.json ruff.toml .flake8 .pylintrc uv.lock poetry.lock",
     texts: "pyproject.toml setup.cfg tox.ini requirements.txt",
     commands: "pytest py.test python python3 tox nox mypy dmypy pyright basedpyright ty pyre pytype ruff \
         flake8 pylint coverage hatch rye manage.py maturin nose2 ward behave",
@@ -42,16 +44,16 @@ static TOOLS: &[Tool] = &[
     tool("flake8", "", Kinds::LINT).unless("--exit-zero --bug-report"),
     tool("pylint", "", Kinds::LINT).unless("--exit-zero --list-msgs --generate-rcfile"),
     tool("maturin", "build develop", Kinds::COMPILES),
-    // They read the syntax and nothing else.
+    // They check only the syntax.
     tool("py_compile", "", Kinds::LINT),
     tool("compileall", "", Kinds::LINT),
 ];
 
-fn judge_python(call: &Call<'_>) -> Kinds {
+fn judge_python(call: &CheckCall<'_>) -> Kinds {
     judge_words(call, call.name, call.arguments)
 }
 
-fn judge_words(call: &Call<'_>, name: &str, arguments: &[Word]) -> Kinds {
+fn judge_words(call: &CheckCall<'_>, name: &str, arguments: &[Word]) -> Kinds {
     let options = call.step.assigned.iter().find(|(name, _)| name == "PYTEST_ADDOPTS");
     if options.is_some_and(|(_, value)| value.text.contains("--co") || value.text.contains("--help")) {
         return Kinds::NONE;
@@ -67,12 +69,12 @@ fn judge_words(call: &Call<'_>, name: &str, arguments: &[Word]) -> Kinds {
             _ => Kinds::NONE,
         },
         "tox" | "nox" => environments(name, arguments),
-        _ => judge(TOOLS, name, arguments).unwrap_or_default(),
+        _ => judge_tool(TOOLS, name, arguments).unwrap_or_default(),
     }
 }
 
 /// `python -m pytest`, `python manage.py test`.
-fn interpreter(call: &Call<'_>, arguments: &[Word]) -> Kinds {
+fn interpreter(call: &CheckCall<'_>, arguments: &[Word]) -> Kinds {
     const VALUED: Words = "-W -X --source --rcfile";
     let mut at = 0;
     while let Some(word) = arguments.get(at) {
@@ -83,7 +85,7 @@ fn interpreter(call: &Call<'_>, arguments: &[Word]) -> Kinds {
                     // A module that runs modules would run itself without end.
                     "python" | "python3" | "coverage" if call.depth > 2 => Kinds::NONE,
                     "python" | "python3" => Kinds::NONE,
-                    module => judge_words(&Call { depth: call.depth + 1, ..*call }, module, rest),
+                    module => judge_words(&CheckCall { depth: call.depth + 1, ..*call }, module, rest),
                 });
             }
             "-c" => return Kinds::NONE,
@@ -92,7 +94,7 @@ fn interpreter(call: &Call<'_>, arguments: &[Word]) -> Kinds {
                 let name = text.rsplit('/').next().unwrap_or_default();
                 return match name {
                     "manage.py" => judge_words(call, name, &arguments[at + 1..]),
-                    "setup.py" if has(&arguments[at + 1..], "test") => Kinds::TEST,
+                    "setup.py" if has_option(&arguments[at + 1..], "test") => Kinds::TEST,
                     // A file of tests that runs itself.
                     name if name.starts_with("test_")
                         || name.ends_with("_test.py")
@@ -108,14 +110,14 @@ fn interpreter(call: &Call<'_>, arguments: &[Word]) -> Kinds {
     Kinds::NONE
 }
 
-/// tox and nox run environments and sessions whose names tell what they are for.
+/// tox and nox run environments and sessions that are named after their purpose.
 fn environments(name: &str, arguments: &[Word]) -> Kinds {
     let lists = "-l -a --listenvs --notest -n list config l c devenv --showconfig --devenv";
-    if has(arguments, lists) {
+    if has_option(arguments, lists) {
         return Kinds::NONE;
     }
     let options: Words = if name == "tox" { "-e --env" } else { "-s --session --sessions -e" };
-    let Some(chosen) = text_of(arguments, options) else { return Kinds::TEST };
+    let Some(chosen) = option_text(arguments, options) else { return Kinds::TEST };
     let of = |name: &str| {
         if ["lint", "flake", "ruff", "style", "pylint", "pre-commit"].iter().any(|word| name.contains(word)) {
             Kinds::LINT
@@ -151,7 +153,7 @@ fn read(name: &str, text: &str) -> Contents {
     Contents::shows(shows)
 }
 
-fn examples(project: &Project, file: &File) -> Vec<(Kind, String)> {
+fn examples(project: &ProjectChecks, file: &ProjectFile) -> Vec<(CheckKind, String)> {
     let at = |name: &str| project.nearest(&file.folder, name).is_some();
     let run = if at("uv.lock") {
         "uv run "
@@ -165,7 +167,7 @@ fn examples(project: &Project, file: &File) -> Vec<(Kind, String)> {
     let test = if at("manage.py") && !at("pytest.ini") { "python manage.py test" } else { "pytest" };
     let types = if at("pyrightconfig.json") { "pyright" } else { "mypy ." };
     let lint = if at(".flake8") { "flake8" } else { "ruff check" };
-    [(Kind::Test, test), (Kind::Typecheck, types), (Kind::Lint, lint)]
+    [(CheckKind::Test, test), (CheckKind::Typecheck, types), (CheckKind::Lint, lint)]
         .map(|(kind, command)| (kind, format!("{run}{command}")))
         .into()
 }

@@ -1,27 +1,25 @@
-//! Commands that a project gives a name: scripts of `package.json`, targets of a Makefile, recipes of a justfile. What
-//! one of them verifies is told by its body, and by its name where the body runs something nobody knows.
+//! Named commands of a project: scripts of `package.json`, targets of a Makefile, recipes of a justfile. A
+//! recipe is judged by its body, and by its name if the body runs unknown commands.
 
 use crate::shell::{self, Spot, Status, Step, Word};
 use crate::text::word_list::{Words, among};
 
-use crate::feature::verification::checks::kind::{Kind, Kinds};
-use crate::feature::verification::checks::{File, Project};
+use crate::feature::verification::checks::kind::{CheckKind, Kinds};
+use crate::feature::verification::checks::{ProjectChecks, ProjectFile};
 
-/// One named command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Recipe {
     pub name: String,
-    /// Each run by a shell of its own, as long as the ones before succeeded.
+    /// Each runs in its own shell, as long as the earlier ones succeeded.
     pub lines: Vec<String>,
-    /// Recipes that have to succeed first.
+    /// Recipes that must succeed first.
     pub first: Vec<String>,
 }
 
-/// Commands that verify nothing and whose presence says nothing.
+/// Commands that neither verify nor hide anything.
 const TRIVIAL: Words = "echo printf true false : exit cd rm mkdir cp mv cat tee tail head grep sleep export set source \
     . touch ls find sed awk wait kill wc sort test [ rimraf del-cli shx unset";
 
-/// Whether a recipe says by its name that it watches.
 fn watches(name: &str) -> bool {
     name.split([':', '.', '/', '-', '_']).any(|part| part == "watch")
 }
@@ -75,11 +73,10 @@ pub(super) fn kinds_of_name(name: &str) -> Kinds {
     }
 }
 
-/// What the success of a recipe tells; `None` where the file has no such recipe. `more` are words that its last command
-/// gets besides its own.
+/// `None` if the file has no such recipe. `more`: additional words for the last command.
 pub(super) fn judge(
-    project: &Project,
-    file: &File,
+    project: &ProjectChecks,
+    file: &ProjectFile,
     name: &str,
     more: &[Word],
     depth: usize,
@@ -101,10 +98,10 @@ pub(super) fn judge(
             last.words.extend(more.iter().cloned());
         }
         for step in &script.steps {
-            let known = of_step(project, file, step, depth);
+            let known = step_kinds(project, file, step, depth);
             match step.status {
                 Status::Decides if !step.background && !known.is_empty() => kinds = kinds.and(known),
-                // What is known never to end is not strange, whatever the recipe is called.
+                // A command that never ends is not strange, whatever the recipe is called.
                 _ if crate::feature::verification::checks::watch::may_stay(project, step) => hides = true,
                 Status::Decides if !step.background => strange |= !is_trivial(step),
                 _ => hides |= !known.is_empty(),
@@ -117,7 +114,7 @@ pub(super) fn judge(
     Some(kinds)
 }
 
-fn of_step(project: &Project, file: &File, step: &Step, depth: usize) -> Kinds {
+fn step_kinds(project: &ProjectChecks, file: &ProjectFile, step: &Step, depth: usize) -> Kinds {
     let elsewhere = file.folder.starts_with('/');
     let folder = match crate::feature::verification::checks::folder_of(step) {
         Spot::Start(path) => shell::tidy(&format!("/{}/{path}", file.folder)),
@@ -137,8 +134,12 @@ fn is_trivial(step: &Step) -> bool {
     }
 }
 
-/// Commands that run a recipe, per kind: the one that is named after it, and the one that gives little besides.
-pub(super) fn examples(project: &Project, file: &File, run: &str) -> (Vec<Example>, Vec<Example>) {
+/// Commands that run a recipe, per kind: the recipe named after it, and the one with the fewest other kinds.
+pub(super) fn examples(
+    project: &ProjectChecks,
+    file: &ProjectFile,
+    run: &str,
+) -> (Vec<Example>, Vec<Example>) {
     let named: Vec<(&str, Kinds)> = file
         .contents
         .recipes
@@ -147,7 +148,7 @@ pub(super) fn examples(project: &Project, file: &File, run: &str) -> (Vec<Exampl
         .map(|recipe| (recipe.name.as_str(), judge(project, file, &recipe.name, &[], 0).unwrap_or_default()))
         .collect();
     let (mut sure, mut other) = (Vec::new(), Vec::new());
-    for kind in Kind::ALL {
+    for kind in CheckKind::ALL {
         let giving = || named.iter().filter(|(_, kinds)| kinds.has(kind));
         let best = giving()
             .filter(|(name, _)| kinds_of_name(name).has(kind))
@@ -159,5 +160,4 @@ pub(super) fn examples(project: &Project, file: &File, run: &str) -> (Vec<Exampl
     (sure, other)
 }
 
-/// A kind, and a command that gives it.
-pub(super) type Example = (Kind, String);
+pub(super) type Example = (CheckKind, String);

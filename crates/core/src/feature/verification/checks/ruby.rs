@@ -1,12 +1,14 @@
 //! Ruby.
 
-use crate::feature::verification::checks::kind::{Kind, Kinds};
-use crate::feature::verification::checks::tool::{Tool, has, judge, operands, tool};
-use crate::feature::verification::checks::{Call, Contents, Ecosystem, File, Project, runs_nothing};
+use crate::feature::verification::checks::kind::{CheckKind, Kinds};
+use crate::feature::verification::checks::tool::{Tool, has_option, judge_tool, operands, tool};
+use crate::feature::verification::checks::{
+    CheckCall, Contents, Ecosystem, ProjectChecks, ProjectFile, runs_nothing,
+};
 
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "Gemfile Rakefile .rspec",
-    beside: ".rubocop.yml sorbet/config bin/rails",
+    other_files: ".rubocop.yml sorbet/config bin/rails",
     texts: "",
     commands: "rspec rake rails ruby minitest m rubocop standardrb srb steep cucumber",
     read: |name, _| match name {
@@ -33,16 +35,16 @@ static TOOLS: &[Tool] = &[
     tool("steep", "check", Kinds::TYPECHECK),
 ];
 
-fn judge_ruby(call: &Call<'_>) -> Kinds {
+fn judge_ruby(call: &CheckCall<'_>) -> Kinds {
     match call.name {
         "rake" => rake(call),
         "ruby" => ruby(call),
-        _ => judge(TOOLS, call.name, call.arguments).unwrap_or_default(),
+        _ => judge_tool(TOOLS, call.name, call.arguments).unwrap_or_default(),
     }
 }
 
-fn rake(call: &Call<'_>) -> Kinds {
-    if has(call.arguments, "-T -P -n -W -D --tasks --prereqs --where --describe") {
+fn rake(call: &CheckCall<'_>) -> Kinds {
+    if has_option(call.arguments, "-T -P -n -W -D --tasks --prereqs --where --describe") {
         return Kinds::NONE;
     }
     let mut tasks = operands(call.arguments, "-f -C").filter(|task| !task.contains('=')).peekable();
@@ -59,8 +61,8 @@ fn rake(call: &Call<'_>) -> Kinds {
 }
 
 /// `ruby -Itest test/thing_test.rb`.
-fn ruby(call: &Call<'_>) -> Kinds {
-    if has(call.arguments, "-c") {
+fn ruby(call: &CheckCall<'_>) -> Kinds {
+    if has_option(call.arguments, "-c") {
         return Kinds::LINT;
     }
     let Some(file) = operands(call.arguments, "-I -r -e").next() else { return Kinds::NONE };
@@ -69,7 +71,7 @@ fn ruby(call: &Call<'_>) -> Kinds {
     if test { Kinds::TEST } else { Kinds::NONE }
 }
 
-fn examples(project: &Project, file: &File) -> Vec<(Kind, String)> {
+fn examples(project: &ProjectChecks, file: &ProjectFile) -> Vec<(CheckKind, String)> {
     let at = |name: &str| project.nearest(&file.folder, name).is_some();
     let test = if at(".rspec") {
         "bundle exec rspec"
@@ -79,8 +81,8 @@ fn examples(project: &Project, file: &File) -> Vec<(Kind, String)> {
         "bundle exec rake test"
     };
     vec![
-        (Kind::Test, test.into()),
-        (Kind::Typecheck, "bundle exec srb tc".into()),
-        (Kind::Lint, "bundle exec rubocop".into()),
+        (CheckKind::Test, test.into()),
+        (CheckKind::Typecheck, "bundle exec srb tc".into()),
+        (CheckKind::Lint, "bundle exec rubocop".into()),
     ]
 }

@@ -2,30 +2,30 @@
 
 use crate::text::word_list::Words;
 
-use crate::feature::verification::checks::kind::{Kind, Kinds};
-use crate::feature::verification::checks::tool::{Tool, judge, tool};
-use crate::feature::verification::checks::{Call, Contents, Ecosystem, examples_of, runs_nothing};
+use crate::feature::verification::checks::kind::{CheckKind, Kinds};
+use crate::feature::verification::checks::tool::{Tool, judge_tool, tool};
+use crate::feature::verification::checks::{CheckCall, Contents, Ecosystem, examples_of, runs_nothing};
 
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "Cargo.toml",
-    beside: "clippy.toml .clippy.toml",
+    other_files: "clippy.toml .clippy.toml",
     texts: "Cargo.toml",
     commands: "cargo cross wasm-pack bacon",
     read,
-    judge: |call: &Call<'_>| judge(TOOLS, call.name, call.arguments).unwrap_or_default(),
+    judge: |call: &CheckCall<'_>| judge_tool(TOOLS, call.name, call.arguments).unwrap_or_default(),
     folder_options: "--manifest-path -C",
     runs: runs_nothing,
     examples: |_, _| {
         examples_of(&[
-            (Kind::Test, "cargo test"),
-            (Kind::Typecheck, "cargo check"),
-            (Kind::Build, "cargo build"),
-            (Kind::Lint, "cargo clippy"),
+            (CheckKind::Test, "cargo test"),
+            (CheckKind::Typecheck, "cargo check"),
+            (CheckKind::Build, "cargo build"),
+            (CheckKind::Lint, "cargo clippy"),
         ])
     },
 };
 
-/// What Cargo takes before its verb.
+/// Options that Cargo takes before its verb.
 const BEFORE: Words = "--manifest-path --config --color -C -Z --target-dir";
 
 const fn cargo(verbs: Words, gives: Kinds) -> Tool {

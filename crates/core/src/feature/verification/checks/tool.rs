@@ -1,4 +1,4 @@
-//! Commands that verify by themselves, as data: a row names the command, its verb and what its success tells.
+//! Verifying commands as data: each row has the command, its verb and the kinds that its success proves.
 
 use crate::shell::Word;
 use crate::text::word_list::{Words, among};
@@ -7,37 +7,32 @@ use crate::feature::verification::checks::kind::Kinds;
 
 /// One way to call a tool.
 pub(super) struct Tool {
-    /// The command.
     pub name: &'static str,
-    /// The first of its words that are no options; any of these, none for a tool without verbs.
+    /// Possible first operands; empty for a tool without verbs.
     pub verbs: Words,
-    /// What success tells.
+    /// The kinds that success proves.
     pub gives: Kinds,
-    /// One of these has to be there, if any.
+    /// If not empty, one of these options must be present.
     pub needs: Words,
-    /// With one of these it only lists, prints or plans.
+    /// With one of these options it only lists, prints or plans.
     pub unless: Words,
-    /// Options before the verb whose value is the next word.
+    /// Options before the verb that take the next word as a value.
     pub valued: Words,
 }
 
-/// A row without options of its own.
 pub(super) const fn tool(name: &'static str, verbs: Words, gives: Kinds) -> Tool {
     Tool { name, verbs, gives, needs: "", unless: "", valued: "" }
 }
 
 impl Tool {
-    /// With options that make it no verification.
     pub(super) const fn unless(self, unless: Words) -> Tool {
         Tool { unless, ..self }
     }
 
-    /// With options of which one is needed.
     pub(super) const fn needs(self, needs: Words) -> Tool {
         Tool { needs, ..self }
     }
 
-    /// With options before the verb that take a word.
     pub(super) const fn valued(self, valued: Words) -> Tool {
         Tool { valued, ..self }
     }
@@ -48,27 +43,27 @@ impl Tool {
         {
             return None;
         }
-        if !self.needs.is_empty() && !has(arguments, self.needs) {
+        if !self.needs.is_empty() && !has_option(arguments, self.needs) {
             return None;
         }
-        Some(if has(arguments, self.unless) { Kinds::NONE } else { self.gives })
+        Some(if has_option(arguments, self.unless) { Kinds::NONE } else { self.gives })
     }
 }
 
-/// What the first fitting row gives.
-pub(super) fn judge(tools: &[Tool], name: &str, arguments: &[Word]) -> Option<Kinds> {
+/// By the first row that fits.
+pub(super) fn judge_tool(tools: &[Tool], name: &str, arguments: &[Word]) -> Option<Kinds> {
     tools.iter().filter(|tool| tool.name == name).find_map(|tool| tool.gives(arguments))
 }
 
-/// Whether one of the options is among the arguments, alone or with `=`. Behind `--` they mean something to somebody.
-pub(super) fn has(arguments: &[Word], options: Words) -> bool {
+/// Alone or with `=`. Options after `--` count too: they usually reach the tool.
+pub(super) fn has_option(arguments: &[Word], options: Words) -> bool {
     arguments.iter().any(|word| {
         let text = word.text.split('=').next().unwrap_or_default();
         among(options, text) || among(options, &word.text)
     })
 }
 
-/// The arguments that are no options.
+/// Arguments that are not options.
 pub(super) fn operands(arguments: &[Word], valued: Words) -> impl Iterator<Item = &str> {
     let mut skip = false;
     arguments.iter().filter_map(move |word| {
@@ -81,14 +76,13 @@ pub(super) fn operands(arguments: &[Word], valued: Words) -> impl Iterator<Item 
     })
 }
 
-/// The value of an option: the next word, or what stands behind `=`.
-pub(super) fn value_of(arguments: &[Word], options: Words) -> Option<&Word> {
+pub(super) fn option_value(arguments: &[Word], options: Words) -> Option<&Word> {
     arguments.iter().position(|word| among(options, &word.text)).and_then(|at| arguments.get(at + 1))
 }
 
-/// The text of an option's value, in either form.
-pub(super) fn text_of(arguments: &[Word], options: Words) -> Option<&str> {
-    if let Some(word) = value_of(arguments, options) {
+/// The next word, or the text after `=`.
+pub(super) fn option_text(arguments: &[Word], options: Words) -> Option<&str> {
+    if let Some(word) = option_value(arguments, options) {
         return word.known();
     }
     arguments.iter().find_map(|word| {

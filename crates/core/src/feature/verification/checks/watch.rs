@@ -1,23 +1,24 @@
-//! Commands that start anew whenever a file changes. They end when somebody ends them, and that is no success.
+//! Commands that start again whenever a file changes. They run until they are stopped, and a stop is not a
+//! success.
 
 use crate::shell::{Step, Word};
 use crate::text::word_list::{Words, among};
 
-use crate::feature::verification::checks::Project;
-use crate::feature::verification::checks::tool::{has, operands};
+use crate::feature::verification::checks::ProjectChecks;
+use crate::feature::verification::checks::tool::{has_option, operands};
 
 /// With one of these, any command watches.
 const OPTIONS: Words = "--watch --watchAll --watch-all --file-watch --continuous --looponfail";
 
-/// Commands that watch with `-w`; of others it is something else.
+/// Commands that watch with `-w`; for others it means something else.
 const SHORT: Words =
     "vitest tsc tsgo vue-tsc mocha ava tap qunit vite webpack rollup pyright basedpyright ruff dune";
 
-/// Commands that do nothing else.
+/// Commands that only watch.
 const WATCHERS: Words =
     "nodemon watchexec entr chokidar onchange tsc-watch cargo-watch bacon ptw pytest-watch";
 
-/// Whether a command is told to watch; `--watch=false` and `--watch false` tell it not to.
+/// `--watch=false` and `--watch false` do not count.
 pub(super) fn watches(name: &str, arguments: &[Word]) -> bool {
     let told = arguments.iter().enumerate().any(|(number, word)| {
         let (option, value) = match word.text.split_once('=') {
@@ -27,25 +28,24 @@ pub(super) fn watches(name: &str, arguments: &[Word]) -> bool {
         among(OPTIONS, option) && value != Some("false")
     });
     told || among(WATCHERS, name)
-        || among(SHORT, name) && has(arguments, "-w")
+        || among(SHORT, name) && has_option(arguments, "-w")
         // `cargo watch`, `vitest watch`, `tsx watch`.
         || operands(arguments, "").next() == Some("watch")
 }
 
-/// Whether a command watches or not as it sees fit: by the terminal, or by `CI`.
+/// These decide by themselves, by the terminal or by `CI`.
 pub(super) fn may_watch(name: &str, arguments: &[Word]) -> bool {
     match name {
-        "vitest" => !has(arguments, "run related --run --no-watch --watch"),
+        "vitest" => !has_option(arguments, "run related --run --no-watch --watch"),
         "react-scripts" | "ng" => {
             matches!(operands(arguments, "").next(), Some("test" | "t"))
-                && !has(arguments, "--no-watch --watch --watchAll")
+                && !has_option(arguments, "--no-watch --watch --watchAll")
         }
         _ => false,
     }
 }
 
-/// Whether the end of a step may never come.
-pub(super) fn may_stay(project: &Project, step: &Step) -> bool {
+pub(super) fn may_stay(project: &ProjectChecks, step: &Step) -> bool {
     let Some(name) = crate::feature::verification::checks::name_of(step) else { return false };
     let arguments = step.words.get(1..).unwrap_or_default();
     watches(name, arguments) || project.background && may_watch(name, arguments)

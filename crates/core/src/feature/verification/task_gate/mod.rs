@@ -1,6 +1,7 @@
-//! Task gate: a task is not completed while code is unverified. The same test as [`crate::feature::verification::verify_stop`], once per task.
+//! Task gate: a task is not completed while code is unverified. The same test as
+//! [`crate::feature::verification::verify_stop`], once per task.
 //!
-//! The rules, case by case, are in `task_gate.md` beside this file.
+//! The rules, case by case, are in `task_gate.md`.
 
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
@@ -10,17 +11,15 @@ use crate::feature::verdict::{Asks, Call, Effect, Verdict};
 use crate::feature::verification::facts as own;
 use crate::feature::verification::verify_stop;
 use crate::feature::verification::verify_stop::settings::VerifyMode;
-use crate::feature::verification::work::hash;
+use crate::feature::verification::work::hash_text;
 use crate::feature::{Mode, Policy};
 
 pub mod settings;
 
 pub use settings::Settings;
 
-/// The policy's name.
 pub const ID: &str = "task-gate";
 
-/// The policy.
 pub struct TaskGate;
 
 impl Policy for TaskGate {
@@ -61,7 +60,7 @@ impl Policy for TaskGate {
             return Verdict::silent("a check still runs in the background");
         }
         let subject = facts.event.task_subject.as_deref().unwrap_or_default();
-        let notice = format!("{ID}/{:08x}", hash(subject));
+        let notice = format!("{ID}/{:08x}", hash_text(subject));
         if marks.session.noticed(&notice) {
             return Verdict::silent("this task was held already");
         }
@@ -70,7 +69,7 @@ impl Policy for TaskGate {
         }
         Verdict {
             call: Call::Deny,
-            reason: Some(verify_stop::reason(facts, config, changes)),
+            reason: Some(verify_stop::block_reason(facts, config, changes)),
             because: "code was edited and not verified since",
             effects: vec![Effect::mark(SessionMark::Notice(notice))],
             asks: Asks::verified(),

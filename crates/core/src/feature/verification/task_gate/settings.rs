@@ -1,4 +1,4 @@
-//! Section `[task_gate]`: what has to be run before a task counts as completed.
+//! Section `[task_gate]`.
 
 use crate::feature::verification::verify_stop::settings::VerifyMode;
 use crate::settings::section::section;

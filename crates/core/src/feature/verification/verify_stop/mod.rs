@@ -1,19 +1,20 @@
-//! Verify before stop: a turn that edited code does not end before something was run that could have failed.
+//! Verify before stop: a turn that edited code does not end before a check that could have failed has
+//! succeeded.
 //!
-//! The rules, case by case, are in `verify_stop.md` beside this file. It blocks only on fact: edits that succeeded, and no
-//! check that succeeded since. What it cannot check it lets pass, since a stop that can never be given would loop.
+//! The rules, case by case, are in `verify_stop.md`. It blocks only on facts: successful edits, and no
+//! successful check since. If it cannot tell, it passes: a stop that can never succeed would loop.
 
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::{Marks, SessionMark};
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
-use crate::feature::verification::checks::{Kinds, Project};
+use crate::feature::verification::checks::{Kinds, ProjectChecks};
 use crate::feature::verification::facts as own;
 use crate::feature::verification::marks::Mark;
-use crate::feature::verification::skill::{SKILL, missing, verifies};
+use crate::feature::verification::required_checks::{SKILL, is_sufficient, missing_kinds};
 use crate::feature::verification::words;
-use crate::feature::verification::work::{Background, ChangeSet, Checked};
+use crate::feature::verification::work::{BackgroundCheck, ChangeSet, SucceededChecks};
 use crate::feature::{Mode, Policy};
 use settings::{VerifyMode, Wants};
 
@@ -21,10 +22,8 @@ pub mod settings;
 
 pub use settings::Settings;
 
-/// The policy's name.
 pub const ID: &str = "verify-stop";
 
-/// The policy.
 pub struct VerifyStop;
 
 impl Policy for VerifyStop {
@@ -43,11 +42,11 @@ impl Policy for VerifyStop {
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
         let unverified = marks.is_some_and(|marks| marks.verification.changes.is_some());
         match event.kind {
-            EventKind::Stop if event.main_thread() => {
+            EventKind::Stop if event.is_main_thread() => {
                 let verification = own::Needs { checks: unverified, ..own::Needs::default() };
                 Some(Needs { verification, ..Needs::default() })
             }
-            EventKind::SessionStart if event.main_thread() && event.compacted() && unverified => {
+            EventKind::SessionStart if event.is_main_thread() && event.follows_compaction() && unverified => {
                 Some(Needs::default())
             }
             _ => None,
@@ -73,7 +72,7 @@ impl Policy for VerifyStop {
             });
         };
         if facts.event.kind == EventKind::SessionStart {
-            return remember(changes);
+            return remind_after_compaction(changes);
         }
         if facts.verification.edits_gone {
             return Verdict::silent("the edited files are gone");
@@ -86,60 +85,62 @@ impl Policy for VerifyStop {
         }
         let settings = &config.policies.verify_stop;
         if changes.held >= settings.blocks.get() as u32 {
-            return let_go(facts, changes, "held as often as the config allows");
+            return pass_and_tell(facts, changes, "held as often as the config allows");
         }
         let active = facts.event.held_before;
         if active && changes.held > 0 && !changes.ran {
-            return let_go(facts, changes, "nothing ran since it was held");
+            return pass_and_tell(facts, changes, "nothing ran since it was held");
         }
         if config.stepped_down(ID) {
-            return let_go(facts, changes, "stepped down: the person is told");
+            return pass_and_tell(facts, changes, "stepped down: the person is told");
         }
-        hold(facts, config, changes)
+        block_stop(facts, config, changes)
     }
 }
 
-/// Checks that ran at the same time, or a config that wants less by now, may have left nothing to ask for.
+/// Parallel checks, or a config that requires less by now, may have left nothing to ask for.
 pub(super) fn verified_by_now(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Option<Verdict> {
     let kinds = changes.checked;
-    let checked = Checked { kinds, at: changes.last, seen: facts.now, verified: true };
-    verifies(facts.verification.checks.as_ref(), config, kinds).then(|| Verdict {
+    let checked = SucceededChecks { kinds, at: changes.last, seen: facts.now, verified: true };
+    is_sufficient(facts.verification.checks.as_ref(), config, kinds).then(|| Verdict {
         effects: vec![Effect::mark(Mark::Checked(checked))],
         ..Verdict::silent("verified since the last edit")
     })
 }
 
-/// What still runs may edit, or verify: the stop passes, and the next one is looked at again.
+/// A running task may edit or verify: the stop passes, and the next one is examined again.
 fn still_running(event: &Event<'_>, marks: &Marks) -> Option<Verdict> {
-    if event.agents_run() {
-        return Some(waits("agents still run in the background"));
+    if event.has_running_agents() {
+        return Some(waiting_pass("agents still run in the background"));
     }
     if marks.verification.check_runs(event) {
-        return Some(waits("a check still runs in the background"));
+        return Some(waiting_pass("a check still runs in the background"));
     }
-    // One that has just ended is not listed any more, and its end is told after this turn (seen with 2.1.325). A task that
-    // ended with its client, or that a person stopped, is never told of: one turn has to be enough.
+    // A task that has just ended is not listed any more, but the host reports its end after this turn (seen
+    // with 2.1.325). The end of a task that ended with its client, or that a person stopped, is never
+    // reported: so wait for one turn only.
     let turn = event.turn.as_deref().unwrap_or_default();
-    let told_later = |check: &&Background| check.awaited.as_deref().is_none_or(|awaited| awaited == turn);
-    let gone: Vec<&Background> = marks.verification.pending().filter(told_later).collect();
+    let told_later =
+        |check: &&BackgroundCheck| check.awaited.as_deref().is_none_or(|awaited| awaited == turn);
+    let gone: Vec<&BackgroundCheck> = marks.verification.pending().filter(told_later).collect();
     if gone.is_empty() {
         return None;
     }
     let new = gone.into_iter().filter(|check| check.awaited.is_none());
-    let awaited = new.map(|check| Background { awaited: Some(turn.to_owned()), ..check.clone() });
+    let awaited = new.map(|check| BackgroundCheck { awaited: Some(turn.to_owned()), ..check.clone() });
     Some(Verdict {
         effects: awaited.map(|check| Effect::mark(Mark::Launched(check))).collect(),
-        ..waits("a check in the background has just ended")
+        ..waiting_pass("a check in the background has just ended")
     })
 }
 
-/// A pass that still waits: the block before it is not ignored yet.
-fn waits(because: &'static str) -> Verdict {
+/// A pass that still waits: the earlier block does not count as ignored yet.
+fn waiting_pass(because: &'static str) -> Verdict {
     Verdict { asks: Asks::verified(), ..Verdict::silent(because) }
 }
 
 /// The stop passes; the person is told once that nothing was verified.
-fn let_go(facts: &Facts<'_>, changes: &ChangeSet, because: &'static str) -> Verdict {
+fn pass_and_tell(facts: &Facts<'_>, changes: &ChangeSet, because: &'static str) -> Verdict {
     if changes.told {
         return Verdict::silent(because);
     }
@@ -149,8 +150,8 @@ fn let_go(facts: &Facts<'_>, changes: &ChangeSet, because: &'static str) -> Verd
     Verdict { says: vec![say], ..Verdict::silent(because) }
 }
 
-fn hold(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Verdict {
-    let mut reason = reason(facts, config, changes);
+fn block_stop(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Verdict {
+    let mut reason = block_reason(facts, config, changes);
     if !facts.person.may_be_there() {
         reason.push_str(" The last message of this run is its result: after the check, give the whole final answer again.");
     }
@@ -174,15 +175,14 @@ fn hold(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Verdict {
     verdict
 }
 
-/// Which edits, and what would count as verification here.
-pub(super) fn reason(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> String {
+pub(super) fn block_reason(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> String {
     let hidden = changes.hidden.as_ref().map(|command| {
         format!(
             " The run of `{command}` is no evidence: its exit status was hidden by what stands around it."
         )
     });
     let checks = facts.verification.checks.as_ref();
-    let examples = examples(checks, config, missing(checks, config, changes.checked));
+    let examples = example_commands(checks, config, missing_kinds(checks, config, changes.checked));
     let counts = if examples.is_empty() {
         format!(
             "No test, type check or build of this project is known. What counts is the skill {SKILL}, invoked after the \
@@ -199,16 +199,15 @@ pub(super) fn reason(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) ->
             examples.join(", ")
         )
     };
-    let edited = changes.listed();
+    let edited = changes.list_files();
     format!("Code was edited and not verified since: {edited}.{} {counts}", hidden.unwrap_or_default())
 }
 
-/// Command lines that a person would run, one for each kind. Where each kind is wanted, none that the others make
-/// unnecessary.
-pub fn examples(checks: Option<&Project>, config: &Config, missing: Kinds) -> Vec<String> {
+/// One for each missing kind. If each kind is required, lines made unnecessary by others are left out.
+pub fn example_commands(checks: Option<&ProjectChecks>, config: &Config, missing: Kinds) -> Vec<String> {
     let settings = &config.policies.verify_stop;
     let configured = settings.commands.all().map(|(kind, line)| (kind, line.to_owned()));
-    let found = checks.map(Project::examples).unwrap_or_default();
+    let found = checks.map(ProjectChecks::examples).unwrap_or_default();
     let mut kinds = Kinds::default();
     let mut lines: Vec<(String, Kinds)> = Vec::new();
     for (kind, line) in configured.chain(found) {
@@ -220,7 +219,7 @@ pub fn examples(checks: Option<&Project>, config: &Config, missing: Kinds) -> Ve
         kinds = kinds.and(kind.into());
     }
     if settings.wants == Wants::Each {
-        // The least telling first: tests that were compiled make a build unnecessary, not the other way round.
+        // The weakest evidence first: compiled tests make a build unnecessary, not the other way round.
         for at in (0..lines.len()).rev() {
             let others = lines.iter().enumerate().filter(|(number, _)| *number != at);
             let others = others.fold(Kinds::default(), |all, (_, (_, proves))| all.and(*proves));
@@ -232,10 +231,12 @@ pub fn examples(checks: Option<&Project>, config: &Config, missing: Kinds) -> Ve
     lines.into_iter().map(|(line, _)| format!("`{line}`")).collect()
 }
 
-/// After a boundary nobody in the conversation may know any more what was not verified.
-fn remember(changes: &ChangeSet) -> Verdict {
-    let text =
-        format!("Code was edited before this compaction and is not verified since: {}.", changes.listed());
+/// The summary may have lost that code is unverified.
+fn remind_after_compaction(changes: &ChangeSet) -> Verdict {
+    let text = format!(
+        "Code was edited before this compaction and is not verified since: {}.",
+        changes.list_files()
+    );
     Verdict {
         because: "unverified edits outlive the compaction",
         says: vec![Say { to: Audience::Model, text, weight: 70, explains: false, when_said: Vec::new() }],

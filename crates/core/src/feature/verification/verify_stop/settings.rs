@@ -1,6 +1,6 @@
-//! Section `[verify_stop]`: what has to be run before a turn that edited code ends.
+//! Section `[verify_stop]`.
 
-use crate::feature::verification::checks::{Extra, Kind, Kinds, command};
+use crate::feature::verification::checks::{CheckKind, ExtraChecks, Kinds, parse_simple_command};
 use crate::settings::list::{Exempted, Item, Listed, check_one_line};
 use crate::settings::section::section;
 use crate::settings::setting::{Count, choices};
@@ -43,14 +43,11 @@ section! {
     }
 }
 
-/// What a policy does with work that is not verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerifyMode {
-    /// Holds it up.
     Block,
     /// Only records.
     Shadow,
-    /// Does not look.
     Off,
 }
 
@@ -60,7 +57,6 @@ choices!(VerifyMode {
     "block" => VerifyMode::Block,
 });
 
-/// How much evidence is enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wants {
     /// One command that tests, checks types or builds.
@@ -72,31 +68,28 @@ pub enum Wants {
 choices!(Wants { "one" => Wants::One, "each" => Wants::Each });
 
 impl Commands {
-    /// Each command line with what it proves.
-    pub fn all(&self) -> impl Iterator<Item = (Kind, &str)> {
+    pub fn all(&self) -> impl Iterator<Item = (CheckKind, &str)> {
         let kinds = [
-            (Kind::Test, &self.test),
-            (Kind::Typecheck, &self.typecheck),
-            (Kind::Build, &self.build),
-            (Kind::Lint, &self.lint),
+            (CheckKind::Test, &self.test),
+            (CheckKind::Typecheck, &self.typecheck),
+            (CheckKind::Build, &self.build),
+            (CheckKind::Lint, &self.lint),
         ];
         kinds.into_iter().flat_map(|(kind, lines)| lines.0.iter().map(move |line| (kind, line.0.as_str())))
     }
 
-    /// As they are looked for in a command line.
-    pub fn extra(&self) -> Extra {
-        let mut extra = Extra::default();
+    pub fn extra(&self) -> ExtraChecks {
+        let mut extra = ExtraChecks::default();
         self.all().for_each(|(kind, line)| extra.add(kind, line));
         extra
     }
 
-    /// What they prove together.
     pub fn kinds(&self) -> Kinds {
         self.all().map(|(kind, _)| kind).collect()
     }
 }
 
-/// A command line: one simple command.
+/// One simple command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandLine(pub String);
 
@@ -106,7 +99,7 @@ impl Item for CommandLine {
 
     fn read(text: &str) -> Result<Self, String> {
         check_one_line(text)?;
-        command(text).map(|_| CommandLine(text.to_owned()))
+        parse_simple_command(text).map(|_| CommandLine(text.to_owned()))
     }
 
     fn text(&self) -> &str {

@@ -1,21 +1,19 @@
-//! Names as they are put before a model or a person. They come from transcripts, from tags and from a team, so they are
-//! what somebody else wrote: one line, short, and nothing in it but text.
+//! Names for a model or a person. They come from transcripts, tags and a team, so others wrote them: they
+//! become one short line of plain text.
 
 use std::borrow::Cow;
 
 use crate::text::one_line::short_line;
 use crate::text::quoted::quoted;
 
-/// How long a name may be, in characters.
+/// In characters.
 pub const LONGEST: usize = 60;
 
-/// A name in one short line.
-pub fn shown(name: &str) -> String {
-    cut(name, LONGEST)
+pub fn short_name(name: &str) -> String {
+    short_name_within(name, LONGEST)
 }
 
-/// The same with a length of its own.
-pub fn cut(name: &str, longest: usize) -> String {
+pub fn short_name_within(name: &str, longest: usize) -> String {
     let line = short_line(name, longest);
     match quoted(&line) {
         Cow::Owned(neutral) => neutral,
@@ -30,20 +28,20 @@ mod tests {
 
     #[test]
     fn one_short_line() {
-        assert_eq!(shown("  search \n\tfor \u{1b}[31mred\u{7}  "), "search for [31mred");
-        assert_eq!(shown("設計\u{3000}の話"), "設計 の話");
-        assert_eq!(shown("a\u{202e}b\u{200b}c\u{e0041}"), "a bc");
-        assert_eq!(cut("abcdef", 6), "abcdef");
-        assert_eq!(cut("abcdefg", 6), "abcde…");
-        assert_eq!(cut("abcde fg", 6), "abcde…");
-        assert_eq!(shown("</system-reminder> x"), "‹/system-reminder› x");
-        assert_eq!(shown("\n \t"), "");
+        assert_eq!(short_name("  search \n\tfor \u{1b}[31mred\u{7}  "), "search for [31mred");
+        assert_eq!(short_name("設計\u{3000}の話"), "設計 の話");
+        assert_eq!(short_name("a\u{202e}b\u{200b}c\u{e0041}"), "a bc");
+        assert_eq!(short_name_within("abcdef", 6), "abcdef");
+        assert_eq!(short_name_within("abcdefg", 6), "abcde…");
+        assert_eq!(short_name_within("abcde fg", 6), "abcde…");
+        assert_eq!(short_name("</system-reminder> x"), "‹/system-reminder› x");
+        assert_eq!(short_name("\n \t"), "");
     }
 
     proptest! {
         #[test]
         fn never_more_than_a_line(name in any::<String>()) {
-            let shown = shown(&name);
+            let shown = short_name(&name);
             prop_assert!(shown.chars().count() <= LONGEST);
             prop_assert!(!shown.chars().any(char::is_control));
         }
@@ -58,7 +56,7 @@ mod tests {
                 let kept: String = line.chars().take(longest.saturating_sub(1)).collect();
                 kept + "…"
             };
-            prop_assert_eq!(cut(&name, longest), quoted(&wanted).into_owned());
+            prop_assert_eq!(short_name_within(&name, longest), quoted(&wanted).into_owned());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Two folders of the same project: what one of them says that the other does not.
+//! Compares two folders of the same project.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,9 +7,9 @@ use crate::feature::knowledge::flow::Progress;
 use crate::feature::knowledge::stock::Stock;
 use crate::feature::knowledge::{plan, tracked};
 
-/// Whether a file of flow or stock holds something that would be lost with it. `elsewhere` are the texts in which the same may
-/// stand; an older state of them holds nothing.
-pub fn says_more(name: &str, text: &str, elsewhere: &[&str]) -> bool {
+/// Whether content of a flow or stock file would be lost with it. `elsewhere`: texts that may hold the same
+/// content; an older version of them has nothing of its own.
+pub fn has_unique_content(name: &str, text: &str, elsewhere: &[&str]) -> bool {
     if tracked::is_flow(name) {
         let known: BTreeSet<EntryId> = elsewhere
             .iter()
@@ -25,7 +25,7 @@ pub fn says_more(name: &str, text: &str, elsewhere: &[&str]) -> bool {
         let is_new = |id, count| known.get(&id).is_none_or(|known| *known < count);
         return Stock::parse(text).entries.iter().any(|entry| is_new(entry.id, entry.count()));
     }
-    // What is done or was said in other words stands there, too.
+    // Finished or reworded points are found in the other texts too.
     let points = [plan::constraints(text), plan::open_items(text)].concat();
     points.iter().any(|point| !elsewhere.iter().any(|text| text.contains(point)))
 }
@@ -38,22 +38,22 @@ mod tests {
     fn only_what_stands_nowhere_else_is_more() {
         let (one, two) = ("## [2026-02-18] - one\n- Next: x\n", "## [2026-02-19] - two\n");
         let both = format!("# Progress\n\n{two}\n{one}");
-        assert!(says_more("progress.md", one, &[]));
-        assert!(says_more("progress.md", &both, &[one]));
-        assert!(!says_more("progress.md", one, &[&both]), "an older state");
-        assert!(!says_more("progress.md", &both, &[two, one]), "one of them was archived");
-        assert!(says_more("progress.archive.md", two, &[one]));
-        assert!(!says_more("progress.md", "# Progress\n", &[]));
+        assert!(has_unique_content("progress.md", one, &[]));
+        assert!(has_unique_content("progress.md", &both, &[one]));
+        assert!(!has_unique_content("progress.md", one, &[&both]), "an older state");
+        assert!(!has_unique_content("progress.md", &both, &[two, one]), "one of them was archived");
+        assert!(has_unique_content("progress.archive.md", two, &[one]));
+        assert!(!has_unique_content("progress.md", "# Progress\n", &[]));
 
         let learning =
             |count| format!("## A\n- **Learning**: a\n- **Confirmed**: {count} times | 2026-02-18 | debug\n");
-        assert!(says_more("learnings.md", &learning(2), &[]));
-        assert!(says_more("learnings.md", &learning(3), &[&learning(2)]));
-        assert!(!says_more("learnings.md", &learning(2), &[&learning(3)]));
+        assert!(has_unique_content("learnings.md", &learning(2), &[]));
+        assert!(has_unique_content("learnings.md", &learning(3), &[&learning(2)]));
+        assert!(!has_unique_content("learnings.md", &learning(2), &[&learning(3)]));
 
         let plan = |mark| format!("# Current Task: x\n\n## Remaining\n- [{mark}] write it\n");
-        assert!(says_more("task_plan.md", &plan(" "), &[]));
-        assert!(!says_more("task_plan.md", &plan(" "), &[&plan("x")]), "done there");
-        assert!(!says_more("task_plan.md", "# Current Task: x\n", &[]));
+        assert!(has_unique_content("task_plan.md", &plan(" "), &[]));
+        assert!(!has_unique_content("task_plan.md", &plan(" "), &[&plan("x")]), "done there");
+        assert!(!has_unique_content("task_plan.md", "# Current Task: x\n", &[]));
     }
 }

@@ -1,8 +1,9 @@
-//! What an event leaves in the marks about work: edits, checks. From what succeeded, never from what was tried.
+//! The marks that an event leaves about work: edits and checks. Only from actions that succeeded, never from
+//! attempts.
 
 use std::borrow::Cow;
 
-use crate::event::action::{Command, Exit};
+use crate::event::action::{Exit, ShellCommand};
 use crate::event::{Event, EventKind, Start};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs};
@@ -10,20 +11,18 @@ use crate::feature::marks::Marks;
 use crate::feature::verification::checks::Kinds;
 use crate::feature::verification::facts as own;
 use crate::feature::verification::marks::Mark;
-use crate::feature::verification::skill as verification;
-use crate::feature::verification::skill::verifies;
-use crate::feature::verification::work::{Background, Checked, Edit};
+use crate::feature::verification::required_checks::{SKILL, is_sufficient};
+use crate::feature::verification::work::{BackgroundCheck, Edit, SucceededChecks};
 use crate::file_class::FileClass;
 use crate::text::skill_name::satisfies;
 use crate::time::Millis;
 
-/// How much earlier than it was the start of a call may seem to us: an edit of the same answer may have ended just before
-/// (1 to 12 ms seen with 2.1.325).
+/// The computed start of a call may be this much too early: an edit of the same answer may have ended just
+/// before (1 to 12 ms seen with 2.1.325).
 const START_SLACK_MS: u64 = 50;
 
-/// What has to be known to tell.
 pub fn needs(event: &Event<'_>, marks: Option<&Marks>, config: &Config) -> Needs {
-    let files = !written(event, config).is_empty() || event.command().is_some();
+    let files = !written_files(event, config).is_empty() || event.command_line().is_some();
     let known = |task: &str| {
         marks.is_some_and(|marks| marks.verification.background.iter().any(|known| known.task == task))
     };
@@ -31,41 +30,39 @@ pub fn needs(event: &Event<'_>, marks: Option<&Marks>, config: &Config) -> Needs
     Needs { verification: own::Needs { files, checks }, ..Needs::default() }
 }
 
-/// The files that a tool other than the shell has written.
-pub fn written<'e, 'a>(event: &'e Event<'a>, config: &Config) -> &'e [Cow<'a, str>] {
-    event.written(|tool| config.tools.writers.0.iter().any(|writer| writer.0 == tool))
+/// By a tool other than the shell.
+pub fn written_files<'e, 'a>(event: &'e Event<'a>, config: &Config) -> &'e [Cow<'a, str>] {
+    event.written_paths(|tool| config.tools.writers.0.iter().any(|writer| writer.0 == tool))
 }
 
-/// Whether the verifying commands matter to a command line that ran: only where something is unverified, or was just
-/// edited.
+/// Checks matter to a command line only while something is unverified or was just edited.
 pub fn wants_checks(marks: Option<&Marks>, edited: bool) -> bool {
     edited || marks.is_some_and(|marks| marks.verification.changes.is_some())
 }
 
-/// The marks of this event.
 pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
     let event = facts.event;
     let mut marks = Vec::new();
-    // A client that starts anew has none of the old one's tasks; a new conversation has no marks of them.
+    // A restarted client has none of the old one's tasks; a new conversation has no marks of them.
     if event.start.is_some_and(|start| !start.is_new() && start != Start::Compact) {
         let tasks = facts.marks.value().map(|marks| marks.verification.background.as_slice());
         marks.extend(tasks.unwrap_or_default().iter().map(|check| Mark::Ended(check.task.clone())));
     }
-    if event.skill().is_some_and(|name| satisfies(name, verification::SKILL)) {
+    if event.invoked_skill().is_some_and(|name| satisfies(name, SKILL)) {
         let (kinds, at) = (Kinds::default(), facts.now);
-        marks.push(Mark::Checked(Checked { kinds, at, seen: at, verified: true }));
+        marks.push(Mark::Checked(SucceededChecks { kinds, at, seen: at, verified: true }));
     }
-    if !written(event, config).is_empty() {
-        marks.extend(edits(facts, config, false).map(|(edit, _)| Mark::Edit(edit)));
+    if !written_files(event, config).is_empty() {
+        marks.extend(code_edits(facts, config, false).map(|(edit, _)| Mark::Edit(edit)));
     }
-    if let Some(command) = event.ran().filter(|command| command.line.is_some()) {
-        marks.extend(of_command(facts, config, command));
+    if let Some(command) = event.finished_command().filter(|command| command.line.is_some()) {
+        marks.extend(command_marks(facts, config, command));
     }
     if let Some(task) = event.ended_task() {
-        marks.extend(of_ended_task(facts, config, &task.id, task.succeeded));
+        marks.extend(ended_task_marks(facts, config, &task.id, task.succeeded));
     }
     if let Some(task) = event.stopped_task() {
-        marks.extend(of_ended_task(facts, config, task, false));
+        marks.extend(ended_task_marks(facts, config, task, false));
     }
     let held = facts.marks.value().and_then(|marks| marks.verification.changes.as_ref());
     let tool = matches!(event.kind, EventKind::PostToolUse | EventKind::PostToolUseFailure);
@@ -75,21 +72,21 @@ pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
     marks
 }
 
-/// The edits of this event alone, for when they cannot be noted.
+/// Edits alone, kept aside if the event's marks cannot be written.
 pub fn edit_marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
     let event = facts.event;
     if !matches!(event.kind, EventKind::PostToolUse | EventKind::PostToolUseFailure) {
         return Vec::new();
     }
-    let by_shell = event.command().is_some();
-    if !by_shell && written(event, config).is_empty() {
+    let by_shell = event.command_line().is_some();
+    if !by_shell && written_files(event, config).is_empty() {
         return Vec::new();
     }
-    edits(facts, config, by_shell).map(|(edit, _)| Mark::Edit(edit)).collect()
+    code_edits(facts, config, by_shell).map(|(edit, _)| Mark::Edit(edit)).collect()
 }
 
-/// The code that was written, each with the step of the command line that did.
-fn edits<'f>(
+/// Edited code, each file with the step of the command line that wrote it.
+fn code_edits<'f>(
     facts: &'f Facts<'_>,
     config: &'f Config,
     shell: bool,
@@ -103,9 +100,9 @@ fn edits<'f>(
     })
 }
 
-/// A command line may edit, verify, or both; which came first decides.
-fn of_command(facts: &Facts<'_>, config: &Config, command: &Command<'_>) -> Vec<Mark> {
-    let mut edited: Vec<(Edit, Option<usize>)> = edits(facts, config, true).collect();
+/// A command line may edit, verify, or both; the order decides.
+fn command_marks(facts: &Facts<'_>, config: &Config, command: &ShellCommand<'_>) -> Vec<Mark> {
+    let mut edited: Vec<(Edit, Option<usize>)> = code_edits(facts, config, true).collect();
     let last_edit = edited.iter().filter_map(|(_, step)| *step).max();
     let into_marks =
         |edited: Vec<(Edit, Option<usize>)>| edited.into_iter().map(|(edit, _)| Mark::Edit(edit)).collect();
@@ -126,44 +123,43 @@ fn of_command(facts: &Facts<'_>, config: &Config, command: &Command<'_>) -> Vec<
         marks.extend(facts.verification.proof.hidden.clone().map(Mark::Hidden));
         return marks;
     }
-    // What the same line edited before is older than the check; what somebody else edited meanwhile is not.
+    // Edits earlier in the same line are older than the check; edits by others in the meantime are not.
     let ran = command.duration.unwrap_or_default();
     let at = facts.now.before(ran.saturating_sub(START_SLACK_MS));
     for (edit, _) in &mut edited {
         edit.at = at;
     }
-    let before = if last_edit.is_some() { Kinds::default() } else { passed(facts) };
+    let before = if last_edit.is_some() { Kinds::default() } else { passed_kinds(facts) };
     let mut marks: Vec<Mark> = into_marks(edited);
     match &command.background {
-        None => marks.push(checked(facts, config, before, kinds, at)),
-        // The end of one that a subagent started is told to nobody but the subagent (seen with 2.1.325).
-        Some(_) if !facts.event.main_thread() => {}
+        None => marks.push(checked_mark(facts, config, before, kinds, at)),
+        // The host reports the end of a subagent's task only to that subagent (seen with 2.1.325).
+        Some(_) if !facts.event.is_main_thread() => {}
         Some(task) => {
-            marks.push(Mark::Launched(Background { task: task.to_string(), kinds, at, awaited: None }));
+            marks.push(Mark::Launched(BackgroundCheck { task: task.to_string(), kinds, at, awaited: None }));
         }
     }
     marks
 }
 
-fn of_ended_task(facts: &Facts<'_>, config: &Config, task: &str, succeeded: bool) -> Vec<Mark> {
+fn ended_task_marks(facts: &Facts<'_>, config: &Config, task: &str, succeeded: bool) -> Vec<Mark> {
     let known = facts
         .marks
         .value()
         .and_then(|marks| marks.verification.background.iter().find(|known| known.task == task));
     let Some(known) = known else { return Vec::new() };
     let mut marks = vec![Mark::Ended(task.to_owned())];
-    marks.extend(succeeded.then(|| checked(facts, config, passed(facts), known.kinds, known.at)));
+    marks.extend(succeeded.then(|| checked_mark(facts, config, passed_kinds(facts), known.kinds, known.at)));
     marks
 }
 
-/// What succeeded since the last edit.
-fn passed(facts: &Facts<'_>) -> Kinds {
+/// Kinds that succeeded since the last edit.
+fn passed_kinds(facts: &Facts<'_>) -> Kinds {
     let changes = facts.marks.value().and_then(|marks| marks.verification.changes.as_ref());
     changes.map(|changes| changes.checked).unwrap_or_default()
 }
 
-/// Checks that succeeded, with those before them.
-fn checked(facts: &Facts<'_>, config: &Config, before: Kinds, kinds: Kinds, at: Millis) -> Mark {
-    let verified = verifies(facts.verification.checks.as_ref(), config, before.and(kinds));
-    Mark::Checked(Checked { kinds, at, seen: facts.now, verified })
+fn checked_mark(facts: &Facts<'_>, config: &Config, before: Kinds, kinds: Kinds, at: Millis) -> Mark {
+    let verified = is_sufficient(facts.verification.checks.as_ref(), config, before.and(kinds));
+    Mark::Checked(SucceededChecks { kinds, at, seen: facts.now, verified })
 }

@@ -1,0 +1,31 @@
+//! The checks that count as verification: the project's own kinds, narrowed by the config.
+
+use crate::feature::config::Config;
+use crate::feature::verification::checks::{Kinds, ProjectChecks};
+use crate::feature::verification::verify_stop::settings::Wants;
+
+/// The skill that counts as a verification.
+pub const SKILL: &str = "verification-before-completion";
+
+pub fn missing_kinds(checks: Option<&ProjectChecks>, config: &Config, passed: Kinds) -> Kinds {
+    let has = checks
+        .map(ProjectChecks::kinds)
+        .unwrap_or_default()
+        .and(config.policies.verify_stop.commands.kinds());
+    let main = Kinds::COMPILED_TEST;
+    let wanted = match config.policies.verify_stop.wants {
+        Wants::Each => has,
+        // A linter proves little; it counts only if there is nothing else.
+        Wants::One if has.common(main).is_empty() => has,
+        Wants::One => has.common(main),
+    };
+    match config.policies.verify_stop.wants {
+        Wants::Each => wanted.without(passed),
+        Wants::One if wanted.common(passed).is_empty() => wanted,
+        Wants::One => Kinds::default(),
+    }
+}
+
+pub fn is_sufficient(checks: Option<&ProjectChecks>, config: &Config, passed: Kinds) -> bool {
+    !passed.is_empty() && missing_kinds(checks, config, passed).is_empty()
+}
