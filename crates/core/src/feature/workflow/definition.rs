@@ -3,7 +3,7 @@
 use crate::settings::value::Value;
 use crate::text::hidden::is_plain;
 
-/// Sanity limit: nobody keeps track of more.
+/// Sanity limit: people lose track of more.
 const MAX_PHASES: usize = 40;
 
 const MAX_NAME_CHARS: usize = 64;

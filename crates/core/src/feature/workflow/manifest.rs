@@ -1,6 +1,6 @@
 //! `MANIFEST.yaml`: the progress of a workflow, in the forms that people and other tools write.
 //!
-//! It is authoritative for phases but not for gates: whoever writes it could also claim that a gate was passed.
+//! It is authoritative for phases but not for gates: its writer could also claim that a gate was passed.
 
 use std::fmt;
 

@@ -489,7 +489,6 @@ fn decide_manifest_write(facts: &Facts<'_>, config: &Config, attached: Option<&A
             ..Verdict::silent("the workflow is complete")
         };
     }
-    let level = facts.meter.reading().and_then(|reading| config.policies.workflow_gate.level(reading));
     let anothers = standing.belongs_to_other_than(facts.event.session.as_str());
     let Some(bound) = attached.filter(|_| is_bound && !anothers) else {
         return match standing.held_elsewhere.zip(attached) {
@@ -502,6 +501,17 @@ fn decide_manifest_write(facts: &Facts<'_>, config: &Config, attached: Option<&A
             None => attach_session(manifest, standing),
         };
     };
+    follow_phase(facts, config, standing, manifest, bound)
+}
+
+/// The session's own manifest was written: checks whether a phase ended.
+fn follow_phase(
+    facts: &Facts<'_>,
+    config: &Config,
+    standing: &WorkflowStanding,
+    manifest: &Manifest,
+    bound: &AttachedWorkflow,
+) -> Verdict {
     let (Some(number), Some(last)) = (manifest.current, bound.current()) else {
         let mark = new_phase_mark(facts, config, standing, bound).map(Effect::mark);
         return Verdict { effects: mark.into_iter().collect(), ..Verdict::silent("the phase is not known") };
@@ -509,6 +519,7 @@ fn decide_manifest_write(facts: &Facts<'_>, config: &Config, attached: Option<&A
     if last.number == number {
         return Verdict::silent("the phase is the same");
     }
+    let level = facts.meter.reading().and_then(|reading| config.policies.workflow_gate.level(reading));
     let began = |asked| {
         let name = phase_name(manifest, number);
         Mark::PhaseBegan(PhaseBegan { number, name, at: Some(facts.now), level, asked })
