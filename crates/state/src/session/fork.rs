@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn the_session_with_that_many_tokens_is_the_one() {
         let folder = tempfile::tempdir().unwrap();
-        let info = SaidPressure { level: PressureLevel::Info, used: 50_010, ..Said::default() };
+        let info = SaidPressure { level: PressureLevel::Info, used: 50_010, ..SaidPressure::default() };
         let env = PlaceEnv { state_dir: Some(folder.path().join("state")), ..PlaceEnv::default() };
         let state = StateDir::open(&env).unwrap();
         for (name, project, used) in [("a", "/p", 50_010), ("b", "/p", 70_000), ("c", "/q", 50_010)] {

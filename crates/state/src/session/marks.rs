@@ -445,7 +445,7 @@ mod tests {
     fn a_long_session_keeps_a_short_file() {
         let folder = tempfile::tempdir().unwrap();
         let session = folder.path().join("s");
-        let info = SaidPressure { level: PressureLevel::Info, ..Said::default() };
+        let info = SaidPressure { level: PressureLevel::Info, ..SaidPressure::default() };
         append(&session, &[PressureMark::Pressure(info).into()]).unwrap();
         for turn in 0..10_000 {
             append(&session, &[SessionMark::Relay(turn).into()]).unwrap();
