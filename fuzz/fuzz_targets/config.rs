@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use tidegate_core::feature::config::Config;
 use tidegate_core::settings::setting::{Setting, Whole};
-use tidegate_state::config::{PROJECT_FILES, Sources, read};
+use tidegate_state::config::{self, PROJECT_FILES, Sources};
 
 static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
     let memory = Path::new("/dev/shm");
@@ -22,12 +22,12 @@ static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
 fuzz_target!(|bytes: &[u8]| {
     let file = ROOT.join(PROJECT_FILES[0]);
     fs::write(&file, bytes).expect("a temporary file can be written");
-    let own = read(&Sources { user: Some(&file), ..Sources::default() });
+    let own = config::read(&Sources { user: Some(&file), ..Sources::default() });
     assert!((200..=9_000).contains(&own.general.text_budget.get()));
     assert!(own.journal.keep.0 >= 1);
     assert_ne!(own.meter.window.map(Whole::get), Some(0));
 
-    let strangers = read(&Sources { root: Some(&ROOT), ..Sources::default() });
+    let strangers = config::read(&Sources { root: Some(&ROOT), ..Sources::default() });
     let default = Config::default();
     assert_eq!((strangers.meter.clone(), strangers.journal.clone()), (default.meter, default.journal));
     assert_eq!(strangers.general.text_budget, default.general.text_budget);

@@ -90,7 +90,7 @@ fn wrong_arrows(module: &[String], text: &str, order: &[String]) -> BTreeSet<Str
     wrong
 }
 
-/// The text before its tests, which may look at anything. `mod tests;` stands above other code.
+/// The text before its tests, which may use anything. `mod tests;` stands above other code.
 fn without_tests(text: &str) -> &str {
     let begins = |at: &usize| text[at + 1..].lines().nth(1).is_some_and(|line| line.ends_with('{'));
     let tests = ["\n#[cfg(test)]\nmod ", "\n#[cfg(all(test"];

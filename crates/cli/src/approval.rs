@@ -14,17 +14,17 @@ use serde::Serialize;
 use tidegate_core::event::SessionId;
 use tidegate_core::event::action::QuestionCall;
 use tidegate_core::feature::approval::marks::{
-    APPROVAL_MS, Approval, ApprovalStage, CODE_LENGTH, CODE_LETTERS, Mark as ApprovalMark,
+    APPROVAL_MS, ApprovalRequest, ApprovalStage, CODE_LENGTH, CODE_LETTERS, Mark as ApprovalMark,
 };
-use tidegate_core::feature::approval::{Said, said, to_ask};
+use tidegate_core::feature::approval::{ApprovalEvidence, approval_question_call, find_approval};
 use tidegate_core::feature::marks::Marks;
 use tidegate_core::host::Host;
 use tidegate_core::host::person::Person;
 use tidegate_core::host::transcript::TranscriptEntry;
 use tidegate_core::pipeline::record::{Deeds, Record};
 use tidegate_core::time::Millis;
-use tidegate_hook::ancestry::{self, Ancestry};
 use tidegate_hook::environment::Environment;
+use tidegate_hook::process::ancestry::{self, Ancestry};
 use tidegate_state::host::transcript;
 use tidegate_state::place::StateDir;
 use tidegate_state::session::marks;
@@ -91,7 +91,7 @@ struct Waiting<'a> {
 /// The host says so in its variables, or a process above this one is an agent's. An agent can clear its variables, and
 /// open a terminal to type into.
 pub(crate) fn is_by_agent(env: &Environment) -> bool {
-    env.agent || ancestry::of_this() != Ancestry::Clear
+    env.agent || ancestry::check_self() != Ancestry::Clear
 }
 
 /// A command of an agent asks through its session, one of a person at the terminal. Without both, only the config can
@@ -145,7 +145,7 @@ pub(crate) fn is_yes_at_terminal(would: &[String]) -> Result<bool, CliError> {
 /// Only the user's own config file counts. An agent sets variables as it likes, also those that move the config folder,
 /// and a project's files are not the user's.
 fn is_allowed_unattended(here: &Here, name: &str) -> bool {
-    let user = account::config();
+    let user = account::config_file();
     let root = here.root.as_deref();
     let own = config::read(&config::Sources { user: user.as_deref(), root, ..config::Sources::default() });
     own.policies.approval.unattended.0.iter().any(|allowed| allowed == name)
@@ -163,7 +163,7 @@ fn nobody_there(here: &Here, request: &Request<'_>, why: &str) -> Result<Consent
     if is_by_agent(&here.env) {
         return Err(error.hint("ask the person to run it at a terminal of their own"));
     }
-    let Some(file) = account::config() else {
+    let Some(file) = account::config_file() else {
         return Err(error
             .hint("run it at a terminal of your own; the system does not say which home this account has"));
     };
@@ -219,7 +219,7 @@ fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
     }
     let asked = session.ask(request)?;
     let code = &asked.code;
-    let question = to_ask(Host::ClaudeCode, &asked);
+    let question = approval_question_call(Host::ClaudeCode, &asked);
     let then_run = format!("tidegate {} --approved", request.command);
     if request.json {
         print::json(&Waiting {
@@ -254,7 +254,7 @@ fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
 
 /// An agent can start a second client and type into it. Returns why this client is not a person's.
 fn not_of_a_person(client: u64) -> Option<String> {
-    match ancestry::of(client) {
+    match ancestry::check(client) {
         Ancestry::Clear => None,
         Ancestry::OfAgent(agent) => Some(format!(
             "a client that an agent started ({} in process {}), so its prompts may be the agent's",
@@ -276,11 +276,11 @@ struct AgentSession<'a> {
 
 impl AgentSession<'_> {
     /// Leaves a request, or finds the one that waits already.
-    fn ask(&self, wanted: &Request<'_>) -> Result<Approval, CliError> {
+    fn ask(&self, wanted: &Request<'_>) -> Result<ApprovalRequest, CliError> {
         let command = &wanted.command;
-        let lock = marks::lock_alone(&self.state.session(&self.id)).map_err(CliError::new)?;
+        let lock = marks::lock_exclusive(&self.state.session(&self.id)).map_err(CliError::new)?;
         let known = self.marks();
-        let same = |request: &&Approval| {
+        let same = |request: &&ApprovalRequest| {
             request.command == *command
                 && request.about == wanted.about
                 && request.client == self.client
@@ -289,7 +289,7 @@ impl AgentSession<'_> {
         if let Some(waiting) = known.approval.requests.iter().find(same) {
             return Ok(waiting.clone());
         }
-        let request = Approval {
+        let request = ApprovalRequest {
             code: new_code(),
             command: command.clone(),
             about: wanted.about.clone(),
@@ -312,7 +312,8 @@ impl AgentSession<'_> {
     /// its code.
     fn take(&self, wanted: &Request<'_>, host: Option<&Path>) -> Result<Option<String>, CliError> {
         let command = &wanted.command;
-        let is_given = |approval: &&Approval| approval.allows(command, wanted.about.as_deref(), self.now);
+        let is_given =
+            |approval: &&ApprovalRequest| approval.allows(command, wanted.about.as_deref(), self.now);
         let known = self.marks();
         let Some(given) = known.approval.requests.iter().find(is_given) else {
             return Ok(None);
@@ -326,7 +327,7 @@ impl AgentSession<'_> {
         }
         // Without the lock: it takes a while, and hooks of the session need the lock.
         let found = self.in_transcript(given, known.session.transcript.as_deref(), host);
-        let lock = marks::lock_alone(&self.state.session(&self.id)).map_err(CliError::new)?;
+        let lock = marks::lock_exclusive(&self.state.session(&self.id)).map_err(CliError::new)?;
         let known = self.marks();
         let Some(given) =
             known.approval.requests.iter().find(|approval| is_given(approval) && approval.code == given.code)
@@ -336,12 +337,12 @@ impl AgentSession<'_> {
         let terminal = "run the command at a terminal of your own";
         match found {
             TranscriptAnswer::Yes => {
-                let used = Approval { stage: ApprovalStage::Used, ..given.clone() };
+                let used = ApprovalRequest { stage: ApprovalStage::Used, ..given.clone() };
                 lock.append(&[ApprovalMark::Approval(used).into()]).map_err(CliError::new)?;
                 Ok(Some(given.code.clone()))
             }
             TranscriptAnswer::NotByAPerson => {
-                let refused = Approval { stage: ApprovalStage::Refused, shown: false, ..given.clone() };
+                let refused = ApprovalRequest { stage: ApprovalStage::Refused, shown: false, ..given.clone() };
                 lock.append(&[ApprovalMark::Approval(refused).into()]).map_err(CliError::new)?;
                 Err(CliError::new(format!(
                     "the approval of `tidegate {command}` is void: a hook or a scheduled prompt gave it, not a person"
@@ -358,7 +359,7 @@ impl AgentSession<'_> {
     /// The client writes the person's yes down with some delay.
     fn in_transcript(
         &self,
-        given: &Approval,
+        given: &ApprovalRequest,
         transcript: Option<&str>,
         host: Option<&Path>,
     ) -> TranscriptAnswer {
@@ -402,25 +403,25 @@ enum TranscriptAnswer {
     Nothing,
 }
 
-fn look_in_transcript(path: &Path, given: &Approval) -> TranscriptAnswer {
+fn look_in_transcript(path: &Path, given: &ApprovalRequest) -> TranscriptAnswer {
     let (call, is_of_others) = (Cell::new(None), Cell::new(false));
-    let is_yes = |entry: &TranscriptEntry<'_>| match said(Host::ClaudeCode, entry, given) {
-        Said::Yes(of) => {
+    let is_yes = |entry: &TranscriptEntry<'_>| match find_approval(Host::ClaudeCode, entry, given) {
+        ApprovalEvidence::Yes(of) => {
             call.set(of);
             true
         }
-        Said::NotByAPerson => {
+        ApprovalEvidence::NotByAPerson => {
             is_of_others.set(true);
             false
         }
-        Said::Nothing => false,
+        ApprovalEvidence::Nothing => false,
     };
-    if !transcript::holds(Host::ClaudeCode, path, &given.code, &is_yes) {
+    if !transcript::has_entry(Host::ClaudeCode, path, &given.code, &is_yes) {
         return if is_of_others.get() { TranscriptAnswer::NotByAPerson } else { TranscriptAnswer::Nothing };
     }
     // Clients that do not write down who decided write down what hooks answered.
     let is_by_hook = call.take().is_some_and(|call: String| {
-        transcript::holds(Host::ClaudeCode, path, &call, &|entry| {
+        transcript::has_entry(Host::ClaudeCode, path, &call, &|entry| {
             Host::ClaudeCode.is_changed_by_hook(entry.line, &call)
         })
     });
@@ -447,7 +448,7 @@ pub(crate) fn consent_to_tighten(here: &Here, how: &str) -> Given {
 pub(crate) fn record_command(here: &Here, command: &str, given: &Given, did: Deeds) {
     let mut record = Record {
         did,
-        id: Record::id(here.now, std::process::id()),
+        id: Record::new_id(here.now, std::process::id()),
         session: here.env.session.clone(),
         project: here.root.as_deref().map(|root| root.to_string_lossy().into_owned()),
         cause: Some(given.how.clone()),

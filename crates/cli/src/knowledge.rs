@@ -14,8 +14,8 @@ use tidegate_core::text::one_line::one_line;
 
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
-use tidegate_state::feature::knowledge::read::Folder;
-use tidegate_state::feature::knowledge::{memory, write};
+use tidegate_state::feature::knowledge::folder::ContextFolder;
+use tidegate_state::feature::knowledge::{edit, promotions};
 use tidegate_state::file::bounded;
 use tidegate_state::project;
 
@@ -114,7 +114,7 @@ impl Project {
 
     /// Makes the folder, but nothing outside the project.
     pub(crate) fn add(&self, entry: &NewEntry) -> std::io::Result<Option<EntryId>> {
-        write::add_entry(&self.here.state, &Folder::make(&self.root)?, entry)
+        edit::add_entry(&self.here.state, &ContextFolder::make(&self.root)?, entry)
     }
 
     /// Writes only if the file still has its old text.
@@ -123,12 +123,12 @@ impl Project {
         let name = path.file_name().and_then(|name| name.to_str());
         let in_project = name.filter(|_| path.parent() == Some(&self.folder()));
         let written = if let Some(name) = in_project {
-            write::change(&self.here.state, &Folder::make(&self.root)?, name, change)?
+            edit::change(&self.here.state, &ContextFolder::make(&self.root)?, name, change)?
         } else {
             if let Some(folder) = path.parent() {
                 std::fs::create_dir_all(folder)?;
             }
-            write::change_file(&self.here.state, path, change)?
+            edit::change_file(&self.here.state, path, change)?
         };
         if written { Ok(()) } else { Err(std::io::Error::other("it was changed in between")) }
     }
@@ -162,7 +162,7 @@ impl Project {
 }
 
 pub(crate) fn read_knowledge(here: &Here, root: &Path) -> Result<Knowledge, CliError> {
-    let folder = Folder::of(root);
+    let folder = ContextFolder::find(root);
     if folder.is_none() && std::fs::symlink_metadata(context_folder(root)).is_ok() {
         return Err(CliError::new(format!(
             "{} is not a folder in this project",
@@ -198,7 +198,8 @@ pub(crate) fn read_knowledge(here: &Here, root: &Path) -> Result<Knowledge, CliE
             Err(why) => broken.push((path.clone(), unreadable_file(&path, &why).message().to_owned())),
         }
     }
-    let shown = folder.map(|folder| memory::shown(&here.state, &folder, here.now)).unwrap_or_default();
+    let shown =
+        folder.map(|folder| promotions::read_shown(&here.state, &folder, here.now)).unwrap_or_default();
     Ok(Knowledge { progress, archive: archive.unwrap_or_default(), stock, broken, shown })
 }
 

@@ -22,7 +22,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Parser;
-use tidegate_core::text::hidden::is_plain;
+use tidegate_core::text::hidden::is_plain_text;
 
 fn main() -> ExitCode {
     // These two run on every tool call and every redraw: they start before anything else is set up.
@@ -59,7 +59,7 @@ fn run_command() -> ExitCode {
 
 /// Clap repeats words of the command line as they are, so it prints only if no character in them hides or steers.
 fn explain_usage(error: &clap::Error) -> ExitCode {
-    if std::env::args_os().all(|word| word.to_string_lossy().chars().all(is_plain)) {
+    if std::env::args_os().all(|word| is_plain_text(&word.to_string_lossy())) {
         error.exit();
     }
     print::to_stderr(error.render().to_string().trim_end());

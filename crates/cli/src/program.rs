@@ -101,7 +101,7 @@ pub(crate) fn run(command: &mut Command, input: &[u8], largest: u64, limit: Dura
     let until = Instant::now() + limit;
     let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::null());
-    child::in_a_group(command);
+    child::set_own_group(command);
     let mut child = loop {
         match command.spawn() {
             // An upgrade is just writing it; a moment later it can run.
@@ -133,7 +133,7 @@ pub(crate) fn run(command: &mut Command, input: &[u8], largest: u64, limit: Dura
         }
     };
     let Some(status) = status else {
-        child::end(&mut child);
+        child::kill_group(&mut child);
         return Err(NotRun::Late);
     };
     Ok(Ran { status, stdout: printed.ok().and_then(Result::ok).unwrap_or_default() })

@@ -16,7 +16,7 @@ use tidegate_core::pipeline::record::Record;
 use tidegate_core::settings::setting::Whole;
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
-use tidegate_state::config::off;
+use tidegate_state::config::switches;
 use tidegate_state::host::claude_code::settings as host_settings;
 use tidegate_state::host::transcript;
 use tidegate_state::place::StateDir;
@@ -68,7 +68,7 @@ impl Here {
         });
         config::keep_copies(&self.state, user.as_deref(), self.root.as_deref());
         let session = self.env.session.as_deref();
-        off::read(&self.state).apply(&mut config, self.now, self.root.as_deref(), session);
+        switches::read(&self.state).apply(&mut config, self.now, self.root.as_deref(), session);
         config
     }
 

@@ -10,11 +10,11 @@ use std::process::{Command, ExitCode};
 
 use tidegate_core::event::SessionId;
 use tidegate_core::host::claude_code::settings_file::Guard;
-use tidegate_hook::client::{self, OwnVariables};
 use tidegate_hook::environment::Environment;
-use tidegate_state::host::claude_code::settings::{may_be_of_project, variables_of_project};
+use tidegate_hook::host::claude_code::client::{self, OwnVariables};
+use tidegate_state::host::claude_code::settings::{may_come_from_project, read_project_variables};
 use tidegate_state::place::PlaceEnv;
-use tidegate_state::place::running;
+use tidegate_state::place::running_program;
 use tidegate_state::session::marks;
 
 use crate::error::CliError;
@@ -31,18 +31,19 @@ pub(crate) fn start_anew() -> Option<ExitCode> {
         .collect();
     let env = Environment::of_process();
     let of_projects =
-        list_projects(&env).into_iter().map(|project| (variables_of_project(&project), project));
+        list_projects(&env).into_iter().map(|project| (read_project_variables(&project), project));
     let of_projects: Vec<(Option<Vec<_>>, PathBuf)> = of_projects.collect();
     // Unreadable settings may set anything, but only for programs that the host starts.
     let counting = || of_projects.iter().filter(|(of_project, _)| env.agent || of_project.is_some());
     // The client keeps values of a settings file that is gone by now. An agent's own word does not count.
     let of_client =
-        if guarded.is_empty() { None } else { client::above(env.client).and_then(OwnVariables::of) };
+        if guarded.is_empty() { None } else { client::find_above(env.client).and_then(OwnVariables::read) };
     let is_project = |folder: &&Path| folder.join(".git").exists() || folder.join(".claude").exists();
     let roots: Vec<&Path> =
         of_projects.iter().map(|(_, project)| project.as_path()).filter(is_project).collect();
     let is_of_project = |name: &str, value: &OsStr| {
-        counting().any(|(of_project, project)| may_be_of_project(project, of_project.as_deref(), name, value))
+        counting()
+            .any(|(of_project, project)| may_come_from_project(project, of_project.as_deref(), name, value))
     };
     let is_unknown_to_client =
         |name: &str, value: &OsStr| of_client.as_ref().is_some_and(|own| !own.counts(name, value, &roots));
@@ -66,7 +67,7 @@ pub(crate) fn start_anew() -> Option<ExitCode> {
             print::to_stderr(&format!("note: ignored {}: {why}", names.join(", ")));
         }
     }
-    let program = match running() {
+    let program = match running_program() {
         Ok(program) => program,
         Err(error) => return Some(restart_failed(&error)),
     };
@@ -126,9 +127,9 @@ fn list_projects(env: &Environment) -> Vec<PathBuf> {
     let home = env.place.home.as_deref();
     let is_home = |project: &Path| home.is_some_and(|home| is_same_place(home, project));
     let makes_it_so = |project: &Path| {
-        let variables = variables_of_project(project).unwrap_or_default();
+        let variables = read_project_variables(project).unwrap_or_default();
         let is_theirs =
-            |name, home: &Path| may_be_of_project(project, Some(&variables), name, home.as_os_str());
+            |name, home: &Path| may_come_from_project(project, Some(&variables), name, home.as_os_str());
         home.is_some_and(|home| ["HOME", "USERPROFILE"].into_iter().any(|name| is_theirs(name, home)))
     };
     projects.retain(|project| !is_home(project) || makes_it_so(project));

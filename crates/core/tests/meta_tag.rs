@@ -1,52 +1,8 @@
-//! Runs the tables of `src/feature/memory/tag.md`, and the laws of meta tags.
-
-use std::fmt::Write as _;
+//! The laws of meta tags. Their tables are in `src/feature/memory/tag.md`.
 
 use proptest::prelude::*;
 use tidegate_core::feature::memory::catalogue::NamedId;
 use tidegate_core::feature::memory::tag::{TopicTag, find_last, render, without_tags};
-
-#[test]
-fn every_row_of_every_table() {
-    let text = include_str!("../src/feature/memory/tag.md");
-    let mut rows = 0;
-    let mut wrong = String::new();
-    for (number, line) in text.lines().enumerate() {
-        if !line.starts_with('|') || line.starts_with("| text |") || line.starts_with("| ---") {
-            continue;
-        }
-        let cells: Vec<String> = line
-            .trim_matches('|')
-            .replace("\\|", "\u{1}")
-            .split('|')
-            .map(|cell| cell.trim().replace('\u{1}', "|"))
-            .collect();
-        let [text, project, topic] = cells.as_slice() else { panic!("line {}", number + 1) };
-        let tag = find_last(&unquoted(text).replace('⏎', "\n"));
-        let shown = |named: Option<&NamedId>| {
-            named.map_or(String::new(), |named| format!("{} {}", named.name, named.id).trim().to_owned())
-        };
-        let (is_project, is_topic) =
-            (shown(tag.as_ref().and_then(|t| t.project.as_ref())), shown(tag.as_ref().map(|t| &t.topic)));
-        rows += 1;
-        if (&is_project, &is_topic) != (project, topic) {
-            writeln!(wrong, "meta_tag.md:{}\n  {text}\n  is: {is_project} | {is_topic}", number + 1).unwrap();
-        }
-    }
-    assert!(wrong.is_empty(), "\n{wrong}");
-    assert!(rows > 50, "only {rows} rows found");
-}
-
-/// What stands between two runs of backticks, and one space at each side where the text has backticks of its own.
-fn unquoted(cell: &str) -> &str {
-    let ticks = cell.bytes().take_while(|b| *b == b'`').count();
-    let inner = &cell[ticks..cell.len() - ticks];
-    if ticks > 2 {
-        inner.strip_prefix(' ').and_then(|text| text.strip_suffix(' ')).unwrap_or(inner)
-    } else {
-        inner
-    }
-}
 
 /// Pieces that tags and Markdown are made of.
 fn pieces() -> impl Strategy<Value = String> {

@@ -55,6 +55,7 @@ const PIECES: &str = "password passphrase secret token api_key API\u{a0}key clie
     = : => := == := \" ' ` \\\" \\\\\" \\n \\ < > </ [ ] ( ) { } , ; & | @ :// https:// / // . .. - -- ----- _ ~ $ ${ % %2 %20 + # ! ? … → \
     <private> </private> <PRIVATE x> <password> </password> -----BEGIN PRIVATE\u{a0}KEY----- -----END PRIVATE\u{a0}KEY----- \
     name value key - \u{a0}->\u{a0} → | \u{a0}|\u{a0} --- |---|---| user,password passwort contraseña 密码 是 改为 口令 비밀번호 는 を に “ ” „ « » \u{a0}to\u{a0} \u{a0}changed\u{a0}to\u{a0} \u{a0}lautet\u{a0} \u{a0}es\u{a0} \
+    \u{a0}from\u{a0} \u{a0}von\u{a0} \u{a0}auf\u{a0} \u{a0}de\u{a0} \u{a0}a\u{a0} から 에서 从 改成 passwd AWS\u{a0}secret my-secret Schlüssel ﾊﾟｽﾜｰﾄﾞ ｐａｓｓｗｏｒｄ ＰＷ ﹕ \
     4111\u{a0}1111\u{a0}1111\u{a0}1111 4111111111111111 378282246310005 LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0t MIIEpAIBAAKCAQEA scott/tiger@// sqlplus Bearer Basic curl -u --user sshpass mysql docker\u{a0}login -p -pass login\u{a0}me\u{a0}password IDENTIFIED\u{a0}BY さくら2024 Private-Lines: | \
     --password --token hunter2 abcd1234efgh x xxxx null is \u{a0}is\u{a0} AKIA AKIAA2A2A2A2A2A2A2A2 ghp_ glpat- sk- sk-ant- eyJ hf_ SG. ya29. hvs. 1//0 Q~ v1. \
     :AA 123456789 aB3aB3aB3aB3aB3aB3aB3aB3aB3aB3aB3aB3 0af10af10af10af10af10af10af10af1 MIIEMIIEMIIEMIIEMIIEMIIEMIIEMIIEMIIEMIIEMIIEMIIE= \

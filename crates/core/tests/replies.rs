@@ -6,8 +6,8 @@ use tidegate_core::event::{EventKind, FailedStep};
 use tidegate_core::feature::verdict::{Audience, Call, Say, Verdict};
 use tidegate_core::host::Host;
 use tidegate_core::host::answer::Reply;
-use tidegate_core::pipeline::gate::Closed;
-use tidegate_core::pipeline::ruling::{Outcome, Part, Ruling};
+use tidegate_core::pipeline::gate::ClosedGate;
+use tidegate_core::pipeline::ruling::{Outcome, Ruling, RulingPart};
 use tidegate_core::text::lang::Lang;
 
 fn outcome(kind: EventKind, call: Call, says: bool) -> Outcome {
@@ -17,7 +17,7 @@ fn outcome(kind: EventKind, call: Call, says: bool) -> Outcome {
         if says { vec![say(Audience::Model, "CONTEXT"), say(Audience::User, "MESSAGE")] } else { Vec::new() };
     let reason = (call != Call::Pass).then(|| "REASON".to_owned());
     let verdict = Verdict { call, reason, says, ..Verdict::pass() };
-    Ruling::of(Part { policy: "p", verdict, shadow: false, micros: 0 }).settle(
+    Ruling::from_part(RulingPart { policy: "p", verdict, shadow: false, micros: 0 }).settle(
         Host::ClaudeCode,
         kind,
         true,
@@ -112,6 +112,6 @@ fn a_denial_is_never_silent_where_the_host_listens() {
 #[test]
 fn a_gate_that_could_not_check() {
     let closed =
-        |lang: Lang| shown(&Closed::because(&FailedStep::SessionMissing, lang).reply(Host::ClaudeCode));
+        |lang: Lang| shown(&ClosedGate::for_call(&FailedStep::SessionMissing, lang).reply(Host::ClaudeCode));
     insta::assert_snapshot!("gate_closed", format!("{}\n{}", closed(Lang::En), closed(Lang::Ja)));
 }

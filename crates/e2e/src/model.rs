@@ -459,8 +459,17 @@ impl Model {
         self.main_requests().pop().expect("the main thread should have sent a request")
     }
 
+    fn await_subagents(&self) {
+        let end = Instant::now() + SUBAGENT_LIMIT;
+        let is_asked = |shared: &Shared| shared.lock().script.subagents.values().all(VecDeque::is_empty);
+        while !is_asked(&self.shared) && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     /// Fails if answers are left over, or if anything else was asked.
     pub fn finish(&self) {
+        self.await_subagents();
         let state = self.shared.lock();
         assert!(state.unexpected.is_empty(), "not in the script: {:#?}", state.unexpected);
         assert_eq!(state.script.main.len(), 0, "answers for the main thread that nobody asked for");
@@ -471,6 +480,9 @@ impl Model {
         assert_eq!(state.script.sides.len(), 0, "answers to requests without tools that nobody asked for");
     }
 }
+
+/// In a terminal the client may send a subagent's first request after the main thread's next one.
+const SUBAGENT_LIMIT: Duration = Duration::from_secs(10);
 
 /// Whatever the client calls the project's directory.
 fn transcript(projects: &Path, session: &str) -> String {

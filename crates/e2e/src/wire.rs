@@ -7,7 +7,7 @@ use tidegate_core::event::{EventKind, FailedStep};
 use tidegate_core::feature::verdict::Call;
 use tidegate_core::host::Host;
 use tidegate_core::host::answer::{Answer, Reply};
-use tidegate_core::pipeline::gate::Closed;
+use tidegate_core::pipeline::gate::ClosedGate;
 use tidegate_core::text::lang::Lang;
 
 pub fn context(event: EventKind, text: &str) -> Reply {
@@ -24,5 +24,5 @@ pub fn ruling(event: EventKind, call: Call, reason: &str, user: &str) -> Reply {
 
 /// A gate that could not check.
 pub fn could_not_check(step: &FailedStep) -> Reply {
-    Closed::because(step, Lang::En).reply(Host::ClaudeCode)
+    ClosedGate::for_call(step, Lang::En).reply(Host::ClaudeCode)
 }

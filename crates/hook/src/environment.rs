@@ -1,4 +1,4 @@
-//! The environment, read once, as data.
+//! The environment variables that matter, read once.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,58 +8,55 @@ use tidegate_core::host::person::Person;
 use tidegate_core::host::variables::CompactionVariables;
 use tidegate_core::host::window::HostSettings;
 use tidegate_core::text::lang::Lang;
-use tidegate_state::host::claude_code::settings::{may_be_of_project, variables_of_project};
+use tidegate_state::host::claude_code::settings::{may_come_from_project, read_project_variables};
 use tidegate_state::place::PlaceEnv;
-use tidegate_state::session::marks::Elsewhere;
+use tidegate_state::session::marks::FallbackFolders;
 
-use crate::caller;
-use crate::client::OwnVariables;
+use crate::host::claude_code::caller;
+use crate::host::claude_code::client::OwnVariables;
 
-/// The variables we look at. Never the whole environment: the host keeps secrets in it.
+/// Only selected variables: the host keeps secrets in the environment.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
-    /// Where things are.
     pub place: PlaceEnv,
-    /// The project's folder, as the host says it.
+    /// The project's folder, by the host.
     pub project: Option<PathBuf>,
-    /// The plugin that started this hook.
     pub plugin: Option<PathBuf>,
-    /// The client's process.
+    /// The client's process id.
     pub client: Option<u64>,
-    /// The session: set in the host's own shell, for commands.
+    /// Set in the host's own shell, for commands.
     pub session: Option<String>,
     /// `TIDEGATE_OFF`.
     pub off: Option<String>,
-    /// Other variables of ours: each stands for a key of the config.
+    /// Further `TIDEGATE_*` variables, each for a key of the config.
     pub settings: Vec<(String, String)>,
-    /// A command was called by an agent: the host says so to whatever it starts. Not known of hooks, which need not.
+    /// An agent called this command: the host tells every process that it starts. Not determined for hooks.
     pub agent: bool,
-    /// `TIDEGATE_GUARD`: we started this host ourselves.
+    /// `TIDEGATE_GUARD`: Tidegate started this host itself.
     pub guard: bool,
-    /// Whether a person is there.
     pub person: Person,
-    /// The client itself says that nobody is there. For an approval that counts more than `TIDEGATE_ATTENDED`.
+    /// The client says that no person is there. For approvals, this overrides `TIDEGATE_ATTENDED`.
     pub unattended: bool,
     /// `LC_ALL`, `LC_MESSAGES` or `LANG`.
     pub locale: Option<String>,
     /// `COLUMNS`.
     pub columns: Option<usize>,
-    /// Variables that the project's settings set, and that therefore do not count.
+    /// Variables that do not count, because the project's settings set them.
     pub ignored: Vec<String>,
     compaction: CompactionVariables,
 }
 
-/// Variables of ours that are no key of the config.
+/// `TIDEGATE_*` variables that do not set a key of the config.
 const NOT_SETTINGS: [&str; 5] =
     ["TIDEGATE_OFF", "TIDEGATE_GUARD", "TIDEGATE_STATE_DIR", "TIDEGATE_DATA_DIR", "TIDEGATE_ATTENDED"];
 
-/// Where things are, by other names. Not the home directory, which everybody has: the host takes none from a project.
+/// Places. Without the home directory: the host does not take it from a project.
 const PLACES: [&str; 4] = ["XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "CLAUDE_CONFIG_DIR"];
 
-/// Left behind by the plugin's selector.
+/// Set by the plugin's selector.
 pub(crate) const SELECTOR: &str = "TIDEGATE_SELECTOR";
 
-/// All variables, read once: looking each of two dozen up in the environment takes longer.
+/// Faster than two dozen lookups in the environment.
 struct Variables(Vec<(OsString, OsString)>);
 
 impl Variables {
@@ -72,7 +69,7 @@ impl Variables {
     }
 }
 
-/// The variables that are, of those that count.
+/// Variables for keys of the config.
 fn settings(variables: &Variables, counts: impl Fn(&str) -> bool) -> Vec<(String, String)> {
     let ours = |name: &str| {
         let other = NOT_SETTINGS.contains(&name) || name == SELECTOR;
@@ -88,7 +85,6 @@ fn settings(variables: &Variables, counts: impl Fn(&str) -> bool) -> Vec<(String
 }
 
 impl Environment {
-    /// Of this process.
     pub fn of_process() -> Environment {
         let variables = Variables::read();
         let agent = Host::agent_variables().any(|name| variables.get(name).is_some());
@@ -100,23 +96,23 @@ impl Environment {
         Environment { settings: settings(variables, |_| true), ..Environment::read(&get) }
     }
 
-    /// Of a process that the host started: a variable of ours counts only if a person set it, not the repository. (Commands
-    /// start anew without what a repository set; see `without_repository` of the command line.)
+    /// For a process that the host started: a `TIDEGATE_*` variable counts only if a person set it, not the
+    /// repository. (Commands restart without such variables; see `without_repository` of the command line.)
     pub fn of_hook() -> Environment {
         let variables = Variables::read();
         let env = Environment::unfiltered(&variables);
-        // Reading two files is worth avoiding in the usual case that none is set.
+        // Avoids two reads in the usual case without such variables.
         let PlaceEnv { xdg_state, xdg_config, xdg_data, host_config, .. } = &env.place;
         let some = !env.settings.is_empty()
             || [xdg_state, xdg_config, xdg_data, host_config].into_iter().any(Option::is_some)
             || NOT_SETTINGS.iter().any(|name| variables.get(name).is_some());
         let Some(project) = env.project.as_deref().filter(|_| some) else { return env };
-        let of_project = variables_of_project(project);
-        // The file may be gone by now, and the client still has what was in it.
-        let of_client = env.client.filter(|client| caller::is(*client)).and_then(OwnVariables::of);
+        let of_project = read_project_variables(project);
+        // The file may be gone, while the client still has its variables.
+        let of_client = env.client.filter(|client| caller::is_client(*client)).and_then(OwnVariables::read);
         let counts = |name: &str| {
             variables.get(name).is_none_or(|value| {
-                !may_be_of_project(project, of_project.as_deref(), name, value)
+                !may_come_from_project(project, of_project.as_deref(), name, value)
                     && of_client.as_ref().is_none_or(|own| own.counts(name, value, &[project]))
             })
         };
@@ -131,12 +127,11 @@ impl Environment {
         Environment { ignored, settings: settings(&variables, counts), ..Environment::read(&get) }
     }
 
-    /// From any set of variables.
     pub fn read(get: &dyn Fn(&str) -> Option<OsString>) -> Environment {
         let path = |name| get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let text =
             |name| get(name).and_then(|value| value.into_string().ok()).filter(|value| !value.is_empty());
-        // Another host's hooks are recorded only, so its variables are not looked for.
+        // Other hosts are only recorded, so their variables are not read.
         let host = Host::ClaudeCode.variables(get);
         let unattended = host.attended.as_deref() == Some("0");
         let attended = text("TIDEGATE_ATTENDED").or(host.attended);
@@ -167,29 +162,23 @@ impl Environment {
         }
     }
 
-    /// The other host that started this process, as far as variables tell. Not part of what is read at the start: hooks of
-    /// Claude Code never need it.
+    /// Another host that started this process, by its variables. Not read at the start: hooks of Claude Code never
+    /// need it.
     pub fn other_host() -> Option<Host> {
         Host::by_variable(|name| std::env::var_os(name).is_some())
     }
 
-    /// Whether this process has the variable that the client sets for its shell tool and not for its hooks.
-    pub(crate) fn is_of_shell_tool() -> bool {
-        std::env::var("AI_AGENT").is_ok_and(|agent| agent.ends_with("_agent"))
-    }
-
-    /// The host's settings as its environment leaves them.
+    /// The host's settings with the overrides of its variables.
     pub fn host_settings(&self, files: &HostSettings) -> HostSettings {
         self.compaction.apply_to(files)
     }
 
-    /// Where a session leaves signs of edits when its own folder cannot be written: elsewhere in the state, and outside of it.
-    pub(crate) fn signs_elsewhere(session: &str, state: &Path) -> Elsewhere {
+    /// Places for unnoted edits if the session's folder cannot be written.
+    pub(crate) fn unnoted_fallbacks(session: &str, state: &Path) -> FallbackFolders {
         let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-        Elsewhere::of(session, state, runtime.as_deref().filter(|folder| folder.is_absolute()))
+        FallbackFolders::new(session, state, runtime.as_deref().filter(|folder| folder.is_absolute()))
     }
 
-    /// The language for people.
     pub fn lang(&self, config: Option<Lang>, prompt: Option<Lang>) -> Lang {
         Lang::choose(config, self.locale.as_deref(), prompt)
     }

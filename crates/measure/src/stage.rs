@@ -183,7 +183,7 @@ impl Stage {
 
     /// Keep the returned lock: it keeps hooks from starting a worker, whose time would count as theirs.
     pub(crate) fn hold_workers_off(&self) -> Done<File> {
-        spool::wait_to_work(&self.opened()?, lock::PATIENCE).while_("holding workers off")
+        spool::lock_worker(&self.opened()?, lock::PATIENCE).while_("holding workers off")
     }
 
     /// A copy under a path of fixed length.

@@ -122,7 +122,7 @@ pub fn make_project(store: &mut dyn Store, own: &RelayProject, now: Millis) -> R
 }
 
 /// Separates the key of a repository from the name of a project within it. No resolved path contains it.
-const WITHIN: &str = "//";
+pub(crate) const WITHIN: &str = "//";
 
 /// One of several projects in a repository: its key starts with the key of the repository.
 pub fn project_within(own: &RelayProject, name: &str) -> RelayProject {

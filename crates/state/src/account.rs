@@ -1,5 +1,5 @@
-//! The account that this process runs as, by the system's user database. Variables do not count: whoever starts a command sets
-//! them.
+//! The account that this process runs as, from the system's user database. Environment variables do not count: any
+//! caller can set them.
 
 #[cfg(unix)]
 use std::path::Path;
@@ -12,34 +12,34 @@ use std::time::{Duration, Instant};
 #[cfg(target_os = "linux")]
 use crate::child;
 
-/// The user's own config file, where a moved config folder does not count.
-pub fn config() -> Option<PathBuf> {
-    Some(home()?.join(".config/tidegate/config.toml"))
+/// Ignores `XDG_CONFIG_HOME`.
+pub fn config_file() -> Option<PathBuf> {
+    Some(find_home()?.join(".config/tidegate/config.toml"))
 }
 
-/// The home of the account. `None` where the system does not say.
+/// `None` if the system does not know the account.
 #[cfg(unix)]
-fn home() -> Option<PathBuf> {
-    // Tests have homes of their own. A build for use has no such variable.
+fn find_home() -> Option<PathBuf> {
+    // Tests use their own homes. Release builds ignore this variable.
     if cfg!(debug_assertions)
         && let Some(home) = std::env::var_os("TEST_TIDEGATE_HOME")
     {
         return Some(PathBuf::from(home));
     }
     let user = rustix::process::getuid().as_raw();
-    let home = |database: &[u8]| tidegate_core::text::passwd::home_of(user, database).map(PathBuf::from);
+    let home_in = |database: &[u8]| tidegate_core::text::passwd::home_of(user, database).map(PathBuf::from);
     let local = crate::file::bounded::read(Path::new("/etc/passwd"), LARGEST).ok();
-    local.and_then(|local| home(&local)).or_else(|| home(&directory(user)?))
+    local.and_then(|local| home_in(&local)).or_else(|| home_in(&ask_directory(user)?))
 }
 
-/// Larger is not a user database of one machine.
+/// In bytes; a larger user database is not read.
 #[cfg(unix)]
 const LARGEST: u64 = 16 * 1024 * 1024;
 
-/// The user's line in a directory of the network, which only the C library's modules can ask. Without our environment:
-/// variables can lead them elsewhere.
+/// Asks a network directory, which only the C library's modules can reach. Without our environment: variables can
+/// redirect them.
 #[cfg(target_os = "linux")]
-fn directory(user: u32) -> Option<Vec<u8>> {
+fn ask_directory(user: u32) -> Option<Vec<u8>> {
     let program =
         ["/usr/bin/getent", "/bin/getent"].into_iter().find(|program| Path::new(program).exists())?;
     let mut getent = Command::new(program);
@@ -47,17 +47,17 @@ fn directory(user: u32) -> Option<Vec<u8>> {
     output_of(getent, PATIENCE)
 }
 
-/// A directory on the network may not answer.
+/// A network directory may not answer.
 #[cfg(target_os = "linux")]
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What a program prints, if it ends well in this time.
+/// `None` if the command fails or takes longer.
 #[cfg(target_os = "linux")]
 fn output_of(mut command: Command, patience: Duration) -> Option<Vec<u8>> {
     use std::io::Read;
     use std::process::Stdio;
     use std::sync::mpsc;
-    child::in_a_group(&mut command);
+    child::set_own_group(&mut command);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
     let stdout = child.stdout.take()?;
@@ -69,25 +69,25 @@ fn output_of(mut command: Command, patience: Duration) -> Option<Vec<u8>> {
     });
     let until = Instant::now() + patience;
     let printed = receiver.recv_timeout(patience).ok().flatten();
-    // Its output is closed a moment before it has ended.
+    // The output closes a moment before the process ends.
     let mut status = None;
     while printed.is_some() && status.is_none() && Instant::now() < until {
         status = child.try_wait().ok()?;
         std::thread::sleep(Duration::from_millis(1));
     }
     if status.is_none() {
-        child::end(&mut child);
+        child::kill_group(&mut child);
     }
     printed.filter(|_| status.is_some_and(|status| status.success()))
 }
 
 #[cfg(all(unix, not(target_os = "linux")))]
-fn directory(_: u32) -> Option<Vec<u8>> {
+fn ask_directory(_: u32) -> Option<Vec<u8>> {
     None
 }
 
 #[cfg(not(unix))]
-fn home() -> Option<PathBuf> {
+fn find_home() -> Option<PathBuf> {
     std::env::home_dir()
 }
 

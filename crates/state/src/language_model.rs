@@ -1,5 +1,5 @@
-//! How often a language model was asked, over all sessions: one small file for each thing that it is asked about, replaced
-//! durably under a lock. A call is counted before it is made, so that one that dies counts too.
+//! Counts of calls to a language model over all sessions: one small file for each purpose, replaced durably under a
+//! lock. A call is counted before it is made, so that one that dies counts, too.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,34 +8,32 @@ use serde::{Deserialize, Serialize};
 use tidegate_core::time::Millis;
 
 use crate::file::lock;
-use crate::file::lock::Keeps;
+use crate::file::lock::LockMode;
 use crate::file::{bounded, private, replace};
 use crate::place::StateDir;
 
 const LARGEST: u64 = 4096;
 
-/// What is counted, and over which time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cap {
-    /// Questions about prompts, in a day (UTC).
+pub enum CallCap {
+    /// Questions about prompts, per day (UTC).
     Phases,
-    /// Summaries, in an hour.
+    /// Per hour.
     Summaries,
 }
 
-impl Cap {
+impl CallCap {
     fn name(self) -> &'static str {
         match self {
-            Cap::Phases => "llm-calls",
-            Cap::Summaries => "summary-calls",
+            CallCap::Phases => "llm-calls",
+            CallCap::Summaries => "summary-calls",
         }
     }
 
-    /// The time that is counted over, by its name.
-    fn time(self, now: Millis) -> String {
+    fn period(self, now: Millis) -> String {
         match self {
-            Cap::Phases => now.day(),
-            Cap::Summaries => now.iso().chars().take("2026-11-15T11".len()).collect(),
+            CallCap::Phases => now.day(),
+            CallCap::Summaries => now.iso().chars().take("2026-11-15T11".len()).collect(),
         }
     }
 }
@@ -47,15 +45,15 @@ struct Count {
     calls: u64,
 }
 
-/// Counts one more call, unless that would be more than `most` in its time.
-pub fn take(state: &StateDir, cap: Cap, now: Millis, most: u64) -> io::Result<bool> {
+/// Counts a call. `false` if `most` are made already in this period.
+pub fn try_take(state: &StateDir, cap: CallCap, now: Millis, most: u64) -> io::Result<bool> {
     let path = state.root().join(format!("{}.lock", cap.name()));
-    let lock = private::to_lock(&path)?;
-    lock::wait(&lock, &path, Keeps::Alone)?;
-    let time = cap.time(now);
-    let before = match bounded::read(&file(state, cap), LARGEST) {
+    let lock = private::open_lock_file(&path)?;
+    lock::wait(&lock, &path, LockMode::Exclusive)?;
+    let time = cap.period(now);
+    let before = match bounded::read(&file_path(state, cap), LARGEST) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
-        // What is not readable may have been any number: enough for now, and the next time begins anew.
+        // An unreadable count may be any number: none are allowed until the next period.
         Err(_) => most,
         Ok(bytes) => match serde_json::from_slice::<Count>(&bytes) {
             Ok(count) if count.time == time => count.calls,
@@ -65,18 +63,18 @@ pub fn take(state: &StateDir, cap: Cap, now: Millis, most: u64) -> io::Result<bo
     };
     let allowed = before < most;
     let count = Count { time, calls: before + u64::from(allowed) };
-    replace::durable(&file(state, cap), &serde_json::to_vec(&count).map_err(io::Error::other)?)?;
+    replace::durable(&file_path(state, cap), &serde_json::to_vec(&count).map_err(io::Error::other)?)?;
     Ok(allowed)
 }
 
-/// How often it was asked in the time that is now.
-pub fn count(state: &StateDir, cap: Cap, now: Millis) -> u64 {
-    let bytes = bounded::read(&file(state, cap), LARGEST).unwrap_or_default();
-    let count = serde_json::from_slice::<Count>(&bytes).ok().filter(|count| count.time == cap.time(now));
+/// Calls in the current period.
+pub fn count_taken(state: &StateDir, cap: CallCap, now: Millis) -> u64 {
+    let bytes = bounded::read(&file_path(state, cap), LARGEST).unwrap_or_default();
+    let count = serde_json::from_slice::<Count>(&bytes).ok().filter(|count| count.time == cap.period(now));
     count.map_or(0, |count| count.calls)
 }
 
-fn file(state: &StateDir, cap: Cap) -> PathBuf {
+fn file_path(state: &StateDir, cap: CallCap) -> PathBuf {
     state.root().join(format!("{}.json", cap.name()))
 }
 
@@ -95,25 +93,31 @@ mod tests {
     fn a_day_has_so_many_and_the_next_as_many_again() {
         let folder = tempfile::tempdir().unwrap();
         let state = state(&folder);
-        let taken = |now| [0; 3].map(|_| take(&state, Cap::Phases, Millis(now), 2).unwrap());
+        let taken = |now| [0; 3].map(|_| try_take(&state, CallCap::Phases, Millis(now), 2).unwrap());
         assert_eq!(taken(0), [true, true, false]);
         assert_eq!(
-            (count(&state, Cap::Phases, Millis(DAY - 1)), count(&state, Cap::Phases, Millis(DAY))),
+            (
+                count_taken(&state, CallCap::Phases, Millis(DAY - 1)),
+                count_taken(&state, CallCap::Phases, Millis(DAY))
+            ),
             (2, 0)
         );
         assert_eq!(taken(DAY), [true, true, false]);
-        assert!(!take(&state, Cap::Phases, Millis(2 * DAY), 0).unwrap());
+        assert!(!try_take(&state, CallCap::Phases, Millis(2 * DAY), 0).unwrap());
     }
 
     #[test]
     fn an_hour_has_so_many_and_nothing_to_do_with_the_day() {
         let folder = tempfile::tempdir().unwrap();
         let state = state(&folder);
-        let taken = |now| [0; 3].map(|_| take(&state, Cap::Summaries, Millis(now), 2).unwrap());
+        let taken = |now| [0; 3].map(|_| try_take(&state, CallCap::Summaries, Millis(now), 2).unwrap());
         assert_eq!((taken(0), taken(3_599_999)), ([true, true, false], [false; 3]));
         assert_eq!(taken(3_600_000), [true, true, false]);
         assert_eq!(
-            (count(&state, Cap::Summaries, Millis(3_600_000)), count(&state, Cap::Phases, Millis(0))),
+            (
+                count_taken(&state, CallCap::Summaries, Millis(3_600_000)),
+                count_taken(&state, CallCap::Phases, Millis(0))
+            ),
             (2, 0)
         );
     }
@@ -122,10 +126,10 @@ mod tests {
     fn a_count_that_cannot_be_read_is_enough_for_today() {
         let folder = tempfile::tempdir().unwrap();
         let state = state(&folder);
-        std::fs::write(file(&state, Cap::Phases), "{\"day\":").unwrap();
-        assert!(!take(&state, Cap::Phases, Millis(0), 2).unwrap());
-        assert!(!take(&state, Cap::Phases, Millis(1), 2).unwrap());
-        assert!(take(&state, Cap::Phases, Millis(DAY), 2).unwrap());
+        std::fs::write(file_path(&state, CallCap::Phases), "{\"day\":").unwrap();
+        assert!(!try_take(&state, CallCap::Phases, Millis(0), 2).unwrap());
+        assert!(!try_take(&state, CallCap::Phases, Millis(1), 2).unwrap());
+        assert!(try_take(&state, CallCap::Phases, Millis(DAY), 2).unwrap());
     }
 
     #[test]
@@ -136,11 +140,11 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..16 {
                 scope.spawn(|| {
-                    let taken = u64::from(take(&state, Cap::Phases, Millis(0), 5).unwrap());
+                    let taken = u64::from(try_take(&state, CallCap::Phases, Millis(0), 5).unwrap());
                     allowed.fetch_add(taken, std::sync::atomic::Ordering::Relaxed);
                 });
             }
         });
-        assert_eq!((allowed.into_inner(), count(&state, Cap::Phases, Millis(0))), (5, 5));
+        assert_eq!((allowed.into_inner(), count_taken(&state, CallCap::Phases, Millis(0))), (5, 5));
     }
 }

@@ -1,10 +1,11 @@
-//! Files: what Tidegate reads and writes outside of a pipe. No policy, no decision.
+//! Files: everything that Tidegate reads and writes apart from standard input and output. No policy decides here.
 //!
-//! Three classes of writes, each in one place: marks, journal and bridge are appended with one `write`
-//! ([`file::append`]); copies that can be made again are replaced by rename ([`file::replace`]); what a person could not
-//! recreate is replaced durably, with `fsync` ([`file::replace`] too).
+//! Three classes of writes, one place each: marks, journal and bridge are appended with one `write` ([`file::append`]);
+//! copies that can be made again are replaced by rename ([`file::replace::copy`]); files that a person could not recreate are
+//! replaced durably, with `fsync` ([`file::replace::durable`]).
+#![expect(missing_docs, reason = "names say it; comments are for reasons")]
 
-// How files are read, written and locked, and where they are.
+// Tools: how files are read, written and locked, and where they are.
 pub mod account;
 pub mod child;
 pub mod clock;
@@ -12,7 +13,7 @@ pub mod file;
 pub mod place;
 pub mod project;
 
-// The files of the host.
+// Files of the host.
 pub mod host;
 
 // Tidegate's own files.
@@ -21,5 +22,5 @@ pub mod journal;
 pub mod language_model;
 pub mod session;
 
-// The files of features.
+// Files of features, one module for each room of the core.
 pub mod feature;

@@ -1,4 +1,4 @@
-//! Where private state lives, and whether it can be trusted.
+//! Places of private state, config and data, and the checks that they belong to the user alone.
 
 use std::fs;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tidegate_core::event::SessionId;
 
-/// The variables that say where things are.
+/// Variables that override places.
 #[derive(Clone, Debug, Default)]
 pub struct PlaceEnv {
     /// `TIDEGATE_STATE_DIR`.
@@ -26,8 +26,7 @@ pub struct PlaceEnv {
 }
 
 impl PlaceEnv {
-    /// Private state, if there is any place for it. Relative paths are not taken: they would mean another
-    /// place in every directory.
+    /// Relative paths are refused: they would mean another place in every directory.
     pub fn state(&self) -> Result<PathBuf, String> {
         if let Some(dir) = &self.state_dir {
             let absolute = dir.is_absolute();
@@ -37,25 +36,24 @@ impl PlaceEnv {
                 Err("TIDEGATE_STATE_DIR is not an absolute path".to_owned())
             };
         }
-        let base = absolute(self.xdg_state.as_ref())
-            .or_else(|| Some(absolute(self.home.as_ref())?.join(".local/state")));
+        let base = only_absolute(self.xdg_state.as_ref())
+            .or_else(|| Some(only_absolute(self.home.as_ref())?.join(".local/state")));
         base.map(|base| base.join("tidegate"))
             .ok_or_else(|| "neither HOME nor TIDEGATE_STATE_DIR is set".to_owned())
     }
 
-    /// The user's config file.
     pub fn config(&self) -> Option<PathBuf> {
-        let base = absolute(self.xdg_config.as_ref())
-            .or_else(|| Some(absolute(self.home.as_ref())?.join(".config")))?;
+        let base = only_absolute(self.xdg_config.as_ref())
+            .or_else(|| Some(only_absolute(self.home.as_ref())?.join(".config")))?;
         Some(base.join("tidegate/config.toml"))
     }
 
-    /// The link to this program that settings refer to, so that an upgrade does not leave a stale path in them.
+    /// Settings refer to this link, so that an upgrade does not leave a stale path in them.
     pub fn link(&self) -> Option<PathBuf> {
         Some(self.shared()?.join("bin/tidegate"))
     }
 
-    /// What a person would miss: the store of what is remembered.
+    /// The folder of the memory store.
     pub fn data(&self) -> Result<PathBuf, String> {
         match &self.data_dir {
             Some(dir) if dir.is_absolute() => Ok(dir.clone()),
@@ -65,96 +63,91 @@ impl PlaceEnv {
     }
 
     fn shared(&self) -> Option<PathBuf> {
-        let base = absolute(self.xdg_data.as_ref())
-            .or_else(|| Some(absolute(self.home.as_ref())?.join(".local/share")))?;
+        let base = only_absolute(self.xdg_data.as_ref())
+            .or_else(|| Some(only_absolute(self.home.as_ref())?.join(".local/share")))?;
         Some(base.join("tidegate"))
     }
 
-    /// The host's own folder in the home directory.
+    /// The host's folder in the home directory.
     pub fn host(&self) -> Option<PathBuf> {
-        absolute(self.host_config.as_ref()).or_else(|| Some(absolute(self.home.as_ref())?.join(".claude")))
+        only_absolute(self.host_config.as_ref())
+            .or_else(|| Some(only_absolute(self.home.as_ref())?.join(".claude")))
     }
 }
 
-/// Leads to this very program, also where it was started by another name.
-pub fn running() -> io::Result<PathBuf> {
+/// Starts this very program, also if it was called by another name.
+pub fn running_program() -> io::Result<PathBuf> {
     if cfg!(target_os = "linux") {
-        // `current_exe` would first read where this leads.
+        // `current_exe` would also resolve the link.
         return Ok(PathBuf::from("/proc/self/exe"));
     }
     std::env::current_exe()
 }
 
-fn absolute(path: Option<&PathBuf>) -> Option<PathBuf> {
+fn only_absolute(path: Option<&PathBuf>) -> Option<PathBuf> {
     path.filter(|path| path.is_absolute()).cloned()
 }
 
-/// The private state directory, checked.
 #[derive(Clone, Debug)]
 pub struct StateDir {
     root: PathBuf,
 }
 
 impl StateDir {
-    /// Opens it, and makes it where it is missing. Refuses one that belongs to somebody else or is reached
-    /// through somebody else's link.
+    /// Creates it if it is missing. Refuses a directory of another user, or one reached through another user's link.
     pub fn open(env: &PlaceEnv) -> Result<StateDir, String> {
         let root = env.state()?;
         let described = |error: &io::Error| format!("{}: {error}", root.display());
-        match check(&root, Open::Close) {
+        match check_folder(&root, LoosePermissions::Restrict) {
             Ok(()) => {}
             Err(Refused::Missing) => {
                 make_private(&root).map_err(|error| described(&error))?;
-                check(&root, Open::Close).map_err(|refused| refused.describe(&root))?;
+                check_folder(&root, LoosePermissions::Restrict).map_err(|refused| refused.describe(&root))?;
             }
             Err(refused) => return Err(refused.describe(&root)),
         }
         Ok(StateDir { root })
     }
 
-    /// The directory.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// A session's folder. The id was checked when it was made.
+    /// The id is safe as a folder name: `SessionId` checks it.
     pub fn session(&self, session: &SessionId) -> PathBuf {
         self.root.join("sessions").join(session.as_str())
     }
 
-    /// The folder of all sessions.
     pub fn sessions(&self) -> PathBuf {
         self.root.join("sessions")
     }
 
-    /// The folder of what is known about a project, whatever way leads to it.
+    /// The same for every path that leads to the project.
     pub fn project(&self, root: &Path) -> PathBuf {
         let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
         self.root.join("projects").join(crate::project::folder_name(&root))
     }
 
-    /// The folder of the journal.
     pub fn journal(&self) -> PathBuf {
         self.root.join("journal")
     }
 }
 
-/// Refuses a folder that belongs to somebody else, is reached through somebody else's link, or that others can write. Unlike
-/// the state's, it is left as it is: what others put there is not made the user's by closing it.
+/// Refuses a folder of another user, one reached through another user's link, or one that others can write. Unlike
+/// the state directory, it is not restricted: its files could still be theirs.
 pub fn refuse_foreign(folder: &Path) -> Result<(), String> {
-    match check(folder, Open::Refuse) {
+    match check_folder(folder, LoosePermissions::Refuse) {
         Err(refused @ (Refused::Shared | Refused::Foreign(_))) => Err(refused.describe(folder)),
-        // Whoever uses it finds out what else is wrong.
+        // Other problems show when the folder is used.
         _ => Ok(()),
     }
 }
 
-/// What becomes of a folder that a group can write, or others can read.
+/// Treatment of a folder that others can read or write.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Open {
-    /// It is closed.
-    Close,
-    /// One that can be written is refused; reading is let be.
+enum LoosePermissions {
+    Restrict,
+    /// Only if others can write; reading is fine.
     Refuse,
 }
 
@@ -178,7 +171,7 @@ impl Refused {
     }
 }
 
-/// Makes a folder and what is above it; 0700 where we make it.
+/// Creates missing folders with mode 0700.
 pub fn make_private(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -188,7 +181,7 @@ pub fn make_private(folder: &Path) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-fn check(root: &Path, open: Open) -> Result<(), Refused> {
+fn check_folder(root: &Path, loose: LoosePermissions) -> Result<(), Refused> {
     use std::os::unix::fs::MetadataExt;
 
     let refused = |error: io::Error| match error.kind() {
@@ -204,17 +197,17 @@ fn check(root: &Path, open: Open) -> Result<(), Refused> {
                 return Err(Refused::Foreign(step.to_owned()));
             }
         } else if step == root {
-            return check_owner(root, &found, us, open);
+            return check_owner(root, &found, us, loose);
         }
     }
-    // Only a root that is itself a link gets here.
+    // Reached only if the root itself is a link.
     let found = fs::metadata(root).map_err(refused)?;
-    check_owner(root, &found, us, open)
+    check_owner(root, &found, us, loose)
 }
 
-/// A folder, ours, and nobody else's to read.
+/// Requires a folder of this user that others cannot access.
 #[cfg(unix)]
-fn check_owner(root: &Path, found: &fs::Metadata, us: u32, open: Open) -> Result<(), Refused> {
+fn check_owner(root: &Path, found: &fs::Metadata, us: u32, loose: LoosePermissions) -> Result<(), Refused> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     if !found.is_dir() {
@@ -223,18 +216,18 @@ fn check_owner(root: &Path, found: &fs::Metadata, us: u32, open: Open) -> Result
     if found.uid() != us {
         return Err(Refused::Foreign(root.to_owned()));
     }
-    // A place that everybody writes, `/tmp` above all, is not made ours by taking it away from them.
-    if found.mode() & 0o1002 != 0 || (open == Open::Refuse && found.mode() & 0o020 != 0) {
+    // Shared places such as `/tmp` must not be closed to other users.
+    if found.mode() & 0o1002 != 0 || (loose == LoosePermissions::Refuse && found.mode() & 0o020 != 0) {
         return Err(Refused::Shared);
     }
-    if open == Open::Close && found.mode() & 0o077 != 0 {
+    if loose == LoosePermissions::Restrict && found.mode() & 0o077 != 0 {
         fs::set_permissions(root, fs::Permissions::from_mode(0o700)).map_err(Refused::Io)?;
     }
     Ok(())
 }
 
 #[cfg(not(unix))]
-fn check(root: &Path, _: Open) -> Result<(), Refused> {
+fn check_folder(root: &Path, _: LoosePermissions) -> Result<(), Refused> {
     match fs::metadata(root) {
         Ok(found) if found.is_dir() => Ok(()),
         Ok(_) => Err(Refused::NotAFolder),
@@ -286,7 +279,7 @@ mod tests {
         StateDir::open(&at(&link)).unwrap();
     }
 
-    /// Changing owners takes root; elsewhere there is nobody else to own a file.
+    /// Changing owners requires root.
     #[test]
     fn somebody_elses_folder_or_link_is_refused() {
         if !rustix::process::geteuid().is_root() {

@@ -1,8 +1,8 @@
 //! Files of released versions, read by this one, so that an upgrade loses nothing on disk. `written_by/*/README.md` says how they
 //! were made.
 //!
-//! Most are parsed and written again, which has to say the same. A member that was renamed, dropped or taken for its default
-//! would not; and unlike a snapshot of the parsed value this does not depend on names in the code.
+//! Most are parsed and written again, which has to give the same. This finds members that were renamed, dropped or
+//! replaced by a default; unlike a snapshot of the parsed value, it does not depend on names in the code.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "whatever cannot be had ends a test")]
 
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::approval::marks::ApprovalStage;
 use tidegate_core::feature::config::Config;
-use tidegate_core::feature::cycle::State;
+use tidegate_core::feature::cycle::CycleState;
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::knowledge::boundary::Boundary;
 use tidegate_core::feature::knowledge::flow::{Progress, decisions};
@@ -27,21 +27,21 @@ use tidegate_core::feature::marks::{Mark, Marks};
 use tidegate_core::feature::memory::catalogue::{ProjectPage, TopicRecord, Undecided};
 use tidegate_core::feature::memory::effect::StartWhen;
 use tidegate_core::feature::memory::job::{Job, Work};
-use tidegate_core::feature::workflow::check::Found;
+use tidegate_core::feature::workflow::check::FoundFile;
 use tidegate_core::meter::sources::Bridge;
 use tidegate_core::pipeline::record::Record;
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
-use tidegate_state::config::{Sources, off, trust};
+use tidegate_state::config::{Sources, switches, trust};
 use tidegate_state::feature::knowledge::{
-    boundary, json as public, listed, memory as gone_through, read::Folder,
+    boundary, folder::ContextFolder, listed, promotions, public_copies,
 };
-use tidegate_state::feature::memory::relays::{Next, Reader};
+use tidegate_state::feature::memory::relays::{NextRelay, RelayReader};
 
 use tidegate_state::feature::memory::{catalogue, retries, spool};
 use tidegate_state::feature::{cycle, pressure as pressure_copy, workflow};
 use tidegate_state::journal::friction;
-use tidegate_state::language_model::{self as calls, Cap};
+use tidegate_state::language_model::{self as calls, CallCap};
 use tidegate_state::place::{PlaceEnv, StateDir};
 use tidegate_state::session::{bridge, claims, marks};
 use tidegate_state::{config, journal, project};
@@ -126,15 +126,15 @@ fn fits(pattern: &str, file: &str) -> bool {
 /// The project in these files.
 const APP: &str = "/home/dev/app";
 
-/// The sessions that a test looks into: one that edited, one that a person approved in, one that ended with its worktree.
+/// One that edited, one in which a person approved, one that ended with its worktree.
 const WORK: &str = "1f0c6a52-8d3e-4b7a-9c41-5e2d7f8a9b10";
 const APPROVED: &str = "7a4b5cb9-6f8e-4d3a-824b-3e5f6a7b8c76";
 const ENDED: &str = "9c2d7edb-8bb0-4f5c-a46d-5a7b8c9d0e98";
 
-/// A moment after all of it was written.
+/// Shortly after all files were written.
 const NOW: Millis = Millis(1_794_941_800_000);
 
-/// A copy of what a version left on a machine: reading may write, too.
+/// A copy of the files of a version: reading may write, too.
 struct Machine {
     folder: TempDir,
     state: StateDir,
@@ -172,7 +172,7 @@ impl Machine {
         marks::read(&self.session(id)).value().cloned().expect("marks")
     }
 
-    /// The copy of the project, and what is known about it under its name here.
+    /// A copy of the project, and the state under its path here.
     fn project(&self, name: &str) -> PathBuf {
         let root = fs::canonicalize(self.path(name)).unwrap();
         let known = self.path("state/projects").join(project::folder_name(Path::new(APP)));
@@ -184,8 +184,8 @@ impl Machine {
         root
     }
 
-    fn public(&self) -> Folder {
-        Folder::of(&self.path("app")).expect("a folder")
+    fn public(&self) -> ContextFolder {
+        ContextFolder::find(&self.path("app")).expect("a folder")
     }
 }
 
@@ -211,12 +211,12 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| !line.is_empty())
 }
 
-/// Parses JSON, and checks that it says the same when it is written again.
+/// Parses JSON, and checks that writing it gives the same.
 fn same<T: DeserializeOwned + Serialize>(written: &str) -> T {
     same_but(written, |_| ())
 }
 
-/// The same, but for what this version writes in another way.
+/// Except for members that this version writes in another way.
 fn same_but<T: DeserializeOwned + Serialize>(written: &str, change: impl FnOnce(&mut Value)) -> T {
     let parsed: T = serde_json::from_str(written).unwrap_or_else(|error| panic!("{error}: {written}"));
     let mut expected: Value = serde_json::from_str(written).unwrap();
@@ -225,9 +225,9 @@ fn same_but<T: DeserializeOwned + Serialize>(written: &str, change: impl FnOnce(
     parsed
 }
 
-// What hooks know of a session.
+// Sessions.
 
-/// 0.1.0 knew only whether a person was there or not.
+/// 0.1.0 knew only attended and unattended.
 fn person(written: &mut Value) {
     if let Some(attended) = written.get_mut("attended") {
         *attended = if *attended == json!(true) { json!("there") } else { json!("absent") };
@@ -251,7 +251,7 @@ fn session_marks(machine: &Machine, path: &Path) {
     assert!(
         marks.session.began.is_some() && marks.session.root.is_some() && marks.session.transcript.is_some()
     );
-    assert_eq!(Marks::fold(marks.lines().as_bytes()), marks);
+    assert_eq!(Marks::fold(marks.to_lines().as_bytes()), marks);
     match path.parent().and_then(Path::file_name).unwrap().to_str().unwrap() {
         WORK => {
             let changes = marks.verification.changes.clone().expect("an edit that was not verified");
@@ -285,14 +285,14 @@ fn session_marks(machine: &Machine, path: &Path) {
     assert_eq!(topic.map(|topic| topic.topic.name).as_deref(), Some("Retry limits"));
 }
 
-/// One of every kind that 0.1.0 had, with every member; and the same after that version had folded them.
+/// Marks of every kind of 0.1.0, with every member, and the same after that version folded them.
 fn every_mark(machine: &Machine, _: &Path) {
     let [appended, rewritten] = ["marks/appended", "marks/rewritten"]
         .map(|name| marks::read(&machine.path(name)).value().cloned().unwrap());
     assert_eq!(appended, rewritten);
     assert_eq!(appended.unread, Vec::<String>::new());
     assert_eq!(
-        appended.lines().lines().count(),
+        appended.to_lines().lines().count(),
         lines(&text(&machine.path("marks/rewritten/marks"))).count()
     );
     let mut kinds = BTreeSet::new();
@@ -340,7 +340,7 @@ fn boundaries(_: &Machine, path: &Path) {
     assert_eq!(last.survival.expect("it was measured").lost.len(), 7);
 }
 
-/// A second registration of the last prompt is still a duplicate, and after a moment it is not.
+/// A second registration of the last prompt is a duplicate, but only for a moment.
 fn claimed_events(_: &Machine, path: &Path) {
     let session = path.parent().unwrap();
     let slots = fs::read(path).unwrap();
@@ -354,11 +354,11 @@ fn claimed_events(_: &Machine, path: &Path) {
     assert!(!ask("plugin", at + 60_000));
 }
 
-// What people switched, trusted and were shown.
+// Switches, trust and consent.
 
 fn switched_off(machine: &Machine, path: &Path) {
     let written: Vec<Value> = serde_json::from_str(&text(path)).unwrap();
-    let read = off::read(&machine.state);
+    let read = switches::read(&machine.state);
     assert_eq!((read.off.len(), read.stepped_down.len()), (8, 1));
     let again = read.off.iter().map(|off| serde_json::to_value(off).unwrap());
     let again = again.chain(read.stepped_down.iter().map(|down| serde_json::to_value(down).unwrap()));
@@ -379,7 +379,7 @@ fn trusted(machine: &Machine, _: &Path) {
 }
 
 fn entries_gone_through(machine: &Machine, _: &Path) {
-    let known = gone_through::read(&machine.state, Path::new(APP)).value().cloned().unwrap();
+    let known = promotions::read(&machine.state, Path::new(APP)).value().cloned().unwrap();
     let progress = text(&machine.path("app/.claude/context/progress.md"));
     let (entries, shown) = (Progress::parse(&progress).entries, &known.shown);
     let shown: Vec<bool> = entries.iter().map(|entry| shown.contains(&entry.id)).collect();
@@ -404,7 +404,7 @@ fn user_config(machine: &Machine, path: &Path) {
 }
 
 fn project_config(machine: &Machine, path: &Path) {
-    let found = config::everything(&text(path), "tidegate.toml", &Config::default());
+    let found = config::list_assignments(&text(path), "tidegate.toml", &Config::default());
     assert!(!found.is_empty());
     let root = machine.path("app");
     let sources = Sources { root: Some(&root), state: Some(&machine.state), ..Sources::default() };
@@ -417,18 +417,18 @@ fn project_config(machine: &Machine, path: &Path) {
 }
 
 fn questions(machine: &Machine, _: &Path) {
-    assert_eq!(calls::count(&machine.state, Cap::Phases, NOW), 22);
-    assert!(!calls::take(&machine.state, Cap::Phases, NOW, 22).unwrap());
+    assert_eq!(calls::count_taken(&machine.state, CallCap::Phases, NOW), 22);
+    assert!(!calls::try_take(&machine.state, CallCap::Phases, NOW, 22).unwrap());
 }
 
 fn summaries(machine: &Machine, _: &Path) {
-    assert_eq!(calls::count(&machine.state, Cap::Summaries, NOW), 12);
+    assert_eq!(calls::count_taken(&machine.state, CallCap::Summaries, NOW), 12);
 }
 
-// What is known of projects.
+// Projects.
 
 fn cycles_that_ended(machine: &Machine, path: &Path) {
-    let runs = cycle::runs(&machine.state, Path::new(APP));
+    let runs = cycle::read_runs(&machine.state, Path::new(APP));
     let again: Vec<Value> = runs.iter().map(|run| serde_json::to_value(run).unwrap()).collect();
     let written: Vec<Value> = lines(&text(path)).map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(again, written);
@@ -444,7 +444,7 @@ fn fix_loops(machine: &Machine, path: &Path) {
     }
 }
 
-fn cycle_in(machine: &Machine, name: &str) -> State {
+fn cycle_in(machine: &Machine, name: &str) -> CycleState {
     let root = machine.project(name);
     let file = root.join(".claude/dev-cycle.state.json");
     let written = text(&file);
@@ -452,7 +452,11 @@ fn cycle_in(machine: &Machine, name: &str) -> State {
     let standing = cycle::read(Some(&machine.state), &root, &Config::default()).value().cloned().unwrap();
     assert!(standing.cycle.is_some() && !standing.min_left.is_empty());
     let state = standing.state.expect("a state");
-    assert_eq!(state.text().replace(root.to_str().unwrap(), APP), written, "it is written again as it was");
+    assert_eq!(
+        state.to_text().replace(root.to_str().unwrap(), APP),
+        written,
+        "it is written again as it was"
+    );
     fs::write(&file, written).unwrap();
     state
 }
@@ -490,19 +494,19 @@ fn manifest(machine: &Machine, _: &Path) {
     assert_eq!(manifest.current, Some(10));
     assert!(manifest.passed(1).is_some() && manifest.section(8).is_some_and(|phase| phase.skipped));
     assert_eq!(standing.owner.as_deref(), Some("3c8d1e75-2b4a-4f96-8e07-9a1b2c3d4e32"));
-    let let_through = [1, 2, 3].map(|gate| standing.is_let_through(gate).map(|known| known.skipped));
-    assert_eq!(let_through, [Some(false), Some(true), None]);
-    let discovery = workflow::look(&root, &root.join(path), vec!["discovery.md".into()], &|| true);
-    assert!(matches!(discovery[0].found, Found::File { lines: 100, .. }));
+    let cleared_gates = [1, 2, 3].map(|gate| standing.clearance(gate).map(|known| known.skipped));
+    assert_eq!(cleared_gates, [Some(false), Some(true), None]);
+    let discovery = workflow::check_files(&root, &root.join(path), vec!["discovery.md".into()], &|| true);
+    assert!(matches!(discovery[0].found, FoundFile::File { lines: 100, .. }));
 }
 
 fn last_run(machine: &Machine, _: &Path) {
-    let run = public::last_run(&machine.public(), NOW).value().copied().unwrap();
+    let run = public_copies::read_last_run(&machine.public(), NOW).value().copied().unwrap();
     assert_eq!((run.at.iso_seconds().as_str(), run.promoted), ("2026-11-17T18:56:29Z", 1));
 }
 
 fn last_compact(machine: &Machine, path: &Path) {
-    let read = public::last_compact(&machine.public()).value().cloned().unwrap();
+    let read = public_copies::read_last_compact(&machine.public()).value().cloned().unwrap();
     assert_eq!(read, same(&text(path)));
 }
 
@@ -553,10 +557,10 @@ fn kept_of_a_worktree(_: &Machine, path: &Path) {
     assert_eq!(Progress::parse(&text(path)).entries.len(), 1);
 }
 
-// What there is to remember.
+// Memory.
 
 fn topics(machine: &Machine, path: &Path) {
-    let topic = |id| catalogue::topic(&machine.state, id).value().copied().flatten();
+    let topic = |id| catalogue::read_topic(&machine.state, id).value().copied().flatten();
     let all: Vec<TopicRecord> = (1..=13).map(|id| topic(id).expect("a topic")).collect();
     let flags: Vec<(bool, bool)> = all.iter().map(|topic| (topic.automatic, topic.closed)).collect();
     assert_eq!(flags[..5], [(false, false), (false, false), (false, true), (false, false), (true, false)]);
@@ -568,15 +572,15 @@ fn topics(machine: &Machine, path: &Path) {
 }
 
 fn undecided(machine: &Machine, path: &Path) {
-    let read = catalogue::undecided(&machine.state).value().cloned().unwrap();
+    let read = catalogue::read_undecided(&machine.state).value().cloned().unwrap();
     assert_eq!(read, same::<Undecided>(&text(path)));
-    assert_eq!(read, catalogue::first_undecided(&machine.state, 9).value().cloned().unwrap());
+    assert_eq!(read, catalogue::read_first_undecided(&machine.state, 9).value().cloned().unwrap());
     assert_eq!(read.topics[0].topic.name, "For the team");
 }
 
 fn project_page(machine: &Machine, path: &Path) {
     let page: ProjectPage = same(&text(path));
-    assert_eq!(catalogue::project(&machine.state, &page.key), Known::Value(page.clone()));
+    assert_eq!(catalogue::read_project(&machine.state, &page.key), Known::Value(page.clone()));
     if page.project.name == "app" {
         let names: Vec<&str> = page.decisions.iter().map(|decision| decision.name.as_str()).collect();
         assert_eq!(names, ["Three attempts at most", "署名付きクッキーを使う", "Give up after 30 s"]);
@@ -603,8 +607,8 @@ fn jobs(machine: &Machine, path: &Path) {
     let mut part = part.clone();
     part.transcript =
         machine.path("transcripts").join(format!("{ENDED}.jsonl")).to_string_lossy().into_owned();
-    let mut reader = Reader::open(&part, NOW).expect("a transcript");
-    while !matches!(reader.read_on().expect("a transcript"), Next::End { .. }) {}
+    let mut reader = RelayReader::open(&part, NOW).expect("a transcript");
+    while !matches!(reader.read_next().expect("a transcript"), NextRelay::End { .. }) {}
     let found = reader.finish().expect("a relay");
     assert_eq!(
         (found.relay.prompt.as_str(), found.relay.answer.as_str()),
@@ -618,7 +622,7 @@ fn worker_started(machine: &Machine, path: &Path) {
     assert!(!due(started.0 + 1000) && due(started.0 + 60_001));
 }
 
-// What was said.
+// The journal.
 
 fn the_journal(machine: &Machine, path: &Path) {
     record_members(machine, path);
@@ -637,7 +641,7 @@ fn last_cleared(machine: &Machine, path: &Path) {
     assert_eq!((sessions(), text(path).as_str()), (before, "2026-11-17"));
 }
 
-// Every member that 0.1.0 could write, also those that a session seldom has.
+// Every member that 0.1.0 could write, including rare ones.
 
 fn record_members(_: &Machine, path: &Path) {
     for line in lines(&text(path)) {

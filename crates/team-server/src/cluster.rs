@@ -1,4 +1,4 @@
-//! A cluster: made, started, stopped, gone with us.
+//! A cluster that ends with the test process.
 
 use std::fs;
 use std::io::{self, Write};
@@ -19,40 +19,38 @@ pub struct Cluster {
     run_as: Option<(u32, u32)>,
     port: u16,
     databases: AtomicU32,
-    /// Its stdin tells it that we are gone.
+    /// Its stdin closes when this process ends.
     watch: Child,
 }
 
-/// How a server is stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shutdown {
-    /// Connections are ended, then it is.
+    /// Closes connections first.
     Fast,
-    /// As after a loss of power: nothing is finished, the log is replayed at the next start.
+    /// As after a power cut: the log is replayed at the next start.
     Immediate,
 }
 
 impl Cluster {
-    /// What everybody but the administrator logs in with; made so that a search for it finds nothing else, and so that it
-    /// has to be escaped in an address.
+    /// The password of all roles but the administrator; unique, so that a search for it finds nothing else, and with
+    /// characters that an address has to escape.
     pub const PASSWORD: &str = "tide/p@ss:w?rd%7Q";
 
-    /// The role that is no superuser and owns every database.
+    /// Not a superuser; owns every database.
     pub const USER: &str = "team";
 
-    /// Makes and starts one.
     pub fn start() -> Result<Cluster, String> {
-        let programs = programs::folder()?;
-        let run_as = programs::unprivileged()?;
+        let programs = programs::find_folder()?;
+        let run_as = programs::unprivileged_user()?;
         let folder = tempfile::Builder::new()
             .prefix("tidegate-pg-")
             .tempdir()
             .map_err(|error| error.to_string())?
             .keep();
-        let watch = watch(&folder, &programs, run_as).map_err(|error| format!("sh: {error}"))?;
+        let watch = start_watch(&folder, &programs, run_as).map_err(|error| format!("sh: {error}"))?;
         let port = free_port().map_err(|error| error.to_string())?;
         let cluster = Cluster { folder, programs, run_as, port, databases: AtomicU32::new(0), watch };
-        cluster.make()?;
+        cluster.create()?;
         cluster.start_again()?;
         cluster.sql(
             "postgres",
@@ -61,18 +59,18 @@ impl Cluster {
         Ok(cluster)
     }
 
-    fn make(&self) -> Result<(), String> {
+    fn create(&self) -> Result<(), String> {
         fs::set_permissions(&self.folder, fs::Permissions::from_mode(0o755))
             .map_err(|error| error.to_string())?;
         let certificates = self.folder.join("certificates");
         fs::create_dir(&certificates).map_err(|error| error.to_string())?;
-        certificates::make(&certificates)?;
+        certificates::create(&certificates)?;
         self.give_away(&certificates.join("server.key"))?;
         self.give_away(&certificates)?;
         self.give_away(&self.folder)?;
         let mut initdb = self.command("initdb");
         initdb.args(["--username=admin", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "-D"]);
-        run(initdb.arg(self.data()))?;
+        run_to_end(initdb.arg(self.data()))?;
         let settings = format!(
             "listen_addresses = '127.0.0.1'\nport = {}\nunix_socket_directories = '{}'\nssl = on\n\
              ssl_cert_file = '{certificates}/server.crt'\nssl_key_file = '{certificates}/server.key'\n\
@@ -82,7 +80,7 @@ impl Cluster {
             certificates = certificates.display(),
         );
         self.append("postgresql.conf", &settings)?;
-        // Passwords from everybody but the one who makes databases.
+        // Passwords for all roles but the one that creates databases.
         let access =
             "local all admin trust\nlocal all all scram-sha-256\nhost all all 127.0.0.1/32 scram-sha-256\n";
         fs::write(self.data().join("pg_hba.conf"), access).map_err(|error| error.to_string())
@@ -93,21 +91,23 @@ impl Cluster {
         opened.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| error.to_string())
     }
 
-    /// Starts it again after [`Cluster::stop`].
+    /// After [`Cluster::stop`].
     pub fn start_again(&self) -> Result<(), String> {
         let log = self.folder.join("log");
         let mut start = self.command("pg_ctl");
         start.args(["start", "--wait", "--silent", "-D"]).arg(self.data()).arg("-l").arg(&log);
-        run(&mut start).map_err(|why| format!("{why}\n{}", fs::read_to_string(log).unwrap_or_default()))
+        run_to_end(&mut start)
+            .map_err(|why| format!("{why}\n{}", fs::read_to_string(log).unwrap_or_default()))
     }
 
-    /// Stops it.
     pub fn stop(&self, how: Shutdown) -> Result<(), String> {
         let mode = match how {
             Shutdown::Fast => "fast",
             Shutdown::Immediate => "immediate",
         };
-        run(self.command("pg_ctl").args(["stop", "--wait", "--silent", "-m", mode, "-D"]).arg(self.data()))
+        run_to_end(
+            self.command("pg_ctl").args(["stop", "--wait", "--silent", "-m", mode, "-D"]).arg(self.data()),
+        )
     }
 
     /// A new, empty database of the role [`Cluster::USER`].
@@ -118,7 +118,7 @@ impl Cluster {
         name
     }
 
-    /// Has the administrator say something to a database; gives what comes back, without any decoration.
+    /// As the administrator. Returns the plain output.
     pub fn sql(&self, database: &str, statement: &str) -> Result<String, String> {
         let mut psql = self.command("psql");
         psql.args([
@@ -140,37 +140,34 @@ impl Cluster {
         Ok(String::from_utf8_lossy(&ran.stdout).trim_end().to_owned())
     }
 
-    /// The address of a database by the server's name, with the password in it.
+    /// By the server's name, with the password.
     pub fn url(&self, database: &str) -> String {
         self.url_on(&format!("localhost:{}", self.port), database)
     }
 
-    /// The same by another way to the server.
     pub fn url_on(&self, host: &str, database: &str) -> String {
-        format!("postgres://{}:{}@{host}/{database}", Cluster::USER, escaped(Cluster::PASSWORD))
+        format!("postgres://{}:{}@{host}/{database}", Cluster::USER, escape_url(Cluster::PASSWORD))
     }
 
-    /// The port on 127.0.0.1.
+    /// On 127.0.0.1.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// The folder of the socket.
     pub fn socket(&self) -> &Path {
         &self.folder
     }
 
-    /// The certificate that the server's is signed by.
+    /// Signed the server's certificate.
     pub fn ca_file(&self) -> PathBuf {
         self.folder.join("certificates/ca.crt")
     }
 
-    /// A certificate that has nothing to do with it.
+    /// Did not sign it.
     pub fn other_ca_file(&self) -> PathBuf {
         self.folder.join("certificates/other.crt")
     }
 
-    /// What the server wrote down.
     pub fn log(&self) -> String {
         fs::read_to_string(self.folder.join("log")).unwrap_or_default()
     }
@@ -183,7 +180,7 @@ impl Cluster {
         let path = self.programs.join(program);
         let mut command = Command::new(if path.is_file() { path } else { program.into() });
         demote(&mut command, self.run_as);
-        // The folder that the tests run in may be one that this user cannot enter.
+        // The tests may run in a folder that this user cannot enter.
         command.current_dir("/").stdin(Stdio::null()).env("LC_ALL", "C").env_remove("PGPASSWORD");
         command
     }
@@ -201,13 +198,13 @@ impl Drop for Cluster {
     }
 }
 
-/// Waits for the end of us, then ends the server and removes its folder.
-fn watch(folder: &Path, programs: &Path, run_as: Option<(u32, u32)>) -> io::Result<Child> {
+/// Waits for the end of this process, then stops the server and removes its folder.
+fn start_watch(folder: &Path, programs: &Path, run_as: Option<(u32, u32)>) -> io::Result<Child> {
     let script = "read -r _; \"$1/pg_ctl\" stop -m immediate -D \"$0/data\"; rm -rf \"$0\"/* \"$0\"";
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(script).arg(folder).arg(programs);
     demote(&mut shell, run_as);
-    // Not in our group: what ends the tests from a terminal must not end it.
+    // In its own group: a signal from the terminal that ends the tests must not end it.
     shell
         .process_group(0)
         .current_dir("/")
@@ -223,8 +220,8 @@ fn demote(command: &mut Command, run_as: Option<(u32, u32)>) {
     }
 }
 
-/// The output goes to a file: a server that is started inherits it and would keep a pipe open.
-fn run(command: &mut Command) -> Result<(), String> {
+/// Output goes to a file: a started server inherits it and would keep a pipe open.
+fn run_to_end(command: &mut Command) -> Result<(), String> {
     let shown =
         Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut said = tempfile::tempfile().map_err(|error| error.to_string())?;
@@ -242,7 +239,7 @@ fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
-fn escaped(text: &str) -> String {
+fn escape_url(text: &str) -> String {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~".contains(&b);
     text.bytes().map(|b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
 }

@@ -1,7 +1,9 @@
-//! A PostgreSQL server for tests: a cluster of its own in a temporary directory, and what stands between it and us.
+//! A PostgreSQL server for tests, in a temporary directory, and a proxy in front of it.
 //!
-//! The cluster ends with the process that started it, however that ends: a small shell waits at the other end of a pipe.
+//! The server ends with the process that started it, even after a kill: a small shell waits at the other end of a
+//! pipe.
 #![cfg(unix)]
+#![expect(missing_docs, reason = "names say it; comments are for reasons")]
 
 mod certificates;
 mod cluster;
@@ -13,18 +15,18 @@ use std::sync::OnceLock;
 pub use cluster::{Cluster, Shutdown};
 pub use proxy::{Proxy, Way};
 
-/// Set where no server can be had and the rest is to be tested even so.
+/// Skips the tests that need a server.
 pub const WITHOUT: &str = "TIDEGATE_TEST_WITHOUT_POSTGRES";
 
-/// The one cluster that the tests of a binary share, each with a database of its own. `None` where it was said that there
-/// is none; anything else that is missing fails the test.
-pub fn shared() -> Option<&'static Cluster> {
+/// Shared by the tests of a binary, each with its own database. `None` with [`WITHOUT`]; any other failure fails the
+/// test.
+pub fn shared_cluster() -> Option<&'static Cluster> {
     static SHARED: OnceLock<Option<Cluster>> = OnceLock::new();
-    SHARED.get_or_init(own).as_ref()
+    SHARED.get_or_init(own_cluster).as_ref()
 }
 
-/// A cluster for a test that stops it.
-pub fn own() -> Option<Cluster> {
+/// For a test that stops the server.
+pub fn own_cluster() -> Option<Cluster> {
     if std::env::var_os(WITHOUT).is_some() {
         return None;
     }

@@ -1,10 +1,10 @@
-//! Where the server's programs are, and who may run them.
+//! The server's programs, and the user that runs them.
 
 use std::fs;
 use std::path::PathBuf;
 
-/// The folder of the newest server. Debian does not put it on the path.
-pub(crate) fn folder() -> Result<PathBuf, String> {
+/// Debian does not put the server on the path.
+pub(crate) fn find_folder() -> Result<PathBuf, String> {
     let debian = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut folders: Vec<(u32, PathBuf)> = debian
         .filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path().join("bin"))))
@@ -17,8 +17,8 @@ pub(crate) fn folder() -> Result<PathBuf, String> {
         .ok_or_else(|| "there is no PostgreSQL server (Debian: `apt-get install postgresql`)".to_owned())
 }
 
-/// The user and group that the server runs as, where we are root: it refuses to be that.
-pub(crate) fn unprivileged() -> Result<Option<(u32, u32)>, String> {
+/// User and group for the server if this process is root: it refuses to run as root.
+pub(crate) fn unprivileged_user() -> Result<Option<(u32, u32)>, String> {
     if !rustix::process::geteuid().is_root() {
         return Ok(None);
     }

@@ -1,24 +1,21 @@
-//! What stands between a client and a server: passes everything on, or nothing any more.
+//! A proxy between a client and a server that can stall or cut connections.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 
-/// What a proxy does with what it gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// Passes it on.
     Open,
-    /// Keeps connections and passes nothing on.
+    /// Keeps connections but passes nothing.
     Stalled,
-    /// Ends connections, old and new.
+    /// Closes old and new connections.
     Cut,
-    /// Says that there is no TLS, whatever it is asked.
+    /// Refuses TLS.
     Plain,
 }
 
-/// A proxy on 127.0.0.1.
 #[derive(Debug)]
 pub struct Proxy {
     port: u16,
@@ -30,12 +27,12 @@ struct State {
     way: Mutex<Way>,
     changed: Condvar,
     streams: Mutex<Vec<TcpStream>>,
-    /// How many bytes of clients pass before everything is cut.
+    /// Bytes of clients until everything is cut.
     left: Mutex<Option<u64>>,
 }
 
 impl Proxy {
-    /// One before this port.
+    /// In front of the server on this port.
     pub fn before(server: u16) -> io::Result<Proxy> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = listener.local_addr()?.port();
@@ -55,12 +52,10 @@ impl Proxy {
         Ok(Proxy { port, state })
     }
 
-    /// Where it listens.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Changes what it does.
     pub fn set(&self, way: Way) {
         *self.state.way.lock().expect("no thread panics with it") = way;
         self.state.changed.notify_all();
@@ -69,7 +64,7 @@ impl Proxy {
         }
     }
 
-    /// As [`Way::Cut`], once clients have sent so many bytes more.
+    /// Becomes [`Way::Cut`] after this many bytes from clients.
     pub fn cut_after(&self, bytes: u64) {
         self.set(Way::Open);
         *self.state.left.lock().expect("no thread panics with it") = Some(bytes);
@@ -83,14 +78,14 @@ impl State {
         }
     }
 
-    /// Waits until something is to be done with bytes; `false` to end.
+    /// Waits while stalled; `false` to end.
     fn passes(&self) -> bool {
         let way = self.way.lock().expect("no thread panics with it");
         let way = self.changed.wait_while(way, |way| *way == Way::Stalled).expect("no thread panics with it");
         *way != Way::Cut
     }
 
-    /// How many of so many bytes of the client may still pass.
+    /// The number of bytes that may still pass.
     fn spend(&self, bytes: usize) -> usize {
         let mut left = self.left.lock().expect("no thread panics with it");
         let Some(budget) = *left else { return bytes };

@@ -14,7 +14,7 @@ use tidegate_core::redact::redact;
 use tidegate_core::text::lang::Lang;
 use tidegate_memory::worker::{NoSummary, Summarise};
 use tidegate_state::language_model as calls;
-use tidegate_state::language_model::Cap;
+use tidegate_state::language_model::CallCap;
 use tidegate_state::place::StateDir;
 use tidegate_state::{clock, journal};
 
@@ -60,7 +60,7 @@ impl<'a> Summariser<'a> {
                 return Asked { outcome: not.outcome, why: Some(not.why.clone()), ..Asked::default() };
             }
         };
-        match calls::take(self.state, Cap::Summaries, clock::now(), self.most) {
+        match calls::try_take(self.state, CallCap::Summaries, clock::now(), self.most) {
             Ok(true) => super::ask(ready, &self.way, question),
             Ok(false) => Asked { outcome: BackendOutcome::Capped, ..Asked::default() },
             // A call that cannot be counted is not made.
@@ -85,7 +85,7 @@ impl<'a> Summariser<'a> {
             output_tokens: asked.said.output_tokens,
         };
         let mut record = Record {
-            id: Record::id(now, std::process::id()),
+            id: Record::new_id(now, std::process::id()),
             ruling: "backend".to_owned(),
             backend: Some(call),
             ..Record::begin(EVENT, now)

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
-use tidegate_core::feature::config::layer::path;
+use tidegate_core::feature::config::layer::key_path;
 use tidegate_core::feature::config::schema;
 use tidegate_core::settings::value;
 use tidegate_core::settings::value::key_text;
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &ConfigCommand) -> Outcome {
 
 /// As it is checked in.
 pub(crate) fn schema_text() -> String {
-    serde_json::to_string_pretty(&schema::schema()).expect("a schema is plain data")
+    serde_json::to_string_pretty(&schema::json_schema()).expect("a schema is plain data")
 }
 
 fn show_values(args: &ConfigShow) -> Outcome {
@@ -90,7 +90,7 @@ fn as_toml(here: &Here, origin: bool) {
             print::line(&format!("\n[{}]", section.name()));
         }
         for name in section.names() {
-            let from = here.config.origin(&path(section.name(), name));
+            let from = here.config.origin(&key_path(section.name(), name));
             let line = match section.get(name) {
                 // TOML has no word for it.
                 value::Value::Nothing => format!("# {name} is not set"),
@@ -105,7 +105,7 @@ fn as_json(here: &Here) -> Value {
     let mut values = Map::new();
     for section in here.config.sections() {
         for name in section.names() {
-            let path = path(section.name(), name);
+            let path = key_path(section.name(), name);
             let origin = here.config.origin(&path).to_string();
             values.insert(path, json!({ "value": section.get(name).json(), "origin": origin }));
         }
@@ -117,7 +117,7 @@ fn as_json(here: &Here) -> Value {
         .map(|waiting| {
             json!({
                 "key": waiting.assignment.path(),
-                "value": here.config.shown(&waiting.assignment).json(),
+                "value": here.config.display_value(&waiting.assignment).json(),
                 "origin": waiting.assignment.origin.to_string(),
                 "never": waiting.never,
                 "in_part": waiting.in_part,

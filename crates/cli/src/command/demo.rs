@@ -302,7 +302,7 @@ impl Demo {
 
     fn newest_record(&self) -> Result<Record, CliError> {
         let folder = self.folder.path().join(".local/state/tidegate/journal");
-        let newest = journal::files(&folder).ok().and_then(|files| files.last().cloned());
+        let newest = journal::list_files(&folder).ok().and_then(|files| files.last().cloned());
         let record = newest.and_then(|path| journal::read(&path).ok()?.records.pop());
         record.ok_or_else(|| CliError::new("the hook left no record").hint("please report this"))
     }

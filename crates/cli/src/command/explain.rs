@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use tidegate_core::feature::verdict::Asks;
 use tidegate_core::host::Host;
 use tidegate_core::host::person::Person;
-use tidegate_core::pipeline::record::{BackendCall, Deeds, Record, Switched};
+use tidegate_core::pipeline::record::{BackendCall, Deeds, Record, SwitchedPolicy};
 use tidegate_state::journal;
 
 use super::Outcome;
@@ -60,7 +60,7 @@ fn find_among(here: &Here, args: &Args, is_shown: fn(&Record) -> bool) -> Result
             record.id == args.record
         }
     };
-    for path in journal::files(&here.state.journal()).map_err(CliError::new)?.iter().rev() {
+    for path in journal::list_files(&here.state.journal()).map_err(CliError::new)?.iter().rev() {
         let entries =
             journal::read(path).map_err(|error| CliError::new(format!("{}: {error}", path.display())))?;
         if let Some(record) = entries.records.into_iter().rev().find(wanted) {
@@ -120,7 +120,7 @@ pub(super) fn list_deeds(did: &Deeds) -> impl Iterator<Item = String> {
         .chain(up)
 }
 
-fn describe_switch(what: &Switched) -> String {
+fn describe_switch(what: &SwitchedPolicy) -> String {
     let place = match (&what.session, &what.project) {
         (Some(session), _) => format!("in session {session}"),
         (None, Some(project)) => format!("in {project}"),

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use tidegate_core::feature::HANDOFF_FILE;
 use tidegate_core::feature::facts::Known;
-use tidegate_core::feature::workflow::standing::Standing;
+use tidegate_core::feature::workflow::standing::WorkflowStanding;
 use tidegate_core::pipeline::record::Deeds;
 use tidegate_state::feature::knowledge::handoff;
 use tidegate_state::feature::workflow;
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         workflow::read(Some(&here.state), Path::new(&attached.project), path, &here.config, false, &|| true)
     });
     let standing = standing.as_ref().and_then(Known::value);
-    let work = standing.and_then(Standing::steps).into_iter().collect();
+    let work = standing.and_then(WorkflowStanding::steps).into_iter().collect();
     let found = handoff::collect(&here.state, &project.root, &here.config, of, work, here.now);
     if found.is_empty() {
         return Err(CliError::new(

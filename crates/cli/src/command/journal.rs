@@ -8,7 +8,7 @@ use tidegate_core::feature::activity::classifier::Phase;
 use tidegate_core::host::Host;
 use tidegate_core::pipeline::record::{BackendCall, Record};
 use tidegate_state::clock;
-use tidegate_state::journal::{self, Follow};
+use tidegate_state::journal::{self, Follower};
 
 use super::Outcome;
 use crate::error::CliError;
@@ -55,10 +55,10 @@ pub(crate) fn run(args: &Args) -> Outcome {
     };
 
     // Before the listing: records written in between are then shown twice rather than never.
-    let follow = Follow::from_here(&here.state.journal(), clock::now());
+    let follow = Follower::from_here(&here.state.journal(), clock::now());
     let mut shown: Vec<Record> = Vec::new();
     let mut skipped = 0;
-    for path in journal::files(&here.state.journal()).map_err(CliError::new)?.iter().rev() {
+    for path in journal::list_files(&here.state.journal()).map_err(CliError::new)?.iter().rev() {
         let entries =
             journal::read(path).map_err(|error| CliError::new(format!("{}: {error}", path.display())))?;
         skipped += entries.skipped;
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
 }
 
 /// Prints appended records until the reader is gone.
-fn go_on(mut follow: Follow, show: &dyn Fn(&Record) -> bool) -> Result<(), CliError> {
+fn go_on(mut follow: Follower, show: &dyn Fn(&Record) -> bool) -> Result<(), CliError> {
     loop {
         let entries = follow.next(clock::now()).map_err(CliError::new)?;
         if !entries.records.iter().all(show) {

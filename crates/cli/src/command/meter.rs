@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         None => Some(here.session(args.session.as_deref())?),
     };
     let (meter, forecast) = here.meter(session.as_ref(), args.transcript.as_deref());
-    let record = MeterRecord::of(&meter, forecast, here.now);
+    let record = MeterRecord::from_meter(&meter, forecast, here.now);
     if args.json {
         print::json(&record);
     } else {

@@ -5,11 +5,11 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tidegate_core::feature as policy;
-use tidegate_core::pipeline::record::{Deeds, Switched};
+use tidegate_core::pipeline::record::{Deeds, SwitchedPolicy};
 use tidegate_core::settings::near;
 use tidegate_core::time::Millis;
-use tidegate_state::config::off;
-use tidegate_state::config::off::{Off, Scope, SteppedDown, Switches};
+use tidegate_state::config::switches;
+use tidegate_state::config::switches::{Off, Scope, SteppedDown, Switches};
 use tidegate_state::journal::friction;
 use tidegate_state::journal::friction::Reach;
 
@@ -132,13 +132,13 @@ fn steps_down(here: &Here, policy: &str) -> bool {
     down.is_ok_and(|down| !down.is_empty())
 }
 
-fn to_switched(off: &Off) -> Switched {
+fn to_switched(off: &Off) -> SwitchedPolicy {
     let (session, project) = match &off.scope {
         Scope::Everywhere => (None, None),
         Scope::Project(root) => (None, Some(root.clone())),
         Scope::Session(id) => (Some(id.clone()), None),
     };
-    Switched { policy: off.policy.clone(), session, project }
+    SwitchedPolicy { policy: off.policy.clone(), session, project }
 }
 
 /// Both kinds in one list.
@@ -149,7 +149,7 @@ pub(super) fn as_json(here: &Here, switches: &Switches) -> Vec<serde_json::Value
 }
 
 pub(super) fn change_switches(here: &Here, edit: impl FnOnce(&mut Switches)) -> Result<(), CliError> {
-    off::change(&here.state, here.now, edit).map_err(|error| {
+    switches::change(&here.state, here.now, edit).map_err(|error| {
         let file = here.state.root().join("off.json");
         CliError::new(format!("{}: {error}", file.display()))
             .hint("nothing was changed; move that file away if it is damaged")
@@ -157,8 +157,8 @@ pub(super) fn change_switches(here: &Here, edit: impl FnOnce(&mut Switches)) -> 
 }
 
 fn list_switches(here: &Here, json: bool) {
-    let mut list = off::read(&here.state);
-    list.off.retain(|off| !off.lapsed(here.now));
+    let mut list = switches::read(&here.state);
+    list.off.retain(|off| !off.is_expired(here.now));
     if json {
         print::json(&as_json(here, &list));
         return;
@@ -170,27 +170,29 @@ fn list_switches(here: &Here, json: bool) {
         print::line(&format!("{} {}", down.policy, only_advises(down)));
     }
     warn_of_damage(here);
-    for policy in here.env.off.as_deref().map(tidegate_core::feature::config::split_off).unwrap_or_default() {
+    for policy in
+        here.env.off.as_deref().map(tidegate_core::feature::config::parse_off_list).unwrap_or_default()
+    {
         print::line(&format!("{policy} is switched off by TIDEGATE_OFF in this environment"));
     }
     if list.is_empty() && here.env.off.is_none() {
-        let policies: Vec<&str> = policy::switchable().collect();
+        let policies: Vec<&str> = policy::switchable_policies().collect();
         print::line(&format!("nothing is switched off; policies: {}", policies.join(", ")));
     }
 }
 
 pub(super) fn warn_of_damage(here: &Here) {
-    if let Some(problem) = off::problem(&here.state) {
+    if let Some(problem) = switches::find_problem(&here.state) {
         print::to_stderr(&format!("warning: {problem}: it switches nothing off"));
     }
 }
 
 pub(super) fn check_policy(policy: &str) -> Result<(), CliError> {
-    if policy::switchable().any(|known| known == policy) {
+    if policy::switchable_policies().any(|known| known == policy) {
         return Ok(());
     }
-    let hint = near::nearest(policy, policy::switchable()).map_or_else(
-        || format!("policies: {}", policy::switchable().collect::<Vec<_>>().join(", ")),
+    let hint = near::nearest(policy, policy::switchable_policies()).map_or_else(
+        || format!("policies: {}", policy::switchable_policies().collect::<Vec<_>>().join(", ")),
         |near| format!("did you mean `{near}`?"),
     );
     Err(CliError::new(format!("there is no policy `{policy}`")).hint(hint))
@@ -243,7 +245,11 @@ fn off_json<'a>(here: &Here, off: &'a Off) -> ShownSwitch<'a> {
         scope: &off.scope,
         since: off.since.iso(),
         until: off.until.map(Millis::iso),
-        here: off.counts(here.now, &off::places(here.root.as_deref()), here.env.session.as_deref()),
+        here: off.is_active(
+            here.now,
+            &switches::project_paths(here.root.as_deref()),
+            here.env.session.as_deref(),
+        ),
         stepped_down: false,
     }
 }

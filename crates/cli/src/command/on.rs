@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use tidegate_core::feature::config::split_off;
-use tidegate_core::pipeline::record::{Deeds, Switched};
-use tidegate_state::config::off;
-use tidegate_state::config::off::{Off, Scope, SteppedDown};
+use tidegate_core::feature::config::parse_off_list;
+use tidegate_core::pipeline::record::{Deeds, SwitchedPolicy};
+use tidegate_state::config::switches;
+use tidegate_state::config::switches::{Off, Scope, SteppedDown};
 
 use super::Outcome;
 use super::off::{as_json, change_switches, check_policy, describe_off, warn_of_damage};
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let here = Here::find()?;
     check_policy(&args.policy)?;
     // Also for a folder that is gone.
-    let places = off::places(args.project.as_deref().or(here.root.as_deref()));
+    let places = switches::project_paths(args.project.as_deref().or(here.root.as_deref()));
     // At a terminal, without a session, all sessions of the project are meant.
     let of_project = |id: &str| {
         let root = here.session(Some(id)).ok().and_then(|session| session.marks.session.root);
@@ -53,13 +53,13 @@ pub(crate) fn run(args: &Args) -> Outcome {
             && match &off.scope {
                 _ if args.everywhere => true,
                 Scope::Session(id) => of_project(id),
-                Scope::Everywhere | Scope::Project(_) => off.counts(here.now, &places, None),
+                Scope::Everywhere | Scope::Project(_) => off.is_active(here.now, &places, None),
             }
     };
     let steps_up =
         |down: &SteppedDown| down.policy == args.policy && (args.everywhere || down.is_in(&places));
     warn_of_damage(&here);
-    let mut gone = off::read(&here.state);
+    let mut gone = switches::read(&here.state);
     gone.off.retain(goes);
     gone.stepped_down.retain(steps_up);
     if !gone.is_empty() {
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
             // Compared without the mark that a hook has told of it: that may have changed meanwhile.
             switches.stepped_down.retain(|down| !steps_up(down));
         })?;
-        let up = |down: &SteppedDown| Switched {
+        let up = |down: &SteppedDown| SwitchedPolicy {
             policy: down.policy.clone(),
             project: Some(down.stepped_down_in.clone()),
             session: None,
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
             print::line(&format!("{} blocks again in {}", down.policy, down.stepped_down_in));
         }
     }
-    let variable = here.env.off.as_deref().map(split_off).unwrap_or_default();
+    let variable = here.env.off.as_deref().map(parse_off_list).unwrap_or_default();
     if variable.contains(&args.policy) {
         print::to_stderr("note: TIDEGATE_OFF in this environment still names it");
     }

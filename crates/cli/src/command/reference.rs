@@ -28,7 +28,7 @@ pub(crate) enum ReferenceOf {
 pub(crate) fn run(args: &Args) -> Outcome {
     let text = match args.of {
         ReferenceOf::Commands => commands_page(),
-        ReferenceOf::Settings => schema::page(),
+        ReferenceOf::Settings => schema::reference_page(),
         ReferenceOf::Schema => config::schema_text(),
         ReferenceOf::PluginHooks => {
             serde_json::to_string_pretty(&plugin_hooks()).expect("hooks are plain data")

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tidegate_core::pipeline::friction::{Spoke, Tally, tallies};
+use tidegate_core::pipeline::friction::{SpokenCounts, Tally, tally_interruptions};
 use tidegate_core::pipeline::record::{BackendCall, BackendOutcome, Record};
 use tidegate_core::time::Millis;
 use tidegate_state::journal::friction;
@@ -195,7 +195,7 @@ fn read_report(here: &Here, args: &Args) -> Result<FrictionReport, CliError> {
         None => args.all || said.project.is_none() || said.project == root,
     });
     let one_project = !args.all && session.is_none();
-    let policies = tallies(meant);
+    let policies = tally_interruptions(meant);
     Ok(FrictionReport {
         project: root.filter(|_| one_project),
         session,
@@ -249,7 +249,7 @@ fn describe_report(report: &FrictionReport) -> Vec<String> {
         format_count(report.hook_runs, "hook run"),
         format_count(report.sessions, "session")
     )];
-    let spoke: Vec<&Tally> = report.policies.iter().filter(|tally| tally.spoke.all() > 0).collect();
+    let spoke: Vec<&Tally> = report.policies.iter().filter(|tally| tally.spoke.total() > 0).collect();
     let only_recorded = report.policies.iter().any(|tally| tally.shadow.is_some());
     lines.push(String::new());
     if spoke.is_empty() && only_recorded {
@@ -302,11 +302,11 @@ const COLUMNS: [&str; 10] =
 fn draw_table(tallies: &[&Tally]) -> Vec<String> {
     let row = |tally: &&Tally| -> Vec<String> {
         // A policy that asks for nothing has nothing to settle.
-        let asks = tally.spoke.all() > tally.unasked + tally.unknown;
+        let asks = tally.spoke.total() > tally.unasked + tally.unknown;
         let settled = |number: usize| if asks { number.to_string() } else { "-".to_owned() };
         vec![
             format!("{}{}", tally.policy, if tally.is_void() { " !" } else { "" }),
-            tally.spoke.all().to_string(),
+            tally.spoke.total().to_string(),
             settled(tally.satisfied),
             settled(tally.ignored),
             settled(tally.bypassed),
@@ -345,10 +345,10 @@ fn in_words(tally: &Tally) -> String {
     let Tally { policy, satisfied, .. } = tally;
     let how = describe_ways(tally.spoke);
     let settled = tally.settled();
-    if tally.spoke.all() == tally.unasked {
+    if tally.spoke.total() == tally.unasked {
         return format!("{policy}: {how}; it asks for nothing that could be settled");
     }
-    if tally.spoke.all() == tally.unasked + tally.unknown {
+    if tally.spoke.total() == tally.unasked + tally.unknown {
         return format!(
             "{policy}: {how}; what it asked for was not written down, so what became of it is not known"
         );
@@ -369,7 +369,7 @@ fn in_words(tally: &Tally) -> String {
     }
 }
 
-fn describe_ways(spoke: Spoke) -> String {
+fn describe_ways(spoke: SpokenCounts) -> String {
     let ways = [
         (spoke.denied, "denied"),
         (spoke.blocked, "blocked"),

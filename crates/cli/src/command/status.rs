@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tidegate_core::feature::activity::classifier::Phase;
-use tidegate_core::feature::approval::marks::Approval;
+use tidegate_core::feature::approval::marks::ApprovalRequest;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::pressure::marks::PressureLevel;
@@ -15,10 +15,10 @@ use tidegate_core::feature::verification::verify_stop;
 use tidegate_core::pipeline::record::{MeterRecord, Record};
 use tidegate_core::text::one_line::one_line;
 use tidegate_core::time::Millis;
-use tidegate_state::config::off;
+use tidegate_state::config::switches;
 use tidegate_state::feature::knowledge::boundary;
 use tidegate_state::feature::verification::manifests as checks;
-use tidegate_state::feature::verification::manifests::Manifest;
+use tidegate_state::feature::verification::manifests::ProjectManifest;
 use tidegate_state::feature::{cycle, workflow};
 use tidegate_state::journal;
 
@@ -86,7 +86,7 @@ struct Status {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waiting_for_trust: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    waiting_for_approval: Vec<Approval>,
+    waiting_for_approval: Vec<ApprovalRequest>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     switched_off: Vec<String>,
     /// Blocking policies that only advise here.
@@ -165,7 +165,7 @@ impl Cycle {
             (Ok(_), None) => return None,
         };
         let at = known.position(&state.stage)?;
-        let running = state.status == tidegate_core::feature::cycle::Status::Running;
+        let running = state.status == tidegate_core::feature::cycle::CycleStatus::Running;
         let active = session.marks.cycle.stage.as_ref().filter(|active| active.stage == state.stage);
         let is_here = running && state.session_id.as_deref() == Some(session.id.as_str());
         Some(Cycle::Stands(Box::new(Stands {
@@ -253,7 +253,7 @@ impl InWorkflow {
                 shown.idle = Some("not touched for a day, so it is only reported".to_owned());
             }
             Ok(manifest) => {
-                shown.pending = standing.pending().iter().map(|gate| gate.number).collect();
+                shown.pending = standing.pending_gates().iter().map(|gate| gate.number).collect();
                 shown.phase = manifest.current;
                 let phase = manifest.current.and_then(|number| manifest.workflow.phase(number));
                 shown.phase_name = phase.map(|phase| phase.name.clone());
@@ -306,7 +306,7 @@ impl Unverified {
         let mut roots = root.map(|root| checks::roots(root, &added)).unwrap_or_default();
         checks::add_worktrees(&mut roots, &edited);
         let manifests = checks::read(&roots, &[], &changes.files);
-        let seen: Vec<_> = manifests.iter().map(Manifest::seen).collect();
+        let seen: Vec<_> = manifests.iter().map(ProjectManifest::seen).collect();
         let project = tidegate_core::feature::verification::checks::read_project(&seen);
         let missing = required_checks::missing_kinds(Some(&project), &here.config, changes.checked);
         let mut settled_by = verify_stop::example_commands(Some(&project), &here.config, missing);
@@ -337,7 +337,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let here = Here::find()?;
     let mut records: Vec<Record> = Vec::new();
     let mut unreadable_lines = 0;
-    for file in journal::files(&here.state.journal()).map_err(CliError::new)? {
+    for file in journal::list_files(&here.state.journal()).map_err(CliError::new)? {
         let entries = journal::read(&file).map_err(CliError::new)?;
         unreadable_lines += entries.skipped;
         records.extend(entries.records.into_iter().filter(|record| record.backend.is_none()));
@@ -362,7 +362,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         session: session.id.to_string(),
         project: session.marks.session.root.clone(),
         began: session.marks.session.began.map(Millis::iso),
-        meter: MeterRecord::of(&meter, forecast, here.now),
+        meter: MeterRecord::from_meter(&meter, forecast, here.now),
         pressure_said: session.marks.pressure.said.level.name(),
         last_boundary: session.marks.session.boundary.map(Millis::iso),
         survival: Survived::of(&here, &session),
@@ -524,7 +524,7 @@ fn count_unpromoted(here: &Here, root: &Path) -> usize {
 fn list_switches(here: &Here, session: &Session, records: &[Record]) -> (Vec<String>, Vec<String>) {
     let root = session.marks.session.root.as_deref().map(Path::new);
     let mut config = Config { off_by_command: Vec::new(), stepped_down: Vec::new(), ..here.config.clone() };
-    off::read(&here.state).apply(&mut config, here.now, root, Some(session.id.as_str()));
+    switches::read(&here.state).apply(&mut config, here.now, root, Some(session.id.as_str()));
     let of_client: Vec<String> = records.last().map(|record| record.off.clone()).unwrap_or_default();
     let mut all: Vec<String> = of_client.into_iter().chain(config.off_by_command).collect();
     all.sort();

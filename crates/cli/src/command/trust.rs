@@ -236,12 +236,12 @@ fn digest_files(files: &[File]) -> String {
     for file in files {
         let _ = write!(all, "{}\0{}\0", file.path.display(), file.text);
     }
-    format!("{:016x}", claims::hash(&[&all]))
+    format!("{:016x}", claims::hash_parts(&[&all]))
 }
 
 /// The file's values, with those in force.
 fn read_values(here: &Here, file: &File) -> Vec<ShownValue> {
-    let all = config::everything(&file.text, &file.path.display().to_string(), &here.config);
+    let all = config::list_assignments(&file.text, &file.path.display().to_string(), &here.config);
     let sections = here.config.sections();
     let line = |(assignment, value): (Assignment, String)| {
         let section = sections.iter().find(|section| section.name() == assignment.section);

@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tidegate_core::feature::memory::job::Work;
 use tidegate_core::feature::memory::relay_log;
-use tidegate_core::pipeline::record::{Failure, Record};
+use tidegate_core::pipeline::record::{FailedCheck, Record};
 use tidegate_core::time::Millis;
 use tidegate_memory::memory::Memory;
 use tidegate_memory::postgres::Address;
 use tidegate_memory::team;
 use tidegate_memory::worker::{Summarise, Worker, WorkerEvent, WorkerReport, queue_abandoned_sessions};
-use tidegate_state::config::off;
+use tidegate_state::config::switches;
 use tidegate_state::feature::memory::{retries, spool};
 use tidegate_state::{clock, config, journal};
 
@@ -76,11 +76,11 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let mut total = WorkerReport::default();
     let mut troubles = Vec::new();
     for _ in 0..ROUNDS {
-        let alone = match spool::try_work(&here.state).map_err(spool_failed)? {
+        let alone = match spool::try_lock_worker(&here.state).map_err(spool_failed)? {
             Some(alone) => alone,
             None if args.once => {
                 print::to_stderr("another worker runs; waiting for it to end");
-                spool::wait_to_work(&here.state, LONGEST).map_err(spool_failed)?
+                spool::lock_worker(&here.state, LONGEST).map_err(spool_failed)?
             }
             None => break,
         };
@@ -200,7 +200,7 @@ fn look_for_left(here: &Here, once: bool) {
             variables: &here.env.settings,
             off: here.env.off.as_deref(),
         });
-        off::read(&here.state).apply(&mut config, here.now, Some(root), None);
+        switches::read(&here.state).apply(&mut config, here.now, Some(root), None);
         relay_log::is_on(&config) && (attended || config.memory.headless)
     };
     // After a failure, the next worker looks again.
@@ -259,9 +259,9 @@ fn describe_trouble(progress: &WorkerEvent<'_>) -> Option<(&'static str, String)
 /// Nobody reads the output of a worker in the background, so trouble goes into the journal.
 fn record_trouble(here: &Here, class: &str, what: &str) {
     let now = clock::now();
-    let failure = Failure { class: class.to_owned(), step: what.to_owned(), closed: false };
+    let failure = FailedCheck { class: class.to_owned(), step: what.to_owned(), closed: false };
     let mut record = Record {
-        id: Record::id(now, std::process::id()),
+        id: Record::new_id(now, std::process::id()),
         ruling: "failed".to_owned(),
         failure: Some(failure),
         ..Record::begin(EVENT, now)

@@ -29,7 +29,7 @@ pub(crate) struct History {
 
 pub(crate) fn read_history(state: &StateDir, now: Millis) -> History {
     let mut history = History::default();
-    let files = match journal::files(&state.journal()) {
+    let files = match journal::list_files(&state.journal()) {
         Ok(files) => files,
         Err(error) => {
             history.problems.push(format!("{}: {error}", state.journal().display()));

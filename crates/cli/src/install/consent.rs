@@ -13,7 +13,7 @@ use super::links_out::LinkOut;
 use super::target::Target;
 use crate::shell::quote_path;
 use tidegate_core::pipeline::record::Deeds;
-use tidegate_hook::client;
+use tidegate_hook::host::claude_code::client;
 
 use crate::approval::{self, Consent, Request};
 use crate::command::init::{self, Preset};
@@ -102,7 +102,7 @@ fn is_in_use(here: &Here, target: &Target) -> bool {
     here.all().iter().any(|session| {
         let known = &session.marks.session;
         let is_here = || known.root.as_deref().is_some_and(|root| Path::new(root).starts_with(&target.root));
-        (target.is_user || is_here()) && known.clients.iter().any(client::runs)
+        (target.is_user || is_here()) && known.clients.iter().any(client::is_running)
     })
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
 use tidegate_state::file::lock;
-use tidegate_state::file::lock::Keeps;
+use tidegate_state::file::lock::LockMode;
 use tidegate_state::file::{append, bounded, replace};
 use tidegate_state::place::{StateDir, make_private};
 use tidegate_state::project;
@@ -120,7 +120,7 @@ impl Records {
         let locked = make_private(&folder).and_then(|()| {
             let path = folder.join("lock");
             let file = append::open(&path)?;
-            lock::wait(&file, &path, Keeps::Alone)?;
+            lock::wait(&file, &path, LockMode::Exclusive)?;
             Ok(file)
         });
         match locked {

@@ -184,7 +184,7 @@ fn status_for_people_and_machines() {
     43k left before the client compacts at 167000
     from the transcript, [n] s old, may be one request behind
     pressure `info` was said; `urgent` is said once when it is reached
-    hooks 3 runs, 1 interruption, 0 failed checks, about 37 tokens added to the context
+    hooks 3 runs, 1 interruption, 0 failed checks, about 47 tokens added to the context
     ");
     let json = sandbox.run(&["status", "--json"]).json();
     assert_eq!((&json["session"], &json["pressure_said"]), (&json!(SESSION), &json!("info")), "{json}");
@@ -249,7 +249,7 @@ fn journal_and_explain() {
     pressure says pass: a level was reached ([n] µs)
     to the model: Context use: 62% of 200k tokens are in use, 43k tokens are left before the client compacts. After that the conversation survives only as a summary.
     the model was told: Context use: 62% of 200k tokens are in use, 43k tokens are left before the client compacts. After that the conversation survives only as a summary.
-    cost: 147 bytes (about 37 tokens), 0 extra turns, [n] µs
+    cost: 147 bytes (about 47 tokens), 0 extra turns, [n] µs
     ");
     insta::assert_snapshot!({
         let text = redacted(&sandbox, sandbox.run(&["explain"]).ok());

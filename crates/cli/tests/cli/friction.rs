@@ -5,7 +5,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
 use tidegate_core::feature::verdict::Asks;
-use tidegate_core::pipeline::record::{Cost, Deeds, Failure, Record, Said, Switched, VerdictRecord};
+use tidegate_core::pipeline::record::{
+    Deeds, FailedCheck, HookCost, Record, SaidTexts, SwitchedPolicy, VerdictRecord,
+};
 use tidegate_core::time::Millis;
 
 use crate::answer::Ran;
@@ -29,7 +31,7 @@ fn write(sandbox: &Sandbox, records: Vec<(u64, Record)>) {
         let path = folder.join(format!("{}.jsonl", at.day()));
         let before = fs::read_to_string(&path).unwrap_or_default();
         let record = Record { v: 1, id: format!("r-{ago}"), at: at.iso(), ..record };
-        fs::write(path, before + &record.line()).expect("a journal");
+        fs::write(path, before + &record.to_line()).expect("a journal");
     }
 }
 
@@ -52,7 +54,7 @@ fn denied(sandbox: &Sandbox, session: &str, file: &str) -> Record {
         asks: Asks::skills(vec!["code-quality-rules".into()], file),
         ..VerdictRecord::default()
     };
-    let cost = Cost { turns: 1, us: 1500, ..Cost::default() };
+    let cost = HookCost { turns: 1, us: 1500, ..HookCost::default() };
     Record {
         event: "PreToolUse".into(),
         ruling: "deny".into(),
@@ -70,7 +72,7 @@ fn blocked(sandbox: &Sandbox, session: &str) -> Record {
         asks: Asks::verified(),
         ..VerdictRecord::default()
     };
-    let cost = Cost { turns: 1, us: 900, ..Cost::default() };
+    let cost = HookCost { turns: 1, us: 900, ..HookCost::default() };
     Record {
         event: "Stop".into(),
         ruling: "deny".into(),
@@ -98,16 +100,16 @@ fn worked() -> Sandbox {
     let told = VerdictRecord {
         policy: "pressure".into(),
         call: "pass".into(),
-        says: Said { model: Some("Context use: 62%.".into()), ..Said::default() },
+        says: SaidTexts { model: Some("Context use: 62%.".into()), ..SaidTexts::default() },
         ..VerdictRecord::default()
     };
-    let said = Said { model: Some("Context use: 62%.".into()), ..Said::default() };
+    let said = SaidTexts { model: Some("Context use: 62%.".into()), ..SaidTexts::default() };
     let shadowed = |file: &str| {
         let mut record = denied(&sandbox, "t", file);
         record.verdicts[0].shadow = true;
         Record { ruling: "pass".into(), ..record }
     };
-    let failure = Some(Failure { class: "payload".into(), step: "not JSON".into(), closed: true });
+    let failure = Some(FailedCheck { class: "payload".into(), step: "not JSON".into(), closed: true });
     let prompt = Deeds { prompt: true, ..Deeds::default() };
     let shell = Deeds { edited_by_shell: vec!["src/c.rs".into()], ..Deeds::default() };
     let mut records = vec![
@@ -148,9 +150,9 @@ fn report_shows_what_is_heard_and_what_is_not() {
     What became of what was said in [project], since [day]: 22 hook runs in 2 sessions
 
     policy        spoke done ignored bypassed overridden open within turns tokens
-    pressure          1    -       -        -          -    -      -     0     ~5
-    skill-gate        3    2       0        1          0    0   14 s     3    ~42
-    verify-stop !     5    0       5        0          0    0      -     5    ~50
+    pressure          1    -       -        -          -    -      -     0     ~8
+    skill-gate        3    2       0        1          0    0   14 s     3    ~54
+    verify-stop !     5    0       5        0          0    0      -     5    ~80
 
     ! verify-stop speaks into the void: blocked 5×, and 0 of 5 led to what it asked for
     pressure: told the model 1×; it asks for nothing that could be settled
@@ -427,9 +429,9 @@ fn explain_says_what_was_asked_for_and_what_was_done() {
     write(&sandbox, vec![(9, denied(&sandbox, "s", "src/a.rs")), (5, did(&sandbox, "s", skill()))]);
     let denied = sandbox.run(&["explain", "r-9"]);
     assert!(denied.ok().contains("    satisfied by: invoking code-quality-rules\n"), "{denied:?}");
-    let switched = Switched { policy: "skill-gate".into(), session: Some("s".into()), project: None };
+    let switched = SwitchedPolicy { policy: "skill-gate".into(), session: Some("s".into()), project: None };
     let off = Deeds { switched_off: Some(switched.clone()), ..Deeds::default() };
-    let up = Deeds { stepped_up: vec![Switched { session: None, ..switched }], ..Deeds::default() };
+    let up = Deeds { stepped_up: vec![SwitchedPolicy { session: None, ..switched }], ..Deeds::default() };
     let command = |deeds| Record { ruling: "command".into(), ..did(&sandbox, "s", deeds) };
     write(&sandbox, vec![(4, command(off)), (3, command(up))]);
     let last = sandbox.run(&["explain", "last"]);

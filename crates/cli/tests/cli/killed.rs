@@ -172,12 +172,12 @@ fn an_install_leaves_every_file_old_or_new() {
         // From wherever it stopped there is a way on, and then a way back.
         assert_eq!(sandbox.run(&init).code, Some(0), "{when}");
         assert_eq!(files(&sandbox), new, "{when}");
-        let left =
-            sandbox.everything().into_iter().filter(|path| path.extension().is_some_and(|it| it == "tmp"));
-        assert_eq!(left.collect::<Vec<_>>(), [""; 0].map(PathBuf::from), "{when}");
         let out = sandbox.run(&uninstall);
         assert_eq!(out.code, Some(0), "{when}: {out:?}");
         assert_eq!(files(&sandbox), old, "{when}");
+        let left =
+            sandbox.everything().into_iter().filter(|path| path.extension().is_some_and(|it| it == "tmp"));
+        assert_eq!(left.collect::<Vec<_>>(), [""; 0].map(PathBuf::from), "{when}");
     };
     let kills = killed_everywhere(&sandbox, &CHANGES, &init, b"", |when| {
         check(when);

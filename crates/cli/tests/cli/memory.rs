@@ -4,11 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use tidegate_core::feature::marks::{ClientProcess, SessionMark};
 
 use crate::answer::Ran;
 #[cfg(target_os = "linux")]
 use crate::people::at_terminal;
-use crate::people::{attended, by_agent, code_of, types};
+use crate::people::{SESSION, attended, by_agent, code_of, types};
 use crate::sandbox::{Running, Sandbox};
 use crate::worker::Machine;
 
@@ -379,6 +380,93 @@ fn an_agent_imports_only_into_its_own_project() {
     assert!(error.contains("belongs to the project bank"), "{error}");
 }
 
+/// A command line below an agent's shell, in another project, with these variables of the client left.
+#[cfg(target_os = "linux")]
+fn below_agent(sandbox: &Sandbox, folder: &Path, session: Option<&str>, line: &str, input: &str) -> Ran {
+    let named = session.map_or(String::new(), |id| format!("CLAUDE_CODE_SESSION_ID={id}"));
+    let script = format!(
+        "env -u CLAUDECODE -u CLAUDE_CODE_SESSION_ID -u CLAUDE_PROJECT_DIR {named} \"$0\" {line}; exit $?"
+    );
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_tidegate")]).env_clear();
+    command
+        .envs(sandbox.command(&[]).get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .env("CLAUDECODE", "1")
+        .env("CLAUDE_CODE_SESSION_ID", SESSION)
+        .current_dir(folder);
+    let mut running = Running::start(command);
+    running.send(input.as_bytes());
+    running.close();
+    running.end()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_agent_without_its_session_writes_into_no_project() {
+    let sandbox = attended();
+    let other = sandbox.path().join("other");
+    fs::create_dir_all(other.join(".git")).expect("a new folder");
+    let by_person = |args: &[&str]| {
+        let mut command = sandbox.command(args);
+        command.current_dir(&other).env_remove("CLAUDE_PROJECT_DIR");
+        let mut running = Running::start(command);
+        running.close();
+        ok(&running.end()).stdout.clone()
+    };
+    by_person(&["memory", "topic", "add", "Theirs"]);
+    by_person(&["memory", "decision", "add", "1", "Theirs"]);
+    // A session there, of another client.
+    let folder = sandbox.session("in-other");
+    let marks = [
+        SessionMark::Root(other.to_string_lossy().into_owned()).into(),
+        SessionMark::Client(ClientProcess { process: 1, since: 1 }).into(),
+    ];
+    tidegate_state::session::marks::lock_shared(&folder).expect("a folder").append(&marks).expect("marks");
+    let before = exported(&sandbox);
+    let row = before.iter().find(|row| row["kind"] == "project").expect("a project")["uid"].clone();
+    let rows = json!({ "kind": "topic", "uid": "evil", "project": row, "title": "evil", "status": "open",
+        "created": 1, "updated": 1 })
+    .to_string();
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": { "name": "add_topic", "arguments": { "title": "evil" } } })
+    .to_string()
+        + "\n";
+    for (session, why) in [
+        (None, "it names no session"),
+        (Some("unseen"), "session unseen has not been seen"),
+        (Some("in-other"), "it does not run in session in-other"),
+    ] {
+        for (line, input) in [
+            ("memory decision supersede 1 evil", ""),
+            ("memory decision retract 1", ""),
+            ("memory decision edit 1 --text evil", ""),
+            ("memory decision add 1 evil", ""),
+            ("memory topic add evil", ""),
+            ("memory topic close 1", ""),
+            ("memory topic edit 1 --title evil", ""),
+            ("memory log add 1 evil", ""),
+            ("memory import", rows.as_str()),
+        ] {
+            let ran = below_agent(&sandbox, &other, session, line, input);
+            let said = format!("error: nothing was written: an agent runs this command, and {why}\n");
+            assert!(ran.code == Some(1) && ran.stderr.starts_with(&said), "{line}: {ran:?}");
+        }
+        let told = below_agent(&sandbox, &other, session, "mcp", &call).stdout;
+        assert!(told.contains("nothing was written") && told.contains(why), "{told}");
+    }
+    assert_eq!(exported(&sandbox), before);
+    // In its own session it writes into its own project, wherever it stands, and says who it is.
+    let own = below_agent(&sandbox, &other, Some(SESSION), "memory topic add Mine --json", "");
+    let own: Value = serde_json::from_str(&ok(&own).stdout).expect("JSON");
+    assert_eq!(own["in_project"]["name"], "project", "{own}");
+    let line = format!("memory decision add {} Mine --json", own["id"]);
+    let made = below_agent(&sandbox, &other, Some(SESSION), &line, "");
+    let made: Value = serde_json::from_str(&ok(&made).stdout).expect("JSON");
+    assert_eq!(made["session"], SESSION, "{made}");
+    let theirs = below_agent(&sandbox, &other, Some(SESSION), "memory decision supersede 1 evil", "");
+    assert!(theirs.stderr.contains("this belongs to the project other"), "{theirs:?}");
+}
+
 #[test]
 fn lists_name_the_session_that_recorded() {
     let sandbox = attended();
@@ -429,6 +517,30 @@ fn an_import_is_all_or_nothing() {
     assert!(!ok(&memory(&sandbox, &["export"])).stdout.contains(&key));
     let missing = sandbox.path().join("missing.jsonl");
     assert!(refused(&memory(&sandbox, &["import", missing.to_str().unwrap()])).contains("missing.jsonl"));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_import_reads_files_and_not_devices_and_not_for_ever() {
+    let sandbox = Sandbox::new();
+    let pipe = sandbox.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+    for path in ["/dev/zero", &pipe.to_string_lossy(), &sandbox.path().to_string_lossy()] {
+        let ran = memory(&sandbox, &["import", path]);
+        assert!(refused(&ran).starts_with(&format!("error: {path}: not a file\n")), "{ran:?}");
+    }
+    let long = vec![b' '; 5 * 1024 * 1024];
+    for given in [["memory", "import"].as_slice(), &["memory", "import", "-"]] {
+        let ran = sandbox.run_with(given, &long);
+        assert!(
+            refused(&ran).starts_with("error: nothing was imported: line 1 is longer than 4 MiB\n"),
+            "{ran:?}"
+        );
+    }
+    let file = sandbox.path().join("memory.jsonl");
+    fs::write(&file, &long).expect("a file");
+    let ran = memory(&sandbox, &["import", &file.to_string_lossy()]);
+    assert!(refused(&ran).contains("line 1 is longer than 4 MiB"), "{ran:?}");
 }
 
 fn holding(folder: &Path, needle: &str) -> Vec<PathBuf> {

@@ -39,7 +39,7 @@ impl Memory {
         sandbox.config(config);
         let env = PlaceEnv { state_dir: Some(sandbox.state()), ..PlaceEnv::default() };
         let state = StateDir::open(&env).expect("a state directory");
-        let worker = spool::try_work(&state).expect("a lock").expect("nobody else has it");
+        let worker = spool::try_lock_worker(&state).expect("a lock").expect("nobody else has it");
         let transcript = Transcript::at(sandbox.path().join("t.jsonl"));
         Memory { sandbox, transcript, state, worker: Some(worker) }
     }

@@ -356,7 +356,7 @@ fn what_a_closed_gate_costs_is_counted() {
     assert_eq!(record["said"]["model"], json!(answer.stderr.trim_end()));
     assert_eq!(record["said"]["user"], answer.output()["systemMessage"]);
     assert_eq!(record["cost"]["bytes"], answer.stderr.trim_end().len(), "{record}");
-    let tokens = tidegate_core::text::tokens::count_recorded_tokens(answer.stderr.trim_end());
+    let tokens = tidegate_core::text::tokens::estimate_tokens(answer.stderr.trim_end());
     assert_eq!(record["cost"]["tokens"], tokens, "{record}");
 }
 

@@ -263,7 +263,7 @@ fn whoever_looks_is_told_what_waits() {
 fn one_works_at_a_time() {
     let machine = Machine::new();
     machine.turn("s", "u");
-    let alone = spool::try_work(&machine.state).expect("a lock").expect("nobody works");
+    let alone = spool::try_lock_worker(&machine.state).expect("a lock").expect("nobody works");
     let ran = machine.sandbox.run(&["worker"]);
     assert_eq!((ran.code, machine.jobs()), (Some(0), 1), "{}", ran.stderr);
     let waiting = Running::start(machine.sandbox.command(&["worker", "--once"]));

@@ -1,4 +1,4 @@
-//! Asks serde whether an enum has a variant of a name, so that each name stands only once: at its variant.
+//! Asks serde whether an enum has a variant of a given name, so that the names are listed only at the variants.
 
 use std::fmt;
 
@@ -9,44 +9,43 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-/// Whether `T` is an enum that has a variant of this name.
 pub(in crate::feature) fn has_variant<T: DeserializeOwned>(name: &str) -> bool {
-    matches!(T::deserialize(Named(name)), Err(Answer::Yes))
+    matches!(T::deserialize(VariantName(name)), Err(HasVariant::Yes))
 }
 
-/// The name of a variant, and nothing that could be in one.
-struct Named<'n>(&'n str);
+/// Deserializer that offers a variant name and no content.
+struct VariantName<'n>(&'n str);
 
-/// Given as an error: it ends the reading, and costs nothing.
+/// Returned as an error, which ends deserialization early and allocates nothing.
 #[derive(Debug)]
-enum Answer {
+enum HasVariant {
     Yes,
     No,
 }
 
-impl fmt::Display for Answer {
+impl fmt::Display for HasVariant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self, f)
     }
 }
 
-impl std::error::Error for Answer {}
+impl std::error::Error for HasVariant {}
 
-impl Error for Answer {
-    fn custom<T: fmt::Display>(_: T) -> Answer {
-        Answer::No
+impl Error for HasVariant {
+    fn custom<T: fmt::Display>(_: T) -> HasVariant {
+        HasVariant::No
     }
 
-    fn unknown_variant(_: &str, _: &'static [&'static str]) -> Answer {
-        Answer::No
+    fn unknown_variant(_: &str, _: &'static [&'static str]) -> HasVariant {
+        HasVariant::No
     }
 }
 
-impl<'de> Deserializer<'de> for Named<'_> {
-    type Error = Answer;
+impl<'de> Deserializer<'de> for VariantName<'_> {
+    type Error = HasVariant;
 
-    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Answer> {
-        Err(Answer::No)
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, HasVariant> {
+        Err(HasVariant::No)
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -54,7 +53,7 @@ impl<'de> Deserializer<'de> for Named<'_> {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Answer> {
+    ) -> Result<V::Value, HasVariant> {
         visitor.visit_enum(self)
     }
 
@@ -64,35 +63,39 @@ impl<'de> Deserializer<'de> for Named<'_> {
     }
 }
 
-impl<'de> EnumAccess<'de> for Named<'_> {
-    type Error = Answer;
-    type Variant = Known;
+impl<'de> EnumAccess<'de> for VariantName<'_> {
+    type Error = HasVariant;
+    type Variant = UnreadVariant;
 
-    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Known), Answer> {
-        let name: StrDeserializer<'_, Answer> = self.0.into_deserializer();
-        seed.deserialize(name).map(|variant| (variant, Known))
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, UnreadVariant), HasVariant> {
+        let name: StrDeserializer<'_, HasVariant> = self.0.into_deserializer();
+        seed.deserialize(name).map(|variant| (variant, UnreadVariant))
     }
 }
 
-/// The variant exists; nobody asks for what is in it.
-struct Known;
+/// The variant exists; its content is irrelevant.
+struct UnreadVariant;
 
-impl<'de> VariantAccess<'de> for Known {
-    type Error = Answer;
+impl<'de> VariantAccess<'de> for UnreadVariant {
+    type Error = HasVariant;
 
-    fn unit_variant(self) -> Result<(), Answer> {
-        Err(Answer::Yes)
+    fn unit_variant(self) -> Result<(), HasVariant> {
+        Err(HasVariant::Yes)
     }
 
-    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, _: T) -> Result<T::Value, Answer> {
-        Err(Answer::Yes)
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, _: T) -> Result<T::Value, HasVariant> {
+        Err(HasVariant::Yes)
     }
 
-    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, Answer> {
-        Err(Answer::Yes)
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, HasVariant> {
+        Err(HasVariant::Yes)
     }
 
-    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], _: V) -> Result<V::Value, Answer> {
-        Err(Answer::Yes)
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        _: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, HasVariant> {
+        Err(HasVariant::Yes)
     }
 }

@@ -1,8 +1,9 @@
-//! Marks: small durable facts of a session, one JSON object a line.
+//! Marks: small durable facts of a session, one JSON object per line.
 //!
-//! Each room has its own ([`RoomMarks`]); here they are one file. Every mark is set-once or latest-wins, but for the few that
-//! a mark of the session voids, so a long file can be rewritten as a short one ([`Marks::lines`]) at any time. Hooks run in
-//! parallel: what must not be decided by whose line comes last is decided under the session's lock.
+//! Each room defines its own ([`RoomMarks`]); together they form one file. A mark is set once or replaced by a later
+//! one, except for a few that a session mark voids. So a long file can be rewritten as a short one at any time
+//! ([`Marks::to_lines`]). Hooks run in parallel: decisions that must not depend on the order of lines are made under
+//! the session's lock.
 
 use std::borrow::Cow;
 
@@ -14,36 +15,33 @@ pub use crate::feature::session::marks::{
     ClientProcess, Mark as SessionMark, Marks as SessionMarks, Note, UNTIL_BOUNDARY,
 };
 
-/// The marks of one room, folded.
+/// The folded marks of one room.
 pub trait RoomMarks {
-    /// One mark, as it is written: tagged with its name, which no other room uses.
+    /// Serialized with a tag that is unique across rooms.
     type Mark;
 
-    /// Takes one more.
     fn apply(&mut self, mark: Self::Mark);
 
-    /// Takes what a mark of the session means here. `_session` is as it was before.
+    /// Applies the effect of a session mark on this room. `_session` is the state before that mark.
     fn hear(&mut self, _mark: &SessionMark, _session: &SessionMarks) {}
 
-    /// Marks of a short file that have to stand before those of the session.
+    /// Marks that a shortened file must contain before the session's own.
     fn opening(&self) -> Vec<Self::Mark> {
         Vec::new()
     }
 
-    /// All others: the fewest that, read after those of the session, come to the same.
+    /// All other marks: the fewest that fold to the same state when read after the session's.
     fn short(&self) -> Vec<Self::Mark>;
 }
 
 macro_rules! aggregate {
     (session Session; $($room:ident $Room:ident;)*) => {
-        /// One mark. A mark of a newer version is kept as it is and otherwise passed over.
+        /// Marks of newer versions are kept verbatim and otherwise ignored.
         #[derive(Clone, Debug, PartialEq, Serialize)]
         #[serde(untagged)]
         pub enum Mark {
-            /// Of the session itself.
             Session(SessionMark),
             $(
-                #[doc = concat!("Of the room `", stringify!($room), "`.")]
                 $Room(crate::feature::$room::marks::Mark),
             )*
         }
@@ -65,20 +63,17 @@ macro_rules! aggregate {
         /// All marks of a session, folded.
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct Marks {
-            /// The session itself.
             pub session: SessionMarks,
             $(
-                #[doc = concat!("What the room `", stringify!($room), "` remembers.")]
                 pub $room: crate::feature::$room::marks::Marks,
             )*
-            /// Lines we could not read: torn, or of a newer version.
+            /// Unreadable lines: torn, or written by a newer version.
             pub unread: Vec<String>,
         }
 
         impl Mark {
-            /// Reads a line, as the room that knows its name does.
             pub fn read(line: &str) -> Option<Mark> {
-                let name = name(line)?;
+                let name = mark_name(line)?;
                 if has_variant::<SessionMark>(name) {
                     return serde_json::from_str(line).ok().map(Mark::Session);
                 }
@@ -92,7 +87,6 @@ macro_rules! aggregate {
         }
 
         impl Marks {
-            /// Takes one more mark.
             pub fn apply(&mut self, mark: impl Into<Mark>) {
                 match mark.into() {
                     Mark::Session(mark) => {
@@ -106,7 +100,7 @@ macro_rules! aggregate {
                 }
             }
 
-            /// The fewest marks that come to the same.
+            /// The fewest marks that fold to the same state.
             fn short(&self) -> Vec<Mark> {
                 let mut marks = Vec::new();
                 marks.extend(self.session.opening().into_iter().map(Mark::from));
@@ -123,7 +117,6 @@ macro_rules! aggregate {
             use proptest::prelude::*;
             use proptest::strategy::Union;
 
-            /// Any mark of any room.
             pub(super) fn mark() -> impl Strategy<Value = Mark> {
                 Union::new([
                     crate::feature::session::marks::tests::mark().prop_map(Mark::from).boxed(),
@@ -131,7 +124,6 @@ macro_rules! aggregate {
                 ])
             }
 
-            /// How many rooms know a name.
             pub(super) fn knowing(name: &str) -> usize {
                 [
                     has_variant::<SessionMark>(name),
@@ -147,29 +139,29 @@ macro_rules! aggregate {
 
 rooms!(marks, aggregate);
 
-/// The name of a mark in its line: `{"name":…}`, or `"name"` where there is no more to it.
-fn name(line: &str) -> Option<&str> {
-    // Bytes: a name is found some dozen times in a run, and looking for a character costs thrice as much.
+/// The name of a mark in its line: `{"name":…}`, or `"name"` for a mark without content.
+fn mark_name(line: &str) -> Option<&str> {
+    // Bytes: this runs dozens of times per hook, and a search by character costs three times as much.
     let mut quotes = line.bytes().enumerate().filter(|(_, byte)| *byte == b'"').map(|(at, _)| at);
     line.get(quotes.next()? + 1..quotes.next()?)
 }
 
-/// Enough for the marks of any version; more is damage and not worth carrying along.
-const UNREAD_KEPT: usize = 64;
+/// Enough for the marks of any version; more than this is damage.
+const MAX_UNREAD: usize = 64;
 
 impl Marks {
-    /// Reads a marks file.
+    /// Parses a marks file.
     pub fn fold(bytes: &[u8]) -> Marks {
         let mut marks = Marks::default();
-        // Once for the whole file, instead of for every string in it.
+        // Validated once for the whole file instead of for every string in it.
         let whole = str::from_utf8(bytes);
         let text = whole.map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
         for line in text.split('\n').filter(|line| !line.trim_ascii().is_empty()) {
-            // A line that was not text is not read: its mark would say something else than was written.
+            // A line that was not valid UTF-8 is not parsed: its mark would differ from the original.
             let is_text = whole.is_ok() || !line.contains(char::REPLACEMENT_CHARACTER);
             match Some(line).filter(|_| is_text).and_then(Mark::read) {
                 Some(mark) => marks.apply(mark),
-                None if marks.unread.len() < UNREAD_KEPT => marks.unread.push(line.to_owned()),
+                None if marks.unread.len() < MAX_UNREAD => marks.unread.push(line.to_owned()),
                 None => {}
             }
         }
@@ -177,7 +169,7 @@ impl Marks {
     }
 
     /// The shortest file that reads back the same.
-    pub fn lines(&self) -> String {
+    pub fn to_lines(&self) -> String {
         let mut lines = write_lines(&self.short());
         for line in &self.unread {
             lines.push_str(line);
@@ -187,7 +179,6 @@ impl Marks {
     }
 }
 
-/// Marks as they are appended to the file.
 pub fn write_lines(marks: &[Mark]) -> String {
     let mut lines = String::new();
     for mark in marks {
@@ -210,14 +201,14 @@ mod tests {
         ) {
             let long = Marks::fold(write_lines(&marks).as_bytes());
             prop_assert!(long.unread.is_empty());
-            prop_assert_eq!(&Marks::fold(long.lines().as_bytes()), &long);
-            prop_assert!(long.lines().len() < 10 * 1024);
+            prop_assert_eq!(&Marks::fold(long.to_lines().as_bytes()), &long);
+            prop_assert!(long.to_lines().len() < 10 * 1024);
         }
 
         #[test]
         fn a_name_belongs_to_one_room(mark in of_all_rooms::mark()) {
             let line = write_lines(&[mark]);
-            prop_assert_eq!(of_all_rooms::knowing(name(&line).unwrap()), 1);
+            prop_assert_eq!(of_all_rooms::knowing(mark_name(&line).unwrap()), 1);
         }
 
         #[test]
@@ -231,7 +222,7 @@ mod tests {
         let marks = Marks::fold(b"{\"relay\":5}\n{\"something-new\":{\"x\":1}}\n{\"rel");
         assert_eq!(marks.session.relays, [5]);
         assert_eq!(marks.unread.len(), 2);
-        assert!(marks.lines().contains("something-new"));
+        assert!(marks.to_lines().contains("something-new"));
     }
 
     #[test]

@@ -1,10 +1,11 @@
-//! 3. What we think of it: one folder per policy, one list.
+//! Features: one room (folder) each with its model, settings, marks, texts and policies, and the lists that join
+//! them.
 //!
-//! A folder holds the policy, its settings and its literate table (`<id>.md`, run by `tests/policies.rs`).
-//! To add one: make the folder, add its line below.
+//! A policy's rules are a literate table (`<id>.md` in its room), run by `tests/tables`. To add a room, make the folder
+//! and add its line to `rooms!`; to add a policy, add its line to `policies!`.
 
-/// The rooms, for the aggregates that are made of a part of each: module and variant. The session is first: the others hear its
-/// marks. Facts are read in this order: a reader may use what stands before it.
+/// The rooms, module and variant, for the aggregates built from a part of each. The session comes first, because the
+/// others hear its marks. Facts are read in this order: a reader may use the facts of earlier rooms.
 macro_rules! rooms {
     (all, $with:ident) => {
         $with! {
@@ -23,7 +24,7 @@ macro_rules! rooms {
             worktree Worktree;
         }
     };
-    // Those that remember something.
+    // Rooms with marks of their own.
     (marks, $with:ident) => {
         $with! {
             session Session;
@@ -63,36 +64,35 @@ use std::collections::BTreeSet;
 
 use crate::event::Event;
 use crate::feature::config::Config;
-use crate::feature::facts::{Facts, Join, Known, Needs};
+use crate::feature::facts::{Facts, JoinNeeds, Known, Needs};
 use crate::feature::marks::{Mark, Marks};
 use crate::feature::verdict::{Carried, Verdict};
 use crate::settings::section::Section;
 
-/// One room: which parts it adds to the aggregates, and its own bookkeeping, which does not depend on how its policies are set.
+/// One room: the types it adds to the aggregates, and bookkeeping that runs whatever the mode of its policies.
 pub trait Feature {
-    /// What it may have to look for; a reader in the state crate finds it.
-    type Needs: Join;
-    /// What was found.
+    /// Questions to the outside; a reader in the state crate answers them.
+    type Needs: JoinNeeds;
+    /// The answers to `Needs`.
     type Facts: Default;
-    /// What it may have done; a writer in the state crate does it.
+    /// Carried out by a writer in the state crate.
     type Effect: Carried;
 
-    /// What it has to know to keep its books at this event.
     fn needs(_: &Event<'_>, _: Option<&Marks>, _: &Config) -> Needs {
         Needs::default()
     }
 
-    /// The marks that the event leaves in any case.
+    /// Marks left by the event, independent of any verdict.
     fn observe(_: &Facts<'_>, _: &Config) -> Vec<Mark> {
         Vec::new()
     }
 
-    /// Those of them that must not be lost: they are left aside where the run fails.
+    /// The subset of [`Feature::observe`] that must not be lost: stored separately when the run fails.
     fn must_note(_: &Facts<'_>, _: &Config) -> Vec<Mark> {
         Vec::new()
     }
 
-    /// Whether the answer to this event is worth more time than advice gets.
+    /// Grants the event a longer deadline than advice gets.
     fn deserves_time(_: &Event<'_>, _: &Marks) -> bool {
         false
     }
@@ -100,31 +100,27 @@ pub trait Feature {
 
 macro_rules! all_rooms {
     ($($room:ident $variant:ident;)*) => {
-        /// What the rooms have to know to keep their books.
         pub fn needs(event: &Event<'_>, marks: Option<&Marks>, config: &Config) -> Needs {
             let needs = Needs::default();
             $(let needs = needs.and(<$room::Room as Feature>::needs(event, marks, config));)*
             needs
         }
 
-        /// The marks that an event leaves whatever the policies think of it.
         pub fn observe(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
             let mut marks = Vec::new();
-            // Whatever is in that file, adding to it would not make it readable.
+            // Appending to an unreadable file would not make it readable.
             if !matches!(facts.marks, Known::Broken(_)) {
                 $(marks.extend(<$room::Room as Feature>::observe(facts, config));)*
             }
             marks
         }
 
-        /// Those of them that must not be lost.
         pub fn must_note(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
             let mut marks = Vec::new();
             $(marks.extend(<$room::Room as Feature>::must_note(facts, config));)*
             marks
         }
 
-        /// Whether the answer to this event is worth more time than advice gets.
         pub fn deserves_time(event: &Event<'_>, marks: &Marks) -> bool {
             $(<$room::Room as Feature>::deserves_time(event, marks) ||)* false
         }
@@ -132,72 +128,63 @@ macro_rules! all_rooms {
 }
 rooms!(all, all_rooms);
 
-/// The folder of a project in which flow and stock stand.
+/// Project folder for flow and stock.
 pub const CONTEXT_FOLDER: &str = ".claude/context";
 
-/// A file in [`CONTEXT_FOLDER`] that says where a session's work stands.
+/// File in [`CONTEXT_FOLDER`] with the state of a session's work.
 pub const HANDOFF_FILE: &str = "handoff.md";
 
-/// A pure function from event, facts and config to a verdict.
 pub trait Policy: Sync {
     /// The name in config, `TIDEGATE_OFF`, journal and report.
     fn id(&self) -> &'static str;
-    /// Whether it speaks, only records what it would have said, or stays out.
     fn mode(&self, config: &Config) -> Mode;
-    /// What it has to know at this event; `None` when it has nothing to do with it.
+    /// `None` if the policy takes no part in this event.
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs>;
-    /// What it has to know besides, now that all of that is known.
+    /// Second round, once the facts of the first are known.
     fn needs_more(&self, _: &Facts<'_>, _: &Config) -> Needs {
         Needs::default()
     }
-    /// Whether it has nothing to say to what another policy before it holds back.
+    /// Yields to earlier policies: not asked once one of them denied the event.
     fn yields(&self) -> bool {
         false
     }
-    /// Whether what it says is markup that the model is to see as such; all else is made neutral.
+    /// Texts keep their markup; those of other policies are neutralised.
     fn speaks_markup(&self) -> bool {
         false
     }
-    /// The skills that it may ask for.
+    /// Skills that the policy may ask for.
     fn skills<'c>(&self, _: &'c Config) -> Vec<&'c str> {
         Vec::new()
     }
-    /// What it thinks. Called only where it listens.
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict;
 }
 
-/// How seriously a policy is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// It decides.
     Live,
-    /// It decides, the record says so, nothing else happens.
+    /// Decides, but the verdict is only recorded.
     Shadow,
-    /// It is not asked.
     Off,
 }
 
 macro_rules! policies {
     ($($section:ident => $($module:ident)::+, $policy:ident;)*) => {
-        /// Every policy, in the order in which reasons are joined.
+        /// In the order in which reasons are joined.
         pub const POLICIES: &[&dyn Policy] = &[$(&$($module)::+::$policy,)*];
 
-        /// Each policy's own settings.
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct PolicySettings {
             $(
-                #[doc = concat!("Section `[", stringify!($section), "]`.")]
                 pub $section: $($module)::+::Settings,
             )*
         }
 
         impl PolicySettings {
-            /// The sections, in policy order.
+            /// In policy order.
             pub fn sections(&self) -> Vec<&dyn Section> {
                 vec![$(&self.$section,)*]
             }
 
-            /// The same, to be changed.
             pub fn sections_mut(&mut self) -> Vec<&mut dyn Section> {
                 vec![$(&mut self.$section,)*]
             }
@@ -224,13 +211,13 @@ policies! {
     relay_log => memory::relay_log, RelayLog;
 }
 
-/// The policies that a person can switch off, by their ids.
-pub fn switchable() -> impl Iterator<Item = &'static str> {
+/// Ids of policies that a person can switch off.
+pub fn switchable_policies() -> impl Iterator<Item = &'static str> {
     let ours = [approval::ID, friction::ID];
     POLICIES.iter().map(|policy| policy.id()).filter(move |id| !ours.contains(id))
 }
 
-/// Every skill that a policy may ask for, each once.
+/// Skills that any policy may ask for, without duplicates.
 pub fn skills(config: &Config) -> Vec<&str> {
     let mut seen = BTreeSet::new();
     let all = POLICIES.iter().flat_map(|policy| policy.skills(config));

@@ -1,4 +1,4 @@
-//! What a policy thinks of an event, and what it wants done. All of it data.
+//! Verdicts of policies and the effects they want, as plain data.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,39 +7,35 @@ use crate::feature::Feature;
 use crate::feature::marks::Mark;
 pub use crate::host::answer::Call;
 
-/// Who is spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
-    /// The model, in English.
+    /// Texts are in English.
     Model,
-    /// The person, in their language.
+    /// Texts are in their language.
     User,
 }
 
-/// Something to say beside the call.
+/// A text that accompanies the call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Say {
-    /// To whom.
     pub to: Audience,
-    /// The text.
     pub text: String,
-    /// What is dropped first when the text is too long: the smaller.
+    /// When texts are too long, the smallest weight is dropped first.
     pub weight: u8,
-    /// It explains a denial, so it stays beside one.
+    /// Explains a denial, so it is kept when the call is denied.
     pub explains: bool,
-    /// Done only if this was really said.
+    /// Carried out only if the text was really said.
     pub when_said: Vec<Effect>,
 }
 
-/// What is asked of every effect, whatever it is.
+/// Properties common to all effects.
 pub trait Carried {
-    /// Whether it stays within our own state: a policy in the shadow has these, too. What is said once it would have said
-    /// once, and what is measured is measured.
+    /// Changes only Tidegate's own state. These effects also happen in shadow mode: a text that is said once counts
+    /// as said, and measurements continue.
     fn is_private(&self) -> bool;
 
-    /// When it is carried out.
-    fn when(&self) -> When {
-        When::Answered
+    fn when(&self) -> EffectTiming {
+        EffectTiming::Answered
     }
 
     /// The mark that it leaves.
@@ -48,21 +44,20 @@ pub trait Carried {
     }
 }
 
-/// Names the step of the run that has failed, from why.
-pub type AsStep = fn(String) -> FailedStep;
+/// Builds the failed step from the error's message.
+pub type StepFromError = fn(String) -> FailedStep;
 
-/// When an effect is carried out, and which step of the run has failed if it cannot be.
+/// When an effect is carried out, and the step to report if it fails.
 #[derive(Clone, Copy, Debug)]
-pub enum When {
-    /// Before the answer, which stands only if this succeeds.
-    Needed(AsStep),
-    /// Before the answer, which stands in any case. If it fails, the record says so and its mark is not left.
-    Tried(AsStep),
-    /// Once the answer is out. It may fail without a loss.
+pub enum EffectTiming {
+    /// Before the answer, which is given only if this succeeds.
+    Needed(StepFromError),
+    /// Before the answer, which is given in any case. A failure is recorded, and the effect's mark is not left.
+    Tried(StepFromError),
+    /// After the answer. May fail without a loss.
     Answered,
 }
 
-/// A room that has no effects.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NoEffect {}
 
@@ -74,13 +69,11 @@ impl Carried for NoEffect {
 
 macro_rules! effects {
     ($($room:ident $variant:ident;)*) => {
-        /// What is to be done. It is done only if the verdict stands.
+        /// Carried out only if the verdict stands.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Effect {
-            /// Remember this in the session.
             Mark(Mark),
             $(
-                #[doc = concat!("An effect of the room `", stringify!($room), "`.")]
                 $variant(<crate::feature::$room::Room as Feature>::Effect),
             )*
         }
@@ -93,10 +86,10 @@ macro_rules! effects {
                 }
             }
 
-            fn when(&self) -> When {
+            fn when(&self) -> EffectTiming {
                 match self {
-                    // Together with all other marks of the event.
-                    Effect::Mark(_) => When::Answered,
+                    // Written together with all other marks of the event.
+                    Effect::Mark(_) => EffectTiming::Answered,
                     $(Effect::$variant(effect) => effect.when(),)*
                 }
             }
@@ -113,107 +106,94 @@ macro_rules! effects {
 rooms!(all, effects);
 
 impl Effect {
-    /// Remember this in the session.
     pub fn mark(mark: impl Into<Mark>) -> Effect {
         Effect::Mark(mark.into())
     }
 }
 
-/// What would satisfy an interruption. Without anything it is only told.
+/// Conditions that satisfy an interruption. Empty for one that only informs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[expect(clippy::struct_excessive_bools, reason = "a list of things that can be asked for")]
 pub struct Asks {
-    /// Skills that all have to be invoked.
+    /// All of them must be invoked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skills: Vec<String>,
-    /// Skills of which one is enough.
+    /// One of them is enough.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub any_skill: Vec<String>,
-    /// Files of which it is enough that one is read.
+    /// Reading one of them is enough.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub any_file: Vec<String>,
-    /// The work has to be verified.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub verified: bool,
-    /// The file that it is about.
+    /// The file that the interruption is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// A person has to go through the entries of the flow.
+    /// A person reviews the entries of the flow.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compound: bool,
-    /// An entry has to be written.
+    /// An entry is written to the flow.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub entry: bool,
-    /// This gate of a workflow has to be let through.
+    /// This gate of a workflow is passed or skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gate: Option<usize>,
-    /// The conversation has to be compacted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compacted: bool,
-    /// Somebody has to say that this stage of a cycle is done, or cannot be.
+    /// This stage of a cycle is declared done or failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stage: Option<String>,
-    /// The answer has to have a tag.
+    /// The answer carries a meta tag.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub tag: bool,
-    /// Something has to be recorded for this topic.
+    /// Something is recorded for this topic.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub topic: Option<i64>,
 }
 
 impl Asks {
-    /// All of these skills, before this file is edited.
     pub fn skills(skills: Vec<String>, file: impl Into<String>) -> Asks {
         Asks { skills, file: Some(file.into()), ..Asks::default() }
     }
 
-    /// One of these skills, or reading one of these files.
     pub fn any(any_skill: Vec<String>, any_file: Vec<String>) -> Asks {
         Asks { any_skill, any_file, ..Asks::default() }
     }
 
-    /// That the work is verified.
     pub fn verified() -> Asks {
         Asks { verified: true, ..Asks::default() }
     }
 
-    /// That a person goes through the entries of the flow.
     pub fn compound() -> Asks {
         Asks { compound: true, ..Asks::default() }
     }
 
-    /// That an entry is written.
     pub fn entry() -> Asks {
         Asks { entry: true, ..Asks::default() }
     }
 
-    /// That a gate is let through.
     pub fn gate(number: usize) -> Asks {
         Asks { gate: Some(number), ..Asks::default() }
     }
 
-    /// That the conversation is compacted.
     pub fn compacted() -> Asks {
         Asks { compacted: true, ..Asks::default() }
     }
 
-    /// That a stage is gone through: by its skill, or by a word.
+    /// Satisfied by invoking the skill or by declaring the stage done.
     pub fn stage(stage: impl Into<String>, skill: impl Into<String>) -> Asks {
         Asks { any_skill: vec![skill.into()], stage: Some(stage.into()), ..Asks::default() }
     }
 
-    /// That the answer has a tag.
     pub fn tag() -> Asks {
         Asks { tag: true, ..Asks::default() }
     }
 
-    /// That something is recorded for a topic.
     pub fn topic(id: i64) -> Asks {
         Asks { topic: Some(id), ..Asks::default() }
     }
 
-    /// Whether it asks for nothing.
     pub fn is_empty(&self) -> bool {
         let Asks {
             skills,
@@ -242,27 +222,23 @@ impl Asks {
 /// One policy's answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verdict {
-    /// What to do with the event.
     pub call: Call,
-    /// Why, for whoever is denied. Facts, and what satisfies them.
+    /// The reason for a denial, shown to the model: facts, and how to satisfy them.
     pub reason: Option<String>,
-    /// Why, for whoever asks later: also a silent pass has a cause. A few words for the record.
+    /// A few words for the record. A silent pass has a cause too.
     pub because: &'static str,
-    /// What to say beside it.
     pub says: Vec<Say>,
-    /// What would satisfy it. Of a silent pass: what it still waits for.
+    /// On a silent pass: the conditions it still waits for.
     pub asks: Asks,
-    /// What to do if the verdict stands.
     pub effects: Vec<Effect>,
 }
 
 impl Verdict {
-    /// Nothing to object, nothing to say.
     pub fn pass() -> Verdict {
         Verdict::default()
     }
 
-    /// A pass that says in the record where it comes from.
+    /// A pass with a cause in the record.
     pub fn silent(because: &'static str) -> Verdict {
         Verdict { because, ..Verdict::default() }
     }

@@ -1,4 +1,4 @@
-//! What a gate answers that could not check: closed, in its own words, with the way past it for the person.
+//! The answer of a gate whose check failed: it denies in its own words and tells the person the way past it.
 //!
 //! A failure never looks like a policy's verdict: it has its own class in the record and its own sentence.
 
@@ -9,7 +9,7 @@ use crate::pipeline::words;
 use crate::text::lang::Lang;
 use crate::text::quoted::quoted_line;
 
-/// What is known about the registration that called us.
+/// The registration that called the hook.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Registration {
     /// The event it was written for.
@@ -19,14 +19,14 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// Whether a failed check closes a gate: if the registration or the payload says PreToolUse, unless the
-    /// registration only advises.
-    pub fn gates(self, kind: Option<EventKind>) -> bool {
+    /// A failed check denies if the registration or the payload says PreToolUse, unless the registration only
+    /// advises.
+    pub fn closes_on_failure(self, kind: Option<EventKind>) -> bool {
         !self.advice && [kind, self.event].contains(&Some(EventKind::PreToolUse))
     }
 }
 
-/// Whether the members that the gates need can be used.
+/// Fails if a member that the gates need cannot be used.
 pub fn check_members(event: &Event<'_>) -> Result<(), FailedStep> {
     if let Err(step) = &event.tool {
         return Err(step.clone());
@@ -34,41 +34,37 @@ pub fn check_members(event: &Event<'_>) -> Result<(), FailedStep> {
     event.edit_paths().transpose().map(|_| ()).map_err(Clone::clone)
 }
 
-/// What a gate says that could not check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Closed {
-    /// To the model, on stderr.
+pub struct ClosedGate {
+    /// On stderr.
     pub model: String,
-    /// To the person only: the way past it is theirs.
+    /// Only for the person, because it names the way past the gate.
     pub user: String,
 }
 
-impl Closed {
-    /// Says it.
-    pub fn because(step: &FailedStep, lang: Lang) -> Closed {
-        Closed {
-            // A step may name a path.
+impl ClosedGate {
+    pub fn for_call(step: &FailedStep, lang: Lang) -> ClosedGate {
+        ClosedGate {
+            // Quoted, because a step may name a path.
             model: quoted_line(&format!("tidegate could not check: {step}. The call was not let through.")),
             user: quoted_line(&words::gate_closed(lang, step)),
         }
     }
 
-    /// At the end of a turn: without the session's marks, edits that were not verified are not known.
-    pub fn at_stop(step: &FailedStep, lang: Lang) -> Closed {
+    /// For the end of a turn: without the session's marks, unverified edits are unknown.
+    pub fn for_stop(step: &FailedStep, lang: Lang) -> ClosedGate {
         let model = format!(
             "Run the project's checks now if code was edited in this turn, and tell the person that Tidegate cannot use its \
              state: {step}. Tidegate cannot tell whether edits were verified, and holds this turn once."
         );
-        Closed { model: quoted_line(&model), user: quoted_line(&words::stop_unchecked(lang, step)) }
+        ClosedGate { model: quoted_line(&model), user: quoted_line(&words::stop_unchecked(lang, step)) }
     }
 
-    /// As it goes over the wire at the end of a turn.
     pub fn stop_reply(&self, host: Host) -> Reply {
         let answer = Answer { call: Call::Deny, reason: &self.model, user: &self.user, context: "" };
         host.reply(EventKind::Stop, &answer)
     }
 
-    /// As it goes over the wire.
     pub fn reply(&self, host: Host) -> Reply {
         host.refuse(&self.model, &self.user)
     }

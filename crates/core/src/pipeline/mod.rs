@@ -1,4 +1,4 @@
-//! From an event to its ruling, its answer and its record.
+//! From an event to its ruling, its answer and its record. Knows the features only through their list.
 
 pub mod friction;
 pub mod gate;
@@ -15,12 +15,11 @@ use crate::feature::marks::Marks;
 use crate::feature::verdict::{Audience, Call, Say, Verdict};
 use crate::feature::{self, Mode, POLICIES, Policy};
 use crate::text::quoted::quoted;
-use ruling::{Part, Ruling};
+use ruling::{Ruling, RulingPart};
 
 pub use crate::feature::{deserves_time, must_note, observe};
 
-/// The policies that take part in this event.
-fn listening<'a>(
+fn listening_policies<'a>(
     event: &'a Event<'_>,
     marks: Option<&'a Marks>,
     config: &'a Config,
@@ -31,22 +30,21 @@ fn listening<'a>(
     })
 }
 
-/// What has to be known for this event.
 pub fn needs(event: &Event<'_>, marks: Option<&Marks>, config: &Config) -> Needs {
     let of_rooms = feature::needs(event, marks, config);
-    listening(event, marks, config).fold(of_rooms, |all, (_, needs)| all.and(needs))
+    listening_policies(event, marks, config).fold(of_rooms, |all, (_, needs)| all.and(needs))
 }
 
-/// What has to be known besides, now that all of that is known.
+/// Second round, once the facts of the first are known.
 pub fn needs_more(facts: &Facts<'_>, config: &Config) -> Needs {
-    listening(facts.event, facts.marks.value(), config)
+    listening_policies(facts.event, facts.marks.value(), config)
         .fold(Needs::default(), |all, (policy, _)| all.and(policy.needs_more(facts, config)))
 }
 
-/// Asks every policy that listens. `clock` counts microseconds from anywhere.
+/// `clock` returns microseconds from any origin.
 pub fn decide(facts: &Facts<'_>, config: &Config, clock: &dyn Fn() -> u64) -> Ruling {
-    let first = if config.broken.is_empty() { Ruling::pass() } else { broken_config(facts, config) };
-    listening(facts.event, facts.marks.value(), config).fold(first, |ruling, (policy, _)| {
+    let first = if config.broken.is_empty() { Ruling::pass() } else { report_broken_config(facts, config) };
+    listening_policies(facts.event, facts.marks.value(), config).fold(first, |ruling, (policy, _)| {
         let start = clock();
         let held = policy.yields() && ruling.call() >= Call::Deny;
         let mut verdict =
@@ -56,12 +54,13 @@ pub fn decide(facts: &Facts<'_>, config: &Config, clock: &dyn Fn() -> u64) -> Ru
         }
         let micros = clock().saturating_sub(start);
         let shadow = policy.mode(config) == Mode::Shadow;
-        ruling.merge(Ruling::of(Part { policy: policy.id(), verdict, shadow, micros }))
+        ruling.merge(Ruling::from_part(RulingPart { policy: policy.id(), verdict, shadow, micros }))
     })
 }
 
-/// Tells the person at the start of a session which config files cannot be read. Not a policy: nobody can switch it off.
-fn broken_config(facts: &Facts<'_>, config: &Config) -> Ruling {
+/// Tells the person at the start of a session which config files cannot be read. Not a policy, so it cannot be
+/// switched off.
+fn report_broken_config(facts: &Facts<'_>, config: &Config) -> Ruling {
     if facts.event.kind != EventKind::SessionStart || !facts.event.is_main_thread() {
         return Ruling::pass();
     }
@@ -74,10 +73,10 @@ fn broken_config(facts: &Facts<'_>, config: &Config) -> Ruling {
     };
     let says = config.broken.iter().map(say).collect();
     let verdict = Verdict { says, ..Verdict::silent("a config file cannot be read") };
-    Ruling::of(Part { policy: "config", verdict, shadow: false, micros: 0 })
+    Ruling::from_part(RulingPart { policy: "config", verdict, shadow: false, micros: 0 })
 }
 
-/// Everything that a policy says. Whatever it put in between its own words is neutral then, so its own words have no markup.
+/// Neutralises all text of a policy, including quoted parts. A policy's own words must therefore contain no markup.
 fn quote_verdict(verdict: &mut Verdict) {
     let texts = verdict.says.iter_mut().map(|say| &mut say.text);
     for text in verdict.reason.iter_mut().chain(texts) {

@@ -1,6 +1,6 @@
-//! 6. What is written down: one record per ruling, one line of JSON each.
+//! The record of a ruling: one line of JSON in the journal.
 //!
-//! Readers take what they can and count what they cannot; a writer never touches a line that is there.
+//! Readers take the lines they can parse and count the others; writers never change an existing line.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,112 +19,100 @@ use crate::host::person::Person;
 use crate::meter::Meter;
 use crate::pipeline::ruling::{Outcome, Ruling};
 use crate::redact::{Found, redact_in_place};
-use crate::text::tokens::count_recorded_tokens;
+use crate::text::tokens::estimate_tokens;
 use crate::time::Millis;
 
-/// The version of the format. A reader skips records of a newer one.
-pub const FORMAT: u32 = 1;
+/// Version of the format. Readers skip records of a newer one.
+pub const RECORD_FORMAT: u32 = 1;
 
 /// One line of the journal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Record {
-    /// The version of the format.
+    /// Version of the format.
     pub v: u32,
-    /// Names the record in `tidegate explain`.
+    /// Used by `tidegate explain`.
     pub id: String,
-    /// When, in UTC.
+    /// In UTC.
     pub at: String,
-    /// The event's name on the wire.
+    /// Name on the wire.
     pub event: String,
-    /// Which client called.
     pub host: String,
-    /// The session; absent when the payload had none.
+    /// Absent if the payload had none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The session's project.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// The subagent, if it was one.
+    /// Absent in the main thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The tool, at tool events.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// What started or ended it: `startup`, `auto`, …
+    /// Cause of the event: `startup`, `auto`, …
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
-    /// Whether a person was there.
     #[serde(alias = "attended")]
     pub person: Person,
-    /// The call, or `failed` when a check could not be made, `unguarded` when the guard variable was set, `foreign` when
-    /// another host called, `backend` when a language model was asked.
+    /// The call, or `failed` (a check failed), `unguarded` (the guard variable was set), `foreign` (another host
+    /// called), `backend` (a language model was asked).
     pub ruling: String,
-    /// Each policy's answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub verdicts: Vec<VerdictRecord>,
-    /// What was done at this event that settles what was said before.
+    /// Deeds at this event that may settle earlier interruptions.
     #[serde(skip_serializing_if = "Deeds::is_empty")]
     pub did: Deeds,
-    /// The meter at that moment; absent when nobody asked.
+    /// Absent if no policy needed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub meter: Option<MeterRecord>,
-    /// What was said.
-    #[serde(skip_serializing_if = "Said::is_empty")]
-    pub said: Said,
-    /// What it cost.
-    pub cost: Cost,
-    /// A compaction, with what was kept as far as that is known.
+    #[serde(skip_serializing_if = "SaidTexts::is_empty")]
+    pub said: SaidTexts,
+    pub cost: HookCost,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub boundary: Option<BoundaryRecord>,
-    /// A language model that was asked.
+    /// A call to a language model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backend: Option<BackendCall>,
-    /// The check that failed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub failure: Option<Failure>,
-    /// Policies that the client's environment switched off.
+    pub failure: Option<FailedCheck>,
+    /// Policies switched off by the client's environment.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub off: Vec<String>,
-    /// Policies that `tidegate off` switched off.
+    /// Policies switched off by `tidegate off`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub off_by_command: Vec<String>,
-    /// What was wrong with the config.
+    /// Problems of the config.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub config: Vec<String>,
-    /// Secrets that were taken out of the texts.
+    /// Secrets removed from the texts.
     #[serde(skip_serializing_if = "Found::is_empty")]
     pub redacted: Found,
 }
 
-/// One policy's answer.
+/// One policy's verdict.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct VerdictRecord {
-    /// Whose.
     pub policy: String,
-    /// What.
     pub call: String,
-    /// Only recorded, not carried out.
+    /// Recorded, but not carried out.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub shadow: bool,
-    /// Why, as it was told.
+    /// As given to the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Why, in a few words.
+    /// In a few words.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub because: String,
-    /// What it wanted to say, whether or not it was said.
-    #[serde(skip_serializing_if = "Said::is_empty")]
-    pub says: Said,
-    /// What would satisfy it.
+    /// Whether or not it fitted into the reply.
+    #[serde(skip_serializing_if = "SaidTexts::is_empty")]
+    pub says: SaidTexts,
     #[serde(skip_serializing_if = "Asks::is_empty")]
     pub asks: Asks,
-    /// Time to decide.
+    /// Time to decide, in microseconds.
     pub us: u64,
 }
 
-/// What was done that policies ask for, or that people do about them. Paths as the tool named them.
+/// Actions that policies ask for, or that people take about them. Paths as the tool named them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[expect(clippy::struct_excessive_bools, reason = "a list of things that can be done")]
@@ -132,72 +120,67 @@ pub struct Deeds {
     /// A human prompt began.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub prompt: bool,
-    /// Skills that were invoked or typed.
+    /// Invoked by the model or typed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skills: Vec<String>,
-    /// Files of code that a tool edited.
+    /// Code files edited by a tool.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub edited: Vec<String>,
-    /// Files that a command line wrote.
+    /// Files written by a command line.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub edited_by_shell: Vec<String>,
-    /// Files that were read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub read: Vec<String>,
-    /// By what the work came to count as verified: kinds of commands, or the skill.
+    /// Checks that verified the work: kinds of commands, or the skill.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub verified: Vec<String>,
-    /// Checks that succeeded and did not verify the work: more are wanted, or code was edited since they began.
+    /// Checks that succeeded without verifying the work: more are required, or code changed after they began.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub checked: Vec<String>,
-    /// Checks that run in the background.
+    /// Checks running in the background.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub launched: Vec<String>,
-    /// A check whose failure would not have shown, and that therefore verified nothing.
+    /// A check whose failure would not have been visible, so it verified nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hidden: Option<String>,
-    /// A person switched a policy off.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub switched_off: Option<Switched>,
-    /// A person went through the entries of the flow.
+    pub switched_off: Option<SwitchedPolicy>,
+    /// A person reviewed the entries of the flow.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compound: bool,
-    /// An entry was written.
+    /// An entry was written to the flow.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub entry: bool,
     /// A gate of a workflow was passed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gate: Option<usize>,
-    /// A person let a gate of a workflow be skipped.
+    /// A person skipped a gate of a workflow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped_gate: Option<usize>,
     /// The conversation was compacted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compacted: bool,
-    /// The stage of a cycle that somebody said is done, or cannot be.
+    /// A stage of a cycle was declared done or failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stage: Option<String>,
-    /// An answer has its meta tag.
+    /// An answer carried its meta tag.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub tag: bool,
-    /// The topic for which something was recorded by hand, or that was closed.
+    /// A topic that was closed, or got a manual record.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub topic: Option<i64>,
-    /// A person let a policy block again that had stepped down.
+    /// Policies that a person let block again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub stepped_up: Vec<Switched>,
+    pub stepped_up: Vec<SwitchedPolicy>,
 }
 
-/// A policy, in a session, in a project, or with neither everywhere.
+/// A policy in a session or project; everywhere without either.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Switched {
-    /// The policy.
+pub struct SwitchedPolicy {
     pub policy: String,
-    /// Only in this session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Only in this project.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
 }
@@ -207,8 +190,7 @@ impl Deeds {
         *self == Deeds::default()
     }
 
-    /// What the event shows, and what it left in the marks.
-    fn of(facts: &Facts<'_>, marks: &[Mark]) -> Deeds {
+    fn from_event(facts: &Facts<'_>, marks: &[Mark]) -> Deeds {
         let (event, before) = (facts.event, facts.marks.value());
         let prompt = event.kind == EventKind::UserPromptSubmit && event.is_main_thread();
         let mut deeds = Deeds { prompt: prompt && event.is_human_prompt(), ..Deeds::default() };
@@ -223,15 +205,15 @@ impl Deeds {
             match mark {
                 Mark::Session(SessionMark::Skill { name, .. }) => deeds.skills.push(name.clone()),
                 Mark::Session(SessionMark::Boundary(_)) => deeds.compacted = true,
-                Mark::Verification(mark) => deeds.verify(mark, before, marks),
+                Mark::Verification(mark) => deeds.add_verification(mark, before, marks),
                 _ => {}
             }
         }
         deeds
     }
 
-    /// What one of the new marks says about edits and checks.
-    fn verify(&mut self, mark: &VerificationMark, before: Option<&Marks>, new: &[Mark]) {
+    /// Deeds shown by one of the new marks.
+    fn add_verification(&mut self, mark: &VerificationMark, before: Option<&Marks>, new: &[Mark]) {
         match mark {
             VerificationMark::Edit(edit) if !edit.shell => self.edited.push(edit.file.clone()),
             VerificationMark::Hidden(line) => self.hidden = Some(line.clone()),
@@ -245,7 +227,7 @@ impl Deeds {
                 } else {
                     checked.kinds.iter().map(|kind| kind.name().to_owned()).collect()
                 };
-                // What came too late, or is not enough, verified nothing.
+                // A check that came too late, or is not enough, verified nothing.
                 if checked.verified && verifies { self.verified = by } else { self.checked = by }
             }
             _ => {}
@@ -264,14 +246,11 @@ fn is_progress(file: &Touched) -> bool {
     name == Some("/progress.md")
 }
 
-/// Texts, by who was meant.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Said {
-    /// For the model.
+pub struct SaidTexts {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// For the person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     /// Texts that did not fit.
@@ -284,72 +263,70 @@ pub(crate) fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-impl Said {
+impl SaidTexts {
     fn is_empty(&self) -> bool {
-        *self == Said::default()
+        *self == SaidTexts::default()
     }
 
     fn texts(&mut self) -> impl Iterator<Item = &mut String> {
         self.model.iter_mut().chain(&mut self.user)
     }
 
-    fn of(says: &[Say]) -> Said {
+    fn from_says(says: &[Say]) -> SaidTexts {
         let text = |to: Audience| {
             let texts: Vec<&str> =
                 says.iter().filter(|say| say.to == to).map(|say| say.text.as_str()).collect();
             (!texts.is_empty()).then(|| texts.join("\n"))
         };
-        Said { model: text(Audience::Model), user: text(Audience::User), dropped: 0 }
+        SaidTexts { model: text(Audience::Model), user: text(Audience::User), dropped: 0 }
     }
 }
 
-/// The meter as it was.
+/// The meter at the time of the event.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MeterRecord {
-    /// Tokens in use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub used: Option<u64>,
-    /// The model's window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
     /// Where the host compacts by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compact_at: Option<u64>,
-    /// Per cent of the window in use, to a tenth.
+    /// Percentage of the window, rounded to a tenth.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub used_pct: Option<f64>,
-    /// The rest of the window.
+    /// Percentage of the window, rounded to a tenth.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remaining_pct: Option<f64>,
     /// Tokens to the reference point.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left: Option<u64>,
-    /// The highest level reached; 0 below all.
+    /// 0 below all levels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<u8>,
-    /// Turns left by the forecast.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turns_left: Option<u32>,
-    /// Fewest and most turns left, by the quartiles of growth.
+    /// Fewest and most turns left, from the quartiles of growth.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turns_range: Option<(u32, u32)>,
-    /// Who said it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// `current`, `stale_by_one` or `unknown`.
     pub freshness: String,
-    /// How old the numbers are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub age_s: Option<u64>,
-    /// Why there are none.
+    /// Why there are no numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknown: Option<String>,
 }
 
 impl MeterRecord {
-    /// Writes down a meter with its forecast.
-    pub fn of(meter: &Meter, forecast: Option<crate::meter::forecast::Forecast>, now: Millis) -> MeterRecord {
+    pub fn from_meter(
+        meter: &Meter,
+        forecast: Option<crate::meter::forecast::Forecast>,
+        now: Millis,
+    ) -> MeterRecord {
         let mut record = MeterRecord { freshness: meter.freshness().to_owned(), ..MeterRecord::default() };
         match meter {
             Meter::Unknown(why) => record.unknown = Some(why.to_string()),
@@ -372,44 +349,44 @@ impl MeterRecord {
     }
 }
 
-/// What a hook run cost the session.
+/// The cost of a hook run to the session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Cost {
-    /// Bytes put into the context.
+pub struct HookCost {
+    /// Added to the context.
     pub bytes: usize,
-    /// Tokens that is, by estimate.
+    /// Estimated.
     pub tokens: usize,
-    /// Model turns that were forced.
+    /// Forced model turns.
     pub turns: u32,
     /// Microseconds from start to reply.
     pub us: u64,
 }
 
-/// A compaction. Several records may tell of one: of those with the same time the last counts.
+/// A compaction. Several records may describe the same one: of those with the same `noted` the last counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BoundaryRecord {
-    /// When its key facts were noted: names it within its session.
+    /// When its key facts were noted: identifies it within its session.
     pub noted: String,
     /// `auto` or `manual`.
     pub trigger: String,
-    /// Key facts that were noted.
+    /// Noted key facts.
     pub of: usize,
-    /// Key facts that were named to the summariser.
+    /// Key facts named to the summariser.
     pub named: usize,
-    /// Entries of the flow that were not promoted.
+    /// Entries of the flow that were not reviewed.
     pub unpromoted: usize,
     /// Key facts that survived; absent before there is a summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<usize>,
-    /// Those that did not.
+    /// Key facts that did not survive.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<String>,
 }
 
 impl BoundaryRecord {
-    fn of(boundary: &Boundary) -> BoundaryRecord {
+    fn from_boundary(boundary: &Boundary) -> BoundaryRecord {
         let survival = boundary.survival.as_ref();
         BoundaryRecord {
             noted: boundary.noted.iso(),
@@ -427,33 +404,27 @@ impl BoundaryRecord {
     }
 }
 
-/// A language model that was asked about a prompt, or would have been. Never what it was asked.
+/// A question to a language model about a prompt, or one that was not sent. The prompt itself is never recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BackendCall {
-    /// Which kind of backend.
     pub backend: String,
-    /// Which model.
     pub model: String,
-    /// What came of it.
     pub outcome: BackendOutcome,
-    /// The phase that it named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
-    /// Why there is no answer, where that can be said in a few words.
+    /// Short reason for a missing answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// How long it took.
     pub ms: u64,
-    /// Tokens that went in, if that was told.
+    /// Absent if not reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
-    /// Tokens that came out, if that was told.
+    /// Absent if not reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
 }
 
-/// What came of asking a language model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BackendOutcome {
@@ -461,21 +432,18 @@ pub enum BackendOutcome {
     Answered,
     /// It said something else.
     NoAnswer,
-    /// It took too long.
     Timeout,
-    /// It refused or broke off, or could not be reached.
+    /// It refused, broke off, or could not be reached.
     #[default]
     Failed,
-    /// It was asked often enough today.
+    /// The daily limit was reached.
     Capped,
-    /// The program that would ask it is not there.
+    /// The program for asking it is not installed.
     NoProgram,
-    /// There is no key for it.
     NoKey,
 }
 
 impl BackendOutcome {
-    /// As it stands in records.
     pub fn name(self) -> &'static str {
         match self {
             BackendOutcome::Answered => "answered",
@@ -488,7 +456,6 @@ impl BackendOutcome {
         }
     }
 
-    /// Whether it was asked at all.
     pub fn was_asked(self) -> bool {
         matches!(
             self,
@@ -500,26 +467,25 @@ impl BackendOutcome {
     }
 }
 
-/// A check that could not be made.
+/// A check that failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Failure {
+pub struct FailedCheck {
     /// One word: `payload`, `session`, `state`, …
     pub class: String,
-    /// The step that failed.
     pub step: String,
-    /// Whether a gate was closed by it.
+    /// A gate denied because of it.
     pub closed: bool,
 }
 
-/// Whether the model has to answer once more because of a denial at this event.
-fn repeats(kind: EventKind) -> bool {
+/// A denial at this event makes the model answer once more.
+fn forces_turn(kind: EventKind) -> bool {
     matches!(kind, EventKind::Stop | EventKind::PreToolUse | EventKind::TaskCompleted)
 }
 
 impl Record {
-    /// Writes down a ruling and what came of it; `marks` is what the event leaves behind.
-    pub fn of(facts: &Facts<'_>, ruling: &Ruling, outcome: &Outcome, marks: &[Mark]) -> Record {
+    /// `marks` are those left by the event.
+    pub fn from_ruling(facts: &Facts<'_>, ruling: &Ruling, outcome: &Outcome, marks: &[Mark]) -> Record {
         let event = facts.event;
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let to_model = [outcome.reason.as_str(), outcome.context.as_str()].concat();
@@ -539,47 +505,45 @@ impl Record {
                     shadow: part.shadow,
                     reason: part.verdict.reason.clone(),
                     because: part.verdict.because.to_owned(),
-                    says: Said::of(&part.verdict.says),
+                    says: SaidTexts::from_says(&part.verdict.says),
                     asks: part.verdict.asks.clone(),
                     us: part.micros,
                 })
                 .collect(),
-            did: Deeds::of(facts, marks),
+            did: Deeds::from_event(facts, marks),
             meter: match &facts.meter {
                 Meter::Unknown(crate::meter::NoReading::NotNeeded) => None,
-                meter => Some(MeterRecord::of(meter, facts.forecast(), facts.now)),
+                meter => Some(MeterRecord::from_meter(meter, facts.forecast(), facts.now)),
             },
             boundary: outcome.effects.iter().find_map(|effect| match effect {
                 Effect::Knowledge(effect::Effect::NoteBoundary(boundary)) => {
-                    Some(BoundaryRecord::of(boundary))
+                    Some(BoundaryRecord::from_boundary(boundary))
                 }
                 _ => None,
             }),
-            said: Said { model: some(&to_model), user: some(&outcome.user), dropped: outcome.dropped },
-            cost: Cost {
+            said: SaidTexts { model: some(&to_model), user: some(&outcome.user), dropped: outcome.dropped },
+            cost: HookCost {
                 bytes: to_model.len(),
-                tokens: count_recorded_tokens(&to_model),
-                turns: u32::from(outcome.call == Call::Deny && repeats(event.kind)),
+                tokens: estimate_tokens(&to_model) as usize,
+                turns: u32::from(outcome.call == Call::Deny && forces_turn(event.kind)),
                 us: 0,
             },
             ..Record::begin_for(event.host, &event.name, facts.now)
         }
     }
 
-    /// A name for a record of this process: no two live ones share a number, and none lives twice in one millisecond.
-    pub fn id(now: Millis, process: u32) -> String {
+    /// Unique: live processes do not share a number, and no number is reused within a millisecond.
+    pub fn new_id(now: Millis, process: u32) -> String {
         format!("{:x}-{process:x}", now.0)
     }
 
-    /// A record with nothing in it yet but its event and time.
     pub fn begin(event: &str, now: Millis) -> Record {
         Record::begin_for(Host::ClaudeCode, event, now)
     }
 
-    /// The same for an event of this host.
     pub fn begin_for(host: Host, event: &str, now: Millis) -> Record {
         Record {
-            v: FORMAT,
+            v: RECORD_FORMAT,
             at: now.iso(),
             event: event.to_owned(),
             host: host.name().to_owned(),
@@ -587,8 +551,8 @@ impl Record {
         }
     }
 
-    /// Takes secrets out of every text that is not ours alone. Not of names by which records are found again: session,
-    /// project, agent, tool.
+    /// Removes secrets from every text of foreign origin. Not from identifiers by which records are looked up:
+    /// session, project, agent, tool.
     pub fn redact(&mut self) {
         let Record { event, cause, verdicts, did, said, boundary, backend, failure, config, .. } = self;
         let mut found = Found::default();
@@ -614,8 +578,8 @@ impl Record {
         self.redacted.merge(&found);
     }
 
-    /// The line, with its end.
-    pub fn line(&self) -> String {
+    /// The record as a line of JSON, with its line break.
+    pub fn to_line(&self) -> String {
         serde_json::to_string(self).expect("records have no maps with other keys than text") + "\n"
     }
 }
@@ -629,7 +593,7 @@ mod tests {
         const LINE: &str = "curl -u me:hunter2 x";
         let line = || LINE.to_owned();
         let lines = || vec![line()];
-        let said = || Said { model: Some(line()), user: Some(line()), dropped: 0 };
+        let said = || SaidTexts { model: Some(line()), user: Some(line()), dropped: 0 };
         let asks = Asks {
             skills: lines(),
             any_skill: lines(),
@@ -660,16 +624,16 @@ mod tests {
             said: said(),
             boundary: Some(BoundaryRecord { lost: lines(), ..BoundaryRecord::default() }),
             backend: Some(BackendCall { why: Some(line()), ..BackendCall::default() }),
-            failure: Some(Failure { step: line(), ..Failure::default() }),
+            failure: Some(FailedCheck { step: line(), ..FailedCheck::default() }),
             config: lines(),
             ..Record::begin("", Millis(0))
         };
-        let texts = record.line().matches("hunter2").count();
+        let texts = record.to_line().matches("hunter2").count();
         record.redact();
-        assert!(!record.line().contains("hunter2"));
-        assert!(record.line().ends_with("\"redacted\":{\"url_password\":22}}\n"), "{}", record.line());
+        assert!(!record.to_line().contains("hunter2"));
+        assert!(record.to_line().ends_with("\"redacted\":{\"url_password\":22}}\n"), "{}", record.to_line());
         assert_eq!(record.redacted.total() as usize, texts);
-        let again: Record = serde_json::from_str(&record.line()).unwrap();
+        let again: Record = serde_json::from_str(&record.to_line()).unwrap();
         assert_eq!(again, record);
     }
 }

@@ -1,6 +1,5 @@
-//! 4. Many verdicts become one ruling.
-//!
-//! The strictest call, the reasons of that level, and of the rest what there is room for.
+//! Merges the verdicts of all policies into one ruling: the strictest call, the reasons for it, and as many of the
+//! other texts as fit.
 
 use crate::event::EventKind;
 use crate::feature::verdict::{Audience, Call, Carried, Effect, Say, Verdict};
@@ -8,45 +7,40 @@ use crate::host::Host;
 use crate::host::answer::Answer;
 use crate::text::cut::cut_to;
 
-/// One policy's verdict, as it takes part in a ruling.
+/// One policy's part in a ruling.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
-    /// Whose.
+pub struct RulingPart {
     pub policy: &'static str,
-    /// What.
     pub verdict: Verdict,
-    /// Decided, recorded, not carried out.
+    /// Recorded, but not carried out.
     pub shadow: bool,
-    /// How long it took to decide.
+    /// Time to decide.
     pub micros: u64,
 }
 
-/// All verdicts of an event. Merging keeps every part, in order; what they come to is [`Ruling::settle`].
+/// All verdicts of an event. Merging keeps every part in order; [`Ruling::settle`] combines them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ruling {
     /// In policy order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<RulingPart>,
 }
 
-/// What a ruling comes to.
+/// The combined result of a ruling.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// The strictest call.
     pub call: Call,
-    /// The reasons of that level, in policy order.
+    /// Reasons for the strictest call, in policy order.
     pub reason: String,
-    /// For the model.
+    /// Text for the model.
     pub context: String,
-    /// For the person.
+    /// Text for the person.
     pub user: String,
-    /// What is to be done.
     pub effects: Vec<Effect>,
     /// Texts that did not fit.
     pub dropped: usize,
 }
 
 impl Outcome {
-    /// What the host is answered.
     pub fn answer(&self) -> Answer<'_> {
         Answer { call: self.call, reason: &self.reason, context: &self.context, user: &self.user }
     }
@@ -58,41 +52,39 @@ impl Ruling {
         Ruling::default()
     }
 
-    /// A ruling of one verdict.
-    pub fn of(part: Part) -> Ruling {
+    pub fn from_part(part: RulingPart) -> Ruling {
         Ruling { parts: vec![part] }
     }
 
-    /// Both together.
     #[must_use]
     pub fn merge(mut self, other: Ruling) -> Ruling {
         self.parts.extend(other.parts);
         self
     }
 
-    /// The strictest call of those that are carried out.
+    /// Without shadowed parts.
     pub fn call(&self) -> Call {
-        self.live().map(|part| part.verdict.call).max().unwrap_or_default()
+        self.live_parts().map(|part| part.verdict.call).max().unwrap_or_default()
     }
 
-    fn live(&self) -> impl Iterator<Item = &Part> {
+    fn live_parts(&self) -> impl Iterator<Item = &RulingPart> {
         self.parts.iter().filter(|part| !part.shadow)
     }
 
-    /// What policies in the shadow leave in our own state.
-    fn shadowed(&self, main_thread: bool) -> impl Iterator<Item = Effect> {
-        let of = move |part: &Part| {
+    /// Effects of shadowed policies on Tidegate's own state.
+    fn shadow_effects(&self, main_thread: bool) -> impl Iterator<Item = Effect> {
+        let of = move |part: &RulingPart| {
             let said = part.verdict.says.iter().filter(move |_| main_thread).flat_map(|say| &say.when_said);
             part.verdict.effects.iter().chain(said).cloned().collect::<Vec<_>>()
         };
         self.parts.iter().filter(|part| part.shadow).flat_map(of).filter(Effect::is_private)
     }
 
-    /// What is carried out at this event of this host. `main_thread`: in a subagent nothing but a call is carried, since
-    /// what is said there reaches nobody else. `budget` counts characters for the model.
+    /// Combines the verdicts for this event of this host. Outside the main thread only the call is delivered: texts
+    /// in a subagent reach only that subagent. `budget` counts characters for the model.
     pub fn settle(&self, host: Host, kind: EventKind, main_thread: bool, budget: usize) -> Outcome {
         let call = self.call();
-        let standing: Vec<&Part> = self.live().filter(|part| part.verdict.call == call).collect();
+        let standing: Vec<&RulingPart> = self.live_parts().filter(|part| part.verdict.call == call).collect();
         let reasons: Vec<&str> = standing.iter().filter_map(|part| part.verdict.reason.as_deref()).collect();
         let mut reason = cut_to(&reasons.join("\n"), budget).into_owned();
         let mut effects: Vec<Effect> =
@@ -107,12 +99,13 @@ impl Ruling {
             };
             main_thread && channel && (!denied || say.explains)
         };
-        let mut says: Vec<&Say> = self.live().flat_map(|part| &part.verdict.says).filter(carried).collect();
-        // Everywhere else the order of policies is as good, and what was said before stays as it was.
+        let mut says: Vec<&Say> =
+            self.live_parts().flat_map(|part| &part.verdict.says).filter(carried).collect();
+        // Elsewhere policy order is good enough, and keeps repeated texts stable.
         if kind == EventKind::SessionStart {
             says.sort_by_key(|say| std::cmp::Reverse(say.weight));
         }
-        let fitting = fit(&says, budget.saturating_sub(reason.chars().count()));
+        let fitting = choose_fitting(&says, budget.saturating_sub(reason.chars().count()));
         let dropped = fitting.iter().filter(|fits| !**fits).count();
         let said = || says.iter().zip(&fitting).filter(|(_, fits)| **fits).map(|(say, _)| *say);
         let text = |to: Audience| {
@@ -120,17 +113,17 @@ impl Ruling {
         };
         let mut context = text(Audience::Model);
         if dropped > 0 {
-            context.push_str(&left_out(dropped, context.is_empty()));
+            context.push_str(&left_out_note(dropped, context.is_empty()));
             reason = cut_to(&reason, budget.saturating_sub(context.chars().count())).into_owned();
         }
         effects.extend(said().flat_map(|say| say.when_said.clone()));
-        effects.extend(self.shadowed(main_thread));
+        effects.extend(self.shadow_effects(main_thread));
         Outcome { call, reason, context, user: text(Audience::User), effects, dropped }
     }
 }
 
-/// Which texts fit: the weightiest first, each whole or not at all. Texts for the person cost nothing here.
-fn fit(says: &[&Say], budget: usize) -> Vec<bool> {
+/// By weight, each text whole or not at all. Texts for the person cost nothing.
+fn choose_fitting(says: &[&Say], budget: usize) -> Vec<bool> {
     let mut order: Vec<usize> = (0..says.len()).collect();
     order.sort_by_key(|at| std::cmp::Reverse(says[*at].weight));
     let cost = |say: &Say| match say.to {
@@ -139,7 +132,7 @@ fn fit(says: &[&Say], budget: usize) -> Vec<bool> {
     };
     let all: usize = says.iter().map(|say| cost(say)).sum();
     let mut room =
-        if all <= budget { budget } else { budget.saturating_sub(left_out(says.len(), false).len()) };
+        if all <= budget { budget } else { budget.saturating_sub(left_out_note(says.len(), false).len()) };
     let mut fits = vec![false; says.len()];
     for at in order {
         if let Some(rest) = room.checked_sub(cost(says[at])) {
@@ -150,7 +143,7 @@ fn fit(says: &[&Say], budget: usize) -> Vec<bool> {
     fits
 }
 
-fn left_out(count: usize, alone: bool) -> String {
+fn left_out_note(count: usize, alone: bool) -> String {
     let start = if alone { "" } else { "\n" };
     let notes = if count == 1 { "note" } else { "notes" };
     format!("{start}({count} more {notes} left out for length)")
@@ -172,7 +165,7 @@ mod tests {
         prop_oneof![Just(Call::Pass), Just(Call::Ask), Just(Call::Deny), Just(Call::Halt)]
     }
 
-    fn part() -> impl Strategy<Value = Part> {
+    fn part() -> impl Strategy<Value = RulingPart> {
         let says = proptest::collection::vec(
             ("[a-zé語]{0,400}", any::<u8>(), any::<bool>(), any::<bool>()).prop_map(
                 |(text, weight, user, explains)| Say {
@@ -183,7 +176,7 @@ mod tests {
             0..4,
         );
         (call(), proptest::option::of("[a-z]{1,900}"), says, any::<bool>()).prop_map(
-            |(call, reason, says, shadow)| Part {
+            |(call, reason, says, shadow)| RulingPart {
                 policy: "p",
                 verdict: Verdict { call, reason, says, ..Verdict::pass() },
                 shadow,
@@ -240,7 +233,7 @@ mod tests {
         let light = Say { when_said: nudged(1), ..say(Audience::Model, &"a".repeat(100), 1) };
         let heavy = Say { when_said: nudged(9), ..say(Audience::Model, &"b".repeat(100), 9) };
         let verdict = Verdict { says: vec![light, heavy], ..Verdict::pass() };
-        let ruling = Ruling::of(Part { policy: "p", verdict, shadow: false, micros: 0 });
+        let ruling = Ruling::from_part(RulingPart { policy: "p", verdict, shadow: false, micros: 0 });
         let outcome = ruling.settle(Host::ClaudeCode, EventKind::UserPromptSubmit, true, 180);
         assert_eq!(outcome.context, format!("{}\n(1 more note left out for length)", "b".repeat(100)));
         assert_eq!(outcome.effects, nudged(9));
@@ -248,7 +241,7 @@ mod tests {
 
     #[test]
     fn effects_stand_and_fall_with_the_verdict() {
-        let with = |call, used| Part {
+        let with = |call, used| RulingPart {
             policy: "p",
             verdict: Verdict {
                 call,
@@ -258,7 +251,7 @@ mod tests {
             shadow: false,
             micros: 0,
         };
-        let ruling = Ruling::of(with(Call::Pass, 1)).merge(Ruling::of(with(Call::Deny, 2)));
+        let ruling = Ruling::from_part(with(Call::Pass, 1)).merge(Ruling::from_part(with(Call::Deny, 2)));
         assert_eq!(
             ruling.settle(Host::ClaudeCode, EventKind::Stop, true, 1200).effects,
             [Effect::mark(SessionMark::Relay(2))]
@@ -275,7 +268,7 @@ mod tests {
             effects: vec![Effect::mark(VerificationMark::Held), Effect::Knowledge(effect::Effect::TidyFlow)],
             ..Verdict::pass()
         };
-        let ruling = Ruling::of(Part { policy: "p", verdict, shadow: true, micros: 0 });
+        let ruling = Ruling::from_part(RulingPart { policy: "p", verdict, shadow: true, micros: 0 });
         let outcome = ruling.settle(Host::ClaudeCode, EventKind::Stop, true, 1200);
         assert_eq!(
             outcome,
@@ -286,7 +279,7 @@ mod tests {
     #[test]
     fn a_shadowed_denial_denies_nothing() {
         let verdict = Verdict { call: Call::Deny, reason: Some("no".into()), ..Verdict::pass() };
-        let ruling = Ruling::of(Part { policy: "p", verdict, shadow: true, micros: 0 });
+        let ruling = Ruling::from_part(RulingPart { policy: "p", verdict, shadow: true, micros: 0 });
         assert_eq!(ruling.settle(Host::ClaudeCode, EventKind::PreToolUse, true, 1200), Outcome::default());
     }
 }

@@ -1,15 +1,15 @@
-//! Texts for people that belong to no feature: a gate that could not check, a config that cannot be read, silent hooks.
+//! Texts for people that belong to no feature: a failed check, an unreadable config, silent hooks.
 
 use crate::event::FailedStep;
-use crate::feature::config::{BrokenFile, Owner};
+use crate::feature::config::{BrokenFile, ConfigOwner};
 use crate::feature::skill_gate::ID as EDIT_GATE;
 use crate::feature::verification::verify_stop;
 use crate::text::json::NotAnObject;
 use crate::text::lang::Lang;
 
-/// A gate could not check.
+/// A check failed.
 pub(super) fn gate_closed(lang: Lang, step: &FailedStep) -> String {
-    // Where the state cannot be used, no command can either.
+    // Without usable state no command works either.
     let only_variable = matches!(step, FailedStep::State(_));
     let fix = matches!(step, FailedStep::Locked { .. }).then(|| state_fix(lang, step));
     match lang {
@@ -46,7 +46,7 @@ pub(super) fn gate_closed(lang: Lang, step: &FailedStep) -> String {
     }
 }
 
-/// The end of a turn could not be checked, and is held once.
+/// The end of a turn could not be checked and is blocked once.
 pub(super) fn stop_unchecked(lang: Lang, step: &FailedStep) -> String {
     match lang {
         Lang::En => format!(
@@ -65,7 +65,7 @@ pub(super) fn stop_unchecked(lang: Lang, step: &FailedStep) -> String {
     }
 }
 
-/// How the state comes to be usable again.
+/// Tells how to make the state usable again.
 fn state_fix(lang: Lang, step: &FailedStep) -> String {
     match (lang, step) {
         (Lang::En, FailedStep::Locked { process: Some(id), .. }) => {
@@ -87,7 +87,7 @@ fn state_fix(lang: Lang, step: &FailedStep) -> String {
     }
 }
 
-/// In English a step says itself what failed, since records hold that text, too.
+/// English uses the step's own text, because records contain it too.
 fn failed_step_in_japanese(step: &FailedStep) -> String {
     match step {
         FailedStep::Payload(NotAnObject::Empty) => "入力が空です".to_owned(),
@@ -119,26 +119,25 @@ fn failed_step_in_japanese(step: &FailedStep) -> String {
     }
 }
 
-/// A config file cannot be read.
 pub(super) fn config_broken(lang: Lang, broken: &BrokenFile) -> String {
-    let place = broken.place();
+    let place = broken.location();
     match lang {
         Lang::En => {
             let fix = if broken.line.is_some() { "fix that line" } else { "fix the file" };
             match (broken.has_copy, broken.owner) {
-                (true, Owner::User) => format!(
+                (true, ConfigOwner::User) => format!(
                     "Tidegate cannot read {place}. Until you {fix}, the last readable copy of the file counts, and readable lines \
                      that are stricter."
                 ),
-                (true, Owner::Project) => format!(
+                (true, ConfigOwner::Project) => format!(
                     "Tidegate cannot read {place}. Until you {fix}, only stricter values count of its readable lines and its last \
                      readable copy."
                 ),
-                (false, Owner::User) => format!(
+                (false, ConfigOwner::User) => format!(
                     "Tidegate cannot read {place} and has no earlier copy. Until you {fix}, built-in values count, and readable \
                      lines that are stricter."
                 ),
-                (false, Owner::Project) => format!(
+                (false, ConfigOwner::Project) => format!(
                     "Tidegate cannot read {place} and has no earlier copy. Until you {fix}, only readable lines that are stricter \
                      count."
                 ),
@@ -147,16 +146,16 @@ pub(super) fn config_broken(lang: Lang, broken: &BrokenFile) -> String {
         Lang::Ja => {
             let fix = if broken.line.is_some() { "その行" } else { "ファイル" };
             match (broken.has_copy, broken.owner) {
-                (true, Owner::User) => format!(
+                (true, ConfigOwner::User) => format!(
                     "Tidegate: {place} を読み取れません。{fix}を修正するまでは、最後に読み取れた内容と、読み取れる行のうちより厳しい設定を使います。"
                 ),
-                (true, Owner::Project) => format!(
+                (true, ConfigOwner::Project) => format!(
                     "Tidegate: {place} を読み取れません。{fix}を修正するまでは、読み取れる行と最後に読み取れた内容のうち、より厳しい設定だけを使います。"
                 ),
-                (false, Owner::User) => format!(
+                (false, ConfigOwner::User) => format!(
                     "Tidegate: {place} を読み取れず、以前の控えもありません。{fix}を修正するまでは、既定値と、読み取れる行のうちより厳しい設定だけを使います。"
                 ),
-                (false, Owner::Project) => format!(
+                (false, ConfigOwner::Project) => format!(
                     "Tidegate: {place} を読み取れず、以前の控えもありません。{fix}を修正するまでは、読み取れる行のうちより厳しい設定だけを使います。"
                 ),
             }
@@ -164,7 +163,7 @@ pub(super) fn config_broken(lang: Lang, broken: &BrokenFile) -> String {
     }
 }
 
-/// Status line: a config file cannot be read; its name and line.
+/// Status line: file name and line of an unreadable config.
 pub fn config_sign(lang: Lang, place: &str) -> String {
     match lang {
         Lang::En => format!("! config error {place}"),
@@ -172,7 +171,7 @@ pub fn config_sign(lang: Lang, place: &str) -> String {
     }
 }
 
-/// Status line: the host draws it, but no hook was seen in this session.
+/// Status line: no hook was seen in this session.
 pub fn hooks_silent(lang: Lang) -> &'static str {
     match lang {
         Lang::En => "! hooks silent (tidegate doctor)",
@@ -180,7 +179,7 @@ pub fn hooks_silent(lang: Lang) -> &'static str {
     }
 }
 
-/// Status line: hooks were seen in this session, but not lately.
+/// Status line: no hook was seen lately.
 pub fn hooks_stopped(lang: Lang) -> &'static str {
     match lang {
         Lang::En => "! hooks stopped (tidegate doctor)",
@@ -199,14 +198,17 @@ mod tests {
             config_broken(lang, &BrokenFile { file: "/c.toml".to_owned(), line, has_copy, owner })
         };
         for (lang, the_line, only) in [(Lang::En, "that line", "only"), (Lang::Ja, "その行", "だけ")] {
-            for (has_copy, owner) in
-                [(true, Owner::User), (true, Owner::Project), (false, Owner::User), (false, Owner::Project)]
-            {
+            for (has_copy, owner) in [
+                (true, ConfigOwner::User),
+                (true, ConfigOwner::Project),
+                (false, ConfigOwner::User),
+                (false, ConfigOwner::Project),
+            ] {
                 assert!(said(lang, Some(3), has_copy, owner).contains(the_line));
                 assert!(!said(lang, None, has_copy, owner).contains(the_line));
             }
-            assert!(!said(lang, None, true, Owner::User).contains(only));
-            assert!(said(lang, None, true, Owner::Project).contains(only));
+            assert!(!said(lang, None, true, ConfigOwner::User).contains(only));
+            assert!(said(lang, None, true, ConfigOwner::Project).contains(only));
         }
     }
 }

@@ -4,7 +4,7 @@
 use crate::redact::keyword;
 use crate::redact::keyword::Weight;
 use crate::redact::kind::MARKER;
-use crate::redact::looks::{Style, ends_line, is_placeholder};
+use crate::redact::looks::{Style, ends_line, is_mixed, is_placeholder, is_wordy};
 use crate::redact::value::Scan;
 use crate::redact::{Finding, Kind, is_word, table};
 use crate::text::word_list::among;
@@ -57,13 +57,29 @@ fn find_program(program: &[u8]) -> Option<Taking> {
 /// The shortest word that a secret follows behind a blank.
 pub(super) const SHORTEST_NAME: usize = 8;
 
+/// The length of the two shorter ones: `passwd` and `secret`.
+pub(super) const SHORT_NAME: usize = 6;
+
+/// It is one of them.
+#[inline]
+pub(super) fn is_short_name(word: &[u8]) -> bool {
+    match word[SHORT_NAME - 1] | 0x20 {
+        b'd' => word.eq_ignore_ascii_case(b"passwd"),
+        b't' => word.eq_ignore_ascii_case(b"secret"),
+        _ => false,
+    }
+}
+
 /// It could be such a word; for the glance at every long word of a text.
 #[inline]
 pub(super) fn could_be_name(word: &[u8]) -> bool {
     let (first, last) = (word[0] | 0x20, word[word.len() - 1] | 0x20);
-    // `password`, `Datenbankpasswort`.
-    if word[word.len() - 4] | 0x20 == b'w' {
-        return matches!(last, b'd' | b't');
+    match word[word.len() - 4] | 0x20 {
+        // `password`, `Datenbankpasswort`.
+        b'w' => return matches!(last, b'd' | b't'),
+        // `client_secret`.
+        b'c' if last == b't' => return word[word.len() - 6] | 0x20 == b's',
+        _ => {}
     }
     match word.len() {
         // `contraseña`, as far as it is ASCII.
@@ -87,15 +103,20 @@ enum Named {
     Alone,
     /// Only in a sentence.
     Sentence,
+    /// Behind a blank, if the value looks like nothing else.
+    Label,
 }
 
 fn find_name(word: &[u8]) -> Option<Named> {
     let ends =
         |name: &[u8]| word.len() > name.len() && word[word.len() - name.len()..].eq_ignore_ascii_case(name);
     let is = |name: &[u8]| word.eq_ignore_ascii_case(name);
-    if is(b"password") || is(b"identified") || matches!(word, b"_authToken" | b"aws_secret_access_key") {
+    let in_a_command = is(b"identified") || matches!(word, b"_authToken" | b"aws_secret_access_key");
+    if in_a_command || is(b"password") || is(b"passwort") || is(b"kennwort") || is(b"contrase") {
         Some(Named::Alone)
-    } else if is(b"passphrase") || is(b"kennwort") || is(b"passwort") || is(b"contrase") {
+    } else if is(b"passwd") || is(b"secret") || ends(b"secret") {
+        Some(Named::Label)
+    } else if is(b"passphrase") {
         Some(Named::Sentence)
     } else {
         (ends(b"password") || ends(b"passwort") || ends(b"kennwort")).then_some(Named::Sentence)
@@ -127,8 +148,8 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
                 }
                 if *byte == b'\n' {
                     in_row = table::begins_row(&scan.bytes[at + 1..]);
-                } else if *byte == b'|' && in_row {
-                    scan.read_label(at);
+                } else if *byte == b'|' {
+                    scan.read_label(at, in_row);
                     at = at.max(scan.from.saturating_sub(1));
                 }
             }
@@ -140,8 +161,7 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
         let before = if at == 0 { b' ' } else { scan.bytes[at - 1] };
         if is_flag(word) && is_gap(before) {
             scan.read_short_flag(at, run, program.filter(|taking| login || !taking.login));
-        } else if run >= SHORTEST_NAME
-            && could_be_name(word)
+        } else if (run >= SHORTEST_NAME && could_be_name(word) || run == SHORT_NAME && is_short_name(word))
             && let Some(named) = find_name(word)
         {
             let next = scan.bytes.get(at + run);
@@ -221,6 +241,26 @@ impl Scan<'_> {
         self.judge_value(&value, keyword);
     }
 
+    /// `client_secret X`, `AWS secret X`, `passwd X`. Behind the short ones stand names of users and secrets, too.
+    fn read_labelled(&mut self, at: usize, after: usize) {
+        let name = &self.bytes[at..after];
+        let before = &self.bytes[self.from..at];
+        let of_aws = before.len() >= 4 && before[before.len() - 4..].eq_ignore_ascii_case(b"aws ");
+        let keyword = if of_aws { keyword::read_name(b"aws_secret") } else { keyword::read_name(name) };
+        let Some(keyword) = keyword.filter(|_| !before.ends_with(b"etc/")) else { return };
+        let Some(mut value) = self.value_at(after, Style::Prose) else { return };
+        let text = &self.text[value.at.clone()];
+        let fits = match name.len() {
+            SHORT_NAME if keyword.kind == Kind::Password => text.len() >= 8 && is_mixed(text),
+            SHORT_NAME => text.len() >= 16 && is_mixed(text) && !is_wordy(text),
+            _ => text.len() >= 8,
+        };
+        value.style = Style::Prose;
+        if fits && !text.starts_with('-') {
+            self.judge_value(&value, keyword);
+        }
+    }
+
     /// A name that a secret follows behind a blank.
     fn read_name(&mut self, at: usize, run: usize, named: Named) {
         let mut name = &self.bytes[at..at + run];
@@ -235,6 +275,9 @@ impl Scan<'_> {
             name = rest;
         }
         let Some(b' ' | b'\t' | b'\n') = self.bytes.get(after) else { return };
+        if named == Named::Label {
+            return self.read_labelled(at, after);
+        }
         let mut keyword = keyword::read_name(name).or_else(|| keyword::read_foreign_name(name));
         if let Some(keyword) = keyword
             && self.read_sentence(after, keyword)

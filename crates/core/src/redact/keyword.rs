@@ -142,8 +142,8 @@ fn read_lower_name(name: &[u8], last: &str, capitals: bool) -> Option<(Kind, Wei
     of_ending.or_else(|| secret.then_some((Kind::Secret, Weight::Likely)))
 }
 
-/// Words that are not of ASCII letters alone; those with the same end together.
-static FOREIGN: [(&str, Kind, Weight); 24] = [
+/// Words that are not of ASCII letters alone, also as they are written in full or half width; those with the same end together.
+static FOREIGN: [(&str, Kind, Weight); 34] = [
     ("パスワード", Kind::Password, Weight::Sure),
     ("パスコード", Kind::Password, Weight::Sure),
     ("パスフレーズ", Kind::Password, Weight::Sure),
@@ -168,6 +168,16 @@ static FOREIGN: [(&str, Kind, Weight); 24] = [
     ("토큰", Kind::Token, Weight::Likely),
     ("ontraseña", Kind::Password, Weight::Sure),
     ("ONTRASEÑA", Kind::Password, Weight::Sure),
+    ("chlüssel", Kind::ApiKey, Weight::Likely),
+    ("ﾊﾟｽﾜｰﾄﾞ", Kind::Password, Weight::Sure),
+    ("ﾊﾟｽｺｰﾄﾞ", Kind::Password, Weight::Sure),
+    ("ﾄｰｸﾝ", Kind::Token, Weight::Likely),
+    ("ｷｰ", Kind::ApiKey, Weight::Likely),
+    ("ｐａｓｓｗｏｒｄ", Kind::Password, Weight::Sure),
+    ("Ｐａｓｓｗｏｒｄ", Kind::Password, Weight::Sure),
+    ("ＰＡＳＳＷＯＲＤ", Kind::Password, Weight::Sure),
+    ("ｐｗ", Kind::Password, Weight::Likely),
+    ("ＰＷ", Kind::Password, Weight::Likely),
 ];
 
 /// Reads the word of another script at the end of a text. The last letter rules out most texts.
@@ -194,6 +204,14 @@ pub(super) fn read_foreign_name(before: &[u8]) -> Option<Keyword> {
         [0xed, 0x81, 0xb0] => 21..22, // 큰
         [0xc3, 0xb1, 0x61] => 22..23, // ña
         [0xc3, 0x91, 0x41] => 23..24, // ÑA
+        [0x73, 0x65, 0x6c] => 24..25, // sel
+        [0xef, 0xbe, 0x9e] => 25..27, // ﾞ
+        [0xef, 0xbe, 0x9d] => 27..28, // ﾝ
+        [0xef, 0xbd, 0xb0] => 28..29, // ｰ
+        [0xef, 0xbd, 0x84] => 29..31, // ｄ
+        [0xef, 0xbc, 0xa4] => 31..32, // Ｄ
+        [0xef, 0xbd, 0x97] => 32..33, // ｗ
+        [0xef, 0xbc, 0xb7] => 33..34, // Ｗ
         _ => return None,
     };
     let (word, kind, weight) =

@@ -191,9 +191,15 @@ pub(super) fn ends_line(rest: &[u8]) -> bool {
     }
 }
 
+/// Digits, and letters in both cases or a sign.
+pub(super) fn is_mixed(text: &str) -> bool {
+    let has = Has::of(text);
+    has.digit && (has.small && has.capital || has.sign && has.letter())
+}
+
 /// Letters that make up words that could be pronounced, such as those of `parseJSONValue`: the case does not alternate, and
 /// not all are consonants.
-fn is_wordy(text: &str) -> bool {
+pub(super) fn is_wordy(text: &str) -> bool {
     let bytes = text.as_bytes();
     let (mut alone, mut length, mut consonants, mut longest, mut capitals) = (0, 0, 0, 0, 0);
     for (at, byte) in bytes.iter().enumerate() {

@@ -188,6 +188,8 @@ impl Glance {
                 values |= word == b"is";
             } else if of_run & LETTER == 0 {
                 tokens |= card::could_begin(&bytes[start..]);
+            } else if word.len() == command::SHORT_NAME {
+                commands |= command::is_short_name(word);
             }
             if of_run & DASH != 0 {
                 others |= DASH;

@@ -1,4 +1,5 @@
-//! Secrets in sentences and behind arrows: `changed the password to …`, `パスワードを「…」に変更した`, `password -> …`.
+//! Secrets in sentences and behind arrows: `changed the password to …`, `from … to …`, `パスワードを「…」に変更した`,
+//! `password -> …`.
 
 use crate::redact::keyword;
 use crate::redact::keyword::{Keyword, Weight};
@@ -18,6 +19,13 @@ static LEADING: Words = "to as is into auf lautet heißt ist es a por como now j
 static OF: Words = "for of on für vom von des der am beim del de para en";
 static VERBS: Words = "is ist lautet heißt es";
 
+/// Words before a value that is replaced, and between it and the one that takes its place.
+static FROM: Words = "from von de desde";
+static TO: Words = "to auf a por";
+
+/// The same behind the value, in other scripts.
+static BEHIND: [&str; 3] = ["から", "에서", "부터"];
+
 /// The longest name of an owner.
 const LONGEST_OWNER: usize = 64;
 
@@ -35,10 +43,12 @@ impl Scan<'_> {
             [0xe3, 0x81, 0xab] if self.bytes[at..].starts_with("には".as_bytes()) => self.read_prose(at, 6),
             [0xe3, 0x81, 0xaf | 0xab] | [0xe3, 0x82, 0x92] => self.read_prose(at, 3),
             [0xe3, 0x80, 0x8c | 0x8e | 0x90] => self.read_prose(at, 0),
-            // `パスワード hunter2`
-            [0xe3, 0x83, 0x89] if self.bytes.get(at + 3) == Some(&b' ') => self.read_prose(at + 3, 1),
-            // `：`, `＝`
-            [0xef, 0xbc, 0x9a | 0x9d] => {
+            // `パスワード hunter2`, `ﾊﾟｽﾜｰﾄﾞ hunter2`
+            [0xe3, 0x83, 0x89] | [0xef, 0xbe, 0x9e] if self.bytes.get(at + 3) == Some(&b' ') => {
+                self.read_prose(at + 3, 1);
+            }
+            // `：`, `＝`, `﹕`
+            [0xef, 0xbc, 0x9a | 0x9d] | [0xef, 0xb9, 0x95] => {
                 let wide = self.bytes[at + 3..].starts_with("　".as_bytes());
                 self.read_operator(at, if wide { 6 } else { 3 });
             }
@@ -75,6 +85,7 @@ impl Scan<'_> {
                 '是' | '为' | '為' | '成' | '는' | '은' | '를' | '을' | '가' | '이' => {
                     joined = true;
                 }
+                '从' | '從' => return self.read_replaced(at + c.len_utf8(), keyword),
                 '已' | '被' | '更' | '修' | '改' | '变' | '變' | '设' | '設' | '置' | '重' | '换' | '換'
                 | '就' | '了' => {}
                 ' ' | '：' | ':' if at > after => {}
@@ -82,9 +93,37 @@ impl Scan<'_> {
             }
             at += c.len_utf8();
         }
+        // `密码 hunter2`
+        if joined || self.bytes.get(after) == Some(&b' ') {
+            self.prose_value(at, keyword);
+        }
+    }
+
+    /// The value before `改为`, and the one behind it.
+    fn read_replaced(&mut self, after: usize, keyword: Keyword) {
+        let Some(end) = self.value_at(after, Style::Prose).map(|value| value.at.end) else { return };
+        self.prose_value(after, keyword);
+        let mut at = self.behind_value(end);
+        let mut joined = false;
+        for c in self.text[at..].chars().take(MOST_WORDS) {
+            match c {
+                '为' | '為' | '成' | '到' | '至' => joined = true,
+                '更' | '修' | '改' | '变' | '變' | '换' | '換' | '了' | ' ' => {}
+                _ => break,
+            }
+            at += c.len_utf8();
+        }
         if joined {
             self.prose_value(at, keyword);
         }
+    }
+
+    /// Behind a value, what closes it and blanks.
+    fn behind_value(&self, end: usize) -> usize {
+        let is_close = |c: &char| {
+            matches!(c, '!' | ']' | '"' | '\'' | '`' | '”' | '“' | '’' | '»' | '」' | '』' | '】' | ' ')
+        };
+        end + self.text[end..].chars().take(4).take_while(is_close).map(char::len_utf8).sum::<usize>()
     }
 
     /// `password -> …`.
@@ -114,6 +153,9 @@ impl Scan<'_> {
     pub(super) fn read_sentence(&mut self, name: usize, keyword: Keyword) -> bool {
         let mut at = name + self.whose(name);
         let mut leads = at > name && matches!(self.bytes.get(at), Some(b':'));
+        if at == name && self.read_exchange(name, keyword) {
+            return true;
+        }
         for _ in 0..=MOST_WORDS {
             let start = at + self.count_blanks(at);
             let word = self.text[start..].split([' ', '\t', '\n', ':', ',', '.']).next().unwrap_or_default();
@@ -122,6 +164,9 @@ impl Scan<'_> {
             }
             leads = among(LEADING, word);
             at = start + word.len();
+            if self.read_exchange(at, keyword) {
+                return true;
+            }
         }
         if !leads {
             return at > name;
@@ -130,6 +175,24 @@ impl Scan<'_> {
         let colon = usize::from(self.bytes.get(at) == Some(&b':'));
         self.prose_value(at + colon, keyword);
         true
+    }
+
+    /// `from … to …`. Returns whether it says that.
+    fn read_exchange(&mut self, at: usize, keyword: Keyword) -> bool {
+        let Some(old) = self.behind_word(at, FROM) else { return false };
+        let Some(end) = self.value_at(old, Style::Prose).map(|value| value.at.end) else { return false };
+        let behind = self.behind_value(end);
+        let Some(new) = self.behind_word(behind.max(1) - 1, TO) else { return false };
+        self.prose_value(old, keyword);
+        self.prose_value(new, keyword);
+        true
+    }
+
+    /// Behind blanks and one of these words.
+    fn behind_word(&self, at: usize, words: Words) -> Option<usize> {
+        let start = at + self.count_blanks(at);
+        let word = self.text.get(start..)?.split([' ', '\t', '\n', ':', ',', '.']).next().unwrap_or_default();
+        (start > at && !word.is_empty() && word.len() < 8 && among(words, word)).then(|| start + word.len())
     }
 
     /// The length of words for the owner of a password: ` for the server`, before `:` or a verb.
@@ -157,6 +220,7 @@ impl Scan<'_> {
     /// The value behind the words that lead to it.
     fn prose_value(&mut self, after: usize, keyword: Keyword) {
         if let Some(mut value) = self.value_at(after, Style::Prose) {
+            let end = value.at.end;
             if value.style != Style::Quoted || keyword.weight != Weight::Sure {
                 value.style = Style::Prose;
             }
@@ -165,6 +229,17 @@ impl Scan<'_> {
             let rest = &rest[rest.iter().take_while(|byte| **byte == b' ').count()..];
             if !rest.starts_with(b"->") && !rest.starts_with("→".as_bytes()) {
                 self.judge_value(&value, keyword);
+            }
+            // `パスワードを…から…に`
+            let behind = self.behind_value(end);
+            if let Some(word) = BEHIND.iter().find(|word| self.text[behind..].starts_with(**word)) {
+                let next = behind + word.len();
+                if let Some(mut value) = self.value_at(next, Style::Prose) {
+                    if value.style != Style::Quoted || keyword.weight != Weight::Sure {
+                        value.style = Style::Prose;
+                    }
+                    self.judge_value(&value, keyword);
+                }
             }
         } else {
             self.read_foreign(after, keyword, true);

@@ -20,6 +20,9 @@ const LONGEST_NAME: usize = 40;
 /// The search ends after this many rows without a secret.
 const MOST_ROWS: usize = 32;
 
+/// The bars of a row that stands in a sentence, at least.
+const BARS: usize = 3;
+
 /// The line is a row of a table: `FLAG_AUTH | FLAG_V2` is code, and `password | base64` a command.
 pub(super) fn begins_row(line: &[u8]) -> bool {
     line.iter().take(MOST_BLANKS).find(|byte| !matches!(byte, b' ' | b'\t')) == Some(&b'|')
@@ -27,12 +30,9 @@ pub(super) fn begins_row(line: &[u8]) -> bool {
 
 /// Some line is a row; for the glance at a text with bars.
 pub(super) fn has_row(bytes: &[u8]) -> bool {
-    let mut rest = bytes;
-    while !begins_row(rest) {
-        let Some(end) = search::first(rest, b'\n') else { return false };
-        rest = &rest[end + 1..];
-    }
-    true
+    bytes
+        .split(|byte| *byte == b'\n')
+        .any(|line| begins_row(line) || line.iter().filter(|byte| **byte == b'|').nth(BARS - 1).is_some())
 }
 
 /// Dashes below the header of a table, next to a bar or a cross.
@@ -62,12 +62,15 @@ pub(super) fn merge_findings(scan: Scan<'_>) -> Vec<Finding> {
 }
 
 impl Scan<'_> {
-    /// The cell before this bar, and the value in the next one.
-    pub(super) fn read_label(&mut self, bar: usize) {
+    /// The cell before this bar, and the value in the next one. Outside of a row both have to stand between bars.
+    pub(super) fn read_label(&mut self, bar: usize, in_row: bool) {
         let first = self.from.max(bar.saturating_sub(LONGEST_NAME + 8));
         let before = &self.bytes[first..bar];
-        let start =
-            before.iter().rposition(|byte| matches!(byte, b'|' | b'\n')).map_or(first, |at| first + at + 1);
+        let edge = before.iter().rposition(|byte| matches!(byte, b'|' | b'\n'));
+        if !in_row && edge.is_none_or(|at| before[at] != b'|') {
+            return;
+        }
+        let start = edge.map_or(first, |at| first + at + 1);
         if !self.text.is_char_boundary(start) || !matches!(self.bytes.get(bar + 1), Some(b' ' | b'`')) {
             return;
         }
@@ -79,6 +82,9 @@ impl Scan<'_> {
         let Some(keyword) = read_heading(name) else { return };
         let window = &self.bytes[bar + 1..self.bytes.len().min(bar + 1 + LONGEST_LINE)];
         let Some(length) = window.iter().position(|byte| matches!(byte, b'|' | b'\n')) else { return };
+        if !in_row && (window[length] != b'|' || keyword.weight != Weight::Sure) {
+            return;
+        }
         let cell = self.trimmed(bar + 1..bar + 1 + length);
         self.read_cell(cell, keyword, Style::Prose);
     }

@@ -381,6 +381,18 @@ impl Run<'_> {
         }
         let before = &self.bytes[self.from..start];
         let run = &self.bytes[start..self.end];
+        // `SG.` and two parts, of which the first may be letters alone.
+        if run.len() >= 30 && before.ends_with(b".") {
+            let part = before[..before.len() - 1].iter().rev().take(SHORTEST_TOKEN * 2);
+            let part = part.take_while(|byte| is_word(**byte)).count();
+            let first = start - 1 - part;
+            if part >= SHORTEST_TOKEN
+                && self.bytes[self.from..first].ends_with(b"SG.")
+                && self.begins_word(first - 3)
+            {
+                return Some(Self::finding(Kind::SendgridKey, first - 3, self.end));
+            }
+        }
         if before.ends_with(b"Q~") && run.len() >= 28 {
             let lead = Body::Alnum.run(&before[before.len().saturating_sub(6)..before.len() - 2]);
             return (lead == 4).then(|| Self::finding(Kind::AzureClientSecret, start - 6, self.far_end()));

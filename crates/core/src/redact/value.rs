@@ -135,8 +135,8 @@ impl<'a> Scan<'a> {
         };
         let style = if tight && self.bytes[at] == b'=' { Style::Tight } else { Style::Spaced };
         let Some(keyword) = keyword else {
-            // The last letter of `contraseña`.
-            if matches!(text, b"a" | b"A") {
+            // The last letters of `contraseña` and `Schlüssel`.
+            if matches!(text, b"a" | b"A" | b"ssel") {
                 if let Some(keyword) = self.foreign_before(at) {
                     self.read_value(after, keyword, style);
                 }

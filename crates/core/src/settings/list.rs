@@ -5,7 +5,7 @@ use crate::settings::setting::{Setting, Shape};
 use crate::settings::value::Value;
 use crate::text::cut::first_chars;
 use crate::text::glob::Glob;
-use crate::text::hidden::is_plain;
+use crate::text::hidden::judged;
 
 /// Longer lists are refused: a stranger's file must not slow a hook down.
 const MOST_ITEMS: usize = 100;
@@ -100,7 +100,7 @@ pub(crate) fn check_one_line(text: &str) -> Result<(), String> {
     if text.trim() != text {
         return Err("there is a space around it".to_owned());
     }
-    if !text.chars().all(is_plain) {
+    if !judged(text).all(|(_, is_plain)| is_plain) {
         return Err("it has a control character in it".to_owned());
     }
     if text.chars().nth(LONGEST).is_some() {

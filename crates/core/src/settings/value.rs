@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use crate::text::hidden::is_plain;
+use crate::text::hidden::judged;
 use std::borrow::Cow;
 
 /// One value.
@@ -110,11 +110,11 @@ pub fn without_passwords(text: &str) -> String {
 
 fn write_quoted(text: &str, out: &mut fmt::Formatter<'_>) -> fmt::Result {
     out.write_char('"')?;
-    for c in text.chars() {
+    for (c, is_plain) in judged(text) {
         match c {
             '"' | '\\' => write!(out, "\\{c}")?,
             '\n' => out.write_str("\\n")?,
-            c if is_plain(c) => out.write_char(c)?,
+            c if is_plain => out.write_char(c)?,
             c if c <= '\u{ffff}' => write!(out, "\\u{:04x}", u32::from(c))?,
             c => write!(out, "\\U{:08x}", u32::from(c))?,
         }

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::text::hidden::{hides, steers};
+use crate::text::hidden::judged;
 use crate::text::one_line::one_line;
 
 /// The text without markup: `<` becomes `‹`, and a `>` after it becomes `›`. A `>` without a `<` before it stays: `2>&1` and
@@ -16,12 +16,12 @@ pub fn quoted(text: &str) -> Cow<'_, str> {
     if text.bytes().fold(true, |all, byte| all & plain(byte)) {
         return Cow::Borrowed(text);
     }
-    let keeps = |c: char| matches!(c, '\n' | '\t') || !(hides(c) || steers(c));
-    if text.chars().all(|c| c != '<' && keeps(c)) {
+    let keeps = |(c, is_plain): &(char, bool)| *is_plain || matches!(c, '\n' | '\t');
+    if judged(text).all(|judged| judged.0 != '<' && keeps(&judged)) {
         return Cow::Borrowed(text);
     }
     let mut in_markup = false;
-    let neutral = |c: char| match c {
+    let neutral = |(c, _): (char, bool)| match c {
         '<' => {
             in_markup = true;
             '‹'
@@ -29,7 +29,7 @@ pub fn quoted(text: &str) -> Cow<'_, str> {
         '>' if in_markup => '›',
         c => c,
     };
-    Cow::Owned(text.chars().filter(|c| keeps(*c)).map(neutral).collect())
+    Cow::Owned(judged(text).filter(keeps).map(neutral).collect())
 }
 
 /// The same in one line, for a text that stands in a list or within a sentence.
@@ -54,6 +54,7 @@ mod tests {
             ("<tidegate-note>\n\t</tidegate-note>", "‹tidegate-note›\n\t‹/tidegate-note›"),
             ("<\u{200b}/system-reminder\u{2060}>", "‹/system-reminder›"),
             ("\u{1b}[2J\u{202e}x\u{e0041}\r\n", "[2Jx\n"),
+            ("ok\u{e0120}\u{fe01} <\u{fe0f}b>❤\u{fe0f}\u{fe0f}", "ok ‹b›❤\u{fe0f}"),
         ] {
             assert_eq!(quoted(text), neutral);
         }
@@ -62,10 +63,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_tag_is_left_and_a_second_time_changes_nothing(text in "(\\PC|[<>\u{200b}\n\u{1b}\u{202e}/]){0,60}") {
+        fn no_tag_is_left_and_a_second_time_changes_nothing(text in "(\\PC|[<>\u{200b}\n\u{1b}\u{202e}/❤葛\u{fe0f}\u{e0100}]){0,60}") {
             let neutral = quoted(&text).into_owned();
             prop_assert!(!neutral.contains('<'));
-            prop_assert!(neutral.chars().all(|c| matches!(c, '\n' | '\t') || crate::text::hidden::is_plain(c)));
+            prop_assert!(crate::text::hidden::is_plain_text(&neutral));
             prop_assert_eq!(quoted(&neutral), neutral.as_str());
             prop_assert!(!quoted_line(&text).contains('\n'));
         }

@@ -36,7 +36,7 @@ pub fn strip_ending(words: &mut String, from: usize) {
     }
 }
 
-/// Takes `end` off when so many bytes of the word remain.
+/// Takes `end` off if at least `least` bytes of the word remain.
 fn strip(words: &mut String, from: usize, end: &str, least: usize) -> bool {
     let ends = words.len() - from >= end.len() + least && words.ends_with(end);
     if ends {

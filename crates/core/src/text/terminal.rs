@@ -61,21 +61,21 @@ pub fn count_columns(text: &str) -> usize {
     columns
 }
 
-fn columns_of(c: char) -> usize {
-    if c < '\u{2e80}' { 1 } else { 2 }
-}
-
-/// A text without colours in so many columns, of which the last is a sign that there is more.
-pub fn cut_to_columns(text: &str, most: usize) -> String {
-    if count_columns(text) <= most {
-        return text.to_owned();
+/// Plain text in at most `room` columns, a `…` among them.
+pub fn cut_columns(text: &str, room: usize) -> Cow<'_, str> {
+    if count_columns(text) <= room {
+        return Cow::Borrowed(text);
     }
     let mut columns = 1;
     let fits = |c: &char| {
         columns += columns_of(*c);
-        columns <= most
+        columns <= room
     };
-    text.chars().take_while(fits).chain(['…']).collect()
+    Cow::Owned(text.chars().take_while(fits).chain(['…']).collect())
+}
+
+fn columns_of(c: char) -> usize {
+    if c < '\u{2e80}' { 1 } else { 2 }
 }
 
 /// A colour code ends with a letter, a link's address with BEL or `ESC \`.
@@ -126,6 +126,13 @@ mod tests {
             ("\x1b]8;;https://example.org\x07link\x1b]8;;\x1b\\ end", 8),
         ] {
             assert_eq!(count_columns(text), columns, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_cut_text_fits_its_columns() {
+        for (room, cut) in [(6, "ab漢字"), (5, "ab漢…"), (4, "ab…"), (1, "…")] {
+            assert_eq!(cut_columns("ab漢字", room), cut);
         }
     }
 

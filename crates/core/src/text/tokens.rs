@@ -81,14 +81,6 @@ pub fn estimate_tokens(text: &str) -> u64 {
     u64::div_ceil(thousandths, 1000)
 }
 
-/// The tokens of a hook's own texts, as records hold them: four ASCII characters each, or one other character. Coarser than
-/// [`estimate_tokens`], and kept because reports add up records of all versions.
-pub fn count_recorded_tokens(text: &str) -> usize {
-    let ascii = text.bytes().filter(u8::is_ascii).count();
-    let other = text.chars().filter(|c| !c.is_ascii()).count();
-    ascii.div_ceil(4) + other
-}
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Lower,
@@ -169,14 +161,6 @@ mod tests {
             ("\u{1f600}", 2),
         ] {
             assert_eq!(estimate_tokens(text), expected, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn records_count_letters() {
-        for (text, expected) in [("", 0), ("word", 1), ("a few words", 3), ("日本語です。", 6), ("a 語", 2)]
-        {
-            assert_eq!(count_recorded_tokens(text), expected, "{text:?}");
         }
     }
 

@@ -1,5 +1,8 @@
 //! The rows of `src/redact/redact.md`, spelt out.
 
+#[path = "../tables/markdown.rs"]
+mod markdown;
+
 /// `{ab*3}` is `ababab`.
 fn spelt_out(cell: &str) -> String {
     let mut text = String::new();
@@ -21,23 +24,11 @@ fn spelt_out(cell: &str) -> String {
     text + rest
 }
 
-fn cells(line: &str) -> Vec<String> {
-    let line = line.trim().trim_start_matches('|').trim_end_matches('|').replace("\\|", "\u{1}");
-    let cell = |cell: &str| {
-        let cell = cell.trim();
-        let inner = cell.strip_prefix("`` ").and_then(|cell| cell.strip_suffix(" ``"));
-        let inner = inner.or_else(|| cell.strip_prefix('`').and_then(|cell| cell.strip_suffix('`')));
-        spelt_out(&inner.unwrap_or(cell).replace('\u{1}', "|").replace('⏎', "\n"))
-    };
-    line.split('|').map(cell).collect()
-}
-
 /// Each row with the number of its line: kind, text and result, or the text that stays.
 pub(super) fn rows() -> Vec<(usize, Vec<String>)> {
-    let text = include_str!("../../src/redact/redact.md");
-    let rows = text.lines().enumerate().filter(|(_, line)| line.starts_with('|'));
-    let rows = rows.filter(|(_, line)| {
-        !["| ---", "| kind |", "| stays |"].iter().any(|header| line.starts_with(header))
+    let rows = markdown::rows(include_str!("../../src/redact/redact.md")).into_iter().map(|row| {
+        assert!(row.header == ["kind", "text", "result"] || row.header == ["stays"], "line {}", row.line);
+        (row.line, row.cells.iter().map(|cell| spelt_out(&markdown::code(cell))).collect())
     });
-    rows.map(|(number, line)| (number + 1, cells(line))).collect()
+    rows.collect()
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use tidegate_core::pipeline::record::Record as JournalRecord;
 use tidegate_core::time::Millis;
-use tidegate_state::file::lock::Keeps;
+use tidegate_state::file::lock::LockMode;
 use tidegate_state::file::replace;
 use tidegate_state::journal;
 use tidegate_state::place::{self, StateDir};
@@ -56,7 +56,7 @@ pub(super) fn repair_store(
     error: &Error,
     surely: bool,
 ) -> Result<(SqliteStore, Option<Healed>)> {
-    let _lock = home.lock(Keeps::Alone)?;
+    let _lock = home.lock(LockMode::Exclusive)?;
     if !surely
         && !was_emptied(home)
         && is_sound(&home.file())
@@ -110,7 +110,7 @@ fn record_repair(state: &StateDir, now: Millis, healed: &Healed) {
         let _ = replace::copy(&healed.aside.join("what-happened.json"), &text);
     }
     let mut record = JournalRecord {
-        id: JournalRecord::id(now, std::process::id()),
+        id: JournalRecord::new_id(now, std::process::id()),
         cause: Some(healed.line()),
         ruling: "memory".to_owned(),
         ..JournalRecord::begin("tidegate memory", now)

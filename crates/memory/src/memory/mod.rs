@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use tidegate_core::feature::memory::settings::MemorySettings;
 use tidegate_core::time::Millis;
 use tidegate_state::file::lock;
-use tidegate_state::file::lock::Keeps;
+use tidegate_state::file::lock::LockMode;
 use tidegate_state::place::{self, PlaceEnv, StateDir};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -68,7 +68,7 @@ impl MemoryHome {
     }
 
     /// Shared while a store is opened, exclusive while it is rebuilt.
-    fn lock(&self, keeps: Keeps) -> Result<File> {
+    fn lock(&self, keeps: LockMode) -> Result<File> {
         place::make_private(&self.0).map_err(|error| self.io_error(&error))?;
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false);
@@ -285,7 +285,7 @@ impl Memory {
 
 /// Opens the store under a lock that a rebuild excludes.
 fn open_store(home: &MemoryHome) -> Result<(SqliteStore, OpenOutcome)> {
-    let _lock = home.lock(Keeps::Shared)?;
+    let _lock = home.lock(LockMode::Shared)?;
     if heal::was_emptied(home) {
         return Err(Error::new(ErrorKind::Damaged, format!("{} is empty", home.file().display())));
     }

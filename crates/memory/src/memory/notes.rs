@@ -6,7 +6,7 @@ use tidegate_core::feature::knowledge::flow;
 use tidegate_core::feature::knowledge::flow::Progress;
 use tidegate_core::feature::knowledge::stock::{Stock, StockFile};
 use tidegate_core::time::Millis;
-use tidegate_state::feature::knowledge::read::Folder;
+use tidegate_state::feature::knowledge::folder::ContextFolder;
 
 use super::Memory;
 use crate::error::Result;
@@ -25,7 +25,7 @@ impl Memory {
 
 /// Unreadable files are left out: `doctor` reports them.
 fn read_notes(root: &Path) -> Vec<SearchableNote> {
-    let Some(folder) = Folder::of(root) else { return Vec::new() };
+    let Some(folder) = ContextFolder::find(root) else { return Vec::new() };
     let mut notes: Vec<SearchableNote> = Vec::new();
     for name in [flow::FILE, flow::ARCHIVE] {
         let text = folder.text(name);

@@ -20,7 +20,7 @@ use crate::view::{Filter, Page, Topic};
 const ONE_BY_ONE: usize = 200;
 
 pub(super) fn catalogue_exists(state: &StateDir) -> bool {
-    !matches!(catalogue::topic(state, 1), tidegate_core::feature::facts::Known::Absent)
+    !matches!(catalogue::read_topic(state, 1), tidegate_core::feature::facts::Known::Absent)
 }
 
 fn publish_error(error: &std::io::Error) -> Error {
@@ -110,7 +110,7 @@ impl Memory {
             project: named(topic.in_project.id, &topic.in_project.name),
         });
         let undecided = Undecided { topics: topics.collect() };
-        if catalogue::undecided(&self.state).value() == Some(&undecided) {
+        if catalogue::read_undecided(&self.state).value() == Some(&undecided) {
             return Ok(());
         }
         catalogue::write_undecided(&self.state, &undecided).map_err(|error| publish_error(&error))
@@ -128,7 +128,7 @@ impl Memory {
             by: author(one.row.session.as_deref()),
         });
         let page = ProjectPage::new(key, named(project.id, &project.row.name), decisions.collect());
-        if catalogue::project(&self.state, &page.key).value() == Some(&page) {
+        if catalogue::read_project(&self.state, &page.key).value() == Some(&page) {
             return Ok(());
         }
         catalogue::write_project(&self.state, &page).map_err(|error| publish_error(&error))

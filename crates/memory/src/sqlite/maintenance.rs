@@ -7,7 +7,7 @@ use std::time::Duration;
 use rusqlite::{Connection, Row, Transaction};
 use serde::Serialize;
 use tidegate_state::file::lock;
-use tidegate_state::file::lock::Keeps;
+use tidegate_state::file::lock::LockMode;
 
 use super::connection;
 use super::errors;
@@ -126,7 +126,7 @@ pub fn lock_copies(store: &Path) -> Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(&path).map_err(|error| errors::io_error(&path, &error))?;
-    lock::wait(&file, &path, Keeps::Alone).map_err(|error| Error::of_lock(&path, &error))?;
+    lock::wait(&file, &path, LockMode::Exclusive).map_err(|error| Error::of_lock(&path, &error))?;
     Ok(file)
 }
 

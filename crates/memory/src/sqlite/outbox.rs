@@ -2,12 +2,13 @@
 //! the rows.
 //!
 //! It contains only uids; a delivery sends the current row, without references into projects that are not
-//! shared.
+//! shared. A log whose session belongs to a project that is not shared stays here, whatever topic it is in.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::SqliteStore;
 use super::row;
+use crate::act::WITHIN;
 use crate::error::Result;
 use crate::record::{Record, Uid};
 
@@ -25,7 +26,7 @@ pub enum OutgoingContent {
     Row(Record),
     /// To be deleted in the team's store.
     Forgotten(Uid),
-    /// Nothing: the row is gone or its project is no longer shared.
+    /// Nothing: the row is gone, its project is no longer shared, or it is a log of a session elsewhere.
     Nothing,
 }
 
@@ -46,13 +47,14 @@ fn insert_entry(store: &Connection, kind: &str, uid: &str) -> Result<()> {
 }
 
 pub(super) fn is_shared(store: &Connection, kind: &str, uid: &str) -> Result<bool> {
+    if kind == "log" {
+        return is_log_shared(store, uid);
+    }
     let sql = match kind {
         "project" => "SELECT shared FROM project WHERE uid = ?1",
         "topic" => "SELECT shared FROM project JOIN topic ON topic.project = project.id WHERE topic.uid = ?1",
-        "session" => "SELECT shared FROM project JOIN session ON session.project = project.id WHERE session.uid = ?1",
-        "log" => {
-            "SELECT shared FROM project JOIN topic ON topic.project = project.id JOIN log ON log.topic = topic.id
-            WHERE log.uid = ?1"
+        "session" => {
+            "SELECT shared FROM project JOIN session ON session.project = project.id WHERE session.uid = ?1"
         }
         _ => {
             "SELECT shared FROM project JOIN topic ON topic.project = project.id
@@ -60,6 +62,19 @@ pub(super) fn is_shared(store: &Connection, kind: &str, uid: &str) -> Result<boo
         }
     };
     Ok(store.prepare_cached(sql)?.query_row([uid], |row| row.get(0)).optional()?.unwrap_or(false))
+}
+
+/// The project of its topic is shared, and its session may speak there: the session's project is shared too,
+/// or the topic's project is that one or within it.
+fn is_log_shared(store: &Connection, uid: &str) -> Result<bool> {
+    let mut found = store.prepare_cached(
+        "SELECT project.shared AND (log.session IS NULL OR origin.shared
+            OR coalesce(substr(project.key, 1, length(origin.key) + length(?2)) = origin.key || ?2, 0))
+        FROM log JOIN topic ON topic.id = log.topic JOIN project ON project.id = topic.project
+        LEFT JOIN session ON session.id = log.session LEFT JOIN project AS origin ON origin.id = session.project
+        WHERE log.uid = ?1",
+    )?;
+    Ok(found.query_row([uid, WITHIN], |row| row.get(0)).optional()?.unwrap_or(false))
 }
 
 /// Queues the deletion of a row that the team has, or may be about to receive. Requires that the row is still
@@ -100,6 +115,10 @@ fn queue_project(store: &Connection, project: i64) -> Result<()> {
             UNION ALL SELECT 2, 'session', uid, 0, id FROM session WHERE project = ?1
             UNION ALL SELECT 3, 'log', log.uid, 0, log.doc FROM log JOIN topic ON topic.id = log.topic
                 WHERE topic.project = ?1
+            -- Left out so far, because of this project.
+            UNION ALL SELECT 3, 'log', log.uid, 0, log.doc FROM session JOIN log ON log.session = session.id
+                JOIN topic ON topic.id = log.topic JOIN project ON project.id = topic.project
+                WHERE session.project = ?1 AND project.id <> ?1 AND project.shared
             UNION ALL SELECT 4, 'decision', decision.uid, 0, decision.id FROM decision
                 JOIN topic ON topic.id = decision.topic WHERE topic.project = ?1)
         ORDER BY part, deep, place",
@@ -271,4 +290,73 @@ fn outgoing_content(store: &Connection, kind: &str, uid: &str) -> Result<Outgoin
         },
     };
     Ok(record.map_or(OutgoingContent::Nothing, OutgoingContent::Row))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::store::Store;
+
+    fn rows(lines: &[&str]) -> Vec<Record> {
+        lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    fn logs(store: &mut SqliteStore) -> Vec<Uid> {
+        let line = store.outbox(100).unwrap();
+        let log = |one: Outgoing| match one.what {
+            OutgoingContent::Row(Record::Log(row)) => Some(row.uid),
+            _ => None,
+        };
+        line.into_iter().filter_map(log).collect()
+    }
+
+    #[test]
+    fn a_log_of_a_session_in_a_project_that_is_not_shared_stays_here() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store =
+            SqliteStore::open_with(&folder.path().join("memory.db"), Duration::ZERO).unwrap().store;
+        let log = |uid: &str, topic: &str, session: &str| {
+            let line = format!(
+                r#"{{"kind":"log","uid":"{uid}","topic":"{topic}","session":{session},"title":"t","text":"t","source":"relay","at":2,"updated":2}}"#
+            );
+            rows(&[&line]).remove(0)
+        };
+        let mut all = rows(&[
+            r#"{"kind":"project","uid":"app","key":"/app/.git","name":"app","created":1,"updated":1}"#,
+            r#"{"kind":"project","uid":"team","key":"/team/.git","name":"team","created":1,"updated":1}"#,
+            r#"{"kind":"project","uid":"web","key":"/app/.git//web","name":"web","created":1,"updated":1}"#,
+            r#"{"kind":"project","uid":"near","key":"/app/.github","name":"near","created":1,"updated":1}"#,
+            r#"{"kind":"topic","uid":"of-team","project":"team","title":"t","status":"open","created":1,"updated":1}"#,
+            r#"{"kind":"topic","uid":"of-web","project":"web","title":"t","status":"open","created":1,"updated":1}"#,
+            r#"{"kind":"topic","uid":"of-near","project":"near","title":"t","status":"open","created":1,"updated":1}"#,
+            r#"{"kind":"session","uid":"in-app","project":"app","root":"/app","created":1,"updated":1}"#,
+            r#"{"kind":"session","uid":"in-team","project":"team","root":"/team","created":1,"updated":1}"#,
+        ]);
+        all.extend([
+            log("leak", "of-team", "\"in-app\""),
+            log("near", "of-near", "\"in-app\""),
+            log("own", "of-team", "\"in-team\""),
+            log("by-hand", "of-team", "null"),
+            log("within", "of-web", "\"in-app\""),
+        ]);
+        store.put(&all).unwrap();
+        for project in ["team", "web", "near"] {
+            let id = store.project_by_name(project).unwrap().unwrap().id;
+            store.set_shared(id, true).unwrap();
+        }
+        assert_eq!(logs(&mut store), ["own", "by-hand", "within"]);
+        assert_eq!(store.as_delivered("log", "leak").unwrap(), None);
+        // Also when it comes later.
+        store.put(&[log("later", "of-team", "\"in-app\"")]).unwrap();
+        assert_eq!(logs(&mut store), ["own", "by-hand", "within"]);
+        // Its project is shared after all.
+        let app = store.project_by_name("app").unwrap().unwrap().id;
+        store.set_shared(app, true).unwrap();
+        let mut sent = logs(&mut store);
+        sent.sort();
+        sent.dedup();
+        assert_eq!(sent, ["by-hand", "later", "leak", "near", "own", "within"]);
+    }
 }

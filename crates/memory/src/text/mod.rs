@@ -14,7 +14,7 @@ mod rank;
 mod scan;
 mod stem;
 
-use tidegate_core::text::hidden::hides;
+use tidegate_core::text::hidden::unhidden;
 use tidegate_core::text::one_line::split_words;
 
 pub use question::{Question, QuestionPart};
@@ -33,7 +33,7 @@ pub fn one_line(text: &str, most: usize) -> String {
     let mut line = String::new();
     let mut length = 0;
     for word in split_words(text) {
-        let word: String = word.chars().filter(|c| !hides(*c)).collect();
+        let word: String = unhidden(word).collect();
         if word.is_empty() {
             continue;
         }

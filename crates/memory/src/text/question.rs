@@ -1,8 +1,9 @@
 //! Search questions, parsed into parts that a text must contain.
 
+use tidegate_core::text::cut::first_bytes;
+
 use super::fold::{CharClass, Script, class_of};
 use super::scan::{RunChar, Scanned, hash_char, hash_word, scan};
-use tidegate_core::text::cut::first_bytes;
 
 /// More parts are ignored.
 pub(super) const MOST_PARTS: usize = 24;

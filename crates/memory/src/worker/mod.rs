@@ -19,7 +19,7 @@ use tidegate_core::feature::memory::relay::Relay;
 use tidegate_core::feature::memory::summary::RelaySummary;
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
-use tidegate_state::feature::memory::relays::{Found, Gone, Next, Reader};
+use tidegate_state::feature::memory::relays::{FoundRelay, NextRelay, RelayReader, TranscriptGone};
 use tidegate_state::feature::memory::retries;
 use tidegate_state::feature::memory::retries::{Retries, Retry};
 use tidegate_state::feature::memory::spool;
@@ -211,8 +211,10 @@ impl Worker<'_> {
             Work::Relays(part) => match self.store_part(job, part, retries, report) {
                 Ok(None) => JobOutcome::Stored,
                 // It was missing at the end of the turn too: this host keeps no transcript.
-                Ok(Some(Gone::Deleted)) if part.to == 0 => JobOutcome::Stored,
-                Ok(Some(gone @ Gone::Unreadable(_))) => self.retry_later(&name, gone.to_string(), retries)?,
+                Ok(Some(TranscriptGone::Deleted)) if part.to == 0 => JobOutcome::Stored,
+                Ok(Some(gone @ TranscriptGone::Unreadable(_))) => {
+                    self.retry_later(&name, gone.to_string(), retries)?
+                }
                 Ok(Some(gone)) => JobOutcome::Lost(gone.to_string()),
                 // Only this job is wrong; later ones need not wait.
                 Err(error) if is_job_error(&error) => self.retry_later(&name, error.to_string(), retries)?,
@@ -247,14 +249,14 @@ impl Worker<'_> {
         part: &TranscriptPart,
         retries: &mut Retries,
         report: &mut WorkerReport,
-    ) -> Result<Option<Gone>> {
+    ) -> Result<Option<TranscriptGone>> {
         let gone = match self.read_part(job, part, retries, report)? {
             Ok(()) => return Ok(None),
             Err(gone) => gone,
         };
         // Stores what remains. A file that was started over may hold newer relays; their uids tell them
         // apart.
-        if let Gone::Shorter { length, .. } = gone {
+        if let TranscriptGone::Shorter { length, .. } = gone {
             let from = if length < part.from { 0 } else { part.from };
             let anew = TranscriptPart { from, to: length, answer: None, ..part.clone() };
             let read = self.read_part(job, &anew, retries, report)?;
@@ -280,15 +282,15 @@ impl Worker<'_> {
         part: &TranscriptPart,
         retries: &mut Retries,
         report: &mut WorkerReport,
-    ) -> Result<std::result::Result<(), Gone>> {
+    ) -> Result<std::result::Result<(), TranscriptGone>> {
         let age = (self.now)().since(job.at);
         let wait = if part.answer.is_some() { ANSWER_WAIT_MS } else { FILE_WAIT_MS };
         // Counts looks instead of time: a clock that moves back does not prolong the wait.
         let mut looks = wait.saturating_sub(age) / LOOK_INTERVAL.as_millis() as u64;
         let mut reader = loop {
-            match Reader::open(part, job.at) {
+            match RelayReader::open(part, job.at) {
                 // The first lines of a session may not be written yet.
-                Err(Gone::Deleted) if looks > 0 => {
+                Err(TranscriptGone::Deleted) if looks > 0 => {
                     looks -= 1;
                     (self.pause)(LOOK_INTERVAL);
                 }
@@ -298,13 +300,13 @@ impl Worker<'_> {
         };
         let mut last = None;
         let answered = loop {
-            match reader.read_on() {
+            match reader.read_next() {
                 Err(gone) => return Ok(Err(gone)),
-                Ok(Next::Relay(found)) => {
+                Ok(NextRelay::Relay(found)) => {
                     self.store_relay(job, part, &found, false, retries, report)?;
                     last = Some(found);
                 }
-                Ok(Next::End { answered }) => {
+                Ok(NextRelay::End { answered }) => {
                     let settled = answered && (part.answer.is_some() || part.because == JobCause::Left);
                     if settled || looks == 0 {
                         break answered;
@@ -321,13 +323,13 @@ impl Worker<'_> {
         Ok(if answered || self.is_same_transcript(part, last.as_ref())? {
             Ok(())
         } else {
-            Err(Gone::Replaced)
+            Err(TranscriptGone::Replaced)
         })
     }
 
     /// Whether a file without the expected answer is still the one the job was about: it ends in a relay of
     /// the part, or in one that is already stored. An empty part cannot have lost anything.
-    fn is_same_transcript(&mut self, part: &TranscriptPart, last: Option<&Found>) -> Result<bool> {
+    fn is_same_transcript(&mut self, part: &TranscriptPart, last: Option<&FoundRelay>) -> Result<bool> {
         if part.from == part.to {
             return Ok(true);
         }
@@ -345,7 +347,7 @@ impl Worker<'_> {
         &mut self,
         job: &Job,
         part: &TranscriptPart,
-        found: &Found,
+        found: &FoundRelay,
         last: bool,
         retries: &mut Retries,
         report: &mut WorkerReport,
@@ -369,6 +371,12 @@ impl Worker<'_> {
             // a copy of them.
             let is_own = |log: &Log| log.row.session.as_ref() == Some(&job.session);
             if part.passed.is_some_and(|until| relay.at <= until) && !known.as_ref().is_some_and(is_own) {
+                return Ok(None);
+            }
+            // A prompt's uid can be forged, and would replace another project's log.
+            if let Some(log) = known.as_ref().filter(|log| !is_own(log))
+                && !relay_rows::is_own_project(store, part, log.in_project.id)?
+            {
                 return Ok(None);
             }
             let before = known.filter(|_| !last).map(|log| log.row.topic);

@@ -1,4 +1,7 @@
 //! The rows of a relay, and the choice of its topic.
+//!
+//! A relay stays in the project of its session: what the model writes, or a file that it was told to write,
+//! must not carry a conversation into the memory of another project, and from there to its team.
 
 use tidegate_core::feature::memory::automatic;
 use tidegate_core::feature::memory::catalogue::OWN;
@@ -6,11 +9,13 @@ use tidegate_core::feature::memory::job::{Job, TranscriptPart};
 use tidegate_core::feature::memory::relay::Relay;
 use tidegate_core::feature::memory::summary;
 
+use crate::act::is_own_key;
 use crate::error::Result;
 use crate::record::{
     LogRow, LogSource, LogSummary, ProjectRow, Record, SessionRow, TopicRow, TopicStatus, Uid, new_uid,
 };
 use crate::store::Store;
+use crate::view::Topic;
 
 /// The summariser's name in records without a language model.
 pub(super) const LOCAL: &str = "local";
@@ -64,7 +69,7 @@ pub(super) fn rows_of_relay(
     Ok(records)
 }
 
-/// Used unless the tag or the session names another one.
+/// Used unless the tag or the session names one within it.
 fn ensure_project(
     store: &mut dyn Store,
     part: &TranscriptPart,
@@ -86,7 +91,18 @@ fn ensure_project(
     Ok(uid)
 }
 
-/// The topic in the tag, else the one set in the session. Unknown ids are noted in the log.
+/// Whether this is the project of the session, or one within it.
+pub(super) fn is_own_project(store: &mut dyn Store, part: &TranscriptPart, id: i64) -> Result<bool> {
+    let key = store.project(id)?.and_then(|project| project.row.key);
+    Ok(key.is_some_and(|key| is_own_key(&part.project, &key)))
+}
+
+fn is_own_topic(store: &mut dyn Store, part: &TranscriptPart, topic: &Topic) -> Result<bool> {
+    is_own_project(store, part, topic.in_project.id)
+}
+
+/// The topic in the tag, else the one set in the session. Ids that are unknown or of another project are
+/// noted in the log.
 fn named_topic(
     store: &mut dyn Store,
     part: &TranscriptPart,
@@ -94,30 +110,34 @@ fn named_topic(
     before: Option<Uid>,
     notes: &mut Vec<String>,
 ) -> Result<Option<Uid>> {
-    if let Some(tag) = &relay.tag {
+    if let Some(id) = relay.tag.as_ref().map(|tag| tag.topic.id) {
         // The tag explicitly names the session's own topic.
-        if tag.topic.id == OWN {
+        if id == OWN {
             return Ok(None);
         }
-        match store.topic(tag.topic.id)? {
-            Some(topic) => return Ok(Some(topic.row.uid)),
-            None => notes.push(format!("the tag names topic {}, which does not exist", tag.topic.id)),
+        match store.topic(id)? {
+            Some(topic) if is_own_topic(store, part, &topic)? => return Ok(Some(topic.row.uid)),
+            Some(_) => notes.push(format!("the tag names topic {id}, which is in another project")),
+            None => notes.push(format!("the tag names topic {id}, which does not exist")),
         }
     }
     // A topic that was set since then is about a later relay.
-    if before.is_some() {
-        return Ok(before);
+    if let Some(topic) = before.map(|uid| store.topic_by_uid(&uid)).transpose()?.flatten()
+        && is_own_topic(store, part, &topic)?
+    {
+        return Ok(Some(topic.row.uid));
     }
     let Some(id) = part.topic.filter(|id| *id != OWN) else { return Ok(None) };
-    let set = store.topic(id)?;
-    if set.is_none() {
-        notes.push(format!("topic {id} was set in the session, and does not exist"));
+    match store.topic(id)? {
+        Some(topic) if is_own_topic(store, part, &topic)? => return Ok(Some(topic.row.uid)),
+        Some(_) => notes.push(format!("topic {id} was set in the session, and is in another project")),
+        None => notes.push(format!("topic {id} was set in the session, and does not exist")),
     }
-    Ok(set.map(|topic| topic.row.uid))
+    Ok(None)
 }
 
-/// The automatic topic of the session, created if missing: in the project of the tag, else in that of the
-/// relay.
+/// The automatic topic of the session, created if missing: in the project of the tag if that is within the
+/// session's, else in that of the relay.
 fn automatic_topic(
     store: &mut dyn Store,
     job: &Job,
@@ -131,13 +151,27 @@ fn automatic_topic(
     let mut project = default.to_owned();
     if let Some(named) = named {
         match store.project(named.id)? {
-            Some(found) => project = found.row.uid,
+            Some(found) if is_own_project(store, part, found.id)? => project = found.row.uid,
+            Some(_) => notes.push(format!("the tag names project {}, which is another one", named.id)),
             None => notes.push(format!("the tag names project {}, which does not exist", named.id)),
         }
     }
-    let uid =
-        automatic::topic_uid(&job.session, Some(project.as_str()).filter(|project| *project != default));
-    if store.topic_by_uid(&uid)?.is_none() {
+    let within = Some(project.as_str()).filter(|project| *project != default);
+    let mut uid = automatic::topic_uid(&job.session, within);
+    let mut known = store.topic_by_uid(&uid)?;
+    // A person moved it, or its name was taken on purpose.
+    if let Some(topic) = &known
+        && !is_own_topic(store, part, topic)?
+    {
+        uid = automatic::topic_uid(&job.session, Some(&format!("{project} again")));
+        known = store.topic_by_uid(&uid)?;
+        if let Some(topic) = &known
+            && !is_own_topic(store, part, topic)?
+        {
+            (uid, known) = (new_uid(), None);
+        }
+    }
+    if known.is_none() {
         let branch = relay.branch.as_deref().or(part.project.branch.as_deref());
         records.push(Record::Topic(TopicRow {
             uid: uid.clone(),

@@ -13,7 +13,7 @@ struct Postgres(&'static Cluster);
 
 impl Stores for Postgres {
     fn ready() -> Option<Postgres> {
-        tidegate_team_server::shared().map(Postgres)
+        tidegate_team_server::shared_cluster().map(Postgres)
     }
 
     fn empty(&mut self) -> Box<dyn Store> {

@@ -149,32 +149,32 @@ fn hooks_are_told() {
     let machine = Machine::new();
     assert!(!machine.home().is_there().unwrap());
     let mut memory = machine.open();
-    assert_eq!(catalogue::undecided(&machine.state), Known::Value(Undecided::default()));
+    assert_eq!(catalogue::read_undecided(&machine.state), Known::Value(Undecided::default()));
     let own = machine.own();
     let acting = Acting { now: at(1), own: Some(&own), session: None };
     let topic = act::add_topic(&mut memory, &acting, "Search\nin two languages", None, None).unwrap();
     assert_eq!(topic.row.title, "Search in two languages");
-    let record = |id| catalogue::topic(&machine.state, id).value().copied().flatten();
+    let record = |id| catalogue::read_topic(&machine.state, id).value().copied().flatten();
     assert_eq!(
         record(topic.id).map(|record| (record.project, record.closed, record.recorded)),
         Some((topic.in_project.id, false, None))
     );
-    let offered = || catalogue::undecided(&machine.state).value().unwrap().topics.len();
+    let offered = || catalogue::read_undecided(&machine.state).value().unwrap().topics.len();
     assert_eq!(offered(), 1);
     let made =
         act::add_decision(&mut memory, &acting, topic.id, "Bigrams\nfor both", Some("one index")).unwrap();
     assert_eq!(offered(), 0);
-    let page = catalogue::project(&machine.state, &own.key).value().cloned().unwrap();
+    let page = catalogue::read_project(&machine.state, &own.key).value().cloned().unwrap();
     assert_eq!((page.project.name.as_str(), page.decisions.len()), ("shop", 1));
     assert_eq!((page.decisions[0].id, page.decisions[0].name.as_str()), (made.id, "Bigrams"));
     assert_eq!(record(topic.id).unwrap().recorded, Some(at(1)));
     let closed = TopicEdit { status: Some(TopicStatus::Closed), ..TopicEdit::default() };
     act::edit_topic(&mut memory, at(2), topic.id, &closed).unwrap();
     assert!(record(topic.id).unwrap().closed);
-    assert_eq!(catalogue::project(&machine.state, &own.key).value().unwrap().decisions, []);
+    assert_eq!(catalogue::read_project(&machine.state, &own.key).value().unwrap().decisions, []);
     memory.forget(&Forget::Project(topic.in_project.id)).unwrap();
     assert_eq!(record(topic.id), None);
-    assert_eq!(catalogue::project(&machine.state, &own.key), Known::Absent);
+    assert_eq!(catalogue::read_project(&machine.state, &own.key), Known::Absent);
     // A missing catalogue is created again.
     memory.put(&world()).unwrap();
     drop(memory);

@@ -146,7 +146,7 @@ fn a_schema_that_an_administrator_made_will_do() {
 
 #[test]
 fn a_server_that_was_started_anew_is_found_again() {
-    let Some(cluster) = tidegate_team_server::own() else { return };
+    let Some(cluster) = tidegate_team_server::own_cluster() else { return };
     let scene = Scene::on(&cluster);
     let mut store = scene.store();
     for how in [Shutdown::Fast, Shutdown::Immediate] {

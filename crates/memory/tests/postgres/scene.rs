@@ -21,7 +21,7 @@ impl<'a> Scene<'a> {
 
     /// On the cluster that all tests share; `None` without a server.
     pub(crate) fn shared() -> Option<Scene<'static>> {
-        tidegate_team_server::shared().map(Scene::on)
+        tidegate_team_server::shared_cluster().map(Scene::on)
     }
 
     pub(crate) fn address(&self) -> Address {

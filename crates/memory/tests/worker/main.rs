@@ -141,8 +141,9 @@ fn what_a_session_recorded_stays_its_own_when_it_is_forked() {
 fn the_tag_comes_before_what_was_set_and_that_before_the_sessions_own() {
     let tag = |topic: i64| format!("ok\n\n<!-- [meta] project: x (id: 0) | topic: t (id: {topic}) -->");
     for (tagged, set, named, notes) in [
-        (Some(1), None, "one", vec![]),
-        (Some(1), Some(2), "one", vec![]),
+        (Some(3), None, "three", vec![]),
+        (Some(3), Some(2), "three", vec![]),
+        (Some(4), Some(2), "four", vec![]),
         (None, Some(2), "two", vec![]),
         (Some(99), Some(2), "two", vec!["the tag names topic 99, which does not exist"]),
         (Some(99), None, "go (feat/x)", vec!["the tag names topic 99, which does not exist"]),
@@ -176,23 +177,18 @@ fn the_tag_comes_before_what_was_set_and_that_before_the_sessions_own() {
 }
 
 #[test]
-fn a_tag_or_a_topic_says_which_project_it_is() {
+fn a_tag_says_which_project_within_the_sessions_it_is() {
     let mut world = World::new();
     world.put_topics();
-    let other = world.store.project_by_name("other").unwrap().unwrap().id;
     let turns = [
-        ("u1", format!("<!-- [meta] project: other (id: {other}) | topic: own (id: 0) -->"), "other", ""),
-        ("u2", "<!-- [meta] project: shop (id: 0) | topic: own (id: 0) -->".to_owned(), "shop", ""),
-        ("u3", format!("<!-- [meta] project: other (id: {other}) | topic: own (id: 0) -->"), "other", ""),
-        ("u4", "<!-- [meta] project: shop (id: 0) | topic: one (id: 1) -->".to_owned(), "other", ""),
-        ("u5", "<!-- [meta] project: x (id: 77) | topic: own (id: 0) -->".to_owned(), "shop", "project 77"),
+        ("u1", "<!-- [meta] project: web (id: 3) | topic: own (id: 0) -->", "web", ""),
+        ("u2", "<!-- [meta] project: shop (id: 0) | topic: own (id: 0) -->", "shop", ""),
+        ("u3", "<!-- [meta] project: web (id: 3) | topic: own (id: 0) -->", "web", ""),
+        ("u4", "<!-- [meta] project: shop (id: 0) | topic: four (id: 4) -->", "web", ""),
+        ("u5", "<!-- [meta] project: x (id: 77) | topic: own (id: 0) -->", "shop", "project 77"),
     ];
     for (uid, tag, project, note) in turns {
-        world.say(&user(uid, "go"));
-        let answer = format!("ok {uid}\n{tag}");
-        world.say(&said(uid, &answer));
-        world.stop("s1", &answer);
-        world.work();
+        answered_in(&mut world, "s1", uid, tag);
         let log = world.log(uid);
         assert_eq!(log.in_project.name, project, "{uid}");
         assert!(log.row.notes.concat().contains(note), "{:?}", log.row.notes);
@@ -200,6 +196,78 @@ fn a_tag_or_a_topic_says_which_project_it_is() {
     let topic = |world: &mut World, uid: &str| world.log(uid).in_topic.id;
     assert_eq!(topic(&mut world, "u1"), topic(&mut world, "u3"));
     assert_ne!(topic(&mut world, "u1"), topic(&mut world, "u2"));
+}
+
+/// A turn with this tag at its end, stored.
+fn answered_in(world: &mut World, session: &str, uid: &str, tag: &str) {
+    world.say(&user(uid, "go"));
+    let answer = format!("ok {uid}\n{tag}");
+    world.say(&said(uid, &answer));
+    world.stop(session, &answer);
+    world.work();
+}
+
+#[test]
+fn no_tag_carries_a_relay_into_another_project() {
+    let of_topic = "the tag names topic 1, which is in another project";
+    let of_project = "the tag names project 1, which is another one";
+    for (uid, tag, set, notes) in [
+        (
+            "u1",
+            "<!-- [meta] project: other (id: 1) | topic: one (id: 1) -->",
+            None,
+            vec![of_topic, of_project],
+        ),
+        ("u2", "<!-- [meta] project: shop (id: 2) | topic: one (id: 1) -->", None, vec![of_topic]),
+        ("u3", "<!-- [meta] topic: one (id: 1) -->", None, vec![of_topic]),
+        ("u4", "<!-- [meta] project: other (id: 1) | topic: own (id: 0) -->", None, vec![of_project]),
+        ("u5", "", Some(1), vec!["topic 1 was set in the session, and is in another project"]),
+    ] {
+        let mut world = World::new();
+        world.put_topics();
+        world.topic = set;
+        answered_in(&mut world, "s1", uid, tag);
+        let log = world.log(uid);
+        assert_eq!(
+            (log.in_project.name.as_str(), log.in_topic.name.as_str()),
+            ("shop", "go (feat/x)"),
+            "{tag}"
+        );
+        assert_eq!(log.row.notes, notes, "{tag}");
+        assert_eq!(world.store.topic(1).unwrap().unwrap().logs, 0, "{tag}");
+    }
+    // What was set in the session counts where the tag does not.
+    let mut world = World::new();
+    world.put_topics();
+    world.topic = Some(2);
+    answered_in(&mut world, "s1", "u1", "<!-- [meta] topic: one (id: 1) -->");
+    assert_eq!(world.log("u1").in_topic.name, "two");
+}
+
+#[test]
+fn a_row_with_the_name_of_a_sessions_topic_does_not_carry_it_into_another_project() {
+    let mut world = World::new();
+    world.put_topics();
+    let uid = tidegate_core::feature::memory::automatic::topic_uid("s1", None);
+    let theirs = world.store.topic(1).unwrap().unwrap().row;
+    world.store.put(&[Record::Topic(TopicRow { uid, id: None, ..theirs })]).unwrap();
+    answered_in(&mut world, "s1", "u1", "");
+    answered_in(&mut world, "s1", "u2", "");
+    let (one, two) = (world.log("u1"), world.log("u2"));
+    assert_eq!((one.in_project.name.as_str(), one.in_topic.id), ("shop", two.in_topic.id));
+}
+
+#[test]
+fn another_projects_log_is_not_replaced_by_a_prompt_of_the_same_uid() {
+    let mut world = World::new();
+    world.put_topics();
+    answered_in(&mut world, "s1", "u1", "");
+    let mut theirs = world.log("u1").row;
+    (theirs.uid, theirs.topic, theirs.session) = ("victim".to_owned(), "t1".to_owned(), None);
+    world.store.put(&[Record::Log(theirs)]).unwrap();
+    let before = world.log("victim");
+    answered_in(&mut world, "s1", "victim", "");
+    assert_eq!(world.log("victim"), before);
 }
 
 #[test]

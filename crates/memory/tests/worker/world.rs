@@ -158,7 +158,8 @@ impl World {
         self.store.logs(&Filter::default(), &Page { limit: 1000, after: None }).unwrap().rows.len()
     }
 
-    /// Another project with a topic `one`, and a topic `two` of the project `shop`: ids 1 and 2.
+    /// Another project with a topic `one`; topics `two` and `three` of the project `shop`, and `four` of one
+    /// within it. Their ids are these numbers, and those of the projects 1, 2 and 3.
     pub(crate) fn put_topics(&mut self) {
         let project = |uid: &str, key: &str, name: &str| {
             let (uid, key, name) = (uid.to_owned(), Some(key.to_owned()), name.to_owned());
@@ -182,8 +183,11 @@ impl World {
         let rows = [
             project("p1", "/other/.git", "other"),
             project("p2", "/shop/.git", "shop"),
+            project("p3", "/shop/.git//web", "web"),
             topic("t1", "p1", "one"),
             topic("t2", "p2", "two"),
+            topic("t3", "p2", "three"),
+            topic("t4", "p3", "four"),
         ];
         self.store.put(&rows).unwrap();
     }

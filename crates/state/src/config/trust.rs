@@ -1,5 +1,5 @@
-//! Which project files a person trusts: kept whole in private state, so that any change revokes it, and so that a change
-//! can be shown. (A hash would tell the same with less; what changed it could not tell.)
+//! Project files that a person trusts. Their text is kept whole: any change revokes trust, and a change can be shown,
+//! which a hash could not do.
 
 use std::io;
 use std::path::Path;
@@ -9,22 +9,21 @@ use crate::place::StateDir;
 
 const COPIES: Copies = Copies("trust");
 
-/// Whether a person trusted this file with exactly this text.
+/// Trusted with exactly this text.
 pub fn is_trusted(state: &StateDir, file: &Path, text: &str) -> bool {
     trusted_text(state, file).is_some_and(|trusted| trusted == text)
 }
 
-/// What of this file was trusted last.
+/// The text that was last trusted.
 pub fn trusted_text(state: &StateDir, file: &Path) -> Option<String> {
     COPIES.read(state, file)
 }
 
-/// Trusts a file as it is now.
 pub fn remember(state: &StateDir, file: &Path, text: &str) -> io::Result<()> {
     COPIES.write(state, file, text)
 }
 
-/// Trusts it no more. Tells whether it was trusted.
+/// Returns whether it was trusted.
 pub fn revoke(state: &StateDir, file: &Path) -> io::Result<bool> {
     COPIES.remove(state, file)
 }

@@ -1,4 +1,4 @@
-//! What a prompt asks for, by its words or by a backend, and the stock that helps with it.
+//! The activity that a prompt asks for, by its words or by a language model, and the stock files for it.
 
 use std::io;
 use std::io::Write;
@@ -15,36 +15,36 @@ use tidegate_core::feature::facts::Facts;
 use tidegate_core::time::Millis;
 
 use crate::child;
-use crate::feature::Where;
+use crate::feature::HookContext;
 
-pub(super) fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &Where<'_>) {
+pub(super) fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &HookContext<'_>) {
     if needs.guess {
         facts.activity.guess = facts.event.free_prompt().map(|prompt| classify_prompt(&prompt));
     }
     if needs.stock {
-        facts.activity.stock = stock(here.root);
+        facts.activity.stock = list_stock(here.root);
     }
 }
 
-/// The stock that a phase may name and that is there.
-fn stock(root: Option<&Path>) -> Vec<String> {
+/// Existing stock files that a phase may name.
+fn list_stock(root: Option<&Path>) -> Vec<String> {
     let Some(folder) = root.map(|root| root.join(CONTEXT_FOLDER)) else { return Vec::new() };
     let all = activity::helpful_stock(Phase::Research).iter();
     all.filter(|name| folder.join(name).is_file()).map(ToString::to_string).collect()
 }
 
-pub(super) fn carry_out(effect: &Effect, here: &Where<'_>) -> io::Result<()> {
+pub(super) fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<()> {
     let Effect::Ask { prompt, at } = effect;
     ask_backend(here.session, prompt, *at)
 }
 
-/// Starts the process and leaves it: the client waits for us, and a model takes seconds. Its output goes nowhere, so that the
-/// client does not wait for that either.
+/// Starts the process without waiting: a model takes seconds. Its output is discarded, because the client would wait
+/// for it.
 fn ask_backend(session: &SessionId, prompt: &str, at: Millis) -> io::Result<()> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["phase", "ask", "--session", session.as_str(), "--prompt-at", &at.0.to_string()]);
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    child::in_a_group(&mut command);
-    // Less than a pipe holds, so this does not wait.
+    child::set_own_group(&mut command);
+    // Fits into the pipe's buffer, so this does not block.
     command.spawn()?.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(prompt.as_bytes()))
 }

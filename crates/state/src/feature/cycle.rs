@@ -1,5 +1,5 @@
-//! Where a project's cycle stands: its file in the host's folder, changed under the project's lock and only if it still says
-//! what was looked at; and, private, what the cycles that ended have cost.
+//! The state of a project's cycle: a file in the host's folder, changed under the project's lock and only if it is
+//! still as it was read; and, private, the costs of finished cycles.
 
 use std::fs;
 use std::io;
@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tidegate_core::event::{EventKind, SessionId};
 use tidegate_core::feature::config::Config;
-use tidegate_core::feature::cycle::effect::{Effect, Step};
-use tidegate_core::feature::cycle::standing::{Standing, is_live as session_is_live};
-use tidegate_core::feature::cycle::state::{FILE, MOST_TOLD};
-use tidegate_core::feature::cycle::{Run, State, history};
+use tidegate_core::feature::cycle::effect::{CycleStep, Effect};
+use tidegate_core::feature::cycle::standing::{CycleStanding, is_session_live};
+use tidegate_core::feature::cycle::state::{MAX_SESSIONS_TOLD, STATE_FILE};
+use tidegate_core::feature::cycle::{CycleRun, CycleState, history};
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::time::Millis;
 
-use crate::feature::Where;
-use crate::feature::knowledge::write::{lock, sweep};
+use crate::feature::HookContext;
+use crate::feature::knowledge::edit::{lock_project, remove_leftovers};
 use crate::file::{append, bounded, replace};
 use crate::place::StateDir;
 use crate::session::{claims, marks};
@@ -25,33 +25,33 @@ use crate::session::{claims, marks};
 /// A copy of the budget for other tools.
 pub const BUDGET: &str = ".context-budget.json";
 
-/// The file below the project's root.
+/// Relative to the project's root.
 const IN_PROJECT: &str = ".claude/dev-cycle.state.json";
 
-/// More than this is no state of a cycle.
 const LARGEST: u64 = 256 * 1024;
 
-/// Of a longer history the end is enough.
+/// The end of a longer history is enough.
 const LARGEST_HISTORY: u64 = 512 * 1024;
 
-/// Files that were put aside; more are not kept apart.
+/// Files that are kept aside.
 const MOST_ASIDE: usize = 100;
 
-/// The file. Not through a link: a repository could have it point anywhere.
-fn file(root: &Path) -> io::Result<PathBuf> {
+/// Not through a link: a repository could point it anywhere.
+fn file_path(root: &Path) -> io::Result<PathBuf> {
     let folder = root.join(".claude");
     let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
-    let path = folder.join(FILE);
+    let path = folder.join(STATE_FILE);
     if is_link(&folder) || is_link(&path) {
         return Err(io::Error::other(format!("{} is reached through a link", path.display())));
     }
     Ok(path)
 }
 
-/// What the file says, if there is one.
+/// `None` without a file.
 fn read_file(root: &Path) -> io::Result<Option<Vec<u8>>> {
-    // Most projects have none, and one question tells that.
-    let read = fs::symlink_metadata(root.join(IN_PROJECT)).and_then(|_| bounded::read(&file(root)?, LARGEST));
+    // Most projects have no cycle, and this call shows it.
+    let read =
+        fs::symlink_metadata(root.join(IN_PROJECT)).and_then(|_| bounded::read(&file_path(root)?, LARGEST));
     match read {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -61,50 +61,51 @@ fn read_file(root: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-fn real(path: &Path) -> PathBuf {
+fn canonical(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Where the project's cycle stands.
-pub fn read(state: Option<&StateDir>, root: &Path, config: &Config) -> Known<Standing> {
+pub fn read(state: Option<&StateDir>, root: &Path, config: &Config) -> Known<CycleStanding> {
     let text = match read_file(root) {
         Ok(Some(text)) => text,
         Ok(None) => return Known::Absent,
         Err(error) => return Known::Broken(error.to_string()),
     };
-    let of_project = |project: &str| real(Path::new(project)) == real(root);
-    let mut standing = Standing::of(text, |name| config.policies.cycle.cycle(name), of_project);
+    let of_project = |project: &str| canonical(Path::new(project)) == canonical(root);
+    let mut standing = CycleStanding::parse(text, |name| config.policies.cycle.cycle(name), of_project);
     if let (Ok(found), Some(cycle)) = (&standing.state, &standing.cycle) {
         let auto = cycle.stages.iter().skip(1).any(|stage| stage.min_left.tokens().is_none());
-        let runs = state.filter(|_| auto).map(|state| runs(state, root)).unwrap_or_default();
+        let runs = state.filter(|_| auto).map(|state| read_runs(state, root)).unwrap_or_default();
         let min_left = |at| history::min_left(&runs, &found.cycle, cycle, at);
         standing.min_left = (0..cycle.stages.len()).map(min_left).collect();
     }
     Known::Value(standing)
 }
 
-/// Whether the session of this name is still there.
+/// Whether this session is still running.
 pub fn is_live(state: &StateDir, session: &str, now: Millis) -> bool {
     let Ok(id) = SessionId::parse(session) else { return false };
     let folder = state.session(&id);
-    session_is_live(marks::read(&folder).value(), claims::last_heard(&folder), now)
+    is_session_live(marks::read(&folder).value(), claims::last_heard(&folder), now)
 }
 
-/// The cycles that ended in this project, oldest first.
-pub fn runs(state: &StateDir, root: &Path) -> Vec<Run> {
-    Run::fold(&bounded::read_end(&history_file(state, root), LARGEST_HISTORY).unwrap_or_default())
+/// Finished cycles of this project, oldest first.
+pub fn read_runs(state: &StateDir, root: &Path) -> Vec<CycleRun> {
+    CycleRun::parse_history(
+        &bounded::read_end(&history_file(state, root), LARGEST_HISTORY).unwrap_or_default(),
+    )
 }
 
 fn history_file(state: &StateDir, root: &Path) -> PathBuf {
     state.project(root).join("cycles.jsonl")
 }
 
-/// The project whose file says where the session's cycle stands: the one it was begun in, wherever the session stands now.
-fn root_of<'a>(project: Option<&'a str>, here: &Where<'a>) -> Option<&'a Path> {
+/// The project in which the cycle was started, wherever the session is now.
+fn root_of<'a>(project: Option<&'a str>, here: &HookContext<'a>) -> Option<&'a Path> {
     project.map(Path::new).or(here.root)
 }
 
-pub(super) fn read_facts(facts: &Facts<'_>, here: &Where<'_>) -> Known<Standing> {
+pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> Known<CycleStanding> {
     let stage = facts.marks.value().and_then(|marks| marks.cycle.stage.as_ref());
     let Some(root) = root_of(stage.and_then(|stage| stage.project.as_deref()), here) else {
         return Known::Absent;
@@ -119,7 +120,7 @@ pub(super) fn read_facts(facts: &Facts<'_>, here: &Where<'_>) -> Known<Standing>
     known
 }
 
-pub(super) fn carry_out(effect: &Effect, here: &Where<'_>) -> io::Result<()> {
+pub(super) fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<()> {
     let state = here.state()?;
     let root = |project: &Option<String>| {
         let root = root_of(project.as_deref(), here);
@@ -135,48 +136,47 @@ pub(super) fn carry_out(effect: &Effect, here: &Where<'_>) -> io::Result<()> {
     }
 }
 
-/// Changes the file as was decided, if it still says what it said then.
-fn take_step(state: &StateDir, root: &Path, step: &Step) -> io::Result<()> {
+/// Fails if the file has changed since the decision.
+fn take_step(state: &StateDir, root: &Path, step: &CycleStep) -> io::Result<()> {
     change(state, root, |now| {
         if now != Some(step.old.as_slice()) {
             return Err(io::Error::other("the cycle was changed in between"));
         }
-        Ok(Change { new: step.new.clone(), ended: step.ended.clone() })
+        Ok(CycleChange { new: step.new.clone(), ended: step.ended.clone() })
     })
 }
 
-/// What becomes of the file.
 #[derive(Clone, Debug, Default)]
-pub struct Change {
-    /// What it is to say; without this it goes.
-    pub new: Option<State>,
-    /// What is added to the history before that.
-    pub ended: Option<Run>,
+pub struct CycleChange {
+    /// `None` deletes the file.
+    pub new: Option<CycleState>,
+    /// Added to the history before the file changes.
+    pub ended: Option<CycleRun>,
 }
 
-/// Changes the file by what it says now. The history first: whenever this is killed, nothing that ended is lost, and what
-/// stands there twice counts once.
+/// `decide` gets the current content. The history is written first: a crash in between loses no finished cycle, and
+/// readers ignore duplicates.
 pub fn change(
     state: &StateDir,
     root: &Path,
-    decide: impl FnOnce(Option<&[u8]>) -> io::Result<Change>,
+    decide: impl FnOnce(Option<&[u8]>) -> io::Result<CycleChange>,
 ) -> io::Result<()> {
-    let _lock = lock(state, root)?;
-    let path = file(root)?;
+    let _lock = lock_project(state, root)?;
+    let path = file_path(root)?;
     let old = read_file(root)?;
-    let Change { new, ended } = decide(old.as_deref())?;
-    let new = new.map(|new| new.text());
+    let CycleChange { new, ended } = decide(old.as_deref())?;
+    let new = new.map(|new| new.to_text());
     if new.as_ref().is_some_and(|text| text.len() as u64 > LARGEST) {
-        // Nobody could read it again.
+        // The next read would refuse it.
         return Err(io::Error::other("it would be too large"));
     }
     if let Some(run) = ended {
         let mut history = append::open(&history_file(state, root))?;
-        // Led by a line break, so that a line torn by a killed process does not take this one along.
+        // The leading line break protects this line if a kill tore the last one.
         append::lines(&mut history, &format!("\n{}\n", serde_json::to_string(&run)?))?;
     }
     let Some(new) = new else {
-        // Only a copy, and old by now.
+        // Only a copy, and outdated now.
         let _ = fs::remove_file(root.join(".claude").join(BUDGET));
         return match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -186,7 +186,7 @@ pub fn change(
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    sweep(&path);
+    remove_leftovers(&path);
     replace::durable_if(&path, new.as_bytes(), |_| {
         if read_file(root)? == old {
             Ok(())
@@ -196,16 +196,16 @@ pub fn change(
     })
 }
 
-/// Puts a file aside that still says this, under a name that nothing has yet.
+/// Moves the file aside under a free name, if its content is still `old`.
 pub fn set_aside(state: &StateDir, root: &Path, old: &[u8]) -> io::Result<Option<PathBuf>> {
-    let _lock = lock(state, root)?;
-    let path = file(root)?;
+    let _lock = lock_project(state, root)?;
+    let path = file_path(root)?;
     if read_file(root)?.as_deref() != Some(old) {
         return Ok(None);
     }
     let names = (1..=MOST_ASIDE).map(|number| match number {
-        1 => path.with_file_name(format!("{FILE}.bad")),
-        _ => path.with_file_name(format!("{FILE}.bad.{number}")),
+        1 => path.with_file_name(format!("{STATE_FILE}.bad")),
+        _ => path.with_file_name(format!("{STATE_FILE}.bad.{number}")),
     });
     let aside = replace::keep_as(&path, names, |_| false)?;
     match fs::remove_file(&path) {
@@ -214,32 +214,30 @@ pub fn set_aside(state: &StateDir, root: &Path, old: &[u8]) -> io::Result<Option
     }
 }
 
-/// Remembers that a session was told how to resume the cycle.
 pub fn remember_told(state: &StateDir, root: &Path, session: &SessionId) -> io::Result<()> {
     change(state, root, |now| {
-        let known = now.and_then(|now| State::parse(now).ok());
+        let known = now.and_then(|now| CycleState::parse(now).ok());
         let mut known = known.ok_or_else(|| io::Error::other("there is no cycle any more"))?;
-        let told = &mut known.told;
-        if told.len() < MOST_TOLD && !told.iter().any(|told| told == session.as_str()) {
+        let told = &mut known.resume_told;
+        if told.len() < MAX_SESSIONS_TOLD && !told.iter().any(|told| told == session.as_str()) {
             told.push(session.to_string());
         }
-        Ok(Change { new: Some(known), ended: None })
+        Ok(CycleChange { new: Some(known), ended: None })
     })
 }
 
-/// How often a loop of review and fix went round.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct FixLoop {
-    /// Which loop.
+    /// The id of the loop.
     of: String,
     count: u64,
 }
 
-/// Loops that are remembered: several sessions of a project can be in one.
+/// Several sessions of a project can each be in a loop.
 const LOOPS_KEPT: usize = 32;
 
-/// Counts one more round of a loop, and says how many that are; `None` when there were as many as it may have.
+/// Returns the number of rounds; `None` if the limit was reached before.
 pub fn count_fix_loop(
     state: &StateDir,
     root: &Path,
@@ -247,7 +245,7 @@ pub fn count_fix_loop(
     limit: u64,
     reset: bool,
 ) -> io::Result<Option<u64>> {
-    let _lock = lock(state, root)?;
+    let _lock = lock_project(state, root)?;
     let path = state.project(root).join("fix-loop.json");
     let known = bounded::read(&path, LARGEST).ok();
     let mut loops: Vec<FixLoop> =
@@ -264,9 +262,9 @@ pub fn count_fix_loop(
     Ok(Some(before + 1))
 }
 
-/// The copy of the budget, while there is a cycle.
+/// Written only while there is a cycle.
 pub fn publish_budget(root: &Path, session: &SessionId, used_pct: f64, now: Millis) -> io::Result<()> {
-    let path = file(root)?;
+    let path = file_path(root)?;
     if !path.is_file() {
         return Ok(());
     }
@@ -279,7 +277,7 @@ pub fn publish_budget(root: &Path, session: &SessionId, used_pct: f64, now: Mill
 mod tests {
     use super::*;
     use crate::place::PlaceEnv;
-    use tidegate_core::feature::cycle::Status;
+    use tidegate_core::feature::cycle::CycleStatus;
     use tidegate_core::feature::cycle::marks::Mark as CycleMark;
 
     struct Project {
@@ -294,7 +292,7 @@ mod tests {
             let env = PlaceEnv { state_dir: Some(base.path().join("state")), ..PlaceEnv::default() };
             let root = base.path().join("project");
             fs::create_dir_all(root.join(".claude")).unwrap();
-            fs::write(root.join(".claude").join(FILE), text).unwrap();
+            fs::write(root.join(".claude").join(STATE_FILE), text).unwrap();
             Project { state: StateDir::open(&env).unwrap(), root, _base: base }
         }
 
@@ -310,9 +308,9 @@ mod tests {
     #[test]
     fn nothing_is_changed_that_was_not_looked_at() {
         let project = Project::new(r#"{"stage": "audit"}"#);
-        let mut new = State::default();
+        let mut new = CycleState::default();
         new.begin_stage("ship", None);
-        let step = Step {
+        let step = CycleStep {
             old: br#"{"stage": "sprint"}"#.to_vec(),
             new: Some(new),
             ended: None,
@@ -320,23 +318,24 @@ mod tests {
             project: None,
         };
         assert!(take_step(&project.state, &project.root, &step).is_err());
-        let step = Step { old: br#"{"stage": "audit"}"#.to_vec(), ..step };
+        let step = CycleStep { old: br#"{"stage": "audit"}"#.to_vec(), ..step };
         take_step(&project.state, &project.root, &step).unwrap();
         let Known::Value(standing) = read(Some(&project.state), &project.root, &Config::default()) else {
             panic!()
         };
-        let state = State::parse(&standing.text).unwrap();
-        assert_eq!((state.stage.as_str(), state.status), ("ship", Status::Running));
-        assert_eq!(project.names(), [FILE]);
+        let state = CycleState::parse(&standing.text).unwrap();
+        assert_eq!((state.stage.as_str(), state.status), ("ship", CycleStatus::Running));
+        assert_eq!(project.names(), [STATE_FILE]);
     }
 
     #[test]
     fn what_nobody_could_read_again_is_not_written() {
         let project = Project::new(r#"{"stage": "audit"}"#);
-        let mut new = State::default();
+        let mut new = CycleState::default();
         new.begin_stage("audit", None);
         new.metrics.insert("log".into(), "x".repeat(300_000).into());
-        let refused = change(&project.state, &project.root, |_| Ok(Change { new: Some(new), ended: None }));
+        let refused =
+            change(&project.state, &project.root, |_| Ok(CycleChange { new: Some(new), ended: None }));
         assert_eq!(refused.unwrap_err().to_string(), "it would be too large");
         assert!(matches!(read(None, &project.root, &Config::default()), Known::Value(_)));
     }
@@ -361,12 +360,12 @@ mod tests {
         let copy = fs::read_to_string(project.root.join(".claude").join(BUDGET)).unwrap();
         let copy: serde_json::Value = serde_json::from_str(&copy).unwrap();
         assert_eq!(copy, json!({ "remaining": 38.0, "ts": 5, "sessionId": "s" }));
-        let run = Run { id: "a".into(), ended: "complete".into(), ..Run::default() };
-        let over = |_: Option<&[u8]>| Ok(Change { new: None, ended: Some(run.clone()) });
+        let run = CycleRun { id: "a".into(), ended: "complete".into(), ..CycleRun::default() };
+        let over = |_: Option<&[u8]>| Ok(CycleChange { new: None, ended: Some(run.clone()) });
         change(&project.state, &project.root, over).unwrap();
         change(&project.state, &project.root, over).unwrap();
         assert_eq!(project.names(), Vec::<String>::new());
-        assert_eq!(runs(&project.state, &project.root), std::slice::from_ref(&run));
+        assert_eq!(read_runs(&project.state, &project.root), std::slice::from_ref(&run));
     }
 
     #[test]
@@ -375,30 +374,30 @@ mod tests {
         let aside = |text: &str| set_aside(&project.state, &project.root, text.as_bytes()).unwrap();
         assert_eq!(aside("other"), None);
         assert!(aside("{").is_some());
-        fs::write(project.root.join(".claude").join(FILE), "[").unwrap();
+        fs::write(project.root.join(".claude").join(STATE_FILE), "[").unwrap();
         assert!(aside("[").is_some());
-        assert_eq!(project.names(), [format!("{FILE}.bad"), format!("{FILE}.bad.2")]);
-        assert_eq!(fs::read(project.root.join(".claude").join(format!("{FILE}.bad"))).unwrap(), b"{");
+        assert_eq!(project.names(), [format!("{STATE_FILE}.bad"), format!("{STATE_FILE}.bad.2")]);
+        assert_eq!(fs::read(project.root.join(".claude").join(format!("{STATE_FILE}.bad"))).unwrap(), b"{");
     }
 
     #[cfg(unix)]
     #[test]
     fn a_link_is_not_followed() {
         let project = Project::new("{}");
-        let path = project.root.join(".claude").join(FILE);
+        let path = project.root.join(".claude").join(STATE_FILE);
         assert_eq!(path, project.root.join(IN_PROJECT));
         let victim = project.root.join("victim");
         fs::rename(&path, &victim).unwrap();
         std::os::unix::fs::symlink(&victim, &path).unwrap();
         assert!(matches!(read(None, &project.root, &Config::default()), Known::Broken(_)));
-        assert!(change(&project.state, &project.root, |_| Ok(Change::default())).is_err());
+        assert!(change(&project.state, &project.root, |_| Ok(CycleChange::default())).is_err());
         assert_eq!(fs::read(&victim).unwrap(), b"{}");
         fs::remove_file(&victim).unwrap();
         assert!(
             matches!(read(None, &project.root, &Config::default()), Known::Broken(_)),
             "it leads nowhere"
         );
-        assert!(change(&project.state, &project.root, |_| Ok(Change::default())).is_err());
+        assert!(change(&project.state, &project.root, |_| Ok(CycleChange::default())).is_err());
     }
 
     #[test]
@@ -409,6 +408,6 @@ mod tests {
             remember_told(&project.state, &project.root, &SessionId::parse(id).unwrap()).unwrap();
         }
         let Known::Value(standing) = read(None, &project.root, &Config::default()) else { panic!() };
-        assert_eq!(standing.state.unwrap().told, ["a", "b", "c"]);
+        assert_eq!(standing.state.unwrap().resume_told, ["a", "b", "c"]);
     }
 }

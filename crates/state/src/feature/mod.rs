@@ -1,5 +1,5 @@
-//! The files of features, one module for each room of the core: its reader finds what the room needs, its writer does what it
-//! wants done.
+//! Files of features, one module for each room of the core: a reader for the facts that the room needs, a writer for
+//! its effects.
 
 pub mod activity;
 pub mod cycle;
@@ -17,39 +17,34 @@ use std::path::Path;
 
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::config::Config;
-use tidegate_core::feature::facts::{Facts, Join, Known, Needs};
+use tidegate_core::feature::facts::{Facts, JoinNeeds, Known, Needs};
 use tidegate_core::feature::verdict::Effect;
 use tidegate_core::time::Millis;
 
 use crate::place::{PlaceEnv, StateDir};
 
-/// Where and when an event is worked on.
-pub struct Where<'a> {
-    /// When the hook was called.
+/// The surroundings of one hook call.
+pub struct HookContext<'a> {
     pub now: Millis,
-    /// The config.
     pub config: &'a Config,
-    /// Where things are.
     pub place: &'a PlaceEnv,
-    /// Private state, where it can be used.
+    /// `None` if it cannot be used.
     pub state: Option<&'a StateDir>,
-    /// The session.
     pub session: &'a SessionId,
-    /// Its folder in private state.
+    /// The session's folder in private state.
     pub folder: &'a Path,
-    /// Its project.
+    /// The project's root.
     pub root: Option<&'a Path>,
     /// The folder that the client was started in.
     pub started_in: Option<&'a Path>,
-    /// The plugin that started this hook.
     pub plugin: Option<&'a Path>,
-    /// Variables of ours that a repository set: no process may see them.
+    /// `TIDEGATE_*` variables that a repository set. Child processes must not get them.
     pub ignored: &'a [String],
-    /// Whether another step of reading may begin.
+    /// Asked before each step of reading.
     pub in_time: &'a dyn Fn() -> bool,
 }
 
-impl<'a> Where<'a> {
+impl<'a> HookContext<'a> {
     fn state(&self) -> io::Result<&'a StateDir> {
         self.state.ok_or_else(|| io::Error::other("no state"))
     }
@@ -59,15 +54,15 @@ impl<'a> Where<'a> {
     }
 }
 
-/// Reads what is needed, room by room in the order of the core's list, and no more.
-pub fn read(facts: &mut Facts<'_>, needs: Needs, here: &Where<'_>) {
-    if asks(needs.verification) {
+/// Reads only the needed facts, in the order of the core's list of rooms.
+pub fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &HookContext<'_>) {
+    if is_asked(needs.verification) {
         verification::read_facts(facts, needs.verification, here);
     }
     if needs.own_settings {
         facts.own_settings = own_settings::read_facts(facts, here);
     }
-    if asks(needs.memory) {
+    if is_asked(needs.memory) {
         facts.memory = memory::read_facts(facts, needs.memory, here);
     }
     if needs.cycle {
@@ -76,10 +71,10 @@ pub fn read(facts: &mut Facts<'_>, needs: Needs, here: &Where<'_>) {
     if needs.workflow {
         facts.workflow = workflow::read_facts(facts, here);
     }
-    if asks(needs.activity) {
+    if is_asked(needs.activity) {
         activity::read_facts(facts, needs.activity, here);
     }
-    if asks(needs.knowledge) {
+    if is_asked(needs.knowledge) {
         knowledge::read_facts(facts, needs.knowledge, here);
     }
     if needs.worktree {
@@ -87,34 +82,33 @@ pub fn read(facts: &mut Facts<'_>, needs: Needs, here: &Where<'_>) {
     }
 }
 
-fn asks<T: Join>(needs: T) -> bool {
+fn is_asked<T: JoinNeeds>(needs: T) -> bool {
     needs != T::default()
 }
 
-/// Reads once more what another process of this session may have changed by now, and says whether all of it is as it was.
-pub fn read_again(facts: &mut Facts<'_>, here: &Where<'_>) -> bool {
+/// Reads the facts again that another process of this session may have changed. Returns whether all are unchanged.
+pub fn read_again(facts: &mut Facts<'_>, here: &HookContext<'_>) -> bool {
     let mut is_same = true;
-    // Another hook may have begun the next stage.
+    // Another hook may have started the next stage.
     if facts.cycle != Known::Absent {
         let now = cycle::read_facts(facts, here);
-        is_same &= put(&mut facts.cycle, now);
+        is_same &= replace_known(&mut facts.cycle, now);
     }
-    // A gate may have been passed by a command.
     if facts.workflow != Known::Absent {
         let now = workflow::read_facts(facts, here);
-        is_same &= put(&mut facts.workflow, now);
+        is_same &= replace_known(&mut facts.workflow, now);
     }
     is_same
 }
 
 /// Stores the new value; returns whether it is unchanged.
-pub fn put<T: PartialEq>(known: &mut T, now: T) -> bool {
+pub fn replace_known<T: PartialEq>(known: &mut T, now: T) -> bool {
     let before = std::mem::replace(known, now);
     before == *known
 }
 
-/// Does what a ruling wants done. Marks are not written here: all of an event's are appended at once.
-pub fn carry_out(effect: &Effect, here: &Where<'_>) -> io::Result<()> {
+/// Does not write marks: those of an event are appended together.
+pub fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<()> {
     match effect {
         Effect::Mark(_) => Ok(()),
         Effect::Friction(effect) => friction::carry_out(effect, here),
@@ -149,7 +143,7 @@ mod tests {
         std::fs::create_dir(&root).unwrap();
         let (session, config) = (SessionId::parse("s-1").unwrap(), Config::default());
         let folder = state.session(&session);
-        let here = Where {
+        let here = HookContext {
             now: Millis(7),
             config: &config,
             place: &place,

@@ -1,7 +1,7 @@
 //! `.claude/context/context-pressure.json`: a copy of the meter for other tools, in their format.
 //!
-//! Written only where that folder exists, so that a user-wide install leaves nothing in foreign checkouts. What
-//! we know is in the session's marks; the copy is never read for a decision.
+//! Written only if that folder exists, so that a user-wide install leaves nothing in other checkouts. Decisions use
+//! the session's marks, never this copy.
 
 use std::fs;
 use std::io;
@@ -15,7 +15,7 @@ use tidegate_core::feature::pressure::marks::PressureLevel;
 use tidegate_core::meter::Reading;
 use tidegate_core::time::Millis;
 
-use crate::feature::Where;
+use crate::feature::HookContext;
 use crate::file::bounded;
 
 const FILE: &str = "context-pressure.json";
@@ -33,12 +33,12 @@ struct File {
     window_tokens: u64,
 }
 
-pub(super) fn carry_out(effect: &Effect, here: &Where<'_>) -> io::Result<()> {
+pub(super) fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<()> {
     let Effect::Publish { level, reading } = effect;
     write(here.root()?, here.session, reading, *level, here.now)
 }
 
-/// Writes the copy. `level` is what was said last; a reading alone does not change it.
+/// `level` is the last one that was said; a reading alone does not change it.
 pub fn write(
     root: &Path,
     session: &SessionId,
@@ -59,7 +59,7 @@ pub fn write(
     crate::file::replace::copy(&folder.join(FILE), &serde_json::to_vec_pretty(&file)?)
 }
 
-/// Nothing counts as said any more. All else in the copy stays; one that is no object of ours is left alone.
+/// Resets the level that was said last. Other members stay; a file in another format is not touched.
 pub fn reset_level(root: &Path) -> io::Result<()> {
     let Some(path) = folder(root).map(|folder| folder.join(FILE)) else { return Ok(()) };
     let bytes = match bounded::read(&path, LARGEST) {
@@ -75,7 +75,7 @@ pub fn reset_level(root: &Path) -> io::Result<()> {
     crate::file::replace::copy(&path, &serde_json::to_vec_pretty(&members)?)
 }
 
-/// Not through a link: a repository could have it point anywhere.
+/// Not through a link: a repository could point it anywhere.
 fn folder(root: &Path) -> Option<PathBuf> {
     let real = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
     let folder = root.join(".claude/context");

@@ -1,4 +1,4 @@
-//! What only a worktree holds of flow and stock, and a copy of it in private state.
+//! Flow and stock that exist only in a worktree, and their copy in private state.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,47 +8,48 @@ use tidegate_core::feature::knowledge::differences::has_unique_content;
 use tidegate_core::feature::knowledge::stock::StockFile;
 use tidegate_core::feature::knowledge::{flow, plan, tracked};
 use tidegate_core::feature::worktree::effect::Effect;
-use tidegate_core::feature::worktree::kept::{Kept, Worktrees};
+use tidegate_core::feature::worktree::kept::{KeptWorktree, Worktrees};
 use tidegate_core::time::Millis;
 
-use crate::feature::Where;
-use crate::feature::knowledge::read::Folder;
+use crate::feature::HookContext;
+use crate::feature::knowledge::folder::ContextFolder;
 use crate::file::replace;
 use crate::place::{StateDir, make_private};
 use crate::project;
 
-/// Worktrees that go with this event, or have gone.
-pub(super) fn read_facts(facts: &Facts<'_>, here: &Where<'_>) -> Worktrees {
+/// Worktrees that this event may remove, and those that are gone already.
+pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> Worktrees {
     let event = facts.event;
     let known = facts.marks.value().map(|marks| marks.worktree.kept.as_slice()).unwrap_or_default();
     if !event.may_end_worktree() {
-        let is_gone = |kept: &&Kept| !Path::new(&kept.worktree).exists() && Path::new(&kept.copy).is_dir();
+        let is_gone =
+            |kept: &&KeptWorktree| !Path::new(&kept.worktree).exists() && Path::new(&kept.copy).is_dir();
         return Worktrees { gone: known.iter().filter(is_gone).cloned().collect(), leaving: None };
     }
     let named = event.worktree.as_deref().map(Path::new);
     let linked = here.root.filter(|root| project::main_worktree(root).is_some());
     let leaving = here.state.zip(named.filter(|path| path.is_absolute()).or(linked));
-    let leaving = leaving.filter(|(_, path)| !news(path).is_empty()).map(|(state, path)| {
+    let leaving = leaving.filter(|(_, path)| !find_news(path).is_empty()).map(|(state, path)| {
         let path_text = path.to_string_lossy().into_owned();
-        // One copy of each, as new as its last event.
+        // One copy of each worktree, updated at every such event.
         let before = known.iter().find(|kept| kept.worktree == path_text).map(|kept| kept.copy.clone());
         let copy =
             before.unwrap_or_else(|| place_for_copy(state, path, here.now).to_string_lossy().into_owned());
-        Kept { worktree: path_text, copy }
+        KeptWorktree { worktree: path_text, copy }
     });
     Worktrees { leaving, gone: Vec::new() }
 }
 
-pub(super) fn carry_out(effect: &Effect, _: &Where<'_>) -> io::Result<()> {
+pub(super) fn carry_out(effect: &Effect, _: &HookContext<'_>) -> io::Result<()> {
     let Effect::Keep(kept) = effect;
     keep(Path::new(&kept.worktree), Path::new(&kept.copy)).map(drop)
 }
 
-/// The files of a worktree that hold something the main worktree's do not, with their texts.
-pub fn news(worktree: &Path) -> Vec<(&'static str, String)> {
-    let Some(folder) = Folder::of(worktree) else { return Vec::new() };
-    let main = project::main_worktree(worktree).and_then(|main| Folder::of(&main));
-    let text = |folder: &Folder, name: &str| match folder.text(name) {
+/// Files with content that the main worktree does not have, with their texts.
+pub fn find_news(worktree: &Path) -> Vec<(&'static str, String)> {
+    let Some(folder) = ContextFolder::find(worktree) else { return Vec::new() };
+    let main = project::main_worktree(worktree).and_then(|main| ContextFolder::find(&main));
+    let text = |folder: &ContextFolder, name: &str| match folder.text(name) {
         Known::Value(text) => Some(text),
         Known::Absent | Known::Broken(_) => None,
     };
@@ -65,7 +66,7 @@ pub fn news(worktree: &Path) -> Vec<(&'static str, String)> {
     names.filter_map(read).collect()
 }
 
-/// Where a copy goes: below the repository's main worktree, by time and name, so that a person can find it.
+/// Below the main worktree's folder, by time and name, so that a person can find it.
 pub fn place_for_copy(state: &StateDir, worktree: &Path, now: Millis) -> PathBuf {
     let main = project::main_worktree(worktree).unwrap_or_else(|| worktree.to_owned());
     let name = worktree.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -78,9 +79,9 @@ pub fn place_for_copy(state: &StateDir, worktree: &Path, now: Millis) -> PathBuf
     state.root().join("worktrees").join(project::folder_name(&main)).join(format!("{at}-{name}"))
 }
 
-/// Copies what only the worktree holds.
+/// Returns the number of copied files.
 pub fn keep(worktree: &Path, copy: &Path) -> io::Result<usize> {
-    let news = news(worktree);
+    let news = find_news(worktree);
     if !news.is_empty() {
         make_private(copy)?;
     }
@@ -96,7 +97,7 @@ mod tests {
     use crate::place::PlaceEnv;
     use std::fs;
 
-    /// A repository and a worktree of it, as git makes them.
+    /// As git creates them.
     fn repository(base: &Path) -> (PathBuf, PathBuf) {
         let (main, tree) = (base.join("main"), base.join("main/.claude/worktrees/agent-1"));
         let git = main.join(".git/worktrees/agent-1");
@@ -123,7 +124,7 @@ mod tests {
         put(&main, "progress.archive.md", "## zero\n");
         put(&tree, "progress.md", "## one\n\n## zero\n");
         put(&tree, "last-compact.json", "{}");
-        assert_eq!(news(&tree), []);
+        assert_eq!(find_news(&tree), []);
 
         put(&tree, "progress.md", "## two\n\n## one\n");
         put(&tree, "learnings.md", "## A\n- **Learning**: a\n");
@@ -131,7 +132,7 @@ mod tests {
         assert!(copy.starts_with(real.join("state/worktrees")), "{}", copy.display());
         assert!(copy.ends_with("2027-01-15T080000Z-agent-1"), "{}", copy.display());
         assert_eq!(keep(&tree, &copy).unwrap(), 2);
-        // Once more, after the agent went on.
+        // Again, after more work.
         put(&tree, "progress.md", "## three\n\n## two\n\n## one\n");
         assert_eq!(keep(&tree, &copy).unwrap(), 2);
         let copied = |name: &str| fs::read_to_string(copy.join(name)).unwrap();

@@ -1,7 +1,7 @@
 //! Appending: one `write` on an `O_APPEND` handle, no `fsync`.
 //!
-//! Safe against a killed process and against other processes that append at the same time. A power cut may
-//! take the last lines; a `write` that the kernel cut short leaves a torn line, which readers skip.
+//! Safe if the process is killed, and with other processes that append at the same time. A power cut may lose the
+//! last lines; a `write` that the kernel cut short leaves a torn line, which readers skip.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -9,12 +9,11 @@ use std::path::Path;
 
 use crate::file::private;
 
-/// Opens for appending; makes the file, private to the user, and its folder.
+/// Creates the file, private to the user, and its folder.
 pub fn open(path: &Path) -> io::Result<File> {
     private::open(path, OpenOptions::new().append(true))
 }
 
-/// Appends whole lines.
 pub fn lines(file: &mut File, lines: &str) -> io::Result<()> {
     file.write_all(lines.as_bytes())
 }

@@ -1,7 +1,7 @@
-//! Reading a file of lines from its end, in steps, until the reader has what it needs.
+//! Reads the lines of a file from its end, in steps, until the caller has enough.
 //!
-//! The cost does not depend on the file's size. The file grows while it is read, may end in half a line, and
-//! may not be a file at all.
+//! The cost does not depend on the file's size. The file may grow meanwhile, end in half a line, or not be a regular
+//! file.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
@@ -11,22 +11,19 @@ use tidegate_core::text::search;
 
 use crate::file::bounded;
 
-/// The first step; most answers are in it. Each further one is twice as long, up to [`LONGEST_STEP`].
+/// Most answers are in the first step. Each further one is twice as long, up to [`LONGEST_STEP`].
 const STEP: usize = 16 * 1024;
 const LONGEST_STEP: usize = 1024 * 1024;
 
-/// A longer line is passed over, not held.
+/// Longer lines are skipped.
 const LONGEST_LINE: usize = 1024 * 1024;
 
-/// Further back nothing is current any more.
+/// Older lines are outdated.
 const FURTHEST: u64 = 32 * 1024 * 1024;
 
-/// Why a file was not read.
 #[derive(Debug)]
 pub(crate) enum Stopped {
-    /// It cannot be read.
     Unreadable(io::Error),
-    /// There was no time left.
     TimedOut,
 }
 
@@ -36,8 +33,8 @@ impl From<io::Error> for Stopped {
     }
 }
 
-/// Gives whole lines, newest first, until `take` breaks; `in_time` is asked before each step. Tells whether there was something
-/// to read.
+/// Passes whole lines, newest first, until `take` breaks. Asks `in_time` before each step. Returns `false` if there
+/// was nothing to read.
 pub(crate) fn read_lines(
     path: &Path,
     in_time: &dyn Fn() -> bool,
@@ -50,7 +47,7 @@ pub(crate) fn read_lines(
     };
     let mut start = length;
     let stop = start.saturating_sub(FURTHEST);
-    // What is at hand: bytes from `start`, whose first line may begin earlier.
+    // The bytes from `start`; the first line may begin earlier.
     let mut held: Vec<u8> = Vec::new();
     let mut skipping = false;
     let mut next = STEP;
@@ -65,7 +62,7 @@ pub(crate) fn read_lines(
         file.seek(SeekFrom::Start(start))?;
         (&mut file).take(step as u64).read_to_end(&mut bytes)?;
         if bytes.len() < step {
-            // Shorter than a moment ago: it was replaced.
+            // It became shorter: another program replaced it.
             return Ok(false);
         }
         if skipping {
@@ -75,7 +72,7 @@ pub(crate) fn read_lines(
         }
         bytes.extend_from_slice(&held);
         held = bytes;
-        // The first line stays until its beginning is read too.
+        // The first line may be incomplete: it stays for the next step.
         while let Some(end) = search::last(&held, b'\n') {
             if take(&held[end + 1..]).is_break() {
                 return Ok(true);
@@ -98,7 +95,6 @@ mod tests {
     use super::*;
     use std::fs::{self, File};
 
-    /// The number of the newest line that has one.
     fn newest(path: &Path, in_time: &dyn Fn() -> bool) -> Result<Option<u64>, Stopped> {
         let mut found = None;
         read_lines(path, in_time, &mut |line| {
@@ -158,7 +154,7 @@ mod tests {
     fn a_huge_file_is_not_read_whole() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t");
-        // Sparse: a gigabyte of nothing, then a line.
+        // Sparse: a gigabyte of zeros, then a line.
         let mut file = File::create(&path).unwrap();
         file.set_len(1 << 30).unwrap();
         file.seek(SeekFrom::End(0)).unwrap();
@@ -170,7 +166,7 @@ mod tests {
         };
         assert_eq!(newest(&path, &counted).unwrap(), Some(7));
         assert_eq!(steps.get(), 1);
-        // Nothing but nothing: given up after a while.
+        // Only zeros: the search gives up.
         file.set_len(1 << 30).unwrap();
         steps.set(0);
         assert_eq!(newest(&path, &counted).unwrap(), None);

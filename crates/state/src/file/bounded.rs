@@ -1,16 +1,16 @@
-//! Reading a small file that somebody else may have replaced by something else: never waits for a pipe's other end,
-//! never reads more than its limit.
+//! Reads small files that another program may have replaced by something else: never waits for a pipe's other end,
+//! never reads more than the limit.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// Opens a regular file for reading.
+/// Fails for anything but a regular file.
 pub fn open(path: &Path) -> io::Result<File> {
     open_sized(path).map(|(file, _)| file)
 }
 
-/// The same, and how long it is.
+/// Also returns the length in bytes.
 pub fn open_sized(path: &Path) -> io::Result<(File, u64)> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -24,16 +24,16 @@ pub fn open_sized(path: &Path) -> io::Result<(File, u64)> {
     if found.is_file() { Ok((file, found.len())) } else { Err(io::Error::other("not a file")) }
 }
 
-/// Reads all of it, unless that is more than `limit` bytes.
+/// Fails if the file has more than `limit` bytes.
 pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let (file, length) = open_sized(path)?;
-    // With room to see its end by the second read.
+    // Spare room, so that the second read sees the end.
     let mut bytes = Vec::with_capacity(length.min(limit) as usize + 64);
     file.take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit { Err(io::Error::other("too large")) } else { Ok(bytes) }
 }
 
-/// Reads the end of a file: at most so many bytes.
+/// Reads at most the last `most` bytes.
 pub fn read_end(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let (mut file, size) = open_sized(path)?;
     file.seek(SeekFrom::Start(size.saturating_sub(most)))?;

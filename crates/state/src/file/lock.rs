@@ -1,4 +1,4 @@
-//! Waiting for a lock, but not for ever: its holder may be suspended.
+//! Locks with a time limit: the holder may be suspended.
 
 use std::error::Error;
 use std::fmt;
@@ -8,82 +8,74 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// How long commands, the MCP server and the worker wait. Holders need milliseconds; only copying or rebuilding a large store
-/// takes seconds.
+/// Limit for commands, the MCP server and the worker. Holders need milliseconds; only copying or rebuilding a large
+/// store takes seconds.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How often the system is asked who holds a lock.
+/// Lists of locks that are searched for the holder.
 #[cfg(target_os = "linux")]
-const LOOKS: usize = 3;
+const TRIES: usize = 3;
 
-/// Whom a lock keeps out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keeps {
-    /// Those who want to be alone.
+pub enum LockMode {
     Shared,
-    /// Everybody else.
-    Alone,
+    Exclusive,
 }
 
-impl Keeps {
+impl LockMode {
     fn try_take(self, file: &File) -> Result<(), TryLockError> {
         match self {
-            Keeps::Shared => file.try_lock_shared(),
-            Keeps::Alone => file.try_lock(),
+            LockMode::Shared => file.try_lock_shared(),
+            LockMode::Exclusive => file.try_lock(),
         }
     }
 
     fn take(self, file: &File) -> io::Result<()> {
         match self {
-            Keeps::Shared => file.lock_shared(),
-            Keeps::Alone => file.lock(),
+            LockMode::Shared => file.lock_shared(),
+            LockMode::Exclusive => file.lock(),
         }
     }
 }
 
-/// Takes the lock of an open file, and waits for it as long as is usual. The error names the file, its holder where that is
-/// known, and the way out.
-pub fn wait(file: &File, path: &Path, keeps: Keeps) -> io::Result<()> {
-    wait_for(file, path, keeps, PATIENCE)
+/// Waits for at most [`PATIENCE`]. The error names the file, the holder if it is known, and the way out.
+pub fn wait(file: &File, path: &Path, mode: LockMode) -> io::Result<()> {
+    wait_for(file, path, mode, PATIENCE)
 }
 
-/// The same with another patience.
-pub fn wait_for(file: &File, path: &Path, keeps: Keeps, patience: Duration) -> io::Result<()> {
-    match keeps.try_take(file) {
+pub fn wait_for(file: &File, path: &Path, mode: LockMode, patience: Duration) -> io::Result<()> {
+    match mode.try_take(file) {
         Ok(()) => return Ok(()),
         Err(TryLockError::Error(error)) => return Err(error),
         Err(TryLockError::WouldBlock) => {}
     }
-    // A thread that waits keeps its place in the queue, which asking again and again would not. If it comes too late, it has
-    // the lock for a moment and lets go of it with its handle.
+    // A waiting thread keeps its place in the queue; polling would not. If it gets the lock too late, it releases it
+    // with its handle.
     let (sender, receiver) = mpsc::channel();
     let waiting = file.try_clone()?;
-    std::thread::Builder::new().spawn(move || sender.send(keeps.take(&waiting)))?;
+    std::thread::Builder::new().spawn(move || sender.send(mode.take(&waiting)))?;
     receiver.recv_timeout(patience).unwrap_or_else(|_| {
-        let held = Held { file: path.to_owned(), process: holder(file), waited: patience };
-        Err(io::Error::new(io::ErrorKind::TimedOut, held))
+        let timeout = LockTimeout { file: path.to_owned(), process: find_holder(file), waited: patience };
+        Err(io::Error::new(io::ErrorKind::TimedOut, timeout))
     })
 }
 
-/// A lock that did not come free in time.
+/// The lock was not released in time.
 #[derive(Clone, Debug)]
-pub struct Held {
-    /// The file.
+pub struct LockTimeout {
     pub file: PathBuf,
-    /// Its holder, where the system tells.
+    /// `None` if the system does not tell.
     pub process: Option<u32>,
-    /// How long it was waited for.
     pub waited: Duration,
 }
 
-impl Held {
-    /// The lock that an error is about.
-    pub fn of(error: &io::Error) -> Option<&Held> {
+impl LockTimeout {
+    pub fn find(error: &io::Error) -> Option<&LockTimeout> {
         error.get_ref()?.downcast_ref()
     }
 }
 
-impl fmt::Display for Held {
+impl fmt::Display for LockTimeout {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (path, waited) = (self.file.display(), self.waited.as_secs());
         match self.process {
@@ -100,20 +92,20 @@ impl fmt::Display for Held {
     }
 }
 
-impl Error for Held {}
+impl Error for LockTimeout {}
 
-/// The process that holds the lock of this file, where the system tells.
+/// `None` if the system does not tell.
 #[cfg(target_os = "linux")]
-pub fn holder(file: &File) -> Option<u32> {
+pub fn find_holder(file: &File) -> Option<u32> {
     use std::os::unix::fs::MetadataExt;
     let found = file.metadata().ok()?;
     let (major, minor) = (rustix::fs::major(found.dev()), rustix::fs::minor(found.dev()));
     let name = format!("{major:02x}:{minor:02x}:{}", found.ino());
-    // The list can change between two reads, and an entry be missed.
-    (0..LOOKS).find_map(|_| parse_holder(&read_locks().ok()?, &name))
+    // The list can change between two reads, and an entry can be missed.
+    (0..TRIES).find_map(|_| parse_holder(&read_locks().ok()?, &name))
 }
 
-/// In reads as large as the system gives.
+/// In as few reads as possible: each one is a new list.
 #[cfg(target_os = "linux")]
 fn read_locks() -> io::Result<String> {
     use std::io::Read;
@@ -123,17 +115,18 @@ fn read_locks() -> io::Result<String> {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub fn holder(_: &File) -> Option<u32> {
+pub fn find_holder(_: &File) -> Option<u32> {
     None
 }
 
-/// `3: FLOCK  ADVISORY  WRITE 12345 fe:00:131 0 EOF`; who waits for it has an arrow in the second place.
+/// `3: FLOCK ADVISORY WRITE 12345 fe:00:131 0 EOF`; the lines of waiting processes have an arrow in the second
+/// column.
 #[cfg(target_os = "linux")]
 fn parse_holder(locks: &str, file: &str) -> Option<u32> {
     let holds = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
         let is_it = words.get(1) == Some(&"FLOCK") && words.get(5) == Some(&file);
-        // Another container's process has no number here.
+        // A process of another container has the number 0.
         words.get(4).filter(|_| is_it)?.parse().ok().filter(|id| *id > 0)
     };
     locks.lines().find_map(holds)
@@ -149,19 +142,19 @@ mod tests {
         let path = folder.path().join("lock");
         let (holder, waits) = (File::create(&path).unwrap(), File::create(&path).unwrap());
         holder.lock().unwrap();
-        for keeps in [Keeps::Shared, Keeps::Alone] {
-            let error = wait_for(&waits, &path, keeps, Duration::from_millis(20)).unwrap_err();
+        for mode in [LockMode::Shared, LockMode::Exclusive] {
+            let error = wait_for(&waits, &path, mode, Duration::from_millis(20)).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::TimedOut);
             let text = error.to_string();
             assert!(text.starts_with(&path.display().to_string()), "{text}");
-            // Where the file system or a container does not tell, nobody is named.
+            // Some file systems and containers do not tell the holder.
             #[cfg(target_os = "linux")]
-            if super::holder(&waits).is_some() {
+            if super::find_holder(&waits).is_some() {
                 assert!(text.contains(&format!("kill -CONT {}", std::process::id())), "{text}");
             }
         }
         holder.unlock().unwrap();
-        wait(&waits, &path, Keeps::Alone).unwrap();
+        wait(&waits, &path, LockMode::Exclusive).unwrap();
     }
 
     #[test]
@@ -171,7 +164,7 @@ mod tests {
         let (holder, waits) = (File::create(&path).unwrap(), File::create(&path).unwrap());
         holder.lock().unwrap();
         std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| wait(&waits, &path, Keeps::Alone));
+            let waiting = scope.spawn(|| wait(&waits, &path, LockMode::Exclusive));
             drop(holder);
             waiting.join().unwrap().unwrap();
         });

@@ -1,10 +1,10 @@
-//! Opening files that only the user may read.
+//! Files that only the user may read.
 
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Opens a file that is made where it is missing, private to the user, and so is its folder.
+/// Creates the file and its folder, private to the user.
 pub(crate) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     options.create(true);
     #[cfg(unix)]
@@ -20,7 +20,8 @@ pub(crate) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     }
 }
 
-/// A file that is there to be locked, or to be written in place. Not for appending: Windows does not lock such a file.
-pub(crate) fn to_lock(path: &Path) -> io::Result<File> {
+/// For files that are locked, or written in place. Not for appending: Windows cannot lock a file that is open for
+/// appending.
+pub(crate) fn open_lock_file(path: &Path) -> io::Result<File> {
     open(path, OpenOptions::new().read(true).write(true).truncate(false))
 }

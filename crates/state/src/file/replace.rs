@@ -1,30 +1,31 @@
-//! Replacing: a new file beside the old one, then a rename. A reader sees the old or the new, never half.
+//! Replaces a file by writing a new one next to it and renaming that. Readers see the old or the new content, never
+//! half of it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Replaces a copy that can be made again. No `fsync`: a power cut may bring the old one back.
+/// For copies that can be made again. No `fsync`: after a power cut the old content may be back.
 pub fn copy(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let (temporary, mut file) = temporary(path, 0o600)?;
-    let written = file.write_all(bytes).and_then(|()| rename(&temporary, path));
+    let (temporary, mut file) = create_temporary(path, 0o600)?;
+    let written = file.write_all(bytes).and_then(|()| rename_with_retries(&temporary, path));
     if written.is_err() {
         drop(fs::remove_file(&temporary));
     }
     written
 }
 
-/// Replaces what a person could not recreate: on disk before the old one is gone. Follows a symbolic link, so
-/// that a file kept elsewhere stays where it is, and keeps the file's mode.
+/// For files that a person could not recreate: the new content is on disk before the old one is gone. Follows a
+/// symbolic link, so that a file kept elsewhere stays there, and keeps the file's mode.
 pub fn durable(path: &Path, bytes: &[u8]) -> io::Result<()> {
     durable_if(path, bytes, |_| Ok(()))
 }
 
-/// The same, if `check` still agrees when the new file is on disk and only the rename is left.
+/// Calls `check` when the new content is on disk and only the rename is left.
 pub fn durable_if(path: &Path, bytes: &[u8], check: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let (temporary, mut file) = temporary(path, 0o644)?;
+    let (temporary, mut file) = create_temporary(path, 0o644)?;
     let written = (|| {
         if let Ok(old) = fs::metadata(path) {
             file.set_permissions(old.permissions())?;
@@ -32,7 +33,7 @@ pub fn durable_if(path: &Path, bytes: &[u8], check: impl FnOnce(&Path) -> io::Re
         file.write_all(bytes)?;
         file.sync_all()?;
         check(path)?;
-        rename(&temporary, path)?;
+        rename_with_retries(&temporary, path)?;
         match path.parent() {
             #[cfg(unix)]
             Some(folder) => File::open(folder)?.sync_all(),
@@ -45,7 +46,7 @@ pub fn durable_if(path: &Path, bytes: &[u8], check: impl FnOnce(&Path) -> io::Re
     written
 }
 
-/// Whether a file's name is that of a temporary file for `name`, left behind by a process that was killed.
+/// Whether this is the name of a temporary file for `name`, left by a killed process.
 pub(crate) fn is_temporary(file: &str, name: &str) -> bool {
     let numbers = file
         .strip_prefix('.')
@@ -57,15 +58,15 @@ pub(crate) fn is_temporary(file: &str, name: &str) -> bool {
     })
 }
 
-/// Gives a file the first of these names that nothing has yet, or that the same text has already. On a file system without
-/// links the file is renamed; everywhere else it has its old name, too, afterwards.
+/// Gives the file the first free name, or one whose file has the same content already (`is_kept`). Links the file, so
+/// that the old name stays; renames it on file systems without links.
 pub(crate) fn keep_as(
     path: &Path,
     names: impl Iterator<Item = PathBuf>,
     is_kept: impl Fn(&Path) -> bool,
 ) -> io::Result<PathBuf> {
     for name in names {
-        // Unlike a rename a link never replaces what is there.
+        // Unlike a rename, a link never replaces a file.
         match fs::hard_link(path, &name) {
             Ok(()) => return Ok(name),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && is_kept(&name) => return Ok(name),
@@ -80,9 +81,8 @@ pub(crate) fn keep_as(
     Err(io::Error::other("too many files were put aside already"))
 }
 
-/// A new file beside `path` that nobody else uses. Never an existing one: in a folder that others can write, that
-/// could be a link to anywhere.
-fn temporary(path: &Path, mode: u32) -> io::Result<(PathBuf, File)> {
+/// Always a new file: in a folder that others can write, an existing one could be a link to anywhere.
+fn create_temporary(path: &Path, mode: u32) -> io::Result<(PathBuf, File)> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let name = path.file_name().ok_or_else(|| io::Error::other("no file name"))?.to_string_lossy();
     let mut options = OpenOptions::new();
@@ -95,15 +95,15 @@ fn temporary(path: &Path, mode: u32) -> io::Result<(PathBuf, File)> {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let temporary = path.with_file_name(format!(".{name}.{}.{count}.tmp", std::process::id()));
         match options.open(&temporary) {
-            // Left behind by a killed process that had our number, or put there on purpose.
+            // Left by a killed process with the same id, or planted.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && count < 1000 => {}
             opened => return Ok((temporary, opened?)),
         }
     }
 }
 
-/// On Windows a rename fails while a reader has the old file open; a moment later it does not.
-fn rename(from: &Path, to: &Path) -> io::Result<()> {
+/// On Windows a rename fails while a reader has the old file open.
+fn rename_with_retries(from: &Path, to: &Path) -> io::Result<()> {
     let mut tries = if cfg!(windows) { 5 } else { 1 };
     loop {
         tries -= 1;
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(refused.unwrap_err().to_string(), "no");
         assert_eq!(fs::read(&path).unwrap(), b"two");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-        let (left, _) = temporary(&path, 0o600).unwrap();
+        let (left, _) = create_temporary(&path, 0o600).unwrap();
         let left = left.file_name().unwrap().to_str().unwrap();
         assert!(
             is_temporary(left, "x.json") && !is_temporary(left, "x") && !is_temporary("x.json", "x.json")

@@ -1,4 +1,4 @@
-//! The files of hosts, one folder for each, and transcripts, whose lines each host reads in its own way.
+//! Files of hosts, one folder for each, and transcripts, whose lines each host parses in its own way.
 
 pub mod claude_code;
 pub mod transcript;

@@ -1,4 +1,4 @@
-//! What readers find in a host's transcript of a session, from its end.
+//! Searches in the transcript of a session, from its end.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -15,8 +15,7 @@ use tidegate_core::time::Millis;
 
 use crate::file::backwards::{Stopped, read_lines};
 
-/// The last usable reading of a transcript; `Ok(None)` when there is none yet. `in_time` is asked before each
-/// step.
+/// `Ok(None)` if there is no reading yet. `in_time` is asked before each step.
 pub fn last_reading(
     host: Host,
     path: &Path,
@@ -33,9 +32,9 @@ pub fn last_reading(
     }
 }
 
-/// What stands in the conversation next to the summary of the boundary that was noted at `since`; nothing where that cannot
-/// be read.
-pub fn preserved(host: Host, path: &Path, since: Millis, in_time: &dyn Fn() -> bool) -> Preserved {
+/// Messages that the compaction noted at `since` preserved next to its summary. Empty if the transcript is
+/// unreadable.
+pub fn read_preserved(host: Host, path: &Path, since: Millis, in_time: &dyn Fn() -> bool) -> Preserved {
     let (sought, all) = (host.parser(&preserved::PreservedScan::SOUGHT), host.parser(&[]));
     let mut scan = preserved::PreservedScan::new(since);
     let read = read_lines(path, in_time, &mut |line| {
@@ -45,8 +44,8 @@ pub fn preserved(host: Host, path: &Path, since: Millis, in_time: &dyn Fn() -> b
     if matches!(read, Ok(true)) { scan.finish() } else { Preserved::default() }
 }
 
-/// The text of the last turn's answer, as far as the host has written it down: what the assistant said last, on the main
-/// thread, since a person spoke.
+/// The last text of the assistant on the main thread since the person's last prompt, as far as the host has written
+/// it.
 pub fn last_answer(host: Host, path: &Path, in_time: &dyn Fn() -> bool) -> Option<LastAnswer> {
     let parser = host.parser(&answer::AnswerScan::SOUGHT);
     let mut scan = answer::AnswerScan::default();
@@ -54,9 +53,13 @@ pub fn last_answer(host: Host, path: &Path, in_time: &dyn Fn() -> bool) -> Optio
     if matches!(read, Ok(true)) { scan.finish() } else { None }
 }
 
-/// Whether an entry is in it that mentions the text, in whatever case, and that `is_wanted` recognises. Without a bound on
-/// time: for commands.
-pub fn holds(host: Host, path: &Path, text: &str, is_wanted: &dyn Fn(&TranscriptEntry<'_>) -> bool) -> bool {
+/// Whether an entry mentions the text, in any case, and satisfies `is_wanted`. Without a time limit: for commands.
+pub fn has_entry(
+    host: Host,
+    path: &Path,
+    text: &str,
+    is_wanted: &dyn Fn(&TranscriptEntry<'_>) -> bool,
+) -> bool {
     let parser = host.parser(&[]);
     let mut found = false;
     let read = read_lines(path, &|| true, &mut |line| {

@@ -1,48 +1,47 @@
-//! What became of what was said lately, read from the journal.
+//! Outcomes of recent interruptions, read from the journal.
 
 use std::io;
 use std::path::Path;
 
 use tidegate_core::feature::config::Config;
-use tidegate_core::pipeline::friction::Friction;
+use tidegate_core::pipeline::friction::FrictionFold;
 
 use tidegate_core::pipeline::record::Record;
 use tidegate_core::time::Millis;
 
-use crate::config::off;
-use crate::config::off::SteppedDown;
+use crate::config::switches;
+use crate::config::switches::SteppedDown;
 use crate::journal;
 use crate::place::StateDir;
 
-/// What could not be read.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Unread {
-    /// Lines that are torn or of a newer version.
+pub struct SkippedRecords {
+    /// Torn lines, and records of newer versions.
     pub lines: usize,
-    /// Whole files.
+    /// Unreadable files.
     pub files: usize,
 }
 
-/// Folds the records of the last days, of each day only the last bytes, and shows each record on the way.
+/// Reads the last `of_a_day` bytes of each of the last `days`, and passes each record to `see`.
 pub fn read(
     state: &StateDir,
     now: Millis,
     days: u64,
     of_a_day: u64,
     mut see: impl FnMut(&Record),
-) -> io::Result<(Friction, Unread)> {
+) -> io::Result<(FrictionFold, SkippedRecords)> {
     let oldest = Millis(now.0.saturating_sub(days.saturating_sub(1) * 86_400_000)).day();
-    let (mut friction, mut unread) = (Friction::default(), Unread::default());
-    for path in journal::files(&state.journal())? {
+    let (mut friction, mut unread) = (FrictionFold::default(), SkippedRecords::default());
+    for path in journal::list_files(&state.journal())? {
         let day = path.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
         if *day < *oldest {
             continue;
         }
         let take = |record: Record| {
             see(&record);
-            friction.take(&record);
+            friction.add_record(&record);
         };
-        match journal::each(&path, of_a_day, take) {
+        match journal::for_each_record(&path, of_a_day, take) {
             Ok(skipped) => unread.lines += skipped,
             Err(_) => unread.files += 1,
         }
@@ -50,16 +49,15 @@ pub fn read(
     Ok((friction, unread))
 }
 
-/// How much of the journal is read to see whether a policy should step down.
+/// The part of the journal that decides whether a policy steps down.
 #[derive(Clone, Copy, Debug)]
 pub struct Reach {
-    /// Days looked back.
     pub days: u64,
-    /// Bytes of each.
+    /// Bytes of each day.
     pub of_a_day: u64,
 }
 
-/// Lets those of the policies step down that people overrode too often in this project. Returns them.
+/// Steps down the policies that people overrode too often in this project. Returns them.
 pub fn step_down(
     state: &StateDir,
     now: Millis,
@@ -68,10 +66,10 @@ pub fn step_down(
     policies: &[String],
     reach: Reach,
 ) -> io::Result<Vec<String>> {
-    let places = off::places(Some(root));
-    let known = off::read(state);
+    let places = switches::project_paths(Some(root));
+    let known = switches::read(state);
     let is_down = |policy: &String| known.is_down(policy, &places);
-    if !off::may_step_down(config) || policies.iter().all(is_down) {
+    if !switches::may_step_down(config) || policies.iter().all(is_down) {
         return Ok(Vec::new());
     }
     let (friction, _) = read(state, now, reach.days, reach.of_a_day, |_| {})?;
@@ -86,8 +84,8 @@ pub fn step_down(
             since: now,
             told: false,
         };
-        // Another command may have found the same while this one was reading.
-        off::change(state, now, |switches| {
+        // Another command may have done the same meanwhile.
+        switches::change(state, now, |switches| {
             down.retain(|policy| !switches.is_down(policy, &places));
             switches.stepped_down.extend(down.iter().map(entry));
         })?;
@@ -95,10 +93,9 @@ pub fn step_down(
     Ok(down)
 }
 
-/// Remembers that a person was told.
-pub fn told(state: &StateDir, now: Millis, root: &Path, policies: &[String]) -> io::Result<()> {
-    let places = off::places(Some(root));
-    off::change(state, now, |switches| {
+pub fn mark_told(state: &StateDir, now: Millis, root: &Path, policies: &[String]) -> io::Result<()> {
+    let places = switches::project_paths(Some(root));
+    switches::change(state, now, |switches| {
         for down in &mut switches.stepped_down {
             down.told |= policies.contains(&down.policy) && down.is_in(&places);
         }
@@ -110,7 +107,7 @@ mod tests {
     use super::*;
     use crate::place::PlaceEnv;
     use tidegate_core::feature::verdict::Asks;
-    use tidegate_core::pipeline::record::{Deeds, Switched, VerdictRecord};
+    use tidegate_core::pipeline::record::{Deeds, SwitchedPolicy, VerdictRecord};
 
     #[test]
     fn commands_at_the_same_time_step_down_once() {
@@ -134,7 +131,7 @@ mod tests {
                 verdicts: vec![verdict],
                 ..Record::begin("PreToolUse", at(0))
             };
-            let switched = Switched { policy: policy.clone(), session: None, project: project.clone() };
+            let switched = SwitchedPolicy { policy: policy.clone(), session: None, project: project.clone() };
             let did = Deeds { switched_off: Some(switched), ..Deeds::default() };
             let mut off = Record {
                 person: tidegate_core::host::person::Person::There,
@@ -155,6 +152,6 @@ mod tests {
             let threads: Vec<_> = (0..8).map(|_| scope.spawn(step)).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).sum()
         });
-        assert_eq!((times, off::read(&state).stepped_down.len()), (1, 1));
+        assert_eq!((times, switches::read(&state).stepped_down.len()), (1, 1));
     }
 }

@@ -8,50 +8,47 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use tidegate_core::event::SessionId;
-use tidegate_core::pipeline::record::{FORMAT, Record};
+use tidegate_core::pipeline::record::{RECORD_FORMAT, Record};
 use tidegate_core::text::search;
 use tidegate_core::time::Millis;
 
 use crate::place::StateDir;
 
-/// Appends a record, without the secrets that stand in it.
+/// Redacts secrets first.
 pub fn append(folder: &Path, now: Millis, record: &mut Record) -> io::Result<()> {
     record.redact();
-    let mut file = crate::file::append::open(&file(folder, &now.day()))?;
-    crate::file::append::lines(&mut file, &record.line())
+    let mut file = crate::file::append::open(&day_file(folder, &now.day()))?;
+    crate::file::append::lines(&mut file, &record.to_line())
 }
 
-/// How every record begins.
 const RECORD_START: &[u8] = b"{\"v\":";
 
-/// Records of a journal, oldest first, and how many lines could not be read.
+/// Oldest first.
 #[derive(Debug, Default)]
 pub struct Entries {
-    /// What could be read.
     pub records: Vec<Record>,
-    /// Torn lines, and records of a newer version.
+    /// Torn lines, and records of newer versions.
     pub skipped: usize,
 }
 
-/// What is appended to a journal from some point on, across days.
+/// Reads records as they are appended, across days.
 #[derive(Debug)]
-pub struct Follow {
+pub struct Follower {
     folder: PathBuf,
     day: String,
     offset: u64,
 }
 
-impl Follow {
-    /// From the end of what is there now.
-    pub fn from_here(folder: &Path, now: Millis) -> Follow {
-        let offset = fs::metadata(file(folder, &now.day())).map_or(0, |found| found.len());
-        Follow { folder: folder.to_owned(), day: now.day(), offset }
+impl Follower {
+    pub fn from_here(folder: &Path, now: Millis) -> Follower {
+        let offset = fs::metadata(day_file(folder, &now.day())).map_or(0, |found| found.len());
+        Follower { folder: folder.to_owned(), day: now.day(), offset }
     }
 
-    /// What has come since the last call, in whole lines.
+    /// Whole lines since the last call.
     pub fn next(&mut self, now: Millis) -> io::Result<Entries> {
         let mut entries = Entries::default();
-        let bytes = match fs::File::open(file(&self.folder, &self.day)) {
+        let bytes = match fs::File::open(day_file(&self.folder, &self.day)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             opened => {
                 let mut opened = opened?;
@@ -72,12 +69,12 @@ impl Follow {
     }
 }
 
-fn file(folder: &Path, day: &str) -> PathBuf {
+fn day_file(folder: &Path, day: &str) -> PathBuf {
     folder.join(format!("{day}.jsonl"))
 }
 
-/// The files of a journal, oldest first.
-pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+/// Oldest first.
+pub fn list_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
@@ -90,34 +87,33 @@ pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Reads the records of one file.
 pub fn read(path: &Path) -> io::Result<Entries> {
     read_end(path, u64::MAX)
 }
 
-/// Reads the records in the last `limit` bytes of one file.
+/// Reads the last `limit` bytes of a file.
 pub fn read_end(path: &Path, limit: u64) -> io::Result<Entries> {
     let (mut file, length) = crate::file::bounded::open_sized(path)?;
     let start = length.saturating_sub(limit);
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(start))?;
     file.read_to_end(&mut bytes)?;
-    // The first line is most likely half of one, which is nobody's fault.
+    // The first line is most likely cut by the limit: not counted as skipped.
     let whole = if start == 0 { 0 } else { search::first(&bytes, b'\n').map_or(bytes.len(), |end| end + 1) };
     let mut entries = Entries::default();
     entries.take_lines(&bytes[whole..]);
     Ok(entries)
 }
 
-/// Gives the records in the last `limit` bytes of one file one by one, so that a long one need not be held whole. Returns
-/// how many lines could not be read.
-pub fn each(path: &Path, limit: u64, mut take: impl FnMut(Record)) -> io::Result<usize> {
+/// Passes the records in the last `limit` bytes one by one, so that a long file is not held in memory. Returns the
+/// number of skipped lines.
+pub fn for_each_record(path: &Path, limit: u64, mut take: impl FnMut(Record)) -> io::Result<usize> {
     let (mut file, length) = crate::file::bounded::open_sized(path)?;
     let start = length.saturating_sub(limit);
     file.seek(SeekFrom::Start(start))?;
     let mut reader = BufReader::new(file);
     let (mut line, mut entries) = (Vec::new(), Entries::default());
-    // As above.
+    // Cut by the limit, as in `read_end`.
     if start > 0 {
         reader.skip_until(b'\n')?;
     }
@@ -141,12 +137,12 @@ impl Entries {
 
     fn take(&mut self, line: &[u8]) {
         match serde_json::from_slice::<Record>(line) {
-            Ok(record) if record.v <= FORMAT => self.records.push(record),
+            Ok(record) if record.v <= RECORD_FORMAT => self.records.push(record),
             Ok(_) => self.skipped += 1,
             Err(_) => {
                 self.skipped += 1;
-                // A line that was torn has the next one behind it. Inside a string the quotes are escaped, so
-                // this can only be the start of a record.
+                // The next record follows a torn line directly. Quotes inside of strings are escaped, so this can
+                // only be the start of a record.
                 let next = line.windows(RECORD_START.len()).rposition(|start| start == RECORD_START);
                 if let Some(next) = next.filter(|at| *at > 0) {
                     self.take(&line[next..]);
@@ -156,11 +152,11 @@ impl Entries {
     }
 }
 
-/// Deletes files of days before the last `days`. Returns how many.
+/// Deletes files older than `days`. Returns how many.
 pub fn prune(folder: &Path, now: Millis, days: u64) -> io::Result<usize> {
     let oldest = Millis(now.0.saturating_sub(days * 86_400_000)).day();
     let mut gone = 0;
-    for path in files(folder)? {
+    for path in list_files(folder)? {
         let day = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         if day.len() == 10 && day < oldest && fs::remove_file(&path).is_ok() {
             gone += 1;
@@ -169,11 +165,11 @@ pub fn prune(folder: &Path, now: Millis, days: u64) -> io::Result<usize> {
     Ok(gone)
 }
 
-/// Sessions can be resumed for a long time; their marks are small.
+/// Sessions can be resumed for a long time, and their marks are small.
 const SESSION_DAYS: u64 = 90;
 
-/// Once a day, at a session's start: journal files beyond their time, and the folders of sessions that have not been
-/// heard of for long. Never the one that is starting. Best effort; the next day tries again.
+/// Once a day, at a session's start: deletes old journal files and the folders of sessions that have been silent for
+/// long, never that of the `current` one. Best effort; the next day tries again.
 pub fn keep_house(state: &StateDir, current: &SessionId, now: Millis, days: u64) {
     let stamp = state.root().join("kept");
     if fs::read_to_string(&stamp).is_ok_and(|day| day == now.day()) {
@@ -200,7 +196,7 @@ mod tests {
     fn a_torn_line_costs_only_itself() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("2026-11-15.jsonl");
-        let line = Record { id: "a".into(), v: 1, ..Record::default() }.line();
+        let line = Record { id: "a".into(), v: 1, ..Record::default() }.to_line();
         let newer = line.replace("\"v\":1", "\"v\":99");
         fs::write(&path, format!("{line}{}{line}{newer}not json\n{line}", &line[..20])).unwrap();
         let entries = read(&path).unwrap();
@@ -211,7 +207,7 @@ mod tests {
     fn the_end_of_a_long_file_is_read_in_whole_records() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("2026-11-15.jsonl");
-        let line = |id: &str| Record { id: id.into(), v: 1, ..Record::default() }.line();
+        let line = |id: &str| Record { id: id.into(), v: 1, ..Record::default() }.to_line();
         fs::write(&path, ["a", "b", "c"].map(line).concat()).unwrap();
         let ids = |limit: usize| -> Vec<String> {
             let entries = read_end(&path, limit as u64).unwrap();
@@ -226,7 +222,7 @@ mod tests {
         assert!(read(folder.path()).is_err());
         for limit in [3 * length, 2 * length + 5, length + 1, 5] {
             let mut one_by_one = Vec::new();
-            assert_eq!(each(&path, limit as u64, |record| one_by_one.push(record.id)).unwrap(), 0);
+            assert_eq!(for_each_record(&path, limit as u64, |record| one_by_one.push(record.id)).unwrap(), 0);
             assert_eq!(one_by_one, ids(limit));
         }
     }
@@ -237,7 +233,7 @@ mod tests {
         let (today, tomorrow) = (Millis(0), Millis(86_400_000));
         let record = |id: &str| Record { v: 1, id: id.into(), ..Record::default() };
         append(folder.path(), today, &mut record("before")).unwrap();
-        let mut follow = Follow::from_here(folder.path(), today);
+        let mut follow = Follower::from_here(folder.path(), today);
         let mut ids = |now| -> Vec<String> {
             follow.next(now).unwrap().records.into_iter().map(|record| record.id).collect()
         };
@@ -245,7 +241,7 @@ mod tests {
         append(folder.path(), today, &mut record("a")).unwrap();
         append(folder.path(), today, &mut record("b")).unwrap();
         crate::file::append::lines(
-            &mut crate::file::append::open(&file(folder.path(), &today.day())).unwrap(),
+            &mut crate::file::append::open(&day_file(folder.path(), &today.day())).unwrap(),
             "{\"v\":1,",
         )
         .unwrap();
@@ -272,10 +268,10 @@ mod tests {
         crate::file::append::open(&state.journal().join("2026-01-01.jsonl")).unwrap();
         keep_house(&state, &ids[0], now, 30);
         assert_eq!(ids.each_ref().map(|id| state.session(id).exists()), [true, false, true]);
-        assert_eq!(files(&state.journal()).unwrap().len(), 0);
+        assert_eq!(list_files(&state.journal()).unwrap().len(), 0);
         crate::file::append::open(&state.journal().join("2026-01-01.jsonl")).unwrap();
         keep_house(&state, &ids[0], now, 30);
-        assert_eq!(files(&state.journal()).unwrap().len(), 1, "not twice a day");
+        assert_eq!(list_files(&state.journal()).unwrap().len(), 1, "not twice a day");
     }
 
     #[test]
@@ -286,6 +282,6 @@ mod tests {
             fs::write(folder.path().join(format!("{day}.jsonl")), b"").unwrap();
         }
         assert_eq!(prune(folder.path(), now, 30).unwrap(), 1);
-        assert_eq!(files(folder.path()).unwrap().len(), 3);
+        assert_eq!(list_files(folder.path()).unwrap().len(), 3);
     }
 }

@@ -1,6 +1,6 @@
-//! Which project a session belongs to.
+//! The project that a session belongs to. No git process: worktrees are recognised by their `.git` entry.
 
-pub mod touched;
+pub mod paths;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,64 +11,62 @@ use tidegate_core::redact::redact;
 use crate::file::bounded;
 use crate::session::claims;
 
-/// The host's own project, unless `cwd` is in another worktree of the same repository, then that; else the git
-/// top level of `cwd`; else `cwd`. No git process: a worktree is told by its `.git` entry.
+/// The host's project, unless `cwd` is in another worktree of the same repository: then that worktree. Without a
+/// host's project, the git top level of `cwd`, else `cwd`.
 pub fn root(host: Option<&Path>, cwd: Option<&Path>) -> Option<PathBuf> {
     let cwd = cwd.filter(|cwd| cwd.is_absolute());
     let host = host.filter(|host| host.is_absolute());
     match (host, cwd) {
         (Some(host), Some(cwd)) if host != cwd => {
-            let elsewhere = top_level(cwd).filter(|top| top != host && !host.starts_with(top));
+            let elsewhere = find_top_level(cwd).filter(|top| top != host && !host.starts_with(top));
             let same_repository = |top: &PathBuf| {
-                let common = common_dir(top);
-                common.is_some() && common == top_level(host).and_then(|host| common_dir(&host))
+                let common = find_common_dir(top);
+                common.is_some() && common == find_top_level(host).and_then(|host| find_common_dir(&host))
             };
             Some(elsewhere.filter(same_repository).unwrap_or_else(|| host.to_owned()))
         }
         (Some(host), _) => Some(host.to_owned()),
-        (None, Some(cwd)) => Some(top_level(cwd).unwrap_or_else(|| cwd.to_owned())),
+        (None, Some(cwd)) => Some(find_top_level(cwd).unwrap_or_else(|| cwd.to_owned())),
         (None, None) => None,
     }
 }
 
-/// The main worktree of the repository that a linked worktree belongs to; `None` for anything else.
+/// `None` unless `root` is a linked worktree.
 pub fn main_worktree(root: &Path) -> Option<PathBuf> {
-    // Only a linked worktree has a file there: the usual case costs one look.
+    // Only a linked worktree has a file there, so the usual case costs one call.
     fs::metadata(root.join(".git")).ok().filter(fs::Metadata::is_file)?;
-    let common = common_dir(root)?;
+    let common = find_common_dir(root)?;
     common.parent().filter(|_| common.ends_with(".git")).map(Path::to_owned)
 }
 
-/// The worktree that a path is in, if it is one of the same repository as `root`.
+/// The worktree that contains the path, if it belongs to the same repository as `root`.
 pub fn worktree_of(path: &Path, root: &Path) -> Option<PathBuf> {
-    let top = top_level(path.parent()?)?;
-    let common = common_dir(&top)?;
-    (top_level(root).and_then(|root| common_dir(&root)) == Some(common)).then_some(top)
+    let top = find_top_level(path.parent()?)?;
+    let common = find_common_dir(&top)?;
+    (find_top_level(root).and_then(|root| find_common_dir(&root)) == Some(common)).then_some(top)
 }
 
-/// Every worktree of the repository that a folder is in, its own too.
+/// All worktrees of the repository, including the folder's own.
 pub fn worktrees(path: &Path) -> Vec<PathBuf> {
-    /// More than this is not a list of worktrees.
     const MOST: usize = 1024;
-    let Some(common) = top_level(path).as_deref().and_then(common_dir) else { return Vec::new() };
+    let Some(common) = find_top_level(path).as_deref().and_then(find_common_dir) else { return Vec::new() };
     let main = common.parent().filter(|_| common.ends_with(".git")).map(Path::to_owned);
     let known = fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten().take(MOST);
     let linked = known.filter_map(|entry| {
-        // Relative to the folder that holds the file, or absolute.
-        let back = entry.path().join(read_line(&entry.path().join("gitdir"))?.trim());
+        // Absolute, or relative to the folder of the file.
+        let back = entry.path().join(read_text(&entry.path().join("gitdir"))?.trim());
         Some(fs::canonicalize(back).ok()?.parent()?.to_owned())
     });
     main.into_iter().chain(linked).collect()
 }
 
-/// The project that what is said in a session belongs to unless somebody says otherwise: all worktrees of a repository are
-/// one. No git process here either.
+/// The default project of a session's memory: all worktrees of a repository are one project.
 pub fn memory_project(root: &Path) -> RelayProject {
-    let top = top_level(root);
-    let common = top.as_deref().and_then(common_dir);
+    let top = find_top_level(root);
+    let common = top.as_deref().and_then(find_common_dir);
     let folder = top.as_deref().unwrap_or(root);
     let key = common.clone().or_else(|| fs::canonicalize(folder).ok()).unwrap_or_else(|| folder.to_owned());
-    // A bare repository has its name itself.
+    // A bare repository carries the name itself.
     let named = match &common {
         Some(common) if common.ends_with(".git") => common.parent().unwrap_or(folder),
         Some(common) => common,
@@ -79,54 +77,53 @@ pub fn memory_project(root: &Path) -> RelayProject {
         key: key.to_string_lossy().into_owned(),
         name: name.strip_suffix(".git").unwrap_or(&name).to_owned(),
         root: root.to_string_lossy().into_owned(),
-        // It becomes part of a title; the other names are looked up by.
-        branch: top.as_deref().and_then(branch).map(|branch| redact(&branch).text.into_owned()),
+        // Redacted because it becomes part of a title; the key and the name are for lookup.
+        branch: top.as_deref().and_then(read_branch).map(|branch| redact(&branch).text.into_owned()),
     }
 }
 
-/// What `HEAD` names; `None` where it names no branch.
-fn branch(top: &Path) -> Option<String> {
+/// `None` with a detached `HEAD`.
+fn read_branch(top: &Path) -> Option<String> {
     let entry = top.join(".git");
     let git_dir = if fs::metadata(&entry).ok()?.is_dir() {
         entry
     } else {
-        top.join(read_line(&entry)?.strip_prefix("gitdir:")?.trim())
+        top.join(read_text(&entry)?.strip_prefix("gitdir:")?.trim())
     };
-    let head = read_line(&git_dir.join("HEAD"))?;
-    // With references in a table, `HEAD` is a file that names nothing.
+    let head = read_text(&git_dir.join("HEAD"))?;
+    // With the reftable format, `HEAD` is a placeholder.
     let branch = head.lines().next()?.strip_prefix("ref:")?.trim().strip_prefix("refs/heads/")?;
     (branch != ".invalid" && !branch.is_empty() && branch.len() <= 255).then(|| branch.to_owned())
 }
 
-/// What a folder of our own is called that belongs to a project: by the project's path, so that a person can find it, and
-/// by a hash, so that no two share one.
+/// A folder name for a project: its path, so that a person can find it, and a hash, so that it is unique.
 pub fn folder_name(project: &Path) -> String {
     let text = project.to_string_lossy();
     let name: String = text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let tail = name[name.len().saturating_sub(150)..].trim_start_matches('-');
-    format!("{tail}-{:016x}", claims::hash(&[&text]))
+    format!("{tail}-{:016x}", claims::hash_parts(&[&text]))
 }
 
-fn top_level(path: &Path) -> Option<PathBuf> {
+fn find_top_level(path: &Path) -> Option<PathBuf> {
     path.ancestors().find(|folder| fs::symlink_metadata(folder.join(".git")).is_ok()).map(Path::to_owned)
 }
 
-/// The repository that all its worktrees share. A `.git` file can claim anything, so the repository has to know the
+/// The repository that all worktrees share. A `.git` file can claim anything, so the repository has to know the
 /// worktree, too.
-fn common_dir(top: &Path) -> Option<PathBuf> {
+fn find_common_dir(top: &Path) -> Option<PathBuf> {
     let entry = top.join(".git");
     if fs::metadata(&entry).ok()?.is_dir() {
         return fs::canonicalize(entry).ok();
     }
-    let git_dir = fs::canonicalize(top.join(read_line(&entry)?.strip_prefix("gitdir:")?.trim())).ok()?;
-    let common = fs::canonicalize(git_dir.join(read_line(&git_dir.join("commondir"))?.trim())).ok()?;
-    let back = fs::canonicalize(git_dir.join(read_line(&git_dir.join("gitdir"))?.trim())).ok()?;
+    let git_dir = fs::canonicalize(top.join(read_text(&entry)?.strip_prefix("gitdir:")?.trim())).ok()?;
+    let common = fs::canonicalize(git_dir.join(read_text(&git_dir.join("commondir"))?.trim())).ok()?;
+    let back = fs::canonicalize(git_dir.join(read_text(&git_dir.join("gitdir"))?.trim())).ok()?;
     let known =
         git_dir.parent() == Some(&common.join("worktrees")) && back == fs::canonicalize(entry).ok()?;
     known.then_some(common)
 }
 
-fn read_line(path: &Path) -> Option<String> {
+fn read_text(path: &Path) -> Option<String> {
     String::from_utf8(bounded::read(path, 16 * 1024).ok()?).ok()
 }
 
@@ -160,7 +157,6 @@ mod tests {
         assert_eq!(root(None, &base), base);
         assert_eq!(main_worktree(&tree), Some(main.clone()));
         assert_eq!((main_worktree(&main), main_worktree(&other)), (None, None));
-        // git can write both paths relative to where they stand.
         fs::write(tree.join(".git"), "gitdir: ../../.git/worktrees/one\n").unwrap();
         fs::write(main.join(".git/worktrees/one/gitdir"), "../../../.trees/one/.git\n").unwrap();
         assert_eq!(main_worktree(&tree), Some(main.clone()));
@@ -173,7 +169,7 @@ mod tests {
         assert_eq!(worktree_of(&main.join("src/a.rs"), &tree), Some(main.clone()));
         assert_eq!(worktree_of(&other.join("a.rs"), &main), None);
 
-        // A folder that only says it is a worktree of `main`.
+        // A folder that only claims to be a worktree of `main`.
         let stranger = base.join("stranger");
         fs::create_dir_all(stranger.join("fake")).unwrap();
         fs::write(stranger.join(".git"), "gitdir: fake\n").unwrap();

@@ -1,7 +1,7 @@
-//! The bridge: what the status line saw, for the hooks of the same session.
+//! The bridge: numbers that the status line saw, for the hooks of the same session.
 //!
-//! Appended, and replaced by rename only when it has grown: the status line runs after every answer and is killed at
-//! will, and replacing a file costs more than all the rest of it. The last whole line counts.
+//! Appended, and replaced by rename only when it has grown: the host kills the status line at will, and replacing a
+//! file costs more than everything else in it. The last whole line counts.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -12,16 +12,14 @@ use tidegate_core::time::Millis;
 
 const FILE: &str = "bridge";
 
-/// Longer than any line.
 const TAIL: u64 = 1024;
 
-/// From here on it is replaced by its last line.
+/// A longer file is replaced by its last line.
 const LONG: u64 = 16 * 1024;
 
-/// Unchanged numbers are confirmed this often.
 const CONFIRM_MS: u64 = 30_000;
 
-/// Reads it. None, or one that is not readable, is no bridge: the transcript says the same, only later.
+/// `None` if there is none or it is unreadable: the transcript has the same numbers, only later.
 pub fn read(session: &Path) -> Option<Bridge> {
     let mut file = File::open(session.join(FILE)).ok()?;
     let length = file.metadata().ok()?.len();
@@ -31,20 +29,18 @@ pub fn read(session: &Path) -> Option<Bridge> {
     tail.split(|b| *b == b'\n').rev().find_map(|line| serde_json::from_slice(line).ok())
 }
 
-/// A hook may run a moment before the status line that draws the same answer, and a file's time is a little coarse.
+/// A hook may run a moment before the status line draws the same answer, and file times are coarse.
 const SLACK_MS: u64 = 5_000;
 
-/// What came of writing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Written {
-    /// Whether the numbers changed.
+pub struct BridgeWrite {
     pub changed: bool,
-    /// How many readings in a row came without a hook in between.
+    /// Readings in a row without a hook in between.
     pub unheard: u32,
 }
 
-/// Writes it, keeping the time at which the numbers changed. `heard` is when a hook of the session last ran.
-pub fn write(session: &Path, mut bridge: Bridge, heard: Option<Millis>) -> io::Result<Written> {
+/// Keeps the time at which the numbers changed. `heard`: the last run of a hook in this session.
+pub fn write(session: &Path, mut bridge: Bridge, heard: Option<Millis>) -> io::Result<BridgeWrite> {
     let old = read(session);
     let is_heard = |at: Millis| heard.is_none_or(|heard| heard.0 + SLACK_MS >= at.0);
     let unheard_before = match &old {
@@ -55,7 +51,7 @@ pub fn write(session: &Path, mut bridge: Bridge, heard: Option<Millis>) -> io::R
         |old: &&Bridge| (old.used, old.window, &old.model) == (bridge.used, bridge.window, &bridge.model);
     let changed = match old.as_ref().filter(same) {
         Some(old) if bridge.seen.since(old.seen) < CONFIRM_MS => {
-            return Ok(Written { changed: false, unheard: unheard_before });
+            return Ok(BridgeWrite { changed: false, unheard: unheard_before });
         }
         Some(old) => {
             bridge.changed = old.changed;
@@ -67,7 +63,7 @@ pub fn write(session: &Path, mut bridge: Bridge, heard: Option<Millis>) -> io::R
             true
         }
     };
-    // Led by a line break, so that one torn by a kill takes no other along.
+    // The leading line break protects this line if a kill tore the last one.
     let line = format!("\n{}\n", serde_json::to_string(&bridge)?);
     let path = session.join(FILE);
     if fs::metadata(&path).is_ok_and(|found| found.len() > LONG) {
@@ -75,7 +71,7 @@ pub fn write(session: &Path, mut bridge: Bridge, heard: Option<Millis>) -> io::R
     } else {
         crate::file::append::lines(&mut crate::file::append::open(&path)?, &line)?;
     }
-    Ok(Written { changed, unheard: bridge.unheard })
+    Ok(BridgeWrite { changed, unheard: bridge.unheard })
 }
 
 #[cfg(test)]
@@ -123,17 +119,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let unheard =
             |used, ms, heard| super::write(folder.path(), at(used, ms), Some(Millis(heard))).unwrap().unheard;
-        // A hook between every two readings, even one that came a little before its own.
+        // A hook between every two readings, also one that ran slightly earlier.
         for turn in 1..20 {
             assert!(unheard(turn, turn * 60_000, turn * 60_000 - 300) == 0, "{turn}");
         }
-        // A long wait for an answer is one reading.
+        // A long wait for an answer counts as one reading.
         assert_eq!(unheard(20, 2_000_000, 1_900_000), 1);
         assert_eq!(unheard(21, 2_100_000, 2_000_001), 1);
         for more in 2..10 {
             assert_eq!(unheard(20 + more, 2_100_000 + more * 10_000, 2_000_001), more as u32);
         }
-        // The same numbers again are no further reading, however often they are drawn.
+        // Unchanged numbers are not another reading, however often they are drawn.
         assert_eq!(unheard(29, 2_195_000, 2_000_001), 9);
         assert_eq!(unheard(29, 2_290_000, 2_000_001), 9);
         assert_eq!(unheard(30, 2_300_000, 2_000_001), 10);

@@ -1,8 +1,8 @@
-//! Two registrations of one event (the plugin's and that of `init`) answer once.
+//! Lets only one of two registrations (the plugin's and that of `init`) answer an event.
 //!
-//! A file of fixed size per session, one slot per event by its hash, changed under a lock. The first to come
-//! owns the event; another registration that comes for the same event within [`MOMENT_MS`] is a duplicate. The owner
-//! itself may come again: a turn can have several Stops under one prompt.
+//! A file of fixed size per session, with one slot per event by hash, changed under a lock. The first registration
+//! owns the event; another one within [`MOMENT_MS`] is a duplicate. The owner itself may return: a turn can have
+//! several Stops under one prompt.
 
 use std::io;
 use std::path::Path;
@@ -16,17 +16,17 @@ use crate::file::private;
 const SLOTS: u64 = 256;
 const SLOT_BYTES: u64 = 24;
 
-/// Registrations of one event are started together; later it is another event, whoever answers.
+/// Registrations of one event start together; later it is another event.
 const MOMENT_MS: u64 = 30_000;
 
-/// Whether another registration has claimed this event. `via` names the one that asks.
+/// `via` names the registration that asks.
 #[cfg(unix)]
 pub fn is_duplicate(session: &Path, event: &str, id: &str, via: &str, now: Millis) -> io::Result<bool> {
     use std::os::unix::fs::FileExt;
 
-    let file = private::to_lock(&session.join("claims"))?;
+    let file = private::open_lock_file(&session.join("claims"))?;
     file.lock()?;
-    let (key, owner) = (hash(&[event, id]), hash(&[via]));
+    let (key, owner) = (hash_parts(&[event, id]), hash_parts(&[via]));
     let offset = key % SLOTS * SLOT_BYTES;
     let mut slot = [0; SLOT_BYTES as usize];
     let read = file.read_at(&mut slot, offset)?;
@@ -39,8 +39,8 @@ pub fn is_duplicate(session: &Path, event: &str, id: &str, via: &str, now: Milli
     Ok(false)
 }
 
-/// When a hook of this session last ran. The file is written at every event, so its time is a heartbeat that costs
-/// nothing; where there is none, the marks say at least when the session began.
+/// The last run of a hook in this session: the file is written at every event, so its time is a heartbeat for free.
+/// Without it, the marks tell at least the start of the session.
 #[cfg(unix)]
 pub fn last_heard(session: &Path) -> Option<Millis> {
     let modified = |name| std::fs::metadata(session.join(name)).and_then(|found| found.modified());
@@ -60,8 +60,8 @@ pub fn is_duplicate(_: &Path, _: &str, _: &str, _: &str, _: Millis) -> io::Resul
     Ok(false)
 }
 
-/// The same in every process and version; never zero, which is an empty slot.
-pub fn hash(parts: &[&str]) -> u64 {
+/// Stable across processes and versions. Never zero, which marks an empty slot.
+pub fn hash_parts(parts: &[&str]) -> u64 {
     fnv::hash(parts.iter().flat_map(|part| part.bytes().chain([0]))).max(1)
 }
 

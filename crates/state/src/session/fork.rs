@@ -1,7 +1,7 @@
-//! A fork takes the marks of the session it copied, and what that one knows of its last compaction.
+//! A fork inherits the marks of the session that it copied, and that session's notes about its last compaction.
 //!
-//! The host does not say which one that was: the payload has no parent, and the new transcript does not exist yet.
-//! But it says how many tokens the conversation holds, and only the copied one has just that many.
+//! The host does not name the copied session: the payload has no parent, and the new transcript does not exist yet.
+//! But the payload has the number of tokens in the conversation, which only the copied session matches.
 
 use std::fs;
 use std::path::Path;
@@ -17,11 +17,10 @@ use crate::host::transcript;
 use crate::place::StateDir;
 use crate::session::marks;
 
-/// Enough to find what a person forks; more would only cost time.
+/// Older sessions are hardly ever forked, and each costs time.
 const LOOKED_AT: usize = 64;
 
-/// Finds the session that was copied and gives its marks to the new one. `tokens` is what the payload says the
-/// conversation holds: the last request with its answer.
+/// `tokens`: the size of the conversation by the payload, the last request with its answer.
 pub fn inherit(
     state: &StateDir,
     host: Host,
@@ -43,18 +42,18 @@ pub fn inherit(
         (found.used + found.answer == tokens).then_some((parent, folder))
     });
     let (mut copied, parent) = copied?;
-    // Its own transcript will be another file, and a cycle is steered by the session that is in it.
+    // The fork gets its own transcript, and only the original session steers its cycle.
     copied.session.transcript = None;
     copied.memory.spooled = None;
     copied.approval.requests.clear();
     copied.cycle.stage = None;
     let folder = state.session(fork);
     let lock = marks::lock_shared(&folder).ok()?;
-    // First: a mark may say that something of it waits to be told.
+    // First, because a mark may refer to it.
     if let Some(noted) = boundary::read(&parent) {
         let _ = boundary::write(&folder, &noted);
     }
-    lock.append_lines(&copied.lines()).ok()?;
+    lock.append_lines(&copied.to_lines()).ok()?;
     Some(copied)
 }
 

@@ -1,4 +1,4 @@
-//! A session's marks on disk: append-only, and rewritten short when they have grown long.
+//! A session's marks on disk: append-only, and rewritten shorter when they have grown.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -12,31 +12,29 @@ use tidegate_core::feature::verification::work::{Edit, UNNAMED};
 
 use crate::clock;
 use crate::file::lock;
-use crate::file::lock::{Held, Keeps};
+use crate::file::lock::{LockMode, LockTimeout};
 use crate::file::{append, bounded, private};
 use crate::place::{make_private, refuse_foreign};
 
 const FILE: &str = "marks";
 
-/// Edits that could not be put into the marks in time.
+/// Edits that could not be added to the marks in time.
 const UNNOTED: &str = "unnoted";
 
-/// The same while they are put there.
+/// The same file while its edits are added to the marks.
 const TAKING: &str = "unnoted.taking";
 
-/// Of more than this only the newest are taken: they decide whether something is unverified.
+/// In bytes; the newest edits decide whether something is unverified.
 const MOST_TAKEN: u64 = 64 * 1024;
 
-/// From here on the file is rewritten: a short one is a few hundred bytes and hardly ever more than half of this, so it is rare.
+/// A longer file is rewritten. A short one has a few hundred bytes and hardly ever half of this, so that is rare.
 const LONG: u64 = 12 * 1024;
 
-/// So many lines that cannot be read, and none that every file has, are damage.
+/// This many unreadable lines, without those that every file has, mean damage.
 const DAMAGED: usize = 3;
 
-/// More than this is damage.
 const LARGEST: u64 = 4 * 1024 * 1024;
 
-/// Reads a session's marks.
 pub fn read(session: &Path) -> Known<Marks> {
     let bytes = File::open(session.join(FILE)).and_then(|file| {
         let mut bytes = Vec::with_capacity(LONG as usize + 1024);
@@ -45,7 +43,7 @@ pub fn read(session: &Path) -> Known<Marks> {
     });
     match bytes {
         Ok(bytes) => match Marks::fold(&bytes) {
-            // One torn line is a killed process; a file of nothing else is no marks file.
+            // A single torn line comes from a killed process; a file of torn lines is not a marks file.
             marks
                 if marks.unread.len() >= DAMAGED
                     && marks.session.attached.is_none()
@@ -60,44 +58,41 @@ pub fn read(session: &Path) -> Known<Marks> {
     }
 }
 
-/// The right to append: shared with others, or alone.
+/// The right to append, shared or exclusive.
 ///
-/// Alone is for what must happen once: several hooks of one session run at the same time and see the same marks.
-/// Whoever wants to say something once reads the marks again under the lock, and appends before letting go.
+/// Exclusive for things that must happen once: parallel hooks of one session see the same marks. To say something
+/// once, read the marks again under the lock, and append before releasing it.
 #[derive(Debug)]
-pub struct Lock {
+pub struct MarksLock {
     file: File,
     session: PathBuf,
-    alone: bool,
+    exclusive: bool,
     patience: Duration,
 }
 
-/// Together with other hooks; only a rewrite of the file waits for it.
-pub fn lock_shared(session: &Path) -> io::Result<Lock> {
-    lock(session, Keeps::Shared, lock::PATIENCE)
+/// Only a rewrite of the file waits for it.
+pub fn lock_shared(session: &Path) -> io::Result<MarksLock> {
+    lock(session, LockMode::Shared, lock::PATIENCE)
 }
 
-/// Alone.
-pub fn lock_alone(session: &Path) -> io::Result<Lock> {
-    lock(session, Keeps::Alone, lock::PATIENCE)
+pub fn lock_exclusive(session: &Path) -> io::Result<MarksLock> {
+    lock(session, LockMode::Exclusive, lock::PATIENCE)
 }
 
-/// Waits only so long: a hook has to answer before its own deadline.
-pub fn lock(session: &Path, keeps: Keeps, patience: Duration) -> io::Result<Lock> {
+/// A hook has to answer before its own deadline.
+pub fn lock(session: &Path, mode: LockMode, patience: Duration) -> io::Result<MarksLock> {
     let path = session.join("lock");
-    let file = private::to_lock(&path)?;
-    lock::wait_for(&file, &path, keeps, patience)?;
-    Ok(Lock { file, session: session.to_owned(), alone: keeps == Keeps::Alone, patience })
+    let file = private::open_lock_file(&path)?;
+    lock::wait_for(&file, &path, mode, patience)?;
+    Ok(MarksLock { file, session: session.to_owned(), exclusive: mode == LockMode::Exclusive, patience })
 }
 
-impl Lock {
-    /// Appends marks and lets go. Each line is led by a line break, so that one torn by a killed process takes no
-    /// other along.
+impl MarksLock {
+    /// Releases the lock. The leading line break protects a line if a kill tore the last one.
     pub fn append(self, marks: &[Mark]) -> io::Result<()> {
         if marks.is_empty() { Ok(()) } else { self.append_lines(&write_lines(marks)) }
     }
 
-    /// The same for marks that are lines already.
     pub(crate) fn append_lines(self, lines: &str) -> io::Result<()> {
         let path = self.session.join(FILE);
         let mut file = crate::file::append::open(&path)?;
@@ -105,78 +100,79 @@ impl Lock {
         if file.metadata()?.len() <= LONG {
             return Ok(());
         }
-        // Rewritten as the marks it comes to, and alone: an append to the old file would be lost.
-        if !self.alone {
+        // Rewritten under the exclusive lock: an append to the old file would be lost.
+        if !self.exclusive {
             self.file.unlock()?;
-            match lock::wait_for(&self.file, &self.session.join("lock"), Keeps::Alone, self.patience) {
-                // They are in it. A later one makes it shorter.
-                Err(error) if Held::of(&error).is_some() => return Ok(()),
+            match lock::wait_for(&self.file, &self.session.join("lock"), LockMode::Exclusive, self.patience) {
+                // The marks are appended; a later call rewrites the file.
+                Err(error) if LockTimeout::find(&error).is_some() => return Ok(()),
                 waited => waited?,
             }
         }
         if let (true, Known::Value(marks)) = (fs::metadata(&path)?.len() > LONG, read(&self.session)) {
-            crate::file::replace::copy(&path, marks.lines().as_bytes())?;
+            crate::file::replace::copy(&path, marks.to_lines().as_bytes())?;
         }
         Ok(())
     }
 }
 
-/// Other places for edits that could not be noted: the session's own folder may be the one that cannot be written.
+/// Places for unnoted edits if the session's own folder cannot be written.
 #[derive(Clone, Debug, Default)]
-pub struct Elsewhere {
-    /// The folders, each there only as long as something is in it.
+pub struct FallbackFolders {
+    /// Each is removed once it is empty.
     pub folders: Vec<PathBuf>,
-    /// The session's file in each.
+    /// The file name in each folder.
     pub file: String,
 }
 
-impl Elsewhere {
-    /// In the state, and in a folder that the system keeps for the user or, by the user's number, for everybody.
-    pub fn of(session: &str, state: &Path, runtime: Option<&Path>) -> Elsewhere {
+impl FallbackFolders {
+    /// In the state directory, and in the user's runtime folder or else in the shared temporary folder under the
+    /// user's id.
+    pub fn new(session: &str, state: &Path, runtime: Option<&Path>) -> FallbackFolders {
         let outside = match runtime {
             Some(runtime) => runtime.join("tidegate-unnoted"),
-            None => for_everybody(),
+            None => shared_folder(),
         };
-        Elsewhere { folders: vec![state.join("unnoted"), outside], file: session.to_owned() }
+        FallbackFolders { folders: vec![state.join("unnoted"), outside], file: session.to_owned() }
     }
 }
 
 #[cfg(unix)]
-fn for_everybody() -> PathBuf {
+fn shared_folder() -> PathBuf {
     PathBuf::from(format!("/tmp/tidegate-unnoted-{}", rustix::process::geteuid().as_raw()))
 }
 
 #[cfg(not(unix))]
-fn for_everybody() -> PathBuf {
+fn shared_folder() -> PathBuf {
     std::env::temp_dir().join("tidegate-unnoted")
 }
 
-/// Leaves edits that cannot be put into the marks: the lock is held, time is up, or the file cannot be written. Takes no lock.
-/// On a full disk a file can often be made and not be written: then one without contents says that there was an edit.
-pub fn leave_unnoted(session: &Path, elsewhere: &Elsewhere, edits: &[Mark]) -> io::Result<()> {
-    let mut left = leave_at(&session.join(UNNOTED), edits);
+/// Saves edits that cannot be added to the marks: the lock is taken, time is up, or the file cannot be written. Takes
+/// no lock. On a full disk an empty file can often still be created: it signals an edit without its name.
+pub fn save_unnoted(session: &Path, elsewhere: &FallbackFolders, edits: &[Mark]) -> io::Result<()> {
+    let mut left = save_at(&session.join(UNNOTED), edits);
     for folder in &elsewhere.folders {
         if left.is_ok() {
             break;
         }
         left = make_private(folder)
             .and_then(|()| refuse_foreign(folder).map_err(io::Error::other))
-            .and_then(|()| leave_at(&folder.join(&elsewhere.file), edits));
+            .and_then(|()| save_at(&folder.join(&elsewhere.file), edits));
     }
     left
 }
 
-/// The sign of an edit that could not be written down. Not the empty file itself: that is about to be written.
-fn unnamed(path: &Path) -> PathBuf {
+/// Signals an edit without its name. A separate file, since an empty main file may just be in use.
+fn unnamed_sign(path: &Path) -> PathBuf {
     path.with_added_extension("unnamed")
 }
 
-fn leave_at(path: &Path, edits: &[Mark]) -> io::Result<()> {
+fn save_at(path: &Path, edits: &[Mark]) -> io::Result<()> {
     loop {
         let mut file = append::open(path)?;
         append::lines(&mut file, &format!("\n{}", write_lines(edits)))
-            .inspect_err(|_| drop(append::open(&unnamed(path))))?;
-        // What was taken up after it was opened may have been read before this was in it. Twice does no harm.
+            .inspect_err(|_| drop(append::open(&unnamed_sign(path))))?;
+        // Another process may have collected the file after it was opened, without these lines. Twice does no harm.
         if is_still_at(&file, path)? {
             return Ok(());
         }
@@ -190,53 +186,53 @@ fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
     Ok(fs::metadata(path).is_ok_and(|there| (there.dev(), there.ino()) == (ours.dev(), ours.ino())))
 }
 
-/// No open file can be moved away here.
+/// An open file cannot be moved here.
 #[cfg(not(unix))]
 fn is_still_at(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Puts edits that were left into the marks, for an event whose gate rests on them.
-pub fn take_up_unnoted(session: &Path, elsewhere: &Elsewhere, patience: Duration) -> io::Result<()> {
-    let lock_alone = |session: &Path| lock(session, Keeps::Alone, patience);
-    let own = take_from(session, &session.join(UNNOTED), &session.join(TAKING), &lock_alone)?;
-    // Hardly ever is one of them there. Another user's signs are none.
+/// Adds unnoted edits to the marks, for events whose gate depends on them.
+pub fn collect_unnoted(session: &Path, elsewhere: &FallbackFolders, patience: Duration) -> io::Result<()> {
+    let lock_exclusive = |session: &Path| lock(session, LockMode::Exclusive, patience);
+    let own = collect_from(session, &session.join(UNNOTED), &session.join(TAKING), &lock_exclusive)?;
+    // These folders hardly ever exist. Those of other users are ignored.
     for folder in elsewhere.folders.iter().filter(|folder| folder.exists()) {
         if refuse_foreign(folder).is_ok() {
             let left = folder.join(&elsewhere.file);
-            let taken = take_from(session, &left, &left.with_added_extension("taking"), &lock_alone)?;
-            taken.map_or(Ok(()), |sign| take_unnamed(session, &sign, &lock_alone))?;
-            // Where others are left it stays.
+            let taken = collect_from(session, &left, &left.with_added_extension("taking"), &lock_exclusive)?;
+            taken.map_or(Ok(()), |sign| collect_unnamed(session, &sign, &lock_exclusive))?;
+            // Fails if the folder is not empty, which is right.
             let _ = fs::remove_dir(folder);
         }
     }
-    // Last: the same edit may have its name elsewhere.
-    own.map_or(Ok(()), |sign| take_unnamed(session, &sign, &lock_alone))
+    // Last, because the same edit may have its name elsewhere.
+    own.map_or(Ok(()), |sign| collect_unnamed(session, &sign, &lock_exclusive))
 }
 
-/// Takes up those in the session's own folder, if that takes no time: not while another has the lock. What is left then is
-/// taken up at the end of the turn.
-pub fn try_take_up_unnoted(session: &Path) -> io::Result<()> {
+/// Collects those in the session's own folder, unless another process has the lock. The end of the turn collects the
+/// rest.
+pub fn try_collect_unnoted(session: &Path) -> io::Result<()> {
     let lock = |session: &Path| {
-        let file = private::to_lock(&session.join("lock"))?;
+        let file = private::open_lock_file(&session.join("lock"))?;
         file.try_lock()?;
-        Ok(Lock { file, session: session.to_owned(), alone: true, patience: Duration::ZERO })
+        Ok(MarksLock { file, session: session.to_owned(), exclusive: true, patience: Duration::ZERO })
     };
-    take_from(session, &session.join(UNNOTED), &session.join(TAKING), &lock)?
-        .map_or(Ok(()), |sign| take_unnamed(session, &sign, &lock))
+    collect_from(session, &session.join(UNNOTED), &session.join(TAKING), &lock)?
+        .map_or(Ok(()), |sign| collect_unnamed(session, &sign, &lock))
 }
 
-/// That there was an edit is all that is known. Where others are known to be unverified it says nothing new.
-fn take_unnamed(
+/// Only the fact of an edit is known. It adds nothing if other edits are unverified anyway.
+fn collect_unnamed(
     session: &Path,
     sign: &Path,
-    lock_alone: &impl Fn(&Path) -> io::Result<Lock>,
+    lock_exclusive: &impl Fn(&Path) -> io::Result<MarksLock>,
 ) -> io::Result<()> {
     let Ok(found) = fs::metadata(sign) else { return Ok(()) };
-    let lock = lock_alone(session)?;
+    let lock = lock_exclusive(session)?;
     let known = read(session);
     let work = known.value().map(|marks| &marks.verification);
-    let at = found.modified().map_or_else(|_| clock::now(), clock::millis);
+    let at = found.modified().map_or_else(|_| clock::now(), clock::to_millis);
     let is_verified = work.and_then(|work| work.verified).is_some_and(|verified| at <= verified);
     if !is_verified && work.is_none_or(|work| work.changes.is_none()) {
         let edit = Edit { file: UNNAMED.to_owned(), at, shell: true };
@@ -245,18 +241,18 @@ fn take_unnamed(
     fs::remove_file(sign)
 }
 
-/// Takes up one file; gives the place of its sign without a name, if there was a file at all.
-fn take_from(
+/// Returns the path of the unnamed sign if there was a file.
+fn collect_from(
     session: &Path,
     left: &Path,
     taking: &Path,
-    lock_alone: &impl Fn(&Path) -> io::Result<Lock>,
+    lock_exclusive: &impl Fn(&Path) -> io::Result<MarksLock>,
 ) -> io::Result<Option<PathBuf>> {
     let mut sign = None;
     while left.exists() || taking.exists() {
-        let lock = lock_alone(session)?;
-        sign = Some(unnamed(left));
-        // Under another name, since others append to it without the lock. It may have been left by a process that was killed.
+        let lock = lock_exclusive(session)?;
+        sign = Some(unnamed_sign(left));
+        // Renamed first, since others append to it without the lock. A killed process may have left the renamed file.
         if !taking.exists() {
             match fs::rename(left, taking) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => break,
@@ -264,7 +260,7 @@ fn take_from(
             }
         }
         let lines = bounded::read_end(taking, MOST_TAKEN)?;
-        // What was verified since it was edited is not to be verified again.
+        // Edits that were verified since stay verified.
         let verified = read(session).value().and_then(|marks| marks.verification.verified);
         let edit = |line: &[u8]| match serde_json::from_slice(line) {
             Ok(VerificationMark::Edit(edit)) if verified.is_none_or(|at| edit.at > at) => {
@@ -288,8 +284,8 @@ mod tests {
     use tidegate_core::feature::verification::work::SucceededChecks;
     use tidegate_core::time::Millis;
 
-    fn take_up(session: &Path, elsewhere: &Elsewhere) -> io::Result<()> {
-        take_up_unnoted(session, elsewhere, lock::PATIENCE)
+    fn take_up(session: &Path, elsewhere: &FallbackFolders) -> io::Result<()> {
+        collect_unnoted(session, elsewhere, lock::PATIENCE)
     }
 
     fn append(session: &Path, marks: &[Mark]) -> io::Result<()> {
@@ -317,16 +313,16 @@ mod tests {
     fn edits_that_were_left_are_taken_up_once() {
         let folder = tempfile::tempdir().unwrap();
         let session = folder.path();
-        leave_unnoted(session, &Elsewhere::default(), &[edit("a.rs", 1)]).unwrap();
-        // As one leaves it that is killed while it takes them up; meanwhile another edit was left.
+        save_unnoted(session, &FallbackFolders::default(), &[edit("a.rs", 1)]).unwrap();
+        // As left by a process that was killed while collecting; another edit was saved meanwhile.
         fs::rename(session.join(UNNOTED), session.join(TAKING)).unwrap();
-        leave_unnoted(session, &Elsewhere::default(), &[edit("b.rs", 2)]).unwrap();
-        take_up(session, &Elsewhere::default()).unwrap();
+        save_unnoted(session, &FallbackFolders::default(), &[edit("b.rs", 2)]).unwrap();
+        take_up(session, &FallbackFolders::default()).unwrap();
         assert_eq!(unverified(session), ["a.rs", "b.rs"]);
         assert!(!session.join(UNNOTED).exists() && !session.join(TAKING).exists());
     }
 
-    /// Hooks leave edits without the lock, also while others are taken up.
+    /// Hooks save edits without the lock, also while others are collected.
     #[test]
     fn an_edit_that_is_left_meanwhile_is_not_lost() {
         let folder = tempfile::tempdir().unwrap();
@@ -335,15 +331,15 @@ mod tests {
             std::thread::scope(|scope| {
                 let leaving = scope.spawn(|| {
                     for at in 0..60 {
-                        leave_unnoted(session, &Elsewhere::default(), &[edit(&format!("{at}.rs"), at)])
+                        save_unnoted(session, &FallbackFolders::default(), &[edit(&format!("{at}.rs"), at)])
                             .unwrap();
                     }
                 });
                 while !leaving.is_finished() {
-                    take_up(session, &Elsewhere::default()).unwrap();
+                    take_up(session, &FallbackFolders::default()).unwrap();
                 }
             });
-            take_up(session, &Elsewhere::default()).unwrap();
+            take_up(session, &FallbackFolders::default()).unwrap();
             let marks = read(session);
             assert_eq!(marks.value().unwrap().verification.changes.as_ref().unwrap().count(), 60);
             fs::remove_file(session.join(FILE)).unwrap();
@@ -357,11 +353,11 @@ mod tests {
         append(session, &[edit("a.rs", 1)]).unwrap();
         let checked = SucceededChecks { kinds: Kinds::TEST, at: Millis(5), seen: Millis(6), verified: true };
         append(session, &[VerificationMark::Checked(checked).into()]).unwrap();
-        leave_unnoted(session, &Elsewhere::default(), &[edit("b.rs", 5)]).unwrap();
-        take_up(session, &Elsewhere::default()).unwrap();
+        save_unnoted(session, &FallbackFolders::default(), &[edit("b.rs", 5)]).unwrap();
+        take_up(session, &FallbackFolders::default()).unwrap();
         assert_eq!(unverified(session), Vec::<String>::new());
-        leave_unnoted(session, &Elsewhere::default(), &[edit("c.rs", 6)]).unwrap();
-        take_up(session, &Elsewhere::default()).unwrap();
+        save_unnoted(session, &FallbackFolders::default(), &[edit("c.rs", 6)]).unwrap();
+        take_up(session, &FallbackFolders::default()).unwrap();
         assert_eq!(unverified(session), ["c.rs"]);
     }
 
@@ -371,9 +367,9 @@ mod tests {
         let session = folder.path();
         let long = "x".repeat(60);
         let many: Vec<Mark> = (0..60_000).map(|at| edit(&format!("{long}{at}.rs"), at)).collect();
-        leave_unnoted(session, &Elsewhere::default(), &many).unwrap();
+        save_unnoted(session, &FallbackFolders::default(), &many).unwrap();
         assert!(fs::metadata(session.join(UNNOTED)).unwrap().len() > LARGEST);
-        take_up(session, &Elsewhere::default()).unwrap();
+        take_up(session, &FallbackFolders::default()).unwrap();
         assert!(!unverified(session).is_empty() && !session.join(TAKING).exists());
         assert!(fs::metadata(session.join(FILE)).unwrap().len() <= LONG);
     }
@@ -382,24 +378,24 @@ mod tests {
     fn without_the_lock_nothing_is_taken_up_in_passing() {
         let folder = tempfile::tempdir().unwrap();
         let session = folder.path();
-        leave_unnoted(session, &Elsewhere::default(), &[edit("a.rs", 1)]).unwrap();
+        save_unnoted(session, &FallbackFolders::default(), &[edit("a.rs", 1)]).unwrap();
         let lock = lock_shared(session).unwrap();
-        assert_eq!(try_take_up_unnoted(session).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        assert_eq!(try_collect_unnoted(session).unwrap_err().kind(), io::ErrorKind::WouldBlock);
         drop(lock);
-        try_take_up_unnoted(session).unwrap();
+        try_collect_unnoted(session).unwrap();
         assert_eq!(unverified(session), ["a.rs"]);
     }
 
-    /// The session's folder cannot be written, and later it can.
+    /// The session's folder cannot be written at first, and later it can.
     #[test]
     fn an_edit_is_left_elsewhere_where_the_session_cannot_hold_it() {
         let folder = tempfile::tempdir().unwrap();
         let (session, sign) = (folder.path().join("s"), folder.path().join("signs"));
         let blocked = folder.path().join("a file");
         fs::write(&blocked, "").unwrap();
-        let elsewhere = Elsewhere { folders: vec![blocked, sign.clone()], file: "s".to_owned() };
+        let elsewhere = FallbackFolders { folders: vec![blocked, sign.clone()], file: "s".to_owned() };
         fs::write(&session, "no folder").unwrap();
-        leave_unnoted(&session, &elsewhere, &[edit("a.rs", 1)]).unwrap();
+        save_unnoted(&session, &elsewhere, &[edit("a.rs", 1)]).unwrap();
         assert!(sign.join("s").exists());
         take_up(&session, &elsewhere).unwrap_err();
         fs::remove_file(&session).unwrap();
@@ -408,22 +404,21 @@ mod tests {
         assert!(!sign.exists());
     }
 
-    /// A full disk lets a file be made and not be written.
+    /// On a full disk a file can be created but not written.
     #[test]
     fn a_sign_without_a_name_is_an_edit() {
         let folder = tempfile::tempdir().unwrap();
         let session = folder.path();
-        fs::write(unnamed(&session.join(UNNOTED)), "").unwrap();
-        // It is torn, too, if the disk became full in the middle of it.
+        fs::write(unnamed_sign(&session.join(UNNOTED)), "").unwrap();
+        // The line is torn if the disk became full in the middle of it.
         fs::write(session.join(UNNOTED), "\n{\"edit\":{\"fi").unwrap();
-        take_up(session, &Elsewhere::default()).unwrap();
+        take_up(session, &FallbackFolders::default()).unwrap();
         assert_eq!(unverified(session), [UNNAMED]);
-        assert!(!unnamed(&session.join(UNNOTED)).exists());
-        // One that is known by name is enough.
+        assert!(!unnamed_sign(&session.join(UNNOTED)).exists());
         fs::remove_file(session.join(FILE)).unwrap();
-        fs::write(unnamed(&session.join(UNNOTED)), "").unwrap();
-        leave_unnoted(session, &Elsewhere::default(), &[edit("a.rs", 1)]).unwrap();
-        take_up(session, &Elsewhere::default()).unwrap();
+        fs::write(unnamed_sign(&session.join(UNNOTED)), "").unwrap();
+        save_unnoted(session, &FallbackFolders::default(), &[edit("a.rs", 1)]).unwrap();
+        take_up(session, &FallbackFolders::default()).unwrap();
         assert_eq!(unverified(session), ["a.rs"]);
     }
 
@@ -434,10 +429,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let session = folder.path();
         std::os::unix::fs::symlink("/dev/full", session.join(UNNOTED)).unwrap();
-        leave_unnoted(session, &Elsewhere::default(), &[edit("a.rs", 1)]).unwrap_err();
+        save_unnoted(session, &FallbackFolders::default(), &[edit("a.rs", 1)]).unwrap_err();
         fs::remove_file(session.join(UNNOTED)).unwrap();
         fs::write(session.join(UNNOTED), "").unwrap();
-        take_up(session, &Elsewhere::default()).unwrap();
+        take_up(session, &FallbackFolders::default()).unwrap();
         assert_eq!(unverified(session), [UNNAMED]);
     }
 

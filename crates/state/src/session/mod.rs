@@ -1,4 +1,4 @@
-//! The files of a session.
+//! Files of a session.
 
 pub mod bridge;
 pub mod claims;

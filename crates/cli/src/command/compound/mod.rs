@@ -15,12 +15,12 @@ use tidegate_core::feature::knowledge::similarity::{DUPLICATE, containment, cont
 use tidegate_core::feature::knowledge::stock::Stock;
 use tidegate_core::feature::marks::SessionMark;
 use tidegate_core::pipeline::record::Deeds;
-use tidegate_state::feature::knowledge::json;
-use tidegate_state::feature::knowledge::json::LastRun;
+use tidegate_state::feature::knowledge::folder::ContextFolder;
 use tidegate_state::feature::knowledge::listed;
 use tidegate_state::feature::knowledge::listed::Listed;
-use tidegate_state::feature::knowledge::memory;
-use tidegate_state::feature::knowledge::read::Folder;
+use tidegate_state::feature::knowledge::promotions;
+use tidegate_state::feature::knowledge::public_copies;
+use tidegate_state::feature::knowledge::public_copies::LastRun;
 use tidegate_state::feature::pressure as pressure_file;
 use tidegate_state::session::marks;
 
@@ -298,7 +298,7 @@ fn mark_reviewed(args: &CompoundDone) -> Outcome {
     // From now on ids decide: entries that counted by their time need one, too.
     let mut ids = knowledge.promoted_by_time();
     ids.extend(seen.iter().map(|entry| entry.id));
-    memory::remember_shown(&project.here.state, &project.root, &ids, now)
+    promotions::remember_shown(&project.here.state, &project.root, &ids, now)
         .map_err(|error| CliError::new(format!("what was gone through cannot be remembered: {error}")))?;
     let promoted = args.promoted.unwrap_or(listed.promoted);
     project.public_copies(promoted);
@@ -340,7 +340,8 @@ impl Project {
     /// For other tools; they can be made again.
     fn public_copies(&self, promoted: u64) {
         let run = LastRun { at: self.here.now, promoted };
-        let written = Folder::of(&self.root).map_or(Ok(()), |folder| json::write_last_run(&folder, run));
+        let written = ContextFolder::find(&self.root)
+            .map_or(Ok(()), |folder| public_copies::write_last_run(&folder, run));
         let written = written.and_then(|()| pressure_file::reset_level(&self.root));
         if let Err(error) = written {
             let folder = self.folder();

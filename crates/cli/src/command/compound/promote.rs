@@ -203,7 +203,7 @@ fn asked_before(
     digest: &str,
 ) -> Result<(Promotion, Vec<Change>), CliError> {
     let again = "run it once more without --only and --approved, and look at what it would write now";
-    let promotion = listed::promotion(&project.private(), digest)
+    let promotion = listed::read_promotion(&project.private(), digest)
         .and_then(|bytes| serde_json::from_slice::<Promotion>(&bytes).ok())
         .filter(|promotion| Path::new(&promotion.project) == project.real())
         .ok_or_else(|| {

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::cycle::marks::Mark as CycleMark;
-use tidegate_core::feature::cycle::{Run, Status};
+use tidegate_core::feature::cycle::{CycleRun, CycleStatus};
 
 use super::project_cycle::ProjectCycle;
 use crate::args::ProjectArgs;
@@ -22,10 +22,10 @@ pub(super) fn run(args: &Args) -> Outcome {
     let of = &args.of;
     let place = ProjectCycle::find(of)?;
     let (state, cycle) = place.usable_cycle()?;
-    let run = Run::of(state, Some(cycle), "abandoned", place.project.here.now);
+    let run = CycleRun::from_state(state, Some(cycle), "abandoned", place.project.here.now);
     place.write_state(None, Some(run))?;
     let owner = state.session_id.as_deref().and_then(|id| SessionId::parse(id).ok());
-    if let Some(owner) = owner.filter(|_| state.status == Status::Running) {
+    if let Some(owner) = owner.filter(|_| state.status == CycleStatus::Running) {
         // The session would notice at its next stop; this is sooner.
         let _ = place.append_marks(&owner, &[CycleMark::StageLeft.into()]);
     }

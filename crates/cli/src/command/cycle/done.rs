@@ -46,7 +46,7 @@ pub(super) fn run(args: &Args) -> Outcome {
             let number = serde_json::from_str::<serde_json::Number>(value.trim()).ok().map(Value::Number);
             metrics.insert(key.trim().to_owned(), number.unwrap_or_else(|| Value::from(value)));
         }
-        place.write_state(Some(state.at(place.project.here.now)), None)?;
+        place.write_state(Some(state.updated_at(place.project.here.now)), None)?;
     }
     let known = session.marks.cycle.stage.as_ref().filter(|known| known.cycle == state.cycle);
     let mut marks = Vec::new();

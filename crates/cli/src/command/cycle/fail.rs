@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use tidegate_core::feature::cycle::Status;
+use tidegate_core::feature::cycle::CycleStatus;
 use tidegate_core::feature::cycle::marks::Mark as CycleMark;
 
 use super::project_cycle::ProjectCycle;
@@ -30,10 +30,10 @@ pub(super) fn run(args: &Args) -> Outcome {
     let (state, cycle, session) = place.running_cycle()?;
     let reason = required_line("the reason", &args.reason)?;
     let mut failed = state.clone();
-    failed.status = Status::Failed;
+    failed.status = CycleStatus::Failed;
     failed.stopped_reason = Some(reason.clone());
     failed.skipped_stages = cycle.position(&state.stage).map(|at| cycle.names(at + 1)).unwrap_or_default();
-    place.write_state(Some(failed.at(place.project.here.now)), None)?;
+    place.write_state(Some(failed.updated_at(place.project.here.now)), None)?;
     place.append_marks(&session.id, &[CycleMark::StageLeft.into()])?;
     place.record_command("fail", "a stage failed", Some(&state.stage));
     if args.of.json {

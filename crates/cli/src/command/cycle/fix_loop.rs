@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use tidegate_core::event::SessionId;
-use tidegate_core::feature::cycle::Status;
-use tidegate_core::feature::cycle::definition::FIX_LOOPS_OUTSIDE;
+use tidegate_core::feature::cycle::CycleStatus;
+use tidegate_core::feature::cycle::definition::FIX_LOOP_LIMIT_OUTSIDE;
 use tidegate_state::feature::cycle;
 
 use super::project_cycle::ProjectCycle;
@@ -35,7 +35,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let place = ProjectCycle::find(&args.of)?;
     let here = &place.project.here;
     let session = place.project.session.as_ref().map_or("-", SessionId::as_str);
-    let running = place.usable_cycle().ok().filter(|(state, _)| state.status == Status::Running);
+    let running = place.usable_cycle().ok().filter(|(state, _)| state.status == CycleStatus::Running);
     let owned = running.filter(|(state, _)| state.session_id.as_deref() == Some(session));
     let (key, limit, what) = match owned {
         Some((state, cycle)) => (
@@ -43,7 +43,7 @@ pub(super) fn run(args: &Args) -> Outcome {
             cycle.fix_loop_limit,
             format!("in stage {}", state.stage),
         ),
-        None => (format!("session {session}"), FIX_LOOPS_OUTSIDE, "outside of a cycle".to_owned()),
+        None => (format!("session {session}"), FIX_LOOP_LIMIT_OUTSIDE, "outside of a cycle".to_owned()),
     };
     if args.reset && owned.is_some() {
         return Err(CliError::new("in a cycle each stage has one loop, and it goes on"));

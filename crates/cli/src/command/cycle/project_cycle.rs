@@ -7,15 +7,17 @@ use tidegate_core::event::SessionId;
 use tidegate_core::feature::cycle::marks::Mark as CycleMark;
 use tidegate_core::feature::cycle::policy::ID;
 use tidegate_core::feature::cycle::settings::CycleMode;
-use tidegate_core::feature::cycle::standing::Standing;
-use tidegate_core::feature::cycle::state::FILE;
-use tidegate_core::feature::cycle::{ActiveStage, Cycle, Damage, Run, State, Status, Turn};
+use tidegate_core::feature::cycle::standing::CycleStanding;
+use tidegate_core::feature::cycle::state::STATE_FILE;
+use tidegate_core::feature::cycle::{
+    ActiveStage, Cycle, CycleDamage, CycleRun, CycleState, CycleStatus, Turn,
+};
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::Mark;
 use tidegate_core::meter::Meter;
 use tidegate_core::pipeline::record::Deeds;
 use tidegate_state::feature::cycle;
-use tidegate_state::feature::cycle::Change;
+use tidegate_state::feature::cycle::CycleChange;
 use tidegate_state::session::marks;
 
 use crate::approval::{self, consent_to_tighten};
@@ -28,7 +30,7 @@ use crate::sessions::Session;
 
 pub(super) struct ProjectCycle {
     pub(super) project: Project,
-    pub(super) standing: Known<Standing>,
+    pub(super) standing: Known<CycleStanding>,
 }
 
 impl ProjectCycle {
@@ -38,7 +40,7 @@ impl ProjectCycle {
         let session = project.session.as_ref().and_then(|id| project.here.session(Some(id.as_str())).ok());
         let of_stage = session.and_then(|session| session.marks.cycle.stage?.project).map(PathBuf::from);
         let elsewhere =
-            of_stage.filter(|root| of.project.is_none() && root.join(".claude").join(FILE).is_file());
+            of_stage.filter(|root| of.project.is_none() && root.join(".claude").join(STATE_FILE).is_file());
         if let Some(root) = elsewhere.filter(|root| *root != project.root) {
             project.here.look_at(&root)?;
             project.root = root;
@@ -48,7 +50,7 @@ impl ProjectCycle {
     }
 
     pub(super) fn state_file(&self) -> PathBuf {
-        self.project.root.join(".claude").join(FILE)
+        self.project.root.join(".claude").join(STATE_FILE)
     }
 
     /// The named session, else the newest open one.
@@ -91,7 +93,7 @@ impl ProjectCycle {
         })
     }
 
-    pub(super) fn usable_cycle(&self) -> Result<(&State, &Cycle), CliError> {
+    pub(super) fn usable_cycle(&self) -> Result<(&CycleState, &Cycle), CliError> {
         let standing = match &self.standing {
             Known::Value(standing) => standing,
             Known::Absent => {
@@ -109,7 +111,7 @@ impl ProjectCycle {
         match (&standing.state, &standing.cycle) {
             (Ok(state), Some(cycle)) => Ok((state, cycle)),
             (Err(damage), _) => Err(self.damaged(damage)),
-            (Ok(state), None) => Err(self.damaged(&Damage::UnknownCycle(state.cycle.clone()))),
+            (Ok(state), None) => Err(self.damaged(&CycleDamage::UnknownCycle(state.cycle.clone()))),
         }
     }
 
@@ -118,15 +120,15 @@ impl ProjectCycle {
             .hint("move it away and try again")
     }
 
-    pub(super) fn damaged(&self, damage: &Damage) -> CliError {
+    pub(super) fn damaged(&self, damage: &CycleDamage) -> CliError {
         CliError::new(format!("{} cannot be used: {damage}", self.state_file().display()))
             .hint("`tidegate cycle start` puts it aside and begins anew")
     }
 
-    pub(super) fn running_cycle(&self) -> Result<(&State, &Cycle, Session), CliError> {
+    pub(super) fn running_cycle(&self) -> Result<(&CycleState, &Cycle, Session), CliError> {
         let (state, cycle) = self.usable_cycle()?;
         let session = self.find_session()?;
-        if state.status != Status::Running {
+        if state.status != CycleStatus::Running {
             return Err(CliError::new(format!(
                 "the {} is not running: {}",
                 state.cycle,
@@ -166,13 +168,17 @@ impl ProjectCycle {
     }
 
     /// Writes only if the file still has the text that was read.
-    pub(super) fn write_state(&self, new: Option<State>, ended: Option<Run>) -> Result<(), CliError> {
+    pub(super) fn write_state(
+        &self,
+        new: Option<CycleState>,
+        ended: Option<CycleRun>,
+    ) -> Result<(), CliError> {
         let old = self.standing.value().map(|standing| standing.text.clone());
         let written = cycle::change(&self.project.here.state, &self.project.root, |now| {
             if now != old.as_deref() {
                 return Err(io::Error::other("somebody changed it in between"));
             }
-            Ok(Change { new, ended })
+            Ok(CycleChange { new, ended })
         });
         written.map_err(|error| {
             CliError::new(format!("{} was not written: {error}", self.state_file().display()))
@@ -182,7 +188,7 @@ impl ProjectCycle {
 
     pub(super) fn append_marks(&self, session: &SessionId, new: &[Mark]) -> Result<(), CliError> {
         let folder = self.project.here.state.session(session);
-        let written = marks::lock_alone(&folder).and_then(|lock| lock.append(new));
+        let written = marks::lock_exclusive(&folder).and_then(|lock| lock.append(new));
         written.map_err(|error| {
             CliError::new(format!("session {session} cannot be told: {error}"))
                 .hint("`tidegate cycle resume` tries it again")
@@ -202,18 +208,18 @@ impl ProjectCycle {
 
     pub(super) fn begin_stage(
         &self,
-        mut state: State,
+        mut state: CycleState,
         cycle: &Cycle,
         at: usize,
         session: &Session,
-        ended: Option<Run>,
-    ) -> Result<(State, ActiveStage), CliError> {
+        ended: Option<CycleRun>,
+    ) -> Result<(CycleState, ActiveStage), CliError> {
         let name = cycle.stages[at].name.clone();
         let here = &self.project.here;
         state.session_id = Some(session.id.to_string());
         state.project = Some(self.project.root.to_string_lossy().into_owned());
         state.begin_stage(&name, self.used_tokens(session));
-        let state = state.at(here.now);
+        let state = state.updated_at(here.now);
         let active = ActiveStage::begin(&state.cycle, cycle, at, here.now, self.turn());
         let active = active.ok_or_else(|| CliError::new(format!("the cycle has no stage {name}")))?;
         let active = ActiveStage { project: state.project.clone(), ..active };

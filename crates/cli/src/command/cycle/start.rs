@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use tidegate_core::feature::cycle::standing::Standing;
-use tidegate_core::feature::cycle::{ActiveStage, Run, State, Status};
+use tidegate_core::feature::cycle::standing::CycleStanding;
+use tidegate_core::feature::cycle::{ActiveStage, CycleRun, CycleState, CycleStatus};
 use tidegate_core::feature::facts::Known;
 use tidegate_state::feature::cycle;
 
@@ -63,7 +63,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     let now = place.project.here.now;
     let mut ended = None;
-    if let Known::Value(Standing { state: Ok(old), cycle, .. }) = &place.standing {
+    if let Known::Value(CycleStanding { state: Ok(old), cycle, .. }) = &place.standing {
         if let Some(owner) = place.other_owner(&session) {
             return Err(CliError::new(format!(
                 "session {owner} is in stage {} of {} here",
@@ -71,24 +71,24 @@ pub(super) fn run(args: &Args) -> Outcome {
             ))
             .hint("`tidegate cycle abandon` leaves that one"));
         }
-        if old.status == Status::Running && old.session_id.as_deref() == Some(session.id.as_str()) {
+        if old.status == CycleStatus::Running && old.session_id.as_deref() == Some(session.id.as_str()) {
             return Err(CliError::new(format!("this session is in stage {} of {}", old.stage, old.cycle))
                 .hint("`tidegate cycle status` shows it, `tidegate cycle abandon` leaves it"));
         }
-        let how = if old.status == Status::Running { "abandoned" } else { old.status.name() };
-        ended = Some(Run::of(old, cycle.as_ref(), how, now));
+        let how = if old.status == CycleStatus::Running { "abandoned" } else { old.status.name() };
+        ended = Some(CycleRun::from_state(old, cycle.as_ref(), how, now));
         print::to_stderr(&format!(
             "note: the {} at stage {} ({how}) went to the history",
             old.cycle, old.stage
         ));
     }
-    let begun = place.begin_stage(State::started(&args.name, now), &cycle, 0, &session, ended)?;
+    let begun = place.begin_stage(CycleState::started(&args.name, now), &cycle, 0, &session, ended)?;
     place.record_command("start", "a cycle began", None);
     print_begun(&args.of, &begun, &session);
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn print_begun(of: &ProjectArgs, (state, active): &(State, ActiveStage), session: &Session) {
+pub(super) fn print_begun(of: &ProjectArgs, (state, active): &(CycleState, ActiveStage), session: &Session) {
     if of.json {
         print::json(&serde_json::json!({
             "cycle": state.cycle, "stage": state.stage, "skill": active.skill, "number": active.number, "of": active.of,

@@ -86,16 +86,16 @@ pub(super) fn run(args: &Args) -> Outcome {
     let Some(cycle) = project.here.config.policies.cycle.cycle(&args.name) else {
         return Err(CliError::new(format!("there is no cycle {}", args.name)));
     };
-    let runs = cycle::runs(&project.here.state, &project.root);
+    let runs = cycle::read_runs(&project.here.state, &project.root);
     let name = args.name.as_str();
     let cycle = &cycle;
     let row = |(at, stage): (usize, &tidegate_core::feature::cycle::Stage)| Row {
         stage: stage.name.clone(),
-        took: Numbers::of(&history::of_stage(&runs, name, &stage.name)),
-        from_here: Numbers::of(&history::from_stage(&runs, name, cycle, at)),
-        written: stage.min_left.text(),
+        took: Numbers::of(&history::stage_costs(&runs, name, &stage.name)),
+        from_here: Numbers::of(&history::remaining_costs(&runs, name, cycle, at)),
+        written: stage.min_left.to_text(),
         min_left: if at == 0 { 0 } else { history::min_left(&runs, name, cycle, at) },
-        learned: history::learned(&runs, name, cycle, at),
+        learned: history::learned_min_left(&runs, name, cycle, at),
     };
     let rows: Vec<Row> = cycle.stages.iter().enumerate().map(row).collect();
     let ended = runs.iter().filter(|run| run.cycle == name).count();

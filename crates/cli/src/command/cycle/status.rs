@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tidegate_core::event::SessionId;
-use tidegate_core::feature::cycle::policy::plain;
-use tidegate_core::feature::cycle::{Spent, Status, history};
+use tidegate_core::feature::cycle::policy::sanitize_line;
+use tidegate_core::feature::cycle::{CycleStatus, StageTokens, history};
 use tidegate_core::feature::facts::Known;
 use tidegate_core::meter::short_tokens;
 use tidegate_state::feature::cycle;
@@ -74,14 +74,14 @@ pub(super) fn run(args: &Args) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let (state, cycle) = place.usable_cycle()?;
-    let runs = cycle::runs(&place.project.here.state, &place.project.root);
+    let runs = cycle::read_runs(&place.project.here.state, &place.project.root);
     let stages = cycle.stages.iter().enumerate().map(|(at, known)| {
         let spent = state.stages.iter().find(|(name, _)| *name == known.name).map(|(_, spent)| *spent);
         ShownStage {
             name: &known.name,
             skill: &known.skill,
             ended: state.was_done(cycle, at),
-            tokens: spent.and_then(Spent::tokens),
+            tokens: spent.and_then(StageTokens::tokens),
             min_left: if at == 0 { 0 } else { history::min_left(&runs, &state.cycle, cycle, at) },
         }
     });
@@ -99,7 +99,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         done: owner
             .as_ref()
             .and_then(|owner| owner.marks.cycle.stage.as_ref())
-            .filter(|stage| stage.stage == state.stage && state.status == Status::Running)
+            .filter(|stage| stage.stage == state.stage && state.status == CycleStatus::Running)
             .map(|stage| stage.done),
         session: state.session_id.as_deref(),
         live: state.session_id.as_deref().is_some_and(|id| place.is_live(id)),
@@ -145,7 +145,7 @@ fn print_status(shown: &ShownCycle<'_>) {
         print::line(&format!("  {:<16} {took}", stage.name));
     }
     if shown.status != "running" {
-        let why = shown.stopped_reason.map(|why| format!(" ({})", plain(why))).unwrap_or_default();
+        let why = shown.stopped_reason.map(|why| format!(" ({})", sanitize_line(why))).unwrap_or_default();
         print::line(&format!(
             "{}{why}; `tidegate cycle resume` goes on with {}",
             shown.status, shown.resumes_at

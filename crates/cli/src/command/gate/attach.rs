@@ -7,7 +7,7 @@ use serde_json::json;
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::workflow::Manifest;
 use tidegate_core::feature::workflow::marks::Mark as WorkflowMark;
-use tidegate_core::feature::workflow::standing::Standing;
+use tidegate_core::feature::workflow::standing::WorkflowStanding;
 use tidegate_core::pipeline::record::Deeds;
 
 use super::project_workflow::{ProjectWorkflow, usable_manifest};
@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args) -> Outcome {
 
 pub(super) fn print_attached(
     of: &ProjectArgs,
-    standing: &Standing,
+    standing: &WorkflowStanding,
     manifest: &Manifest,
     session: Option<&SessionId>,
 ) {

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use tidegate_core::feature::workflow::standing::Standing;
+use tidegate_core::feature::workflow::standing::WorkflowStanding;
 use tidegate_core::feature::workflow::{Gate, Manifest};
 
 use super::project_workflow::{ProjectWorkflow, find_gate, usable_manifest};
@@ -40,18 +40,18 @@ pub(super) fn run(args: &Args) -> Outcome {
     };
     let report = place.check_gate(&mut standing, gate);
     print_report(&report, &standing, args.of.json);
-    if report.is_met() && !args.of.json && standing.is_let_through(gate.number).is_none() {
+    if report.is_met() && !args.of.json && standing.clearance(gate.number).is_none() {
         print::to_stderr(&format!("hint: `tidegate gate pass {}` records it", gate.number));
     }
     Ok(if report.is_met() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Without a number: the gate that holds agents back, else the next one.
-fn next_gate(standing: &Standing, manifest: &Manifest) -> Result<Gate, CliError> {
-    let open = |gate: &Gate| standing.is_let_through(gate.number).is_none();
+fn next_gate(standing: &WorkflowStanding, manifest: &Manifest) -> Result<Gate, CliError> {
+    let open = |gate: &Gate| standing.clearance(gate.number).is_none();
     let current = manifest.current.unwrap_or_default();
     let gates = manifest.workflow.gates();
     let ahead = gates.iter().copied().find(|gate| gate.after >= current && open(gate));
-    let found = standing.pending().first().copied().or(ahead).or(gates.last().copied());
+    let found = standing.pending_gates().first().copied().or(ahead).or(gates.last().copied());
     found.ok_or_else(|| CliError::new(format!("the workflow {} has no gates", manifest.name)))
 }

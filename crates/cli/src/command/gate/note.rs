@@ -7,9 +7,9 @@ use tidegate_core::text::tokens::estimate_tokens;
 
 use serde_json::json;
 use tidegate_core::feature::workflow::check;
-use tidegate_core::feature::workflow::check::{Found, Named};
+use tidegate_core::feature::workflow::check::{FoundFile, NamedFile};
 use tidegate_core::feature::workflow::manifest;
-use tidegate_core::feature::workflow::standing::Standing;
+use tidegate_core::feature::workflow::standing::WorkflowStanding;
 use tidegate_state::feature::workflow;
 
 use super::project_workflow::{ProjectWorkflow, find_section, usable_manifest};
@@ -64,18 +64,18 @@ pub(super) fn run(args: &Args) -> Outcome {
             artifacts.push(name.clone());
         }
     }
-    let wanted = manifest::Note {
+    let wanted = manifest::PhaseNote {
         status: args.status.as_deref(),
         summary: args.summary.as_deref().map(str::trim).filter(|summary| !summary.is_empty()),
         artifacts: if artifacts.len() > before { artifacts } else { Vec::new() },
     };
-    if wanted == manifest::Note::default() && args.output.is_none() {
+    if wanted == manifest::PhaseNote::default() && args.output.is_none() {
         return Err(CliError::new("there is nothing to write")
             .hint("give it a --summary, an --artifact, an --output or a --status"));
     }
     let now = place.project.here.now;
     place.change_manifest(&standing, |text| {
-        manifest::note(text, &key, &wanted, now).map_err(|why| why.to_string())
+        manifest::note_phase(text, &key, &wanted, now).map_err(|why| why.to_string())
     })?;
     let tokens = wanted.summary.map(estimate_tokens);
     if args.of.json {
@@ -85,40 +85,47 @@ pub(super) fn run(args: &Args) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     print::line(&format!("phases.{key} in {} was written", standing.path));
-    if let Some(tokens) = tokens.filter(|tokens| *tokens > check::LONGEST_SUMMARY) {
+    if let Some(tokens) = tokens.filter(|tokens| *tokens > check::MAX_SUMMARY_TOKENS) {
         print::to_stderr(&format!(
             "warning: the summary is about {tokens} tokens, and a gate lets at most {} through",
-            check::LONGEST_SUMMARY
+            check::MAX_SUMMARY_TOKENS
         ));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Refuses artifacts that a gate would not accept: no command takes them out of the manifest again.
-fn check_artifacts(place: &ProjectWorkflow, standing: &Standing, names: &[String]) -> Result<(), CliError> {
+fn check_artifacts(
+    place: &ProjectWorkflow,
+    standing: &WorkflowStanding,
+    names: &[String],
+) -> Result<(), CliError> {
     let root = &place.project.root;
-    for Named { name, found } in workflow::look(root, &root.join(&standing.path), names.to_vec(), &|| true) {
+    for NamedFile { name, found } in
+        workflow::check_files(root, &root.join(&standing.path), names.to_vec(), &|| true)
+    {
         match found {
-            Found::Missing => {
+            FoundFile::Missing => {
                 return Err(CliError::new(format!(
                     "there is no file {name}, beside the manifest or in the project"
                 ))
                 .hint("write it first; --output writes one beside the manifest"));
             }
-            Found::Outside => {
+            FoundFile::Outside => {
                 return Err(CliError::new(format!("{name} is outside of the project"))
                     .hint("copy it into the project, or give it to --output"));
             }
-            Found::File { .. } | Found::Unread(_) | Found::Folder => {}
+            FoundFile::File { .. } | FoundFile::Unread(_) | FoundFile::Folder => {}
         }
     }
     Ok(())
 }
 
 /// Copies standard input to a file next to the manifest.
-fn write_output(place: &ProjectWorkflow, standing: &Standing, name: &str) -> Result<(), CliError> {
+fn write_output(place: &ProjectWorkflow, standing: &WorkflowStanding, name: &str) -> Result<(), CliError> {
     let fits = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if name.is_empty() || name.starts_with('.') || !name.chars().all(fits) || name == manifest::FILE {
+    if name.is_empty() || name.starts_with('.') || !name.chars().all(fits) || name == manifest::MANIFEST_FILE
+    {
         return Err(CliError::new(format!("{name} cannot be the name of a file here"))
             .hint("use letters, digits, `-`, `_` and `.`; --artifact names files elsewhere"));
     }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use tidegate_core::feature::workflow::manifest;
-use tidegate_core::feature::workflow::manifest::is_over;
+use tidegate_core::feature::workflow::manifest::is_finished;
 use tidegate_core::pipeline::record::Deeds;
 
 use super::project_workflow::{ProjectWorkflow, find_gate, usable_manifest};
@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let gate = find_gate(&manifest.workflow, &manifest.name, args.gate)?;
     let section = manifest.section(gate.after);
     let is_finished = manifest.current.is_some_and(|current| current > gate.after)
-        || section.and_then(|section| section.status.as_deref()).is_some_and(is_over);
+        || section.and_then(|section| section.status.as_deref()).is_some_and(is_finished);
     if !is_finished {
         return Err(CliError::new(format!("phase {} is not finished", gate.after)).hint(format!(
             "`tidegate gate note {} --status complete` says that it is, `tidegate gate phase {}` moves on",

@@ -41,10 +41,10 @@ pub(super) fn run(args: &Args) -> Outcome {
         ended.map(|current| find_section(manifest, &current.to_string())).transpose()?.map(|(_, key)| key);
     let now = place.project.here.now;
     place.change_manifest(&standing, |text| {
-        manifest::move_on(text, ended.as_deref(), number, &key, now).map_err(|why| why.to_string())
+        manifest::begin_phase(text, ended.as_deref(), number, &key, now).map_err(|why| why.to_string())
     })?;
     let standing = place.read_manifest(Path::new(&standing.root), Path::new(&standing.path))?;
-    let waits = standing.pending().first().copied();
+    let waits = standing.pending_gates().first().copied();
     if args.of.json {
         print::json(
             &json!({ "manifest": standing.path, "phase": number, "pending_gate": waits.map(|gate| gate.number) }),

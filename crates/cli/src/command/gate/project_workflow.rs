@@ -6,10 +6,10 @@ use tidegate_core::event::SessionId;
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::Mark;
 use tidegate_core::feature::workflow::check;
-use tidegate_core::feature::workflow::check::Report;
+use tidegate_core::feature::workflow::check::GateReport;
 use tidegate_core::feature::workflow::settings::WorkflowMode;
-use tidegate_core::feature::workflow::standing::{AtGate, LetThrough, Owned, Standing};
-use tidegate_core::feature::workflow::{Attached, Gate, Manifest, Workflow};
+use tidegate_core::feature::workflow::standing::{ClearedGate, GateContext, ManifestOwner, WorkflowStanding};
+use tidegate_core::feature::workflow::{AttachedWorkflow, Gate, Manifest, Workflow};
 use tidegate_core::pipeline::record::Deeds;
 use tidegate_state::feature::workflow;
 use tidegate_state::session::marks;
@@ -54,7 +54,7 @@ impl ProjectWorkflow {
         Ok(place)
     }
 
-    pub(super) fn attached(&self) -> Option<&Attached> {
+    pub(super) fn attached(&self) -> Option<&AttachedWorkflow> {
         self.session.as_ref().and_then(|session| session.marks.workflow.attached.as_ref())
     }
 
@@ -71,7 +71,7 @@ impl ProjectWorkflow {
             return Ok((PathBuf::from(&attached.project), PathBuf::from(&attached.manifest)));
         }
         let root = self.project.root.clone();
-        let mut found = workflow::find(&self.project.root);
+        let mut found = workflow::find_manifests(&self.project.root);
         match found.len() {
             0 => Err(CliError::new("there is no workflow in this project")
                 .hint("`tidegate gate start ID` begins one, `tidegate gate attach PATH` takes up another")),
@@ -88,7 +88,7 @@ impl ProjectWorkflow {
         }
     }
 
-    pub(super) fn read_manifest(&self, root: &Path, path: &Path) -> Result<Standing, CliError> {
+    pub(super) fn read_manifest(&self, root: &Path, path: &Path) -> Result<WorkflowStanding, CliError> {
         let here = &self.project.here;
         match workflow::read(Some(&here.state), root, path, &here.config, false, &|| true) {
             Known::Value(standing) => Ok(standing),
@@ -99,25 +99,25 @@ impl ProjectWorkflow {
         }
     }
 
-    pub(super) fn read_standing(&self) -> Result<Standing, CliError> {
+    pub(super) fn read_standing(&self) -> Result<WorkflowStanding, CliError> {
         let (root, path) = self.find_manifest()?;
         self.read_manifest(&root, &path)
     }
 
-    pub(super) fn check_gate(&self, standing: &mut Standing, gate: Gate) -> Report {
+    pub(super) fn check_gate(&self, standing: &mut WorkflowStanding, gate: Gate) -> GateReport {
         if let Ok(manifest) = &standing.manifest
             && !standing.files.iter().any(|(phase, _)| *phase == gate.after)
         {
-            let names = manifest.section(gate.after).map(check::named).unwrap_or_default();
+            let names = manifest.section(gate.after).map(check::files_to_examine).unwrap_or_default();
             let root = Path::new(&standing.root);
-            let files = workflow::look(root, &root.join(&standing.path), names, &|| true);
+            let files = workflow::check_files(root, &root.join(&standing.path), names, &|| true);
             standing.files.push((gate.after, files));
         }
         let here = &self.project.here;
         let settings = &here.config.policies.workflow_gate;
         let meter = self.session.as_ref().map(|session| here.meter(Some(session), None).0);
         let marks = self.session.as_ref().map(|session| &session.marks);
-        let at = AtGate {
+        let at = GateContext {
             strict: settings.mode == WorkflowMode::Strict,
             level: meter.as_ref().and_then(|meter| settings.level(meter.reading()?)),
             boundary: marks.and_then(|marks| marks.session.boundary),
@@ -125,18 +125,18 @@ impl ProjectWorkflow {
             attached: self.attached().filter(|attached| attached.manifest == standing.path),
             written: standing.written,
         };
-        standing.check(gate, &at.after(gate.after))
+        standing.check_gate(gate, &at.moment_after(gate.after))
     }
 
     pub(super) fn append_mark(&self, session: &SessionId, new: Mark) -> Result<(), CliError> {
         let folder = self.project.here.state.session(session);
-        let written = marks::lock_alone(&folder).and_then(|lock| lock.append(&[new]));
+        let written = marks::lock_exclusive(&folder).and_then(|lock| lock.append(&[new]));
         written.map_err(|error| CliError::new(format!("session {session} cannot be told: {error}")))
     }
 
     pub(super) fn change_manifest(
         &self,
-        standing: &Standing,
+        standing: &WorkflowStanding,
         how: impl FnOnce(&str) -> Result<String, String>,
     ) -> Result<(), CliError> {
         let (state, root) = (&self.project.here.state, Path::new(&standing.root));
@@ -150,20 +150,20 @@ impl ProjectWorkflow {
 
     pub(super) fn record_passage(
         &self,
-        standing: &Standing,
+        standing: &WorkflowStanding,
         gate: usize,
         skipped: bool,
     ) -> Result<(), CliError> {
         let here = &self.project.here;
         let created = standing.manifest.as_ref().ok().and_then(|manifest| manifest.created);
-        let known = LetThrough { manifest: standing.path.clone(), gate, skipped, at: here.now, created };
-        workflow::let_pass(&here.state, Path::new(&standing.root), &known)
+        let known = ClearedGate { manifest: standing.path.clone(), gate, skipped, at: here.now, created };
+        workflow::record_let_through(&here.state, Path::new(&standing.root), &known)
             .map_err(|error| CliError::new(format!("gate {gate} was not recorded: {error}")))
     }
 
     pub(super) fn record_owner(
         &self,
-        standing: &Standing,
+        standing: &WorkflowStanding,
         session: Option<&SessionId>,
     ) -> Result<(), CliError> {
         let Some(session) = session.filter(|session| standing.owner.as_deref() != Some(session.as_str()))
@@ -171,8 +171,9 @@ impl ProjectWorkflow {
             return Ok(());
         };
         let here = &self.project.here;
-        let owned = Owned { manifest: standing.path.clone(), owner: session.to_string(), at: here.now };
-        workflow::own(&here.state, Path::new(&standing.root), &owned)
+        let owned =
+            ManifestOwner { manifest: standing.path.clone(), owner: session.to_string(), at: here.now };
+        workflow::record_owner(&here.state, Path::new(&standing.root), &owned)
             .map_err(|error| CliError::new(format!("{} was not attached: {error}", standing.path)))
     }
 
@@ -197,7 +198,7 @@ impl ProjectWorkflow {
         let attached = self.attached()?;
         let standing =
             self.read_manifest(Path::new(&attached.project), Path::new(&attached.manifest)).ok()?;
-        standing.holds_back(self.session.as_ref()?.id.as_str(), self.project.here.now)
+        standing.blocking_gate(self.session.as_ref()?.id.as_str(), self.project.here.now)
     }
 
     pub(super) fn warn_if_off(&self) {
@@ -212,7 +213,7 @@ impl ProjectWorkflow {
     }
 }
 
-pub(super) fn usable_manifest(standing: &Standing) -> Result<&Manifest, CliError> {
+pub(super) fn usable_manifest(standing: &WorkflowStanding) -> Result<&Manifest, CliError> {
     standing.manifest.as_ref().map_err(|damage| {
         CliError::new(format!("write verified: {} cannot be used: {damage}", standing.path))
             .hint("mend it by hand; until then nothing is recorded, and its gates hold nothing back")
@@ -235,7 +236,7 @@ pub(super) fn find_gate(workflow: &Workflow, name: &str, number: usize) -> Resul
 
 /// Accepts a phase by number or name; returns its number and the key of its section.
 pub(super) fn find_section(manifest: &Manifest, word: &str) -> Result<(usize, String), CliError> {
-    let number = manifest.workflow.number(word).ok_or_else(|| {
+    let number = manifest.workflow.phase_number(word).ok_or_else(|| {
         let names: Vec<&str> = manifest.workflow.phases.iter().map(|phase| phase.name.as_str()).collect();
         CliError::new(format!("the workflow {} has no phase {word}", manifest.name))
             .hint(format!("there is {}", names.join(", ")))

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use tidegate_core::feature::workflow::Gate;
-use tidegate_core::feature::workflow::check::Report;
+use tidegate_core::feature::workflow::check::GateReport;
 
 use super::project_workflow::{ProjectWorkflow, find_gate, usable_manifest};
 use super::verification_report::{ShownReport, print_report, report_json};
@@ -35,7 +35,8 @@ pub(super) fn run(args: &Args) -> Outcome {
     let current = manifest.current.unwrap_or_default();
     let reached = |gate: &Gate| args.gate.is_some() || gate.after <= current;
     let gates: Vec<Gate> = gates.into_iter().filter(reached).collect();
-    let reports: Vec<Report> = gates.into_iter().map(|gate| place.check_gate(&mut standing, gate)).collect();
+    let reports: Vec<GateReport> =
+        gates.into_iter().map(|gate| place.check_gate(&mut standing, gate)).collect();
     if args.of.json {
         let shown: Vec<ShownReport<'_>> =
             reports.iter().map(|report| report_json(report, &standing)).collect();

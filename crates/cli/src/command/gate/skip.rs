@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let gate = find_gate(&manifest.workflow, &manifest.name, args.gate)?;
     check_named(args.manifest.as_deref(), &standing.path)?;
     let reason = required_line("the reason", &args.reason)?;
-    if let Some(known) = standing.is_let_through(gate.number) {
+    if let Some(known) = standing.clearance(gate.number) {
         return Err(CliError::new(format!(
             "gate {} was {} at {}; there is nothing to skip",
             gate.number,

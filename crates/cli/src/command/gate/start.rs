@@ -55,11 +55,11 @@ pub(super) fn run(args: &Args) -> Outcome {
         return Err(CliError::new(format!("gate {gate} of this session's workflow was not let through"))
             .hint("`tidegate gate check` shows what is missing, `tidegate gate detach` lets go of that workflow"));
     }
-    let text = manifest::begin(id, &args.workflow, &definition, here.now);
+    let text = manifest::new_manifest(id, &args.workflow, &definition, here.now);
     let path = workflow::create(&here.state, &place.project.root, id, &text).map_err(|error| {
         let failed = CliError::new(format!("the manifest was not made: {error}"));
         if error.kind() == std::io::ErrorKind::AlreadyExists {
-            let path = format!("{}/{id}/{}", manifest::FOLDER, manifest::FILE);
+            let path = format!("{}/{id}/{}", manifest::FEATURES_FOLDER, manifest::MANIFEST_FILE);
             return failed.hint(format!("`tidegate gate attach {path}` takes it up"));
         }
         failed

@@ -58,7 +58,7 @@ struct ShownGate {
 pub(super) fn run(args: &Args) -> Outcome {
     let of = &args.of;
     let place = ProjectWorkflow::find_attached(of)?;
-    if place.attached().is_none() && workflow::find(&place.project.root).is_empty() {
+    if place.attached().is_none() && workflow::find_manifests(&place.project.root).is_empty() {
         if of.json {
             print::json(&json!({ "status": "none" }));
         } else {
@@ -68,9 +68,9 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     let standing = place.read_standing()?;
     let manifest = usable_manifest(&standing)?;
-    let pending = standing.pending();
+    let pending = standing.pending_gates();
     let gate = |gate: Gate| {
-        let known = standing.is_let_through(gate.number);
+        let known = standing.clearance(gate.number);
         let state = match known {
             Some(known) => passage_name(known),
             None if pending.contains(&gate) => "pending",

@@ -24,17 +24,24 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let place = ProjectWorkflow::find_attached(&args.of)?;
-    let is_none = place.attached().is_none() && workflow::find(&place.project.root).is_empty();
+    let is_none = place.attached().is_none() && workflow::find_manifests(&place.project.root).is_empty();
     let (gate, text) = if is_none {
         // Shown also before there is a workflow.
         let built_in = Workflow::default();
         let gate = find_gate(&built_in, BUILT_IN, args.gate)?;
-        (gate, report::template(&built_in, gate, &format!("{}/ID/{}", manifest::FOLDER, manifest::FILE)))
+        (
+            gate,
+            report::gate_template(
+                &built_in,
+                gate,
+                &format!("{}/ID/{}", manifest::FEATURES_FOLDER, manifest::MANIFEST_FILE),
+            ),
+        )
     } else {
         let standing = place.read_standing()?;
         let manifest = usable_manifest(&standing)?;
         let gate = find_gate(&manifest.workflow, &manifest.name, args.gate)?;
-        (gate, report::template(&manifest.workflow, gate, &standing.path))
+        (gate, report::gate_template(&manifest.workflow, gate, &standing.path))
     };
     if args.of.json {
         print::json(&json!({ "gate": gate.number, "after_phase": gate.after, "template": text }));

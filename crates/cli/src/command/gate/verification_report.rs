@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use tidegate_core::feature::workflow::check;
-use tidegate_core::feature::workflow::check::{Finding, Report};
-use tidegate_core::feature::workflow::standing::{LetThrough, Standing};
+use tidegate_core::feature::workflow::check::{GateReport, StepFinding};
+use tidegate_core::feature::workflow::standing::{ClearedGate, WorkflowStanding};
 
 use crate::print;
 
@@ -34,12 +34,12 @@ pub(super) struct ShownStep<'a> {
     why: Option<&'a str>,
 }
 
-pub(super) fn report_json<'a>(report: &'a Report, standing: &'a Standing) -> ShownReport<'a> {
-    let step = |(step, finding): &'a (check::Step, Finding)| {
+pub(super) fn report_json<'a>(report: &'a GateReport, standing: &'a WorkflowStanding) -> ShownReport<'a> {
+    let step = |(step, finding): &'a (check::GateStep, StepFinding)| {
         let (state, why) = match finding {
-            Finding::Met => ("met", None),
-            Finding::Missing(what) => ("missing", Some(what.as_str())),
-            Finding::Unknown(why) => ("unknown", Some(why.as_str())),
+            StepFinding::Met => ("met", None),
+            StepFinding::Missing(what) => ("missing", Some(what.as_str())),
+            StepFinding::Unknown(why) => ("unknown", Some(why.as_str())),
         };
         ShownStep { step: step.name(), state, why }
     };
@@ -49,7 +49,7 @@ pub(super) fn report_json<'a>(report: &'a Report, standing: &'a Standing) -> Sho
         after_phase: report.gate.after,
         phase: &report.phase,
         passed: report.is_met(),
-        recorded: standing.is_let_through(report.gate.number).map(passage_name),
+        recorded: standing.clearance(report.gate.number).map(passage_name),
         missing: report.missing(),
         before_tokens: report.before,
         after_tokens: report.after,
@@ -58,17 +58,17 @@ pub(super) fn report_json<'a>(report: &'a Report, standing: &'a Standing) -> Sho
     }
 }
 
-pub(super) fn passage_name(known: &LetThrough) -> &'static str {
+pub(super) fn passage_name(known: &ClearedGate) -> &'static str {
     if known.skipped { "skipped" } else { "passed" }
 }
 
-pub(super) fn print_report(report: &Report, standing: &Standing, json: bool) {
+pub(super) fn print_report(report: &GateReport, standing: &WorkflowStanding, json: bool) {
     if json {
         print::json(&report_json(report, standing));
         return;
     }
     print::line(report.text(&standing.path).trim_end());
-    if let Some(skipped) = standing.is_let_through(report.gate.number).filter(|known| known.skipped) {
+    if let Some(skipped) = standing.clearance(report.gate.number).filter(|known| known.skipped) {
         print::line(&format!(
             "A person let it be skipped at {}; it holds no agents back.",
             skipped.at.iso_seconds()

@@ -14,7 +14,7 @@ use tidegate_memory::view::{Decision, Log, MemoryProject, Query, Topic};
 use tidegate_state::project::memory_project;
 
 use super::session;
-use crate::command::memory::team as team_of;
+use crate::command::memory::{team as team_of, writer};
 use crate::error::CliError;
 use crate::sessions::Here;
 
@@ -34,9 +34,10 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// Makes the store if there is none.
-    pub(super) fn open() -> Result<Memory, CliError> {
+    /// Makes the store if there is none; refuses an agent whose session is not certain.
+    pub(super) fn to_write() -> Result<Memory, CliError> {
         let here = Here::find()?;
+        writer::check(&here)?;
         let memory = memory::Memory::open(&here.env.place, &here.state, &here.config.memory, here.now)?;
         Ok(Memory::of(here, memory))
     }

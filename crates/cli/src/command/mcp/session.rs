@@ -39,7 +39,7 @@ pub(super) fn find_session(here: &Here, named: Option<&str>) -> Result<(Session,
 /// From a session's last record on, across days; empty if it has none.
 fn from_last_of(here: &Here, session: &str) -> Vec<Record> {
     let mut later = Vec::new();
-    for file in journal::files(&here.state.journal()).unwrap_or_default().iter().rev() {
+    for file in journal::list_files(&here.state.journal()).unwrap_or_default().iter().rev() {
         let Ok(day) = journal::read(file) else { continue };
         for record in day.records.into_iter().rev() {
             let found = record.session.as_deref() == Some(session);

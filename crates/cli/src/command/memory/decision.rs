@@ -90,7 +90,7 @@ pub(crate) struct DecisionSupersede {
 }
 
 pub(super) fn run(command: &DecisionCommand) -> Outcome {
-    let mut opened = Opened::open()?;
+    let mut opened = Opened::to_write()?;
     let (decision, did, json) = match command {
         DecisionCommand::Add(args) => {
             let (text, reason) = (read_text(&args.text)?, args.reason.as_deref());

@@ -3,8 +3,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -15,6 +14,7 @@ use tidegate_core::time::Millis;
 use tidegate_memory::act;
 use tidegate_memory::record::{Record, Uid};
 use tidegate_memory::store::{Put, Store};
+use tidegate_state::file::bounded;
 
 use super::{Opened, line};
 use crate::approval;
@@ -30,7 +30,9 @@ Examples:
 
 New rows are added; forgotten rows stay forgotten. A project of the same name and
 folder as one that is there is that one. Secrets are taken out. If a line makes no
-sense, or a row is there twice, nothing is taken in, and the line is named.
+sense, or a row is there twice, nothing is taken in, and the line is named. Reads
+512 MiB at most, and lines of 4 MiB; FILE is a regular file, other input comes from
+stdin.
 
 Replacing a row with a newer version, or superseding a decision that is here, needs
 your yes: at a terminal it shows these rows and asks. It cannot ask with a pipe as
@@ -53,6 +55,16 @@ const NAMED: usize = 10;
 /// Characters of a text in a question.
 const SHOWN: usize = 70;
 
+/// How much is read, in bytes: all rows are held at once, and a device or a pipe may never end.
+#[derive(Clone, Copy)]
+struct Limits {
+    all: u64,
+    /// Texts of a row are 64 KiB, and JSON may write each byte as six.
+    line: u64,
+}
+
+const LIMITS: Limits = Limits { all: 512 * 1024 * 1024, line: 4 * 1024 * 1024 };
+
 #[derive(Serialize)]
 struct Imported {
     new: usize,
@@ -65,23 +77,25 @@ struct Imported {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let (records, bad) = match args.file.as_deref().filter(|file| *file != Path::new("-")) {
-        None => read_rows(&mut io::stdin().lock())?,
+        None => read_rows(&mut io::stdin().lock(), LIMITS)?,
         Some(file) => {
-            let opened =
-                File::open(file).map_err(|error| CliError::new(format!("{}: {error}", file.display())))?;
-            read_rows(&mut BufReader::new(opened))?
+            let opened = bounded::open(file).map_err(|error| {
+                CliError::new(format!("{}: {error}", file.display()))
+                    .hint("name a regular file, or pipe the lines into `tidegate memory import -`")
+            })?;
+            read_rows(&mut BufReader::new(opened), LIMITS)?
         }
     };
-    if !bad.is_empty() {
+    if bad.count > 0 {
         let named: Vec<String> =
-            bad.iter().take(NAMED).map(|(number, why)| format!("line {number}: {why}")).collect();
-        let more = bad.len().saturating_sub(NAMED);
+            bad.first.iter().map(|(number, why)| format!("line {number}: {why}")).collect();
+        let more = bad.count - bad.first.len();
         let more = if more > 0 { format!("\n  and {more} more") } else { String::new() };
         return Err(CliError::new(format!("nothing was imported\n  {}{more}", named.join("\n  "))).hint(
             "correct these lines, or take them out, and import it again: rows that are there already stay",
         ));
     }
-    let mut opened = Opened::open()?;
+    let mut opened = Opened::to_write()?;
     let records = in_order(records);
     check_own(&mut opened, &records)?;
     let (records, left) = keep_agreed(&mut opened, records)?;
@@ -357,22 +371,57 @@ fn describe_change(old: &Record, new: &Record) -> String {
     shown
 }
 
-/// A line that is not a row: its number, and why.
-type Bad = (usize, String);
+/// Lines that are not rows.
+#[derive(Debug, Default)]
+struct Bad {
+    count: usize,
+    /// The first few: their numbers, and why.
+    first: Vec<(usize, String)>,
+}
 
-fn read_rows(from: &mut impl BufRead) -> Result<(Vec<Record>, Vec<Bad>), CliError> {
+impl Bad {
+    fn push(&mut self, (number, why): (usize, String)) {
+        self.count += 1;
+        if self.first.len() < NAMED {
+            self.first.push((number, why));
+        }
+    }
+}
+
+fn mebibytes(bytes: u64) -> String {
+    format!("{} MiB", bytes / 1024 / 1024)
+}
+
+fn read_rows(from: &mut impl BufRead, limits: Limits) -> Result<(Vec<Record>, Bad), CliError> {
     let mut records = Vec::new();
-    let mut bad = Vec::new();
+    let mut bad = Bad::default();
     let mut bytes = Vec::new();
+    let mut all = 0;
     let mut lines: BTreeMap<Name, usize> = BTreeMap::new();
     for number in 1.. {
         bytes.clear();
-        if from
+        let length = from
+            .by_ref()
+            .take(limits.line + 1)
             .read_until(b'\n', &mut bytes)
-            .map_err(|error| CliError::new(format!("line {number}: {error}")))?
-            == 0
-        {
+            .map_err(|error| CliError::new(format!("line {number}: {error}")))? as u64;
+        if length == 0 {
             break;
+        }
+        all += length;
+        if length > limits.line {
+            return Err(CliError::new(format!(
+                "nothing was imported: line {number} is longer than {}",
+                mebibytes(limits.line)
+            ))
+            .hint("`tidegate memory export` prints one JSON object a line"));
+        }
+        if all > limits.all {
+            return Err(CliError::new(format!(
+                "nothing was imported: there is more than {} to read",
+                mebibytes(limits.all)
+            ))
+            .hint("import it in parts, in their order: `split -C 400m memory.jsonl part-`"));
         }
         if bytes.iter().all(u8::is_ascii_whitespace) {
             continue;
@@ -475,4 +524,35 @@ fn after_others(mut rows: Vec<Record>, refers: fn(&Record) -> Option<&str>) -> V
         ordered.extend(ready);
     }
     ordered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(uid: usize) -> String {
+        format!(r#"{{"kind":"project","uid":"{uid}","name":"n","created":1,"updated":1}}"#) + "\n"
+    }
+
+    #[test]
+    fn what_has_no_end_is_not_read_to_it() {
+        let limits = Limits { all: 4 * 1024 * 1024, line: 1024 * 1024 };
+        let fails = |from: &mut dyn BufRead| match read_rows(&mut &mut *from, limits) {
+            Ok(_) => panic!("it was read"),
+            Err(error) => error.message().to_owned(),
+        };
+        let zeros = fails(&mut BufReader::new(io::repeat(0)));
+        assert_eq!(zeros, "nothing was imported: line 1 is longer than 1 MiB");
+        let breaks = fails(&mut BufReader::new(io::repeat(b'\n')));
+        assert_eq!(breaks, "nothing was imported: there is more than 4 MiB to read");
+        let rows: String = (0..70_000).map(line).collect();
+        assert_eq!(fails(&mut rows.as_bytes()), breaks);
+    }
+
+    #[test]
+    fn bad_lines_are_counted_and_the_first_are_named() {
+        let text = format!("{}{}", line(1), "x\n".repeat(1000));
+        let Ok((records, bad)) = read_rows(&mut text.as_bytes(), LIMITS) else { panic!("it is short") };
+        assert_eq!((records.len(), bad.count, bad.first.len(), bad.first[0].0), (1, 1000, NAMED, 2));
+    }
 }

@@ -36,7 +36,7 @@ pub(crate) struct LogAdd {
 
 pub(super) fn run(command: &LogCommand) -> Outcome {
     let LogCommand::Add(args) = command;
-    let mut opened = Opened::open()?;
+    let mut opened = Opened::to_write()?;
     let text = read_text(&args.text)?;
     opened.check_topic(args.topic)?;
     let log = opened

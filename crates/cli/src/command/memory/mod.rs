@@ -15,6 +15,7 @@ mod show;
 mod stats;
 pub(crate) mod team;
 mod topic;
+pub(crate) mod writer;
 
 use std::io::Read;
 
@@ -121,6 +122,13 @@ impl Drop for Opened {
 }
 
 impl Opened {
+    /// Refuses an agent whose session is not certain.
+    fn to_write() -> Result<Opened, CliError> {
+        let opened = Opened::open()?;
+        writer::check(&opened.here)?;
+        Ok(opened)
+    }
+
     /// Makes the store if there is none.
     fn open() -> Result<Opened, CliError> {
         let here = Here::find()?;

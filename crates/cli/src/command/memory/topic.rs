@@ -76,7 +76,7 @@ pub(crate) struct TopicEdit {
 }
 
 pub(super) fn run(command: &TopicCommand) -> Outcome {
-    let mut opened = Opened::open()?;
+    let mut opened = Opened::to_write()?;
     let (topic, did, json) = match command {
         TopicCommand::Add(args) => {
             let project = opened.project(args.project.as_ref())?;

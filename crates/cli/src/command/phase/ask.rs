@@ -18,7 +18,7 @@ use tidegate_core::redact::redact;
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
 use tidegate_state::language_model as calls;
-use tidegate_state::language_model::Cap;
+use tidegate_state::language_model::CallCap;
 use tidegate_state::place::StateDir;
 use tidegate_state::session::marks;
 use tidegate_state::{clock, config, journal};
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let phase = call.phase;
     let now = clock::now();
     let mut record = Record {
-        id: Record::id(now, std::process::id()),
+        id: Record::new_id(now, std::process::id()),
         session: Some(session.to_string()),
         project: known.session.root,
         person: Person::There,
@@ -102,7 +102,7 @@ fn ask_backend(state: &StateDir, config: &Config, marks: &Marks, prompt: &str) -
     let start = Instant::now();
     let asked = match backend::prepare(&way, &program::search_path(), project, variable) {
         Err(not) => Asked { outcome: not.outcome, why: Some(not.why), ..Asked::default() },
-        Ok(ready) => match calls::take(state, Cap::Phases, clock::now(), settings.calls.get()) {
+        Ok(ready) => match calls::try_take(state, CallCap::Phases, clock::now(), settings.calls.get()) {
             Ok(true) => backend::ask(&ready, &way, &question::phase_question(&redact(prompt).text)),
             Ok(false) => Asked { outcome: BackendOutcome::Capped, ..Asked::default() },
             // A call that cannot be counted is not made.

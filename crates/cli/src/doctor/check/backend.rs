@@ -2,7 +2,7 @@
 
 use tidegate_core::pipeline::record::BackendOutcome;
 use tidegate_state::language_model as calls;
-use tidegate_state::language_model::Cap;
+use tidegate_state::language_model::CallCap;
 
 use crate::backend::{self, Ready};
 use crate::doctor::finding::Findings;
@@ -32,7 +32,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
                 Ready::Claude { program } => program.display().to_string(),
                 Ready::Endpoint { target, .. } => target.url,
             };
-            let today = seen.state.as_ref().map_or(0, |state| calls::count(state, Cap::Phases, seen.now));
+            let today = seen.state.as_ref().map_or(0, |state| calls::count_taken(state, CallCap::Phases, seen.now));
             let calls = usize::try_from(today).unwrap_or(usize::MAX);
             found.ok(format!("{who} ({place}), {} of {} today", format_count(calls, "call"), settings.calls.get()));
         }

@@ -10,7 +10,7 @@ use tidegate_core::host::claude_code::settings_file::Guard;
 use tidegate_memory::postgres::Address;
 use tidegate_state::account;
 use tidegate_state::file::bounded;
-use tidegate_state::host::claude_code::settings::variables_of_project;
+use tidegate_state::host::claude_code::settings::read_project_variables;
 use toml_edit::{DocumentMut, Item};
 
 use crate::doctor::finding::Findings;
@@ -41,7 +41,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         }
     }
     // The check `settings` reports unreadable files.
-    let ignored = seen.project.as_deref().and_then(variables_of_project).unwrap_or_default();
+    let ignored = seen.project.as_deref().and_then(read_project_variables).unwrap_or_default();
     let names = ignored.into_iter().map(|variable| variable.name);
     for name in names.filter(|name| Guard::of(name) == Some(Guard::Ours)) {
         found.warning(
@@ -50,7 +50,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         );
     }
     of_user(seen, found);
-    let own = account::config();
+    let own = account::config_file();
     if !seen.config.policies.approval.unattended.0.is_empty() && own != path {
         let own = own.map_or_else(
             || "the config in the account's own home".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tidegate_core::pipeline::record::{Failure, Record};
+use tidegate_core::pipeline::record::{FailedCheck, Record};
 use tidegate_core::time::Millis;
 
 use crate::command::worker::EVENT as WORKER;
@@ -16,7 +16,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         return;
     }
     let since = Millis(seen.now.0.saturating_sub(DAYS * 86_400_000));
-    let mut classes: BTreeMap<&str, (usize, &Record, &Failure)> = BTreeMap::new();
+    let mut classes: BTreeMap<&str, (usize, &Record, &FailedCheck)> = BTreeMap::new();
     for record in &seen.history.records {
         // A failure without a project concerns every project. The check `memory` reports the worker's.
         let here = (record.project.is_none() || seen.is_here(record)) && record.event != WORKER;

@@ -11,7 +11,7 @@ use tidegate_core::feature::knowledge::stock::{LearningFault, Stock};
 use tidegate_core::feature::knowledge::tracked;
 use tidegate_core::feature::knowledge::tracked::TRACKED;
 use tidegate_core::time::Millis;
-use tidegate_state::feature::knowledge::read::{Folder, LARGEST};
+use tidegate_state::feature::knowledge::folder::{ContextFolder, LARGEST};
 use tidegate_state::file::bounded;
 
 use crate::doctor::finding::Findings;
@@ -43,7 +43,7 @@ struct Numbers {
 
 fn check_files(root: &Path, now: Millis, found: &mut Findings) {
     let path = root.join(".claude/context");
-    let Some(folder) = Folder::of(root) else {
+    let Some(folder) = ContextFolder::find(root) else {
         return without_folder(&path, found);
     };
     let mut numbers = Numbers::default();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use tidegate_core::feature::memory::relay_log;
-use tidegate_core::pipeline::record::{Failure, Record};
+use tidegate_core::pipeline::record::{FailedCheck, Record};
 use tidegate_core::time::Millis;
 use tidegate_memory::error::{Error, ErrorKind};
 use tidegate_memory::memory::MemoryHome;
@@ -174,7 +174,7 @@ fn check_waiting_jobs(state: &StateDir, now: Millis, found: &mut Findings) {
             "`tidegate worker --once` tries again and says why not; the logs are there, with a summary of our own",
         );
     }
-    let damaged = spool::damaged(state).unwrap_or_default();
+    let damaged = spool::list_damaged(state).unwrap_or_default();
     if let Some(folder) = damaged.first().and_then(|path| path.parent()) {
         found.warning(
             format!(
@@ -202,7 +202,7 @@ fn logs_were(number: usize) -> String {
 /// From the journal of the last days.
 fn report_failures(seen: &Gathered, found: &mut Findings) {
     let since = Millis(seen.now.0.saturating_sub(DAYS * 24 * HOUR));
-    let mut classes: BTreeMap<&str, (usize, &Record, &Failure)> = BTreeMap::new();
+    let mut classes: BTreeMap<&str, (usize, &Record, &FailedCheck)> = BTreeMap::new();
     for record in
         seen.history.records.iter().filter(|record| record.event == EVENT && record_time(record) >= since)
     {

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use tidegate_core::feature as policy;
-use tidegate_state::config::off;
-use tidegate_state::config::off::Scope;
+use tidegate_state::config::switches;
+use tidegate_state::config::switches::Scope;
 
 use crate::command::off::{describe_off, only_advises};
 use crate::doctor::finding::Findings;
@@ -14,21 +14,21 @@ use crate::shell::quote_path;
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     for name in &seen.config.off {
         // The check `config` reports unknown names.
-        if policy::switchable().any(|known| known == name) {
+        if policy::switchable_policies().any(|known| known == name) {
             found.note_with(
                 format!("`{name}` is switched off by TIDEGATE_OFF in this environment"),
                 "`unset TIDEGATE_OFF` before starting the client switches it on again",
             );
         }
     }
-    if let Some(problem) = seen.state.as_ref().ok().and_then(off::problem) {
+    if let Some(problem) = seen.state.as_ref().ok().and_then(switches::find_problem) {
         found.warning(
             format!("{problem}: it switches nothing off"),
             "move that file away, then switch off again what is meant to be off",
         );
     }
-    let switches = seen.state.as_ref().map(off::read).unwrap_or_default();
-    for off in switches.off.iter().filter(|off| !off.lapsed(seen.now)) {
+    let switches = seen.state.as_ref().map(switches::read).unwrap_or_default();
+    for off in switches.off.iter().filter(|off| !off.is_expired(seen.now)) {
         found.note_with(
             format!("`{}` is switched off {}", off.policy, describe_off(off)),
             format!("`tidegate on {}{}` switches it on again", off.policy, scope_arguments(&off.scope)),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tidegate_core::feature::cycle::state::FILE;
+use tidegate_core::feature::cycle::state::STATE_FILE;
 use tidegate_state::feature::cycle;
 
 use super::{settings_file, settings_text};
@@ -36,7 +36,7 @@ impl Target {
         let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
         let names = names.map(|name| name.to_string_lossy().into_owned());
         let is_of_cycle = |name: &String| {
-            name.strip_prefix(FILE).is_some_and(|end| end.is_empty() || end.starts_with(".bad"))
+            name.strip_prefix(STATE_FILE).is_some_and(|end| end.is_empty() || end.starts_with(".bad"))
         };
         let mut names: Vec<String> = names.filter(is_of_cycle).collect();
         names.sort();

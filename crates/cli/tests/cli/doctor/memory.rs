@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 use tidegate_core::feature::memory::job::{Job, VERSION, Work};
-use tidegate_core::pipeline::record::Failure;
+use tidegate_core::pipeline::record::FailedCheck;
 use tidegate_core::time::Millis;
 use tidegate_state::clock;
 use tidegate_state::feature::memory::retries;
@@ -154,8 +154,11 @@ fn a_worker_that_fails() {
     let fail = |class: &str| {
         record(&sandbox, Millis(clock::now().0 - HOUR), "worker", "", |record| {
             record.project = None;
-            record.failure =
-                Some(Failure { class: class.to_owned(), step: "the disk is full".to_owned(), closed: false });
+            record.failure = Some(FailedCheck {
+                class: class.to_owned(),
+                step: "the disk is full".to_owned(),
+                closed: false,
+            });
         });
     };
     fail("store");

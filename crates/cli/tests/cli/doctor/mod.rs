@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
-use tidegate_core::pipeline::record::{Failure, Record};
+use tidegate_core::pipeline::record::{FailedCheck, Record};
 use tidegate_core::time::Millis;
 use tidegate_state::{clock, journal};
 
@@ -668,7 +668,7 @@ fn transcript_of_the_newest_session() {
 fn crashes() {
     let sandbox = healthy();
     let fail = |ago: u64, class: &str, project: Option<&str>| {
-        let failure = Failure { class: class.to_owned(), step: format!("{class} it was"), closed: true };
+        let failure = FailedCheck { class: class.to_owned(), step: format!("{class} it was"), closed: true };
         let at = Millis(clock::now().0 - ago);
         record(&sandbox, at, "PreToolUse", SESSION, |record| {
             record.id = format!("{class}-{ago}");

@@ -1,8 +1,9 @@
 //! Approval: a command that loosens something, called by an agent, waits for a yes that only a person can give.
 //!
-//! The command leaves a mark with a code. Here a person's answer is recognised: `approve CODE` typed as a prompt, or
-//! chosen as the answer to the one question that the command gives out. Where the model puts the code into any other tool call (a
-//! prompt to be sent later, a client of its own), the code is void. The rules are in `approval.md` beside this file.
+//! The command leaves a mark with a code. This policy recognises the person's answer: `approve CODE` typed as a
+//! prompt, or chosen as the answer to the one question that the command prints. If the model puts the code into any
+//! other tool call (a scheduled prompt, a client of its own), the code becomes void. The rules are in `approval.md`
+//! next to this file.
 
 pub mod marks;
 mod question;
@@ -10,7 +11,7 @@ pub mod words;
 
 use crate::event::action::QuestionCall;
 use crate::event::{Action, Event, EventKind};
-use crate::feature::approval::marks::{Approval as Request, ApprovalStage, Mark};
+use crate::feature::approval::marks::{ApprovalRequest, ApprovalStage, Mark};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs};
 use crate::feature::marks::Marks;
@@ -23,25 +24,24 @@ use crate::settings::section::section;
 use crate::settings::setting::{Setting, Shape};
 use crate::settings::value::Value;
 use question::Answer;
-pub use question::to_ask;
+pub use question::approval_question_call;
 
-/// The name in records. It cannot be switched off: nothing would be left that a person could say yes with.
+/// The name in records. It cannot be switched off: a person could no longer approve anything.
 pub const ID: &str = "approval";
 
 section! {
     /// Section `[approval]`.
     Settings "approval" {
         /// Commands that loosen something and may run where no person is there to be asked. It counts only in `.config/tidegate/config.toml` in the home that the system's user database names: a config folder that HOME or XDG_CONFIG_HOME moves cannot allow anything.
-        unattended: Commands = Commands(Vec::new()), Never;
+        unattended: ApprovableCommands = ApprovableCommands(Vec::new()), Never;
     }
 }
 
-/// Commands that a person has to agree to.
+/// Commands that need approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Commands(pub Vec<String>);
+pub struct ApprovableCommands(pub Vec<String>);
 
-/// All there are.
-const COMMANDS: &[&str] = &[
+const APPROVABLE_COMMANDS: &[&str] = &[
     "off",
     "trust",
     "init",
@@ -53,16 +53,16 @@ const COMMANDS: &[&str] = &[
     "memory migrate",
 ];
 
-impl Setting for Commands {
-    const SHAPE: Shape = Shape::List(COMMANDS);
+impl Setting for ApprovableCommands {
+    const SHAPE: Shape = Shape::List(APPROVABLE_COMMANDS);
 
     fn from_value(value: &Value) -> Option<Self> {
         let Value::List(items) = value else { return None };
         let name = |item: &Value| match item {
-            Value::Text(name) if COMMANDS.contains(&name.as_str()) => Some(name.clone()),
+            Value::Text(name) if APPROVABLE_COMMANDS.contains(&name.as_str()) => Some(name.clone()),
             _ => None,
         };
-        items.iter().map(name).collect::<Option<_>>().map(Commands)
+        items.iter().map(name).collect::<Option<_>>().map(ApprovableCommands)
     }
 
     fn to_value(&self) -> Value {
@@ -70,7 +70,6 @@ impl Setting for Commands {
     }
 }
 
-/// What this room adds to the aggregates.
 pub struct Room;
 
 impl Feature for Room {
@@ -84,7 +83,6 @@ impl Feature for Room {
     }
 }
 
-/// The policy.
 pub struct Approval;
 
 impl Policy for Approval {
@@ -100,8 +98,8 @@ impl Policy for Approval {
         let client = marks.is_some_and(|marks| !marks.approval.requests.is_empty());
         let known = Needs { client, ..Needs::default() };
         let tool = Needs { tool: true, ..known };
-        // One that was used or is void is no reason to read a tool's input.
-        let open = |request: &Request| {
+        // Used and void requests are no reason to read a tool's input.
+        let open = |request: &ApprovalRequest| {
             matches!(request.stage, ApprovalStage::Asked | ApprovalStage::Questioned(_))
                 || request.is_refusal_unsaid()
         };
@@ -110,29 +108,30 @@ impl Policy for Approval {
             EventKind::UserPromptSubmit if event.is_main_thread() => {
                 let prompt = event.human_prompt()?;
                 let asked = marks.map(|marks| marks.approval.requests.as_slice()).filter(|_| requests);
-                let is_named = || asked.is_some_and(|asked| named(&prompt, asked).next().is_some());
+                let is_named =
+                    || asked.is_some_and(|asked| requests_named_in(&prompt, asked).next().is_some());
                 (typed_code(&prompt).is_some() || is_named()).then_some(known)
             }
-            EventKind::PreToolUse if requests && asks(event) => Some(tool),
+            EventKind::PreToolUse if requests && is_question(event) => Some(tool),
             EventKind::PostToolUse | EventKind::PostToolUseFailure if requests => Some(tool),
             _ => None,
         }
     }
 
     fn decide(&self, facts: &Facts<'_>, _: &Config) -> Verdict {
-        // Without marks there is no request, and what cannot be read approves nothing.
+        // Without marks there is no request; unreadable marks approve nothing.
         let none = Vec::new();
         let requests = facts.marks.value().map_or(&none, |marks| &marks.approval.requests);
         match facts.event.kind {
-            EventKind::UserPromptSubmit => typed(facts, requests),
-            EventKind::PreToolUse => put_to_the_person(facts, requests),
-            EventKind::PostToolUse if asks(facts.event) => answered(facts, requests),
-            _ => show(facts, requests, mentioned(facts, requests)),
+            EventKind::UserPromptSubmit => decide_on_prompt(facts, requests),
+            EventKind::PreToolUse => decide_on_question(facts, requests),
+            EventKind::PostToolUse if is_question(facts.event) => decide_on_answer(facts, requests),
+            _ => show_requests(facts, requests, void_mentioned(facts, requests)),
         }
     }
 }
 
-fn asks(event: &Event<'_>) -> bool {
+fn is_question(event: &Event<'_>) -> bool {
     matches!(event.action, Action::Question)
 }
 
@@ -140,7 +139,7 @@ fn asks(event: &Event<'_>) -> bool {
 const POLITE: [&str; 9] =
     ["please", "yes", "ok", "okay", "thanks", "はい", "お願いします", "ください", "どうぞ"];
 
-/// The code of a prompt that is nothing but `approve CODE`, on one line.
+/// Accepts only a prompt that is `approve CODE` on one line.
 fn typed_code(prompt: &str) -> Option<String> {
     let line = prompt.trim();
     if line.contains(['\n', '\r', '\t']) {
@@ -152,56 +151,57 @@ fn typed_code(prompt: &str) -> Option<String> {
     let mut words = words.filter(said);
     let (verb, code) = (words.next()?, words.next()?);
     let alone = words.next().is_none() && (verb.eq_ignore_ascii_case("approve") || verb == "承認");
-    (alone && Request::is_code(code)).then(|| code.to_ascii_uppercase())
+    (alone && ApprovalRequest::is_code(code)).then(|| code.to_ascii_uppercase())
 }
 
-/// The requests whose code a prompt holds, whatever it says about them.
-fn named<'r>(prompt: &'r str, requests: &'r [Request]) -> impl Iterator<Item = &'r Request> {
-    requests.iter().filter(move |request| question::holds(prompt, &request.code))
+/// Requests whose code appears in the prompt, in any context.
+fn requests_named_in<'r>(
+    prompt: &'r str,
+    requests: &'r [ApprovalRequest],
+) -> impl Iterator<Item = &'r ApprovalRequest> {
+    requests.iter().filter(move |request| question::contains_code(prompt, &request.code))
 }
 
-/// What an entry of the transcript says about a yes to a request.
+/// The bearing of a transcript entry on a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
-    /// Nothing.
+pub enum ApprovalEvidence {
     Nothing,
-    /// A person typed it, or answered the question of this call.
+    /// A person typed it, or answered the question of this tool call.
     Yes(Option<String>),
-    /// It is there, and not from a person: a hook answered the question, or the host sent the prompt by itself.
+    /// A hook answered the question, or the host sent the prompt by itself.
     NotByAPerson,
 }
 
-/// Whether an entry of a transcript of this host is a person's yes to this request: a prompt they typed, or their answer to a question.
-pub fn said(host: Host, entry: &TranscriptEntry<'_>, request: &Request) -> Said {
+pub fn find_approval(host: Host, entry: &TranscriptEntry<'_>, request: &ApprovalRequest) -> ApprovalEvidence {
     let is_typed = |prompt: String| typed_code(&prompt).is_some_and(|code| code == request.code);
     if entry.typed_prompt().is_some_and(is_typed) {
-        return Said::Yes(None);
+        return ApprovalEvidence::Yes(None);
     }
     if entry.sent_prompt().is_some_and(is_typed) {
-        return Said::NotByAPerson;
+        return ApprovalEvidence::NotByAPerson;
     }
     match &entry.kind {
         EntryKind::Result(result)
-            if !entry.is_of_agent && question::answer(host, result.output, request) == Answer::Approval =>
+            if !entry.is_of_agent
+                && question::read_answer(host, result.output, request) == Answer::Approval =>
         {
             if result.is_by_hook {
-                return Said::NotByAPerson;
+                return ApprovalEvidence::NotByAPerson;
             }
-            Said::Yes(entry.parts().into_iter().find_map(|part| match part {
+            ApprovalEvidence::Yes(entry.parts().into_iter().find_map(|part| match part {
                 ContentPart::Result { call, .. } => call.map(Into::into),
                 _ => None,
             }))
         }
-        _ => Said::Nothing,
+        _ => ApprovalEvidence::Nothing,
     }
 }
 
-/// A person typed `approve CODE`.
-fn typed(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
+fn decide_on_prompt(facts: &Facts<'_>, requests: &[ApprovalRequest]) -> Verdict {
     let prompt = facts.event.human_prompt().unwrap_or_default();
     let Some(code) = typed_code(&prompt) else {
         // The person may believe that this was an approval.
-        let mut waiting = named(&prompt, requests).filter(|request| request.waits(facts.now));
+        let mut waiting = requests_named_in(&prompt, requests).filter(|request| request.waits(facts.now));
         let Some(request) = waiting.next() else { return Verdict::pass() };
         return Verdict {
             says: vec![say(Audience::User, words::unclear(facts.lang, &request.code))],
@@ -210,13 +210,13 @@ fn typed(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     };
     let waiting = requests.iter().find(|request| request.code == code && request.waits(facts.now));
     let elsewhere = waiting.filter(|request| !is_client_of(request, facts)).map(|_| Doubt::OtherClient);
-    if let Some(doubt) = doubt(facts).or(elsewhere) {
+    if let Some(doubt) = find_doubt(facts).or(elsewhere) {
         let said = waiting.and_then(|request| words::not_counted(facts.lang, request, doubt));
         let says = said.map(|text| say(Audience::User, text)).into_iter().collect();
         return Verdict { says, ..Verdict::silent(doubt.because()) };
     }
     match waiting {
-        Some(request) => give(facts, &[request], "a person typed the approval"),
+        Some(request) => approve_requests(facts, &[request], "a person typed the approval"),
         None => Verdict {
             says: vec![say(Audience::User, words::nothing_to_approve(facts.lang, &code))],
             ..Verdict::silent("no request waits with this code")
@@ -224,7 +224,7 @@ fn typed(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     }
 }
 
-/// Why a typed approval is not taken for a person's.
+/// Why a typed approval does not count as a person's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doubt {
     Absent,
@@ -248,8 +248,7 @@ impl Doubt {
     }
 }
 
-/// Why an approval cannot be a person's.
-fn doubt(facts: &Facts<'_>) -> Option<Doubt> {
+fn find_doubt(facts: &Facts<'_>) -> Option<Doubt> {
     match (facts.person, facts.client) {
         (Person::Absent, _) => Some(Doubt::Absent),
         (Person::Unknown, _) => Some(Doubt::Unsaid),
@@ -260,13 +259,12 @@ fn doubt(facts: &Facts<'_>) -> Option<Doubt> {
     }
 }
 
-/// Whether the client that called is the one that the request came from.
-fn is_client_of(request: &Request, facts: &Facts<'_>) -> bool {
+fn is_client_of(request: &ApprovalRequest, facts: &Facts<'_>) -> bool {
     matches!(facts.client, CallingClient::OfPerson(client) if request.client == Some(client))
 }
 
-/// The model is about to put a question to the person. It counts only if it does not come with its own answer.
-fn put_to_the_person(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
+/// A question counts only if the model did not supply the answer.
+fn decide_on_question(facts: &Facts<'_>, requests: &[ApprovalRequest]) -> Verdict {
     let Some(question) = facts.event.host.question(facts.tool_input) else {
         return Verdict::silent("no question to read");
     };
@@ -276,57 +274,56 @@ fn put_to_the_person(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     let about = requests
         .iter()
         .filter(|request| request.waits(facts.now) && question::is_about(&question, &request.code));
-    let about: Vec<&Request> = about.collect();
+    let about: Vec<&ApprovalRequest> = about.collect();
     if about.is_empty() {
         return Verdict::silent("no code in the question");
     }
     if question.is_answered {
-        return void(facts, &about, "the question came with its answer");
+        return void_requests(facts, &about, "the question came with its answer");
     }
     if let Some(request) = about.iter().find(|request| !question::is_for(&question, request)) {
-        let text = format!("{}. {}", HIDES, ask_again(facts.event.host, request));
+        let text = format!("{}. {}", NOT_THE_QUESTION, how_to_ask(facts.event.host, request));
         return Verdict {
             says: vec![say(Audience::Model, text)],
             ..Verdict::silent("it is not the question that was given")
         };
     }
-    let asked = |request: &&Request| {
+    let asked = |request: &&ApprovalRequest| {
         let stage = ApprovalStage::Questioned(id.to_string());
-        Effect::mark(Mark::Approval(Request { stage, ..(*request).clone() }))
+        Effect::mark(Mark::Approval(ApprovalRequest { stage, ..(*request).clone() }))
     };
     Verdict { effects: about.iter().map(asked).collect(), ..Verdict::silent("a person is asked") }
 }
 
-/// The person has answered.
-fn answered(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
+fn decide_on_answer(facts: &Facts<'_>, requests: &[ApprovalRequest]) -> Verdict {
     let id = facts.event.call.as_deref();
-    let asked = |request: &&Request| match &request.stage {
+    let asked = |request: &&ApprovalRequest| match &request.stage {
         ApprovalStage::Questioned(call) => request.waits(facts.now) && Some(call.as_str()) == id,
         _ => false,
     };
-    let about: Vec<&Request> = requests.iter().filter(asked).collect();
+    let about: Vec<&ApprovalRequest> = requests.iter().filter(asked).collect();
     if about.is_empty() {
         return Verdict::silent("no code in the question");
     }
-    if let Some(doubt) = doubt(facts) {
+    if let Some(doubt) = find_doubt(facts) {
         return Verdict::silent(doubt.because());
     }
     if !about.iter().all(|request| is_client_of(request, facts)) {
         return Verdict::silent("it was answered in another client");
     }
     let with = |wanted: Answer| {
-        let answered = about
-            .iter()
-            .filter(|request| question::answer(facts.event.host, facts.tool_response, request) == wanted);
-        answered.copied().collect::<Vec<&Request>>()
+        let answered = about.iter().filter(|request| {
+            question::read_answer(facts.event.host, facts.tool_response, request) == wanted
+        });
+        answered.copied().collect::<Vec<&ApprovalRequest>>()
     };
     let (approved, declined) = (with(Answer::Approval), with(Answer::Other));
     if approved.is_empty() && declined.is_empty() {
         return Verdict::silent("the question was not answered");
     }
-    let mut verdict = decline(&declined);
+    let mut verdict = decline_requests(&declined);
     if !approved.is_empty() {
-        let given = give(facts, &approved, "a person answered the question");
+        let given = approve_requests(facts, &approved, "a person answered the question");
         verdict.because = given.because;
         verdict.says.extend(given.says);
         verdict.effects.extend(given.effects);
@@ -334,25 +331,26 @@ fn answered(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     verdict
 }
 
-/// Any other tool: a code in its input is on its way to where it could come back as a prompt.
-fn mentioned(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
-    let about =
-        |request: &&Request| request.waits(facts.now) && question::holds(facts.tool_input, &request.code);
-    let about: Vec<&Request> = requests.iter().filter(about).collect();
+/// A code in the input of any other tool could come back as a prompt.
+fn void_mentioned(facts: &Facts<'_>, requests: &[ApprovalRequest]) -> Verdict {
+    let about = |request: &&ApprovalRequest| {
+        request.waits(facts.now) && question::contains_code(facts.tool_input, &request.code)
+    };
+    let about: Vec<&ApprovalRequest> = requests.iter().filter(about).collect();
     if about.is_empty() {
         return Verdict::silent("no code in the call");
     }
-    void(facts, &about, "the code was part of a tool call")
+    void_requests(facts, &about, "the code was part of a tool call")
 }
 
-/// Shows the person what they are asked for, once: the model may word it as it likes.
-fn show(facts: &Facts<'_>, requests: &[Request], mut verdict: Verdict) -> Verdict {
-    let is_new = |request: &&Request| !request.shown && request.waits(facts.now);
+/// Shows the person the request once: the model may word it as it likes.
+fn show_requests(facts: &Facts<'_>, requests: &[ApprovalRequest], mut verdict: Verdict) -> Verdict {
+    let is_new = |request: &&ApprovalRequest| !request.shown && request.waits(facts.now);
     if !verdict.effects.is_empty() || !facts.event.is_main_thread() || !facts.person.may_be_there() {
         return verdict;
     }
     for request in requests.iter().filter(|request| request.is_refusal_unsaid()) {
-        let said = Request { shown: true, ..request.clone() };
+        let said = ApprovalRequest { shown: true, ..request.clone() };
         verdict.because = "the person is told that a yes was not theirs";
         verdict.says.push(Say {
             when_said: vec![Effect::mark(Mark::Approval(said))],
@@ -360,7 +358,7 @@ fn show(facts: &Facts<'_>, requests: &[Request], mut verdict: Verdict) -> Verdic
         });
     }
     for request in requests.iter().filter(is_new) {
-        let shown = Request { shown: true, ..request.clone() };
+        let shown = ApprovalRequest { shown: true, ..request.clone() };
         verdict.because = "the person is shown what is asked of them";
         verdict.says.push(Say {
             when_said: vec![Effect::mark(Mark::Approval(shown))],
@@ -370,12 +368,12 @@ fn show(facts: &Facts<'_>, requests: &[Request], mut verdict: Verdict) -> Verdic
     verdict
 }
 
-fn give(facts: &Facts<'_>, requests: &[&Request], because: &'static str) -> Verdict {
+fn approve_requests(facts: &Facts<'_>, requests: &[&ApprovalRequest], because: &'static str) -> Verdict {
     let mut verdict = Verdict::silent(because);
     for request in requests {
-        let given = Request { stage: ApprovalStage::Given, at: facts.now, ..(*request).clone() };
+        let given = ApprovalRequest { stage: ApprovalStage::Given, at: facts.now, ..(*request).clone() };
         let command = &request.command;
-        // A digest says nothing to a person, and what the model told them need not be what they approve.
+        // A digest means nothing to a person, and the model may have told them something else.
         let meaning = request.terms().last().filter(|_| request.about.is_some());
         let what = meaning.unwrap_or_else(|| request.wording());
         verdict.says.push(say(Audience::User, words::approved(facts.lang, &what)));
@@ -391,11 +389,11 @@ fn give(facts: &Facts<'_>, requests: &[&Request], because: &'static str) -> Verd
     verdict
 }
 
-/// A question is put once: another answer than yes ends the request.
-fn decline(requests: &[&Request]) -> Verdict {
+/// A question is asked once: any other answer ends the request.
+fn decline_requests(requests: &[&ApprovalRequest]) -> Verdict {
     let mut verdict = Verdict::silent("the answer is no approval");
     for request in requests {
-        let void = Request { stage: ApprovalStage::Void, ..(*request).clone() };
+        let void = ApprovalRequest { stage: ApprovalStage::Void, ..(*request).clone() };
         let text = format!(
             "The person did not approve `tidegate {}`: only the answer `approve` does. That request is closed.",
             request.command
@@ -406,12 +404,12 @@ fn decline(requests: &[&Request]) -> Verdict {
     verdict
 }
 
-fn void(facts: &Facts<'_>, requests: &[&Request], because: &'static str) -> Verdict {
+fn void_requests(facts: &Facts<'_>, requests: &[&ApprovalRequest], because: &'static str) -> Verdict {
     let mut verdict = Verdict::silent(because);
     for request in requests {
         let code = &request.code;
         let command = request.terms().next().unwrap_or_default();
-        let void = Request { stage: ApprovalStage::Void, ..(*request).clone() };
+        let void = ApprovalRequest { stage: ApprovalStage::Void, ..(*request).clone() };
         verdict.says.push(say(Audience::User, words::void(facts.lang, code, &command)));
         verdict.says.push(say(
             Audience::Model,
@@ -422,12 +420,12 @@ fn void(facts: &Facts<'_>, requests: &[&Request], because: &'static str) -> Verd
     verdict
 }
 
-const HIDES: &str = "That is not the question that Tidegate gave, so an answer to it approves nothing";
+const NOT_THE_QUESTION: &str =
+    "That is not the question that Tidegate gave, so an answer to it approves nothing";
 
-/// How the model asks so that an answer counts.
-fn ask_again(host: Host, request: &Request) -> String {
+fn how_to_ask(host: Host, request: &ApprovalRequest) -> String {
     let ask = |QuestionCall { tool, input }| format!("Ask with {tool} and exactly this input: {input}");
-    to_ask(host, request).map(ask).unwrap_or_default()
+    approval_question_call(host, request).map(ask).unwrap_or_default()
 }
 
 fn say(to: Audience, text: String) -> Say {

@@ -1,20 +1,20 @@
-//! The host's question to the person, as far as an approval depends on it.
+//! The question to the person, as far as an approval depends on it.
 
 use crate::event::action::{AnswerOption, PersonQuestion, QuestionAnswer, QuestionCall, QuestionInput};
-use crate::feature::approval::marks::Approval;
+use crate::feature::approval::marks::ApprovalRequest;
 use crate::host::Host;
-use crate::text::hidden::is_plain;
+use crate::text::hidden::judged;
 use crate::text::quoted::quoted_line;
 use crate::text::search;
 
 const HEADER: &str = "Tidegate";
 
-/// The two options, with what the person reads below each.
+/// Label and description of each option.
 const OPTIONS: [(&str, &str); 2] =
     [("approve", "Allow exactly this command, once."), ("refuse", "Nothing is changed.")];
 
-/// The call that asks the one question whose answer counts, if the host has a tool for that.
-pub fn to_ask(host: Host, request: &Approval) -> Option<QuestionCall> {
+/// The tool call for the only question whose answer counts, if the host has such a tool.
+pub fn approval_question_call(host: Host, request: &ApprovalRequest) -> Option<QuestionCall> {
     let option = |(label, description): (&str, &str)| AnswerOption {
         label: label.to_owned(),
         description: description.to_owned(),
@@ -27,62 +27,57 @@ pub fn to_ask(host: Host, request: &Approval) -> Option<QuestionCall> {
     })
 }
 
-/// Whether a code stands anywhere in what the person sees.
+/// The code appears anywhere in what the person sees.
 pub(super) fn is_about(question: &QuestionInput, code: &str) -> bool {
-    question.shown.iter().any(|shown| holds(shown, code))
+    question.shown.iter().any(|shown| contains_code(shown, code))
 }
 
-/// Whether it is the one question whose answer counts for this request.
-pub(super) fn is_for(question: &QuestionInput, request: &Approval) -> bool {
-    question.only.as_ref().is_some_and(|asked| is_ours(asked, request))
+/// It is the only question whose answer counts for this request.
+pub(super) fn is_for(question: &QuestionInput, request: &ApprovalRequest) -> bool {
+    question.only.as_ref().is_some_and(|asked| is_given_question(asked, request))
 }
 
-/// Whether this is our question to the letter: text around it, or what stands below the options, could say the opposite.
-fn is_ours(asked: &PersonQuestion, request: &Approval) -> bool {
+/// Compared to the letter: text around the question, or below the options, could reverse its meaning.
+fn is_given_question(asked: &PersonQuestion, request: &ApprovalRequest) -> bool {
     let is_option = |option: &AnswerOption, (label, description): (&str, &str)| {
         option.label == label && (option.description.is_empty() || option.description == description)
     };
-    is_text_for(&asked.text, request)
+    is_given_text(&asked.text, request)
         && (asked.header.is_empty() || asked.header == HEADER)
         && !asked.takes_several
         && asked.options.len() == OPTIONS.len()
         && asked.options.iter().zip(OPTIONS).all(|(option, ours)| is_option(option, ours))
 }
 
-/// However its lines are broken. A character that draws over others is not part of it.
-fn is_text_for(question: &str, request: &Approval) -> bool {
-    let is_visible = question.chars().all(|c| matches!(c, '\n' | '\r' | '\t') || is_plain(c));
+/// Line breaks may differ. Characters that draw over others are not accepted.
+fn is_given_text(question: &str, request: &ApprovalRequest) -> bool {
+    let is_visible = judged(question).all(|(c, is_plain)| matches!(c, '\n' | '\r' | '\t') || is_plain);
     is_visible
         && quoted_line(question).split_whitespace().eq(quoted_line(&request.question()).split_whitespace())
 }
 
-/// What the person made of a question about a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// Yes.
     Approval,
-    /// Something else.
     Other,
-    /// Nothing.
     None,
 }
 
-/// The answer to the question that holds the code.
-pub(super) fn answer(host: Host, response: &str, request: &Approval) -> Answer {
+pub(super) fn read_answer(host: Host, response: &str, request: &ApprovalRequest) -> Answer {
     let code = request.code.as_str();
     let Some(answers) = host.question_answers(response) else { return Answer::None };
-    if !answers.given.iter().any(|answer| holds(&answer.question, code)) {
+    if !answers.given.iter().any(|answer| contains_code(&answer.question, code)) {
         return Answer::None;
     }
     let is_yes = |answer: &QuestionAnswer| {
-        is_text_for(&answer.question, request)
+        is_given_text(&answer.question, request)
             && answer.text.as_deref().is_some_and(|text| is_approval(text, code))
     };
-    let is_for = answers.only.is_some_and(|asked| is_ours(&asked, request));
+    let is_for = answers.only.is_some_and(|asked| is_given_question(&asked, request));
     if is_for && answers.given.iter().all(is_yes) { Answer::Approval } else { Answer::Other }
 }
 
-/// `approve`, alone or with the code, also where a person typed it instead of choosing it.
+/// `approve`, alone or with the code, chosen or typed.
 fn is_approval(answer: &str, code: &str) -> bool {
     let mut words = answer.split_whitespace();
     let verb = words.next().is_some_and(|verb| verb.eq_ignore_ascii_case("approve") || verb == "承認");
@@ -90,8 +85,9 @@ fn is_approval(answer: &str, code: &str) -> bool {
     verb && rest && words.next().is_none()
 }
 
-/// Whether the code stands in the text, in capitals or not. Not only as a word: in JSON a line break before it is a letter.
-pub(super) fn holds(text: &str, code: &str) -> bool {
+/// Any case, and not only as a word: after `
+/// ` in JSON, a letter precedes the code.
+pub(super) fn contains_code(text: &str, code: &str) -> bool {
     search::holds_in_any_case(text.as_bytes(), code.as_bytes())
 }
 
@@ -102,22 +98,22 @@ mod tests {
 
     const HOST: Host = Host::ClaudeCode;
 
-    fn input(request: &Approval) -> String {
-        to_ask(HOST, request).expect("a host with such a tool").input
+    fn input(request: &ApprovalRequest) -> String {
+        approval_question_call(HOST, request).expect("a host with such a tool").input
     }
 
     #[test]
     fn a_code_is_found_however_it_is_written() {
         for text in ["K7QF2M", "approve k7qf2m", "(K7QF2M)", "approve\\nK7QF2M", "\\tK7QF2M", "xK7QF2My"] {
-            assert!(holds(text, "K7QF2M"), "{text}");
+            assert!(contains_code(text, "K7QF2M"), "{text}");
         }
         for text in ["K7QF2", "K7Q F2M", ""] {
-            assert!(!holds(text, "K7QF2M"), "{text}");
+            assert!(!contains_code(text, "K7QF2M"), "{text}");
         }
     }
 
-    fn request(command: &str, about: Option<&str>) -> Approval {
-        Approval {
+    fn request(command: &str, about: Option<&str>) -> ApprovalRequest {
+        ApprovalRequest {
             code: "K7QF2M".into(),
             command: command.into(),
             about: about.map(str::to_owned),
@@ -128,7 +124,7 @@ mod tests {
         }
     }
 
-    fn skip() -> Approval {
+    fn skip() -> ApprovalRequest {
         request("gate skip 1 --reason 'one file'", Some("risks: the context may run out"))
     }
 
@@ -153,13 +149,24 @@ mod tests {
             (&WHOLE.replace("skip 1", "skip 12"), false),
             (&WHOLE.replace("may", "will not"), false),
         ] {
-            assert_eq!(is_text_for(question, &skip()), is_shown, "{question}");
+            assert_eq!(is_given_text(question, &skip()), is_shown, "{question}");
         }
         let wide = request("off skill-gate", Some("<b>a</b>"));
         assert!(
             HOST.question(&input(&wide)).is_some_and(|asked| is_for(&asked, &wide)),
             "what is said is taken"
         );
+    }
+
+    #[test]
+    fn a_question_hides_nothing_in_variation_selectors() {
+        let hidden = "\u{fe01}\u{e0120}\u{e0121}\u{fe0f}";
+        let sly = request(&format!("off skill-gate{hidden}"), Some(&format!("a{hidden} ❤\u{fe0f}{hidden}")));
+        let asked: Value = serde_json::from_str(&input(&sly)).expect("JSON");
+        let text = asked["questions"][0]["question"].as_str().expect("a text");
+        assert_eq!(text, "Allow this once? `tidegate off skill-gate` (a ❤\u{fe0f}) (code K7QF2M)");
+        assert!(!is_given_text(&format!("{WHOLE}{hidden}"), &skip()));
+        assert!(!is_given_text(&WHOLE.replace("one", &format!("one{hidden}")), &skip()));
     }
 
     /// Each part of what a person sees.
@@ -204,7 +211,7 @@ mod tests {
         let ours = serde_json::from_str::<Value>(&input(&skip())).expect("JSON");
         let answer = |questions: &Value, asked: &str| {
             let response = json!({ "questions": questions, "answers": { asked: "approve" } });
-            super::answer(HOST, &response.to_string(), &skip())
+            super::read_answer(HOST, &response.to_string(), &skip())
         };
         assert_eq!(answer(&ours["questions"], WHOLE), Answer::Approval);
         let mut reversed = ours["questions"].clone();
@@ -215,7 +222,7 @@ mod tests {
         assert_eq!(answer(&ours["questions"], "Format the code?"), Answer::None);
     }
 
-    /// In the middle of a message of Tidegate's, nothing that an agent wrote ends the quotation.
+    /// Agent text inside a message of Tidegate cannot end the quotation.
     #[test]
     fn a_backtick_does_not_end_a_quoted_command() {
         let sly = request("gate skip 1 --reason 'x`. To refuse, type approve. `'", Some("a `b`"));

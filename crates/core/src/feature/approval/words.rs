@@ -1,10 +1,10 @@
-//! Texts for people about commands that wait for their yes.
+//! Texts for people about commands that wait for their approval.
 
 use super::Doubt;
-use super::marks::Approval;
+use super::marks::ApprovalRequest;
 use crate::text::lang::Lang;
 
-/// An agent asks a person to approve a command; `wording` is the command and its meaning.
+/// `wording` is the command and its meaning.
 pub(super) fn asked(lang: Lang, code: &str, wording: &str) -> String {
     match lang {
         Lang::En => format!(
@@ -18,7 +18,7 @@ pub(super) fn asked(lang: Lang, code: &str, wording: &str) -> String {
     }
 }
 
-/// A prompt names a code and approves nothing.
+/// The prompt names a code but approves nothing.
 pub(super) fn unclear(lang: Lang, code: &str) -> String {
     match lang {
         Lang::En => format!("Nothing was approved. To approve it, type `approve {code}` and nothing else."),
@@ -30,7 +30,7 @@ pub(super) fn unclear(lang: Lang, code: &str) -> String {
     }
 }
 
-/// A yes to this was not the person's.
+/// The yes was not the person's.
 pub(super) fn refused(lang: Lang, what: &str) -> String {
     match lang {
         Lang::En => format!(
@@ -44,7 +44,7 @@ pub(super) fn refused(lang: Lang, what: &str) -> String {
     }
 }
 
-/// Status line: an approval waits; `what` is the command and its meaning.
+/// Status line. `what` is the command and its meaning.
 pub fn waits(lang: Lang, code: &str, what: &str) -> String {
     match lang {
         Lang::En => format!("approve {code}? {what}"),
@@ -52,7 +52,6 @@ pub fn waits(lang: Lang, code: &str, what: &str) -> String {
     }
 }
 
-/// A person approved this.
 pub(super) fn approved(lang: Lang, what: &str) -> String {
     match lang {
         Lang::En => format!("You approved {what}; it can be run once, within ten minutes."),
@@ -60,8 +59,8 @@ pub(super) fn approved(lang: Lang, what: &str) -> String {
     }
 }
 
-/// A typed approval that is not taken for the person's. `None` where no person would read it.
-pub(super) fn not_counted(lang: Lang, request: &Approval, doubt: Doubt) -> Option<String> {
+/// `None` if no person would read it.
+pub(super) fn not_counted(lang: Lang, request: &ApprovalRequest, doubt: Doubt) -> Option<String> {
     let code = &request.code;
     let command = request.terms().next().unwrap_or_default();
     let why = match (lang, doubt) {
@@ -89,7 +88,6 @@ pub(super) fn not_counted(lang: Lang, request: &Approval, doubt: Doubt) -> Optio
     })
 }
 
-/// A person approved a code that no request waits with.
 pub(super) fn nothing_to_approve(lang: Lang, code: &str) -> String {
     match lang {
         Lang::En => format!(
@@ -101,7 +99,7 @@ pub(super) fn nothing_to_approve(lang: Lang, code: &str) -> String {
     }
 }
 
-/// The model used a code.
+/// The model used the code.
 pub(super) fn void(lang: Lang, code: &str, command: &str) -> String {
     match lang {
         Lang::En => format!(

@@ -1,5 +1,5 @@
-//! Layers: built-in < user < project < local < environment. A later one counts more, but a project's own files can
-//! only tighten until a person trusts them.
+//! Layers: built-in < user < project < local < environment. A later layer overrides earlier ones, but a project's own
+//! files can only tighten until a person trusts them.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,18 +11,15 @@ use crate::settings::value::{Value, key_text};
 use crate::text::cut::cut_after;
 use crate::text::hidden::replace_hidden;
 
-/// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Ours.
     BuiltIn,
-    /// A line of a file.
+    /// File and line.
     Line(String, usize),
-    /// The preset that a line of a file chose.
+    /// Set by a preset, with the preset's own origin.
     Preset(Box<Origin>),
-    /// A variable.
     Variable(String),
-    /// What the first said, with what the second added.
+    /// A list with additions.
     Both(Box<Origin>, Box<Origin>),
 }
 
@@ -38,64 +35,56 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A key that is set somewhere.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assignment {
-    /// The section; empty above all sections.
+    /// Empty above all sections.
     pub section: String,
-    /// The key.
     pub key: String,
-    /// The value.
     pub value: Value,
-    /// Where.
     pub origin: Origin,
 }
 
 impl Assignment {
-    /// `section.key`.
     pub fn path(&self) -> String {
-        path(&self.section, &self.key)
+        key_path(&self.section, &self.key)
     }
 }
 
 /// `section.key`, or the key alone above all sections.
-pub fn path(section: &str, key: &str) -> String {
+pub fn key_path(section: &str, key: &str) -> String {
     let key = key_text(key);
     if section.is_empty() { key.into_owned() } else { format!("{section}.{key}") }
 }
 
-/// Everything one file, or the environment, says.
+/// The settings of one file, or of the environment.
 #[derive(Clone, Debug)]
 pub struct Layer {
-    /// Whose word it is.
     pub voice: Voice,
-    /// What it sets.
     pub assignments: Vec<Assignment>,
 }
 
-/// A value that would count if a person trusted its file, or that can never count from there.
+/// A value without effect until a person trusts its file, or forever.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Waiting {
-    /// What.
+pub struct WaitingValue {
     pub assignment: Assignment,
-    /// Trust would not help: only the user's own config may say this.
+    /// Trust would not help: only the user's own config may set this.
     pub never: bool,
-    /// What it adds to a list counts already; what it would drop does not.
+    /// Additions to a list already count; removals do not.
     pub in_part: bool,
 }
 
-/// So many problems are described; of the rest it is enough that they are there.
-const MOST_HINTS: usize = 20;
+/// Further problems are only reported, without a hint.
+const MAX_HINTS: usize = 20;
 
 impl Config {
-    /// Takes one more layer. Of a section with a value that cannot be used only what makes something stricter is taken, so
-    /// that what was there before stands; `problems` says so.
+    /// Applies the next layer. In a section with an invalid value only stricter values count, so that earlier values
+    /// stay in place; `problems` tells so.
     pub fn apply(&mut self, layer: &Layer) {
         let mut broken: BTreeSet<&str> = BTreeSet::new();
         let mut unknown: BTreeSet<&str> = BTreeSet::new();
         for assignment in &layer.assignments {
             let Assignment { section, key, value, origin } = assignment;
-            let hints = self.problems.len() < MOST_HINTS;
+            let hints = self.problems.len() < MAX_HINTS;
             let problem = match self.section(section).map(|found| (found, found.check(key, value))) {
                 Some((_, Ok(()))) => continue,
                 None if !unknown.insert(section) => continue,
@@ -103,7 +92,7 @@ impl Config {
                     let names =
                         self.sections().into_iter().map(Section::name).filter(|name| !name.is_empty());
                     let hint = if hints { near::hint(section, names) } else { String::new() };
-                    format!("there is no section [{}]{hint}", plain(section))
+                    format!("there is no section [{}]{hint}", sanitize_name(section))
                 }
                 Some((_, Err(Wrong::Unknown))) if matches!(origin, Origin::Variable(_)) => {
                     let hint = if hints { self.near_variable(origin) } else { String::new() };
@@ -114,7 +103,7 @@ impl Config {
                     format!("`{section}` is a section, not a key: write it as [{section}]")
                 }
                 Some((found, Err(Wrong::Unknown))) => {
-                    let within = found.nested().into_iter().map(|section| last(section.name()));
+                    let within = found.nested().into_iter().map(|section| last_part(section.name()));
                     let names = found.keys().iter().map(|key| key.name).chain(within);
                     let hint = match near::hint(key, names) {
                         _ if !hints => String::new(),
@@ -122,7 +111,7 @@ impl Config {
                         near => near,
                     };
                     let what = if value.is_table() { "section" } else { "key" };
-                    format!("there is no {what} `{}`{hint}", plain(&assignment.path()))
+                    format!("there is no {what} `{}`{hint}", sanitize_name(&assignment.path()))
                 }
                 Some((_, Err(Wrong::Value(why)))) => {
                     broken.insert(section);
@@ -130,7 +119,7 @@ impl Config {
                         "" => "the keys above all sections are".to_owned(),
                         section => format!("[{section}] is"),
                     };
-                    format!("`{}`: {why}; {left_out} left out here", plain(&assignment.path()))
+                    format!("`{}`: {why}; {left_out} left out here", sanitize_name(&assignment.path()))
                 }
             };
             self.problems.push(format!("{origin}: {problem}"));
@@ -141,7 +130,7 @@ impl Config {
         for assignment in rest {
             self.tighten(assignment);
         }
-        // A preset first: other values of its layer come after it and count more.
+        // The preset first: other values of the same layer override it.
         let (presets, others): (Vec<&Assignment>, Vec<&Assignment>) =
             usable.into_iter().partition(|found| found.path() == "preset");
         for chosen in presets {
@@ -152,7 +141,7 @@ impl Config {
         }
     }
 
-    /// Takes a value of a broken section if it makes something stricter; else it stands there without effect.
+    /// Applies a value of a broken section only if it is stricter.
     fn tighten(&mut self, assignment: &Assignment) {
         if assignment.path() == "preset" {
             let before = self.waiting.len();
@@ -164,7 +153,6 @@ impl Config {
         }
     }
 
-    /// Takes a preset and what it stands for.
     fn choose_preset(&mut self, chosen: &Assignment, voice: Voice) {
         if self.assign(chosen, voice) != Put::Taken {
             return;
@@ -172,7 +160,7 @@ impl Config {
         for (section, key, value) in self.preset_values(self.general.preset) {
             let Some(found) = self.section_mut(section) else { continue };
             let put = found.put(key, &value, voice);
-            self.note_origin(path(section, key), Origin::Preset(Box::new(chosen.origin.clone())), &put);
+            self.note_origin(key_path(section, key), Origin::Preset(Box::new(chosen.origin.clone())), &put);
         }
     }
 
@@ -182,12 +170,11 @@ impl Config {
         self.note_origin(assignment.path(), assignment.origin.clone(), &put);
         if matches!(put, Put::TakenInPart | Put::Waits | Put::Refused) {
             let (never, in_part) = (put == Put::Refused, put == Put::TakenInPart);
-            self.waiting.push(Waiting { assignment: assignment.clone(), never, in_part });
+            self.waiting.push(WaitingValue { assignment: assignment.clone(), never, in_part });
         }
         put
     }
 
-    /// Remembers where a value comes from, if it counts.
     fn note_origin(&mut self, path: String, origin: Origin, put: &Put) {
         let origin = match put {
             Put::Taken => origin,
@@ -197,20 +184,20 @@ impl Config {
         self.origins.insert(path, origin);
     }
 
-    /// The variable that a mistyped one most likely means.
+    /// Suggests the closest variable name.
     fn near_variable(&self, origin: &Origin) -> String {
         const PREFIX: &str = "TIDEGATE_";
         let Origin::Variable(name) = origin else { return String::new() };
         let sections = self.sections().into_iter();
-        let names =
-            sections.flat_map(|section| section.keys().iter().map(|key| variable(section.name(), key.name)));
-        // What all of them begin with says nothing about which is near.
+        let names = sections
+            .flat_map(|section| section.keys().iter().map(|key| variable_name(section.name(), key.name)));
+        // The common prefix would make every name look close.
         let names: Vec<String> = names.map(|name| name.trim_start_matches(PREFIX).to_owned()).collect();
         let near = near::nearest(name.trim_start_matches(PREFIX), names.iter().map(String::as_str));
         near.map(|near| format!("; did you mean `{PREFIX}{near}`?")).unwrap_or_default()
     }
 
-    /// What the environment says: variables named `TIDEGATE_` and the key's path.
+    /// Reads variables named `TIDEGATE_` plus the key's path.
     pub fn layer_of_environment(&self, variables: &[(String, String)]) -> Layer {
         let mut assignments = Vec::new();
         for (name, text) in variables {
@@ -218,7 +205,7 @@ impl Config {
                 section
                     .keys()
                     .iter()
-                    .map(move |key| (section.name(), key, variable(section.name(), key.name)))
+                    .map(move |key| (section.name(), key, variable_name(section.name(), key.name)))
             });
             let origin = Origin::Variable(name.clone());
             let assignment = match keys.find(|(_, _, variable)| variable == name) {
@@ -228,7 +215,7 @@ impl Config {
                     value: key.shape.from_text(text),
                     origin,
                 },
-                // The variable is no key's: said like any other key that is not there.
+                // Unknown: reported like any other unknown key.
                 None => Assignment {
                     section: String::new(),
                     key: name.trim_start_matches("TIDEGATE_").to_ascii_lowercase(),
@@ -242,27 +229,26 @@ impl Config {
     }
 }
 
-/// The variable of a key: `TIDEGATE_PRESSURE_MODE`.
-pub fn variable(section: &str, key: &str) -> String {
-    format!("TIDEGATE_{}", path(section, key).replace('.', "_").to_ascii_uppercase())
+/// `TIDEGATE_PRESSURE_MODE`.
+pub fn variable_name(section: &str, key: &str) -> String {
+    format!("TIDEGATE_{}", key_path(section, key).replace('.', "_").to_ascii_uppercase())
 }
 
-/// How a key that was to be a pattern is written as one.
+/// Suggests the notation for a key that was meant as a pattern.
 fn pattern_hint(key: &str, value: &Value) -> String {
     if value.is_table() {
         return "; a pattern with a dot in it stands in quotes".to_owned();
     }
-    let plain = plain(key);
+    let plain = sanitize_name(key);
     format!("; a pattern for files of this name is written \"**/{plain}\"")
 }
 
-/// The last part of a section's name.
-fn last(section: &str) -> &str {
+fn last_part(section: &str) -> &str {
     section.rsplit('.').next().unwrap_or(section)
 }
 
-/// A name that somebody else wrote, fit for a terminal and a journal: short, and without anything that steers either.
-fn plain(name: &str) -> String {
+/// Untrusted text, made safe for a terminal and the journal: short, without control characters.
+fn sanitize_name(name: &str) -> String {
     const LONGEST: usize = 64;
     replace_hidden(&cut_after(name, LONGEST), char::REPLACEMENT_CHARACTER)
 }

@@ -1,7 +1,7 @@
-//! Settings, with their defaults: here and with each policy, once.
+//! The config: all sections with their defaults, declared here and in the rooms.
 //!
-//! A section is declared with its keys, defaults, and what a project's file may do with them ([`section`]); files and
-//! environment are laid over each other ([`layer`]); a preset is one word for many values ([`Preset`]).
+//! A section declares its keys, defaults, and what a project's file may do with them ([`crate::settings::section`]);
+//! files and environment are layered ([`layer`]); a preset is one word for many values ([`Preset`]).
 
 pub mod layer;
 mod preset;
@@ -21,75 +21,64 @@ use crate::settings::preset::Preset;
 use crate::settings::section::{Section, section};
 use crate::settings::setting::{Days, Whole, WholePath};
 use crate::text::lang::Lang;
-use layer::{Origin, Waiting};
+use layer::{Origin, WaitingValue};
 
-/// Everything that can be set.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
-    /// Section-less keys.
-    pub general: General,
-    /// Section `[meter]`.
+    /// Keys outside any section.
+    pub general: GeneralSettings,
     pub meter: MeterSettings,
-    /// Section `[journal]`.
     pub journal: JournalSettings,
-    /// Section `[tools]`.
     pub tools: ToolSettings,
-    /// Section `[knowledge]`.
     pub knowledge: KnowledgeSettings,
-    /// Section `[memory]`.
     pub memory: MemorySettings,
-    /// One section per policy.
     pub policies: PolicySettings,
-    /// Policies that `TIDEGATE_OFF` switches off.
+    /// From `TIDEGATE_OFF`.
     pub off: Vec<String>,
-    /// Policies that `tidegate off` switched off here.
+    /// From `tidegate off`.
     pub off_by_command: Vec<String>,
-    /// Blocking policies that only advise here, since people overrode them so often.
+    /// Blocking policies that only advise here, because people overrode them often.
     pub stepped_down: Vec<String>,
-    /// Those of them that no hook has told a person yet.
+    /// The subset that no hook has reported to a person yet.
     pub step_downs_to_tell: Vec<String>,
-    /// What was wrong with the config; what stood there before counts instead.
+    /// Invalid values; earlier values count instead.
     pub problems: Vec<String>,
-    /// Files that cannot be read as a whole.
     pub broken: Vec<BrokenFile>,
-    /// What a project's files say without effect.
-    pub waiting: Vec<Waiting>,
-    /// Where values come from that are not built in, by `section.key`.
+    /// Values of a project's files without effect.
+    pub waiting: Vec<WaitingValue>,
+    /// By `section.key`, except for built-in values.
     pub origins: BTreeMap<String, Origin>,
 }
 
-/// A config file that cannot be read as a whole.
+/// A config file that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrokenFile {
-    /// Its path.
     pub file: String,
-    /// The line with the mistake, where it is one of a line.
+    /// Line of the mistake, if known.
     pub line: Option<usize>,
-    /// There is a copy of it as it could last be read.
+    /// The last readable version was kept.
     pub has_copy: bool,
-    /// Whose it is: a user's copy counts, of a project's only what is stricter. Of the file itself that always does.
-    pub owner: Owner,
+    /// Decides about the copy: a user's counts as a whole, of a project's only stricter values. Stricter values of
+    /// the file itself always count.
+    pub owner: ConfigOwner,
 }
 
-/// Whose config file it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Owner {
-    /// The user's own.
+pub enum ConfigOwner {
     User,
-    /// A project's.
     Project,
 }
 
 impl BrokenFile {
     /// `/home/me/.config/tidegate/config.toml:3`.
-    pub fn place(&self) -> String {
+    pub fn location(&self) -> String {
         self.line.map_or_else(|| self.file.clone(), |line| format!("{}:{line}", self.file))
     }
 }
 
 section! {
     /// Keys outside any section.
-    General "" {
+    GeneralSettings "" {
         /// What the policies do: `observe` decides and says nothing, `guide` blocks where it has a fact, `strict` does everything.
         preset: Preset = Preset::Guide, Tightens;
         /// The language for people: `en` or `ja`. Unset: the locale, else the language of the last prompt.
@@ -132,18 +121,18 @@ section! {
 }
 
 impl Config {
-    /// All sections, in the order in which they are shown.
+    /// In the order of display.
     pub fn sections(&self) -> Vec<&dyn Section> {
         let mut sections: Vec<&dyn Section> = Vec::with_capacity(32);
-        for section in self.top().chain(self.policies.sections()) {
+        for section in self.general_sections().chain(self.policies.sections()) {
             sections.push(section);
             sections.extend(section.nested());
         }
         sections
     }
 
-    /// What somebody wrote, as it may be shown.
-    pub fn shown(&self, assignment: &layer::Assignment) -> crate::settings::value::Value {
+    /// Hides secrets.
+    pub fn display_value(&self, assignment: &layer::Assignment) -> crate::settings::value::Value {
         let section = self.section(&assignment.section);
         section.map_or_else(
             || assignment.value.clone(),
@@ -151,9 +140,8 @@ impl Config {
         )
     }
 
-    /// The section of this name.
     pub fn section(&self, name: &str) -> Option<&dyn Section> {
-        let mut top = self.top().chain(self.policies.sections());
+        let mut top = self.general_sections().chain(self.policies.sections());
         match name.split_once('.') {
             None => top.find(|section| section.name() == name),
             Some((outer, _)) => {
@@ -163,8 +151,8 @@ impl Config {
         }
     }
 
-    /// The sections that are no policy's.
-    fn top(&self) -> impl Iterator<Item = &dyn Section> {
+    /// Sections that belong to no policy.
+    fn general_sections(&self) -> impl Iterator<Item = &dyn Section> {
         let sections: [&dyn Section; 6] =
             [&self.general, &self.meter, &self.journal, &self.tools, &self.knowledge, &self.memory];
         sections.into_iter()
@@ -189,15 +177,14 @@ impl Config {
         }
     }
 
-    /// Where a value comes from.
     pub fn origin(&self, path: &str) -> &Origin {
         self.origins.get(path).unwrap_or(&Origin::BuiltIn)
     }
 
     /// Characters for the model in the reply to this event.
     pub fn text_budget(&self, event: &Event<'_>) -> usize {
-        // What goes to a summariser does not stay in the context, unless a person asked for the compaction: then the client
-        // repeats it there (seen with 2.1.325).
+        // Text for the summariser does not stay in the context, unless a person asked for the compaction: then the
+        // client repeats it there (seen with 2.1.325).
         let summariser = event.kind == EventKind::PreCompact && !event.by_hand;
         let most = if summariser {
             self.policies.compaction.instructions.get()
@@ -207,30 +194,28 @@ impl Config {
         most as usize
     }
 
-    /// Whether a policy only advises here because people kept overriding it.
     pub fn stepped_down(&self, policy: &str) -> bool {
         self.stepped_down.iter().any(|down| down == policy)
     }
 
-    /// Whether an edit that cannot be checked is not let through.
+    /// Edits that cannot be checked are denied.
     pub fn edit_gate_closes(&self) -> bool {
         let denies = self.policies.skill_gate.mode == SkillGateMode::Deny;
         denies && !self.switched_off(skill_gate::ID) && !self.stepped_down(skill_gate::ID)
     }
 
-    /// Whether a turn that cannot be checked is held at its end.
+    /// The end of a turn that cannot be checked is blocked.
     pub fn stop_gate_closes(&self) -> bool {
         let blocks = self.policies.verify_stop.mode == VerifyMode::Block;
         blocks && !self.switched_off(verify_stop::ID) && !self.stepped_down(verify_stop::ID)
     }
 
-    /// Whether a person switched this policy off.
     pub fn switched_off(&self, policy: &str) -> bool {
         self.off.iter().chain(&self.off_by_command).any(|off| off == policy)
     }
 }
 
-/// `TIDEGATE_OFF=skill-gate,pressure`.
-pub fn split_off(list: &str) -> Vec<String> {
+/// Parses `TIDEGATE_OFF=skill-gate,pressure`.
+pub fn parse_off_list(list: &str) -> Vec<String> {
     list.split([',', ' ']).map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect()
 }

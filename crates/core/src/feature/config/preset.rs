@@ -1,4 +1,4 @@
-//! What a preset sets, in all sections together.
+//! The values that a preset sets, across all sections.
 
 use crate::feature::config::Config;
 use crate::settings::preset::Preset;
@@ -6,7 +6,7 @@ use crate::settings::section::Section;
 use crate::settings::value::Value;
 
 impl Config {
-    /// The keys that a preset sets, by section, with their values.
+    /// Section, key and value.
     pub(super) fn preset_values(&self, preset: Preset) -> Vec<(&'static str, &'static str, Value)> {
         let of_section = |section: &dyn Section| {
             let name = section.name();
@@ -41,8 +41,8 @@ mod tests {
         }
     }
 
-    /// So a project's file may choose a stricter one. But for a gate that `guide` does without: `observe` records what it
-    /// would have done, so the step from there to `guide` says less, not more.
+    /// So a project's file may choose a stricter one. Except for a gate that `guide` does without: `observe` records
+    /// its verdicts, so the step from `observe` to `guide` says less.
     #[test]
     fn presets_only_get_stricter() {
         let values = |preset| Config::default().preset_values(preset);

@@ -1,17 +1,16 @@
-//! The config as a JSON schema, for editors, and as a page, for people. Both come from the sections' declarations.
+//! The config as a JSON schema for editors and as a page for people, both from the sections' declarations.
 
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value as Json, json};
 
 use crate::feature::config::Config;
-use crate::feature::config::layer::{path, variable};
+use crate::feature::config::layer::{key_path, variable_name};
 use crate::settings::section::{Key, Project, Section};
 use crate::settings::setting::Shape;
 use crate::settings::value::Value;
 
-/// The JSON schema of a config file.
-pub fn schema() -> Json {
+pub fn json_schema() -> Json {
     let config = Config::default();
     let mut properties = Map::new();
     for section in config.sections() {
@@ -27,7 +26,7 @@ pub fn schema() -> Json {
         if let Some(patterns) = section.patterns() {
             let mut each = shape_schema(patterns.shape);
             each["description"] = patterns.doc.trim().into();
-            section_schema["patternProperties"] = json!({ LIKE_A_PATTERN: each });
+            section_schema["patternProperties"] = json!({ PATTERN_KEY: each });
         }
         if let Some(named) = section.named() {
             let mut each = (named.schema)();
@@ -61,8 +60,8 @@ pub fn schema() -> Json {
     })
 }
 
-/// What tells a path pattern from a mistyped word; as in `glob::looks_like_one`.
-const LIKE_A_PATTERN: &str = r"[/*?\[{.]";
+/// Tells a path pattern from a mistyped word; same rule as `glob::looks_like_one`.
+const PATTERN_KEY: &str = r"[/*?\[{.]";
 
 fn shape_schema(shape: Shape) -> Json {
     match shape {
@@ -90,8 +89,7 @@ fn key_schema(section: &dyn Section, key: &Key) -> Json {
     schema
 }
 
-/// The reference page.
-pub fn page() -> String {
+pub fn reference_page() -> String {
     let mut page = String::from(
         "# Settings\n\n\
          Every key with its default, its variable, and what a project's own file may do with it:\n\
@@ -124,23 +122,23 @@ pub fn page() -> String {
                 page,
                 "| `{}` | {} | {} | {} | {} |",
                 key.name,
-                shown(&section.get(key.name)),
-                takes(key.shape),
-                of_project(key.project),
-                of_variable(section, key)
+                default_cell(&section.get(key.name)),
+                accepted_values(key.shape),
+                project_rule(key.project),
+                variable_cell(section, key)
             );
         }
         if let Some(patterns) = section.patterns() {
-            let (takes, project) = (takes(patterns.shape), of_project(patterns.project));
+            let (takes, project) = (accepted_values(patterns.shape), project_rule(patterns.project));
             let _ = writeln!(page, "| a path pattern | not set | {takes} | {project} | none |");
         }
         if let Some(named) = section.named() {
-            let (what, takes, project) = (named.what, named.takes, of_project(named.project));
+            let (what, takes, project) = (named.what, named.takes, project_rule(named.project));
             let _ = writeln!(page, "| {what} | see below | {takes} | {project} | none |");
         }
         page.push('\n');
         for key in section.keys() {
-            let _ = writeln!(page, "- `{}`: {}", path(section.name(), key.name), key.doc.trim());
+            let _ = writeln!(page, "- `{}`: {}", key_path(section.name(), key.name), key.doc.trim());
         }
         if let Some(patterns) = section.patterns() {
             let _ = writeln!(page, "- `{}.\"…\"`: {}", section.name(), patterns.doc.trim());
@@ -152,7 +150,7 @@ pub fn page() -> String {
     page
 }
 
-fn of_project(project: Project) -> &'static str {
+fn project_rule(project: Project) -> &'static str {
     match project {
         Project::Tightens => "tightens",
         Project::WithTrust => "with trust",
@@ -160,22 +158,22 @@ fn of_project(project: Project) -> &'static str {
     }
 }
 
-/// What only the user's file may say has none.
-fn of_variable(section: &dyn Section, key: &Key) -> String {
+/// Keys that only the user's file may set have no variable.
+fn variable_cell(section: &dyn Section, key: &Key) -> String {
     match key.project {
         Project::Never => "none".to_owned(),
-        Project::Tightens | Project::WithTrust => format!("`{}`", variable(section.name(), key.name)),
+        Project::Tightens | Project::WithTrust => format!("`{}`", variable_name(section.name(), key.name)),
     }
 }
 
-fn shown(value: &Value) -> String {
+fn default_cell(value: &Value) -> String {
     match value {
         Value::Nothing => "not set".to_owned(),
         value => format!("`{value}`"),
     }
 }
 
-fn takes(shape: Shape) -> String {
+fn accepted_values(shape: Shape) -> String {
     let names = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     match shape {
         Shape::Choice(choices) => names(choices),

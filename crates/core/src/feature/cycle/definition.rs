@@ -1,32 +1,30 @@
-//! What a cycle is: its stages, and how much room each wants before it begins.
+//! Definition of a cycle: its stages, and the context each needs before it begins.
 
 use crate::settings::setting::Setting as _;
 use crate::settings::setting::Whole;
 use crate::settings::value::Value;
-use crate::text::hidden::is_plain;
+use crate::text::hidden::judged;
 
-/// A percentage is of this many tokens, whatever the window: that is what the numbers were first written for.
-const FULL: u64 = 200_000;
+/// Percentages refer to this many tokens on every window: the numbers were first written for it.
+const PERCENT_BASE: u64 = 200_000;
 
-/// More stages are no cycle that one session gets through.
-const MOST_STAGES: usize = 20;
+/// More stages do not fit into one session.
+const MAX_STAGES: usize = 20;
 
-/// Longer is no name.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME_CHARS: usize = 64;
 
-/// How much must be left before a stage begins.
+/// Context that must be left before a stage begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MinLeft {
-    /// So many per mille of 200K.
+    /// Per mille of 200K.
     Share(u32),
-    /// So many tokens.
     Tokens(u64),
-    /// What the stages from here on took, once that is known.
+    /// The learned cost of this stage and the following ones.
     Auto,
 }
 
 impl MinLeft {
-    /// Reads `"50%"`, `"80k"`, `"1500"` or `"auto"`.
+    /// Parses `"50%"`, `"80k"`, `"1500"` or `"auto"`.
     pub fn parse(text: &str) -> Option<MinLeft> {
         let text = text.trim();
         if text == "auto" {
@@ -45,8 +43,8 @@ impl MinLeft {
         number(part).filter(|number| *number < 1e7).map(|number| MinLeft::Tokens((number * factor) as u64))
     }
 
-    /// As it is written.
-    pub fn text(self) -> String {
+    /// The notation that [`MinLeft::parse`] reads.
+    pub fn to_text(self) -> String {
         match self {
             MinLeft::Share(share) if share % 10 == 0 => format!("{}%", share / 10),
             MinLeft::Share(share) => format!("{}.{}%", share / 10, share % 10),
@@ -56,41 +54,38 @@ impl MinLeft {
         }
     }
 
-    /// In tokens, where that does not depend on anything.
+    /// `None` for `auto`, which depends on the history.
     pub fn tokens(self) -> Option<u64> {
         match self {
-            MinLeft::Share(share) => Some(u64::from(share) * FULL / 1000),
+            MinLeft::Share(share) => Some(u64::from(share) * PERCENT_BASE / 1000),
             MinLeft::Tokens(tokens) => Some(tokens),
             MinLeft::Auto => None,
         }
     }
 }
 
-/// One stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stage {
-    /// Its name.
     pub name: String,
     /// The skill that does its work.
     pub skill: String,
-    /// What must be left before it begins. Of the first stage nobody asks.
+    /// Ignored for the first stage.
     pub min_left: MinLeft,
 }
 
-/// Stages that run one after another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cycle {
-    /// In their order; at least one, each name once.
+    /// At least one; names are unique.
     pub stages: Vec<Stage>,
-    /// How often review and fix may go round in one stage.
+    /// Rounds of review and fix in one stage.
     pub fix_loop_limit: u64,
 }
 
-/// How often they may outside of a cycle.
-pub const FIX_LOOPS_OUTSIDE: u64 = 3;
+/// Applies outside of a cycle.
+pub const FIX_LOOP_LIMIT_OUTSIDE: u64 = 3;
 
 impl Default for Cycle {
-    /// The one that is built in.
+    /// The built-in cycle.
     fn default() -> Cycle {
         let stage = |name: &str, min_left| Stage { name: name.to_owned(), skill: name.to_owned(), min_left };
         Cycle {
@@ -106,18 +101,16 @@ impl Default for Cycle {
 }
 
 impl Cycle {
-    /// Where a stage stands.
     pub fn position(&self, stage: &str) -> Option<usize> {
         self.stages.iter().position(|known| known.name == stage)
     }
 
-    /// The names from there on.
     pub fn names(&self, from: usize) -> Vec<String> {
         self.stages.iter().skip(from).map(|stage| stage.name.clone()).collect()
     }
 
-    /// Tokens before the stage at this place when nothing has been learned: by how many stages there are from it on.
-    pub fn built_in(&self, at: usize) -> u64 {
+    /// Threshold before the stage at `at` when nothing has been learned: depends on the number of remaining stages.
+    pub fn default_min_left(&self, at: usize) -> u64 {
         let share = match self.stages.len().saturating_sub(at) {
             0 => 0,
             1 => 150,
@@ -127,7 +120,7 @@ impl Cycle {
         MinLeft::Share(share).tokens().unwrap_or_default()
     }
 
-    /// Reads one from the config; says what is wrong with it.
+    /// Reads a cycle from the config, or tells what is wrong with it.
     pub fn read(value: &Value) -> Result<Cycle, String> {
         let Value::Table(members) = value else {
             return Err(format!("{} is no cycle: use a table with `stages`", value.kind()));
@@ -143,11 +136,10 @@ impl Cycle {
         Ok(cycle)
     }
 
-    /// As it would be written.
     pub fn to_value(&self) -> Value {
         let stage = |stage: &Stage| {
             let members =
-                [("name", &stage.name), ("skill", &stage.skill), ("min_left", &stage.min_left.text())];
+                [("name", &stage.name), ("skill", &stage.skill), ("min_left", &stage.min_left.to_text())];
             Value::Table(members.map(|(key, text)| (key.to_owned(), Value::from(text.as_str()))).into())
         };
         let limit = i64::try_from(self.fix_loop_limit).unwrap_or(i64::MAX);
@@ -164,8 +156,8 @@ fn read_stages(value: &Value) -> Result<Vec<Stage>, String> {
     let Value::List(items) = value else {
         return Err(format!("`stages` is {}: use a list of {{ name = \"…\", skill = \"…\" }}", value.kind()));
     };
-    if items.is_empty() || items.len() > MOST_STAGES {
-        return Err(format!("a cycle has from 1 to {MOST_STAGES} stages"));
+    if items.is_empty() || items.len() > MAX_STAGES {
+        return Err(format!("a cycle has from 1 to {MAX_STAGES} stages"));
     }
     let mut stages: Vec<Stage> = Vec::new();
     for (at, item) in items.iter().enumerate() {
@@ -201,17 +193,17 @@ fn read_stage(item: &Value) -> Result<Stage, String> {
 }
 
 fn read_name(key: &str, text: &str) -> Result<String, String> {
-    let plain = |c: char| is_plain(c) && !c.is_whitespace() && !matches!(c, '`' | '"' | '\\');
-    if text.is_empty() || text.chars().count() > LONGEST_NAME || !text.chars().all(plain) {
+    let plain =
+        |(c, is_plain): (char, bool)| is_plain && !c.is_whitespace() && !matches!(c, '`' | '"' | '\\');
+    if text.is_empty() || text.chars().count() > MAX_NAME_CHARS || !judged(text).all(plain) {
         return Err(format!(
-            "`{key}` takes a name of 1 to {LONGEST_NAME} characters without blanks and quotes"
+            "`{key}` takes a name of 1 to {MAX_NAME_CHARS} characters without blanks and quotes"
         ));
     }
     Ok(text.to_owned())
 }
 
-/// Whether a word can name a cycle.
-pub fn is_name(text: &str) -> bool {
+pub fn is_cycle_name(text: &str) -> bool {
     read_name("", text).is_ok()
 }
 
@@ -235,7 +227,7 @@ mod tests {
             assert_eq!(MinLeft::parse(wrong), None, "{wrong}");
         }
         for text in ["50%", "12.5%", "80k", "1500", "0", "auto"] {
-            assert_eq!(MinLeft::parse(text).map(MinLeft::text).as_deref(), Some(text));
+            assert_eq!(MinLeft::parse(text).map(MinLeft::to_text).as_deref(), Some(text));
         }
     }
 
@@ -252,7 +244,7 @@ mod tests {
         let one = Value::List(vec![table(&[("name", "check".into())])]);
         let own = Cycle::read(&table(&[("stages", one)])).unwrap();
         assert_eq!((own.stages[0].skill.as_str(), own.stages[0].min_left), ("check", MinLeft::Auto));
-        assert_eq!(own.built_in(0), 30_000);
+        assert_eq!(own.default_min_left(0), 30_000);
     }
 
     #[test]

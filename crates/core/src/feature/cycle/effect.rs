@@ -1,50 +1,43 @@
-//! What this room has done. A session may have left the project that its cycle was begun in: where a `project` is named, that
-//! one's file is changed, else the one of the session's project.
+//! Effects of this room. A session may have left the project in which its cycle began: with a `project`, that
+//! project's file is changed, otherwise the file of the session's project.
 
 use crate::event::FailedStep;
 use crate::feature::cycle::marks::Mark;
-use crate::feature::cycle::{Run, State};
+use crate::feature::cycle::{CycleRun, CycleState};
 use crate::feature::marks::Mark as AnyMark;
-use crate::feature::verdict::{Carried, When};
+use crate::feature::verdict::{Carried, EffectTiming};
 
-/// An effect of this room.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Change where the cycle stands.
-    Step(Box<Step>),
-    /// Put the cycle's file aside: it cannot be used.
+    Step(Box<CycleStep>),
+    /// Move an unusable state file out of the way.
     SetAside {
-        /// Whose.
         project: Option<String>,
-        /// What it says; if it says something else by now, nothing is done.
+        /// The content that was judged; nothing happens if it has changed since.
         old: Vec<u8>,
     },
-    /// Remember in the cycle's file that this session was told how to resume it.
+    /// Remember in the state file that this session was told how to resume.
     ResumeTold {
-        /// Whose.
         project: Option<String>,
     },
-    /// Bring the public copy of the budget up to date.
+    /// Update the public copy of the budget.
     PublishBudget {
-        /// Whose.
         project: Option<String>,
-        /// How much of the window is in use.
         used_pct: f64,
     },
 }
 
-/// A change to where a cycle stands.
+/// A change of the cycle's state.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step {
-    /// Whose cycle.
+pub struct CycleStep {
     pub project: Option<String>,
-    /// What the file said when this was decided; if it says something else by now, nothing is done.
+    /// The content that was judged; nothing happens if it has changed since.
     pub old: Vec<u8>,
-    /// What it is to say; it goes when the cycle has ended.
-    pub new: Option<State>,
-    /// What is added to the history.
-    pub ended: Option<Run>,
-    /// What the session remembers of it.
+    /// `None` removes the file: the cycle has ended.
+    pub new: Option<CycleState>,
+    /// Added to the history.
+    pub ended: Option<CycleRun>,
+    /// Left in the session.
     pub mark: Mark,
 }
 
@@ -53,12 +46,12 @@ impl Carried for Effect {
         false
     }
 
-    fn when(&self) -> When {
+    fn when(&self) -> EffectTiming {
         match self {
-            // A stop that is held for a stage which never began would lead nowhere.
-            Effect::Step(_) => When::Needed(FailedStep::Cycle),
+            // Blocking a stop for a stage that never began would lead nowhere.
+            Effect::Step(_) => EffectTiming::Needed(FailedStep::Cycle),
             Effect::SetAside { .. } | Effect::ResumeTold { .. } | Effect::PublishBudget { .. } => {
-                When::Answered
+                EffectTiming::Answered
             }
         }
     }

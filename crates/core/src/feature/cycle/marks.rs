@@ -1,4 +1,4 @@
-//! The stage that a session is in.
+//! Marks for the stage that a session is in.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,28 +6,24 @@ use crate::feature::cycle::{ActiveStage, Turn};
 use crate::feature::marks::{RoomMarks, SessionMark, SessionMarks};
 use crate::time::Millis;
 
-/// One mark, as it is written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
-    /// The stage of a cycle that this session is in, as it is.
+    /// Replaces the whole stage.
     Stage(Box<ActiveStage>),
-    /// The stage is done: somebody said so.
+    /// The stage was declared done.
     StageDone(String),
-    /// A stop was held because the stage was not done.
+    /// A stop was blocked because the stage was not done.
     StageHeld,
-    /// A person's prompt came while a stage was under way, or its turn has ended.
+    /// A prompt came during a stage, or its turn ended.
     StageTurn(Turn),
     /// The public copy of the budget was written.
     BudgetCopied(Millis),
-    /// The session is in no cycle any more.
     StageLeft,
 }
 
-/// The marks, folded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
-    /// The stage of a cycle that the session is in.
     pub stage: Option<ActiveStage>,
 }
 
@@ -38,7 +34,7 @@ impl RoomMarks for Marks {
         match mark {
             Mark::Stage(stage) => self.stage = Some(*stage),
             Mark::StageDone(name) => self.change(|stage| stage.done |= stage.stage == name),
-            // Each changes one thing: hooks that run at once do not undo each other's.
+            // One field each, so that hooks running at once do not undo each other's change.
             Mark::StageHeld => self.change(|stage| stage.held = true),
             Mark::StageTurn(turn) => self.change(|stage| {
                 stage.turn = turn;
@@ -61,7 +57,6 @@ impl RoomMarks for Marks {
 }
 
 impl Marks {
-    /// Where it stands, for what a summary has to keep.
     pub fn key_fact(&self) -> Option<String> {
         self.stage.as_ref().map(ActiveStage::key_fact)
     }

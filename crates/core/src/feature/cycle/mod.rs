@@ -1,7 +1,7 @@
 //! Cycles: stages that run one after another in one session, each only while there is room for it.
 //!
-//! What a cycle is comes from the config ([`definition`]), where one stands from a file in the project ([`state`]), what its
-//! stages cost from those that ended ([`history`]).
+//! The config defines a cycle ([`definition`]), a file in the project holds its progress ([`state`]), and past runs
+//! tell the cost of its stages ([`history`]).
 
 pub mod definition;
 pub mod effect;
@@ -15,75 +15,68 @@ pub mod state;
 pub mod words;
 
 pub use definition::{Cycle, MinLeft, Stage};
-pub use history::Run;
-pub use state::{Damage, Spent, State, Status};
+pub use history::CycleRun;
+pub use state::{CycleDamage, CycleState, CycleStatus, StageTokens};
 
 use serde::{Deserialize, Serialize};
 
 use crate::feature::Feature;
 use crate::feature::facts::Known;
 use crate::time::Millis;
-use standing::Standing;
+use standing::CycleStanding;
 
-/// What this room adds to the aggregates.
 pub struct Room;
 
 impl Feature for Room {
     type Needs = bool;
-    type Facts = Known<Standing>;
+    type Facts = Known<CycleStanding>;
     type Effect = effect::Effect;
 }
 
-/// The cycle that is there without any config.
+/// Available without any config.
 pub const BUILT_IN: &str = "dev-cycle";
 
-/// A stage as the session's marks know it: enough for every event that has no need of the file.
+/// A stage in the session's marks: enough for every event that can do without the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ActiveStage {
-    /// The cycle.
     pub cycle: String,
-    /// The stage.
     pub stage: String,
-    /// Its skill.
     pub skill: String,
-    /// Which one of them, counted from one.
+    /// Position in the cycle, counted from one.
     pub number: usize,
-    /// How many there are.
+    /// Number of stages.
     pub of: usize,
-    /// The project whose file says so: the session may stand in another worktree meanwhile.
+    /// The project with the state file: the session may have moved to another worktree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// When it began.
     pub began: Millis,
-    /// Its skill was invoked since, or somebody said that it is done.
+    /// Its skill was invoked since, or the stage was declared done.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub done: bool,
-    /// A stop was held because it was not.
+    /// A stop was blocked because it was not done.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub held: bool,
-    /// How many stages have begun since the last human prompt.
+    /// Stages that began since the last human prompt.
     #[serde(skip_serializing_if = "is_zero")]
     pub chained: usize,
-    /// Whether a person's prompt is being worked on.
     pub turn: Turn,
     /// When the public copy of the budget was last written.
     pub copied: Millis,
 }
 
-/// A person's prompt, as the cycle sees it.
+/// State of the turn for the person's last prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Turn {
-    /// None is worked on.
+    /// No prompt is being worked on.
     #[default]
     Closed,
-    /// One is.
     Open,
-    /// One came before the last one's turn had ended: the person broke in.
+    /// A prompt came before the previous turn had ended: the person broke in.
     Interrupted,
-    /// None is, and how it goes on is the person's to say: they were asked, or they broke in. The client begins turns of its own,
-    /// when a command in the background ends, say.
+    /// No prompt is being worked on, and the person has to answer first: they were asked a question, or they broke
+    /// in. Meanwhile the client may start turns by itself, for example when a background command ends.
     Waiting,
 }
 
@@ -93,7 +86,6 @@ fn is_zero(number: &usize) -> bool {
 }
 
 impl ActiveStage {
-    /// The stage of a cycle that begins now.
     pub fn begin(name: &str, cycle: &Cycle, at: usize, now: Millis, turn: Turn) -> Option<ActiveStage> {
         let stage = cycle.stages.get(at)?;
         Some(ActiveStage {
@@ -108,7 +100,7 @@ impl ActiveStage {
         })
     }
 
-    /// What must not be lost of it: which it is, and what comes next.
+    /// The facts to keep across a compaction: the stage and the next step.
     pub fn key_fact(&self) -> String {
         let ActiveStage { cycle, stage, skill, number, of, .. } = self;
         let next = if self.done {

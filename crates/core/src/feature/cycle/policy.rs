@@ -1,19 +1,22 @@
-//! Cycle: when a stage is done and there is room for the next one, the next one begins; else the cycle stops, in a state that
-//! can be resumed.
+//! Cycle policy: when a stage is done and there is room for the next one, that one begins; otherwise the cycle stops
+//! in a state that can be resumed.
 //!
-//! The rules, case by case, are in `cycle.md` beside this file. What cannot be read or believed steers nobody.
+//! The rules, case by case, are in `cycle.md` next to this file. A state that cannot be read or trusted steers
+//! nothing.
 
 use std::fmt::Write as _;
 
 use super::settings::CycleMode;
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
-use crate::feature::cycle::effect::{self, Step};
-use crate::feature::cycle::history::Took;
+use crate::feature::cycle::effect::{self, CycleStep};
+use crate::feature::cycle::history::StageCost;
 use crate::feature::cycle::marks::Mark;
-use crate::feature::cycle::standing::Standing;
-use crate::feature::cycle::state::{BUDGET, FILE, MOST_TOLD};
-use crate::feature::cycle::{ActiveStage, Cycle, Damage, Run, State, Status, Turn, words};
+use crate::feature::cycle::standing::CycleStanding;
+use crate::feature::cycle::state::{MAX_SESSIONS_TOLD, OUT_OF_CONTEXT, STATE_FILE};
+use crate::feature::cycle::{
+    ActiveStage, Cycle, CycleDamage, CycleRun, CycleState, CycleStatus, Turn, words,
+};
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::{Marks, SessionMark};
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
@@ -25,24 +28,22 @@ use crate::text::hidden::replace_hidden;
 
 pub use super::settings::Settings;
 
-/// The policy's name.
 pub const ID: &str = "cycle";
 
-/// How often the public copy of the budget is written at most.
-const COPY_MS: u64 = 30_000;
+/// Minimum time between two public copies of the budget.
+const MIN_COPY_INTERVAL_MS: u64 = 30_000;
 
-/// What is said once in a session.
-const WAITS: &str = "cycle waits";
+/// Notices that are given once per session.
+const RESUME_OFFERED: &str = "cycle waits";
 const DAMAGED: &str = "cycle damaged";
 const UNREADABLE: &str = "cycle unreadable";
 
 /// Enough of a message to see how it ends.
-const ENDING: usize = 2000;
+const ENDING_CHARS: usize = 2000;
 
-/// More of what stages say about themselves is no closing message.
-const LONGEST_METRICS: usize = 400;
+/// Longer metrics do not belong into a closing message.
+const MAX_METRICS_CHARS: usize = 400;
 
-/// The policy.
 pub struct CyclePolicy;
 
 impl Policy for CyclePolicy {
@@ -88,19 +89,21 @@ impl Policy for CyclePolicy {
             Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
         };
         match (facts.event.kind, stage) {
-            (EventKind::SessionStart, Some(stage)) if facts.event.follows_compaction() => remind(stage),
-            (EventKind::SessionStart, _) => waits(facts),
+            (EventKind::SessionStart, Some(stage)) if facts.event.follows_compaction() => {
+                remind_of_stage(stage)
+            }
+            (EventKind::SessionStart, _) => offer_resume(facts),
             (EventKind::PostToolUse, Some(stage)) => copy_budget(facts, stage),
-            (EventKind::UserPromptSubmit, Some(stage)) => prompted(stage),
-            (EventKind::Stop, Some(stage)) => stop(facts, config, stage),
+            (EventKind::UserPromptSubmit, Some(stage)) => note_prompt(stage),
+            (EventKind::Stop, Some(stage)) => decide_at_stop(facts, config, stage),
             _ => Verdict::silent("no cycle is under way here"),
         }
     }
 }
 
-/// A human prompt. One that comes while another is worked on means that the person broke in: the client tells us of no
-/// interrupt while the model writes.
-fn prompted(stage: &ActiveStage) -> Verdict {
+/// A second prompt during an open turn means that the person broke in: the client does not report an interrupt while
+/// the model writes.
+fn note_prompt(stage: &ActiveStage) -> Verdict {
     let turn = match stage.turn {
         Turn::Closed | Turn::Waiting => Turn::Open,
         Turn::Open | Turn::Interrupted => Turn::Interrupted,
@@ -110,7 +113,7 @@ fn prompted(stage: &ActiveStage) -> Verdict {
 }
 
 fn copy_budget(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
-    if facts.now.since(stage.copied) < COPY_MS && stage.copied <= facts.now {
+    if facts.now.since(stage.copied) < MIN_COPY_INTERVAL_MS && stage.copied <= facts.now {
         return Verdict::silent("the copy of the budget is young enough");
     }
     let Some(used_pct) = facts.meter.reading().and_then(Reading::used_pct) else {
@@ -124,15 +127,15 @@ fn copy_budget(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
     }
 }
 
-/// After a boundary nobody in the conversation may know any more which stage this is.
-fn remind(stage: &ActiveStage) -> Verdict {
+/// A compaction may have removed the stage from the conversation.
+fn remind_of_stage(stage: &ActiveStage) -> Verdict {
     let text = format!("Before this compaction: {}. `tidegate cycle status` shows it.", stage.key_fact());
     let say = Say { to: Audience::Model, text, weight: 90, explains: false, when_said: Vec::new() };
     Verdict { says: vec![say], ..Verdict::silent("a stage outlives the compaction") }
 }
 
-/// A session begins in a project whose cycle has stopped, or was left in the middle of a stage.
-fn waits(facts: &Facts<'_>) -> Verdict {
+/// A session begins in a project whose cycle stopped, or was left in the middle of a stage.
+fn offer_resume(facts: &Facts<'_>) -> Verdict {
     let standing = match &facts.cycle {
         Known::Value(standing) => standing,
         Known::Absent => return Verdict::silent("no cycle is under way here"),
@@ -143,40 +146,40 @@ fn waits(facts: &Facts<'_>) -> Verdict {
     }
     let state = match &standing.state {
         Ok(state) => state,
-        Err(damage @ Damage::UnknownCycle(_)) => {
-            return unusable(facts, damage, Vec::new(), "the cycle is not known");
+        Err(damage @ CycleDamage::UnknownCycle(_)) => {
+            return report_unusable(facts, damage, Vec::new(), "the cycle is not known");
         }
-        Err(damage) => return damaged(facts, standing, damage, Vec::new()),
+        Err(damage) => return set_aside_damaged(facts, standing, damage, Vec::new()),
     };
     let session = facts.event.session.as_str();
     let because = match state.status {
-        Status::Stopped => "a cycle has stopped here",
-        Status::Running if standing.owner_gone => "a cycle was left in the middle of a stage",
-        Status::Running if standing.other_owner(session).is_some() => {
+        CycleStatus::Stopped => "a cycle has stopped here",
+        CycleStatus::Running if standing.owner_gone => "a cycle was left in the middle of a stage",
+        CycleStatus::Running if standing.other_owner(session).is_some() => {
             return Verdict::silent("the cycle is another session's");
         }
-        Status::Running => return Verdict::silent("the cycle is this session's, or nobody's"),
-        Status::Failed | Status::Complete => return Verdict::silent("the cycle has ended"),
+        CycleStatus::Running => return Verdict::silent("the cycle is this session's, or nobody's"),
+        CycleStatus::Failed | CycleStatus::Complete => return Verdict::silent("the cycle has ended"),
     };
     if !facts.person.may_be_there() {
         return Verdict::silent("nobody is there");
     }
-    let told = facts.marks.value().is_some_and(|marks| marks.session.noticed(WAITS));
-    if told || state.told.iter().any(|told| told == session) {
+    let told = facts.marks.value().is_some_and(|marks| marks.session.noticed(RESUME_OFFERED));
+    if told || state.resume_told.iter().any(|told| told == session) {
         return Verdict::silent("it was said in this session");
     }
-    if state.told.len() >= MOST_TOLD {
+    if state.resume_told.len() >= MAX_SESSIONS_TOLD {
         return Verdict::silent("it was said in three sessions");
     }
     let Some(cycle) = &standing.cycle else { return Verdict::silent("the cycle is not known") };
-    let (to_model, to_user) = if state.status == Status::Stopped {
-        stopped_before(facts, cycle, state)
+    let (to_model, to_user) = if state.status == CycleStatus::Stopped {
+        stopped_texts(facts, cycle, state)
     } else {
-        left_in(facts, cycle, state)
+        left_behind_texts(facts, cycle, state)
     };
     let when_said = vec![
-        Effect::mark(SessionMark::Notice(WAITS.to_owned())),
-        Effect::Cycle(effect::Effect::ResumeTold { project: project(facts) }),
+        Effect::mark(SessionMark::Notice(RESUME_OFFERED.to_owned())),
+        Effect::Cycle(effect::Effect::ResumeTold { project: stage_project(facts) }),
     ];
     Verdict {
         says: vec![
@@ -187,64 +190,74 @@ fn waits(facts: &Facts<'_>) -> Verdict {
     }
 }
 
-/// The project that the session's stage was begun in, where it is in one.
-fn project(facts: &Facts<'_>) -> Option<String> {
+/// The project in which the session's stage began.
+fn stage_project(facts: &Facts<'_>) -> Option<String> {
     facts.marks.value()?.cycle.stage.as_ref()?.project.clone()
 }
 
-/// The stages that are over, as they are told.
-fn ended(cycle: &Cycle, state: &State) -> Vec<String> {
+fn ended_stages(cycle: &Cycle, state: &CycleState) -> Vec<String> {
     let done = cycle.names(0).into_iter().enumerate().filter(|(at, _)| state.was_done(cycle, *at));
     done.map(|(_, name)| name).collect()
 }
 
-fn listed(names: &[String]) -> String {
+fn join_or_nothing(names: &[String]) -> String {
     if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }
 
-/// What is said of a cycle that has stopped, to the model and to the person.
-fn stopped_before(facts: &Facts<'_>, cycle: &Cycle, state: &State) -> (String, String) {
-    let done = ended(cycle, state);
-    // Any other reason is somebody's text, and a repository can bring the file: it is for the person who asks, not for the model.
-    let why = state.stopped_reason.as_deref().filter(|why| *why == BUDGET).map(|why| format!(" ({why})"));
+/// Texts for the model and the person.
+fn stopped_texts(facts: &Facts<'_>, cycle: &Cycle, state: &CycleState) -> (String, String) {
+    let done = ended_stages(cycle, state);
+    // Other reasons are free text in a file that a repository may bring along: fit for a person who asks, not for the
+    // model.
+    let why =
+        state.stopped_reason.as_deref().filter(|why| *why == OUT_OF_CONTEXT).map(|why| format!(" ({why})"));
     let why = why.unwrap_or_default();
     let to_model = format!(
-        "The file .claude/{FILE} says that a cycle of this project ({}) has stopped{}. Done: {}. Not begun: {}. `tidegate cycle resume` goes on with {} in this \
+        "The file .claude/{STATE_FILE} says that a cycle of this project ({}) has stopped{}. Done: {}. Not begun: {}. `tidegate cycle resume` goes on with {} in this \
          session; nothing is begun until the person wants it.",
         state.cycle,
         why,
-        listed(&done),
-        listed(&state.skipped_stages),
+        join_or_nothing(&done),
+        join_or_nothing(&state.skipped_stages),
         state.resumes_at(),
     );
     (to_model, words::waits(facts.lang, &state.cycle, &done, &state.skipped_stages))
 }
 
-/// The same of one whose session went away in the middle of a stage.
-fn left_in(facts: &Facts<'_>, cycle: &Cycle, state: &State) -> (String, String) {
+/// Texts for the model and the person.
+fn left_behind_texts(facts: &Facts<'_>, cycle: &Cycle, state: &CycleState) -> (String, String) {
     let (at, of) = (cycle.position(&state.stage).unwrap_or_default(), cycle.stages.len());
-    let done = ended(cycle, state);
+    let done = ended_stages(cycle, state);
     let to_model = format!(
-        "The file .claude/{FILE} says that a cycle of this project ({}) was in stage {} ({} of {of}) in another session, which has ended or was not heard of for an \
+        "The file .claude/{STATE_FILE} says that a cycle of this project ({}) was in stage {} ({} of {of}) in another session, which has ended or was not heard of for an \
          hour. Done: {}. `tidegate cycle resume` begins that stage again in this session; nothing is begun until the person wants it.",
         state.cycle,
         state.stage,
         at + 1,
-        listed(&done),
+        join_or_nothing(&done),
     );
     (to_model, words::left(facts.lang, &state.cycle, &state.stage, at + 1, of))
 }
 
-/// The file is damaged: it is put aside.
-fn damaged(facts: &Facts<'_>, standing: &Standing, damage: &Damage, mut effects: Vec<Effect>) -> Verdict {
-    let aside = effect::Effect::SetAside { project: project(facts), old: standing.text.clone() };
+fn set_aside_damaged(
+    facts: &Facts<'_>,
+    standing: &CycleStanding,
+    damage: &CycleDamage,
+    mut effects: Vec<Effect>,
+) -> Verdict {
+    let aside = effect::Effect::SetAside { project: stage_project(facts), old: standing.text.clone() };
     effects.push(Effect::Cycle(aside));
-    unusable(facts, damage, effects, "the state file is damaged")
+    report_unusable(facts, damage, effects, "the state file is damaged")
 }
 
-/// The file cannot be used: nobody is steered, the person is told once. Where only the config does not know the cycle (a slip of
-/// the pen in it, trust that was lost), the file stays where it is: it is good again when the config is.
-fn unusable(facts: &Facts<'_>, damage: &Damage, effects: Vec<Effect>, because: &'static str) -> Verdict {
+/// Tells the person once. An unknown cycle (a typo in the config, lost trust) leaves the file in place: it is valid
+/// again once the config is.
+fn report_unusable(
+    facts: &Facts<'_>,
+    damage: &CycleDamage,
+    effects: Vec<Effect>,
+    because: &'static str,
+) -> Verdict {
     let mut verdict = Verdict { effects, ..Verdict::silent(because) };
     if !facts.marks.value().is_some_and(|marks| marks.session.noticed(DAMAGED)) {
         verdict.says.push(Say {
@@ -258,60 +271,59 @@ fn unusable(facts: &Facts<'_>, damage: &Damage, effects: Vec<Effect>, because: &
     verdict
 }
 
-/// The file is there, and what it says is not known: the cycle stays where it is, and the person is told once.
-fn unreadable(facts: &Facts<'_>, stage: &ActiveStage, why: &str) -> Verdict {
-    let mut verdict = pause(stage, "the state file cannot be read");
+/// Leaves the cycle as it is and tells the person once.
+fn report_unreadable(facts: &Facts<'_>, stage: &ActiveStage, why: &str) -> Verdict {
+    let mut verdict = pause_cycle(stage, "the state file cannot be read");
     if !facts.marks.value().is_some_and(|marks| marks.session.noticed(UNREADABLE)) {
-        let text = words::unreadable(facts.lang, &plain(why));
+        let text = words::unreadable(facts.lang, &sanitize_line(why));
         let when_said = vec![Effect::mark(SessionMark::Notice(UNREADABLE.to_owned()))];
         verdict.says.push(Say { to: Audience::User, text, weight: 60, explains: false, when_said });
     }
     verdict
 }
 
-/// The turn ends and the cycle stays where it is.
-fn pause(stage: &ActiveStage, because: &'static str) -> Verdict {
-    turn_ends(stage, Turn::Closed, because)
+fn pause_cycle(stage: &ActiveStage, because: &'static str) -> Verdict {
+    end_turn(stage, Turn::Closed, because)
 }
 
-/// The same, until the person says how it goes on.
-fn wait(stage: &ActiveStage, because: &'static str) -> Verdict {
-    turn_ends(stage, Turn::Waiting, because)
+/// Pauses until the person answers.
+fn wait_for_person(stage: &ActiveStage, because: &'static str) -> Verdict {
+    end_turn(stage, Turn::Waiting, because)
 }
 
-fn turn_ends(stage: &ActiveStage, turn: Turn, because: &'static str) -> Verdict {
+fn end_turn(stage: &ActiveStage, turn: Turn, because: &'static str) -> Verdict {
     let effects = (stage.turn != turn).then_some(Effect::mark(Mark::StageTurn(turn)));
     Verdict { effects: effects.into_iter().collect(), ..Verdict::silent(because) }
 }
 
-/// A turn of the main thread ends.
-fn stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Verdict {
+fn decide_at_stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Verdict {
     let left = || vec![Effect::mark(Mark::StageLeft)];
     let standing = match &facts.cycle {
         Known::Value(standing) => standing,
         Known::Absent => return Verdict { effects: left(), ..Verdict::silent("the state file is gone") },
-        Known::Broken(why) => return unreadable(facts, known, why),
+        Known::Broken(why) => return report_unreadable(facts, known, why),
     };
     if !standing.of_project {
         return Verdict { effects: left(), ..Verdict::silent("the cycle is another project's") };
     }
     let (state, cycle) = match (&standing.state, &standing.cycle) {
         (Ok(state), Some(cycle)) => (state, cycle),
-        (Err(damage @ Damage::UnknownCycle(_)), _) => {
-            let Verdict { effects, .. } = pause(known, "the cycle is not known");
-            return unusable(facts, damage, effects, "the cycle is not known");
+        (Err(damage @ CycleDamage::UnknownCycle(_)), _) => {
+            let Verdict { effects, .. } = pause_cycle(known, "the cycle is not known");
+            return report_unusable(facts, damage, effects, "the cycle is not known");
         }
-        (Err(damage), _) => return damaged(facts, standing, damage, left()),
-        (Ok(_), None) => return pause(known, "the cycle is not known"),
+        (Err(damage), _) => return set_aside_damaged(facts, standing, damage, left()),
+        (Ok(_), None) => return pause_cycle(known, "the cycle is not known"),
     };
     if state.session_id.as_deref() != Some(facts.event.session.as_str()) {
         return Verdict { effects: left(), ..Verdict::silent("the cycle is another session's") };
     }
-    if state.status != Status::Running {
+    if state.status != CycleStatus::Running {
         return Verdict { effects: left(), ..Verdict::silent("the cycle has ended") };
     }
-    let Some(at) = cycle.position(&state.stage) else { return pause(known, "the stage is not known") };
-    // Somebody may have changed the file: what it says counts. Or the config: then the stage is the same, its skill and place may not.
+    let Some(at) = cycle.position(&state.stage) else { return pause_cycle(known, "the stage is not known") };
+    // The file has the last word if it was edited. After a change of the config the stage stays, but its skill and
+    // position may differ.
     let same = known.stage == state.stage && known.cycle == state.cycle;
     let begun = ActiveStage::begin(&state.cycle, cycle, at, facts.now, known.turn).map(|begun| {
         if same {
@@ -322,46 +334,46 @@ fn stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Verdict {
     });
     let begun = begun.filter(|begun| begun != known);
     let stage = begun.as_ref().unwrap_or(known);
-    let mut verdict = within(facts, config, &Ending { facts, standing, state, cycle, stage, at });
+    let mut verdict = decide_in_stage(facts, config, &StageEnd { facts, standing, state, cycle, stage, at });
     if let Some(begun) = &begun {
         verdict.effects.insert(0, Effect::mark(Mark::Stage(Box::new(begun.clone()))));
     }
     verdict
 }
 
-/// The turn ends in a stage that is this session's.
-fn within(facts: &Facts<'_>, config: &Config, ending: &Ending<'_>) -> Verdict {
+/// The turn ends in a stage of this session.
+fn decide_in_stage(facts: &Facts<'_>, config: &Config, ending: &StageEnd<'_>) -> Verdict {
     let stage = ending.stage;
     if config.stepped_down(ID) {
-        return pause(stage, "stepped down: stages are not chained");
+        return pause_cycle(stage, "stepped down: stages are not chained");
     }
-    if asks(facts.event) {
-        return wait(stage, "the last message asks something");
+    if asks_question(facts.event) {
+        return wait_for_person(stage, "the last message asks something");
     }
     match stage.turn {
-        Turn::Interrupted => return broken_in(facts, stage),
+        Turn::Interrupted => return report_interruption(facts, stage),
         Turn::Waiting => return Verdict::silent("the person has not answered"),
         Turn::Closed | Turn::Open => {}
     }
     if facts.event.has_running_agents() {
-        return pause(stage, "agents still run in the background");
+        return pause_cycle(stage, "agents still run in the background");
     }
     if facts.marks.value().is_some_and(|marks| marks.verification.check_runs(facts.event)) {
-        return pause(stage, "a check still runs in the background");
+        return pause_cycle(stage, "a check still runs in the background");
     }
     if !stage.done && stage.held {
-        return pause(stage, "the stage is not done, and a stop was held for it");
+        return pause_cycle(stage, "the stage is not done, and a stop was held for it");
     }
     if !stage.done {
-        return hold(facts, stage);
+        return block_stop(facts, stage);
     }
     ending.decide()
 }
 
-/// A prompt came before the turn of the last one had ended. The client tells hooks neither of an interrupt nor of a prompt that
-/// waited in its queue, so the person who did not mean to hold the cycle up learns why it waits.
-fn broken_in(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
-    let mut verdict = pause(stage, "the person broke in");
+/// The client reports neither an interrupt nor a queued prompt. A person who did not mean to hold up the cycle learns
+/// why it waits.
+fn report_interruption(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
+    let mut verdict = pause_cycle(stage, "the person broke in");
     if stage.done {
         let text = words::stage_waits(facts.lang, stage);
         verdict.says.push(Say {
@@ -375,15 +387,15 @@ fn broken_in(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
     verdict
 }
 
-/// Whether the last message asks the person something, with or without a list of what there is to choose from.
-fn asks(event: &Event<'_>) -> bool {
+/// The last message asks the person something, with or without a list of choices.
+fn asks_question(event: &Event<'_>) -> bool {
     let Some(message) = event.last_message else { return false };
-    let message = message.tail(ENDING);
+    let message = message.tail(ENDING_CHARS);
     let mut lines = message.lines().rev().filter(|line| !line.trim().is_empty());
     if lines.clone().next().is_some_and(is_question) {
         return true;
     }
-    // A heading asks nobody.
+    // A heading is not a question.
     let is_heading = |line: &str| line.starts_with(['#', '*', '_']);
     let before = lines.find(|line| !is_choice(line));
     before.is_some_and(|line| is_question(line) && !is_heading(line))
@@ -399,7 +411,7 @@ fn is_question(line: &str) -> bool {
         || ["ますか", "ませんか", "ですか", "しょうか"].iter().any(|end| said.ends_with(end))
 }
 
-/// An item of a list, or a line that belongs to one.
+/// A list item or its continuation.
 fn is_choice(line: &str) -> bool {
     if line.starts_with(char::is_whitespace) || line.starts_with(['-', '•', '・']) || line.starts_with("* ")
     {
@@ -411,14 +423,14 @@ fn is_choice(line: &str) -> bool {
 }
 
 /// A stop before the stage is done.
-fn hold(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
+fn block_stop(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
     let ActiveStage { cycle, stage: name, skill, number, of, .. } = stage;
     let mut reason = format!(
         "Stage {name} ({number} of {of}) of the cycle {cycle} is under way, and its skill `{skill}` was not invoked since it began. \
          Invoking it is the stage; `tidegate cycle done` says that the stage is done without it, `tidegate cycle fail REASON` that it \
          cannot be. The next stop is not held."
     );
-    repeat_answer(facts, &mut reason);
+    request_full_answer(facts, &mut reason);
     let asks = Asks::stage(name.as_str(), skill.as_str());
     Verdict {
         call: Call::Deny,
@@ -430,8 +442,8 @@ fn hold(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
     }
 }
 
-/// Where nobody is there the last message is the result.
-fn repeat_answer(facts: &Facts<'_>, reason: &mut String) {
+/// Without a person, the last message is the result of the run.
+fn request_full_answer(facts: &Facts<'_>, reason: &mut String) {
     if !facts.person.may_be_there() {
         reason.push_str(
             " The last message of this run is its result: at the end, give the whole final answer again.",
@@ -439,18 +451,17 @@ fn repeat_answer(facts: &Facts<'_>, reason: &mut String) {
     }
 }
 
-/// What is left, and how that is known.
+/// Tokens left, by reliability.
 enum Budget {
-    /// By a reading of this request.
+    /// From a reading of this request.
     Current(u64),
-    /// By one that may be of the request before, less what a turn usually adds.
+    /// From a reading that may be one request old, reduced by the growth of a usual turn.
     Stale(u64),
-    /// Not at all.
     Unknown,
 }
 
 impl Budget {
-    fn of(facts: &Facts<'_>) -> Budget {
+    fn read(facts: &Facts<'_>) -> Budget {
         let left = facts.meter.reading().and_then(Reading::left);
         match (&facts.meter, left) {
             (Meter::Current(_), Some(left)) => Budget::Current(left),
@@ -465,39 +476,42 @@ impl Budget {
 }
 
 /// The end of a stage.
-struct Ending<'a> {
+struct StageEnd<'a> {
     facts: &'a Facts<'a>,
-    standing: &'a Standing,
-    state: &'a State,
+    standing: &'a CycleStanding,
+    state: &'a CycleState,
     cycle: &'a Cycle,
     stage: &'a ActiveStage,
     at: usize,
 }
 
-impl Ending<'_> {
+impl StageEnd<'_> {
     fn decide(&self) -> Verdict {
         let next = self.at + 1;
         if next >= self.cycle.stages.len() {
-            return self.complete();
+            return self.complete_cycle();
         }
         if self.stage.chained >= self.cycle.stages.len() {
-            return pause(self.stage, "as many stages in one turn as the cycle has");
+            return pause_cycle(self.stage, "as many stages in one turn as the cycle has");
         }
-        let needed = self.standing.min_left.get(next).copied().unwrap_or_else(|| self.cycle.built_in(next));
-        match Budget::of(self.facts) {
+        let needed =
+            self.standing.min_left.get(next).copied().unwrap_or_else(|| self.cycle.default_min_left(next));
+        match Budget::read(self.facts) {
             Budget::Current(left) if left >= needed => {
-                self.advance(next, Some((left, needed)), "there is room for the next stage")
+                self.begin_stage(next, Some((left, needed)), "there is room for the next stage")
             }
-            Budget::Stale(left) if left >= needed => self.advance(
+            Budget::Stale(left) if left >= needed => self.begin_stage(
                 next,
                 Some((left, needed)),
                 "there is room for the next stage, by a stale reading and a turn's growth",
             ),
             Budget::Unknown => {
-                self.advance(next, None, "what is left is not known: goes on as if there were room")
+                self.begin_stage(next, None, "what is left is not known: goes on as if there were room")
             }
-            Budget::Current(left) => self.stop(next, left, needed, "there is no room for the next stage"),
-            Budget::Stale(left) => self.stop(
+            Budget::Current(left) => {
+                self.stop_cycle(next, left, needed, "there is no room for the next stage")
+            }
+            Budget::Stale(left) => self.stop_cycle(
                 next,
                 left,
                 needed,
@@ -506,27 +520,26 @@ impl Ending<'_> {
         }
     }
 
-    /// The state with this stage over.
-    fn ended(&self) -> State {
+    fn ended_state(&self) -> CycleState {
         let used = self.facts.meter.reading().map(|reading| reading.used);
         let boundary = self.facts.marks.value().and_then(|marks| marks.session.boundary);
-        let mut state = self.state.clone().at(self.facts.now);
+        let mut state = self.state.clone().updated_at(self.facts.now);
         state.end_stage(used, boundary.is_some_and(|at| at >= self.stage.began));
         state
     }
 
-    fn step(&self, new: Option<State>, ended: Option<Run>, mark: Mark) -> Effect {
-        let (project, old) = (project(self.facts), self.standing.text.clone());
-        Effect::Cycle(effect::Effect::Step(Box::new(Step { project, old, new, ended, mark })))
+    fn step_effect(&self, new: Option<CycleState>, ended: Option<CycleRun>, mark: Mark) -> Effect {
+        let (project, old) = (stage_project(self.facts), self.standing.text.clone());
+        Effect::Cycle(effect::Effect::Step(Box::new(CycleStep { project, old, new, ended, mark })))
     }
 
-    fn advance(&self, next: usize, budget: Option<(u64, u64)>, because: &'static str) -> Verdict {
+    fn begin_stage(&self, next: usize, budget: Option<(u64, u64)>, because: &'static str) -> Verdict {
         let turn = self.stage.turn;
         let begun = ActiveStage::begin(&self.state.cycle, self.cycle, next, self.facts.now, turn);
-        let Some(begun) = begun else { return pause(self.stage, "the stage is not known") };
+        let Some(begun) = begun else { return pause_cycle(self.stage, "the stage is not known") };
         let ActiveStage { chained, copied, ref project, .. } = *self.stage;
         let begun = ActiveStage { chained: chained + 1, copied, project: project.clone(), ..begun };
-        let mut state = self.ended();
+        let mut state = self.ended_state();
         let used = self.facts.meter.reading().map(|reading| reading.used);
         state.begin_stage(&begun.stage, used);
         let mut reason = format!(
@@ -542,7 +555,7 @@ impl Ending<'_> {
             ),
             None => write!(reason, " How much context is left is not known."),
         };
-        repeat_answer(self.facts, &mut reason);
+        request_full_answer(self.facts, &mut reason);
         let asks = Asks::stage(begun.stage.as_str(), begun.skill.as_str());
         let text = words::stage_begins(self.facts.lang, self.stage, &begun.stage);
         Verdict {
@@ -550,45 +563,46 @@ impl Ending<'_> {
             reason: Some(reason),
             because,
             says: vec![Say { to: Audience::User, text, weight: 50, explains: true, when_said: Vec::new() }],
-            effects: vec![self.step(Some(state), None, Mark::Stage(Box::new(begun)))],
+            effects: vec![self.step_effect(Some(state), None, Mark::Stage(Box::new(begun)))],
             asks,
         }
     }
 
-    fn stop(&self, next: usize, left: u64, needed: u64, because: &'static str) -> Verdict {
-        let mut state = self.ended();
+    fn stop_cycle(&self, next: usize, left: u64, needed: u64, because: &'static str) -> Verdict {
+        let mut state = self.ended_state();
         let used = self.facts.meter.reading().and_then(Reading::used_pct);
-        state.status = Status::Stopped;
-        state.stopped_reason = Some(BUDGET.to_owned());
+        state.status = CycleStatus::Stopped;
+        state.stopped_reason = Some(OUT_OF_CONTEXT.to_owned());
         state.skipped_stages = self.cycle.names(next);
         state.remaining_pct = used.map(|used| ((100.0 - used).max(0.0) * 10.0).round() / 10.0);
-        state.told.clear();
+        state.resume_told.clear();
         let text = words::stopped(self.facts.lang, self.stage, &state.skipped_stages, left, needed);
         Verdict {
             says: vec![Say { to: Audience::User, text, weight: 60, explains: false, when_said: Vec::new() }],
-            effects: vec![self.step(Some(state), None, Mark::StageLeft)],
+            effects: vec![self.step_effect(Some(state), None, Mark::StageLeft)],
             ..Verdict::silent(because)
         }
     }
 
-    fn complete(&self) -> Verdict {
-        let mut state = self.ended();
-        state.status = Status::Complete;
-        let run = Run::of(&state, Some(self.cycle), Status::Complete.name(), self.facts.now);
-        // Others may have written any names into the file; the config's are fit to be shown.
+    fn complete_cycle(&self) -> Verdict {
+        let mut state = self.ended_state();
+        state.status = CycleStatus::Complete;
+        let run =
+            CycleRun::from_state(&state, Some(self.cycle), CycleStatus::Complete.name(), self.facts.now);
+        // The file may contain any names; those in the config are fit to be shown.
         let known = run.stages.iter().filter(|took| self.cycle.position(&took.name).is_some());
-        let known: Vec<Took> = known.cloned().collect();
-        let text = words::complete(self.facts.lang, &run.cycle, &known, &metrics(&state));
+        let known: Vec<StageCost> = known.cloned().collect();
+        let text = words::complete(self.facts.lang, &run.cycle, &known, &format_metrics(&state));
         Verdict {
             says: vec![Say { to: Audience::User, text, weight: 60, explains: false, when_said: Vec::new() }],
-            effects: vec![self.step(None, Some(run), Mark::StageLeft)],
+            effects: vec![self.step_effect(None, Some(run), Mark::StageLeft)],
             ..Verdict::silent("the last stage is done")
         }
     }
 }
 
-/// What the stages say about themselves: `sprint: tests 12, files 3; audit: score 9`.
-pub fn metrics(state: &State) -> String {
+/// `sprint: tests 12, files 3; audit: score 9`.
+pub fn format_metrics(state: &CycleState) -> String {
     let shown = |value: &serde_json::Value| match value {
         serde_json::Value::String(text) => text.clone(),
         value => value.to_string(),
@@ -601,10 +615,10 @@ pub fn metrics(state: &State) -> String {
         }
         value => format!("{name}: {}", shown(value)),
     };
-    plain(&state.metrics.iter().map(of_stage).collect::<Vec<_>>().join("; "))
+    sanitize_line(&state.metrics.iter().map(of_stage).collect::<Vec<_>>().join("; "))
 }
 
-/// Somebody else wrote it: on one line, short, and without anything that steers a terminal.
-pub fn plain(text: &str) -> String {
-    replace_hidden(first_chars(text, LONGEST_METRICS), ' ')
+/// Untrusted text: one short line without terminal control characters.
+pub fn sanitize_line(text: &str) -> String {
+    replace_hidden(first_chars(text, MAX_METRICS_CHARS), ' ')
 }

@@ -1,5 +1,5 @@
-//! A JSON object written again with other values, in a file that others write, too: members stay in their order, and a value
-//! that did not change stays as it was written.
+//! Rewrites a JSON object in a file that other tools write too: keeps the order of members and the notation of
+//! unchanged values.
 
 use std::fmt;
 
@@ -7,13 +7,12 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-/// One step of indentation.
 const STEP: &str = "  ";
 
-/// Members of an object in their order, each value as text.
-struct Written<'a>(Vec<(String, &'a str)>);
+/// Members in their order, each value as source text.
+struct SourceMembers<'a>(Vec<(String, &'a str)>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Written<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for SourceMembers<'a> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct Members;
 
@@ -27,7 +26,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Written<'a> {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut members = Vec::new();
                 while let Some((name, value)) = map.next_entry::<String, &RawValue>()? {
-                    // Of two with the same name the last counts.
+                    // Of duplicate members the last counts.
                     members.retain(|(known, _)| *known != name);
                     members.push((name, value.get()));
                 }
@@ -35,19 +34,19 @@ impl<'de: 'a, 'a> Deserialize<'de> for Written<'a> {
             }
         }
 
-        from.deserialize_map(Members).map(Written)
+        from.deserialize_map(Members).map(SourceMembers)
     }
 }
 
-/// The text of an object that was written so before. New members come last, the `first` ones in that order before others.
-pub(super) fn rewrite(old: &str, new: &Map<String, Value>, first: &[&str]) -> String {
-    let mut text = object(old, new, first, "");
+/// Renders `new` in the style of `old`. New members come last, those in `first` before the others.
+pub(super) fn rewrite_object(old: &str, new: &Map<String, Value>, first: &[&str]) -> String {
+    let mut text = render_object(old, new, first, "");
     text.push('\n');
     text
 }
 
-fn object(old: &str, new: &Map<String, Value>, first: &[&str], indent: &str) -> String {
-    let Written(old) = serde_json::from_str(old).unwrap_or(Written(Vec::new()));
+fn render_object(old: &str, new: &Map<String, Value>, first: &[&str], indent: &str) -> String {
+    let SourceMembers(old) = serde_json::from_str(old).unwrap_or(SourceMembers(Vec::new()));
     let inner = format!("{indent}{STEP}");
     let is_old = |name: &str| old.iter().any(|(known, _)| known == name);
     let kept = old.iter().filter_map(|(name, old)| Some((name.as_str(), Some(*old), new.get(name)?)));
@@ -56,22 +55,26 @@ fn object(old: &str, new: &Map<String, Value>, first: &[&str], indent: &str) -> 
     let added = named.chain(others.map(|(name, value)| (name.as_str(), None, value)));
     let members = kept.chain(added.filter(|(name, ..)| !is_old(name)));
     let lines: Vec<String> = members
-        .map(|(name, old, value)| format!("{inner}{}: {}", Value::from(name), member(old, value, &inner)))
+        .map(|(name, old, value)| {
+            format!("{inner}{}: {}", Value::from(name), render_member(old, value, &inner))
+        })
         .collect();
     if lines.is_empty() { "{}".to_owned() } else { format!("{{\n{}\n{indent}}}", lines.join(",\n")) }
 }
 
-fn member(old: Option<&str>, new: &Value, indent: &str) -> String {
+fn render_member(old: Option<&str>, new: &Value, indent: &str) -> String {
     match (old, new) {
-        (Some(old), _) if serde_json::from_str(old).is_ok_and(|old| same(&old, new)) => old.to_owned(),
-        (old, Value::Object(members)) => object(old.unwrap_or_default(), members, &[], indent),
-        // No string has a line break in it.
+        (Some(old), _) if serde_json::from_str(old).is_ok_and(|old| is_same_value(&old, new)) => {
+            old.to_owned()
+        }
+        (old, Value::Object(members)) => render_object(old.unwrap_or_default(), members, &[], indent),
+        // Safe: JSON strings contain no raw line breaks.
         _ => format!("{new:#}").replace('\n', &format!("\n{indent}")),
     }
 }
 
-/// `35` and `35.0` are one number.
-fn same(old: &Value, new: &Value) -> bool {
+/// Treats `35` and `35.0` as equal.
+fn is_same_value(old: &Value, new: &Value) -> bool {
     let by_value = matches!((old, new), (Value::Number(a), Value::Number(b)) if a.is_f64() != b.is_f64());
     old == new || by_value && old.as_f64() == new.as_f64()
 }
@@ -99,8 +102,8 @@ mod tests {
         let text = "{\n  \"z\": 1.50,\n  \"stage\": \"ü\",\n  \"big\": 123456789012345678901234567890,\n  \"in\": {\n    \
              \"y\": [1,2 , 3],\n    \"x\": {\n      \"k\": 1e2,\n      \"b\": [\n        \"q\",\n        {}\n      ]\n    }\n  },\n  \
              \"left\": 35,\n  \"twice\": 2e0,\n  \"first\": {},\n  \"second\": 1,\n  \"other\": null\n}\n";
-        assert_eq!(rewrite(old, &new, &["first", "second", "third"]), text);
-        assert_eq!(rewrite("", &of(&json!({})), &[]), "{}\n");
+        assert_eq!(rewrite_object(old, &new, &["first", "second", "third"]), text);
+        assert_eq!(rewrite_object("", &of(&json!({})), &[]), "{}\n");
     }
 
     fn value() -> impl Strategy<Value = Value> {
@@ -123,11 +126,11 @@ mod tests {
         #[test]
         fn it_says_what_it_is_to_say(old in value(), new in value()) {
             let new = of(&new);
-            let text = rewrite(&old.to_string(), &new, &["b"]);
+            let text = rewrite_object(&old.to_string(), &new, &["b"]);
             let read: Value = serde_json::from_str(&text).unwrap();
             prop_assert_eq!(&read, &Value::Object(new.clone()));
             // And once more nothing changes.
-            prop_assert_eq!(rewrite(&text, &new, &[]), text);
+            prop_assert_eq!(rewrite_object(&text, &new, &[]), text);
         }
     }
 }

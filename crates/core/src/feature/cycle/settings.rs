@@ -1,7 +1,7 @@
-//! Section `[cycle]`: whether stages are chained, and the cycles by their names.
+//! Section `[cycle]`: the mode, and the cycles by name.
 //!
-//! A project's own cycle waits for trust: a stage's skill is what the model is sent to next, a repository can bring skills of
-//! its own, and `min_left` can be anything. All of that is a person's to see before a session is steered by it.
+//! A project's own cycle waits for trust: it names the skills that the model is sent to, a repository can bring
+//! skills of its own, and `min_left` can be anything. A person sees all of that before it steers a session.
 
 use serde_json::json;
 
@@ -13,31 +13,25 @@ use crate::settings::section::{Key, Named, Project, Put, Section, Voice, Wrong, 
 use crate::settings::setting::{Setting, choices};
 use crate::settings::value::Value;
 
-/// What the policy does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CycleMode {
-    /// Does not look.
     Off,
-    /// Only records.
     Shadow,
-    /// Chains stages.
     On,
 }
 
 choices!(CycleMode { "off" => CycleMode::Off, "shadow" => CycleMode::Shadow, "on" => CycleMode::On });
 
-/// Section `[cycle]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// Whether it chains stages (`on`), only records (`shadow`), or does not look.
     pub mode: CycleMode,
-    /// Cycles that a config names; the built-in one is not among them, unless one replaces it.
+    /// Includes the built-in cycle only if a config replaces it.
     cycles: Vec<(String, Cycle)>,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        // The built-in one is made where somebody asks for it: every hook run makes a config.
+        // The built-in cycle is created on demand: every hook run creates a config.
         Settings { mode: CycleMode::On, cycles: Vec::new() }
     }
 }
@@ -83,20 +77,18 @@ const NAMED: Named = Named {
 };
 
 impl Settings {
-    /// The cycle of this name.
     pub fn cycle(&self, name: &str) -> Option<Cycle> {
         let known = self.cycles.iter().find(|(known, _)| known == name).map(|(_, cycle)| cycle.clone());
         known.or_else(|| (name == BUILT_IN).then(Cycle::default))
     }
 
-    /// The names of those that a config has.
-    pub fn configured(&self) -> impl Iterator<Item = &str> {
+    pub fn configured_names(&self) -> impl Iterator<Item = &str> {
         self.cycles.iter().map(|(name, _)| name.as_str())
     }
 
-    /// All names, the built-in one first.
+    /// The built-in cycle first.
     pub fn cycle_names(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(BUILT_IN).chain(self.configured().filter(|name| *name != BUILT_IN))
+        std::iter::once(BUILT_IN).chain(self.configured_names().filter(|name| *name != BUILT_IN))
     }
 }
 
@@ -122,7 +114,7 @@ impl Section for Settings {
         if name == MODE.name {
             Some(MODE.project)
         } else {
-            definition::is_name(name).then_some(NAMED.project)
+            definition::is_cycle_name(name).then_some(NAMED.project)
         }
     }
 
@@ -145,9 +137,11 @@ impl Section for Settings {
     fn check(&self, key: &str, value: &Value) -> Result<(), Wrong> {
         match key {
             "mode" => CycleMode::read(value).map(drop).map_err(Wrong::Value),
-            // A mistyped word.
+            // A mistyped key.
             _ if !value.is_table() => Err(Wrong::Unknown),
-            name if !definition::is_name(name) => Err(Wrong::Value("this cannot name a cycle".to_owned())),
+            name if !definition::is_cycle_name(name) => {
+                Err(Wrong::Value("this cannot name a cycle".to_owned()))
+            }
             _ => Cycle::read(value).map(drop).map_err(Wrong::Value),
         }
     }

@@ -1,6 +1,7 @@
-//! `.claude/dev-cycle.state.json`: where a cycle stands, in a form that other tools read and write, too.
+//! `.claude/dev-cycle.state.json`: the progress of a cycle, in a format that other tools read and write too.
 //!
-//! What we do not know stays in it. What cannot be true of a cycle makes the whole file damaged: nobody is steered by it then.
+//! Unknown members are preserved. An impossible value makes the whole file damaged, and the cycle is not driven by
+//! it.
 
 use std::fmt;
 
@@ -9,47 +10,42 @@ use serde_json::{Map, Value, json};
 use crate::event::SessionId;
 use crate::feature::cycle::BUILT_IN;
 use crate::feature::cycle::definition::Cycle;
-use crate::feature::cycle::rewrite::rewrite;
+use crate::feature::cycle::rewrite::rewrite_object;
 use crate::text::cut::first_chars;
 use crate::text::hidden::replace_hidden;
 use crate::time::Millis;
 
-/// The file, in the host's folder of the project.
-pub const FILE: &str = "dev-cycle.state.json";
+/// In the host's folder of the project.
+pub const STATE_FILE: &str = "dev-cycle.state.json";
 
-/// The reason why a cycle stops where there is no room for the next stage.
-pub const BUDGET: &str = "context_budget";
+/// `stopped_reason` of a cycle that stopped for lack of context.
+pub const OUT_OF_CONTEXT: &str = "context_budget";
 
-/// More than so many sessions are not told how to resume.
-pub const MOST_TOLD: usize = 3;
+/// Limit for sessions that are told how to resume.
+pub const MAX_SESSIONS_TOLD: usize = 3;
 
-/// Whether a cycle goes on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Status {
-    /// A stage is under way.
+pub enum CycleStatus {
     #[default]
     Running,
     /// There was no room for the next stage.
     Stopped,
-    /// A stage failed.
     Failed,
-    /// The last stage is done.
     Complete,
 }
 
-impl Status {
-    /// The name in the file.
+impl CycleStatus {
     pub fn name(self) -> &'static str {
         match self {
-            Status::Running => "running",
-            Status::Stopped => "stopped",
-            Status::Failed => "failed",
-            Status::Complete => "complete",
+            CycleStatus::Running => "running",
+            CycleStatus::Stopped => "stopped",
+            CycleStatus::Failed => "failed",
+            CycleStatus::Complete => "complete",
         }
     }
 
-    fn named(name: &str) -> Option<Status> {
-        [Status::Running, Status::Stopped, Status::Failed, Status::Complete]
+    fn from_name(name: &str) -> Option<CycleStatus> {
+        [CycleStatus::Running, CycleStatus::Stopped, CycleStatus::Failed, CycleStatus::Complete]
             .into_iter()
             .find(|status| status.name() == name)
     }
@@ -57,129 +53,119 @@ impl Status {
 
 /// Tokens in use at both ends of a stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spent {
-    /// When it began.
+pub struct StageTokens {
     pub start: Option<u64>,
-    /// When it ended.
     pub end: Option<u64>,
     /// The conversation was compacted in between.
     pub compacted: bool,
-    /// It ended, whether or not the numbers are known.
+    /// Set even if the numbers are unknown.
     pub ended: bool,
 }
 
-impl Spent {
-    /// What the stage took, where that can be told.
+impl StageTokens {
+    /// Cost of the stage, if known.
     pub fn tokens(self) -> Option<u64> {
         self.end?.checked_sub(self.start?).filter(|_| !self.compacted)
     }
 }
 
-/// Why a file says nothing.
+/// Why a state file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Damage {
-    /// No JSON object: torn, or of something else.
+pub enum CycleDamage {
+    /// Torn, or not a JSON object.
     NoObject,
-    /// A member cannot be what it is.
+    /// A member with an impossible value.
     Member(&'static str),
-    /// The config knows no such cycle.
+    /// The config has no such cycle.
     UnknownCycle(String),
-    /// The cycle has no such stage.
     UnknownStage(String),
 }
 
-impl fmt::Display for Damage {
+impl fmt::Display for CycleDamage {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Damage::NoObject => out.write_str("it is no JSON object"),
-            Damage::Member(name) => write!(out, "`{name}` has no value that it can have"),
-            Damage::UnknownCycle(name) => write!(out, "no cycle is called {}", shown(name)),
-            Damage::UnknownStage(name) => write!(out, "the cycle has no stage {}", shown(name)),
+            CycleDamage::NoObject => out.write_str("it is no JSON object"),
+            CycleDamage::Member(name) => write!(out, "`{name}` has no value that it can have"),
+            CycleDamage::UnknownCycle(name) => write!(out, "no cycle is called {}", quote_name(name)),
+            CycleDamage::UnknownStage(name) => write!(out, "the cycle has no stage {}", quote_name(name)),
         }
     }
 }
 
-/// Somebody else wrote it.
-fn shown(name: &str) -> String {
+/// The name comes from a file that anyone may have written.
+fn quote_name(name: &str) -> String {
     format!("`{}`", replace_hidden(first_chars(name, 64), char::REPLACEMENT_CHARACTER))
 }
 
-/// Where a cycle stands.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct State {
-    /// The stage that is under way or, where it is not running, the last one that was.
+pub struct CycleState {
+    /// The stage under way, or the last one if the cycle is not running.
     pub stage: String,
-    /// Whether it goes on.
-    pub status: Status,
-    /// Why not: `context_budget`, or what somebody said.
+    pub status: CycleStatus,
+    /// `context_budget`, or free text.
     pub stopped_reason: Option<String>,
-    /// Stages that were not begun.
+    /// Stages that did not begin.
     pub skipped_stages: Vec<String>,
-    /// Per cent of the window that were left when it stopped.
+    /// Percentage of the window that was left when it stopped.
     pub remaining_pct: Option<f64>,
-    /// Which cycle.
     pub cycle: String,
     /// The session that it steers.
     pub session_id: Option<String>,
-    /// The project, by its root.
+    /// Root of the project.
     pub project: Option<String>,
-    /// When it began.
     pub started_at: Option<String>,
-    /// When it last changed.
     pub updated_at: Option<String>,
-    /// What the stages say about themselves.
+    /// Reported by the stages themselves.
     pub metrics: Map<String, Value>,
-    /// What the stages took.
-    pub stages: Vec<(String, Spent)>,
-    /// The sessions that were told how to resume it.
-    pub told: Vec<String>,
-    /// The text as it was read: what we do not know stays.
+    pub stages: Vec<(String, StageTokens)>,
+    /// Sessions that were told how to resume it.
+    pub resume_told: Vec<String>,
+    /// Source text, to preserve unknown members.
     written: String,
 }
 
-/// A member that is there and is not `null`.
-fn member<'a>(members: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+fn non_null<'a>(members: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     members.get(name).filter(|value| !value.is_null())
 }
 
-fn text(members: &Map<String, Value>, name: &'static str) -> Result<Option<String>, Damage> {
-    match member(members, name) {
+fn read_text(members: &Map<String, Value>, name: &'static str) -> Result<Option<String>, CycleDamage> {
+    match non_null(members, name) {
         None => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(_) => Err(Damage::Member(name)),
+        Some(_) => Err(CycleDamage::Member(name)),
     }
 }
 
-/// Shown to people, and looked for among our own: what cannot name a session is none.
-fn session_id(members: &Map<String, Value>) -> Result<Option<String>, Damage> {
-    let id = text(members, "session_id")?;
+/// Checked, because it is shown to people and looked up in Tidegate's own state.
+fn read_session_id(members: &Map<String, Value>) -> Result<Option<String>, CycleDamage> {
+    let id = read_text(members, "session_id")?;
     match id.as_deref().map(SessionId::parse) {
-        Some(Err(_)) => Err(Damage::Member("session_id")),
+        Some(Err(_)) => Err(CycleDamage::Member("session_id")),
         _ => Ok(id),
     }
 }
 
-fn texts(members: &Map<String, Value>, name: &'static str) -> Result<Vec<String>, Damage> {
-    let Some(value) = member(members, name) else { return Ok(Vec::new()) };
-    let items = value.as_array().ok_or(Damage::Member(name))?;
-    let item = |item: &Value| item.as_str().map(str::to_owned).ok_or(Damage::Member(name));
+fn read_texts(members: &Map<String, Value>, name: &'static str) -> Result<Vec<String>, CycleDamage> {
+    let Some(value) = non_null(members, name) else { return Ok(Vec::new()) };
+    let items = value.as_array().ok_or(CycleDamage::Member(name))?;
+    let item = |item: &Value| item.as_str().map(str::to_owned).ok_or(CycleDamage::Member(name));
     items.iter().map(item).collect()
 }
 
-fn object(members: &Map<String, Value>, name: &'static str) -> Result<Map<String, Value>, Damage> {
-    match member(members, name) {
+fn read_object(members: &Map<String, Value>, name: &'static str) -> Result<Map<String, Value>, CycleDamage> {
+    match non_null(members, name) {
         None => Ok(Map::new()),
         Some(Value::Object(inner)) => Ok(inner.clone()),
-        Some(_) => Err(Damage::Member(name)),
+        Some(_) => Err(CycleDamage::Member(name)),
     }
 }
 
-fn spent(value: &Value) -> Result<Spent, Damage> {
-    const NAME: Damage = Damage::Member("stages");
+fn read_stage_tokens(value: &Value) -> Result<StageTokens, CycleDamage> {
+    const NAME: CycleDamage = CycleDamage::Member("stages");
     let members = value.as_object().ok_or(NAME)?;
-    let tokens = |name: &str| member(members, name).map(|value| value.as_u64().ok_or(NAME)).transpose();
-    let flag = |name: &str| member(members, name).map_or(Ok(false), |value| value.as_bool().ok_or(NAME));
-    Ok(Spent {
+    let tokens = |name: &str| non_null(members, name).map(|value| value.as_u64().ok_or(NAME)).transpose();
+    let flag = |name: &str| non_null(members, name).map_or(Ok(false), |value| value.as_bool().ok_or(NAME));
+    Ok(StageTokens {
         start: tokens("tokens_at_start")?,
         end: tokens("tokens_at_end")?,
         compacted: flag("compacted")?,
@@ -187,60 +173,60 @@ fn spent(value: &Value) -> Result<Spent, Damage> {
     })
 }
 
-impl State {
-    /// Reads the file.
-    pub fn parse(bytes: &[u8]) -> Result<State, Damage> {
+impl CycleState {
+    pub fn parse(bytes: &[u8]) -> Result<CycleState, CycleDamage> {
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-        let Ok(Value::Object(members)) = serde_json::from_slice(bytes) else { return Err(Damage::NoObject) };
-        let stage = text(&members, "stage")?.filter(|stage| !stage.is_empty());
-        let status = match text(&members, "status")? {
-            None => Status::Running,
-            Some(name) => Status::named(&name).ok_or(Damage::Member("status"))?,
+        let Ok(Value::Object(members)) = serde_json::from_slice(bytes) else {
+            return Err(CycleDamage::NoObject);
         };
-        let remaining_pct = match member(&members, "remaining_pct") {
+        let stage = read_text(&members, "stage")?.filter(|stage| !stage.is_empty());
+        let status = match read_text(&members, "status")? {
+            None => CycleStatus::Running,
+            Some(name) => CycleStatus::from_name(&name).ok_or(CycleDamage::Member("status"))?,
+        };
+        let remaining_pct = match non_null(&members, "remaining_pct") {
             None => None,
-            Some(value) => Some(value.as_f64().ok_or(Damage::Member("remaining_pct"))?),
+            Some(value) => Some(value.as_f64().ok_or(CycleDamage::Member("remaining_pct"))?),
         };
-        let stages = object(&members, "stages")?;
-        let stages = stages.iter().map(|(name, value)| Ok((name.clone(), spent(value)?)));
-        Ok(State {
-            stage: stage.ok_or(Damage::Member("stage"))?,
+        let stages = read_object(&members, "stages")?;
+        let stages = stages.iter().map(|(name, value)| Ok((name.clone(), read_stage_tokens(value)?)));
+        Ok(CycleState {
+            stage: stage.ok_or(CycleDamage::Member("stage"))?,
             status,
-            stopped_reason: text(&members, "stopped_reason")?,
-            skipped_stages: texts(&members, "skipped_stages")?,
+            stopped_reason: read_text(&members, "stopped_reason")?,
+            skipped_stages: read_texts(&members, "skipped_stages")?,
             remaining_pct,
-            cycle: text(&members, "cycle")?.unwrap_or_else(|| BUILT_IN.to_owned()),
-            session_id: session_id(&members)?,
-            project: text(&members, "project")?,
-            started_at: text(&members, "started_at")?,
-            updated_at: text(&members, "updated_at")?,
-            metrics: object(&members, "metrics")?,
-            stages: stages.collect::<Result<_, Damage>>()?,
-            told: texts(&members, "resume_told")?,
+            cycle: read_text(&members, "cycle")?.unwrap_or_else(|| BUILT_IN.to_owned()),
+            session_id: read_session_id(&members)?,
+            project: read_text(&members, "project")?,
+            started_at: read_text(&members, "started_at")?,
+            updated_at: read_text(&members, "updated_at")?,
+            metrics: read_object(&members, "metrics")?,
+            stages: stages.collect::<Result<_, CycleDamage>>()?,
+            resume_told: read_texts(&members, "resume_told")?,
             written: String::from_utf8_lossy(bytes).into_owned(),
         })
     }
 
-    /// A cycle that begins now; which one and with which stage is still to be said.
-    pub fn started(cycle: &str, now: Millis) -> State {
-        State { cycle: cycle.to_owned(), started_at: Some(now.iso()), ..State::default() }
+    /// A new cycle without a stage yet.
+    pub fn started(cycle: &str, now: Millis) -> CycleState {
+        CycleState { cycle: cycle.to_owned(), started_at: Some(now.iso()), ..CycleState::default() }
     }
 
-    /// Whether its cycle and all stages that it names are known.
-    pub fn check(&self, cycle: Option<&Cycle>) -> Result<(), Damage> {
-        let cycle = cycle.ok_or_else(|| Damage::UnknownCycle(self.cycle.clone()))?;
+    /// Checks that its cycle and stages exist.
+    pub fn check_names(&self, cycle: Option<&Cycle>) -> Result<(), CycleDamage> {
+        let cycle = cycle.ok_or_else(|| CycleDamage::UnknownCycle(self.cycle.clone()))?;
         if self.skipped_stages.len() > cycle.stages.len() {
-            return Err(Damage::Member("skipped_stages"));
+            return Err(CycleDamage::Member("skipped_stages"));
         }
         let mut named = std::iter::once(&self.stage).chain(&self.skipped_stages);
         match named.find(|stage| cycle.position(stage).is_none()) {
-            Some(stage) => Err(Damage::UnknownStage(stage.clone())),
+            Some(stage) => Err(CycleDamage::UnknownStage(stage.clone())),
             None => Ok(()),
         }
     }
 
-    /// The file's text.
-    pub fn text(&self) -> String {
+    pub fn to_text(&self) -> String {
         let before: Map<String, Value> = serde_json::from_str(&self.written).unwrap_or_default();
         let known = [
             ("stage", json!(self.stage)),
@@ -255,7 +241,7 @@ impl State {
             ("updated_at", json!(self.updated_at)),
             ("metrics", Value::Object(self.metrics.clone())),
             ("stages", Value::Object(self.stages_as_json(before.get("stages")))),
-            ("resume_told", json!(self.told)),
+            ("resume_told", json!(self.resume_told)),
         ];
         let names = known.each_ref().map(|(name, _)| *name);
         let mut members = before;
@@ -266,18 +252,18 @@ impl State {
                 Value::Object(inner) => inner.is_empty(),
                 _ => false,
             };
-            // What was there and is empty now is taken out; what was there empty stays as it was.
+            // Removes a member that became empty; one that was written empty stays.
             if !is_empty {
                 members.insert(name.to_owned(), value);
             } else if members.get(name).is_some_and(|old| *old != value) {
                 members.remove(name);
             }
         }
-        rewrite(&self.written, &members, &names)
+        rewrite_object(&self.written, &members, &names)
     }
 
     fn stages_as_json(&self, before: Option<&Value>) -> Map<String, Value> {
-        let stage = |(name, spent): &(String, Spent)| {
+        let stage = |(name, spent): &(String, StageTokens)| {
             let mut members = before.and_then(|all| all.get(name)?.as_object().cloned()).unwrap_or_default();
             for (key, tokens) in [("tokens_at_start", spent.start), ("tokens_at_end", spent.end)] {
                 match tokens {
@@ -297,58 +283,54 @@ impl State {
         self.stages.iter().map(stage).collect()
     }
 
-    /// What a stage took so far.
-    pub fn spent(&mut self, stage: &str) -> &mut Spent {
+    pub fn tokens_mut(&mut self, stage: &str) -> &mut StageTokens {
         let at = self.stages.iter().position(|(name, _)| name == stage).unwrap_or_else(|| {
-            self.stages.push((stage.to_owned(), Spent::default()));
+            self.stages.push((stage.to_owned(), StageTokens::default()));
             self.stages.len() - 1
         });
         &mut self.stages[at].1
     }
 
-    /// The stage under way has ended.
     pub fn end_stage(&mut self, used: Option<u64>, compacted: bool) {
         let stage = self.stage.clone();
-        let spent = self.spent(&stage);
+        let spent = self.tokens_mut(&stage);
         (spent.end, spent.ended) = (used, true);
         spent.compacted |= compacted;
     }
 
-    /// This stage is under way now.
     pub fn begin_stage(&mut self, stage: &str, used: Option<u64>) {
         stage.clone_into(&mut self.stage);
-        *self.spent(stage) = Spent { start: used, ..Spent::default() };
-        self.status = Status::Running;
+        *self.tokens_mut(stage) = StageTokens { start: used, ..StageTokens::default() };
+        self.status = CycleStatus::Running;
         self.stopped_reason = None;
         self.skipped_stages.clear();
         self.remaining_pct = None;
-        self.told.clear();
+        self.resume_told.clear();
     }
 
-    /// When this was written.
     #[must_use]
-    pub fn at(mut self, now: Millis) -> State {
+    pub fn updated_at(mut self, now: Millis) -> CycleState {
         self.updated_at = Some(now.iso_seconds());
         self
     }
 
-    /// Where it would go on: at the first stage that was skipped, else, or where one failed, at the one it names.
+    /// The first skipped stage; without one, or after a failure, the stage under way.
     pub fn resumes_at(&self) -> &str {
-        let skipped = self.skipped_stages.first().filter(|_| self.status != Status::Failed);
+        let skipped = self.skipped_stages.first().filter(|_| self.status != CycleStatus::Failed);
         skipped.unwrap_or(&self.stage)
     }
 
-    /// Whether the stage at this place was done. Other tools write no more than what was not begun: then all before that were.
+    /// Other tools record only the stages that did not begin: then all earlier ones count as done.
     pub fn was_done(&self, cycle: &Cycle, at: usize) -> bool {
         let mut ended = self.stages.iter().filter(|(_, spent)| spent.ended).peekable();
         if ended.peek().is_some() {
             return ended.any(|(name, _)| cycle.position(name) == Some(at));
         }
         let stops = self.skipped_stages.first().and_then(|skipped| cycle.position(skipped));
-        self.status == Status::Stopped && stops.is_some_and(|stops| at < stops)
+        self.status == CycleStatus::Stopped && stops.is_some_and(|stops| at < stops)
     }
 
-    /// Names the run: one that goes on in another session is the same.
+    /// Stays the same when another session resumes the cycle.
     pub fn run_id(&self) -> String {
         format!("{}-{}", self.cycle, self.started_at.as_deref().unwrap_or("?"))
     }
@@ -361,24 +343,27 @@ mod tests {
 
     #[test]
     fn the_plain_form_is_understood() {
-        let state = State::parse(br#"{"stage": "audit"}"#).unwrap();
-        assert_eq!((state.stage.as_str(), state.status, state.session_id), ("audit", Status::Running, None));
+        let state = CycleState::parse(br#"{"stage": "audit"}"#).unwrap();
+        assert_eq!(
+            (state.stage.as_str(), state.status, state.session_id),
+            ("audit", CycleStatus::Running, None)
+        );
         assert_eq!(state.cycle, "dev-cycle");
-        let stopped = State::parse(
+        let stopped = CycleState::parse(
             br#"{"stage": "sprint", "status": "stopped", "stopped_reason": "context_budget",
                  "skipped_stages": ["audit", "ship", "retrospective"], "remaining_pct": 35.2}"#,
         );
         let stopped = stopped.unwrap();
-        assert_eq!((stopped.status, stopped.resumes_at()), (Status::Stopped, "audit"));
-        assert_eq!(stopped.check(Some(&Cycle::default())), Ok(()));
+        assert_eq!((stopped.status, stopped.resumes_at()), (CycleStatus::Stopped, "audit"));
+        assert_eq!(stopped.check_names(Some(&Cycle::default())), Ok(()));
         assert_eq!([0, 1].map(|at| stopped.was_done(&Cycle::default(), at)), [true, false]);
     }
 
     #[test]
     fn what_cannot_be_true_is_damage() {
-        let of = |text: &str| State::parse(text.as_bytes()).unwrap_err();
+        let of = |text: &str| CycleState::parse(text.as_bytes()).unwrap_err();
         for text in ["", "{\"stage\": \"spr", "[]", "null", "\u{0}\u{0}", "{\"stage\": \"a\"} x"] {
-            assert_eq!(of(text), Damage::NoObject, "{text}");
+            assert_eq!(of(text), CycleDamage::NoObject, "{text}");
         }
         for (text, name) in [
             ("{}", "stage"),
@@ -392,29 +377,29 @@ mod tests {
             (r#"{"stage": "a", "stages": {"a": {"tokens_at_start": "many"}}}"#, "stages"),
             (r#"{"stage": "a", "metrics": []}"#, "metrics"),
         ] {
-            assert_eq!(of(text), Damage::Member(name), "{text}");
+            assert_eq!(of(text), CycleDamage::Member(name), "{text}");
         }
-        let state = |text: &str| State::parse(text.as_bytes()).unwrap();
+        let state = |text: &str| CycleState::parse(text.as_bytes()).unwrap();
         let cycle = Cycle::default();
-        let unknown = Damage::UnknownStage("deploy".into());
-        assert_eq!(state(r#"{"stage": "deploy"}"#).check(Some(&cycle)), Err(unknown.clone()));
+        let unknown = CycleDamage::UnknownStage("deploy".into());
+        assert_eq!(state(r#"{"stage": "deploy"}"#).check_names(Some(&cycle)), Err(unknown.clone()));
         let skipped = r#"{"stage": "ship", "skipped_stages": ["deploy"]}"#;
-        assert_eq!(state(skipped).check(Some(&cycle)), Err(unknown));
+        assert_eq!(state(skipped).check_names(Some(&cycle)), Err(unknown));
         let many =
             state(r#"{"stage": "sprint", "skipped_stages": ["ship", "ship", "ship", "ship", "ship"]}"#);
-        assert_eq!(many.check(Some(&cycle)), Err(Damage::Member("skipped_stages")));
+        assert_eq!(many.check_names(Some(&cycle)), Err(CycleDamage::Member("skipped_stages")));
         let other = state(r#"{"stage": "ship", "cycle": "x"}"#);
-        assert_eq!(other.check(None), Err(Damage::UnknownCycle("x".into())));
+        assert_eq!(other.check_names(None), Err(CycleDamage::UnknownCycle("x".into())));
     }
 
     #[test]
     fn what_others_wrote_stays() {
         let text = r#"{"stage": "sprint", "metrics": {"sprint": {"tests": 12}}, "note": "x", "n": 1.50, "none": null,
             "skipped_stages": [], "stages": {"sprint": {"tokens_at_start": 5, "by": "me"}}}"#;
-        let mut state = State::parse(text.as_bytes()).unwrap();
+        let mut state = CycleState::parse(text.as_bytes()).unwrap();
         state.end_stage(Some(9), false);
         state.begin_stage("audit", Some(9));
-        let new: Value = serde_json::from_str(&state.text()).unwrap();
+        let new: Value = serde_json::from_str(&state.to_text()).unwrap();
         let expected = json!({
             "stage": "audit", "status": "running", "cycle": "dev-cycle", "metrics": {"sprint": {"tests": 12}}, "note": "x",
             "n": 1.5, "none": null, "skipped_stages": [],
@@ -434,35 +419,39 @@ mod tests {
             "\"stages\"",
             "\"status\"",
         ];
-        let places = order
-            .map(|member| state.text().find(member).unwrap_or_else(|| panic!("{member}: {}", state.text())));
-        assert!(places.is_sorted(), "{}", state.text());
-        assert_eq!(State::parse(state.text().as_bytes()).unwrap().spent("sprint").tokens(), Some(4));
+        let places = order.map(|member| {
+            state.to_text().find(member).unwrap_or_else(|| panic!("{member}: {}", state.to_text()))
+        });
+        assert!(places.is_sorted(), "{}", state.to_text());
+        assert_eq!(
+            CycleState::parse(state.to_text().as_bytes()).unwrap().tokens_mut("sprint").tokens(),
+            Some(4)
+        );
     }
 
     #[test]
     fn a_compaction_hides_what_a_stage_took() {
-        let spent = Spent { start: Some(5), end: Some(9), compacted: true, ended: true };
+        let spent = StageTokens { start: Some(5), end: Some(9), compacted: true, ended: true };
         assert_eq!(spent.tokens(), None);
-        assert_eq!(Spent { start: Some(9), end: Some(5), ..Spent::default() }.tokens(), None);
+        assert_eq!(StageTokens { start: Some(9), end: Some(5), ..StageTokens::default() }.tokens(), None);
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_survived(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-            let _ = State::parse(&bytes);
+            let _ = CycleState::parse(&bytes);
         }
 
         #[test]
         fn what_is_written_reads_back(stage in "[a-z]{1,9}", reason in proptest::option::of(".{0,30}"),
                 skipped in proptest::collection::vec("[a-z]{1,9}", 0..4), remaining in proptest::option::of(0u32..1000),
                 start in proptest::option::of(0u64..1_000_000)) {
-            let mut state = State { cycle: "x".into(), ..State::default() };
+            let mut state = CycleState { cycle: "x".into(), ..CycleState::default() };
             state.begin_stage(&stage, start);
             (state.stopped_reason, state.skipped_stages, state.remaining_pct) =
                 (reason, skipped, remaining.map(|tenths| f64::from(tenths) / 10.0));
-            let read = State::parse(state.text().as_bytes()).unwrap();
-            prop_assert_eq!(State { written: String::new(), ..read }, state);
+            let read = CycleState::parse(state.to_text().as_bytes()).unwrap();
+            prop_assert_eq!(CycleState { written: String::new(), ..read }, state);
         }
     }
 }

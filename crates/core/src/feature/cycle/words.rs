@@ -1,12 +1,11 @@
 //! Texts for people about cycles.
 
-use super::history::Took;
-use super::state::FILE;
-use super::{ActiveStage, Damage};
+use super::history::StageCost;
+use super::state::STATE_FILE;
+use super::{ActiveStage, CycleDamage};
 use crate::meter::short_tokens;
 use crate::text::lang::Lang;
 
-/// The next stage begins.
 pub(super) fn stage_begins(lang: Lang, done: &ActiveStage, next: &str) -> String {
     let ActiveStage { cycle, stage, number, of, .. } = done;
     match lang {
@@ -15,7 +14,7 @@ pub(super) fn stage_begins(lang: Lang, done: &ActiveStage, next: &str) -> String
     }
 }
 
-/// A cycle stopped after a stage for want of room: tokens left and tokens that the rest needs.
+/// Stopped for lack of context: tokens left, and tokens that the rest needs.
 pub(super) fn stopped(lang: Lang, after: &ActiveStage, skipped: &[String], left: u64, needed: u64) -> String {
     let ActiveStage { cycle, stage, .. } = after;
     let (left, needed) = (short_tokens(left), short_tokens(needed));
@@ -33,7 +32,7 @@ pub(super) fn stopped(lang: Lang, after: &ActiveStage, skipped: &[String], left:
     }
 }
 
-/// A stage is done and the cycle waits, since a prompt came before the turn of the last one had ended.
+/// A stage is done, but the cycle waits because a prompt came before the previous turn had ended.
 pub(super) fn stage_waits(lang: Lang, stage: &ActiveStage) -> String {
     let ActiveStage { cycle, stage, .. } = stage;
     match lang {
@@ -46,21 +45,22 @@ pub(super) fn stage_waits(lang: Lang, stage: &ActiveStage) -> String {
     }
 }
 
-/// The file of a cycle is there and cannot be read.
 pub(super) fn unreadable(lang: Lang, why: &str) -> String {
     match lang {
         Lang::En => {
-            format!("The cycle's file .claude/{FILE} cannot be read ({why}). No stage is begun until it can.")
+            format!(
+                "The cycle's file .claude/{STATE_FILE} cannot be read ({why}). No stage is begun until it can."
+            )
         }
         Lang::Ja => format!(
-            "サイクルのファイル .claude/{FILE} を読めません（{why}）。読めるようになるまで次のステージは始めません。"
+            "サイクルのファイル .claude/{STATE_FILE} を読めません（{why}）。読めるようになるまで次のステージは始めません。"
         ),
     }
 }
 
-/// A cycle is complete; `metrics` is what its stages say about themselves.
-pub(super) fn complete(lang: Lang, cycle: &str, stages: &[Took], metrics: &str) -> String {
-    let took = |took: &Took| match (took.tokens, lang) {
+/// `metrics` is reported by the stages themselves.
+pub(super) fn complete(lang: Lang, cycle: &str, stages: &[StageCost], metrics: &str) -> String {
+    let took = |took: &StageCost| match (took.tokens, lang) {
         (Some(tokens), Lang::En | Lang::Ja) => format!("{} {}", took.name, short_tokens(tokens)),
         (None, Lang::En) => format!("{} (not known)", took.name),
         (None, Lang::Ja) => format!("{}（不明）", took.name),
@@ -78,7 +78,7 @@ pub(super) fn complete(lang: Lang, cycle: &str, stages: &[Took], metrics: &str) 
     }
 }
 
-/// A cycle of this project has stopped.
+/// A cycle of this project has stopped and can be resumed.
 pub(super) fn waits(lang: Lang, cycle: &str, done: &[String], skipped: &[String]) -> String {
     match lang {
         Lang::En => {
@@ -114,31 +114,30 @@ pub(super) fn left(lang: Lang, cycle: &str, stage: &str, number: usize, of: usiz
     }
 }
 
-/// The file of a cycle cannot be used.
-pub(super) fn damaged(lang: Lang, damage: &Damage) -> String {
+pub(super) fn damaged(lang: Lang, damage: &CycleDamage) -> String {
     match lang {
         Lang::En => {
             let kept = match damage {
-                Damage::UnknownCycle(_) => "; trust or the config may say why",
+                CycleDamage::UnknownCycle(_) => "; trust or the config may say why",
                 _ => "; the file is kept beside it with .bad in its name",
             };
             format!(
-                "The cycle's file .claude/{FILE} cannot be used: {damage}. No stage is begun{kept}. `tidegate cycle start` begins anew."
+                "The cycle's file .claude/{STATE_FILE} cannot be used: {damage}. No stage is begun{kept}. `tidegate cycle start` begins anew."
             )
         }
         Lang::Ja => {
             let why = match damage {
-                Damage::NoObject => "JSONオブジェクトではありません".to_owned(),
-                Damage::Member(name) => format!("`{name}` の値が不正です"),
-                Damage::UnknownCycle(_) => "サイクルが設定にありません".to_owned(),
-                Damage::UnknownStage(_) => "ステージがサイクルにありません".to_owned(),
+                CycleDamage::NoObject => "JSONオブジェクトではありません".to_owned(),
+                CycleDamage::Member(name) => format!("`{name}` の値が不正です"),
+                CycleDamage::UnknownCycle(_) => "サイクルが設定にありません".to_owned(),
+                CycleDamage::UnknownStage(_) => "ステージがサイクルにありません".to_owned(),
             };
             let kept = match damage {
-                Damage::UnknownCycle(_) => "設定または信頼の状態を確認してください。",
+                CycleDamage::UnknownCycle(_) => "設定または信頼の状態を確認してください。",
                 _ => "ファイルは名前に .bad を付けて残してあります。",
             };
             format!(
-                "サイクルのファイル .claude/{FILE} を使えません: {why}。次のステージは始めません。{kept}`tidegate cycle start` で\
+                "サイクルのファイル .claude/{STATE_FILE} を使えません: {why}。次のステージは始めません。{kept}`tidegate cycle start` で\
                  最初から始められます。"
             )
         }

@@ -1,11 +1,8 @@
-//! What this room has done.
-
 use crate::feature::verdict::Carried;
 
-/// An effect of this room.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Remember that the person knows that this policy stepped down here.
+    /// Remember that the person was told that this policy stepped down here.
     StepDownTold(String),
 }
 

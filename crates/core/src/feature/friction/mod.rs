@@ -1,6 +1,7 @@
-//! Friction: tells the person, once, that a policy has stepped down in this project.
+//! Friction: tells the person once that a policy has stepped down in this project.
 //!
-//! Whether it steps down is decided where people override it, never here. The rules are in `friction.md` beside this file.
+//! The decision to step down is made elsewhere, when people override a policy. The rules are in `friction.md` next to
+//! this file.
 
 pub mod effect;
 mod words;
@@ -13,7 +14,7 @@ use crate::feature::verdict::{Audience, Effect, Say, Verdict};
 use crate::feature::{Feature, Mode, Policy};
 use crate::settings::section::section;
 
-/// The name in records. It cannot be switched off: it only says what has changed.
+/// The name in records. It cannot be switched off: it only reports a change.
 pub const ID: &str = "friction";
 
 section! {
@@ -24,7 +25,6 @@ section! {
     }
 }
 
-/// What this room adds to the aggregates.
 pub struct Room;
 
 impl Feature for Room {
@@ -33,7 +33,6 @@ impl Feature for Room {
     type Effect = effect::Effect;
 }
 
-/// The policy.
 pub struct Friction;
 
 impl Policy for Friction {
@@ -51,7 +50,7 @@ impl Policy for Friction {
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
-        // It is told once, so it waits for somebody to tell it to.
+        // Told only once, so it waits until a person is there.
         if !facts.person.may_be_there() {
             return Verdict::silent("a policy has stepped down; nobody is there");
         }

@@ -1,8 +1,7 @@
-//! Texts for people about policies that people keep overriding.
+//! Texts for people about policies that are overridden often.
 
 use crate::text::lang::Lang;
 
-/// A policy stepped down in this project.
 pub(super) fn stepped_down(lang: Lang, policy: &str) -> String {
     match lang {
         Lang::En => format!(

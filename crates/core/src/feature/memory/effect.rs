@@ -4,7 +4,7 @@ use crate::event::FailedStep;
 use crate::feature::marks::Mark as AnyMark;
 use crate::feature::memory::job::Work;
 use crate::feature::memory::marks::Mark;
-use crate::feature::verdict::{Carried, When};
+use crate::feature::verdict::{Carried, EffectTiming};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
@@ -36,11 +36,11 @@ impl Carried for Effect {
         false
     }
 
-    fn when(&self) -> When {
+    fn when(&self) -> EffectTiming {
         match self {
             // No hook retries it after the answer, but the next turn can leave it.
-            Effect::Spool { .. } => When::Tried(FailedStep::Spool),
-            Effect::StartWorker { .. } => When::Answered,
+            Effect::Spool { .. } => EffectTiming::Tried(FailedStep::Spool),
+            Effect::StartWorker { .. } => EffectTiming::Answered,
         }
     }
 

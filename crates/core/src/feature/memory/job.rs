@@ -80,7 +80,7 @@ pub struct AnswerDigest {
     pub hash: u64,
 }
 
-/// The project of a relay, unless a tag or a topic names another.
+/// The project of a relay, unless a tag or a topic names one within it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RelayProject {
     /// The git common directory, else the path of its root.

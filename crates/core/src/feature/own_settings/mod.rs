@@ -1,7 +1,7 @@
-//! Own settings: an agent that edits Tidegate's config, state, memory or program, or the host's hook settings, has a person
-//! asked first.
+//! Own settings: when an agent edits Tidegate's config, state, memory or program, or the host's hook settings, a
+//! person is asked first.
 //!
-//! The rules, case by case, are in `own_settings.md` beside this file.
+//! The rules, case by case, are in `own_settings.md` next to this file.
 
 mod words;
 
@@ -26,14 +26,10 @@ section! {
     }
 }
 
-/// What the policy does with such an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OwnSettingsMode {
-    /// Has a person asked.
     Ask,
-    /// Only records.
     Shadow,
-    /// Does not look.
     Off,
 }
 
@@ -43,14 +39,12 @@ choices!(OwnSettingsMode {
     "ask" => OwnSettingsMode::Ask,
 });
 
-/// A command line that writes one of our files has one of these in it, or one of the names of the host's settings: their
-/// names, or the folder it goes to first.
+/// A command line that writes one of Tidegate's files contains one of these, or a name of the host's settings: a file
+/// name, or the folder it changes to first.
 const OWN_NAMES: [&str; 2] = ["tidegate", "memory.db"];
 
-/// The policy's name.
 pub const ID: &str = "own-settings";
 
-/// What this room adds to the aggregates: whether a file that is about to be edited, or was written, is one of ours, and which.
 pub struct Room;
 
 impl Feature for Room {
@@ -66,19 +60,17 @@ pub enum OwnFile {
     Config,
     /// The project's config, in the host's own folder.
     ProjectConfig,
-    /// The host's settings, where our hooks stand.
+    /// The host's settings, which contain Tidegate's hooks.
     Host,
-    /// Our private state.
+    /// Tidegate's private state.
     State,
-    /// The program that hooks start, or a file in whose place it would be found.
+    /// The program that hooks start, or a file that would be found in its place.
     Program,
-    /// What registers our plugin, or says where it is.
+    /// Registers or locates Tidegate's plugin.
     Plugin,
-    /// The store of what is remembered.
     Memory,
 }
 
-/// The policy.
 pub struct OwnSettings;
 
 impl Policy for OwnSettings {
@@ -105,15 +97,15 @@ impl Policy for OwnSettings {
     fn decide(&self, facts: &Facts<'_>, _: &Config) -> Verdict {
         let Some(file) = facts.own_settings else { return Verdict::silent("none of our files") };
         if facts.event.kind != EventKind::PreToolUse {
-            return tell(facts, file);
+            return tell_person(facts, file);
         }
         let paths = facts.event.edit_paths().and_then(Result::ok).unwrap_or_default();
         let path = &quoted_line(&paths.join(", "));
-        match asks_nobody(facts.event) {
+        match unasked_mode(facts.event) {
             None => Verdict {
                 call: Call::Ask,
                 reason: Some(words::edit_asked(facts.lang, file, path)),
-                because: because(file),
+                because: cause_for(file),
                 ..Verdict::pass()
             },
             Some(mode) => {
@@ -135,20 +127,20 @@ impl Policy for OwnSettings {
     }
 }
 
-/// What a command line writes is known only afterwards: the person is told.
-fn tell(facts: &Facts<'_>, file: OwnFile) -> Verdict {
+/// The writes of a command line are known only afterwards: the person is told.
+fn tell_person(facts: &Facts<'_>, file: OwnFile) -> Verdict {
     let text = words::changed(facts.lang, file);
     let say = Say { to: Audience::User, text, weight: 90, explains: true, when_said: Vec::new() };
     Verdict { because: "a command line changed one of our files", says: vec![say], ..Verdict::pass() }
 }
 
-/// The mode in which the host asks no person, whatever the answer is.
-fn asks_nobody<'a>(event: &'a Event<'_>) -> Option<&'a str> {
+/// The permission mode, if the host would not ask a person in it.
+fn unasked_mode<'a>(event: &'a Event<'_>) -> Option<&'a str> {
     let permission = event.permission.as_ref().filter(|permission| permission.asks_nobody)?;
     Some(permission.mode.as_ref())
 }
 
-fn because(file: OwnFile) -> &'static str {
+fn cause_for(file: OwnFile) -> &'static str {
     match file {
         OwnFile::Config | OwnFile::ProjectConfig => "the file is Tidegate's config",
         OwnFile::Host => "the file holds the host's hooks",

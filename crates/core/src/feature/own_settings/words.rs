@@ -1,12 +1,12 @@
-//! Texts for people about edits of files that decide what Tidegate does.
+//! Texts for people about edits to files that decide what Tidegate does.
 
 use super::ID;
 use crate::feature::own_settings::OwnFile;
 use crate::text::lang::Lang;
 
-/// An agent wants to edit one of these files: the question to the person.
+/// The question to the person.
 pub(super) fn edit_asked(lang: Lang, file: OwnFile, path: &str) -> String {
-    let name = name(lang, file);
+    let name = describe_file(lang, file);
     match lang {
         Lang::En => {
             let risk = match file {
@@ -25,9 +25,9 @@ pub(super) fn edit_asked(lang: Lang, file: OwnFile, path: &str) -> String {
     }
 }
 
-/// The same in a mode of the client in which it asks no person.
+/// For a permission mode in which the client does not ask.
 pub(super) fn edit_denied(lang: Lang, file: OwnFile, path: &str, mode: &str) -> String {
-    let name = name(lang, file);
+    let name = describe_file(lang, file);
     match lang {
         Lang::En => format!(
             "The agent wanted to edit {path}: {name}. In the client's mode `{mode}` nobody would have been asked, so it was not \
@@ -40,9 +40,9 @@ pub(super) fn edit_denied(lang: Lang, file: OwnFile, path: &str, mode: &str) -> 
     }
 }
 
-/// A command line of the agent has changed one of these files.
+/// A command line of the agent changed the file.
 pub(super) fn changed(lang: Lang, file: OwnFile) -> String {
-    let name = name(lang, file);
+    let name = describe_file(lang, file);
     match lang {
         Lang::En => format!(
             "A command of the agent has just changed {name}, without anybody being asked. It can switch gates off; \
@@ -55,7 +55,7 @@ pub(super) fn changed(lang: Lang, file: OwnFile) -> String {
     }
 }
 
-fn name(lang: Lang, file: OwnFile) -> &'static str {
+fn describe_file(lang: Lang, file: OwnFile) -> &'static str {
     match (lang, file) {
         (Lang::En, OwnFile::Config) => "Tidegate's config",
         (Lang::Ja, OwnFile::Config) => "Tidegateの設定",

@@ -1,4 +1,4 @@
-//! The session itself: when it began, where it works, what it was told. Other rooms hear these marks.
+//! Marks of the session itself: when it began, where it works, what it was told. Other rooms hear these marks.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,151 +10,134 @@ use crate::text::lang::Lang;
 use crate::text::skill_name::satisfies;
 use crate::time::Millis;
 
-/// One mark, as it is written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
-    /// The session began; what stood before belongs to another one. Not for a session that goes on.
+    /// A new session: earlier marks belong to another one. Not left when a session is resumed.
     Began {
-        /// When.
         at: Millis,
     },
-    /// The client started or resumed the session, or we saw it for the first time.
+    /// The client started or resumed the session, or a hook saw it for the first time.
     Attached(Millis),
-    /// Whether a person is there.
     Attended(Person),
     /// The session's project.
     Root(String),
-    /// Where the host writes the transcript.
     Transcript(String),
-    /// The model it was last known to use.
     Model {
-        /// As asked for, with `[1m]` where it was.
+        /// As requested, including `[1m]`.
         id: String,
-        /// When it was chosen.
         at: Millis,
     },
-    /// What the host's settings files said about compaction.
+    /// Settings about compaction, from the host's settings files.
     Host(HostSettings),
-    /// The language of the last human prompt.
+    /// Language of the last human prompt.
     Lang(Lang),
-    /// Context use when a person's prompt came in.
+    /// Context use when a human prompt arrived.
     Relay(u64),
     /// The conversation was compacted.
     Boundary(Millis),
-    /// A skill was invoked, by the model or by a typed command.
+    /// Invoked by the model or by a typed command.
     Skill {
         /// As the host names it: `name` or `plugin:name`.
         name: String,
-        /// The subagent that did.
+        /// The subagent that invoked it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
     },
-    /// Something that is said once in a session was said: what.
+    /// A text that is given once per session was given.
     Notice(String),
-    /// A directory that the person added to the project.
+    /// Added to the project by the person.
     Directory(String),
-    /// The folder that the main thread's next command line starts in.
+    /// The folder in which the main thread's next command line starts.
     Cwd(String),
-    /// Something waits to be told to the model.
     Note(Note),
-    /// It was told, or is not true any more.
+    /// Delivered, or no longer true.
     NoteGiven(Note),
-    /// A person went through the entries of the flow.
+    /// A person reviewed the entries of the flow.
     Promoted(Millis),
     /// The client ended the session.
     Detached,
-    /// A client that called the session's hooks, for which the system vouches.
+    /// A client that called the session's hooks, verified through the operating system.
     Client(ClientProcess),
 }
 
-/// A process of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientProcess {
-    /// Its number.
     pub process: u64,
-    /// When it began, as the system counts: numbers are used again.
+    /// Start time as the system counts it, because process ids are reused.
     pub since: u64,
 }
 
 impl Mark {
-    /// Whether the main thread invoked this skill. A subagent's call is only its own.
+    /// Only by the main thread: a subagent's call counts for itself.
     pub fn invokes(&self, skill: &str) -> bool {
         matches!(self, Mark::Skill { name, agent: None } if satisfies(name, skill))
     }
 }
 
-/// What waits for the next event that can carry it. The words are found when it is told: by then it may not be true any more.
+/// A message for the model that waits for an event that can carry it. Its text is written on delivery: it may no
+/// longer be true by then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Note {
-    /// Key facts that the last summary lost.
+    /// Key facts missing from the last summary.
     Lost,
-    /// Entries that nobody promoted.
+    /// Entries of the flow that are not reviewed.
     Promote,
-    /// Code was written and no entry since.
+    /// Code was written, but no entry since.
     Flow,
-    /// A topic was left and nothing was recorded for it.
+    /// A topic was left without recording anything for it.
     TopicLeft,
     /// A tag names a topic that does not exist.
     UnknownTopic(i64),
 }
 
-/// The marks, folded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
-    /// When it began, as far as we saw it.
+    /// `None` if the beginning was not observed.
     pub began: Option<Millis>,
     /// When the client last started or resumed it.
     pub attached: Option<Millis>,
-    /// Whether a person was there when we last looked.
     pub person: Option<Person>,
-    /// Its project.
     pub root: Option<String>,
-    /// Its transcript.
     pub transcript: Option<String>,
-    /// Its model, and since when.
+    /// With the time since when.
     pub model: Option<(String, Millis)>,
-    /// What the host's settings files said.
     pub host: Option<HostSettings>,
-    /// The language of the last human prompt.
+    /// Language of the last human prompt.
     pub lang: Option<Lang>,
-    /// Use at the start of the last relays since the last boundary, oldest first.
+    /// Context use at the start of each relay since the last boundary, oldest first.
     pub relays: Vec<u64>,
-    /// The last compaction.
     pub boundary: Option<Millis>,
-    /// Skills that were invoked, each with the subagent that did, oldest first.
+    /// With the subagent that invoked it, oldest first.
     pub skills: Vec<(String, Option<String>)>,
-    /// What was said that is said once, oldest first.
+    /// Oldest first.
     pub notices: Vec<String>,
-    /// Directories that the person added to the project.
     pub directories: Vec<String>,
-    /// The folder that the main thread's next command line starts in.
+    /// The folder in which the main thread's next command line starts.
     pub cwd: Option<String>,
-    /// What waits to be told to the model.
     pub notes: Vec<Note>,
-    /// The client has ended the session, and not begun it again.
     pub detached: bool,
-    /// The clients that called its hooks, newest last. With one of them, calls of others do not count.
+    /// Newest last. Once there is one, calls from other processes do not count.
     pub clients: Vec<ClientProcess>,
 }
 
-/// Notices that begin so hold until the next boundary: what was said of a full context may be true again.
+/// Notices with this prefix hold until the next boundary: a warning about a full context may be due again.
 pub const UNTIL_BOUNDARY: &str = "workflow ";
 
-/// More skills than a session uses; the oldest are forgotten.
+/// More than a session uses; the oldest is forgotten.
 const SKILLS_KEPT: usize = 64;
 
-/// Texts that are said once in a session are few; tasks by their subject may be more.
+/// Few texts are given once per session; tasks, listed by subject, may be more.
 const NOTICES_KEPT: usize = 64;
 
-/// More than there are kinds of them, topics aside.
+/// More than there are kinds, apart from topics.
 const NOTES_KEPT: usize = 8;
 
-/// More clients than are in one session at once.
+/// More than attach to one session at once.
 const CLIENTS_KEPT: usize = 4;
 
-/// More than anybody adds.
+/// More than a person adds.
 const DIRECTORIES_KEPT: usize = 8;
 
 impl RoomMarks for Marks {
@@ -192,11 +175,11 @@ impl RoomMarks for Marks {
                 self.relays.clear();
                 self.notices.retain(|notice| !notice.starts_with(UNTIL_BOUNDARY));
             }
-            Mark::Skill { name, agent } => self.invoke(name, agent),
-            Mark::Notice(what) => keep(&mut self.notices, what, NOTICES_KEPT),
-            Mark::Directory(path) => keep(&mut self.directories, path, DIRECTORIES_KEPT),
+            Mark::Skill { name, agent } => self.note_skill(name, agent),
+            Mark::Notice(what) => push_unique(&mut self.notices, what, NOTICES_KEPT),
+            Mark::Directory(path) => push_unique(&mut self.directories, path, DIRECTORIES_KEPT),
             Mark::Cwd(path) => self.cwd = Some(path),
-            Mark::Note(note) => keep(&mut self.notes, note, NOTES_KEPT),
+            Mark::Note(note) => push_unique(&mut self.notes, note, NOTES_KEPT),
             Mark::NoteGiven(note) => self.notes.retain(|known| *known != note),
             Mark::Promoted(_) => self.notes.retain(|note| *note != Note::Promote),
         }
@@ -233,19 +216,19 @@ impl RoomMarks for Marks {
 }
 
 impl Marks {
-    fn invoke(&mut self, name: String, agent: Option<String>) {
+    fn note_skill(&mut self, name: String, agent: Option<String>) {
         let skill = (name, agent);
         self.skills.retain(|known| *known != skill);
         self.skills.push(skill);
         if self.skills.len() > SKILLS_KEPT {
-            // A subagent's own first: it is gone before its session.
+            // A subagent's own skills go first: it ends before its session.
             let at = self.skills.iter().position(|(_, agent)| agent.is_some()).unwrap_or_default();
             self.skills.remove(at);
         }
     }
 
-    /// Whether a skill was invoked: by its own name, or as `plugin:name`. `own` is what only this agent's own calls
-    /// count for; `None` takes everybody's.
+    /// Matches the skill's own name or `plugin:name`. With `own`, only calls of that agent count (`""` is the main
+    /// thread).
     pub fn invoked(&self, skill: &str, own: Option<&str>) -> bool {
         self.skills.iter().any(|(name, agent)| {
             let same = satisfies(name, skill);
@@ -253,14 +236,13 @@ impl Marks {
         })
     }
 
-    /// Whether this was said already.
     pub fn noticed(&self, what: &str) -> bool {
         self.notices.iter().any(|known| known == what)
     }
 }
 
-/// The newest last, each once.
-fn keep<T: PartialEq>(list: &mut Vec<T>, new: T, most: usize) {
+/// Appends, without duplicates; drops the oldest.
+fn push_unique<T: PartialEq>(list: &mut Vec<T>, new: T, most: usize) {
     list.retain(|known| *known != new);
     list.push(new);
     if list.len() > most {
@@ -314,12 +296,12 @@ pub(in crate::feature) mod tests {
     #[test]
     fn a_skill_is_everybodys_or_ones_own() {
         let mut marks = Marks::default();
-        marks.invoke("tidegate:rules".into(), Some("a1".into()));
+        marks.note_skill("tidegate:rules".into(), Some("a1".into()));
         assert!(marks.invoked("rules", None));
         assert!(marks.invoked("rules", Some("a1")));
         assert!(!marks.invoked("rules", Some("a2")) && !marks.invoked("rules", Some("")));
         for number in 0..100 {
-            marks.invoke(format!("skill-{number}"), None);
+            marks.note_skill(format!("skill-{number}"), None);
         }
         assert_eq!(marks.skills.len(), SKILLS_KEPT);
     }

@@ -1,4 +1,4 @@
-//! What a session is: when it began, where it works, which model it uses.
+//! The session itself: when it began, where it works, which model it uses.
 
 pub mod marks;
 
@@ -11,7 +11,6 @@ use crate::feature::session::marks::Mark;
 use crate::feature::verdict::NoEffect;
 use crate::text::lang::Lang;
 
-/// What this room adds to the aggregates.
 pub struct Room;
 
 impl Feature for Room {
@@ -29,15 +28,15 @@ impl Feature for Room {
     }
 
     fn observe(facts: &Facts<'_>, _: &Config) -> Vec<AnyMark> {
-        observe(facts).into_iter().map(AnyMark::from).collect()
+        observe_session(facts).into_iter().map(AnyMark::from).collect()
     }
 }
 
-fn observe(facts: &Facts<'_>) -> Vec<Mark> {
+fn observe_session(facts: &Facts<'_>) -> Vec<Mark> {
     let event = facts.event;
     let mut marks = Vec::new();
     let starts = event.kind == EventKind::SessionStart;
-    // A session that goes on keeps its marks: `resume`, `compact`, `fork`, and one we meet in the middle.
+    // A continued session keeps its marks: `resume`, `compact`, `fork`, and one first seen in the middle.
     let begins = event.start.is_some_and(Start::is_new);
     let known = facts.marks.value().filter(|_| !begins).map(|marks| &marks.session);
     if begins {

@@ -1,6 +1,6 @@
-//! Skill gate: a file of a class is edited only after the skills that the config requires for it were invoked.
+//! Skill gate: a file may be edited only after the skills that the config requires for its class were invoked.
 //!
-//! The rules, case by case, are in `skill_gate.md` beside this file. What happens when it cannot check is in
+//! The rules, case by case, are in `skill_gate.md` next to this file. Failed checks are handled in
 //! [`crate::pipeline::gate`].
 
 use crate::event::{Event, EventKind};
@@ -18,7 +18,6 @@ mod words;
 
 pub use settings::Settings;
 
-/// What this room adds to the aggregates.
 pub struct Room;
 
 impl Feature for Room {
@@ -27,10 +26,10 @@ impl Feature for Room {
     type Effect = NoEffect;
 }
 
-/// The policy's name. Its registration closes when it cannot check; `TIDEGATE_OFF` with this name opens it.
+/// The policy's name. Its registration denies the call when the check fails; `TIDEGATE_OFF` with this name disables
+/// it.
 pub const ID: &str = "skill-gate";
 
-/// The policy.
 pub struct SkillGate;
 
 impl Policy for SkillGate {
@@ -56,12 +55,12 @@ impl Policy for SkillGate {
     }
 
     fn skills<'c>(&self, config: &'c Config) -> Vec<&'c str> {
-        config.policies.skill_gate.require.all().collect()
+        config.policies.skill_gate.require.all_skills().collect()
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
-        let judged = |file| self.of_file(facts, config, file);
-        // One call may edit several files: the first that is held back holds all of them.
+        let judged = |file| self.decide_file(facts, config, file);
+        // One call may edit several files: the first denial counts for all of them.
         let speaks = |verdict: &Verdict| verdict.call != Call::Pass || !verdict.says.is_empty();
         let held = facts.verification.files.iter().map(judged).find(speaks);
         held.or_else(|| facts.verification.files.first().map(judged))
@@ -70,7 +69,7 @@ impl Policy for SkillGate {
 }
 
 impl SkillGate {
-    fn of_file(&self, facts: &Facts<'_>, config: &Config, file: &Touched) -> Verdict {
+    fn decide_file(&self, facts: &Facts<'_>, config: &Config, file: &Touched) -> Verdict {
         let settings = &config.policies.skill_gate;
         let Some(inside) = file.inside.as_deref() else { return Verdict::silent("outside the project") };
         if is_knowledge(&file.below) {
@@ -102,7 +101,7 @@ impl SkillGate {
         if missing.is_empty() {
             return Verdict::silent("the required skill was invoked");
         }
-        // Of what is only recorded the first denial would have led to the skill.
+        // In shadow mode, the first denial would already have led to the skill.
         let would = format!("{ID}/would/{}", name_a_few(&missing));
         if settings.mode == SkillGateMode::Shadow
             && facts.marks.value().is_some_and(|marks| marks.session.noticed(&would))
@@ -111,9 +110,9 @@ impl SkillGate {
         }
         let elsewhere = agent.is_some() && settings.subagents != Subagents::Own;
         if settings.mode == SkillGateMode::Remind || config.stepped_down(self.id()) {
-            return remind(facts, file, &missing);
+            return remind_of_skills(facts, file, &missing);
         }
-        let mut verdict = deny(facts, inside, &missing, elsewhere);
+        let mut verdict = deny_edit(facts, inside, &missing, elsewhere);
         if settings.mode == SkillGateMode::Shadow {
             verdict.effects.push(Effect::mark(SessionMark::Notice(would)));
         }
@@ -121,7 +120,7 @@ impl SkillGate {
     }
 }
 
-/// Flow and stock: what an agent writes down has to get through whatever else is going on.
+/// Flow and stock: the agent's notes must be writable in any situation.
 fn is_knowledge(below: &str) -> bool {
     let below = below.strip_prefix(CONTEXT_FOLDER).and_then(|below| below.strip_prefix('/'));
     let Some(name) = below else { return false };
@@ -129,7 +128,7 @@ fn is_knowledge(below: &str) -> bool {
     stock || matches!(name, "progress.md" | "progress.archive.md" | "task_plan.md" | "handoff.md")
 }
 
-fn deny(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -> Verdict {
+fn deny_edit(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -> Verdict {
     let (skills, shown) = (name_a_few(missing), quoted_line(file));
     let (noun, was, has) =
         if missing.len() == 1 { ("skill", "was", "has") } else { ("skills", "were", "have") };
@@ -145,7 +144,7 @@ fn deny(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -> Ver
         "{shown} was not edited: the {noun} {skills} must be invoked before a file like this is edited, and {was} not \
          invoked in this session. {way}"
     );
-    // The way past it is the person's, and once is enough.
+    // The way past the gate is for the person, and telling it once is enough.
     let told = facts.marks.value().is_some_and(|marks| marks.session.noticed(ID));
     let say = (!told).then(|| Say {
         to: Audience::User,
@@ -159,13 +158,13 @@ fn deny(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -> Ver
         reason: Some(reason),
         because: "the required skill was not invoked",
         says: say.into_iter().collect(),
-        asks: asks(missing, file),
+        asks: skills_before(missing, file),
         ..Verdict::pass()
     }
 }
 
-/// The same without a denial, once for each set of skills.
-fn remind(facts: &Facts<'_>, file: &Touched, missing: &[&str]) -> Verdict {
+/// Advises instead of denying, once per set of skills.
+fn remind_of_skills(facts: &Facts<'_>, file: &Touched, missing: &[&str]) -> Verdict {
     let skills = name_a_few(missing);
     let notice = format!("{ID}/{skills}");
     if facts.marks.value().is_some_and(|marks| marks.session.noticed(&notice)) {
@@ -180,11 +179,11 @@ fn remind(facts: &Facts<'_>, file: &Touched, missing: &[&str]) -> Verdict {
     Verdict {
         because: "the required skill was not invoked; a reminder is enough here",
         says: vec![Say { to: Audience::Model, text, weight: 50, explains: false, when_said }],
-        asks: asks(missing, file.inside.as_deref().unwrap_or_default()),
+        asks: skills_before(missing, file.inside.as_deref().unwrap_or_default()),
         ..Verdict::pass()
     }
 }
 
-fn asks(missing: &[&str], file: &str) -> Asks {
+fn skills_before(missing: &[&str], file: &str) -> Asks {
     Asks::skills(missing.iter().map(ToString::to_string).collect(), file)
 }

@@ -1,4 +1,4 @@
-//! Section `[skill_gate]`: which skills have to be invoked before which files are edited.
+//! Section `[skill_gate]`: the skills that must be invoked before files are edited.
 
 use crate::file_class::FileClass;
 use crate::settings::list::{AgentType, Exempted, Required, Skill};
@@ -49,8 +49,8 @@ section! {
 }
 
 impl Require {
-    /// The skills for a file, by its path from the project's root: those of its class, then those of every pattern that
-    /// means it, each once.
+    /// `path` is relative to the project's root. Skills of its class come first, then those of each matching pattern,
+    /// without duplicates.
     pub fn skills(&self, path: &str) -> Vec<&str> {
         let class = match FileClass::of(path) {
             FileClass::Code => &self.code,
@@ -67,24 +67,19 @@ impl Require {
         names
     }
 
-    /// The skills for files of every class and pattern.
-    pub(super) fn all(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn all_skills(&self) -> impl Iterator<Item = &str> {
         let of_classes = [&self.code, &self.document, &self.config, &self.other];
         let of_paths = self.paths.0.iter().map(|(_, skills)| skills);
         of_classes.into_iter().chain(of_paths).flat_map(|skills| &skills.0).map(|skill| skill.0.as_str())
     }
 }
 
-/// What the policy does with an edit that came too early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkillGateMode {
-    /// Denies it.
     Deny,
-    /// Lets it through and tells the model.
+    /// The edit passes, and the model is told.
     Remind,
-    /// Only records.
     Shadow,
-    /// Does not look.
     Off,
 }
 
@@ -95,14 +90,14 @@ choices!(SkillGateMode {
     "deny" => SkillGateMode::Deny,
 });
 
-/// What lets a subagent's edit through.
+/// Whose skills count for a subagent's edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subagents {
-    /// Being a subagent.
+    /// Subagents need no skills.
     Exempt,
-    /// What was invoked anywhere in its session.
+    /// Skills invoked anywhere in the session.
     Inherit,
-    /// What it invoked itself.
+    /// Skills invoked by the subagent itself.
     Own,
 }
 

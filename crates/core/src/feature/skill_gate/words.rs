@@ -3,7 +3,6 @@
 use super::ID;
 use crate::text::lang::Lang;
 
-/// An edit was denied.
 pub(super) fn skill_required(lang: Lang, file: &str, skills: &str) -> String {
     match lang {
         Lang::En => format!(

@@ -1,71 +1,63 @@
-//! What a gate wants, step by step, and whether it is there. A model cannot replace text in its own context; all of this can be
-//! seen from outside.
+//! The conditions of a gate, step by step. A model cannot replace text in its own context, but all of these are
+//! visible from outside.
 
 use crate::feature::workflow::definition::Gate;
 use crate::feature::workflow::manifest;
-use crate::feature::workflow::manifest::{Damage, Manifest, Section};
+use crate::feature::workflow::manifest::{Manifest, ManifestDamage, PhaseSection};
 use crate::text::hidden::plain_word;
 use crate::text::tokens::estimate_tokens;
 use crate::time::Millis;
 
-/// A summary that is carried on has at most so many tokens, by our estimate.
-pub const LONGEST_SUMMARY: u64 = 200;
+/// Estimated tokens of a summary that is kept in the conversation.
+pub const MAX_SUMMARY_TOKENS: u64 = 200;
 
-/// From this level on a gate wants the conversation compacted.
+/// From this level on a gate requires a compaction.
 pub const COMPACTS_FROM: u8 = 80;
 
-/// The skill that tells how progress is persisted.
-pub const SKILL: &str = "persisting-progress-across-sessions";
+/// Teaches how to persist progress.
+pub const PROGRESS_SKILL: &str = "persisting-progress-across-sessions";
 
-/// So many files that are not there are named.
-const MOST_NAMED: usize = 8;
+/// Missing files listed by name.
+const MAX_LISTED: usize = 8;
 
-/// Manifests name whole seconds.
+/// Manifests have times in whole seconds.
 const SECOND_MS: u64 = 1000;
 
-/// A file that a section or its summary names.
+/// A file named in a section or its summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named {
-    /// As it is named.
+pub struct NamedFile {
     pub name: String,
-    /// What is there.
-    pub found: Found,
+    pub found: FoundFile,
 }
 
-/// What is where a path leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// A file.
+pub enum FoundFile {
     File {
-        /// How many lines it has.
         lines: usize,
-        /// How many tokens, by our estimate.
+        /// Estimated.
         tokens: u64,
-        /// When it was last written.
         modified: Option<Millis>,
     },
-    /// A file that is too long to be read or that nobody may read: how many bytes.
+    /// Too long or not readable; size in bytes.
     Unread(u64),
-    /// A folder.
     Folder,
-    /// Nothing.
     Missing,
-    /// Something outside of the project.
+    /// Outside of the project.
     Outside,
 }
 
-/// What is known of the session at a gate.
+/// State of the session at a gate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Moment {
-    /// Everything the seeds ask for.
+pub struct GateMoment {
+    /// Apply every condition.
     pub strict: bool,
-    /// The highest level of context use that was seen at the gate.
+    /// The highest level of context use observed at the gate.
     pub level: Option<u8>,
-    /// When the phase was seen to begin.
+    /// When the phase was observed to begin.
     pub began: Option<Millis>,
-    /// When it was seen to end.
+    /// When the phase was observed to end.
     pub ended: Option<Millis>,
-    /// The last boundary.
+    /// The last compaction.
     pub boundary: Option<Millis>,
     /// When the session began.
     pub session: Option<Millis>,
@@ -75,16 +67,15 @@ pub struct Moment {
     pub written: Option<Millis>,
 }
 
-/// The steps of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum GateStep {
     /// The whole output is in a file.
     Output,
-    /// The file reads back.
+    /// The manifest reads back.
     Written,
-    /// A short summary is there.
+    /// A short summary exists.
     Summary,
-    /// What is named exists.
+    /// All named files exist.
     References,
     /// The summary tells what was decided.
     Decisions,
@@ -94,42 +85,37 @@ pub enum Step {
     Skill,
 }
 
-impl Step {
-    /// The name in JSON output.
+impl GateStep {
     pub fn name(self) -> &'static str {
         match self {
-            Step::Output => "full output written",
-            Step::Written => "write verified",
-            Step::Summary => "summary",
-            Step::References => "references valid",
-            Step::Decisions => "key decisions preserved",
-            Step::Compaction => "compaction happened",
-            Step::Skill => "skill invoked",
+            GateStep::Output => "full output written",
+            GateStep::Written => "write verified",
+            GateStep::Summary => "summary",
+            GateStep::References => "references valid",
+            GateStep::Decisions => "key decisions preserved",
+            GateStep::Compaction => "compaction happened",
+            GateStep::Skill => "skill invoked",
         }
     }
 }
 
-/// Whether a step is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Finding {
-    /// It is.
+pub enum StepFinding {
     Met,
-    /// It is not: what is missing.
+    /// With the missing items.
     Missing(String),
-    /// That cannot be known, and does not fail the gate: why.
+    /// Cannot be determined, which does not fail the gate.
     Unknown(String),
 }
 
-/// All that was found at a gate.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Report {
-    /// Which gate.
+pub struct GateReport {
     pub gate: Gate,
-    /// The phase before it.
+    /// Name of the phase before the gate.
     pub phase: String,
-    /// Its key in the manifest, where it has a section.
+    /// Key in the manifest, if the phase has a section.
     pub section: Option<String>,
-    /// How many lines the section has.
+    /// Lines of the section.
     pub lines: usize,
     /// When the manifest was last written.
     pub written: Option<Millis>,
@@ -137,38 +123,33 @@ pub struct Report {
     pub before: u64,
     /// Tokens of the summary.
     pub after: u64,
-    /// The files that are named.
-    pub files: Vec<Named>,
-    /// The steps.
-    pub steps: Vec<(Step, Finding)>,
+    pub files: Vec<NamedFile>,
+    pub steps: Vec<(GateStep, StepFinding)>,
 }
 
-impl Report {
-    /// What is missing.
+impl GateReport {
     pub fn missing(&self) -> Vec<&str> {
         let mut missing = Vec::new();
         for (_, finding) in &self.steps {
-            if let Finding::Missing(what) = finding {
+            if let StepFinding::Missing(what) = finding {
                 missing.push(what.as_str());
             }
         }
         missing
     }
 
-    /// Whether nothing is.
     pub fn is_met(&self) -> bool {
         self.missing().is_empty()
     }
 
-    /// A step's finding.
-    pub fn finding(&self, step: Step) -> Option<&Finding> {
+    pub fn finding(&self, step: GateStep) -> Option<&StepFinding> {
         self.steps.iter().find(|(known, _)| *known == step).map(|(_, finding)| finding)
     }
 }
 
-/// The files that have to be looked at for the gate behind a phase.
-pub fn named(section: &Section) -> Vec<String> {
-    let in_summary = section.summary.as_deref().map(manifest::paths).unwrap_or_default();
+/// The files to examine for the gate after a phase.
+pub fn files_to_examine(section: &PhaseSection) -> Vec<String> {
+    let in_summary = section.summary.as_deref().map(manifest::find_paths).unwrap_or_default();
     let mut names: Vec<String> = Vec::new();
     for name in section.artifacts.iter().chain(&in_summary).chain(&section.paths) {
         if !names.contains(name) {
@@ -178,10 +159,9 @@ pub fn named(section: &Section) -> Vec<String> {
     names
 }
 
-/// Checks the gate behind a phase of a manifest that cannot be read.
-pub fn unreadable(gate: Gate, damage: &Damage, written: Option<Millis>) -> Report {
-    let finding = Finding::Missing(format!("the manifest cannot be used: {damage}"));
-    Report {
+pub fn report_unreadable(gate: Gate, damage: &ManifestDamage, written: Option<Millis>) -> GateReport {
+    let finding = StepFinding::Missing(format!("the manifest cannot be used: {damage}"));
+    GateReport {
         gate,
         phase: format!("phase {}", gate.after),
         section: None,
@@ -190,30 +170,34 @@ pub fn unreadable(gate: Gate, damage: &Damage, written: Option<Millis>) -> Repor
         before: 0,
         after: 0,
         files: Vec::new(),
-        steps: vec![(Step::Written, finding)],
+        steps: vec![(GateStep::Written, finding)],
     }
 }
 
-/// Checks a gate. `files` is what was found of what [`named`] names.
-pub fn check(manifest: &Manifest, gate: Gate, files: Vec<Named>, moment: &Moment) -> Report {
+/// `files` holds the findings for [`files_to_examine`].
+pub fn check_gate(manifest: &Manifest, gate: Gate, files: Vec<NamedFile>, moment: &GateMoment) -> GateReport {
     let phase = manifest.workflow.phase(gate.after).map(|phase| phase.name.clone()).unwrap_or_default();
-    let none = Section { number: gate.after, key: format!("{}_{phase}", gate.after), ..Section::default() };
+    let none = PhaseSection {
+        number: gate.after,
+        key: format!("{}_{phase}", gate.after),
+        ..PhaseSection::default()
+    };
     let found = manifest.section(gate.after);
     let section = found.unwrap_or(&none);
-    let case = Case { section, is_there: found.is_some(), files: &files, moment, gate };
+    let case = GateCase { section, is_there: found.is_some(), files: &files, moment, gate };
     let (before, after) = (case.before(), case.after());
     let mut steps = vec![
-        (Step::Output, case.output(before, after)),
-        (Step::Written, case.written()),
-        (Step::Summary, case.summary(after)),
-        (Step::References, case.references()),
-        (Step::Decisions, case.decisions()),
-        (Step::Compaction, case.compaction()),
+        (GateStep::Output, case.output(before, after)),
+        (GateStep::Written, case.written()),
+        (GateStep::Summary, case.summary(after)),
+        (GateStep::References, case.references()),
+        (GateStep::Decisions, case.decisions()),
+        (GateStep::Compaction, case.compaction()),
     ];
     if moment.strict {
-        steps.push((Step::Skill, case.skill()));
+        steps.push((GateStep::Skill, case.skill()));
     }
-    Report {
+    GateReport {
         gate,
         phase: phase.replace(['_', '-'], " "),
         section: found.map(|section| plain_word(&section.key)),
@@ -226,41 +210,40 @@ pub fn check(manifest: &Manifest, gate: Gate, files: Vec<Named>, moment: &Moment
     }
 }
 
-/// The first of these names.
-fn some_of<'a>(files: impl Iterator<Item = &'a Named>) -> Option<String> {
+fn join_names<'a>(files: impl Iterator<Item = &'a NamedFile>) -> Option<String> {
     let mut names: Vec<String> = files.map(|file| plain_word(&file.name)).collect();
-    let more = names.len().saturating_sub(MOST_NAMED);
-    names.truncate(MOST_NAMED);
+    let more = names.len().saturating_sub(MAX_LISTED);
+    names.truncate(MAX_LISTED);
     if more > 0 {
         names.push(format!("{more} more"));
     }
     (!names.is_empty()).then(|| names.join(", "))
 }
 
-struct Case<'a> {
-    section: &'a Section,
+struct GateCase<'a> {
+    section: &'a PhaseSection,
     is_there: bool,
-    files: &'a [Named],
-    moment: &'a Moment,
+    files: &'a [NamedFile],
+    moment: &'a GateMoment,
     gate: Gate,
 }
 
-impl Case<'_> {
+impl GateCase<'_> {
     fn key(&self) -> String {
         plain_word(&self.section.key)
     }
 
-    fn artifacts(&self) -> impl Iterator<Item = &Named> {
+    fn artifacts(&self) -> impl Iterator<Item = &NamedFile> {
         self.files.iter().filter(|file| self.section.artifacts.contains(&file.name))
     }
 
     /// Tokens of the whole output, in the section and in files.
     fn before(&self) -> u64 {
-        let of_file = |file: &Named| match file.found {
-            Found::File { tokens, .. } => tokens,
-            // About four bytes are a token.
-            Found::Unread(bytes) => bytes / 4,
-            Found::Folder | Found::Missing | Found::Outside => 0,
+        let of_file = |file: &NamedFile| match file.found {
+            FoundFile::File { tokens, .. } => tokens,
+            // Roughly four bytes per token.
+            FoundFile::Unread(bytes) => bytes / 4,
+            FoundFile::Folder | FoundFile::Missing | FoundFile::Outside => 0,
         };
         self.section.body + self.artifacts().map(of_file).sum::<u64>()
     }
@@ -269,127 +252,127 @@ impl Case<'_> {
         self.section.summary.as_deref().map(estimate_tokens).unwrap_or_default()
     }
 
-    /// When the phase began: as the manifest says, else as it was seen. A time that was still to come when the manifest was
-    /// written is a mistake, and no time.
+    /// From the manifest, otherwise as observed. A time after the manifest's last write is a mistake and is ignored.
     fn began(&self) -> Option<Millis> {
         let is_past =
             |began: &Millis| self.moment.written.is_none_or(|written| began.0 <= written.0 + SECOND_MS);
         self.section.began.filter(is_past).or(self.moment.began)
     }
 
-    fn output(&self, before: u64, after: u64) -> Finding {
+    fn output(&self, before: u64, after: u64) -> StepFinding {
         if !self.is_there {
-            return Finding::Missing(format!("phases.{} is not in the manifest", self.key()));
+            return StepFinding::Missing(format!("phases.{} is not in the manifest", self.key()));
         }
         if before == 0 {
-            return Finding::Missing(format!(
+            return StepFinding::Missing(format!(
                 "phases.{} holds no output beside its status, and names no artifacts that do",
                 self.key()
             ));
         }
         if before <= after {
-            return Finding::Missing(format!(
+            return StepFinding::Missing(format!(
                 "the output of phases.{} (about {before} tokens) is no longer than its summary (about {after})",
                 self.key()
             ));
         }
-        let of_file = |file: &Named| match file.found {
-            Found::File { modified, .. } => modified,
+        let of_file = |file: &NamedFile| match file.found {
+            FoundFile::File { modified, .. } => modified,
             _ => None,
         };
         let in_section = (self.section.body > 0).then_some(self.moment.written).flatten();
         let newest = self.artifacts().filter_map(of_file).chain(in_section).max();
         match (self.began(), newest) {
-            (Some(began), Some(newest)) if newest.0 + SECOND_MS < began.0 => Finding::Missing(format!(
+            (Some(began), Some(newest)) if newest.0 + SECOND_MS < began.0 => StepFinding::Missing(format!(
                 "the output of phases.{} was last written at {}, before the phase began at {}",
                 self.key(),
                 newest.iso_seconds(),
                 began.iso_seconds()
             )),
-            (None, _) => Finding::Unknown("when the phase began is not known".to_owned()),
-            (_, None) => Finding::Unknown("when it was written is not known".to_owned()),
-            _ => Finding::Met,
+            (None, _) => StepFinding::Unknown("when the phase began is not known".to_owned()),
+            (_, None) => StepFinding::Unknown("when it was written is not known".to_owned()),
+            _ => StepFinding::Met,
         }
     }
 
-    fn written(&self) -> Finding {
+    fn written(&self) -> StepFinding {
         if self.is_there {
-            Finding::Met
+            StepFinding::Met
         } else {
-            Finding::Missing(format!("phases.{} does not read back", self.key()))
+            StepFinding::Missing(format!("phases.{} does not read back", self.key()))
         }
     }
 
-    fn summary(&self, after: u64) -> Finding {
+    fn summary(&self, after: u64) -> StepFinding {
         if self.section.summary.is_none() {
-            return Finding::Missing(format!("phases.{} has no `summary`", self.key()));
+            return StepFinding::Missing(format!("phases.{} has no `summary`", self.key()));
         }
-        if after > LONGEST_SUMMARY {
-            return Finding::Missing(format!(
-                "the summary of phases.{} is about {after} tokens, and at most {LONGEST_SUMMARY} are carried on",
+        if after > MAX_SUMMARY_TOKENS {
+            return StepFinding::Missing(format!(
+                "the summary of phases.{} is about {after} tokens, and at most {MAX_SUMMARY_TOKENS} are carried on",
                 self.key()
             ));
         }
-        Finding::Met
+        StepFinding::Met
     }
 
-    fn references(&self) -> Finding {
-        let listed = |found: &[Found], text: &str| {
+    fn references(&self) -> StepFinding {
+        let listed = |found: &[FoundFile], text: &str| {
             let names = self.files.iter().filter(|file| found.contains(&file.found));
-            some_of(names).map(|names| format!("{names} {text}"))
+            join_names(names).map(|names| format!("{names} {text}"))
         };
-        let empty =
-            |file: &&Named| matches!(file.found, Found::File { lines: 0, tokens: 0, .. } | Found::Unread(0));
-        let is_empty = some_of(self.artifacts().filter(empty)).map(|names| format!("{names} is empty"));
+        let empty = |file: &&NamedFile| {
+            matches!(file.found, FoundFile::File { lines: 0, tokens: 0, .. } | FoundFile::Unread(0))
+        };
+        let is_empty = join_names(self.artifacts().filter(empty)).map(|names| format!("{names} is empty"));
         let parts = [
-            listed(&[Found::Missing], "is named and does not exist"),
-            listed(&[Found::Outside], "is named and is outside of the project"),
+            listed(&[FoundFile::Missing], "is named and does not exist"),
+            listed(&[FoundFile::Outside], "is named and is outside of the project"),
             is_empty,
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
-        if parts.is_empty() { Finding::Met } else { Finding::Missing(parts.join("; ")) }
+        if parts.is_empty() { StepFinding::Met } else { StepFinding::Missing(parts.join("; ")) }
     }
 
-    fn decisions(&self) -> Finding {
+    fn decisions(&self) -> StepFinding {
         let Some(summary) = &self.section.summary else {
-            return Finding::Missing("no summary tells what was decided".to_owned());
+            return StepFinding::Missing("no summary tells what was decided".to_owned());
         };
         if self.section.decisions || manifest::tells_decisions(summary) {
-            Finding::Met
+            StepFinding::Met
         } else {
-            Finding::Missing(
+            StepFinding::Missing(
                 "the summary tells no decision, and not that there was none (`Key decisions: …`)".to_owned(),
             )
         }
     }
 
-    fn compaction(&self) -> Finding {
-        let Moment { strict, level, .. } = *self.moment;
+    fn compaction(&self) -> StepFinding {
+        let GateMoment { strict, level, .. } = *self.moment;
         let wanted = strict || level.is_some_and(|level| level >= COMPACTS_FROM);
-        // What was seen counts more than what somebody wrote down.
+        // Observation takes precedence over the manifest.
         let ended = self.moment.ended.or(self.section.ended);
         let since = [self.moment.boundary, self.moment.session].into_iter().flatten().max();
         match (ended, since) {
-            (Some(ended), Some(since)) if since >= ended => return Finding::Met,
+            (Some(ended), Some(since)) if since >= ended => return StepFinding::Met,
             _ if !wanted && level.is_none() => {
-                return Finding::Unknown("how full the context is is not known".to_owned());
+                return StepFinding::Unknown("how full the context is is not known".to_owned());
             }
-            _ if !wanted => return Finding::Met,
-            (None, _) => return Finding::Unknown("when the phase ended is not known".to_owned()),
+            _ if !wanted => return StepFinding::Met,
+            (None, _) => return StepFinding::Unknown("when the phase ended is not known".to_owned()),
             _ => {}
         }
         let from = if strict { String::new() } else { format!(" (wanted from {COMPACTS_FROM}% on)") };
-        Finding::Missing(format!(
+        StepFinding::Missing(format!(
             "the conversation was not compacted since phase {} ended{from}; the person can type /compact",
             self.gate.after
         ))
     }
 
-    fn skill(&self) -> Finding {
+    fn skill(&self) -> StepFinding {
         if self.moment.skill {
-            return Finding::Met;
+            return StepFinding::Met;
         }
-        Finding::Missing(format!("the skill `{SKILL}` was not invoked since the phase began"))
+        StepFinding::Missing(format!("the skill `{PROGRESS_SKILL}` was not invoked since the phase began"))
     }
 }
 
@@ -408,24 +391,24 @@ mod tests {
 
     const WHOLE: &str = "    log: |\n      a long text that says what was found in every file that was read, one by one\n    summary: |\n      Key decisions: none\n";
 
-    fn moment() -> Moment {
-        Moment {
+    fn moment() -> GateMoment {
+        GateMoment {
             level: Some(60),
             began: Some(BEGAN),
             ended: Some(ENDED),
             written: Some(Millis(ENDED.0 + 5000)),
-            ..Moment::default()
+            ..GateMoment::default()
         }
     }
 
-    fn file(name: &str, tokens: u64, modified: Millis) -> Named {
-        let found = Found::File { lines: 1, tokens, modified: Some(modified) };
-        Named { name: name.into(), found }
+    fn file(name: &str, tokens: u64, modified: Millis) -> NamedFile {
+        let found = FoundFile::File { lines: 1, tokens, modified: Some(modified) };
+        NamedFile { name: name.into(), found }
     }
 
-    fn missing(section: &str, files: Vec<Named>, moment: &Moment) -> String {
+    fn missing(section: &str, files: Vec<NamedFile>, moment: &GateMoment) -> String {
         let gate = Gate { number: 1, after: 3 };
-        check(&manifest(section), gate, files, moment).missing().join(" | ")
+        check_gate(&manifest(section), gate, files, moment).missing().join(" | ")
     }
 
     #[test]
@@ -450,12 +433,12 @@ mod tests {
             (artifact, vec![file("d.md", 500, early)], "before the phase began"),
             (
                 artifact,
-                vec![Named { name: "d.md".into(), found: Found::Missing }],
+                vec![NamedFile { name: "d.md".into(), found: FoundFile::Missing }],
                 "holds no output beside its status, and names no artifacts that do | d.md is named and does not exist",
             ),
             (
                 artifact,
-                vec![Named { name: "d.md".into(), found: Found::Outside }],
+                vec![NamedFile { name: "d.md".into(), found: FoundFile::Outside }],
                 "d.md is named and is outside of the project",
             ),
             (artifact, vec![file("d.md", 500, late), file("e.md", 0, late)], ""),
@@ -473,7 +456,7 @@ mod tests {
 
     #[test]
     fn words_of_a_manifest_steer_nothing() {
-        let named = |name: String| Named { name, found: Found::Missing };
+        let named = |name: String| NamedFile { name, found: FoundFile::Missing };
         let mut files = vec![named(format!("\u{1b}[2J\n{}", "x".repeat(5000)))];
         files.extend((0..90).map(|number| named(format!("{number}.md"))));
         let said = missing(WHOLE, files, &moment());
@@ -481,7 +464,7 @@ mod tests {
         assert!(said.len() < 400 && !said.contains(char::is_control), "{said}");
         let text = format!("current_phase: 4\nphases:\n  \"3_\\e[2J{}\": {{}}\n", "x".repeat(900));
         let manifest = Manifest::parse(text.as_bytes(), |_| Some(Workflow::default())).unwrap();
-        let report = check(&manifest, Gate { number: 1, after: 3 }, Vec::new(), &moment());
+        let report = check_gate(&manifest, Gate { number: 1, after: 3 }, Vec::new(), &moment());
         assert!(report.missing().iter().all(|said| said.len() < 400 && !said.contains(char::is_control)));
         let damage = Manifest::parse(format!("workflow: \"\\e{}\"", "x".repeat(900)).as_bytes(), |_| None);
         let damage = damage.unwrap_err().to_string();
@@ -500,17 +483,17 @@ mod tests {
         let after = Some(Millis(ENDED.0 + 1));
         let before = Some(Millis(ENDED.0 - 5000));
         for (moment, said) in [
-            (Moment { level: Some(75), ..moment() }, ""),
-            (Moment { level: Some(80), ..moment() }, not),
-            (Moment { level: Some(80), boundary: before, ..moment() }, not),
-            (Moment { level: Some(80), boundary: after, ..moment() }, ""),
-            (Moment { level: Some(80), session: after, ..moment() }, ""),
-            (Moment { level: Some(80), ended: None, ..moment() }, ""),
-            (Moment { level: None, ..moment() }, ""),
-            (Moment { strict: true, skill: true, level: None, ..moment() }, not),
-            (Moment { strict: true, skill: true, boundary: after, ..moment() }, ""),
+            (GateMoment { level: Some(75), ..moment() }, ""),
+            (GateMoment { level: Some(80), ..moment() }, not),
+            (GateMoment { level: Some(80), boundary: before, ..moment() }, not),
+            (GateMoment { level: Some(80), boundary: after, ..moment() }, ""),
+            (GateMoment { level: Some(80), session: after, ..moment() }, ""),
+            (GateMoment { level: Some(80), ended: None, ..moment() }, ""),
+            (GateMoment { level: None, ..moment() }, ""),
+            (GateMoment { strict: true, skill: true, level: None, ..moment() }, not),
+            (GateMoment { strict: true, skill: true, boundary: after, ..moment() }, ""),
             (
-                Moment { strict: true, boundary: after, ..moment() },
+                GateMoment { strict: true, boundary: after, ..moment() },
                 "the skill `persisting-progress-across-sessions` was not invoked",
             ),
         ] {
@@ -522,12 +505,12 @@ mod tests {
     #[test]
     fn what_is_not_known_fails_nothing() {
         let gate = Gate { number: 1, after: 3 };
-        let report = check(&manifest(WHOLE), gate, Vec::new(), &Moment::default());
+        let report = check_gate(&manifest(WHOLE), gate, Vec::new(), &GateMoment::default());
         assert!(report.is_met());
-        let unknown = |step| matches!(report.finding(step), Some(Finding::Unknown(_)));
-        assert!(unknown(Step::Output) && unknown(Step::Compaction));
+        let unknown = |step| matches!(report.finding(step), Some(StepFinding::Unknown(_)));
+        assert!(unknown(GateStep::Output) && unknown(GateStep::Compaction));
         let none = Manifest::parse(b"current_phase: 4\n", |_| Some(Workflow::default())).unwrap();
-        let report = check(&none, gate, Vec::new(), &Moment::default());
-        assert!(matches!(report.finding(Step::Written), Some(Finding::Missing(_))));
+        let report = check_gate(&none, gate, Vec::new(), &GateMoment::default());
+        assert!(matches!(report.finding(GateStep::Written), Some(StepFinding::Missing(_))));
     }
 }

@@ -1,49 +1,45 @@
-//! What a workflow is: its phases, after which of them a gate lies, and which of them spawn many agents.
+//! Definition of a workflow: its phases, the gates after some of them, and the phases that spawn many agents.
 
 use crate::settings::value::Value;
 use crate::text::hidden::is_plain;
 
-/// More phases are no workflow that somebody keeps in their head.
-const MOST_PHASES: usize = 40;
+/// Sanity limit: nobody keeps track of more.
+const MAX_PHASES: usize = 40;
 
-/// Longer is no name.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME_CHARS: usize = 64;
 
-/// One phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Phase {
-    /// Its name, as a key of a manifest could be.
+pub struct WorkflowPhase {
+    /// Usable as a key of a manifest.
     pub name: String,
-    /// Whether a gate lies behind it.
+    /// A gate follows this phase.
     pub gate: bool,
-    /// Whether it spawns many agents.
+    /// Spawns many agents.
     pub heavy: bool,
 }
 
-impl Phase {
-    /// Its name for people: `skill discovery`.
+impl WorkflowPhase {
+    /// For people: `skill discovery`.
     pub fn title(&self) -> String {
         self.name.replace(['_', '-'], " ")
     }
 }
 
-/// Phases that follow each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workflow {
-    /// In their order; at least one, each name once.
-    pub phases: Vec<Phase>,
+    /// At least one; names are unique.
+    pub phases: Vec<WorkflowPhase>,
 }
 
-/// A gate: its number, counted from one, and the phase it lies behind, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gate {
-    /// Which gate.
+    /// Counted from one.
     pub number: usize,
-    /// The phase before it.
+    /// Number of the phase before it.
     pub after: usize,
 }
 
-/// The phases of the built-in workflow: name, other names, gate, heavy.
+/// The built-in workflow: name, alias, gate, heavy.
 static FEATURE: [(&str, &str, bool, bool); 16] = [
     ("setup", "", false, false),
     ("triage", "", false, false),
@@ -64,9 +60,9 @@ static FEATURE: [(&str, &str, bool, bool); 16] = [
 ];
 
 impl Default for Workflow {
-    /// The one that is built in.
+    /// The built-in workflow.
     fn default() -> Workflow {
-        let phase = |(name, _, gate, heavy): &(&str, &str, bool, bool)| Phase {
+        let phase = |(name, _, gate, heavy): &(&str, &str, bool, bool)| WorkflowPhase {
             name: (*name).to_owned(),
             gate: *gate,
             heavy: *heavy,
@@ -75,23 +71,23 @@ impl Default for Workflow {
     }
 }
 
-/// A name in the form in which two spellings are one: `Skill Discovery`, `skill-discovery` and `skill_discovery`.
-fn plain(text: &str) -> String {
+/// Normalises spellings: `Skill Discovery`, `skill-discovery` and `skill_discovery` are the same name.
+fn normalize_name(text: &str) -> String {
     let part = |c: char| if c.is_alphanumeric() { c.to_lowercase().next().unwrap_or(c) } else { '_' };
     text.trim().chars().map(part).collect()
 }
 
 impl Workflow {
-    /// The phase of this number, counted from one.
-    pub fn phase(&self, number: usize) -> Option<&Phase> {
+    /// Counted from one.
+    pub fn phase(&self, number: usize) -> Option<&WorkflowPhase> {
         self.phases.get(number.checked_sub(1)?)
     }
 
-    /// Which phase a word of a manifest means, by its number: `3`, `3_discovery`, `discovery`, `phase_3`.
-    pub fn number(&self, word: &str) -> Option<usize> {
-        let word = plain(word);
+    /// Resolves a word of a manifest to a phase number: `3`, `3_discovery`, `discovery`, `phase_3`.
+    pub fn phase_number(&self, word: &str) -> Option<usize> {
+        let word = normalize_name(word);
         let named = |word: &str| {
-            let known = self.phases.iter().position(|phase| plain(&phase.name) == word)?;
+            let known = self.phases.iter().position(|phase| normalize_name(&phase.name) == word)?;
             Some(known + 1)
         };
         let other_name = |word: &str| {
@@ -111,18 +107,16 @@ impl Workflow {
         (1..=self.phases.len()).contains(&number).then_some(number)
     }
 
-    /// Its gates, in order.
     pub fn gates(&self) -> Vec<Gate> {
         let after = self.phases.iter().enumerate().filter(|(_, phase)| phase.gate).map(|(at, _)| at + 1);
         after.enumerate().map(|(at, after)| Gate { number: at + 1, after }).collect()
     }
 
-    /// The gate of this number.
     pub fn gate(&self, number: usize) -> Option<Gate> {
         self.gates().into_iter().find(|gate| gate.number == number)
     }
 
-    /// Reads one from the config; says what is wrong with it.
+    /// Reads a workflow from the config, or tells what is wrong with it.
     pub fn read(value: &Value) -> Result<Workflow, String> {
         let Value::Table(members) = value else {
             return Err(format!("{} is no workflow: use a table with `phases`", value.kind()));
@@ -137,9 +131,8 @@ impl Workflow {
         Ok(Workflow { phases: phases.ok_or("its `phases` are missing")? })
     }
 
-    /// As it would be written.
     pub fn to_value(&self) -> Value {
-        let phase = |phase: &Phase| {
+        let phase = |phase: &WorkflowPhase| {
             if !phase.gate && !phase.heavy {
                 return Value::from(phase.name.as_str());
             }
@@ -152,20 +145,20 @@ impl Workflow {
     }
 }
 
-fn read_phases(value: &Value) -> Result<Vec<Phase>, String> {
+fn read_phases(value: &Value) -> Result<Vec<WorkflowPhase>, String> {
     let Value::List(items) = value else {
         return Err(format!(
             "`phases` is {}: use a list of names or {{ name = \"…\", gate = true }}",
             value.kind()
         ));
     };
-    if items.is_empty() || items.len() > MOST_PHASES {
-        return Err(format!("a workflow has from 1 to {MOST_PHASES} phases"));
+    if items.is_empty() || items.len() > MAX_PHASES {
+        return Err(format!("a workflow has from 1 to {MAX_PHASES} phases"));
     }
-    let mut phases: Vec<Phase> = Vec::new();
+    let mut phases: Vec<WorkflowPhase> = Vec::new();
     for (at, item) in items.iter().enumerate() {
         let phase = read_phase(item).map_err(|why| format!("phase {}: {why}", at + 1))?;
-        if phases.iter().any(|known| plain(&known.name) == plain(&phase.name)) {
+        if phases.iter().any(|known| normalize_name(&known.name) == normalize_name(&phase.name)) {
             return Err(format!("phase {}: there is a phase of that name already", at + 1));
         }
         phases.push(phase);
@@ -173,9 +166,9 @@ fn read_phases(value: &Value) -> Result<Vec<Phase>, String> {
     Ok(phases)
 }
 
-fn read_phase(item: &Value) -> Result<Phase, String> {
+fn read_phase(item: &Value) -> Result<WorkflowPhase, String> {
     let members = match item {
-        Value::Text(name) => return Ok(Phase { name: read_name(name)?, gate: false, heavy: false }),
+        Value::Text(name) => return Ok(WorkflowPhase { name: read_name(name)?, gate: false, heavy: false }),
         Value::Table(members) => members,
         _ => {
             return Err(format!(
@@ -195,20 +188,21 @@ fn read_phase(item: &Value) -> Result<Phase, String> {
             _ => return Err(format!("it has no `{key}`: use `name`, `gate` and `heavy`")),
         }
     }
-    Ok(Phase { name: name.ok_or("its `name` is missing")?, gate, heavy })
+    Ok(WorkflowPhase { name: name.ok_or("its `name` is missing")?, gate, heavy })
 }
 
 fn read_name(text: &str) -> Result<String, String> {
     let fits = |c: char| is_plain(c) && (c.is_alphanumeric() || matches!(c, '_' | '-'));
     let is_number = text.bytes().all(|b| b.is_ascii_digit());
-    if text.is_empty() || is_number || text.chars().count() > LONGEST_NAME || !text.chars().all(fits) {
-        return Err(format!("a name has 1 to {LONGEST_NAME} letters, digits, `_` and `-`, and is no number"));
+    if text.is_empty() || is_number || text.chars().count() > MAX_NAME_CHARS || !text.chars().all(fits) {
+        return Err(format!(
+            "a name has 1 to {MAX_NAME_CHARS} letters, digits, `_` and `-`, and is no number"
+        ));
     }
     Ok(text.to_owned())
 }
 
-/// Whether a word can name a workflow.
-pub fn is_name(text: &str) -> bool {
+pub fn is_workflow_name(text: &str) -> bool {
     read_name(text).is_ok()
 }
 
@@ -244,13 +238,13 @@ mod tests {
             "phase-3-codebase-discovery",
             " 3 ",
         ] {
-            assert_eq!(workflow.number(word), Some(3), "{word}");
+            assert_eq!(workflow.phase_number(word), Some(3), "{word}");
         }
-        assert_eq!(workflow.number("4_skill_discovery"), Some(4));
-        assert_eq!(workflow.number("16_completion"), Some(16));
-        assert_eq!(workflow.number("architecture"), Some(7));
+        assert_eq!(workflow.phase_number("4_skill_discovery"), Some(4));
+        assert_eq!(workflow.phase_number("16_completion"), Some(16));
+        assert_eq!(workflow.phase_number("architecture"), Some(7));
         for word in ["", "0", "17", "discover", "phase", "phase_", "3rd", "-1", "99999999999999999999999"] {
-            assert_eq!(workflow.number(word), None, "{word}");
+            assert_eq!(workflow.phase_number(word), None, "{word}");
         }
     }
 

@@ -1,6 +1,6 @@
-//! `MANIFEST.yaml`: where a workflow stands, in the forms that people and other tools write it.
+//! `MANIFEST.yaml`: the progress of a workflow, in the forms that people and other tools write.
 //!
-//! It is the truth about phases, not about gates: who writes it can also write that a gate was passed.
+//! It is authoritative for phases but not for gates: whoever writes it could also claim that a gate was passed.
 
 use std::fmt;
 
@@ -12,16 +12,15 @@ use crate::text::yaml;
 use crate::text::yaml::{Kind, Node, Scalar, Style, Unfit, Unreadable};
 use crate::time::Millis;
 
-/// The file's name.
-pub const FILE: &str = "MANIFEST.yaml";
+pub const MANIFEST_FILE: &str = "MANIFEST.yaml";
 
-/// Where the manifests of a project are, by the features' ids.
-pub const FOLDER: &str = ".claude/.output/features";
+/// The manifests of a project, one subfolder per feature.
+pub const FEATURES_FOLDER: &str = ".claude/.output/features";
 
-/// Below this folder every manifest is one of ours.
-const OUTPUT: &str = ".claude/.output/";
+/// Every manifest below this folder belongs to a workflow.
+const OUTPUT_FOLDER: &str = ".claude/.output/";
 
-/// Members of a phase's section that are no output of it.
+/// Members of a phase's section that do not count as its output.
 const BOOKKEEPING: [&str; 22] = [
     "status",
     "summary",
@@ -47,72 +46,67 @@ const BOOKKEEPING: [&str; 22] = [
     "approved_at",
 ];
 
-/// So many paths of a section are looked at.
-const MOST_PATHS: usize = 100;
+/// Paths examined per section.
+const MAX_PATHS: usize = 100;
 
-/// Whether a path names a manifest that belongs to a workflow without anybody having said so.
+/// Belongs to a workflow by its location alone.
 pub fn is_manifest(path: &str) -> bool {
     let path = path.replace('\\', "/");
-    path.ends_with(&format!("/{FILE}")) && (path.starts_with(OUTPUT) || path.contains(&format!("/{OUTPUT}")))
+    path.ends_with(&format!("/{MANIFEST_FILE}"))
+        && (path.starts_with(OUTPUT_FOLDER) || path.contains(&format!("/{OUTPUT_FOLDER}")))
 }
 
-/// Whether that is where the manifests of features are. Elsewhere other tools keep lists of their own under this name.
-pub fn is_of_feature(path: &str) -> bool {
-    path.strip_prefix(FOLDER).is_some_and(|rest| rest.starts_with('/'))
+/// Elsewhere other tools keep lists of their own under this file name.
+pub fn is_feature_manifest(path: &str) -> bool {
+    path.strip_prefix(FEATURES_FOLDER).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// Why a manifest cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Damage {
-    /// It is no YAML.
+pub enum ManifestDamage {
+    /// Not YAML.
     Unreadable(Unreadable),
-    /// A member is not what it should be.
+    /// A member with an impossible value.
     Member(&'static str),
     /// The config has no such workflow.
     UnknownWorkflow(String),
 }
 
-impl fmt::Display for Damage {
+impl fmt::Display for ManifestDamage {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Damage::Unreadable(why) => write!(out, "{why}"),
-            Damage::Member(name) => write!(out, "`{name}` is not what it should be"),
-            Damage::UnknownWorkflow(name) => {
+            ManifestDamage::Unreadable(why) => write!(out, "{why}"),
+            ManifestDamage::Member(name) => write!(out, "`{name}` is not what it should be"),
+            ManifestDamage::UnknownWorkflow(name) => {
                 write!(out, "there is no workflow {} in the config", plain_word(name))
             }
         }
     }
 }
 
-/// What a manifest says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Manifest {
-    /// What is made: the feature's name.
+    /// Name of the feature.
     pub feature: Option<String>,
-    /// Which workflow.
+    /// Name of the workflow.
     pub name: String,
-    /// Whether the manifest itself says so.
+    /// The manifest itself names the workflow.
     pub named: bool,
-    /// What that is.
+    /// Its definition in the config.
     pub workflow: Workflow,
-    /// Whether all of it is done.
     pub complete: bool,
-    /// When it was begun.
     pub created: Option<Millis>,
-    /// The phase under way, by its number.
+    /// Number of the phase under way.
     pub current: Option<usize>,
-    /// Sections of phases, by their numbers.
-    pub sections: Vec<Section>,
-    /// What it says of gates: their numbers, and whether they were passed.
-    pub gates: Vec<(usize, Passed)>,
+    pub sections: Vec<PhaseSection>,
+    /// Claims about gates, by number.
+    pub gates: Vec<(usize, GateClaim)>,
 }
 
-/// What a manifest says of a gate that was passed.
+/// A manifest's claim that a gate was passed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Passed {
+pub struct GateClaim {
     /// `passed`.
     pub status: Option<String>,
-    /// When.
     pub at: Option<Millis>,
     /// Tokens of the whole output.
     pub before: Option<u64>,
@@ -120,135 +114,133 @@ pub struct Passed {
     pub after: Option<u64>,
 }
 
-/// The section of a phase.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Section {
-    /// Which phase.
+pub struct PhaseSection {
+    /// Number of the phase.
     pub number: usize,
-    /// Its key.
     pub key: String,
-    /// How many lines it has.
     pub lines: usize,
     /// `pending`, `in_progress`, `complete`, `blocked` or `skipped`.
     pub status: Option<String>,
-    /// When the phase began.
     pub began: Option<Millis>,
-    /// When it ended.
     pub ended: Option<Millis>,
-    /// Tokens of what it holds beside summary and bookkeeping, by our estimate.
+    /// Estimated tokens of its content without summary and bookkeeping.
     pub body: u64,
-    /// What is carried on.
     pub summary: Option<String>,
-    /// Decisions stand in the summary, under a key of their own.
+    /// The summary has a key for decisions.
     pub decisions: bool,
-    /// Files that hold the output.
+    /// Files with the output.
     pub artifacts: Vec<String>,
-    /// Values that as a whole are a path.
+    /// Values that are a path as a whole.
     pub paths: Vec<String>,
-    /// It says that the compaction after it was skipped.
+    /// It claims that the compaction after it was skipped.
     pub skipped: bool,
 }
 
-fn scalar<'n>(node: &'n Node<'_>, key: &str) -> Option<&'n str> {
+fn scalar_text<'n>(node: &'n Node<'_>, key: &str) -> Option<&'n str> {
     node.get(key).and_then(Node::text).map(str::trim).filter(|text| !text.is_empty())
 }
 
-fn time(node: &Node<'_>, keys: &[&str]) -> Option<Millis> {
-    keys.iter().find_map(|key| Millis::from_iso(scalar(node, key)?))
+fn read_time(node: &Node<'_>, keys: &[&str]) -> Option<Millis> {
+    keys.iter().find_map(|key| Millis::from_iso(scalar_text(node, key)?))
 }
 
-fn whole(node: &Node<'_>, key: &str) -> Option<u64> {
-    scalar(node, key)?.parse().ok()
+fn read_whole(node: &Node<'_>, key: &str) -> Option<u64> {
+    scalar_text(node, key)?.parse().ok()
 }
 
 fn is_true(text: Option<&str>) -> bool {
     text.is_some_and(|text| matches!(text.to_ascii_lowercase().as_str(), "true" | "yes"))
 }
 
-/// Whether a status says that a phase is over.
-pub fn is_over(status: &str) -> bool {
+pub fn is_finished(status: &str) -> bool {
     matches!(status.to_ascii_lowercase().as_str(), "complete" | "completed" | "done" | "finished" | "skipped")
 }
 
 impl Manifest {
-    /// Reads a manifest. `workflow` is what the config says of the workflow of that name.
-    pub fn parse(text: &[u8], workflow: impl FnOnce(&str) -> Option<Workflow>) -> Result<Manifest, Damage> {
-        let text = std::str::from_utf8(text).map_err(|_| Damage::Unreadable(Unreadable::NotText))?;
-        let root = yaml::parse(text).map_err(Damage::Unreadable)?;
-        let named = scalar(&root, "workflow");
+    /// `workflow` looks up a definition in the config.
+    pub fn parse(
+        text: &[u8],
+        workflow: impl FnOnce(&str) -> Option<Workflow>,
+    ) -> Result<Manifest, ManifestDamage> {
+        let text = std::str::from_utf8(text).map_err(|_| ManifestDamage::Unreadable(Unreadable::NotText))?;
+        let root = yaml::parse(text).map_err(ManifestDamage::Unreadable)?;
+        let named = scalar_text(&root, "workflow");
         let (name, named) = (named.unwrap_or(BUILT_IN).to_owned(), named.is_some());
-        let workflow = workflow(&name).ok_or_else(|| Damage::UnknownWorkflow(name.clone()))?;
+        let workflow = workflow(&name).ok_or_else(|| ManifestDamage::UnknownWorkflow(name.clone()))?;
         let current = match root.get("current_phase").filter(|node| !node.is_nothing()) {
             None => None,
             Some(node) => {
-                let word = node.text().ok_or(Damage::Member("current_phase"))?;
-                Some(workflow.number(word).ok_or(Damage::Member("current_phase"))?)
+                let word = node.text().ok_or(ManifestDamage::Member("current_phase"))?;
+                Some(workflow.phase_number(word).ok_or(ManifestDamage::Member("current_phase"))?)
             }
         };
-        let mut sections: Vec<Section> = Vec::new();
+        let mut sections: Vec<PhaseSection> = Vec::new();
         match root.get("phases") {
             None => {}
             Some(node) if node.is_nothing() => {}
             Some(node @ Node { kind: Kind::Map { .. }, .. }) => {
                 for (key, value) in node.entries() {
-                    let key = key.key().ok_or(Damage::Member("phases"))?;
-                    // Other tools keep other things there.
-                    let Some(number) = workflow.number(key) else { continue };
+                    let key = key.key().ok_or(ManifestDamage::Member("phases"))?;
+                    // Other tools store other data there.
+                    let Some(number) = workflow.phase_number(key) else { continue };
                     if sections.iter().any(|known| known.number == number) {
-                        return Err(Damage::Unreadable(Unreadable::Twice(key.to_owned())));
+                        return Err(ManifestDamage::Unreadable(Unreadable::Twice(key.to_owned())));
                     }
-                    sections.push(Section::of(number, key, value, text));
+                    sections.push(PhaseSection::parse(number, key, value, text));
                 }
             }
-            Some(_) => return Err(Damage::Member("phases")),
+            Some(_) => return Err(ManifestDamage::Member("phases")),
         }
         let gate = |(key, value): &(Node<'_>, Node<'_>)| {
-            let passed = Passed {
-                status: scalar(value, "status").map(str::to_owned),
-                at: time(value, &["at"]),
-                before: whole(value, "before_tokens"),
-                after: whole(value, "after_tokens"),
+            let passed = GateClaim {
+                status: scalar_text(value, "status").map(str::to_owned),
+                at: read_time(value, &["at"]),
+                before: read_whole(value, "before_tokens"),
+                after: read_whole(value, "after_tokens"),
             };
             Some((key.key()?.trim().parse().ok()?, passed))
         };
         let gates = root.get("gates").map(|node| node.entries().iter().filter_map(gate).collect());
         Ok(Manifest {
-            feature: scalar(&root, "feature_name")
-                .or_else(|| scalar(&root, "feature_slug"))
+            feature: scalar_text(&root, "feature_name")
+                .or_else(|| scalar_text(&root, "feature_slug"))
                 .map(str::to_owned),
             name,
             named,
             workflow,
-            complete: scalar(&root, "status").is_some_and(is_over),
-            created: time(&root, &["created_at"]),
+            complete: scalar_text(&root, "status").is_some_and(is_finished),
+            created: read_time(&root, &["created_at"]),
             current,
             sections,
             gates: gates.unwrap_or_default(),
         })
     }
 
-    /// Whether it tells of a workflow at all: a list of artifacts has the same name.
+    /// A list of artifacts may have the same file name.
     pub fn is_workflow(&self, path: &str) -> bool {
-        self.named || is_of_feature(path) && (self.current.is_some() || !self.sections.is_empty())
+        self.named || is_feature_manifest(path) && (self.current.is_some() || !self.sections.is_empty())
     }
 
-    /// The section of a phase.
-    pub fn section(&self, number: usize) -> Option<&Section> {
+    pub fn section(&self, number: usize) -> Option<&PhaseSection> {
         self.sections.iter().find(|section| section.number == number)
     }
 
-    /// What it says of a gate.
-    pub fn passed(&self, gate: usize) -> Option<&Passed> {
+    pub fn passed(&self, gate: usize) -> Option<&GateClaim> {
         self.gates.iter().find(|(number, _)| *number == gate).map(|(_, passed)| passed)
     }
 }
 
-impl Section {
-    fn of(number: usize, key: &str, node: &Node<'_>, text: &str) -> Section {
-        let mut section =
-            Section { number, key: key.to_owned(), lines: lines(node, text), ..Section::default() };
+impl PhaseSection {
+    fn parse(number: usize, key: &str, node: &Node<'_>, text: &str) -> PhaseSection {
+        let mut section = PhaseSection {
+            number,
+            key: key.to_owned(),
+            lines: count_lines(node, text),
+            ..PhaseSection::default()
+        };
         if let Some(said) = node.text() {
-            // `3_discovery: complete`, or all of it in one text.
+            // `3_discovery: complete`, or the whole output as one text.
             if said.split_whitespace().count() == 1 {
                 section.status = Some(said.trim().to_owned());
             } else {
@@ -256,12 +248,12 @@ impl Section {
             }
             return section;
         }
-        section.status = scalar(node, "status").map(str::to_owned);
-        section.began = time(node, &["started_at", "began_at"]);
-        section.ended = time(node, &["completed_at", "ended_at", "timestamp"]);
-        section.skipped = is_true(scalar(node, "compaction_skipped"));
+        section.status = scalar_text(node, "status").map(str::to_owned);
+        section.began = read_time(node, &["started_at", "began_at"]);
+        section.ended = read_time(node, &["completed_at", "ended_at", "timestamp"]);
+        section.skipped = is_true(scalar_text(node, "compaction_skipped"));
         if let Some(summary) = node.get("summary").filter(|summary| !summary.is_nothing()) {
-            section.summary = Some(said(summary)).filter(|text| !text.trim().is_empty());
+            section.summary = Some(flatten_text(summary)).filter(|text| !text.trim().is_empty());
             let of_decisions = |(key, value): &(Node<'_>, Node<'_>)| {
                 key.key().is_some_and(|key| key.to_ascii_lowercase().contains("decision"))
                     && !value.is_nothing()
@@ -269,22 +261,22 @@ impl Section {
             section.decisions = summary.entries().iter().any(of_decisions);
         }
         if let Some(artifacts) = node.get("artifacts") {
-            paths_below(artifacts, &mut section.artifacts);
+            collect_artifacts(artifacts, &mut section.artifacts);
         }
         for (key, value) in node.entries() {
             if key.key().is_some_and(|key| BOOKKEEPING.contains(&key)) {
                 continue;
             }
-            // Also what is written in lines of its own: its text, and not where it stands.
-            section.body += estimate_tokens(&said(value));
-            whole_paths(value, &mut section.paths);
+            // Counts the text of block values without their indentation.
+            section.body += estimate_tokens(&flatten_text(value));
+            collect_whole_paths(value, &mut section.paths);
         }
         section
     }
 }
 
-/// How many lines a value has, with its key.
-fn lines(node: &Node<'_>, text: &str) -> usize {
+/// Lines of a value, including its key.
+fn count_lines(node: &Node<'_>, text: &str) -> usize {
     fn last(node: &Node<'_>) -> usize {
         match &node.kind {
             Kind::List { items, flow: false } => items.last().map_or(node.span.start, last),
@@ -303,8 +295,8 @@ fn lines(node: &Node<'_>, text: &str) -> usize {
     breaks + 1 + below
 }
 
-/// All that a value says, keys and values line by line.
-fn said(node: &Node<'_>) -> String {
+/// Keys and values as text, one per line.
+fn flatten_text(node: &Node<'_>) -> String {
     fn put(node: &Node<'_>, out: &mut String) {
         match &node.kind {
             Kind::Scalar { text, style } if *style != Style::Empty => {
@@ -327,49 +319,49 @@ fn said(node: &Node<'_>) -> String {
     out
 }
 
-/// The files that `artifacts` names: paths, or tables with a `path`.
-fn paths_below(node: &Node<'_>, out: &mut Vec<String>) {
+/// Collects paths, or tables with a `path`.
+fn collect_artifacts(node: &Node<'_>, out: &mut Vec<String>) {
     let mut add = |text: &str| {
-        if out.len() < MOST_PATHS && !text.trim().is_empty() {
+        if out.len() < MAX_PATHS && !text.trim().is_empty() {
             out.push(text.trim().to_owned());
         }
     };
     match &node.kind {
         Kind::Scalar { .. } => node.text().into_iter().for_each(add),
-        Kind::List { items, .. } => items.iter().for_each(|item| paths_below(item, out)),
-        Kind::Map { .. } => match scalar(node, "path").or_else(|| scalar(node, "file")) {
+        Kind::List { items, .. } => items.iter().for_each(|item| collect_artifacts(item, out)),
+        Kind::Map { .. } => match scalar_text(node, "path").or_else(|| scalar_text(node, "file")) {
             Some(path) => add(path),
-            None => node.entries().iter().for_each(|(_, value)| paths_below(value, out)),
+            None => node.entries().iter().for_each(|(_, value)| collect_artifacts(value, out)),
         },
         Kind::Alias => {}
     }
 }
 
-/// Values that as a whole are a path.
-fn whole_paths(node: &Node<'_>, out: &mut Vec<String>) {
+/// Collects values that are a path as a whole.
+fn collect_whole_paths(node: &Node<'_>, out: &mut Vec<String>) {
     match &node.kind {
         Kind::Scalar { .. } => {
             let text = node.text().map(str::trim).filter(|text| !text.contains(char::is_whitespace));
-            let path = text.and_then(|text| paths(text).into_iter().next());
-            if let Some(path) = path.filter(|_| out.len() < MOST_PATHS) {
+            let path = text.and_then(|text| find_paths(text).into_iter().next());
+            if let Some(path) = path.filter(|_| out.len() < MAX_PATHS) {
                 out.push(path);
             }
         }
-        Kind::List { items, .. } => items.iter().for_each(|item| whole_paths(item, out)),
-        Kind::Map { entries, .. } => entries.iter().for_each(|(_, value)| whole_paths(value, out)),
+        Kind::List { items, .. } => items.iter().for_each(|item| collect_whole_paths(item, out)),
+        Kind::Map { entries, .. } => entries.iter().for_each(|(_, value)| collect_whole_paths(value, out)),
         Kind::Alias => {}
     }
 }
 
-/// The paths in a text: what leads through folders and ends in one or in a file with an ending. `24/24` and `and/or` do not,
-/// nor do patterns and addresses. A bare name is one where the line says that details are there.
-pub fn paths(text: &str) -> Vec<String> {
+/// Finds paths that contain folders and end in a folder or a file extension. Not matched: `24/24`, `and/or`,
+/// patterns, addresses. A bare file name counts on a line that mentions details.
+pub fn find_paths(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let ends_words = |c: char| c.is_whitespace() || matches!(c, '、' | '。' | '（' | '）' | '：');
     for line in text.lines() {
         let details = line.to_lowercase().contains("details") || line.contains("詳細");
-        for path in line.split(ends_words).filter_map(|word| path_of(word, details)) {
-            if found.len() < MOST_PATHS && !found.iter().any(|known| known == path) {
+        for path in line.split(ends_words).filter_map(|word| parse_path(word, details)) {
+            if found.len() < MAX_PATHS && !found.iter().any(|known| known == path) {
                 found.push(path.to_owned());
             }
         }
@@ -377,8 +369,8 @@ pub fn paths(text: &str) -> Vec<String> {
     found
 }
 
-/// The path that a word is; with `bare` also one without folders.
-fn path_of(word: &str, bare: bool) -> Option<&str> {
+/// With `bare`, also accepts a name without folders.
+fn parse_path(word: &str, bare: bool) -> Option<&str> {
     const AROUND: [char; 15] = ['`', '"', '\'', '(', ')', '[', ']', '<', '>', ',', ';', '*', '|', '「', '」'];
     let inner = word.trim_matches(AROUND);
     if word.contains("://") || word.contains(['{', '}', '$', '…']) || inner.contains(['*', '<', '>']) {
@@ -403,7 +395,7 @@ fn path_of(word: &str, bare: bool) -> Option<&str> {
     (leads && names_something).then_some(path)
 }
 
-/// Whether a summary tells a decision, or that there was none.
+/// Also matches the statement that there was none.
 pub fn tells_decisions(summary: &str) -> bool {
     const WORDS: [&str; 10] =
         ["decision", "decided", "we chose", "chose ", "chosen", "決定", "決め", "判断", "方針", "採用"];
@@ -411,8 +403,7 @@ pub fn tells_decisions(summary: &str) -> bool {
     WORDS.iter().any(|word| summary.contains(word))
 }
 
-/// A manifest that begins now.
-pub fn begin(id: &str, workflow: &str, definition: &Workflow, now: Millis) -> String {
+pub fn new_manifest(id: &str, workflow: &str, definition: &Workflow, now: Millis) -> String {
     let first = definition.phases.first().map(|phase| phase.name.as_str()).unwrap_or_default();
     let now = now.iso_seconds();
     format!(
@@ -422,7 +413,6 @@ pub fn begin(id: &str, workflow: &str, definition: &Workflow, now: Millis) -> St
     )
 }
 
-/// Notes that a gate was passed.
 pub fn note_passed(text: &str, gate: usize, at: Millis, before: u64, after: u64) -> Result<String, Unfit> {
     let number = gate.to_string();
     let members = [
@@ -435,7 +425,7 @@ pub fn note_passed(text: &str, gate: usize, at: Millis, before: u64, after: u64)
     members.iter().try_fold(text.to_owned(), set)
 }
 
-/// Notes in a phase's section that the compaction after it was skipped, why, and that a person said so.
+/// Notes in a phase's section that a person skipped the compaction after it, and why.
 pub fn note_skipped(text: &str, section: &str, reason: &str, at: Millis) -> Result<String, Unfit> {
     let members = [
         ("compaction_skipped", Scalar::Flag(true)),
@@ -447,19 +437,17 @@ pub fn note_skipped(text: &str, section: &str, reason: &str, at: Millis) -> Resu
     members.iter().try_fold(text.to_owned(), set)
 }
 
-/// What is to be written into a phase's section.
+/// Values to write into a phase's section.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Note<'a> {
-    /// Its status.
+pub struct PhaseNote<'a> {
     pub status: Option<&'a str>,
-    /// What is carried on.
     pub summary: Option<&'a str>,
-    /// All its artifacts.
+    /// Replaces the whole list.
     pub artifacts: Vec<String>,
 }
 
-/// Writes into a phase's section; one that is over gets the time of that, if it has none.
-pub fn note(text: &str, section: &str, note: &Note<'_>, now: Millis) -> Result<String, Unfit> {
+/// Adds the time of completion if the status says that the phase is over.
+pub fn note_phase(text: &str, section: &str, note: &PhaseNote<'_>, now: Millis) -> Result<String, Unfit> {
     let mut text = text.to_owned();
     let mut set = |key: &str, value: Scalar| -> Result<(), Unfit> {
         text = yaml::set(&text, &["phases", section, key], &value)?;
@@ -467,7 +455,7 @@ pub fn note(text: &str, section: &str, note: &Note<'_>, now: Millis) -> Result<S
     };
     if let Some(status) = note.status {
         set("status", Scalar::from(status))?;
-        if is_over(status) {
+        if is_finished(status) {
             set("completed_at", Scalar::Text(now.iso_seconds()))?;
         }
     }
@@ -480,17 +468,17 @@ pub fn note(text: &str, section: &str, note: &Note<'_>, now: Millis) -> Result<S
     Ok(text)
 }
 
-/// Moves on: the phase that `ended` is complete, and another one begins.
-pub fn move_on(
+/// Completes the phase `ended` and begins another one.
+pub fn begin_phase(
     text: &str,
     ended: Option<&str>,
     number: usize,
     section: &str,
     now: Millis,
 ) -> Result<String, Unfit> {
-    let complete = Note { status: Some("complete"), ..Note::default() };
+    let complete = PhaseNote { status: Some("complete"), ..PhaseNote::default() };
     let text = match ended {
-        Some(ended) => note(text, ended, &complete, now)?,
+        Some(ended) => note_phase(text, ended, &complete, now)?,
         None => text.to_owned(),
     };
     let text = yaml::set(&text, &["current_phase"], &Scalar::Whole(number as u64))?;
@@ -498,7 +486,7 @@ pub fn move_on(
     yaml::set(&text, &["phases", section, "started_at"], &Scalar::Text(now.iso_seconds()))
 }
 
-/// Notes in a phase's section that how full the context was led to a compaction.
+/// Notes in a phase's section that the level of context use caused a compaction.
 pub fn note_compacted(text: &str, section: &str) -> Result<String, Unfit> {
     yaml::set(text, &["phases", section, "token_triggered_compaction"], &Scalar::Flag(true))
 }
@@ -508,11 +496,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn read(text: &str) -> Result<Manifest, Damage> {
+    fn read(text: &str) -> Result<Manifest, ManifestDamage> {
         Manifest::parse(text.as_bytes(), |name| (name == BUILT_IN).then(Workflow::default))
     }
 
-    /// As the ancestor's first phase writes it.
+    /// As written by the first phase of another tool.
     const ANCESTOR: &str = "\
 feature_name: user-dashboard
 feature_slug: \"2026-01-20-user-dashboard\"
@@ -583,17 +571,20 @@ metrics: {tokens: {context_percentage: 61}}
     #[test]
     fn what_cannot_be_true_is_damage() {
         for (text, damage) in [
-            ("current_phase: 17\n", Damage::Member("current_phase")),
-            ("current_phase: [1]\n", Damage::Member("current_phase")),
-            ("phases: [a]\n", Damage::Member("phases")),
-            ("phases: {3: {}, discovery: {}}\n", Damage::Unreadable(Unreadable::Twice("discovery".into()))),
-            ("workflow: release\n", Damage::UnknownWorkflow("release".into())),
-            ("a: 1\n---\nb: 1\n", Damage::Unreadable(Unreadable::Documents)),
+            ("current_phase: 17\n", ManifestDamage::Member("current_phase")),
+            ("current_phase: [1]\n", ManifestDamage::Member("current_phase")),
+            ("phases: [a]\n", ManifestDamage::Member("phases")),
+            (
+                "phases: {3: {}, discovery: {}}\n",
+                ManifestDamage::Unreadable(Unreadable::Twice("discovery".into())),
+            ),
+            ("workflow: release\n", ManifestDamage::UnknownWorkflow("release".into())),
+            ("a: 1\n---\nb: 1\n", ManifestDamage::Unreadable(Unreadable::Documents)),
         ] {
             assert_eq!(read(text), Err(damage), "{text}");
         }
         let binary = Manifest::parse(b"\xff\xfe\x00", |_| None);
-        assert_eq!(binary, Err(Damage::Unreadable(Unreadable::NotText)));
+        assert_eq!(binary, Err(ManifestDamage::Unreadable(Unreadable::NotText)));
     }
 
     #[test]
@@ -609,7 +600,7 @@ metrics: {tokens: {context_percentage: 61}}
             ("詳細は docs/設計.md、src/日本/ を参照", &["docs/設計.md", "src/日本/"]),
             ("/etc/hosts.conf ../up/x.txt src/a.rs#L4-L9", &["/etc/hosts.conf", "../up/x.txt", "src/a.rs"]),
         ] {
-            assert_eq!(paths(text), found, "{text}");
+            assert_eq!(find_paths(text), found, "{text}");
         }
     }
 
@@ -636,7 +627,7 @@ metrics: {tokens: {context_percentage: 61}}
 
     #[test]
     fn a_new_one_reads_back() {
-        let text = begin("Add: \"it\"", "feature", &Workflow::default(), Millis(1_768_900_000_000));
+        let text = new_manifest("Add: \"it\"", "feature", &Workflow::default(), Millis(1_768_900_000_000));
         let manifest = read(&text).unwrap();
         assert_eq!((manifest.feature.as_deref(), manifest.current), (Some("Add: \"it\""), Some(1)));
         assert_eq!(manifest.section(1).unwrap().began, manifest.created);
@@ -666,7 +657,7 @@ metrics: {tokens: {context_percentage: 61}}
             ]
         );
         assert!(read(&skipped).unwrap().section(3).unwrap().skipped);
-        // A phase that is only a word has no place for it.
+        // A section that is a single word has no place for it.
         assert!(note_skipped(ANCESTOR, "5_complexity", "x", at).is_err());
     }
 
@@ -674,14 +665,15 @@ metrics: {tokens: {context_percentage: 61}}
     fn moving_on_touches_two_sections() {
         let now = Millis(1_768_919_535_000);
         let text = "# x\ncurrent_phase: 3   # now\nphases:\n  3_discovery: {status: in_progress}\nend: 1\n";
-        let moved = move_on(text, Some("3_discovery"), 4, "4_skill_discovery", now).unwrap();
+        let moved = begin_phase(text, Some("3_discovery"), 4, "4_skill_discovery", now).unwrap();
         assert_eq!(
             moved,
             "# x\ncurrent_phase: 4   # now\nphases:\n  3_discovery: {status: complete, completed_at: \"2026-01-20T14:32:15Z\"}\n  \
              4_skill_discovery:\n    status: in_progress\n    started_at: \"2026-01-20T14:32:15Z\"\nend: 1\n"
         );
-        let note = Note { summary: Some("one\ntwo"), artifacts: vec!["d.md".into()], ..Note::default() };
-        let noted = super::note(&moved, "3_discovery", &note, now).unwrap();
+        let note =
+            PhaseNote { summary: Some("one\ntwo"), artifacts: vec!["d.md".into()], ..PhaseNote::default() };
+        let noted = super::note_phase(&moved, "3_discovery", &note, now).unwrap();
         let section = read(&noted).unwrap().section(3).cloned().unwrap();
         assert_eq!(
             (section.summary.as_deref(), section.artifacts.as_slice()),
@@ -697,7 +689,7 @@ metrics: {tokens: {context_percentage: 61}}
 
         #[test]
         fn any_summary_is_looked_through(text in ".{0,200}") {
-            let _ = (paths(&text), tells_decisions(&text));
+            let _ = (find_paths(&text), tells_decisions(&text));
         }
     }
 }

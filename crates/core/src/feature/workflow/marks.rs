@@ -1,34 +1,29 @@
-//! The workflow that a session is in.
+//! Marks for the workflow that a session is in.
 
 use serde::{Deserialize, Serialize};
 
 use crate::feature::marks::{RoomMarks, SessionMark, SessionMarks};
-use crate::feature::workflow::check::SKILL;
-use crate::feature::workflow::{Attached, PhaseBegan};
+use crate::feature::workflow::check::PROGRESS_SKILL;
+use crate::feature::workflow::{AttachedWorkflow, PhaseBegan};
 
-/// One mark, as it is written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
-    /// The workflow that this session is in, as it is.
-    Workflow(Box<Attached>),
-    /// A phase of it begins.
+    /// Replaces the whole workflow.
+    Workflow(Box<AttachedWorkflow>),
     PhaseBegan(PhaseBegan),
-    /// A compaction that was asked for at the end of this phase stands in the manifest.
+    /// The manifest records the compaction requested at the end of this phase.
     CompactionNoted(usize),
-    /// An agent failed: what it was to do.
+    /// An agent with this [`work_id`](crate::feature::workflow::work_id) failed.
     AgentFailed(u64),
-    /// It was said how the same work is given to an agent again.
+    /// The model was told how to give the same work to an agent again.
     AgentRetried(u64),
-    /// The session is in no workflow any more.
     WorkflowLeft,
 }
 
-/// The marks, folded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
-    /// The workflow that the session is in.
-    pub attached: Option<Attached>,
+    pub attached: Option<AttachedWorkflow>,
 }
 
 impl RoomMarks for Marks {
@@ -51,7 +46,7 @@ impl RoomMarks for Marks {
     }
 
     fn hear(&mut self, mark: &SessionMark, _: &SessionMarks) {
-        if mark.invokes(SKILL) {
+        if mark.invokes(PROGRESS_SKILL) {
             self.change(|workflow| workflow.seen.iter_mut().for_each(|seen| seen.skill = true));
         }
     }
@@ -62,12 +57,11 @@ impl RoomMarks for Marks {
 }
 
 impl Marks {
-    /// Where it stands, for what a summary has to keep.
     pub fn key_fact(&self) -> Option<String> {
-        self.attached.as_ref().map(Attached::key_fact)
+        self.attached.as_ref().map(AttachedWorkflow::key_fact)
     }
 
-    fn change(&mut self, how: impl FnOnce(&mut Attached)) {
+    fn change(&mut self, how: impl FnOnce(&mut AttachedWorkflow)) {
         if let Some(workflow) = &mut self.attached {
             how(workflow);
         }
@@ -83,10 +77,10 @@ pub(in crate::feature) mod tests {
 
     pub(in crate::feature) fn mark() -> impl Strategy<Value = Mark> {
         prop_oneof![
-            ("[ab]", 0usize..3).prop_map(|(manifest, number)| Mark::Workflow(Box::new(Attached {
+            ("[ab]", 0usize..3).prop_map(|(manifest, number)| Mark::Workflow(Box::new(AttachedWorkflow {
                 manifest,
                 seen: vec![SeenPhase { number, ..SeenPhase::default() }],
-                ..Attached::default()
+                ..AttachedWorkflow::default()
             }))),
             (0usize..40, proptest::option::of(0u64..1 << 40), proptest::option::of(0u8..100), any::<bool>())
                 .prop_map(|(number, at, level, asked)| Mark::PhaseBegan(PhaseBegan {

@@ -1,7 +1,7 @@
 //! Workflows: phases with a manifest on disk, and gates between some of them.
 //!
-//! What a workflow is comes from the config ([`definition`]), where one stands from its manifest ([`manifest`], which is read and
-//! changed as text: [`yaml`]). What a gate wants is checked ([`check`]) and reported ([`report`]).
+//! The config defines a workflow ([`definition`]), its manifest holds the progress ([`manifest`], read and edited as
+//! text: [`yaml`](crate::text::yaml)). The conditions of a gate are checked ([`check`]) and reported ([`report`]).
 
 pub mod check;
 pub mod definition;
@@ -14,8 +14,8 @@ pub mod settings;
 pub mod standing;
 pub mod words;
 
-pub use definition::{Gate, Phase, Workflow};
-pub use manifest::{Damage, Manifest};
+pub use definition::{Gate, Workflow, WorkflowPhase};
+pub use manifest::{Manifest, ManifestDamage};
 
 use serde::{Deserialize, Serialize};
 
@@ -26,104 +26,95 @@ use crate::feature::marks::Marks;
 use crate::text::fnv;
 use crate::time::Millis;
 
-/// What this room adds to the aggregates.
 pub struct Room;
 
 impl Feature for Room {
     type Needs = bool;
-    type Facts = Known<standing::Standing>;
+    type Facts = Known<standing::WorkflowStanding>;
     type Effect = effect::Effect;
 
-    /// A gate decides whether an agent is spawned, and the reading it rests on may be worth a wait.
+    /// A gate decides whether an agent is spawned; the reading it relies on may be worth a wait.
     fn deserves_time(event: &Event<'_>, marks: &Marks) -> bool {
         event.spawned_agent().is_some() && marks.workflow.attached.is_some()
     }
 }
 
-/// The workflow that is there without any config.
+/// Available without any config.
 pub const BUILT_IN: &str = "feature";
 
-/// So many phases of a session are remembered; gates look back a few.
+/// Phases remembered per session; gates look back only a few.
 const SEEN_KEPT: usize = 16;
 
-/// So many agents that failed are remembered.
+/// Failed agents remembered per session.
 const FAILED_KEPT: usize = 8;
 
-/// A workflow as the marks of its session know it.
+/// A workflow in the marks of its session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Attached {
-    /// The project that it was begun in, by its root: the session may stand in another worktree by now.
+pub struct AttachedWorkflow {
+    /// Root of the project in which it began: the session may have moved to another worktree.
     pub project: String,
-    /// Its manifest, below the project's root, or by its whole path elsewhere.
+    /// Path below the project's root, or the full path outside.
     pub manifest: String,
-    /// Which workflow.
     pub workflow: String,
-    /// How many phases it has.
+    /// Number of phases.
     pub of: usize,
-    /// The name of the phase under way.
+    /// Name of the phase under way.
     pub name: String,
-    /// Phases that were seen, the one under way last.
+    /// The phase under way is last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub seen: Vec<SeenPhase>,
-    /// Agents that failed, by what they were to do.
+    /// Failed agents, by [`work_id`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<u64>,
 }
 
-/// A phase as it was seen in a manifest.
+/// A phase as observed in a manifest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SeenPhase {
-    /// Its number.
     pub number: usize,
-    /// When it began, if that was seen.
+    /// `None` if the beginning was not observed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub began: Option<Millis>,
-    /// When it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<Millis>,
-    /// The level of context use at its end.
+    /// Level of context use at its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<u8>,
-    /// The skill that persists progress was invoked since it began.
+    /// The skill for persisting progress was invoked since it began.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skill: bool,
-    /// At its end a compaction was asked for, although no gate lies there.
+    /// A compaction was requested at its end, without a gate there.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub asked: bool,
 }
 
-/// A phase begins, as a manifest shows it.
+/// A manifest shows a new phase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseBegan {
-    /// Its number.
     pub number: usize,
-    /// Its name.
     pub name: String,
-    /// When: not where it was under way before anybody looked.
+    /// `None` if it was under way before the manifest was first seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Millis>,
-    /// The level of context use then.
+    /// Level of context use at that moment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<u8>,
-    /// A compaction is asked for, although no gate lies before it.
+    /// A compaction is requested, without a gate before this phase.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asked: bool,
 }
 
-impl Attached {
-    /// The phase under way.
+impl AttachedWorkflow {
     pub fn current(&self) -> Option<&SeenPhase> {
         self.seen.last()
     }
 
-    /// What was seen of a phase.
     pub fn seen(&self, number: usize) -> Option<&SeenPhase> {
         self.seen.iter().find(|seen| seen.number == number)
     }
 
-    /// A phase begins.
     pub fn begin(&mut self, new: &PhaseBegan) {
         if let Some(last) = self.seen.last_mut().filter(|last| last.number != new.number) {
             (last.ended, last.level, last.asked) = (new.at, new.level, new.asked);
@@ -139,7 +130,6 @@ impl Attached {
         }
     }
 
-    /// An agent failed.
     pub fn fail(&mut self, work: u64) {
         self.failed.retain(|known| *known != work);
         self.failed.push(work);
@@ -148,9 +138,9 @@ impl Attached {
         }
     }
 
-    /// What must not be lost of it.
+    /// The facts to keep across a compaction.
     pub fn key_fact(&self) -> String {
-        let Attached { manifest, workflow, of, name, .. } = self;
+        let AttachedWorkflow { manifest, workflow, of, name, .. } = self;
         let phase = match self.current() {
             Some(current) => {
                 format!("phase {} of {of} ({name}) of the workflow {workflow} is under way", current.number)
@@ -161,7 +151,7 @@ impl Attached {
     }
 }
 
-/// What an agent is to do, so that it is known again.
+/// Recognises the same task when it is given to an agent again.
 pub fn work_id(description: &str, kind: &str) -> u64 {
     fnv::hash(description.bytes().chain([0]).chain(kind.bytes()))
 }

@@ -1,7 +1,7 @@
-//! Workflow gate: agents are not spawned past a gate that nobody let through, nor into a context that is nearly full.
+//! Workflow gate: blocks agents behind a gate that was not cleared, and in a context that is nearly full.
 //!
-//! The rules, case by case, are in `workflow_gate.md` beside this file. What a model cannot do is not asked of it: only a person
-//! can have the client compact.
+//! The rules, case by case, are in `workflow_gate.md` next to this file. The model is never asked for a compaction:
+//! only a person can have the client compact.
 
 use std::fmt::Write as _;
 
@@ -11,18 +11,17 @@ use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::{Marks, SessionMark, UNTIL_BOUNDARY};
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
-use crate::feature::workflow::check::{COMPACTS_FROM, Report, SKILL};
+use crate::feature::workflow::check::{COMPACTS_FROM, GateReport, PROGRESS_SKILL};
 use crate::feature::workflow::effect;
-use crate::feature::workflow::manifest::{FILE, is_manifest, is_of_feature};
+use crate::feature::workflow::manifest::{MANIFEST_FILE, is_feature_manifest, is_manifest};
 use crate::feature::workflow::marks::Mark;
-use crate::feature::workflow::standing::{AtGate, Standing};
-use crate::feature::workflow::{Attached, Gate, Manifest, PhaseBegan, words, work_id};
+use crate::feature::workflow::standing::{GateContext, WorkflowStanding};
+use crate::feature::workflow::{AttachedWorkflow, Gate, Manifest, PhaseBegan, words, work_id};
 use crate::feature::{CONTEXT_FOLDER, HANDOFF_FILE, Mode, Policy};
 use crate::meter::short_tokens;
 
 pub use super::settings::Settings;
 
-/// The policy's name.
 pub const ID: &str = "workflow-gate";
 
 /// Levels of the ladder.
@@ -32,10 +31,9 @@ const NOW: u8 = COMPACTS_FROM;
 const BLOCKED: u8 = 85;
 const LAST: u8 = 95;
 
-/// So much of what is missing is listed.
-const MOST_LISTED: usize = 6;
+/// Missing items listed.
+const MAX_LISTED: usize = 6;
 
-/// The policy.
 pub struct WorkflowGate;
 
 impl Policy for WorkflowGate {
@@ -82,7 +80,7 @@ impl Policy for WorkflowGate {
 
     fn skills<'c>(&self, config: &'c Config) -> Vec<&'c str> {
         let asks = config.policies.workflow_gate.mode == WorkflowMode::Strict;
-        asks.then_some(SKILL).into_iter().collect()
+        asks.then_some(PROGRESS_SKILL).into_iter().collect()
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
@@ -92,59 +90,58 @@ impl Policy for WorkflowGate {
             Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
         };
         match (facts.event.kind, attached) {
-            (EventKind::PreToolUse, _) => spawn(facts, config, attached),
-            (EventKind::SessionStart, Some(attached)) => after_boundary(facts, attached),
+            (EventKind::PreToolUse, _) => decide_spawn(facts, config, attached),
+            (EventKind::SessionStart, Some(attached)) => remind_after_boundary(facts, attached),
             (EventKind::UserPromptSubmit, Some(_)) => {
-                failed(facts.event.failed_agent().map(|what| work_id(what, "")))
+                note_failed_agent(facts.event.failed_agent().map(|what| work_id(what, "")))
             }
             (EventKind::PostToolUse | EventKind::PostToolUseFailure, _)
                 if facts.event.spawned_agent().is_some() =>
             {
-                failed(facts.event.spawned_agent().map(|(what, kind)| work_id(what, kind)))
+                note_failed_agent(facts.event.spawned_agent().map(|(what, kind)| work_id(what, kind)))
             }
-            (EventKind::PostToolUse, _) => written(facts, config, attached),
+            (EventKind::PostToolUse, _) => decide_manifest_write(facts, config, attached),
             _ => Verdict::silent("no workflow is under way here"),
         }
     }
 }
 
-/// Whether a call may have written a manifest, by its input alone.
-pub fn writes_manifest(event: &Event<'_>, attached: Option<&Attached>) -> bool {
+/// Judged by its input alone.
+pub fn writes_manifest(event: &Event<'_>, attached: Option<&AttachedWorkflow>) -> bool {
     let paths = event.written_paths(|_| false);
     if !paths.is_empty() {
-        let ours = |path: &str| attached.is_some_and(|attached| is_same(path, &attached.manifest));
+        let ours = |path: &str| attached.is_some_and(|attached| is_same_file(path, &attached.manifest));
         return paths.iter().any(|path| is_manifest(path) || ours(path));
     }
-    // Our own commands write it, too, without naming it.
+    // Tidegate's own commands also write it, without naming it.
     event
         .command_line()
-        .is_some_and(|line| line.contains(FILE) || attached.is_some() && line.contains(" gate "))
+        .is_some_and(|line| line.contains(MANIFEST_FILE) || attached.is_some() && line.contains(" gate "))
 }
 
-/// Whether a whole path and one below the root can mean the same file.
-pub fn is_same(path: &str, manifest: &str) -> bool {
+/// Compares a full path with one that may be relative to the root.
+pub fn is_same_file(path: &str, manifest: &str) -> bool {
     path == manifest || path.strip_suffix(manifest).is_some_and(|before| before.ends_with('/'))
 }
 
-fn failed(work: Option<u64>) -> Verdict {
+fn note_failed_agent(work: Option<u64>) -> Verdict {
     let effects = work.map(|work| Effect::mark(Mark::AgentFailed(work)));
     Verdict { effects: effects.into_iter().collect(), ..Verdict::silent("an agent failed") }
 }
 
-fn notice(what: &str) -> String {
+fn until_boundary(what: &str) -> String {
     format!("{UNTIL_BOUNDARY}{what}")
 }
 
-/// What a session knows at its gates.
-fn at_gate<'a>(
+fn gate_context<'a>(
     facts: &'a Facts<'_>,
     config: &Config,
-    standing: &Standing,
-    attached: Option<&'a Attached>,
-) -> AtGate<'a> {
+    standing: &WorkflowStanding,
+    attached: Option<&'a AttachedWorkflow>,
+) -> GateContext<'a> {
     let marks = facts.marks.value();
     let settings = &config.policies.workflow_gate;
-    AtGate {
+    GateContext {
         strict: settings.mode == WorkflowMode::Strict,
         level: facts.meter.reading().and_then(|reading| settings.level(reading)),
         boundary: marks.and_then(|marks| marks.session.boundary),
@@ -154,71 +151,76 @@ fn at_gate<'a>(
     }
 }
 
-/// What of a workflow holds in this session now.
-enum Active<'a> {
-    /// It does.
-    Yes(&'a Standing, &'a Attached),
-    /// Its manifest cannot be used, so nothing is known of its gates.
-    Damaged(&'a Attached),
-    /// None does: why.
+/// The session's workflow at this event.
+enum ActiveWorkflow<'a> {
+    Yes(&'a WorkflowStanding, &'a AttachedWorkflow),
+    /// The manifest cannot be used, so its gates are unknown.
+    Damaged(&'a AttachedWorkflow),
+    /// With the reason.
     No(&'static str),
 }
 
-fn active<'a>(facts: &'a Facts<'_>, attached: Option<&'a Attached>) -> Active<'a> {
-    let Some(attached) = attached else { return Active::No("no workflow is under way here") };
+fn find_active<'a>(facts: &'a Facts<'_>, attached: Option<&'a AttachedWorkflow>) -> ActiveWorkflow<'a> {
+    let Some(attached) = attached else { return ActiveWorkflow::No("no workflow is under way here") };
     let standing = match &facts.workflow {
         Known::Value(standing) => standing,
-        Known::Absent => return Active::No("the manifest is gone"),
-        Known::Broken(_) => return Active::Damaged(attached),
+        Known::Absent => return ActiveWorkflow::No("the manifest is gone"),
+        Known::Broken(_) => return ActiveWorkflow::Damaged(attached),
     };
     match &standing.manifest {
-        _ if standing.is_anothers(facts.event.session.as_str()) => {
-            Active::No("another session has the workflow now")
+        _ if standing.belongs_to_other_than(facts.event.session.as_str()) => {
+            ActiveWorkflow::No("another session has the workflow now")
         }
-        _ if standing.is_untouched(facts.now) => Active::No("the workflow was not touched for a day"),
-        Ok(manifest) if manifest.complete => Active::No("the workflow is complete"),
-        Ok(_) => Active::Yes(standing, attached),
-        Err(_) => Active::Damaged(attached),
+        _ if standing.is_untouched(facts.now) => ActiveWorkflow::No("the workflow was not touched for a day"),
+        Ok(manifest) if manifest.complete => ActiveWorkflow::No("the workflow is complete"),
+        Ok(_) => ActiveWorkflow::Yes(standing, attached),
+        Err(_) => ActiveWorkflow::Damaged(attached),
     }
 }
 
-/// An agent is about to be spawned.
-fn spawn(facts: &Facts<'_>, config: &Config, attached: Option<&Attached>) -> Verdict {
+fn decide_spawn(facts: &Facts<'_>, config: &Config, attached: Option<&AttachedWorkflow>) -> Verdict {
     let settings = &config.policies.workflow_gate;
-    let (standing, attached, damaged) = match active(facts, attached) {
-        Active::Yes(standing, attached) => (Some(standing), Some(attached), false),
-        Active::Damaged(attached) => (None, Some(attached), true),
-        Active::No(because) if settings.mode != WorkflowMode::Strict => return Verdict::silent(because),
-        Active::No(_) => (None, None, false),
+    let (standing, attached, damaged) = match find_active(facts, attached) {
+        ActiveWorkflow::Yes(standing, attached) => (Some(standing), Some(attached), false),
+        ActiveWorkflow::Damaged(attached) => (None, Some(attached), true),
+        ActiveWorkflow::No(because) if settings.mode != WorkflowMode::Strict => {
+            return Verdict::silent(because);
+        }
+        ActiveWorkflow::No(_) => (None, None, false),
     };
     let level = facts.meter.reading().and_then(|reading| settings.level(reading));
-    let pending =
-        standing.and_then(|standing| pending(standing, &at_gate(facts, config, standing, attached)));
+    let pending = standing
+        .and_then(|standing| first_pending_gate(standing, &gate_context(facts, config, standing, attached)));
     let phase = standing.and_then(|standing| Some((standing.manifest.as_ref().ok()?, standing)));
-    let mut verdict = Spawn { facts, config, attached, level, pending, phase }.decide();
+    let mut verdict = AgentSpawn { facts, config, attached, level, pending, phase }.decide();
     if damaged && verdict.call == Call::Pass && verdict.says.is_empty() {
         verdict.because = "the manifest cannot be used, so nothing is known of gates";
     }
-    verdict
-        .effects
-        .extend(standing.and_then(|standing| seen(facts, config, standing, attached?)).map(Effect::mark));
+    verdict.effects.extend(
+        standing.and_then(|standing| new_phase_mark(facts, config, standing, attached?)).map(Effect::mark),
+    );
     verdict
 }
 
-/// The first gate that holds agents back, with what is missing.
-fn pending(standing: &Standing, at: &AtGate<'_>) -> Option<(Gate, Report)> {
+/// The first gate that blocks agents, with its report.
+fn first_pending_gate(standing: &WorkflowStanding, at: &GateContext<'_>) -> Option<(Gate, GateReport)> {
     let manifest = standing.manifest.as_ref().ok()?;
-    standing.pending().into_iter().find_map(|gate| {
-        let report = standing.check(gate, &at.after(gate.after));
-        // Somebody wrote that it was passed: that is true if everything is there.
+    standing.pending_gates().into_iter().find_map(|gate| {
+        let report = standing.check_gate(gate, &at.moment_after(gate.after));
+        // The manifest claims that it was passed: believed if all conditions are met.
         let claimed =
             manifest.passed(gate.number).is_some_and(|passed| passed.status.as_deref() == Some("passed"));
         (!(claimed && report.is_met())).then_some((gate, report))
     })
 }
 
-/// The phase under way, where it is another than was seen last.
-fn seen(facts: &Facts<'_>, config: &Config, standing: &Standing, attached: &Attached) -> Option<Mark> {
+/// `None` if the phase is the one last seen.
+fn new_phase_mark(
+    facts: &Facts<'_>,
+    config: &Config,
+    standing: &WorkflowStanding,
+    attached: &AttachedWorkflow,
+) -> Option<Mark> {
     let manifest = standing.manifest.as_ref().ok()?;
     let number = manifest.current?;
     let last = attached.current();
@@ -227,15 +229,15 @@ fn seen(facts: &Facts<'_>, config: &Config, standing: &Standing, attached: &Atta
     }
     let level = facts.meter.reading().and_then(|reading| config.policies.workflow_gate.level(reading));
     let at = last.map(|_| standing.written.unwrap_or(facts.now));
-    Some(Mark::PhaseBegan(PhaseBegan { number, name: name_of(manifest, number), at, level, asked: false }))
+    Some(Mark::PhaseBegan(PhaseBegan { number, name: phase_name(manifest, number), at, level, asked: false }))
 }
 
-fn name_of(manifest: &Manifest, number: usize) -> String {
+fn phase_name(manifest: &Manifest, number: usize) -> String {
     manifest.workflow.phase(number).map(|phase| phase.name.clone()).unwrap_or_default()
 }
 
-/// How full the context is, in a few words.
-fn use_of(facts: &Facts<'_>) -> String {
+/// Context use in a few words.
+fn describe_use(facts: &Facts<'_>) -> String {
     let Some(reading) = facts.meter.reading() else { return String::new() };
     match (reading.window, reading.used_pct(), reading.left()) {
         (Some(window), Some(percent), Some(left)) => {
@@ -255,10 +257,9 @@ fn use_of(facts: &Facts<'_>) -> String {
     }
 }
 
-/// What is missing at a gate, as one list.
-fn listed(report: &Report) -> String {
+fn list_missing(report: &GateReport) -> String {
     let missing = report.missing();
-    let (shown, more) = missing.split_at(missing.len().min(MOST_LISTED));
+    let (shown, more) = missing.split_at(missing.len().min(MAX_LISTED));
     let mut text = shown.join("; ");
     if !more.is_empty() {
         let _ = write!(text, "; and {} more", more.len());
@@ -266,8 +267,8 @@ fn listed(report: &Report) -> String {
     text
 }
 
-/// A gate that holds agents back, in the words for the model.
-fn gate_text(gate: Gate, report: &Report, claimed_skipped: bool) -> String {
+/// Explains a blocking gate to the model.
+fn gate_text(gate: Gate, report: &GateReport, claimed_skipped: bool) -> String {
     let Gate { number, after } = gate;
     let mut text = format!("Gate {number}, after phase {after} ({}), was not let through.", report.phase);
     let _ = if report.is_met() {
@@ -277,7 +278,7 @@ fn gate_text(gate: Gate, report: &Report, claimed_skipped: bool) -> String {
             text,
             " Missing: {}. `tidegate gate note {after}` writes into the section, `tidegate gate check {number}` shows what is missing, \
              `tidegate gate pass {number}` lets the next agent through.",
-            listed(report)
+            list_missing(report)
         )
     };
     if claimed_skipped {
@@ -286,30 +287,30 @@ fn gate_text(gate: Gate, report: &Report, claimed_skipped: bool) -> String {
     text
 }
 
-/// An agent that is about to be spawned, and what is known.
-struct Spawn<'a> {
+/// An agent about to be spawned.
+struct AgentSpawn<'a> {
     facts: &'a Facts<'a>,
     config: &'a Config,
-    attached: Option<&'a Attached>,
+    attached: Option<&'a AttachedWorkflow>,
     level: Option<u8>,
-    pending: Option<(Gate, Report)>,
-    phase: Option<(&'a Manifest, &'a Standing)>,
+    pending: Option<(Gate, GateReport)>,
+    phase: Option<(&'a Manifest, &'a WorkflowStanding)>,
 }
 
-impl Spawn<'_> {
+impl AgentSpawn<'_> {
     fn decide(self) -> Verdict {
         let level = self.level.unwrap_or_default();
         if level >= BLOCKED || self.pending.is_some() {
             let denial = self.deny(level);
-            return if self.config.stepped_down(ID) { stepped_down(denial) } else { denial };
+            return if self.config.stepped_down(ID) { advise_instead(denial) } else { denial };
         }
         let mut verdict = self.advise(level);
-        self.retry(&mut verdict);
+        self.advise_on_retry(&mut verdict);
         verdict
     }
 
     fn noticed(&self, what: &str) -> bool {
-        self.facts.marks.value().is_some_and(|marks| marks.session.noticed(&notice(what)))
+        self.facts.marks.value().is_some_and(|marks| marks.session.noticed(&until_boundary(what)))
     }
 
     fn deny(&self, level: u8) -> Verdict {
@@ -317,7 +318,7 @@ impl Spawn<'_> {
         let (mut reason, mut says, mut effects) = (String::new(), Vec::new(), Vec::new());
         let mut once = |key: String, text: String| {
             if !self.noticed(&key) {
-                let when_said = vec![Effect::mark(SessionMark::Notice(notice(&key)))];
+                let when_said = vec![Effect::mark(SessionMark::Notice(until_boundary(&key)))];
                 says.push(Say { to: Audience::User, text, weight: 60, explains: true, when_said });
             }
         };
@@ -325,7 +326,7 @@ impl Spawn<'_> {
             let _ = write!(
                 reason,
                 "The agent was not spawned: from {BLOCKED}% of the way to a full context on, no agents are. {}.",
-                use_of(self.facts)
+                describe_use(self.facts)
             );
             reason += if self.facts.person.may_be_there() {
                 " Only the person can have the conversation compacted, with /compact; they are told. What is not in a file by then \
@@ -339,7 +340,7 @@ impl Spawn<'_> {
         if level >= LAST && !self.noticed(&LAST.to_string()) {
             let steps = self.phase.and_then(|(_, standing)| standing.steps());
             effects.push(Effect::Workflow(effect::Effect::WriteHandoff(steps.into_iter().collect())));
-            effects.push(Effect::mark(SessionMark::Notice(notice(&LAST.to_string()))));
+            effects.push(Effect::mark(SessionMark::Notice(until_boundary(&LAST.to_string()))));
             let _ = write!(reason, " From {LAST}% on {CONTEXT_FOLDER}/{HANDOFF_FILE} is written.");
             once(LAST.to_string(), words::handoff_written(lang, LAST, HANDOFF_FILE));
         }
@@ -368,14 +369,15 @@ impl Spawn<'_> {
         Verdict { call: Call::Deny, reason: Some(reason), because, says, asks, effects }
     }
 
-    /// The phase under way: its number, and whether it spawns many agents.
+    /// Number of the phase under way, and whether it spawns many agents.
     fn phase(&self) -> (usize, bool) {
         let current = self.phase.and_then(|(manifest, _)| {
             let number = manifest.current?;
             Some((number, manifest.workflow.phase(number)?.heavy))
         });
-        let seen =
-            || self.attached.and_then(Attached::current).map_or((0, false), |seen| (seen.number, false));
+        let seen = || {
+            self.attached.and_then(AttachedWorkflow::current).map_or((0, false), |seen| (seen.number, false))
+        };
         current.unwrap_or_else(seen)
     }
 
@@ -395,14 +397,14 @@ impl Spawn<'_> {
         if told && !heavy {
             return Verdict::silent("this level was said in this phase");
         }
-        let mark = || vec![Effect::mark(SessionMark::Notice(notice(&key)))];
-        let mut text = format!("{step}% of the way to a full context: {}.", use_of(self.facts));
+        let mark = || vec![Effect::mark(SessionMark::Notice(until_boundary(&key)))];
+        let mut text = format!("{step}% of the way to a full context: {}.", describe_use(self.facts));
         text += if step == NOW {
             " From 85% on no agents are spawned. A compaction now keeps what stands in files."
         } else {
             " The next end of a phase is a good moment for a compaction."
         };
-        text += &self.persisted();
+        text += &self.describe_summaries();
         let mut says =
             vec![Say { to: Audience::Model, text, weight: 70, explains: false, when_said: mark() }];
         if step == NOW && !told {
@@ -413,8 +415,8 @@ impl Spawn<'_> {
         Verdict { says, asks: Asks::compacted(), ..Verdict::silent(because) }
     }
 
-    /// What is in the manifest and what is not.
-    fn persisted(&self) -> String {
+    /// Counts finished phases with a summary in the manifest.
+    fn describe_summaries(&self) -> String {
         let Some((manifest, standing)) = self.phase else { return String::new() };
         let Some(current) = manifest.current else { return String::new() };
         let is_kept =
@@ -432,8 +434,8 @@ impl Spawn<'_> {
         text
     }
 
-    /// The same work after a failure.
-    fn retry(&self, verdict: &mut Verdict) {
+    /// Advises on repeating the work of a failed agent.
+    fn advise_on_retry(&self, verdict: &mut Verdict) {
         let (Some(attached), Some((what, kind))) = (self.attached, self.facts.event.spawned_agent()) else {
             return;
         };
@@ -450,8 +452,8 @@ impl Spawn<'_> {
     }
 }
 
-/// The same without a denial.
-fn stepped_down(denial: Verdict) -> Verdict {
+/// Turns a denial into advice.
+fn advise_instead(denial: Verdict) -> Verdict {
     let text = denial
         .reason
         .unwrap_or_default()
@@ -465,8 +467,8 @@ fn stepped_down(denial: Verdict) -> Verdict {
     }
 }
 
-/// A manifest was written: whose it is, and whether a phase has ended.
-fn written(facts: &Facts<'_>, config: &Config, attached: Option<&Attached>) -> Verdict {
+/// Decides who owns the written manifest and whether a phase ended.
+fn decide_manifest_write(facts: &Facts<'_>, config: &Config, attached: Option<&AttachedWorkflow>) -> Verdict {
     let standing = match &facts.workflow {
         Known::Value(standing) => standing,
         Known::Absent => return Verdict::silent("no manifest was written"),
@@ -475,8 +477,8 @@ fn written(facts: &Facts<'_>, config: &Config, attached: Option<&Attached>) -> V
     let is_bound = attached.is_some_and(|attached| attached.manifest == standing.path);
     let manifest = match &standing.manifest {
         Ok(manifest) if is_bound || manifest.is_workflow(&standing.path) => manifest,
-        Err(damage) if is_bound || is_of_feature(&standing.path) => {
-            return broken(facts, standing, &damage.to_string());
+        Err(damage) if is_bound || is_feature_manifest(&standing.path) => {
+            return report_broken_manifest(facts, standing, &damage.to_string());
         }
         _ => return Verdict::silent("that manifest tells of no workflow"),
     };
@@ -488,59 +490,70 @@ fn written(facts: &Facts<'_>, config: &Config, attached: Option<&Attached>) -> V
         };
     }
     let level = facts.meter.reading().and_then(|reading| config.policies.workflow_gate.level(reading));
-    let anothers = standing.is_anothers(facts.event.session.as_str());
+    let anothers = standing.belongs_to_other_than(facts.event.session.as_str());
     let Some(bound) = attached.filter(|_| is_bound && !anothers) else {
         return match standing.held_elsewhere.zip(attached) {
-            // An agent may work on something of its own, in a worktree of its own.
+            // An agent may work on a task of its own in a worktree of its own.
             _ if !facts.event.is_main_thread() => Verdict::silent("an agent wrote another manifest"),
-            _ if is_bound && !wrote(facts, &standing.path) => {
+            _ if is_bound && !call_wrote(facts, &standing.path) => {
                 Verdict::silent("another session has the workflow now")
             }
-            Some((gate, attached)) => stays(facts, attached, standing, gate),
-            None => attach(manifest, standing),
+            Some((gate, attached)) => stay_attached(facts, attached, standing, gate),
+            None => attach_session(manifest, standing),
         };
     };
     let (Some(number), Some(last)) = (manifest.current, bound.current()) else {
-        let mark = seen(facts, config, standing, bound).map(Effect::mark);
+        let mark = new_phase_mark(facts, config, standing, bound).map(Effect::mark);
         return Verdict { effects: mark.into_iter().collect(), ..Verdict::silent("the phase is not known") };
     };
     if last.number == number {
         return Verdict::silent("the phase is the same");
     }
     let began = |asked| {
-        let name = name_of(manifest, number);
+        let name = phase_name(manifest, number);
         Mark::PhaseBegan(PhaseBegan { number, name, at: Some(facts.now), level, asked })
     };
-    // The phase that was seen to end has ended now, and at this level.
+    // As if the phase had already ended, at this level.
     let mut then = bound.clone();
     if let Mark::PhaseBegan(new) = &began(false) {
         then.begin(new);
     }
-    let at = at_gate(facts, config, standing, Some(&then));
-    let change =
-        Change { facts, standing, level: level.unwrap_or_default(), at, ended: last.number, begins: number };
+    let at = gate_context(facts, config, standing, Some(&then));
+    let change = PhaseChange {
+        facts,
+        standing,
+        level: level.unwrap_or_default(),
+        at,
+        ended: last.number,
+        begins: number,
+    };
     let (mut verdict, asked) = change.decide(manifest);
     verdict.effects.insert(0, Effect::mark(began(asked)));
     verdict
 }
 
-/// Whether the call itself wrote the manifest, as far as can be told.
-fn wrote(facts: &Facts<'_>, manifest: &str) -> bool {
-    let by_tool = facts.event.written_paths(|_| false).iter().any(|path| is_same(path, manifest));
+/// As far as the call shows.
+fn call_wrote(facts: &Facts<'_>, manifest: &str) -> bool {
+    let by_tool = facts.event.written_paths(|_| false).iter().any(|path| is_same_file(path, manifest));
     by_tool
         || facts
             .verification
             .files
             .iter()
             .filter_map(|file| file.inside.as_deref())
-            .any(|path| is_same(path, manifest))
+            .any(|path| is_same_file(path, manifest))
 }
 
-/// Another workflow was begun while a gate holds agents back: that is no way around it.
-fn stays(facts: &Facts<'_>, attached: &Attached, standing: &Standing, gate: usize) -> Verdict {
+/// Beginning another workflow is not a way around a blocking gate.
+fn stay_attached(
+    facts: &Facts<'_>,
+    attached: &AttachedWorkflow,
+    standing: &WorkflowStanding,
+    gate: usize,
+) -> Verdict {
     let because = "a gate of this session's workflow was not let through";
     let key = format!("stays {}", standing.path);
-    if facts.marks.value().is_some_and(|marks| marks.session.noticed(&notice(&key))) {
+    if facts.marks.value().is_some_and(|marks| marks.session.noticed(&until_boundary(&key))) {
         return Verdict::silent(because);
     }
     let text = format!(
@@ -548,12 +561,12 @@ fn stays(facts: &Facts<'_>, attached: &Attached, standing: &Standing, gate: usiz
          missing; `tidegate gate detach` lets go of it, with the person's yes.",
         attached.manifest
     );
-    let when_said = vec![Effect::mark(SessionMark::Notice(notice(&key)))];
+    let when_said = vec![Effect::mark(SessionMark::Notice(until_boundary(&key)))];
     let say = Say { to: Audience::Model, text, weight: 60, explains: false, when_said };
     Verdict { says: vec![say], ..Verdict::silent(because) }
 }
 
-fn attach(manifest: &Manifest, standing: &Standing) -> Verdict {
+fn attach_session(manifest: &Manifest, standing: &WorkflowStanding) -> Verdict {
     let new = standing.attach(manifest, None);
     let (project, manifest) = (standing.root.clone(), standing.path.clone());
     let own = effect::Effect::OwnManifest { project, manifest };
@@ -561,42 +574,46 @@ fn attach(manifest: &Manifest, standing: &Standing) -> Verdict {
     Verdict { effects, ..Verdict::silent("the workflow is this session's now") }
 }
 
-/// A manifest that cannot be read closes nothing, and a gate cannot be passed with it: that is worth a word.
-fn broken(facts: &Facts<'_>, standing: &Standing, why: &str) -> Verdict {
+/// An unreadable manifest blocks nothing, but no gate can be passed with it: the model should know.
+fn report_broken_manifest(facts: &Facts<'_>, standing: &WorkflowStanding, why: &str) -> Verdict {
     let key = format!("broken {}", crate::text::fnv::hash(why.bytes()));
-    if facts.marks.value().is_some_and(|marks| marks.session.noticed(&notice(&key))) {
+    if facts.marks.value().is_some_and(|marks| marks.session.noticed(&until_boundary(&key))) {
         return Verdict::silent("the manifest cannot be used");
     }
     let text = format!(
         "{} cannot be used as it is: {why}. Until it reads back no gate can be passed with it.",
         standing.path
     );
-    let when_said = vec![Effect::mark(SessionMark::Notice(notice(&key)))];
+    let when_said = vec![Effect::mark(SessionMark::Notice(until_boundary(&key)))];
     let say = Say { to: Audience::Model, text, weight: 60, explains: false, when_said };
     Verdict { says: vec![say], ..Verdict::silent("the manifest cannot be used") }
 }
 
-/// One phase has ended and another begins.
-struct Change<'a> {
+/// One phase ended and another begins.
+struct PhaseChange<'a> {
     facts: &'a Facts<'a>,
-    standing: &'a Standing,
+    standing: &'a WorkflowStanding,
     level: u8,
-    at: AtGate<'a>,
+    at: GateContext<'a>,
     ended: usize,
     begins: usize,
 }
 
-impl Change<'_> {
-    /// What is said, and whether a compaction is asked for where no gate lies.
+impl PhaseChange<'_> {
+    /// Also returns whether a compaction is requested without a gate.
     fn decide(&self, manifest: &Manifest) -> (Verdict, bool) {
-        let Change { facts, level, ended, begins, .. } = self;
+        let PhaseChange { facts, level, ended, begins, .. } = self;
         let head = format!(
             "Phase {ended} has ended and phase {begins} ({}) begins.",
-            name_of(manifest, *begins).replace('_', " ")
+            phase_name(manifest, *begins).replace('_', " ")
         );
-        let gate = pending(self.standing, &self.at);
+        let gate = first_pending_gate(self.standing, &self.at);
         let full = (*level >= SOON).then(|| {
-            format!(" {step}% of the way to a full context: {}.", use_of(facts), step = self.step())
+            format!(
+                " {step}% of the way to a full context: {}.",
+                describe_use(facts),
+                step = self.ladder_step()
+            )
         });
         let (text, because, asks, asked) = match gate {
             Some((gate, report)) => {
@@ -607,8 +624,10 @@ impl Change<'_> {
                 (text, "a gate lies before the phase that begins", Asks::gate(gate.number), false)
             }
             None if *level >= NOW => {
-                let report = self.standing.check(Gate { number: 0, after: *ended }, &self.at.after(*ended));
-                let missing = if report.is_met() { "nothing".to_owned() } else { listed(&report) };
+                let report = self
+                    .standing
+                    .check_gate(Gate { number: 0, after: *ended }, &self.at.moment_after(*ended));
+                let missing = if report.is_met() { "nothing".to_owned() } else { list_missing(&report) };
                 let text = format!(
                     "{head}{} From 85% on no agents are spawned. A compaction now keeps what stands in files; missing there of phase {ended}: \
                      {missing}.",
@@ -627,8 +646,9 @@ impl Change<'_> {
             }
             None => return (Verdict::silent("a phase has ended"), false),
         };
-        // Said with the end of a phase, it need not be said again before the first agent of the next.
-        let said = |step| vec![Effect::mark(SessionMark::Notice(notice(&format!("{step} {begins}"))))];
+        // Said at the end of a phase, it is not repeated before the first agent of the next one.
+        let said =
+            |step| vec![Effect::mark(SessionMark::Notice(until_boundary(&format!("{step} {begins}"))))];
         let when_said = if *level >= SOON { said(SOON) } else { Vec::new() };
         let mut says = vec![Say { to: Audience::Model, text, weight: 75, explains: false, when_said }];
         if *level >= NOW {
@@ -639,20 +659,20 @@ impl Change<'_> {
         (Verdict { says, asks, ..Verdict::silent(because) }, asked)
     }
 
-    fn step(&self) -> u8 {
+    fn ladder_step(&self) -> u8 {
         [LAST, BLOCKED, NOW].into_iter().find(|step| self.level >= *step).unwrap_or(SOON)
     }
 }
 
-/// The conversation was compacted: nobody in it may know any more where the workflow stands.
-fn after_boundary(facts: &Facts<'_>, attached: &Attached) -> Verdict {
-    let standing = match active(facts, Some(attached)) {
-        Active::Yes(standing, _) => Some(standing),
-        Active::Damaged(_) => None,
-        Active::No(because) => return Verdict::silent(because),
+/// A compaction may have removed the workflow from the conversation.
+fn remind_after_boundary(facts: &Facts<'_>, attached: &AttachedWorkflow) -> Verdict {
+    let standing = match find_active(facts, Some(attached)) {
+        ActiveWorkflow::Yes(standing, _) => Some(standing),
+        ActiveWorkflow::Damaged(_) => None,
+        ActiveWorkflow::No(because) => return Verdict::silent(because),
     };
     let mut text = format!("Before this compaction: {}.", attached.key_fact());
-    if let Some(gate) = standing.and_then(|standing| standing.pending().into_iter().next()) {
+    if let Some(gate) = standing.and_then(|standing| standing.pending_gates().into_iter().next()) {
         let _ = write!(
             text,
             " Gate {0}, after phase {1}, was not let through yet: `tidegate gate check {0}` shows what is missing.",

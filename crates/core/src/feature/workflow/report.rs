@@ -1,13 +1,15 @@
-//! What `gate check` prints: the verification of a gate, and the template that satisfies one.
+//! Output of `gate check`: the verification of a gate, and the template that satisfies one.
 
 use std::fmt::Write as _;
 
-use crate::feature::workflow::check::{Finding, Found, LONGEST_SUMMARY, Named, Report, Step};
+use crate::feature::workflow::check::{
+    FoundFile, GateReport, GateStep, MAX_SUMMARY_TOKENS, NamedFile, StepFinding,
+};
 use crate::feature::workflow::definition::{Gate, Workflow};
-use crate::feature::workflow::manifest::FILE;
+use crate::feature::workflow::manifest::MANIFEST_FILE;
 
 /// `14,832`.
-pub fn grouped(number: u64) -> String {
+pub fn group_digits(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -19,70 +21,71 @@ pub fn grouped(number: u64) -> String {
     out
 }
 
-fn lines(count: usize) -> String {
+fn plural_lines(count: usize) -> String {
     if count == 1 { "1 line".to_owned() } else { format!("{count} lines") }
 }
 
-/// What a file is found to be.
-fn file(named: &Named) -> String {
-    let Named { name, found } = named;
+fn describe_file(named: &NamedFile) -> String {
+    let NamedFile { name, found } = named;
     match found {
-        Found::File { lines: count, .. } => format!("{name} exists ({})", lines(*count)),
-        Found::Unread(bytes) => format!("{name} exists ({} bytes, not read)", grouped(*bytes)),
-        Found::Folder => format!("{name} exists (folder)"),
-        Found::Missing => format!("{name} does not exist"),
-        Found::Outside => format!("{name} is outside of the project"),
+        FoundFile::File { lines: count, .. } => format!("{name} exists ({})", plural_lines(*count)),
+        FoundFile::Unread(bytes) => format!("{name} exists ({} bytes, not read)", group_digits(*bytes)),
+        FoundFile::Folder => format!("{name} exists (folder)"),
+        FoundFile::Missing => format!("{name} does not exist"),
+        FoundFile::Outside => format!("{name} is outside of the project"),
     }
 }
 
-/// The sign of several steps together.
-fn sign(report: &Report, steps: &[Step]) -> &'static str {
-    let of = |step: &Step| report.finding(*step);
-    if steps.iter().filter_map(of).any(|finding| matches!(finding, Finding::Missing(_))) {
+/// One sign for several steps.
+fn status_sign(report: &GateReport, steps: &[GateStep]) -> &'static str {
+    let of = |step: &GateStep| report.finding(*step);
+    if steps.iter().filter_map(of).any(|finding| matches!(finding, StepFinding::Missing(_))) {
         "❌"
     } else {
         "✅"
     }
 }
 
-impl Report {
-    /// How much shorter the summary is than the whole output, in tenths of a per cent.
+impl GateReport {
+    /// In tenths of a per cent.
     pub fn reduction(&self) -> Option<u64> {
         let saved = self.before.checked_sub(self.after)?;
         (self.before > 0).then(|| (saved * 1000 + self.before / 2) / self.before)
     }
 
-    /// The whole report. `path` is the manifest's, as people know it.
+    /// `path` is shown as the manifest's.
     pub fn text(&self, path: &str) -> String {
         let (phase, next) = (self.gate.after, self.gate.after + 1);
         let mut out = format!("Compaction Verification (Phase {phase} → Phase {next}):\n\n");
-        let steps: &[Step] = &[Step::Output, Step::Written];
-        let _ = writeln!(out, "{} Progress file updated: {path}", sign(self, steps));
+        let steps: &[GateStep] = &[GateStep::Output, GateStep::Written];
+        let _ = writeln!(out, "{} Progress file updated: {path}", status_sign(self, steps));
         if self.section.is_some() {
-            let _ = writeln!(out, "   - Phase {phase} section: {}", lines(self.lines));
+            let _ = writeln!(out, "   - Phase {phase} section: {}", plural_lines(self.lines));
         }
         let written = self.written.map_or_else(|| "unknown".to_owned(), crate::time::Millis::iso_seconds);
         let _ = writeln!(out, "   - Last write: {written}");
         self.put_findings(steps, &mut out);
 
-        let steps: &[Step] = &[Step::Summary, Step::Decisions, Step::Compaction, Step::Skill];
-        let _ = writeln!(out, "\n{} Context compacted:", sign(self, steps));
-        let _ = writeln!(out, "   - Before: {} tokens (full {} output)", grouped(self.before), self.phase);
-        let _ = writeln!(out, "   - After: {} tokens (summary + file references)", grouped(self.after));
+        let steps: &[GateStep] =
+            &[GateStep::Summary, GateStep::Decisions, GateStep::Compaction, GateStep::Skill];
+        let _ = writeln!(out, "\n{} Context compacted:", status_sign(self, steps));
+        let _ =
+            writeln!(out, "   - Before: {} tokens (full {} output)", group_digits(self.before), self.phase);
+        let _ = writeln!(out, "   - After: {} tokens (summary + file references)", group_digits(self.after));
         if let Some(tenths) = self.reduction() {
             let _ = writeln!(out, "   - Reduction: {}.{}%", tenths / 10, tenths % 10);
         }
         self.put_findings(steps, &mut out);
 
-        let steps: &[Step] = &[Step::References];
-        let sign = if self.section.is_some() { sign(self, steps) } else { "❌" };
+        let steps: &[GateStep] = &[GateStep::References];
+        let sign = if self.section.is_some() { status_sign(self, steps) } else { "❌" };
         let _ = writeln!(out, "\n{sign} File references valid:");
         for named in &self.files {
-            let _ = writeln!(out, "   - {}", file(named));
+            let _ = writeln!(out, "   - {}", describe_file(named));
         }
         let _ = match &self.section {
-            Some(key) => writeln!(out, "   - {FILE} phases.{key} section confirmed"),
-            None => writeln!(out, "   - {FILE} has no section of phase {phase}"),
+            Some(key) => writeln!(out, "   - {MANIFEST_FILE} phases.{key} section confirmed"),
+            None => writeln!(out, "   - {MANIFEST_FILE} has no section of phase {phase}"),
         };
 
         let missing = self.missing().len();
@@ -94,21 +97,21 @@ impl Report {
         out
     }
 
-    fn put_findings(&self, steps: &[Step], out: &mut String) {
+    fn put_findings(&self, steps: &[GateStep], out: &mut String) {
         for (step, finding) in self.steps.iter().filter(|(step, _)| steps.contains(step)) {
             let _ = match finding {
-                Finding::Met => Ok(()),
-                Finding::Missing(what) => writeln!(out, "   - Missing: {what}"),
-                Finding::Unknown(why) => writeln!(out, "   - Unknown ({}): {why}", step.name()),
+                StepFinding::Met => Ok(()),
+                StepFinding::Missing(what) => writeln!(out, "   - Missing: {what}"),
+                StepFinding::Unknown(why) => writeln!(out, "   - Unknown ({}): {why}", step.name()),
             };
         }
     }
 }
 
-/// What goes to the file and what stays, for the gates of the built-in workflow: by the phase before them.
-type Row = (&'static str, &'static str);
+/// Left: goes to the file. Right: stays in the conversation.
+type KeepRow = (&'static str, &'static str);
 
-static DISCOVERY: [Row; 5] = [
+static DISCOVERY: [KeepRow; 5] = [
     ("what the exploring agents found, whole", "2 or 3 lines on key patterns"),
     ("lists of many files", "the folders concerned"),
     ("the analysis of patterns, file by file", "the technologies that are used"),
@@ -116,7 +119,7 @@ static DISCOVERY: [Row; 5] = [
     ("what was said with agents", "the path of the discovery file"),
 ];
 
-static IMPLEMENTATION: [Row; 5] = [
+static IMPLEMENTATION: [KeepRow; 5] = [
     ("logs of the developing agents", "the files that were changed, by path"),
     ("states of the code in between", "key decisions"),
     ("output of agents that were tried again", "deviations from the plan"),
@@ -124,7 +127,7 @@ static IMPLEMENTATION: [Row; 5] = [
     ("output of builds and linters", "how many tasks are complete"),
 ];
 
-static TESTING: [Row; 5] = [
+static TESTING: [KeepRow; 5] = [
     ("logs of test runs", "passed and failed, by kind of test"),
     ("long output of tests", "the coverage"),
     ("output of the testing agents", "what fails, if anything"),
@@ -132,15 +135,15 @@ static TESTING: [Row; 5] = [
     ("traces", "the paths of test files"),
 ];
 
-static ANY: [Row; 4] = [
+static ANY_PHASE: [KeepRow; 4] = [
     ("the whole output of the phase", "2 or 3 lines on what came out of it"),
     ("logs, snippets, output of agents", "key decisions"),
     ("lists of many files", "paths of files and folders"),
     ("reasoning behind decisions", "what is still open"),
 ];
 
-/// What a summary says, for the gates of the built-in workflow.
-static IN_SUMMARY: [(&str, &[Row], &[&str]); 3] = [
+/// Lines of a summary, for the gates of the built-in workflow: by the phase before them.
+static SUMMARIES: [(&str, &[KeepRow], &[&str]); 3] = [
     (
         "discovery",
         &DISCOVERY,
@@ -174,13 +177,13 @@ static IN_SUMMARY: [(&str, &[Row], &[&str]); 3] = [
     ),
 ];
 
-/// What satisfies a gate: the section to write, and what goes where.
-pub fn template(workflow: &Workflow, gate: Gate, path: &str) -> String {
+/// The section to write, and a table of what goes where.
+pub fn gate_template(workflow: &Workflow, gate: Gate, path: &str) -> String {
     let phase = workflow.phase(gate.after);
     let (name, title) = phase.map(|phase| (phase.name.clone(), phase.title())).unwrap_or_default();
-    let known = IN_SUMMARY.iter().find(|(known, ..)| *known == name);
-    let (rows, says): (&[Row], &[&str]) = known.map_or(
-        (&ANY, &["Result: …", "Files: N files in FOLDER/", "Key decisions: … (or: none)"]),
+    let known = SUMMARIES.iter().find(|(known, ..)| *known == name);
+    let (rows, says): (&[KeepRow], &[&str]) = known.map_or(
+        (&ANY_PHASE, &["Result: …", "Files: N files in FOLDER/", "Key decisions: … (or: none)"]),
         |(_, rows, says)| (*rows, *says),
     );
     let number = gate.after;
@@ -188,7 +191,7 @@ pub fn template(workflow: &Workflow, gate: Gate, path: &str) -> String {
     let _ = write!(
         out,
         "phases:\n  {number}_{name}:\n    status: complete\n    completed_at: \"2026-01-20T14:32:15Z\"\n    artifacts:\n      - \
-         {name}.md   # the whole output, beside the manifest\n    summary: |   # at most {LONGEST_SUMMARY} tokens\n      Phase \
+         {name}.md   # the whole output, beside the manifest\n    summary: |   # at most {MAX_SUMMARY_TOKENS} tokens\n      Phase \
          {number} ({title}): COMPLETE\n"
     );
     for line in says {
@@ -213,9 +216,9 @@ mod tests {
     use super::*;
     use crate::time::Millis;
 
-    fn report(steps: Vec<(Step, Finding)>) -> Report {
-        let found = Found::File { lines: 324, tokens: 9000, modified: None };
-        Report {
+    fn report(steps: Vec<(GateStep, StepFinding)>) -> GateReport {
+        let found = FoundFile::File { lines: 324, tokens: 9000, modified: None };
+        GateReport {
             gate: Gate { number: 1, after: 3 },
             phase: "discovery".into(),
             section: Some("discovery".into()),
@@ -223,7 +226,7 @@ mod tests {
             written: Millis::from_iso("2026-01-20T14:32:15Z"),
             before: 14_832,
             after: 187,
-            files: vec![Named { name: "discovery.md".into(), found }],
+            files: vec![NamedFile { name: "discovery.md".into(), found }],
             steps,
         }
     }
@@ -232,30 +235,30 @@ mod tests {
 
     #[test]
     fn a_gate_that_is_passed() {
-        let text = report(vec![(Step::Output, Finding::Met)]).text(PATH);
+        let text = report(vec![(GateStep::Output, StepFinding::Met)]).text(PATH);
         assert_eq!(text, include_str!("passed.txt"), "as workflows of this kind have always written it");
     }
 
     #[test]
     fn a_gate_that_is_not() {
-        let missing = |what: &str| Finding::Missing(what.to_owned());
+        let missing = |what: &str| StepFinding::Missing(what.to_owned());
         let mut report = report(vec![
-            (Step::Output, Finding::Unknown("when the phase began is not known".into())),
+            (GateStep::Output, StepFinding::Unknown("when the phase began is not known".into())),
             (
-                Step::Summary,
+                GateStep::Summary,
                 missing(
                     "the summary of phases.discovery is about 260 tokens, and at most 200 are carried on",
                 ),
             ),
-            (Step::References, missing("src/gone.rs is named and does not exist")),
+            (GateStep::References, missing("src/gone.rs is named and does not exist")),
         ]);
-        report.files.push(Named { name: "src/gone.rs".into(), found: Found::Missing });
+        report.files.push(NamedFile { name: "src/gone.rs".into(), found: FoundFile::Missing });
         insta::assert_snapshot!("not_passed", report.text(PATH));
     }
 
     #[test]
     fn a_phase_without_a_section_has_no_valid_references() {
-        let mut report = report(vec![(Step::Written, Finding::Missing("phases.3_discovery".into()))]);
+        let mut report = report(vec![(GateStep::Written, StepFinding::Missing("phases.3_discovery".into()))]);
         (report.section, report.files) = (None, Vec::new());
         let text = report.text(PATH);
         assert!(
@@ -268,20 +271,23 @@ mod tests {
     fn templates() {
         let workflow = Workflow::default();
         let gate = workflow.gate(2).unwrap();
-        insta::assert_snapshot!("template_of_gate_2", template(&workflow, gate, PATH));
+        insta::assert_snapshot!("template_of_gate_2", gate_template(&workflow, gate, PATH));
         let value = crate::settings::value::Value::Table(vec![(
             "phases".into(),
             crate::settings::value::Value::List(vec!["plan".into(), "make".into()]),
         )]);
         let mut own = Workflow::read(&value).unwrap();
         own.phases[0].gate = true;
-        insta::assert_snapshot!("template_of_an_own_workflow", template(&own, own.gate(1).unwrap(), PATH));
+        insta::assert_snapshot!(
+            "template_of_an_own_workflow",
+            gate_template(&own, own.gate(1).unwrap(), PATH)
+        );
     }
 
     #[test]
     fn numbers_are_grouped() {
         assert_eq!(
-            [7, 999, 1000, 14_832, 1_234_567].map(grouped),
+            [7, 999, 1000, 14_832, 1_234_567].map(group_digits),
             ["7", "999", "1,000", "14,832", "1,234,567"]
         );
     }

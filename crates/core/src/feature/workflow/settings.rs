@@ -1,6 +1,6 @@
-//! Section `[workflow]`: whether gates hold agents back, what the ladder is counted from, and the workflows by their names.
+//! Section `[workflow]`: the mode, the base of the ladder, and the workflows by name.
 //!
-//! A project's own workflow waits for trust: it decides where gates lie, and one without any would let everything through.
+//! A project's own workflow waits for trust: it decides where gates lie, and one without gates blocks nothing.
 
 use serde_json::json;
 
@@ -14,16 +14,13 @@ use crate::settings::section::{Key, Named, Project, Put, Section, Voice, Wrong, 
 use crate::settings::setting::{Setting, Shape, choices};
 use crate::settings::value::Value;
 
-/// What the policy does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkflowMode {
-    /// Does not look.
     Off,
-    /// Only records.
     Shadow,
-    /// Holds agents back while a workflow is under way.
+    /// Blocks agents while a workflow is under way.
     On,
-    /// Holds agents back by how full the context is in every session, and wants a compaction at every gate.
+    /// Blocks agents in every session once the context is full enough, and requires a compaction at every gate.
     Strict,
 }
 
@@ -34,7 +31,7 @@ choices!(WorkflowMode {
     "strict" => WorkflowMode::Strict,
 });
 
-/// Tokens in use from which no agent is spawned, whatever the window: `"170k"`.
+/// Tokens in use from which agents are blocked, on every window: `"170k"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RotAt(pub u64);
 
@@ -49,8 +46,7 @@ impl RotAt {
         Some(RotAt((number * factor) as u64)).filter(|rot| rot.0 >= 1000)
     }
 
-    /// The level of a reading by these numbers: 85% is where agents are not spawned any more, and the other levels lie around
-    /// it as they do on a window of 200K.
+    /// Places the 85% level at these tokens and the other levels around it, as on a window of 200K.
     pub fn level(self, reading: &Reading) -> Option<u8> {
         let window = Window { tokens: self.0 * 200 / 170, compact_at: None };
         Reading { window: Some(window), ..reading.clone() }.level()
@@ -75,14 +71,12 @@ impl Setting for RotAt {
     }
 }
 
-/// Section `[workflow]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// Whether agents are held back.
     pub mode: WorkflowMode,
-    /// From how many tokens in use on, in place of the levels before the reference point.
+    /// Replaces the levels before the reference point.
     pub rot_at: Option<RotAt>,
-    /// Workflows that a config names; the built-in one is not among them, unless one replaces it.
+    /// Includes the built-in workflow only if a config replaces it.
     workflows: Vec<(String, Workflow)>,
 }
 
@@ -144,20 +138,19 @@ const NAMED: Named = Named {
 };
 
 impl Settings {
-    /// The workflow of this name.
     pub fn workflow(&self, name: &str) -> Option<Workflow> {
         let known =
             self.workflows.iter().find(|(known, _)| known == name).map(|(_, workflow)| workflow.clone());
         known.or_else(|| (name == BUILT_IN).then(Workflow::default))
     }
 
-    /// All names, the built-in one first.
+    /// The built-in workflow first.
     pub fn workflow_names(&self) -> impl Iterator<Item = &str> {
         let others = self.workflows.iter().map(|(name, _)| name.as_str()).filter(|name| *name != BUILT_IN);
         std::iter::once(BUILT_IN).chain(others)
     }
 
-    /// The level of context use on the ladder that counts here.
+    /// The level of context use on the configured ladder.
     pub fn level(&self, reading: &Reading) -> Option<u8> {
         match self.rot_at {
             Some(rot_at) => rot_at.level(reading),
@@ -188,7 +181,7 @@ impl Section for Settings {
         match name {
             "mode" => Some(MODE.project),
             "rot_at" => Some(ROT_AT.project),
-            name => definition::is_name(name).then_some(NAMED.project),
+            name => definition::is_workflow_name(name).then_some(NAMED.project),
         }
     }
 
@@ -213,9 +206,11 @@ impl Section for Settings {
         match key {
             "mode" => WorkflowMode::read(value).map(drop).map_err(Wrong::Value),
             "rot_at" => Option::<RotAt>::read(value).map(drop).map_err(Wrong::Value),
-            // A mistyped word.
+            // A mistyped key.
             _ if !value.is_table() => Err(Wrong::Unknown),
-            name if !definition::is_name(name) => Err(Wrong::Value("this cannot name a workflow".to_owned())),
+            name if !definition::is_workflow_name(name) => {
+                Err(Wrong::Value("this cannot name a workflow".to_owned()))
+            }
             _ => Workflow::read(value).map(drop).map_err(Wrong::Value),
         }
     }

@@ -1,84 +1,74 @@
-//! Where a session's workflow stands, as its manifest says and as we know it.
+//! The state of a session's workflow, from its manifest and from Tidegate's own state.
 
 use serde::{Deserialize, Serialize};
 
 use crate::feature::facts::Steps;
 use crate::feature::workflow::check;
-use crate::feature::workflow::check::{Moment, Named, Report};
-use crate::feature::workflow::{Attached, Damage, Gate, Manifest, Phase, PhaseBegan};
+use crate::feature::workflow::check::{GateMoment, GateReport, NamedFile};
+use crate::feature::workflow::{AttachedWorkflow, Gate, Manifest, ManifestDamage, PhaseBegan, WorkflowPhase};
 use crate::time::Millis;
 
-/// A workflow that was not touched for so long is only reported.
+/// After this long without a change the workflow is only reported.
 pub const UNTOUCHED_MS: u64 = 24 * 3_600_000;
 
-/// What there is to know about a manifest.
+/// A manifest and its context.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Standing {
-    /// The project's root.
+pub struct WorkflowStanding {
+    /// Root of the project.
     pub root: String,
-    /// Its path, as the marks name it.
+    /// The manifest's path as in the marks.
     pub path: String,
-    /// What it says, or why it says nothing.
-    pub manifest: Result<Manifest, Damage>,
-    /// When it was last written.
+    pub manifest: Result<Manifest, ManifestDamage>,
     pub written: Option<Millis>,
-    /// The files that sections name, by the numbers of the phases that were looked at.
-    pub files: Vec<(usize, Vec<Named>)>,
-    /// The gates that were let through, as our own state remembers it.
-    pub let_through: Vec<LetThrough>,
-    /// The session that it belongs to, where that is remembered.
+    /// Files named in sections, by the numbers of the examined phases.
+    pub files: Vec<(usize, Vec<NamedFile>)>,
+    /// From Tidegate's own state, not from the manifest.
+    pub cleared_gates: Vec<ClearedGate>,
     pub owner: Option<String>,
-    /// Where another manifest was written than that of the session's workflow: the gate of the latter that holds agents back.
+    /// Set when the written manifest is not that of the session's workflow: the gate of the latter that blocks
+    /// agents.
     pub held_elsewhere: Option<usize>,
 }
 
-/// Whose a manifest is since when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Owned {
-    /// The manifest.
+pub struct ManifestOwner {
     pub manifest: String,
-    /// The session.
     pub owner: String,
-    /// Since when.
     pub at: Millis,
 }
 
-/// A gate that was passed, or that a person let be skipped.
+/// A gate that was passed, or skipped with a person's consent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct LetThrough {
-    /// The manifest.
+pub struct ClearedGate {
     pub manifest: String,
-    /// Which gate.
     pub gate: usize,
-    /// A person let it be skipped.
+    /// Skipped with a person's consent.
     pub skipped: bool,
-    /// When.
     pub at: Millis,
-    /// When the manifest says that it was begun.
+    /// `created_at` of the manifest at that time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Millis>,
 }
 
-impl Standing {
-    /// Whether a gate was let through since the manifest was begun.
-    pub fn is_let_through(&self, gate: usize) -> Option<&LetThrough> {
+impl WorkflowStanding {
+    /// Ignores clearances from before the manifest was begun.
+    pub fn clearance(&self, gate: usize) -> Option<&ClearedGate> {
         let created = self.manifest.as_ref().ok().and_then(|manifest| manifest.created).unwrap_or_default();
-        // Who writes the time by hand may write one that is to come.
-        let is_this = |known: &LetThrough| known.created == Some(created) || known.at.0 + 1000 > created.0;
-        self.let_through.iter().rev().find(|known| known.gate == gate && is_this(known))
+        // A handwritten time may lie in the future.
+        let is_this = |known: &ClearedGate| known.created == Some(created) || known.at.0 + 1000 > created.0;
+        self.cleared_gates.iter().rev().find(|known| known.gate == gate && is_this(known))
     }
 
-    /// Whether it belongs to another session than this one.
-    pub fn is_anothers(&self, session: &str) -> bool {
+    pub fn belongs_to_other_than(&self, session: &str) -> bool {
         self.owner.as_deref().is_some_and(|owner| owner != session)
     }
 
-    /// The gates between a finished phase and the one under way that nobody let through.
-    pub fn pending(&self) -> Vec<Gate> {
+    /// Gates before the phase under way that were not cleared.
+    pub fn pending_gates(&self) -> Vec<Gate> {
         let Ok(manifest) = &self.manifest else { return Vec::new() };
         let Some(current) = manifest.current else { return Vec::new() };
-        // A phase that never began left nothing behind; one that did is not undone by its status.
+        // A phase that never began left no output; one that did begin is not undone by its status.
         let left_out = |gate: &Gate| {
             manifest.section(gate.after).is_some_and(|section| {
                 let skipped = section.status.as_deref().is_some_and(|it| it.eq_ignore_ascii_case("skipped"));
@@ -87,20 +77,18 @@ impl Standing {
         };
         let gates = manifest.workflow.gates().into_iter();
         gates
-            .filter(|gate| {
-                gate.after < current && !left_out(gate) && self.is_let_through(gate.number).is_none()
-            })
+            .filter(|gate| gate.after < current && !left_out(gate) && self.clearance(gate.number).is_none())
             .collect()
     }
 
-    /// What a session remembers from now on that is in this workflow. `began` is when its phase did, where that was seen.
-    pub fn attach(&self, manifest: &Manifest, began: Option<Millis>) -> Attached {
-        let mut new = Attached {
+    /// The marks of a session that enters this workflow. `began` is the start of its phase, if observed.
+    pub fn attach(&self, manifest: &Manifest, began: Option<Millis>) -> AttachedWorkflow {
+        let mut new = AttachedWorkflow {
             project: self.root.clone(),
             manifest: self.path.clone(),
             workflow: manifest.name.clone(),
             of: manifest.workflow.phases.len(),
-            ..Attached::default()
+            ..AttachedWorkflow::default()
         };
         if let Some(number) = manifest.current {
             let name = manifest.workflow.phase(number).map(|phase| phase.name.clone()).unwrap_or_default();
@@ -109,16 +97,16 @@ impl Standing {
         new
     }
 
-    /// The gate that holds this session's agents back.
-    pub fn holds_back(&self, session: &str, now: Millis) -> Option<usize> {
+    /// The gate that blocks this session's agents.
+    pub fn blocking_gate(&self, session: &str, now: Millis) -> Option<usize> {
         let complete = self.manifest.as_ref().is_ok_and(|manifest| manifest.complete);
-        let holds = !complete && !self.is_untouched(now) && !self.is_anothers(session);
-        self.pending().first().map(|gate| gate.number).filter(|_| holds)
+        let holds = !complete && !self.is_untouched(now) && !self.belongs_to_other_than(session);
+        self.pending_gates().first().map(|gate| gate.number).filter(|_| holds)
     }
 
-    /// The phases whose files have to be looked at: before pending gates and, with `left`, the one before the present.
-    pub fn to_check(&self, left: bool) -> Vec<usize> {
-        let mut phases: Vec<usize> = self.pending().iter().map(|gate| gate.after).collect();
+    /// Phases whose files must be examined: those before pending gates and, with `left`, the one before the current.
+    pub fn phases_to_examine(&self, left: bool) -> Vec<usize> {
+        let mut phases: Vec<usize> = self.pending_gates().iter().map(|gate| gate.after).collect();
         let current = self.manifest.as_ref().ok().and_then(|manifest| manifest.current);
         phases.extend(current.and_then(|current| current.checked_sub(1)).filter(|phase| left && *phase > 0));
         phases.sort_unstable();
@@ -126,27 +114,27 @@ impl Standing {
         phases
     }
 
-    /// Checks a gate, or the end of a phase as if one lay there.
-    pub fn check(&self, gate: Gate, moment: &Moment) -> Report {
+    /// Checks a gate, or the end of a phase as if it had a gate.
+    pub fn check_gate(&self, gate: Gate, moment: &GateMoment) -> GateReport {
         match &self.manifest {
             Ok(manifest) => {
                 let files = self.files.iter().find(|(phase, _)| *phase == gate.after);
-                check::check(
+                check::check_gate(
                     manifest,
                     gate,
                     files.map(|(_, files)| files.clone()).unwrap_or_default(),
                     moment,
                 )
             }
-            Err(damage) => check::unreadable(gate, damage, self.written),
+            Err(damage) => check::report_unreadable(gate, damage, self.written),
         }
     }
 
-    /// Its phases for a handoff, with what their gates wait for.
+    /// Phases for a handoff, with their pending gates.
     pub fn steps(&self) -> Option<Steps> {
         let manifest = self.manifest.as_ref().ok().filter(|manifest| !manifest.complete)?;
-        let pending = self.pending();
-        let step = |(at, phase): (usize, &Phase)| {
+        let pending = self.pending_gates();
+        let step = |(at, phase): (usize, &WorkflowPhase)| {
             let number = at + 1;
             let section = manifest.section(number);
             let status = section.and_then(|section| section.status.clone());
@@ -165,34 +153,33 @@ impl Standing {
         Some(Steps { of: format!("workflow {} ({})", manifest.name, self.path), steps })
     }
 
-    /// Whether nobody wrote to it for a day.
+    /// Unchanged for a day.
     pub fn is_untouched(&self, now: Millis) -> bool {
         self.written.is_some_and(|written| now.since(written) > UNTOUCHED_MS)
     }
 }
 
-/// What is known of the session at the gate behind a phase.
-pub struct AtGate<'a> {
-    /// Everything the seeds ask for.
+/// State of the session at the gate after a phase.
+pub struct GateContext<'a> {
+    /// Apply every condition.
     pub strict: bool,
-    /// The level of context use now.
+    /// Level of context use now.
     pub level: Option<u8>,
-    /// The last boundary.
+    /// The last compaction.
     pub boundary: Option<Millis>,
     /// When the session began.
     pub session: Option<Millis>,
-    /// What the session's marks know of the workflow.
-    pub attached: Option<&'a Attached>,
+    pub attached: Option<&'a AttachedWorkflow>,
     /// When the manifest was last written.
     pub written: Option<Millis>,
 }
 
-impl AtGate<'_> {
-    /// The same for the check of one phase.
-    pub fn after(&self, phase: usize) -> Moment {
+impl GateContext<'_> {
+    /// Narrows it down to one phase.
+    pub fn moment_after(&self, phase: usize) -> GateMoment {
         let seen = self.attached.and_then(|attached| attached.seen(phase));
         let then = seen.and_then(|seen| seen.level);
-        Moment {
+        GateMoment {
             strict: self.strict,
             level: self.level.max(then),
             began: seen.and_then(|seen| seen.began),

@@ -1,4 +1,4 @@
-//! Texts for people about workflows, their gates, and agents that are not spawned.
+//! Texts for people about workflows, their gates, and blocked agents.
 
 use super::policy::ID;
 use crate::feature::CONTEXT_FOLDER;
@@ -6,7 +6,6 @@ use crate::meter::Reading;
 use crate::meter::words::in_use;
 use crate::text::lang::Lang;
 
-/// No agents are spawned from this level on.
 pub(super) fn spawn_blocked(lang: Lang, level: u8, reading: Option<&Reading>) -> String {
     let in_use = in_use(lang, reading);
     match lang {
@@ -21,7 +20,7 @@ pub(super) fn spawn_blocked(lang: Lang, level: u8, reading: Option<&Reading>) ->
     }
 }
 
-/// A handoff is written because the context is nearly full.
+/// The context is nearly full.
 pub(super) fn handoff_written(lang: Lang, level: u8, file: &str) -> String {
     match lang {
         Lang::En => format!(
@@ -33,7 +32,6 @@ pub(super) fn handoff_written(lang: Lang, level: u8, file: &str) -> String {
     }
 }
 
-/// A compaction is due.
 pub(super) fn compact_now(lang: Lang, reading: Option<&Reading>) -> String {
     let in_use = in_use(lang, reading);
     match lang {
@@ -44,7 +42,7 @@ pub(super) fn compact_now(lang: Lang, reading: Option<&Reading>) -> String {
     }
 }
 
-/// A gate holds agents back; `missing` is how many items are.
+/// `missing` is the number of missing items.
 pub(super) fn gate_pending(lang: Lang, gate: usize, phase: usize, missing: usize) -> String {
     match lang {
         Lang::En => {
@@ -80,7 +78,7 @@ pub fn phase(lang: Lang, name: &str, number: usize, of: usize) -> String {
     }
 }
 
-/// Status line: the next end of a phase is the moment for a compaction.
+/// Status line: the end of the phase is the moment for a compaction.
 pub fn plan_compaction(lang: Lang) -> &'static str {
     match lang {
         Lang::En => "compact at the phase's end",

@@ -1,13 +1,10 @@
-//! What this room has done.
-
 use crate::feature::verdict::Carried;
-use crate::feature::worktree::kept::Kept;
+use crate::feature::worktree::kept::KeptWorktree;
 
-/// An effect of this room.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Copy what only a worktree holds.
-    Keep(Kept),
+    /// Copy the files that exist only in the worktree.
+    Keep(KeptWorktree),
 }
 
 impl Carried for Effect {

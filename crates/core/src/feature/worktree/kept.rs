@@ -1,21 +1,19 @@
-//! Worktrees that go, and what only they held.
+//! Worktrees that go away, and copies of the files that existed only there.
 
 use serde::{Deserialize, Serialize};
 
-/// A worktree's flow and stock, and where a copy of them is.
+/// A copy of a worktree's flow and stock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
-    /// The worktree.
+pub struct KeptWorktree {
     pub worktree: String,
-    /// The folder of the copy.
+    /// Folder of the copy.
     pub copy: String,
 }
 
-/// Worktrees of the session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Worktrees {
-    /// The one that may be gone after this event, if it holds what stands nowhere else; and where that is to go.
-    pub leaving: Option<Kept>,
-    /// Those of which there is a copy and that are gone.
-    pub gone: Vec<Kept>,
+    /// May be gone after this event and holds files that exist nowhere else.
+    pub leaving: Option<KeptWorktree>,
+    /// Copied earlier, and gone now.
+    pub gone: Vec<KeptWorktree>,
 }

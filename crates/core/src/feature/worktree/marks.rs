@@ -1,28 +1,25 @@
-//! Copies of worktrees that the person is yet to be told of.
+//! Marks for copies of worktrees that the person has not been told about yet.
 
 use serde::{Deserialize, Serialize};
 
 use crate::feature::marks::RoomMarks;
-use crate::feature::worktree::kept::Kept;
+use crate::feature::worktree::kept::KeptWorktree;
 
-/// One mark, as it is written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
-    /// What only a worktree held was copied.
-    WorktreeKept(Kept),
-    /// The person was told where the copy of this worktree is.
+    WorktreeKept(KeptWorktree),
+    /// The person was told about the copy of this worktree.
     WorktreeTold(String),
 }
 
-/// The marks, folded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
-    /// Worktrees of which there is a copy, and nobody knows it yet; oldest first.
-    pub kept: Vec<Kept>,
+    /// Not told yet; oldest first.
+    pub kept: Vec<KeptWorktree>,
 }
 
-/// Each is looked for at every event that could tell of it.
+/// Small, because the existence of each is checked at every event that could report it.
 const WORKTREES_KEPT: usize = 8;
 
 impl RoomMarks for Marks {
@@ -53,7 +50,8 @@ pub(in crate::feature) mod tests {
 
     pub(in crate::feature) fn mark() -> impl Strategy<Value = Mark> {
         prop_oneof![
-            ("[ab]", "[a-z]{1,8}").prop_map(|(worktree, copy)| Mark::WorktreeKept(Kept { worktree, copy })),
+            ("[ab]", "[a-z]{1,8}")
+                .prop_map(|(worktree, copy)| Mark::WorktreeKept(KeptWorktree { worktree, copy })),
             "[ab]".prop_map(Mark::WorktreeTold),
         ]
     }

@@ -1,8 +1,9 @@
-//! Worktree: what only a worktree holds of flow and stock is copied before the worktree goes, and the person is told where it is.
+//! Worktree: copies flow and stock that exist only in a worktree before it goes away, and tells the person where they
+//! are.
 //!
-//! The client has an event for removed worktrees, but not for those that it made with git (2.1.325). So a copy is made at the
-//! last event that sees the worktree, and told of when the worktree is really gone. The rules are in `worktree.md` beside this
-//! file.
+//! The client reports removed worktrees, but not those that it made with git (2.1.325). So the copy is made at the
+//! last event that sees the worktree, and reported once the worktree is really gone. The rules are in `worktree.md`
+//! next to this file.
 
 pub mod effect;
 pub mod kept;
@@ -14,7 +15,7 @@ use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::Marks;
 use crate::feature::verdict::{Audience, Effect, Say, Verdict};
-use crate::feature::worktree::kept::{Kept, Worktrees};
+use crate::feature::worktree::kept::{KeptWorktree, Worktrees};
 use crate::feature::worktree::marks::Mark;
 use crate::feature::{Feature, Mode, Policy};
 use crate::settings::section::section;
@@ -31,14 +32,10 @@ section! {
     }
 }
 
-/// What the policy does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorktreeMode {
-    /// Nothing.
     Off,
-    /// Copies.
     Shadow,
-    /// Copies, and says so.
     On,
 }
 
@@ -48,10 +45,8 @@ choices!(WorktreeMode {
     "on" => WorktreeMode::On,
 });
 
-/// The policy's name.
 pub const ID: &str = "worktree";
 
-/// What this room adds to the aggregates.
 pub struct Room;
 
 impl Feature for Room {
@@ -60,7 +55,6 @@ impl Feature for Room {
     type Effect = effect::Effect;
 }
 
-/// The policy.
 pub struct Worktree;
 
 impl Policy for Worktree {
@@ -105,7 +99,7 @@ impl Policy for Worktree {
         if facts.worktree.gone.is_empty() {
             return Verdict::silent("the worktrees are still there");
         }
-        let say = |kept: &Kept| Say {
+        let say = |kept: &KeptWorktree| Say {
             to: Audience::User,
             text: words::kept(facts.lang, &kept.worktree, &kept.copy),
             weight: 50,

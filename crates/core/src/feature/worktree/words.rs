@@ -2,7 +2,6 @@
 
 use crate::text::lang::Lang;
 
-/// A worktree is gone, and a copy of its flow and stock is there.
 pub(super) fn kept(lang: Lang, worktree: &str, copy: &str) -> String {
     match lang {
         Lang::En => format!(

@@ -1,7 +1,8 @@
-//! What became of what we said: a fold over records, oldest first.
+//! Settles interruptions: a fold over records, oldest first.
 //!
-//! A record says what would satisfy an interruption ([`Asks`]) and what was done ([`Deeds`](crate::pipeline::record::Deeds)); later
-//! records settle earlier ones. The rules, case by case, are in the table of tests below.
+//! A record holds the conditions of an interruption ([`Asks`]) and the deeds at an event
+//! ([`Deeds`](crate::pipeline::record::Deeds)); later records settle earlier interruptions. The rules, case by case,
+//! are in the table in `tests.rs`.
 
 mod tally;
 
@@ -13,31 +14,30 @@ use crate::feature::verdict::Asks;
 use crate::feature::verification::{task_gate, verify_stop};
 use crate::pipeline::record::{Record, VerdictRecord};
 use crate::text::skill_name::satisfies;
-use crate::text::tokens::count_recorded_tokens;
+use crate::text::tokens::estimate_tokens;
 use crate::time::Millis;
 
-pub use tally::{Spoke, Tally, Would, tallies};
+pub use tally::{ShadowCounts, SpokenCounts, Tally, tally_interruptions};
 
-/// A session that has not been heard of for so long has ended.
+/// After this much silence a session counts as ended.
 const SILENT_MS: u64 = 24 * 3_600_000;
 
-/// So long after a session's end a person can still be seen to start the client without the policy.
+/// Starting the client without the policy counts as an override this long after a session's end.
 const RESTART_MS: u64 = 3_600_000;
 
-/// So long a person may take to switch off what was not done: a turn that was held up once ends before they can react.
+/// Time for a person to switch off a policy that was ignored: a turn that was blocked once ends before they can
+/// react.
 const REACT_MS: u64 = 3_600_000;
 
-/// Calls of one message of the model are denied together; it cannot have reacted in between.
-const TOGETHER_MS: u64 = 1000;
+/// Calls of one message are denied together; the model cannot react in between.
+const SAME_MESSAGE_MS: u64 = 1000;
 
-/// How a policy spoke.
+/// The form of an interruption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A call was denied.
+pub enum InterruptionKind {
     Denied,
-    /// A turn or a task was held up.
+    /// A turn or a task was blocked.
     Blocked,
-    /// A person was asked.
     Asked,
     /// The model was told something.
     Advised,
@@ -45,12 +45,11 @@ pub enum Kind {
     Told,
 }
 
-/// What became of it.
+/// The outcome of an interruption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settlement {
-    /// What it asked for was done.
     Satisfied,
-    /// It was not, and will not be.
+    /// Not satisfied, and no longer going to be.
     Ignored,
     /// The file it was about was then written through the shell.
     Bypassed,
@@ -60,77 +59,70 @@ pub enum Settlement {
     Open,
     /// It asked for nothing.
     Unasked,
-    /// What it asked for was not written down, and so it will never be known.
+    /// Never known: its conditions were not recorded.
     Unknown,
 }
 
-/// One time that a policy spoke, or would have spoken.
+/// A policy spoke, or would have spoken.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interruption {
-    /// Whose.
     pub policy: String,
-    /// In which session.
     pub session: Option<String>,
-    /// In which project.
     pub project: Option<String>,
-    /// When.
     pub at: Millis,
-    /// How.
-    pub kind: Kind,
-    /// It was only recorded.
+    pub kind: InterruptionKind,
+    /// Only recorded.
     pub shadow: bool,
-    /// It is one with another: calls of one message, or several that one act of a person overrode.
+    /// Counts together with another one: calls of one message, or several overridden by one act.
     pub joined: bool,
-    /// What became of it.
     pub settlement: Settlement,
-    /// Milliseconds until then.
+    /// Milliseconds until the settlement.
     pub after_ms: u64,
-    /// Human prompts that began in between.
+    /// Human prompts until the settlement.
     pub turns: u32,
     /// Model turns that it forced.
     pub forced: u32,
-    /// Tokens that it put into the context, by estimate.
+    /// Estimated tokens added to the context.
     pub tokens: usize,
 }
 
 impl Interruption {
-    fn asked(&self) -> bool {
+    fn has_conditions(&self) -> bool {
         !matches!(self.settlement, Settlement::Unasked | Settlement::Unknown)
     }
 }
 
-/// The fold.
 #[derive(Debug, Default)]
-pub struct Friction {
+pub struct FrictionFold {
     interruptions: Vec<Interruption>,
-    open: Vec<Open>,
-    sessions: BTreeMap<String, Session>,
+    open: Vec<OpenInterruption>,
+    sessions: BTreeMap<String, SeenSession>,
     stepped_up: Vec<SteppedUp>,
-    commands: BTreeMap<String, Command>,
-    counted: BTreeSet<(Act, String, Option<String>)>,
+    commands: BTreeMap<String, OffCommand>,
+    counted: BTreeSet<(OverridingAct, String, Option<String>)>,
 }
 
-/// One that is not settled yet.
+/// An interruption that is not settled yet.
 #[derive(Debug)]
-struct Open {
-    /// Which of the interruptions.
+struct OpenInterruption {
+    /// Index into the interruptions.
     at: usize,
-    /// What it asked for.
+    /// Its conditions.
     asked: Asks,
-    /// What of that is still missing.
+    /// The conditions that are still unmet.
     asks: Asks,
     /// The subagent that was spoken to.
     agent: Option<String>,
-    /// The session's prompts when it came.
+    /// Number of the session's prompts at that time.
     prompts: u32,
     /// When its session ended.
     ended: Option<Millis>,
 }
 
 #[derive(Debug, Default)]
-struct Session {
+struct SeenSession {
     began: Millis,
-    /// When it last began or went on again.
+    /// When it was last started or resumed.
     started: Millis,
     seen: Millis,
     prompts: u32,
@@ -138,19 +130,19 @@ struct Session {
 
 /// The last `tidegate off` of a policy.
 #[derive(Clone, Copy, Debug)]
-struct Command {
+struct OffCommand {
     at: Millis,
     by_person: bool,
 }
 
-/// What a person did once, however many interruptions it overrides.
+/// One act of a person, however many interruptions it overrides.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Act {
-    /// `tidegate off`, then; the time is not known when its record is not.
+enum OverridingAct {
+    /// `tidegate off`; the time is unknown without its record.
     Command(Option<Millis>),
-    /// The client was started without the policy: this session, then.
+    /// The client was started without the policy: session and time.
     Started(String, Millis),
-    /// A gate of a workflow was skipped, then.
+    /// A gate of a workflow was skipped.
     Skipped(Millis),
 }
 
@@ -161,17 +153,16 @@ struct SteppedUp {
     at: Millis,
 }
 
-/// What a person has to override so often, of so many, before a policy steps down.
-const OVERRIDDEN: usize = 5;
-const OF_LAST: usize = 10;
+/// A policy steps down when this many of its last interruptions were overridden.
+const STEP_DOWN_OVERRIDES: usize = 5;
+const STEP_DOWN_WINDOW: usize = 10;
 
-impl Friction {
-    /// Takes the next record.
-    pub fn take(&mut self, record: &Record) {
+impl FrictionFold {
+    pub fn add_record(&mut self, record: &Record) {
         let Some(now) = Millis::from_iso(&record.at) else { return };
         self.expire(now);
         if let Some(id) = &record.session {
-            let new = || Session { began: now, started: now, ..Session::default() };
+            let new = || SeenSession { began: now, started: now, ..SeenSession::default() };
             let session = self.sessions.entry(id.clone()).or_insert_with(new);
             if record.event == "SessionStart" {
                 session.started = now;
@@ -181,50 +172,48 @@ impl Friction {
         }
         if let Some(off) = &record.did.switched_off {
             self.commands
-                .insert(off.policy.clone(), Command { at: now, by_person: record.person.may_be_there() });
+                .insert(off.policy.clone(), OffCommand { at: now, by_person: record.person.may_be_there() });
         }
-        self.settle(record, now);
+        self.settle_by_record(record, now);
         self.override_ignored(record, now);
         for up in &record.did.stepped_up {
             let project = up.project.clone().unwrap_or_default();
             self.stepped_up.push(SteppedUp { policy: up.policy.clone(), project, at: now });
         }
         for verdict in &record.verdicts {
-            self.begin(record, verdict, now);
+            self.add_interruption(record, verdict, now);
         }
     }
 
-    /// Everything that was said, with what became of it until now.
     pub fn finish(mut self, now: Millis) -> Vec<Interruption> {
         self.expire(now);
-        self.close(now, |open, _, _| open.ended.is_some().then_some(Settlement::Ignored));
+        self.settle_open(now, |open, _, _| open.ended.is_some().then_some(Settlement::Ignored));
         self.interruptions
     }
 
-    /// Whether people overrode a blocking policy in five of its last ten interruptions in a project, since somebody last
-    /// wanted it to block there again.
+    /// Counts interruptions since a person last let the policy block here again.
     pub fn often_overridden(&self, policy: &str, is_here: impl Fn(&str) -> bool) -> bool {
         let again = self.stepped_up.iter().filter(|up| up.policy == policy && is_here(&up.project));
         let since = again.map(|up| up.at).max();
         let counts = |said: &&Interruption| {
             said.policy == policy
-                && matches!(said.kind, Kind::Denied | Kind::Blocked)
-                && said.asked()
+                && matches!(said.kind, InterruptionKind::Denied | InterruptionKind::Blocked)
+                && said.has_conditions()
                 && !(said.shadow || said.joined)
                 && said.project.as_deref().is_some_and(&is_here)
                 && since.is_none_or(|since| said.at > since)
         };
-        let last = self.interruptions.iter().rev().filter(counts).take(OF_LAST);
-        last.filter(|said| said.settlement == Settlement::Overridden).count() >= OVERRIDDEN
+        let last = self.interruptions.iter().rev().filter(counts).take(STEP_DOWN_WINDOW);
+        last.filter(|said| said.settlement == Settlement::Overridden).count() >= STEP_DOWN_OVERRIDES
     }
 
-    /// Settles those of which the function says how. It sees the interruption's session, too.
-    fn close(
+    /// Settles the open interruptions for which `how` returns a settlement.
+    fn settle_open(
         &mut self,
         now: Millis,
-        mut how: impl FnMut(&mut Open, &Interruption, Option<&Session>) -> Option<Settlement>,
+        mut how: impl FnMut(&mut OpenInterruption, &Interruption, Option<&SeenSession>) -> Option<Settlement>,
     ) {
-        let Friction { interruptions, sessions, open, .. } = self;
+        let FrictionFold { interruptions, sessions, open, .. } = self;
         open.retain_mut(|open| {
             let said = &mut interruptions[open.at];
             let session = said.session.as_ref().and_then(|id| sessions.get(id));
@@ -238,7 +227,7 @@ impl Friction {
     }
 
     /// The act by which this record overrides an interruption.
-    fn overrides(&self, record: &Record, said: &Interruption) -> Option<Act> {
+    fn overrides(&self, record: &Record, said: &Interruption) -> Option<OverridingAct> {
         if said.shadow {
             return None;
         }
@@ -254,36 +243,36 @@ impl Friction {
             record.person.may_be_there() && off.policy == said.policy && here
         });
         let known = self.commands.get(&said.policy);
-        // A project has several names; that it is off tells also where another one was used.
+        // A project has several names; `off_by_command` covers those that the command did not use.
         let was_off = same_session && names(&record.off_by_command) && known.is_none_or(|off| off.by_person);
         if switched.is_some() || was_off {
-            return Some(Act::Command(known.map(|off| off.at)));
+            return Some(OverridingAct::Command(known.map(|off| off.at)));
         }
-        // A client that an agent started with a variable of its own is nobody's word, and what runs beside may be
-        // meant to be another thing: only one that was started after the denial can be an answer to it.
+        // A client that an agent started with its own variable is not a person's word. A client running in parallel
+        // may serve another purpose: only one started after the denial can be a response to it.
         let id = record.session.as_ref().filter(|_| record.person.may_be_there() && names(&record.off))?;
         let session = self.sessions.get(id)?;
         let restarts = record.event == "SessionStart" && same_project && session.began > said.at;
         let again = restarts && !matches!(record.cause.as_deref(), Some("clear" | "compact"));
-        (same_session || again).then(|| Act::Started(id.clone(), session.started))
+        (same_session || again).then(|| OverridingAct::Started(id.clone(), session.started))
     }
 
-    /// Counts an override. One act is one, however much it settles.
-    fn count(&mut self, at: usize, act: Act) {
+    /// One act counts once, however many interruptions it settles.
+    fn count_override(&mut self, at: usize, act: OverridingAct) {
         let said = &mut self.interruptions[at];
         if !said.joined {
             said.joined = !self.counted.insert((act, said.policy.clone(), said.project.clone()));
         }
     }
 
-    /// The last that was said is overridden also when a turn has ended over it.
+    /// The latest interruption is overridden even if a turn ended after it.
     fn override_ignored(&mut self, record: &Record, now: Millis) {
         let named = record.did.switched_off.iter().map(|off| &off.policy);
         let named: BTreeSet<&String> = named.chain(&record.off).chain(&record.off_by_command).collect();
         for policy in named {
             let lately = |said: &Interruption| now.since(said.at) <= REACT_MS;
             let last = self.interruptions.iter().enumerate().rev().take_while(|(_, said)| lately(said));
-            let mut asked = last.filter(|(_, said)| said.policy == *policy && said.asked());
+            let mut asked = last.filter(|(_, said)| said.policy == *policy && said.has_conditions());
             let Some((at, act)) = asked.find_map(|(at, said)| Some((at, self.overrides(record, said)?)))
             else {
                 continue;
@@ -292,28 +281,28 @@ impl Friction {
             if said.settlement == Settlement::Ignored {
                 said.settlement = Settlement::Overridden;
                 said.after_ms = now.since(said.at);
-                self.count(at, act);
+                self.count_override(at, act);
             }
         }
     }
 
-    /// Sessions that nobody hears of any more have ended.
+    /// Ends sessions that fell silent.
     fn expire(&mut self, now: Millis) {
-        self.close(now, |open, said, session| {
+        self.settle_open(now, |open, said, session| {
             let seen = session.map_or(said.at, |session| session.seen);
             let over = now.since(seen) > SILENT_MS || open.ended.is_some_and(|at| now.since(at) > RESTART_MS);
             over.then_some(Settlement::Ignored)
         });
     }
 
-    fn settle(&mut self, record: &Record, now: Millis) {
-        let act = |open: &Open| {
+    fn settle_by_record(&mut self, record: &Record, now: Millis) {
+        let act = |open: &OpenInterruption| {
             let said = &self.interruptions[open.at];
-            let skipped = || skips(open, said, record).then_some(Act::Skipped(now));
+            let skipped = || skips_asked_gate(open, said, record).then_some(OverridingAct::Skipped(now));
             Some((open.at, self.overrides(record, said).or_else(skipped)?))
         };
-        let acts: BTreeMap<usize, Act> = self.open.iter().filter_map(act).collect();
-        self.close(now, |open, said, _| {
+        let acts: BTreeMap<usize, OverridingAct> = self.open.iter().filter_map(act).collect();
+        self.settle_open(now, |open, said, _| {
             let same_session = said.session.is_some() && said.session == record.session;
             if same_session && record.event == "SessionStart" {
                 open.ended = None;
@@ -321,17 +310,17 @@ impl Friction {
             if acts.contains_key(&open.at) {
                 return Some(Settlement::Overridden);
             }
-            // Flow is the project's, whichever session goes through it.
+            // Flow belongs to the project: any session may review it.
             let same_project = said.project.is_some() && said.project == record.project;
             let did = Asks { compound: record.did.compound, entry: record.did.entry, ..Asks::default() };
-            if same_project && of_flow(&open.asks, &did) == Some(true) {
+            if same_project && same_flow_request(&open.asks, &did) == Some(true) {
                 return Some(Settlement::Satisfied);
             }
-            // So is a cycle, and a person can say it at a terminal.
+            // So does a cycle, and a person can declare a stage done at a terminal.
             if same_project && open.asks.stage.is_some() && open.asks.stage == record.did.stage {
                 return Some(Settlement::Satisfied);
             }
-            // And a workflow.
+            // So does a workflow.
             if same_project && open.asks.gate.is_some() && open.asks.gate == record.did.gate {
                 return Some(Settlement::Satisfied);
             }
@@ -341,7 +330,7 @@ impl Friction {
             if is_satisfied(&mut open.asks, record) {
                 return Some(Settlement::Satisfied);
             }
-            // Both are told from the project's root.
+            // Both are relative to the project's root.
             if open.asks.file.as_ref().is_some_and(|about| record.did.edited_by_shell.contains(about)) {
                 return Some(Settlement::Bypassed);
             }
@@ -354,24 +343,24 @@ impl Friction {
             None
         });
         for (at, act) in acts {
-            self.count(at, act);
+            self.count_override(at, act);
         }
     }
 
-    /// A verdict that spoke is one more interruption, and what the same policy asked for before was not done. What was
-    /// asked for before another file is edited, or of another agent, is another thing.
-    fn begin(&mut self, record: &Record, verdict: &VerdictRecord, now: Millis) {
-        let Some(kind) = kind(record, verdict) else { return };
+    /// A new interruption settles earlier ones of the same policy as ignored. A request about another file, or to
+    /// another agent, is a separate matter.
+    fn add_interruption(&mut self, record: &Record, verdict: &VerdictRecord, now: Millis) {
+        let Some(kind) = interruption_kind(record, verdict) else { return };
         let asks = !verdict.asks.is_empty();
         let mut joined = false;
         if asks {
-            self.close(now, |open, said, _| {
+            self.settle_open(now, |open, said, _| {
                 let whose = (&said.policy, &said.session, said.shadow, &open.agent)
                     == (&verdict.policy, &record.session, verdict.shadow, &record.agent);
-                let together = now.since(said.at) <= TOGETHER_MS;
+                let together = now.since(said.at) <= SAME_MESSAGE_MS;
                 joined |= whose && together;
-                let again = match of_flow(&open.asked, &verdict.asks) {
-                    // The person is told first, and the model with the prompt that follows.
+                let again = match same_flow_request(&open.asked, &verdict.asks) {
+                    // The person is told first, the model with the following prompt.
                     Some(same) => same && said.kind == kind,
                     None => verdict.asks.file.is_none() || open.asked == verdict.asks,
                 };
@@ -382,11 +371,11 @@ impl Friction {
             let at = self.interruptions.len();
             let asks = verdict.asks.clone();
             let agent = record.agent.clone();
-            self.open.push(Open { at, asked: asks.clone(), asks, agent, prompts, ended: None });
+            self.open.push(OpenInterruption { at, asked: asks.clone(), asks, agent, prompts, ended: None });
         }
         let live = !verdict.shadow;
         let reason = verdict.reason.as_deref().filter(|_| verdict.call != "pass").unwrap_or_default();
-        let text = verdict.says.model.as_deref().filter(|text| is_in(record.said.model.as_deref(), text));
+        let text = verdict.says.model.as_deref().filter(|text| was_said(record.said.model.as_deref(), text));
         self.interruptions.push(Interruption {
             policy: verdict.policy.clone(),
             session: record.session.clone(),
@@ -397,15 +386,17 @@ impl Friction {
             joined,
             settlement: match kind {
                 _ if asks => Settlement::Open,
-                Kind::Denied | Kind::Blocked if always_asks(&verdict.policy) => Settlement::Unknown,
+                InterruptionKind::Denied | InterruptionKind::Blocked if always_asks(&verdict.policy) => {
+                    Settlement::Unknown
+                }
                 _ => Settlement::Unasked,
             },
             after_ms: 0,
             turns: 0,
-            // The model answers to a whole message once.
+            // The model answers a whole message once.
             forced: if live && !joined && verdict.call == "deny" { record.cost.turns } else { 0 },
             tokens: if live {
-                count_recorded_tokens(reason) + count_recorded_tokens(text.unwrap_or_default())
+                (estimate_tokens(reason) + estimate_tokens(text.unwrap_or_default())) as usize
             } else {
                 0
             },
@@ -413,33 +404,36 @@ impl Friction {
     }
 }
 
-/// Gates whose denials name what satisfies them; the first records did not have that.
+/// Gates whose denials always name conditions; the first records did not contain them.
 fn always_asks(policy: &str) -> bool {
     [skill_gate::ID, verify_stop::ID, task_gate::ID, meta_tag::ID, topic_decision::ID].contains(&policy)
 }
 
-/// How a verdict spoke, or would have; `None` if it did not.
-fn kind(record: &Record, verdict: &VerdictRecord) -> Option<Kind> {
+/// `None` if the verdict did not speak.
+fn interruption_kind(record: &Record, verdict: &VerdictRecord) -> Option<InterruptionKind> {
     let holds_up = matches!(record.event.as_str(), "Stop" | "SubagentStop" | "TaskCompleted");
-    let said =
-        |text: Option<&str>, all: Option<&str>| text.is_some_and(|text| verdict.shadow || is_in(all, text));
+    let said = |text: Option<&str>, all: Option<&str>| {
+        text.is_some_and(|text| verdict.shadow || was_said(all, text))
+    };
     match verdict.call.as_str() {
-        "deny" | "halt" if holds_up => Some(Kind::Blocked),
-        "deny" | "halt" => Some(Kind::Denied),
-        "ask" => Some(Kind::Asked),
-        _ if said(verdict.says.model.as_deref(), record.said.model.as_deref()) => Some(Kind::Advised),
-        _ if said(verdict.says.user.as_deref(), record.said.user.as_deref()) => Some(Kind::Told),
+        "deny" | "halt" if holds_up => Some(InterruptionKind::Blocked),
+        "deny" | "halt" => Some(InterruptionKind::Denied),
+        "ask" => Some(InterruptionKind::Asked),
+        _ if said(verdict.says.model.as_deref(), record.said.model.as_deref()) => {
+            Some(InterruptionKind::Advised)
+        }
+        _ if said(verdict.says.user.as_deref(), record.said.user.as_deref()) => Some(InterruptionKind::Told),
         _ => None,
     }
 }
 
-/// Whether a text was among those that were given, or of several texts one: what does not fit is left out.
-fn is_in(all: Option<&str>, text: &str) -> bool {
+/// One line of several is enough: texts that do not fit are left out.
+fn was_said(all: Option<&str>, text: &str) -> bool {
     all.is_some_and(|all| text.lines().any(|line| !line.is_empty() && all.contains(line)))
 }
 
-/// Whether a person let the gate be skipped that was asked for.
-fn skips(open: &Open, said: &Interruption, record: &Record) -> bool {
+/// A person skipped the gate that was asked for.
+fn skips_asked_gate(open: &OpenInterruption, said: &Interruption, record: &Record) -> bool {
     let same_project = said.project.is_some() && said.project == record.project;
     let skipped = record.did.skipped_gate;
     record.person.may_be_there()
@@ -449,7 +443,7 @@ fn skips(open: &Open, said: &Interruption, record: &Record) -> bool {
         && skipped == open.asks.gate
 }
 
-/// Takes what was done off what is missing, and says whether that was all.
+/// Removes fulfilled conditions and returns whether enough are fulfilled.
 fn is_satisfied(asks: &mut Asks, record: &Record) -> bool {
     let did = &record.did;
     let invoked = |asked: &String| did.skills.iter().any(|skill| satisfies(skill, asked));
@@ -457,26 +451,26 @@ fn is_satisfied(asks: &mut Asks, record: &Record) -> bool {
     asks.skills.retain(|asked| !invoked(asked));
     (wanted && asks.skills.is_empty())
         || asks.any_skill.iter().any(invoked)
-        || asks.any_file.iter().any(|asked| did.read.iter().any(|file| same_file(file, asked)))
+        || asks.any_file.iter().any(|asked| did.read.iter().any(|file| is_same_file(file, asked)))
         || (asks.verified && !did.verified.is_empty())
         || (asks.compacted && did.compacted)
         || (asks.tag && did.tag)
         || (asks.topic.is_some() && asks.topic == did.topic)
 }
 
-/// Whether it is the same that both want of the flow; `None` where the first wants nothing of it.
-fn of_flow(asks: &Asks, other: &Asks) -> Option<bool> {
+/// Whether both ask the same of the flow; `None` if the first asks nothing of it.
+fn same_flow_request(asks: &Asks, other: &Asks) -> Option<bool> {
     let same = (asks.compound && other.compound) || (asks.entry && other.entry);
     (asks.compound || asks.entry).then_some(same)
 }
 
-/// A path from the project's root and a whole one can mean the same file.
-fn same_file(one: &str, other: &str) -> bool {
+/// A path may be full or relative to the project's root.
+fn is_same_file(one: &str, other: &str) -> bool {
     let ends = |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.ends_with('/'));
     one == other || ends(one, other) || ends(other, one)
 }
 
-/// A turn ended, and the policy let it. One that still waits for something passes and says so.
+/// The policy let a turn end. A policy that still waits passes with conditions.
 fn ends_unverified(record: &Record, policy: &str) -> bool {
     let waits = record.verdicts.iter().any(|verdict| verdict.policy == policy && !verdict.asks.is_empty());
     record.event == "Stop" && record.agent.is_none() && record.ruling == "pass" && !waits

@@ -1,99 +1,82 @@
-//! Interruptions counted, per policy.
+//! Counts of interruptions per policy.
 
 use serde::Serialize;
 
-use crate::pipeline::friction::{Interruption, Kind, Settlement};
+use crate::pipeline::friction::{Interruption, InterruptionKind, Settlement};
 
-/// One policy's interruptions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
-    /// Whose.
     pub policy: String,
-    /// How often it spoke, and how.
-    pub spoke: Spoke,
-    /// What it asked for was done.
+    pub spoke: SpokenCounts,
     pub satisfied: usize,
-    /// It was not.
     pub ignored: usize,
-    /// The file was written through the shell instead.
     pub bypassed: usize,
-    /// A person switched it off.
     pub overridden: usize,
-    /// Not known yet.
     pub open: usize,
-    /// It asked for nothing.
+    /// Interruptions without conditions.
     pub unasked: usize,
-    /// What it asked for was not written down.
+    /// Interruptions whose conditions were not recorded.
     #[serde(skip_serializing_if = "crate::pipeline::record::is_zero")]
     pub unknown: usize,
-    /// Median of the time until what it asked for was done.
+    /// Median time until it was satisfied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub median_ms: Option<u64>,
-    /// Median of the human prompts in between: 0 is within the same turn.
+    /// Median number of human prompts until then; 0 is within the same turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub median_turns: Option<u64>,
-    /// Model turns that it forced.
     pub forced_turns: u32,
-    /// Tokens that it put into the context, by estimate.
+    /// Estimated tokens added to the context.
     pub tokens: usize,
-    /// What it would have done where it was only recorded.
+    /// Interruptions that were only recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub shadow: Option<Would>,
+    pub shadow: Option<ShadowCounts>,
 }
 
-/// How often a policy spoke.
+/// Number of interruptions by form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Spoke {
-    /// Calls denied.
+pub struct SpokenCounts {
     pub denied: usize,
-    /// Turns and tasks held up.
+    /// Turns and tasks.
     pub blocked: usize,
-    /// Questions to the person.
     pub asked: usize,
-    /// Texts for the model.
     pub advised: usize,
-    /// Texts for the person.
     pub told: usize,
 }
 
-/// What a policy would have done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Would {
-    /// How often it would have spoken, and how.
-    pub spoken: Spoke,
-    /// What it would have asked for was done all the same.
+pub struct ShadowCounts {
+    pub spoken: SpokenCounts,
+    /// Satisfied without being told.
     pub anyway: usize,
-    /// It was not.
+    /// Not satisfied.
     pub not: usize,
 }
 
-impl Spoke {
-    /// All together.
-    pub fn all(self) -> usize {
+impl SpokenCounts {
+    pub fn total(self) -> usize {
         self.denied + self.blocked + self.asked + self.advised + self.told
     }
 
-    fn count(&mut self, kind: Kind) {
+    fn count(&mut self, kind: InterruptionKind) {
         *match kind {
-            Kind::Denied => &mut self.denied,
-            Kind::Blocked => &mut self.blocked,
-            Kind::Asked => &mut self.asked,
-            Kind::Advised => &mut self.advised,
-            Kind::Told => &mut self.told,
+            InterruptionKind::Denied => &mut self.denied,
+            InterruptionKind::Blocked => &mut self.blocked,
+            InterruptionKind::Asked => &mut self.asked,
+            InterruptionKind::Advised => &mut self.advised,
+            InterruptionKind::Told => &mut self.told,
         } += 1;
     }
 }
 
-/// So many have to be settled before they tell something.
+/// Fewer settled interruptions say nothing.
 const ENOUGH: usize = 5;
 
 impl Tally {
-    /// How many asked for something of which it is known what became of it.
     pub fn settled(&self) -> usize {
         self.satisfied + self.ignored + self.bypassed + self.overridden
     }
 
-    /// Whether it speaks into the void: hardly anything that it asks for is done.
+    /// Hardly any request is satisfied.
     pub fn is_void(&self) -> bool {
         self.settled() >= ENOUGH && self.satisfied * 5 < self.settled()
     }
@@ -124,8 +107,8 @@ impl Tally {
     }
 }
 
-/// One tally per policy that spoke or would have, by name.
-pub fn tallies<'a>(interruptions: impl IntoIterator<Item = &'a Interruption>) -> Vec<Tally> {
+/// One per policy that spoke or would have, sorted by name.
+pub fn tally_interruptions<'a>(interruptions: impl IntoIterator<Item = &'a Interruption>) -> Vec<Tally> {
     let mut tallies: Vec<Tally> = Vec::new();
     let mut satisfied: Vec<(&str, u64, u64)> = Vec::new();
     for said in interruptions {
@@ -147,7 +130,7 @@ pub fn tallies<'a>(interruptions: impl IntoIterator<Item = &'a Interruption>) ->
     tallies
 }
 
-/// The lower one of two in the middle: a value that was measured.
+/// The lower one of two in the middle: a measured value.
 fn median(mut values: Vec<u64>) -> Option<u64> {
     values.sort_unstable();
     values.get(values.len().checked_sub(1)? / 2).copied()

@@ -1,10 +1,11 @@
-//! Journals of a few lines, and what became of what was said in them.
+//! Short journals and the settlements of their interruptions.
 
 use crate::host::person::Person;
 use crate::pipeline::friction::*;
-use crate::pipeline::record::{Deeds, Said, Switched};
+use crate::pipeline::record::{Deeds, SaidTexts, SwitchedPolicy};
 
-/// What happens, one step a line: seconds (or `h` hours), session, what. What becomes of each interruption, in order.
+/// Name, events (time in seconds, or hours with `h`; session; deed), and the settlement of each interruption in
+/// order.
 const TABLE: &[(&str, &[&str], &str)] = &[
     (
         "the skill is invoked",
@@ -320,7 +321,7 @@ fn record(step: &str) -> Record {
     };
     let names = |text: &str| text.split('+').map(str::to_owned).collect::<Vec<_>>();
     let of = |verdict: VerdictRecord, event: &str, ruling: &str| {
-        let said = Said { model: verdict.says.model.clone(), ..Said::default() };
+        let said = SaidTexts { model: verdict.says.model.clone(), ..SaidTexts::default() };
         Record {
             event: event.into(),
             ruling: ruling.into(),
@@ -337,7 +338,7 @@ fn record(step: &str) -> Record {
         ..VerdictRecord::default()
     };
     let says = |policy: &str, asks: Asks| VerdictRecord {
-        says: Said { model: Some("a text".into()), ..Said::default() },
+        says: SaidTexts { model: Some("a text".into()), ..SaidTexts::default() },
         ..verdict(policy, "pass", asks)
     };
     let did = |did: Deeds| Record { event: "PostToolUse".into(), did, ..Record::default() };
@@ -352,11 +353,11 @@ fn record(step: &str) -> Record {
             of(VerdictRecord { shadow: true, ..shadowed }, "PreToolUse", "pass")
         }
         ["block"] => Record {
-            cost: crate::pipeline::record::Cost { turns: 1, ..Default::default() },
+            cost: crate::pipeline::record::HookCost { turns: 1, ..Default::default() },
             ..of(verdict("verify-stop", "deny", Asks::verified()), "Stop", "deny")
         },
         ["lets-go"] => {
-            let told = Said { user: Some("not verified".into()), ..Said::default() };
+            let told = SaidTexts { user: Some("not verified".into()), ..SaidTexts::default() };
             let verdict =
                 VerdictRecord { says: told.clone(), ..verdict("verify-stop", "pass", Asks::default()) };
             Record { said: told, ..of(verdict, "Stop", "pass") }
@@ -369,11 +370,11 @@ fn record(step: &str) -> Record {
         }
         ["tell"] => of(says("pressure", Asks::default()), "UserPromptSubmit", "pass"),
         ["left-out"] => Record {
-            said: Said::default(),
+            said: SaidTexts::default(),
             ..of(says("phase", Asks::any(list("a"), Vec::new())), "UserPromptSubmit", "pass")
         },
         ["nudge"] => {
-            let told = Said { user: Some("a moment".into()), ..Said::default() };
+            let told = SaidTexts { user: Some("a moment".into()), ..SaidTexts::default() };
             let verdict =
                 VerdictRecord { says: told.clone(), ..verdict("compound-nudge", "pass", Asks::compound()) };
             Record { said: told, ..of(verdict, "Stop", "pass") }
@@ -425,7 +426,7 @@ fn record(step: &str) -> Record {
             let place = place.first().copied().unwrap_or_default();
             let person = (how == "off").into();
             let base = did(Deeds {
-                switched_off: Some(Switched {
+                switched_off: Some(SwitchedPolicy {
                     policy: policy.into(),
                     session: place.strip_prefix('@').map(str::to_owned),
                     project: place.starts_with('/').then(|| place.to_owned()),
@@ -435,7 +436,11 @@ fn record(step: &str) -> Record {
             Record { person, ..base }
         }
         ["up", policy] => did(Deeds {
-            stepped_up: vec![Switched { policy: policy.into(), project: Some("/p".into()), session: None }],
+            stepped_up: vec![SwitchedPolicy {
+                policy: policy.into(),
+                project: Some("/p".into()),
+                session: None,
+            }],
             ..Deeds::default()
         }),
         _ => panic!("no such step: {step}"),
@@ -452,15 +457,15 @@ fn record(step: &str) -> Record {
     }
 }
 
-fn folded(steps: &[&str]) -> Friction {
-    let mut friction = Friction::default();
+fn folded(steps: &[&str]) -> FrictionFold {
+    let mut friction = FrictionFold::default();
     for step in steps {
-        friction.take(&record(step));
+        friction.add_record(&record(step));
     }
     friction
 }
 
-/// Told soon after the last step.
+/// Judged soon after the last step.
 fn interruptions(steps: &[&str]) -> Vec<Interruption> {
     let last = steps.last().and_then(|step| Millis::from_iso(&record(step).at)).unwrap_or_default();
     folded(steps).finish(last)
@@ -486,7 +491,7 @@ fn what_becomes_of_what_was_said() {
 
 #[test]
 fn five_of_the_last_ten() {
-    // `o` is overridden, `i` ignored, `u` is stepped up by hand.
+    // `o` is overridden, `i` ignored, `u` stepped up by hand.
     let often = |story: &str, project: &str| {
         let mut steps = Vec::new();
         for (at, c) in story.chars().enumerate() {
@@ -531,7 +536,7 @@ fn one_act_of_a_person_is_one_override() {
             let denied = |n: usize| format!("{} {act}-{n}:/p{} deny a x", act * 100 + n, n % 2);
             steps.extend((0..6).map(denied));
             steps.push(format!("{} - {after}", act * 100 + 50));
-            // Where the project has another name it is seen later that the policy is off.
+            // Under another name of the project, the policy is seen to be off only later.
             steps.extend((0..6).map(|n| format!("{} {act}-{n} was-off skill-gate", act * 100 + 60 + n)));
         }
         let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
@@ -572,7 +577,7 @@ fn counted_per_policy() {
         "99 s skill d",
         "100 s shadow d y",
     ];
-    let tallies = tallies(&interruptions(&steps));
+    let tallies = tally_interruptions(&interruptions(&steps));
     let names: Vec<&str> = tallies.iter().map(|tally| tally.policy.as_str()).collect();
     assert_eq!(names, ["pressure", "skill-gate", "verify-stop"]);
     let gate = &tallies[1];
@@ -581,12 +586,12 @@ fn counted_per_policy() {
     let would = gate.shadow.expect("shadowed too");
     assert_eq!((would.spoken.denied, would.anyway, would.not), (2, 1, 0));
     assert_eq!((tallies[2].spoke.blocked, tallies[2].ignored, tallies[2].forced_turns), (1, 1, 1));
-    assert_eq!((tallies[0].unasked, tallies[0].spoke.all(), tallies[0].settled()), (1, 1, 0));
-    let told = crate::pipeline::friction::tallies(&interruptions(&["0 s block", "9 s lets-go"]));
+    assert_eq!((tallies[0].unasked, tallies[0].spoke.total(), tallies[0].settled()), (1, 1, 0));
+    let told = crate::pipeline::friction::tally_interruptions(&interruptions(&["0 s block", "9 s lets-go"]));
     assert_eq!((told[0].settled(), told[0].unasked, told[0].spoke.told), (1, 1, 1), "of the same change set");
     assert!(tallies.iter().all(|tally| !tally.is_void()), "too few to tell");
     let void: Vec<String> = (0..6).map(|n| format!("{} s block", n * 10)).collect();
-    let void = crate::pipeline::friction::tallies(&interruptions(
+    let void = crate::pipeline::friction::tally_interruptions(&interruptions(
         &void.iter().map(String::as_str).collect::<Vec<_>>(),
     ));
     assert!(void[0].is_void());

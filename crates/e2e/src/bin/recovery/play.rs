@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use tidegate_core::text::tokens::count_recorded_tokens;
+use tidegate_core::text::tokens::estimate_tokens;
 use tidegate_e2e::client::{Launch, SONNET_4_6};
 use tidegate_e2e::home::Home;
 use tidegate_e2e::model::{Model, Reply, Request, Route, Script};
@@ -141,5 +141,5 @@ fn summary(planted: &Planted, summariser: SummaryStyle, request: &Request) -> St
 }
 
 fn tokens(request: &Request) -> usize {
-    request.texts().into_iter().map(count_recorded_tokens).sum()
+    request.texts().into_iter().map(|text| estimate_tokens(text) as usize).sum()
 }

@@ -1,7 +1,7 @@
-//! What a session knows about its last compaction.
+//! Notes of a session about its last compaction.
 //!
-//! Appended, and replaced by rename only when it has grown: replacing costs more than all the rest of a hook. The last whole
-//! line counts.
+//! Appended, and replaced by rename only when it has grown: replacing costs more than the rest of a hook. The last
+//! whole line counts.
 
 use std::fs;
 use std::io;
@@ -13,21 +13,19 @@ use crate::file::{append, bounded, replace};
 
 const FILE: &str = "boundaries";
 
-/// From here on it is replaced by its last line. A line is a few thousand bytes.
+/// A longer file is replaced by its last line. A line has a few thousand bytes.
 const LONG: u64 = 64 * 1024;
 
-/// More than this is damage.
 const LARGEST: u64 = 512 * 1024;
 
-/// What was noted last; `None` where there is nothing that can be read.
+/// `None` if there is nothing readable.
 pub fn read(session: &Path) -> Option<Boundary> {
     let bytes = bounded::read(&session.join(FILE), LARGEST).ok()?;
     bytes.split(|byte| *byte == b'\n').rev().find_map(|line| serde_json::from_slice(line).ok())
 }
 
-/// Notes it.
 pub fn write(session: &Path, boundary: &Boundary) -> io::Result<()> {
-    // Led by a line break, so that one torn by a kill takes no other along.
+    // The leading line break protects this line if a kill tore the last one.
     let line = format!("\n{}\n", serde_json::to_string(boundary)?);
     let path = session.join(FILE);
     if fs::metadata(&path).is_ok_and(|found| found.len() > LONG) {

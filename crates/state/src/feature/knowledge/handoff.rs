@@ -1,4 +1,4 @@
-//! The handoff on disk. What a person wrote or changed there is kept beside it; ours is replaced whole.
+//! The handoff on disk. A version that a person wrote or changed is kept next to it; our own is replaced.
 
 use std::fs;
 use std::io;
@@ -15,21 +15,20 @@ use tidegate_core::feature::knowledge::plan;
 use tidegate_core::feature::marks::Marks;
 use tidegate_core::time::Millis;
 
-use crate::feature::knowledge::known;
-use crate::feature::knowledge::read::{Folder, whole};
-use crate::feature::knowledge::write::{Changed, again_if_changed, lock, sweep};
-use crate::feature::{Where, cycle};
+use crate::feature::knowledge::edit::{ChangedMeanwhile, lock_project, remove_leftovers, retry_if_changed};
+use crate::feature::knowledge::facts;
+use crate::feature::knowledge::folder::{ContextFolder, read_bounded};
+use crate::feature::{HookContext, cycle};
 use crate::file::replace;
 use crate::place::StateDir;
 use crate::session::marks;
 
-/// More than anybody writes there.
 const LARGEST: u64 = 1024 * 1024;
 
-/// What was put aside; more is not kept apart.
+/// Versions that are kept aside.
 const MOST_KEPT: usize = 100;
 
-/// What a handoff of this project says now. `work` is what goes step by step beside the cycle.
+/// `work`: the steps of workflows, to which the cycle's are added.
 pub fn collect(
     state: &StateDir,
     root: &Path,
@@ -43,11 +42,11 @@ pub fn collect(
     if let Known::Value(standing) = cycle::read(Some(state), root, config) {
         work.extend(standing.steps(stage));
     }
-    let folder = Folder::of(root);
-    let texts = folder.as_ref().map(known::texts);
-    // Whatever session decided something, who goes on is bound by it.
+    let folder = ContextFolder::find(root);
+    let texts = folder.as_ref().map(facts::read_texts);
+    // Decisions of any session bind the next one.
     let knowledge = folder.as_ref().zip(texts.as_ref());
-    let knowledge = knowledge.map(|(folder, texts)| known::knowledge(Some(state), folder, texts, None, now));
+    let knowledge = knowledge.map(|(folder, texts)| facts::collect(Some(state), folder, texts, None, now));
     Handoff::collect(&HandoffSources {
         at: now,
         session: session.map(|(id, _)| id.as_str()),
@@ -58,8 +57,8 @@ pub fn collect(
     })
 }
 
-/// Writes what a handoff of the session says now, unless there is nothing to hand off.
-pub(crate) fn write_now(here: &Where<'_>, work: Vec<Steps>) -> io::Result<()> {
+/// Writes nothing if there is nothing to hand off.
+pub(crate) fn write_now(here: &HookContext<'_>, work: Vec<Steps>) -> io::Result<()> {
     let (state, root) = (here.state()?, here.root()?);
     let known = marks::read(here.folder);
     let of = known.value().map(|marks| (here.session, marks));
@@ -70,76 +69,74 @@ pub(crate) fn write_now(here: &Where<'_>, work: Vec<Steps>) -> io::Result<()> {
     write(state, root, &handoff, Some(here.session)).map(drop)
 }
 
-/// What came of writing one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
-    /// Where it is.
+pub struct WrittenHandoff {
     pub path: PathBuf,
-    /// Where that is which was there and was not ours.
+    /// The copy of a version that was not ours.
     pub kept: Option<PathBuf>,
 }
 
-/// Writes it, and remembers in the session that wrote it that it did.
+/// The session that wrote it remembers that in its marks.
 pub fn write(
     state: &StateDir,
     root: &Path,
     handoff: &Handoff,
     by: Option<&SessionId>,
-) -> io::Result<Written> {
-    let folder = Folder::make(root)?;
+) -> io::Result<WrittenHandoff> {
+    let folder = ContextFolder::make(root)?;
     let written = {
-        let _lock = lock(state, root)?;
-        again_if_changed(|| write_locked(&folder, &handoff.text()))?
+        let _lock = lock_project(state, root)?;
+        retry_if_changed(|| write_locked(&folder, &handoff.text()))?
     };
     if let Some(session) = by.map(|session| state.session(session)) {
         let wrote = KnowledgeMark::Handoff(HandoffKnown { at: handoff.at, wrote: true }).into();
-        // At worst the session is told of what it wrote.
+        // Without the mark, the session is only told of its own handoff.
         let _ = marks::lock_shared(&session).and_then(|lock| lock.append(&[wrote]));
     }
     Ok(written)
 }
 
-/// Killed at any step, what a person wrote is there under one of its names.
-fn write_locked(folder: &Folder, text: &str) -> io::Result<Written> {
+/// After a kill at any step, a person's version still exists under one of its names.
+fn write_locked(folder: &ContextFolder, text: &str) -> io::Result<WrittenHandoff> {
     let path = folder.path().join(FILE);
-    let old = read(&path)?;
+    let old = read_old(&path)?;
     let is_ours = |old: &Vec<u8>| {
         let head = std::str::from_utf8(old).ok().and_then(HandoffHead::parse);
         old.is_empty() || head.is_some_and(|head| head.unchanged)
     };
     let kept = match &old {
-        Some(old) if !is_ours(old) => Some(keep(&path, old)?),
+        Some(old) if !is_ours(old) => Some(keep_aside(&path, old)?),
         _ => None,
     };
-    sweep(&path);
+    remove_leftovers(&path);
     let there = if path.exists() { old } else { None };
     replace::durable_if(&path, text.as_bytes(), |path| {
-        if read(path)? == there { Ok(()) } else { Err(io::Error::other(Changed)) }
+        if read_old(path)? == there { Ok(()) } else { Err(io::Error::other(ChangedMeanwhile)) }
     })?;
-    Ok(Written { path, kept })
+    Ok(WrittenHandoff { path, kept })
 }
 
-/// What is there. Not through a link, and not what its owner does not want changed: a rename would not ask.
-fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
+/// Refuses links and read-only files, which a rename would replace.
+fn read_old(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => Err(io::Error::other("it is a link")),
         Ok(found) if found.permissions().readonly() => {
             Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only"))
         }
-        Ok(_) => whole(path, LARGEST).map(Some),
+        Ok(_) => read_bounded(path, LARGEST).map(Some),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// Gives the file a name beside it that nothing has yet.
-fn keep(path: &Path, text: &[u8]) -> io::Result<PathBuf> {
+/// Links the file to a free name next to it.
+fn keep_aside(path: &Path, text: &[u8]) -> io::Result<PathBuf> {
     let names = (1..=MOST_KEPT).map(|number| match number {
         1 => path.with_file_name("handoff.kept.md"),
         _ => path.with_file_name(format!("handoff.kept.{number}.md")),
     });
-    // By a run that was killed before it replaced the file.
-    let is_kept = |name: &Path| read(name).is_ok_and(|kept| kept.as_deref() == Some(text));
+    // Kept by a run that was killed before it replaced the file.
+    let is_kept = |name: &Path| read_old(name).is_ok_and(|kept| kept.as_deref() == Some(text));
     replace::keep_as(path, names, is_kept)
 }
 
@@ -173,7 +170,7 @@ mod tests {
             fs::read_to_string(self.path(name)).unwrap_or_default()
         }
 
-        fn write(&self, at: u64) -> io::Result<Written> {
+        fn write(&self, at: u64) -> io::Result<WrittenHandoff> {
             let steps = vec![("one".to_owned(), "done".to_owned())];
             let work = vec![Steps { of: "work".into(), steps }];
             let handoff = collect(&self.state, &self.root, &Config::default(), None, work, Millis(at * 1000));
@@ -192,7 +189,7 @@ mod tests {
     #[test]
     fn ours_is_replaced_and_theirs_is_kept() {
         let project = Project::new();
-        assert_eq!(project.write(1).unwrap(), Written { path: project.path(FILE), kept: None });
+        assert_eq!(project.write(1).unwrap(), WrittenHandoff { path: project.path(FILE), kept: None });
         assert_eq!(project.write(2).unwrap().kept, None, "ours");
         assert!(project.get(FILE).contains("# Handoff, 1970-01-01T00:00:02Z"));
 
@@ -204,7 +201,7 @@ mod tests {
         assert_eq!(project.write(4).unwrap().kept, Some(project.path("handoff.kept.2.md")));
         assert_eq!(fs::read(project.path("handoff.kept.2.md")).unwrap(), b"caf\xe9");
         assert!(project.get(FILE).contains("# Handoff, 1970-01-01T00:00:04Z"));
-        // Killed before the file was replaced: the same text is not kept twice.
+        // After a kill before the rename, the same text is not kept twice.
         fs::copy(project.path("handoff.kept.md"), project.path(FILE)).unwrap();
         assert_eq!(project.write(5).unwrap().kept, Some(project.path("handoff.kept.md")));
         fs::write(project.path(FILE), "").unwrap();
@@ -234,7 +231,7 @@ mod tests {
         assert!(project.kept().is_empty());
     }
 
-    /// A name that is taken by a link is not written through.
+    /// A link at the name is not written through.
     #[test]
     fn a_link_among_the_kept_ones_is_passed_over() {
         let project = Project::new();

@@ -1,6 +1,7 @@
-//! What `compound list` showed, and what waits to be promoted: in the session's folder, or the project's for a terminal.
+//! Entries that `compound list` showed, and promotions that wait for a yes: in the session's folder, or the project's
+//! for a terminal.
 //!
-//! Copies that can be made again: whoever loses one lists or asks once more.
+//! Copies that can be made again: after a loss, a person lists or asks once more.
 
 use std::io;
 use std::path::Path;
@@ -16,57 +17,51 @@ use crate::place;
 const FILE: &str = "listed.json";
 const PROMOTIONS: &str = "promotions";
 
-/// A thousand ids are far less, and so is a plan that a person would read.
+/// Far more than a thousand ids, or a plan that a person would read.
 const LARGEST: u64 = 1024 * 1024;
 
-/// What was listed last.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listed {
-    /// Of which project: a session can go to another worktree.
+    /// A session can move to another worktree.
     pub project: String,
-    /// When.
     pub at: Millis,
-    /// The entries that were shown.
     pub ids: Vec<EntryId>,
-    /// How many learnings were written or confirmed since.
+    /// Learnings that were written or confirmed since.
     #[serde(default)]
     pub promoted: u64,
 }
 
-/// What was listed last for this project; nothing where that cannot be read.
+/// `None` if it is unreadable, or about another project.
 pub fn read(folder: &Path, project: &Path) -> Option<Listed> {
     let listed: Listed = serde_json::from_slice(&bounded::read(&folder.join(FILE), LARGEST).ok()?).ok()?;
     (Path::new(&listed.project) == project).then_some(listed)
 }
 
-/// Remembers what was listed.
 pub fn write(folder: &Path, listed: &Listed) -> io::Result<()> {
     place::make_private(folder)?;
     replace::copy(&folder.join(FILE), &serde_json::to_vec(listed)?)
 }
 
-/// Names a promotion by what it says.
 pub fn digest(promotion: &[u8]) -> String {
     format!("{:016x}", fnv::hash(promotion.iter().copied()))
 }
 
-/// Keeps a promotion until a person has said yes to it.
+/// Kept until a person says yes.
 pub fn keep_promotion(folder: &Path, promotion: &[u8]) -> io::Result<()> {
     let folder = folder.join(PROMOTIONS);
     place::make_private(&folder)?;
     replace::copy(&folder.join(digest(promotion)), promotion)
 }
 
-/// The promotion with this digest, if it is still what it was.
-pub fn promotion(folder: &Path, named: &str) -> Option<Vec<u8>> {
+/// `None` if it has changed since.
+pub fn read_promotion(folder: &Path, named: &str) -> Option<Vec<u8>> {
     let is_digest = named.len() == 16 && named.bytes().all(|byte| byte.is_ascii_hexdigit());
     let bytes = is_digest.then(|| bounded::read(&folder.join(PROMOTIONS).join(named), LARGEST))?.ok()?;
     (digest(&bytes) == named).then_some(bytes)
 }
 
-/// Nobody waits for it any more.
 pub fn forget_promotion(folder: &Path, named: &str) {
-    if promotion(folder, named).is_some() {
+    if read_promotion(folder, named).is_some() {
         let _ = std::fs::remove_file(folder.join(PROMOTIONS).join(named));
     }
 }
@@ -99,14 +94,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         let named = digest(b"[1]");
-        assert_eq!(promotion(folder, &named), None);
+        assert_eq!(read_promotion(folder, &named), None);
         keep_promotion(folder, b"[1]").unwrap();
-        assert_eq!(promotion(folder, &named).as_deref(), Some(&b"[1]"[..]));
-        assert_eq!(promotion(folder, "../listed.json00"), None);
+        assert_eq!(read_promotion(folder, &named).as_deref(), Some(&b"[1]"[..]));
+        assert_eq!(read_promotion(folder, "../listed.json00"), None);
         fs::write(folder.join(PROMOTIONS).join(&named), "[2]").unwrap();
-        assert_eq!(promotion(folder, &named), None, "somebody changed it");
+        assert_eq!(read_promotion(folder, &named), None, "somebody changed it");
         fs::write(folder.join(PROMOTIONS).join(&named), "[1]").unwrap();
         forget_promotion(folder, &named);
-        assert_eq!(promotion(folder, &named), None);
+        assert_eq!(read_promotion(folder, &named), None);
     }
 }

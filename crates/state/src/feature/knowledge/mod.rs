@@ -1,13 +1,13 @@
-//! Flow and stock on disk: read leniently, written so that nothing is lost.
+//! Flow and stock on disk: read leniently, written without losses.
 
 pub mod boundary;
+pub mod edit;
+pub mod facts;
+pub mod folder;
 pub mod handoff;
-pub mod json;
-pub mod known;
 pub mod listed;
-pub mod memory;
-pub mod read;
-pub mod write;
+pub mod promotions;
+pub mod public_copies;
 
 use std::io;
 use std::path::Path;
@@ -20,12 +20,12 @@ use tidegate_core::feature::knowledge::facts::{Knowledge, Needs};
 use tidegate_core::feature::knowledge::flow;
 use tidegate_core::time::Millis;
 
-use crate::feature::Where;
+use crate::feature::HookContext;
 use crate::host::transcript;
-use json::{ConfidenceSummary, LastCompact, ProgressSummary, SurvivalSummary};
-use read::Folder;
+use folder::ContextFolder;
+use public_copies::{ConfidenceSummary, LastCompact, ProgressSummary, SurvivalSummary};
 
-pub(super) fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &Where<'_>) {
+pub(super) fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &HookContext<'_>) {
     let known = &mut facts.knowledge;
     if needs.boundary {
         known.boundary = boundary::read(here.folder);
@@ -34,37 +34,37 @@ pub(super) fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &Where<'_>) 
         && let (Some(boundary), Some(path)) = (&known.boundary, facts.event.transcript.as_deref())
     {
         known.preserved =
-            transcript::preserved(facts.event.host, Path::new(path), boundary.noted, here.in_time);
+            transcript::read_preserved(facts.event.host, Path::new(path), boundary.noted, here.in_time);
     }
     if needs.flow_changed {
-        known.flow_changed = here.root.and_then(Folder::of).and_then(|folder| folder.modified(flow::FILE));
+        known.flow_changed =
+            here.root.and_then(ContextFolder::find).and_then(|folder| folder.modified(flow::FILE));
     }
     if needs.files {
-        known.files = files(facts.marks.value().and_then(|marks| marks.session.began), here);
+        known.files = read_files(facts.marks.value().and_then(|marks| marks.session.began), here);
     }
 }
 
-/// Flow and stock of the project.
-fn files(began: Option<Millis>, here: &Where<'_>) -> Option<Knowledge> {
-    let folder = Folder::of(here.root?)?;
-    Some(known::knowledge(here.state, &folder, &known::texts(&folder), began, here.now))
+fn read_files(began: Option<Millis>, here: &HookContext<'_>) -> Option<Knowledge> {
+    let folder = ContextFolder::find(here.root?)?;
+    Some(facts::collect(here.state, &folder, &facts::read_texts(&folder), began, here.now))
 }
 
-pub(super) fn carry_out(effect: &Effect, here: &Where<'_>) -> io::Result<()> {
+pub(super) fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<()> {
     match effect {
         Effect::NoteBoundary(noted) => boundary::write(here.folder, noted),
         Effect::PublishCompaction(boundary) => publish_compaction(boundary, here),
         Effect::TidyFlow => {
-            let (state, folder) = (here.state()?, Folder::of(here.root()?));
-            folder.map_or(Ok(()), |folder| write::trim(state, &folder, KEPT_ENTRIES, here.now).map(drop))
+            let (state, folder) = (here.state()?, ContextFolder::find(here.root()?));
+            folder.map_or(Ok(()), |folder| edit::trim(state, &folder, KEPT_ENTRIES, here.now).map(drop))
         }
-        Effect::Nudged(set) => memory::remember_nudged(here.state()?, here.root()?, *set).map(drop),
+        Effect::Nudged(set) => promotions::remember_nudged(here.state()?, here.root()?, *set).map(drop),
     }
 }
 
-/// `last-compact.json`, where the project has that folder.
-fn publish_compaction(boundary: &Boundary, here: &Where<'_>) -> io::Result<()> {
-    let Some(folder) = Folder::of(here.root()?) else { return Ok(()) };
+/// Writes `last-compact.json` if the project has the folder.
+fn publish_compaction(boundary: &Boundary, here: &HookContext<'_>) -> io::Result<()> {
+    let Some(folder) = ContextFolder::find(here.root()?) else { return Ok(()) };
     let number = |count: usize| count as u64;
     let compact = LastCompact {
         timestamp: boundary.noted.iso_seconds(),
@@ -86,13 +86,13 @@ fn publish_compaction(boundary: &Boundary, here: &Where<'_>) -> io::Result<()> {
             lost: survival.lost.iter().map(|fact| fact.text.clone()).collect(),
         }),
     };
-    // What became of a boundary is known later than that it was; another session may have had one since.
+    // The survival is known later than the compaction itself; another session may have compacted since.
     let newer = |last: &LastCompact| {
         last.session_id != compact.session_id
             && Millis::from_iso(&last.timestamp).is_some_and(|at| at > boundary.noted)
     };
-    if boundary.survival.is_some() && json::last_compact(&folder).value().is_some_and(newer) {
+    if boundary.survival.is_some() && public_copies::read_last_compact(&folder).value().is_some_and(newer) {
         return Ok(());
     }
-    json::write_last_compact(&folder, &compact)
+    public_copies::write_last_compact(&folder, &compact)
 }

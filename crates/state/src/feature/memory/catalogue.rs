@@ -1,4 +1,4 @@
-//! The catalogue's files: read by hooks, written by whoever changes the store.
+//! The catalogue's files: read by hooks, written by every change of the store.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -10,24 +10,24 @@ use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::memory::catalogue::{ProjectPage, RECORD_BYTES, TopicRecord, Undecided};
 
 use crate::file::lock;
-use crate::file::lock::Keeps;
+use crate::file::lock::LockMode;
 use crate::file::{bounded, private, replace};
 use crate::place::{self, StateDir};
 
-/// More than this is damage: a list has [`MOST`](tidegate_core::feature::memory::catalogue::MOST) short lines.
+/// In bytes. A list has at most [`MOST`](tidegate_core::feature::memory::catalogue::MOST) short lines.
 const LARGEST: u64 = 256 * 1024;
 
-/// An id beyond this is damage. Written in its place it would make a file of a gigabyte.
+/// Higher ids are damage: at its offset, such a record would grow the file to a gigabyte.
 const HIGHEST: i64 = 1 << 25;
 
-/// A topic, by its id alone. There is a value where there is a catalogue, and in it nothing for an id that no topic has.
-pub fn topic(state: &StateDir, id: i64) -> Known<Option<TopicRecord>> {
-    let mut file = match bounded::open(&topics(state)) {
+/// `Absent` without a catalogue; `Value(None)` if no topic has this id.
+pub fn read_topic(state: &StateDir, id: i64) -> Known<Option<TopicRecord>> {
+    let mut file = match bounded::open(&topics_file(state)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Known::Absent,
         Err(error) => return Known::Broken(error.to_string()),
         Ok(file) => file,
     };
-    let Some(at) = place_of(id) else { return Known::Value(None) };
+    let Some(at) = offset_of(id) else { return Known::Value(None) };
     let mut bytes = [0; RECORD_BYTES];
     match file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(&mut bytes)) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Known::Value(None),
@@ -36,72 +36,69 @@ pub fn topic(state: &StateDir, id: i64) -> Known<Option<TopicRecord>> {
     }
 }
 
-/// What a session may be offered at its start.
-pub fn undecided(state: &StateDir) -> Known<Undecided> {
-    read(&folder(state).join("undecided.json"))
+/// Topics that may be offered at a session's start.
+pub fn read_undecided(state: &StateDir) -> Known<Undecided> {
+    read(&memory_folder(state).join("undecided.json"))
 }
 
-/// The first of that.
-pub fn first_undecided(state: &StateDir, most: usize) -> Known<Undecided> {
-    read_by(&folder(state).join("undecided.json"), |bytes| {
+/// Parses only the first `most`.
+pub fn read_first_undecided(state: &StateDir, most: usize) -> Known<Undecided> {
+    read_by(&memory_folder(state).join("undecided.json"), |bytes| {
         let lines: Lines<'_> = serde_json::from_slice(bytes)?;
         let first = lines.topics.iter().take(most).map(|line| serde_json::from_str(line.get()));
         Ok(Undecided { topics: first.collect::<Result<_, _>>()? })
     })
 }
 
-/// [`Undecided`] before anything in it is looked at.
+/// [`Undecided`] with unparsed topics.
 #[derive(Deserialize)]
 struct Lines<'a> {
     #[serde(borrow)]
     topics: Vec<&'a RawValue>,
 }
 
-/// What is known of a project by its key.
-pub fn project(state: &StateDir, key: &str) -> Known<ProjectPage> {
-    match read::<ProjectPage>(&page(state, key)) {
+pub fn read_project(state: &StateDir, key: &str) -> Known<ProjectPage> {
+    match read::<ProjectPage>(&page_file(state, key)) {
         Known::Value(page) if page.key != key => Known::Broken("it is another project's".to_owned()),
         found => found,
     }
 }
 
-/// Writes all topics anew. Those with an id that no store gives are left out.
+/// Replaces all topics. Invalid ids are skipped.
 pub fn write_topics(state: &StateDir, all: impl IntoIterator<Item = TopicRecord>) -> io::Result<()> {
     let mut bytes = vec![0; RECORD_BYTES];
     for record in all {
-        let Some(at) = place_of(record.id).map(|at| at as usize) else { continue };
+        let Some(at) = offset_of(record.id).map(|at| at as usize) else { continue };
         if bytes.len() < at + RECORD_BYTES {
             bytes.resize(at + RECORD_BYTES, 0);
         }
         bytes[at..at + RECORD_BYTES].copy_from_slice(&record.bytes());
     }
-    let _alone = alone(state)?;
-    replace::copy(&topics(state), &bytes)
+    let _alone = lock_exclusive(state)?;
+    replace::copy(&topics_file(state), &bytes)
 }
 
-/// Writes one topic, in its place. Damage there costs a topic that hooks do not know, until all are written anew.
+/// Writes in place. After damage, hooks miss one topic until all are replaced.
 pub fn write_topic(state: &StateDir, record: &TopicRecord) -> io::Result<()> {
-    let at = place_of(record.id).ok_or_else(|| io::Error::other("no id of a topic"))?;
-    let _alone = alone(state)?;
-    let mut file = private::to_lock(&topics(state))?;
+    let at = offset_of(record.id).ok_or_else(|| io::Error::other("no id of a topic"))?;
+    let _alone = lock_exclusive(state)?;
+    let mut file = private::open_lock_file(&topics_file(state))?;
     file.seek(SeekFrom::Start(at))?;
     file.write_all(&record.bytes())
 }
 
-/// Writes what a session may be offered.
 pub fn write_undecided(state: &StateDir, undecided: &Undecided) -> io::Result<()> {
-    write(state, &folder(state).join("undecided.json"), undecided)
+    write(state, &memory_folder(state).join("undecided.json"), undecided)
 }
 
-/// Writes what is known of a project.
 pub fn write_project(state: &StateDir, project: &ProjectPage) -> io::Result<()> {
-    write(state, &page(state, &project.key), project)
+    write(state, &page_file(state, &project.key), project)
 }
 
-/// Takes away what is known of all projects, before it is written anew: one may be gone.
+/// Before all projects are written again: one may be gone.
 pub fn clear_projects(state: &StateDir) -> io::Result<()> {
-    let _alone = alone(state)?;
-    for entry in std::fs::read_dir(folder(state).join("projects"))? {
+    let _alone = lock_exclusive(state)?;
+    for entry in std::fs::read_dir(memory_folder(state).join("projects"))? {
         std::fs::remove_file(entry?.path())?;
     }
     Ok(())
@@ -127,33 +124,33 @@ fn write(state: &StateDir, path: &Path, value: &impl Serialize) -> io::Result<()
     if bytes.len() as u64 > LARGEST {
         return Err(io::Error::other("too large"));
     }
-    let _alone = alone(state)?;
+    let _alone = lock_exclusive(state)?;
     replace::copy(path, &bytes)
 }
 
-/// Alone to write: a record that is put into a file while that is being replaced would be lost.
-fn alone(state: &StateDir) -> io::Result<std::fs::File> {
-    place::make_private(&folder(state).join("projects"))?;
-    let path = folder(state).join("lock");
-    let lock = private::to_lock(&path)?;
-    lock::wait(&lock, &path, Keeps::Alone)?;
+/// A record that is written while the file is being replaced would be lost.
+fn lock_exclusive(state: &StateDir) -> io::Result<std::fs::File> {
+    place::make_private(&memory_folder(state).join("projects"))?;
+    let path = memory_folder(state).join("lock");
+    let lock = private::open_lock_file(&path)?;
+    lock::wait(&lock, &path, LockMode::Exclusive)?;
     Ok(lock)
 }
 
-fn place_of(id: i64) -> Option<u64> {
+fn offset_of(id: i64) -> Option<u64> {
     u64::try_from(id).ok().filter(|_| id > 0 && id <= HIGHEST).map(|id| id * RECORD_BYTES as u64)
 }
 
-fn folder(state: &StateDir) -> PathBuf {
+fn memory_folder(state: &StateDir) -> PathBuf {
     state.root().join("memory")
 }
 
-fn topics(state: &StateDir) -> PathBuf {
-    folder(state).join("topics")
+fn topics_file(state: &StateDir) -> PathBuf {
+    memory_folder(state).join("topics")
 }
 
-fn page(state: &StateDir, key: &str) -> PathBuf {
-    folder(state).join("projects").join(crate::project::folder_name(key.as_ref()) + ".json")
+fn page_file(state: &StateDir, key: &str) -> PathBuf {
+    memory_folder(state).join("projects").join(crate::project::folder_name(key.as_ref()) + ".json")
 }
 
 #[cfg(test)]
@@ -176,9 +173,9 @@ mod tests {
     fn a_topic_is_found_by_its_id() {
         let folder = tempfile::tempdir().unwrap();
         let state = state(&folder);
-        assert_eq!(topic(&state, 1), Known::Absent);
+        assert_eq!(read_topic(&state, 1), Known::Absent);
         write_topics(&state, [4, 1, i64::MAX, -1, 0].map(record)).unwrap();
-        let found = |id| topic(&state, id);
+        let found = |id| read_topic(&state, id);
         assert_eq!([found(1), found(4)], [1, 4].map(|id| Known::Value(Some(record(id)))));
         for id in [2, 0, -1, 5, 900, i64::MAX, i64::MIN] {
             assert_eq!(found(id), Known::Value(None), "{id}");
@@ -191,10 +188,10 @@ mod tests {
         assert!(write_topic(&state, &record(i64::MAX)).is_err() && write_topic(&state, &record(0)).is_err());
         write_topics(&state, []).unwrap();
         assert_eq!(found(1), Known::Value(None));
-        fs::write(topics(&state), [1; 70]).unwrap();
+        fs::write(topics_file(&state), [1; 70]).unwrap();
         assert_eq!((found(1), found(2)), (Known::Value(None), Known::Value(None)), "damaged and torn");
-        fs::remove_file(topics(&state)).unwrap();
-        fs::create_dir(topics(&state)).unwrap();
+        fs::remove_file(topics_file(&state)).unwrap();
+        fs::create_dir(topics_file(&state)).unwrap();
         assert!(matches!(found(1), Known::Broken(_)));
     }
 
@@ -202,36 +199,37 @@ mod tests {
     fn lists_read_back_and_damage_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let state = state(&folder);
-        assert_eq!(undecided(&state), Known::Absent);
-        assert_eq!(project(&state, "/p/.git"), Known::Absent);
+        assert_eq!(read_undecided(&state), Known::Absent);
+        assert_eq!(read_project(&state, "/p/.git"), Known::Absent);
         let named = |id, name: &str| NamedId { id, name: name.to_owned() };
         let decided = |id, name: &str| Decided { id, name: name.to_owned(), by: String::new() };
         let topics = vec![UndecidedTopic { topic: named(4, "検索"), project: named(3, "p") }];
         write_undecided(&state, &Undecided { topics: topics.clone() }).unwrap();
-        assert_eq!(undecided(&state), Known::Value(Undecided { topics }));
+        assert_eq!(read_undecided(&state), Known::Value(Undecided { topics }));
         assert_eq!(
-            (first_undecided(&state, 0), first_undecided(&state, 1)),
-            (Known::Value(Undecided::default()), undecided(&state))
+            (read_first_undecided(&state, 0), read_first_undecided(&state, 1)),
+            (Known::Value(Undecided::default()), read_undecided(&state))
         );
         let page = ProjectPage::new("/p/.git".to_owned(), named(3, "p"), vec![decided(1, "bigrams")]);
         write_project(&state, &page).unwrap();
-        assert_eq!(project(&state, "/p/.git"), Known::Value(page));
-        assert_eq!(project(&state, "/q/.git"), Known::Absent);
-        // As versions before wrote it: all decisions, however many.
+        assert_eq!(read_project(&state, "/p/.git"), Known::Value(page));
+        assert_eq!(read_project(&state, "/q/.git"), Known::Absent);
+        // Older versions wrote all decisions.
         let all: Vec<Decided> = (1..=50).map(|id| decided(id, "they read long files")).collect();
         let old = serde_json::json!({"key": "/p/.git", "id": 3, "name": "p", "decisions": all});
-        let path = super::page(&state, "/p/.git");
+        let path = super::page_file(&state, "/p/.git");
         fs::write(&path, old.to_string()).unwrap();
         let long = ProjectPage::new("/p/.git".to_owned(), named(3, "p"), all);
         assert!(long.more > 0);
-        assert_eq!(project(&state, "/p/.git"), Known::Value(long.clone()));
+        assert_eq!(read_project(&state, "/p/.git"), Known::Value(long.clone()));
         write_project(&state, &long).unwrap();
-        assert_eq!(project(&state, "/p/.git"), Known::Value(long));
-        fs::copy(super::page(&state, "/p/.git"), super::page(&state, "/q/.git")).unwrap();
-        assert!(matches!(project(&state, "/q/.git"), Known::Broken(_)));
-        fs::write(super::folder(&state).join("undecided.json"), "{").unwrap();
-        assert!(matches!(undecided(&state), Known::Broken(_)));
-        fs::write(super::folder(&state).join("undecided.json"), vec![b' '; LARGEST as usize + 1]).unwrap();
-        assert!(matches!(undecided(&state), Known::Broken(_)));
+        assert_eq!(read_project(&state, "/p/.git"), Known::Value(long));
+        fs::copy(super::page_file(&state, "/p/.git"), super::page_file(&state, "/q/.git")).unwrap();
+        assert!(matches!(read_project(&state, "/q/.git"), Known::Broken(_)));
+        fs::write(super::memory_folder(&state).join("undecided.json"), "{").unwrap();
+        assert!(matches!(read_undecided(&state), Known::Broken(_)));
+        fs::write(super::memory_folder(&state).join("undecided.json"), vec![b' '; LARGEST as usize + 1])
+            .unwrap();
+        assert!(matches!(read_undecided(&state), Known::Broken(_)));
     }
 }

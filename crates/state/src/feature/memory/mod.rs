@@ -1,4 +1,4 @@
-//! The files between hooks and the store of what is remembered: jobs go one way, the catalogue comes back.
+//! Files between hooks and the memory store: jobs go to the store, the catalogue comes back.
 
 pub mod catalogue;
 pub mod relays;
@@ -18,15 +18,14 @@ use tidegate_core::feature::memory::job::{Job, VERSION};
 use tidegate_core::feature::memory::settings::StartupProjects;
 use tidegate_core::feature::memory::tag as meta_tag;
 
-use crate::feature::Where;
+use crate::feature::HookContext;
 use crate::host::transcript;
 use crate::project;
 
-/// How much of an answer is looked through for its tag, from the end.
+/// In bytes from the end of an answer, which are searched for its tag.
 const LONGEST_ANSWER: usize = 256 * 1024;
 
-/// What is remembered, as far as it is asked for.
-pub(super) fn read_facts(facts: &Facts<'_>, needs: Needs, here: &Where<'_>) -> MemoryFacts {
+pub(super) fn read_facts(facts: &Facts<'_>, needs: Needs, here: &HookContext<'_>) -> MemoryFacts {
     let mut memory = MemoryFacts::default();
     let transcript = facts.event.transcript.as_deref().map(Path::new);
     if needs.transcript {
@@ -37,7 +36,7 @@ pub(super) fn read_facts(facts: &Facts<'_>, needs: Needs, here: &Where<'_>) -> M
         memory.answer = last_answer(facts.event, transcript, here.in_time);
     }
     let has_tag = memory.tag().is_some();
-    // What a tag should be is of interest where there is none.
+    // The page helps to write a tag, so it is needed only without one.
     let page = needs.page && !(has_tag && turn_ends(facts.event));
     if needs.transcript || page {
         memory.project = here.root.map(project::memory_project);
@@ -48,44 +47,44 @@ pub(super) fn read_facts(facts: &Facts<'_>, needs: Needs, here: &Where<'_>) -> M
         ids.extend(facts.marks.value().into_iter().flat_map(topics_in_question));
         ids.retain(|id| *id > OWN);
         ids.dedup();
-        memory.topics = ids.into_iter().map(|id| (id, catalogue::topic(state, id))).collect();
+        memory.topics = ids.into_iter().map(|id| (id, catalogue::read_topic(state, id))).collect();
     }
     if let Some(project) = memory.project.as_ref().filter(|_| page) {
-        memory.page = catalogue::project(state, &project.key);
+        memory.page = catalogue::read_project(state, &project.key);
     }
     if needs.undecided {
         let settings = &here.config.memory;
-        // Those of this project can be anywhere among them.
+        // The project's own topics can be anywhere in the list.
         let most = match settings.startup_projects {
             StartupProjects::All => settings.startup_topics.get() as usize,
             StartupProjects::This => MOST,
         };
-        memory.undecided = catalogue::first_undecided(state, most);
+        memory.undecided = catalogue::read_first_undecided(state, most);
     }
     memory
 }
 
-/// What a turn says last: the host tells it, and where it does not, the transcript may.
+/// From the payload, else from the transcript.
 fn last_answer(
     event: &Event<'_>,
     transcript: Option<&Path>,
     in_time: &dyn Fn() -> bool,
 ) -> Option<TurnAnswer> {
     let text = match event.last_message.filter(|text| !text.is_empty()) {
-        // Nothing has to be decoded to see that there is no tag.
+        // Avoids decoding a text without a tag.
         Some(text) if !text.mentions(b"[meta]") => return Some(TurnAnswer { tag: None }),
         Some(text) => text.tail(LONGEST_ANSWER).into_owned(),
         None => {
             let said = transcript::last_answer(event.host, transcript?, in_time)?;
             let tag = meta_tag::find_last(&said.text);
-            // That something is missing can be told only of the last word.
+            // A missing tag can be told only from the final text.
             return (tag.is_some() || said.last).then_some(TurnAnswer { tag });
         }
     };
     Some(TurnAnswer { tag: meta_tag::find_last(&text) })
 }
 
-pub(super) fn carry_out(effect: &Effect, here: &Where<'_>) -> io::Result<()> {
+pub(super) fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<()> {
     let state = here.state()?;
     match effect {
         Effect::Spool { work, .. } => {

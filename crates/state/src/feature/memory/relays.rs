@@ -1,7 +1,8 @@
-//! Reading the part of a transcript that a job is about: from the relay that it begins in, to where the answer has arrived.
+//! Reads the part of a transcript that a job is about: from the relay in which it begins, until the answer has
+//! arrived.
 //!
-//! What a job costs depends on its relays and not on the file. The file grows while it is read and may end in half a line;
-//! and what was there when the job was left may be gone.
+//! The cost depends on the relays and not on the file's size. The file may grow meanwhile, end in half a line, or be
+//! shorter than when the job was queued.
 
 use std::fmt;
 use std::fs::File;
@@ -18,108 +19,99 @@ use tidegate_core::time::Millis;
 
 use crate::file::bounded;
 
-/// How far back the beginning of a relay is looked for, and the first step of that. Each further one is twice as long.
+/// Limits of the search for the start of a relay. Each step is twice as long as the one before.
 const FURTHEST: u64 = 64 * 1024 * 1024;
 const STEP: u64 = 16 * 1024;
 
-/// A longer line is passed over, not held. Images in a prompt are megabytes each.
+/// Longer lines are skipped. Images in a prompt have megabytes each.
 const LONGEST_LINE: usize = 64 * 1024 * 1024;
 
-/// How much is read at once.
 const CHUNK: u64 = 256 * 1024;
 
-/// Why a part cannot be read any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Gone {
-    /// There is no such file.
+pub enum TranscriptGone {
     Deleted,
-    /// The file is shorter than it was: somebody cut it or began it anew.
+    /// The file was cut or started over.
     Shorter {
-        /// How long it was.
         was: u64,
-        /// How long it is.
         length: u64,
     },
-    /// Neither the turn nor its answer is in the file: it is another one.
+    /// Another file: it contains neither the turn nor its answer.
     Replaced,
-    /// It cannot be read.
     Unreadable(String),
 }
 
-impl fmt::Display for Gone {
+impl fmt::Display for TranscriptGone {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Gone::Deleted => out.write_str("the transcript is gone"),
-            Gone::Shorter { was, length } => {
+            TranscriptGone::Deleted => out.write_str("the transcript is gone"),
+            TranscriptGone::Shorter { was, length } => {
                 write!(out, "the transcript was cut or begun anew ({length} bytes, {was} were there)")
             }
-            Gone::Replaced => out.write_str("the transcript does not hold what was said, nor the answer"),
-            Gone::Unreadable(why) => write!(out, "the transcript cannot be read ({why})"),
+            TranscriptGone::Replaced => {
+                out.write_str("the transcript does not hold what was said, nor the answer")
+            }
+            TranscriptGone::Unreadable(why) => write!(out, "the transcript cannot be read ({why})"),
         }
     }
 }
 
-/// A part that is being read.
 #[derive(Debug)]
-pub struct Reader {
+pub struct RelayReader {
     file: File,
     parser: TranscriptParser,
     extract: RelayExtract,
-    /// Where the part ended when the job was left, and when that was.
+    /// The end of the part when the job was queued, and that time.
     to: u64,
     left: Millis,
-    /// An answer is expected.
     expects: bool,
-    /// What was read: the line at `line` is not taken yet, and up to `looked` it does not end.
+    /// Bytes in memory: the line at `line` is not processed yet, and up to `looked` it has no end.
     held: Vec<u8>,
     line: usize,
     looked: usize,
-    /// Where in the file that line begins, and where to read on.
+    /// The offset of that line in the file, and the next offset to read.
     at: u64,
     next: u64,
     skipping: bool,
-    /// Where the relay under way begins.
+    /// The start of the current relay.
     began: Option<u64>,
-    /// A relay begins that belongs to a later job.
+    /// A relay of a later job has begun.
     over: bool,
     read: u64,
 }
 
-/// A relay, and where in the file it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
-    /// The relay.
+pub struct FoundRelay {
     pub relay: Box<Relay>,
-    /// The first byte of its prompt's line.
+    /// The offset of its prompt's line.
     pub began: u64,
 }
 
-/// What reading on came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// A whole relay; there is more.
-    Relay(Found),
-    /// Nothing more is there that belongs to the part. Whether the expected answer was among it.
+pub enum NextRelay {
+    /// A complete relay; more may follow.
+    Relay(FoundRelay),
+    /// Nothing more belongs to the part.
     End {
-        /// It was, or none is expected.
+        /// The expected answer has arrived, or none was expected.
         answered: bool,
     },
 }
 
-impl Reader {
-    /// Opens the transcript and finds where to begin: at the last prompt before the part, since that relay may go on in it. The job
-    /// was left at the time `left`.
-    pub fn open(part: &TranscriptPart, left: Millis) -> Result<Reader, Gone> {
+impl RelayReader {
+    /// Starts at the last prompt before the part, since that relay may continue in it. `left`: the time at which the
+    /// job was queued.
+    pub fn open(part: &TranscriptPart, left: Millis) -> Result<RelayReader, TranscriptGone> {
         let (file, length) = match bounded::open_sized(Path::new(&part.transcript)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Gone::Deleted),
-            Err(error) => return Err(Gone::Unreadable(error.to_string())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(TranscriptGone::Deleted),
+            Err(error) => return Err(TranscriptGone::Unreadable(error.to_string())),
             Ok(opened) => opened,
         };
         let was = part.to.max(part.from);
         if length < was {
-            return Err(Gone::Shorter { was, length });
+            return Err(TranscriptGone::Shorter { was, length });
         }
-        let mut reader = Reader {
+        let mut reader = RelayReader {
             file,
             parser: Host::ClaudeCode.parser(&RelayExtract::SOUGHT),
             extract: RelayExtract::new(part.answer),
@@ -136,20 +128,22 @@ impl Reader {
             over: false,
             read: 0,
         };
-        let start = reader.beginning(part.from).map_err(|error| Gone::Unreadable(error.to_string()))?;
+        let start = reader
+            .find_beginning(part.from)
+            .map_err(|error| TranscriptGone::Unreadable(error.to_string()))?;
         (reader.at, reader.next) = (start, start);
         Ok(reader)
     }
 
-    /// Reads on. After [`Next::End`] it can be asked again: more may have come.
-    pub fn read_on(&mut self) -> Result<Next, Gone> {
+    /// Can be called again after [`NextRelay::End`]: more may have been written.
+    pub fn read_next(&mut self) -> Result<NextRelay, TranscriptGone> {
         loop {
             if self.over || self.expects && self.extract.answered() && self.at >= self.to {
-                return Ok(Next::End { answered: self.extract.answered() || !self.expects });
+                return Ok(NextRelay::End { answered: self.extract.answered() || !self.expects });
             }
             if let Some(end) = search::first(&self.held[self.looked..], b'\n').map(|end| self.looked + end) {
                 if let Some(relay) = self.take_line(end) {
-                    return Ok(Next::Relay(relay));
+                    return Ok(NextRelay::Relay(relay));
                 }
                 continue;
             }
@@ -160,42 +154,41 @@ impl Reader {
                 self.held = Vec::new();
                 (self.line, self.looked) = (0, 0);
             }
-            if !self.chunk()? {
-                return Ok(Next::End { answered: self.extract.answered() || !self.expects });
+            if !self.read_chunk()? {
+                return Ok(NextRelay::End { answered: self.extract.answered() || !self.expects });
             }
         }
     }
 
-    /// The relay under way, as far as it is there.
-    pub fn finish(mut self) -> Option<Found> {
-        // A last line without its end is half a line, or a whole one.
+    /// The current relay, as far as it is written.
+    pub fn finish(mut self) -> Option<FoundRelay> {
+        // A last line without a line break may be complete.
         let last = self.parser.entry(&self.held[self.line..]).filter(|_| !self.over && !self.skipping);
         if let Some(entry) = last.filter(|entry| !relay::begins_relay(entry)) {
             self.extract.entry(&entry);
         }
         let began = self.began.unwrap_or_default();
-        self.extract.finish().map(|relay| Found { relay: Box::new(relay), began })
+        self.extract.finish().map(|relay| FoundRelay { relay: Box::new(relay), began })
     }
 
-    /// How many bytes were read.
     pub fn bytes_read(&self) -> u64 {
         self.read
     }
 
-    /// Takes the line under way, which ends at `end` of what is held.
-    fn take_line(&mut self, end: usize) -> Option<Found> {
+    /// Processes the current line, which ends at `end`.
+    fn take_line(&mut self, end: usize) -> Option<FoundRelay> {
         let entry = self.parser.entry(&self.held[self.line..end]).filter(|_| !self.skipping);
         self.skipping = false;
         let mut whole = None;
         if let Some(entry) = entry {
             if self.at >= self.to && relay::relay_start(&entry).is_some_and(|given| given > self.left) {
-                // The host writes behind its hooks: what was asked before the job was left may stand after its part, and with a
-                // fork all that was said before it.
+                // The host writes later than its hooks run: prompts from before the job may come after its part, and
+                // in a fork everything that was copied.
                 self.over = true;
                 return None;
             }
             if let RelayStep::Begins(before) = self.extract.entry(&entry) {
-                whole = before.map(|relay| Found { relay, began: self.began.unwrap_or_default() });
+                whole = before.map(|relay| FoundRelay { relay, began: self.began.unwrap_or_default() });
                 self.began = Some(self.at);
             }
         }
@@ -204,12 +197,12 @@ impl Reader {
         whole
     }
 
-    /// Reads a little more; `false` at the end.
-    fn chunk(&mut self) -> Result<bool, Gone> {
-        let unreadable = |error: io::Error| Gone::Unreadable(error.to_string());
+    /// `false` at the end of the file.
+    fn read_chunk(&mut self) -> Result<bool, TranscriptGone> {
+        let unreadable = |error: io::Error| TranscriptGone::Unreadable(error.to_string());
         let length = self.file.metadata().map_err(unreadable)?.len();
         if length < self.next {
-            return Err(Gone::Shorter { was: self.next, length });
+            return Err(TranscriptGone::Shorter { was: self.next, length });
         }
         self.held.drain(..self.line);
         (self.line, self.looked) = (0, self.looked - self.line);
@@ -220,14 +213,14 @@ impl Reader {
         Ok(read > 0)
     }
 
-    /// Where the last prompt before `from` begins; `from` itself, at the beginning of its line, where none is found.
-    fn beginning(&mut self, from: u64) -> io::Result<u64> {
+    /// The start of the last prompt before `from`; without one, the start of the line at `from`.
+    fn find_beginning(&mut self, from: u64) -> io::Result<u64> {
         let prompts = Host::ClaudeCode.parser(&[Sought::Prompts]);
         let begins = |line: &[u8]| prompts.entry(line).is_some_and(|entry| relay::begins_relay(&entry));
         let stop = from.saturating_sub(FURTHEST);
         let mut start = from;
         let mut step = STEP;
-        // Bytes from `start`, up to the end of the last line that was not looked at.
+        // The bytes from `start` up to the last line that was checked.
         let mut held: Vec<u8> = Vec::new();
         let mut line_of_from = None;
         while start > stop {
@@ -245,7 +238,7 @@ impl Reader {
             held = bytes;
             while let Some(end) = search::last(&held, b'\n') {
                 let line = start + end as u64 + 1;
-                // What stands before `from` in its own line is half of that: whether it is a prompt shows when it is read.
+                // The line at `from` is cut: whether it is a prompt shows when it is read.
                 if line_of_from.is_none() {
                     line_of_from = Some(line);
                 } else if begins(&held[end + 1..]) {
@@ -272,7 +265,6 @@ mod tests {
     use tidegate_core::feature::memory::job::{AnswerDigest, JobCause, RelayProject};
     use tidegate_core::text::fnv;
 
-    /// When every job here was left.
     const LEFT: Millis = Millis(1_000_000);
 
     struct Transcript {
@@ -288,7 +280,7 @@ mod tests {
     }
 
     impl Transcript {
-        /// Appends and tells how long it is then.
+        /// Returns the new length.
         fn add(&self, text: &str) -> u64 {
             let mut file = OpenOptions::new().append(true).open(&self.path).unwrap();
             file.write_all(text.as_bytes()).unwrap();
@@ -317,7 +309,6 @@ mod tests {
         format!("{{\"type\":\"user\",\"uuid\":\"{uuid}\",\"message\":{{\"content\":\"{uuid}?\"}}}}\n")
     }
 
-    /// A prompt with the time at which it was given.
     fn user_at(uuid: &str, at: u64) -> String {
         user(uuid).replace("\"uuid\"", &format!("\"timestamp\":\"{}\",\"uuid\"", Millis(at).iso()))
     }
@@ -332,16 +323,16 @@ mod tests {
         format!("{{\"type\":\"api-request-blob\",\"message\":\"{}\"}}\n", "x".repeat(bytes))
     }
 
-    /// All relays as `prompt answer`, and whether the expected answer is there.
+    /// All relays as `prompt answer`, and whether the expected answer was found.
     fn read(part: &TranscriptPart) -> (Vec<String>, bool) {
-        let mut reader = Reader::open(part, LEFT).unwrap();
+        let mut reader = RelayReader::open(part, LEFT).unwrap();
         let mut relays = Vec::new();
         loop {
-            match reader.read_on().unwrap() {
-                Next::Relay(found) => relays.push(found),
-                Next::End { answered } => {
+            match reader.read_next().unwrap() {
+                NextRelay::Relay(found) => relays.push(found),
+                NextRelay::End { answered } => {
                     relays.extend(reader.finish());
-                    let line = |found: &Found| {
+                    let line = |found: &FoundRelay| {
                         assert_eq!(
                             &fs::read(&part.transcript).unwrap()[found.began as usize..][..14],
                             b"{\"type\":\"user\""
@@ -385,14 +376,14 @@ mod tests {
     fn an_answer_that_comes_late_is_read_on_to() {
         let file = transcript();
         let to = file.add(&user("a"));
-        let mut reader = Reader::open(&file.part(0, to, Some("done")), LEFT).unwrap();
-        assert_eq!(reader.read_on(), Ok(Next::End { answered: false }));
+        let mut reader = RelayReader::open(&file.part(0, to, Some("done")), LEFT).unwrap();
+        assert_eq!(reader.read_next(), Ok(NextRelay::End { answered: false }));
         let answer = said("done");
         let (half, rest) = answer.split_at(30);
         file.add(half);
-        assert_eq!(reader.read_on(), Ok(Next::End { answered: false }));
+        assert_eq!(reader.read_next(), Ok(NextRelay::End { answered: false }));
         file.add(rest);
-        assert_eq!(reader.read_on(), Ok(Next::End { answered: true }));
+        assert_eq!(reader.read_next(), Ok(NextRelay::End { answered: true }));
         assert_eq!(reader.finish().unwrap().relay.answer, "done");
     }
 
@@ -460,18 +451,18 @@ mod tests {
     fn what_is_gone_is_named() {
         let file = transcript();
         let length = file.add(&user("a"));
-        let open = |from, to| Reader::open(&file.part(from, to, None), LEFT).map(|_| ());
-        let shorter = Err(Gone::Shorter { was: length + 1, length });
+        let open = |from, to| RelayReader::open(&file.part(from, to, None), LEFT).map(|_| ());
+        let shorter = Err(TranscriptGone::Shorter { was: length + 1, length });
         assert_eq!((open(0, length), open(0, length + 1)), (Ok(()), shorter.clone()));
         assert_eq!(open(length + 1, length + 1), shorter);
-        let mut reader = Reader::open(&file.part(0, length, Some("x")), LEFT).unwrap();
-        reader.read_on().unwrap();
+        let mut reader = RelayReader::open(&file.part(0, length, Some("x")), LEFT).unwrap();
+        reader.read_next().unwrap();
         fs::write(&file.path, "").unwrap();
-        assert_eq!(reader.read_on(), Err(Gone::Shorter { was: length, length: 0 }));
+        assert_eq!(reader.read_next(), Err(TranscriptGone::Shorter { was: length, length: 0 }));
         fs::remove_file(&file.path).unwrap();
-        assert_eq!(open(0, 0), Err(Gone::Deleted));
+        assert_eq!(open(0, 0), Err(TranscriptGone::Deleted));
         fs::create_dir(&file.path).unwrap();
-        assert!(matches!(open(0, 0), Err(Gone::Unreadable(_))));
+        assert!(matches!(open(0, 0), Err(TranscriptGone::Unreadable(_))));
     }
 
     #[test]
@@ -483,8 +474,8 @@ mod tests {
         sparse.set_len(length).unwrap();
         sparse.write_all(b"\n").unwrap();
         let to = file.add(&said("done"));
-        let mut reader = Reader::open(&file.part(0, to, Some("done")), LEFT).unwrap();
-        assert_eq!(reader.read_on(), Ok(Next::End { answered: true }));
+        let mut reader = RelayReader::open(&file.part(0, to, Some("done")), LEFT).unwrap();
+        assert_eq!(reader.read_next(), Ok(NextRelay::End { answered: true }));
         assert!(reader.held.capacity() < LONGEST_LINE / 2, "{}", reader.held.capacity());
         assert_eq!(reader.finish().unwrap().relay.answer, "done");
     }
@@ -492,20 +483,20 @@ mod tests {
     #[test]
     fn a_huge_file_costs_only_its_part() {
         let file = transcript();
-        // Sparse: half a gigabyte of nothing.
+        // Sparse: half a gigabyte of zeros.
         let sparse = OpenOptions::new().append(true).open(&file.path).unwrap();
         sparse.set_len(500 << 20).unwrap();
         file.add(&("\n".to_owned() + &user("a") + &said("one")));
         let from = file.add(&user("b"));
         let to = file.add(&said("two"));
-        let mut reader = Reader::open(&file.part(from, to, Some("two")), LEFT).unwrap();
-        assert_eq!(reader.read_on(), Ok(Next::End { answered: true }));
+        let mut reader = RelayReader::open(&file.part(from, to, Some("two")), LEFT).unwrap();
+        assert_eq!(reader.read_next(), Ok(NextRelay::End { answered: true }));
         assert!(reader.bytes_read() < 100_000, "{}", reader.bytes_read());
         assert_eq!(reader.finish().unwrap().relay.prompt, "b?");
-        // Nothing but nothing before it: given up after a while.
+        // Only zeros before it: the search gives up.
         let empty = transcript();
         OpenOptions::new().append(true).open(&empty.path).unwrap().set_len(500 << 20).unwrap();
-        let reader = Reader::open(&empty.part(400 << 20, 400 << 20, None), LEFT).unwrap();
+        let reader = RelayReader::open(&empty.part(400 << 20, 400 << 20, None), LEFT).unwrap();
         assert!(reader.bytes_read() <= FURTHEST, "{}", reader.bytes_read());
     }
 }

@@ -1,4 +1,4 @@
-//! What a worker has to try again, and when: one small file that outlives it. Only the worker writes it, alone as it is.
+//! Work that the worker has to try again, and when: one small file that outlives it. Only the worker writes it.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,46 +11,40 @@ use tidegate_core::time::Millis;
 use crate::file::{bounded, replace};
 use crate::place::{self, StateDir};
 
-/// More than this is damage.
 const LARGEST: u64 = 16 * 1024 * 1024;
 
-/// No more summaries than this are listed; of others the store knows that they wait.
+/// Further summaries are not listed; the store still knows that they wait.
 pub const MOST: usize = 10_000;
 
-/// Everything that waits for another try.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Retries {
-    /// Jobs that could not be done, by the name of their file.
+    /// Failed jobs, by file name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub jobs: BTreeMap<String, Retry>,
-    /// Logs that somebody else is to sum up, by their uid.
+    /// Logs without a summary by a language model, by uid.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub summaries: BTreeMap<String, Retry>,
-    /// When it was last looked for sessions that were never ended.
+    /// The last search for sessions that never ended.
     pub looked: Millis,
 }
 
-/// One of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retry {
-    /// How often it was tried.
     pub tries: u32,
-    /// Not before this time.
+    /// The earliest time of the next try.
     pub next: Millis,
-    /// The language of the person, of a summary.
+    /// For a summary: the person's language.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lang: Option<Lang>,
 }
 
-/// Reads it. What cannot be read is as good as nothing: the spool and the store know what waits, and all of it is only tried
-/// sooner.
+/// An unreadable file counts as empty: the spool and the store know the work, and it is only tried sooner.
 pub fn read(state: &StateDir) -> Retries {
-    let bytes = bounded::read(&file(state), LARGEST).unwrap_or_default();
+    let bytes = bounded::read(&file_path(state), LARGEST).unwrap_or_default();
     serde_json::from_slice(&bytes).unwrap_or_default()
 }
 
-/// Writes it.
 pub fn write(state: &StateDir, retries: &Retries) -> io::Result<()> {
     let bytes = if retries.summaries.len() > MOST {
         let mut kept = retries.clone();
@@ -62,7 +56,7 @@ pub fn write(state: &StateDir, retries: &Retries) -> io::Result<()> {
     } else {
         serde_json::to_vec(retries)
     };
-    let path = file(state);
+    let path = file_path(state);
     let bytes = bytes.map_err(io::Error::other)?;
     match replace::copy(&path, &bytes) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -73,7 +67,7 @@ pub fn write(state: &StateDir, retries: &Retries) -> io::Result<()> {
     }
 }
 
-fn file(state: &StateDir) -> PathBuf {
+fn file_path(state: &StateDir) -> PathBuf {
     state.root().join("memory").join("retries.json")
 }
 
@@ -98,7 +92,7 @@ mod tests {
         let found = read(&state);
         assert_eq!((found.jobs.len(), found.summaries.len()), (1, MOST));
         assert!(!found.summaries.contains_key("49") && found.summaries.contains_key("50"));
-        std::fs::write(file(&state), "{").unwrap();
+        std::fs::write(file_path(&state), "{").unwrap();
         assert_eq!(read(&state), Retries::default());
     }
 }

@@ -1,7 +1,7 @@
-//! The spool: jobs that hooks leave and a worker takes, one small file each in the folder `spool` of private state.
+//! The spool: jobs from hooks to the worker, one small file each in the folder `spool` of private state.
 //!
-//! A job is a new file, renamed into place, without `fsync`. Its name begins with its time, so that the order of names is
-//! the order of jobs, and ends with a hash of its text, so that two of one name are the same job.
+//! A job is a new file, renamed into place, without `fsync`. Its name begins with its time, so that names sort like
+//! jobs, and ends with a hash of its text, so that equal names mean equal jobs.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -15,55 +15,49 @@ use tidegate_core::text::fnv;
 use tidegate_core::time::Millis;
 
 use crate::file::lock;
-use crate::file::lock::Keeps;
+use crate::file::lock::LockMode;
 use crate::file::{bounded, private, replace};
 use crate::place::{self, StateDir};
 
-/// More than this is damage: the longest thing in a job is a path.
+/// In bytes; the longest part of a job is a path.
 const LARGEST: u64 = 64 * 1024;
 
-/// At the end of turns a worker is started at most once in this time.
+/// At the end of turns, a worker is started at most this often.
 const BETWEEN_STARTS_MS: u64 = 60_000;
 
-/// A file that lies in the spool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queued {
-    /// Where.
     pub path: PathBuf,
-    /// What it says.
     pub job: Result<Job, Unread>,
 }
 
-/// Why a file in the spool is no job that can be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unread {
-    /// A newer program left it, which will know what to do with it.
+    /// A newer version wrote it, and will handle it.
     Newer(u32),
-    /// It makes no sense.
     Damaged(String),
-    /// The system does not give it out now; another time it may.
+    /// The system refused to read it this time.
     NotNow(String),
 }
 
-/// Leaves a job.
 pub fn put(state: &StateDir, job: &Job) -> io::Result<()> {
     let text = serde_json::to_vec(job).map_err(io::Error::other)?;
     let session: String =
         job.session.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(64).collect();
     let name = format!("{:015}-{session}-{:016x}.json", job.at.0, fnv::hash(text.iter().copied()));
-    let path = folder(state).join(name);
+    let path = spool_folder(state).join(name);
     match replace::copy(&path, &text) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            place::make_private(&folder(state))?;
+            place::make_private(&spool_folder(state))?;
             replace::copy(&path, &text)
         }
         done => done,
     }
 }
 
-/// Everything that lies there, oldest first.
+/// Oldest first.
 pub fn list(state: &StateDir) -> io::Result<Vec<Queued>> {
-    let entries = match fs::read_dir(folder(state)) {
+    let entries = match fs::read_dir(spool_folder(state)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
     };
@@ -78,10 +72,10 @@ pub fn list(state: &StateDir) -> io::Result<Vec<Queued>> {
     }
     paths.sort_unstable();
     let read = paths.into_iter().filter_map(|path| match read(&path) {
-        // Another worker was there first.
+        // Another worker has taken it.
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => {
-            // What the system did not say, we did: too large, or no file.
+            // Errors without a system code are our own: too large, or not a file.
             let of_system = error.raw_os_error().is_some();
             let unread = if of_system { Unread::NotNow } else { Unread::Damaged };
             Some(Queued { path, job: Err(unread(error.to_string())) })
@@ -91,10 +85,9 @@ pub fn list(state: &StateDir) -> io::Result<Vec<Queued>> {
     Ok(read.collect())
 }
 
-/// Whether anything lies there. Nothing is read for that, and no more than a few names: there may be thousands of them while
-/// no worker comes.
+/// Reads only a few names: thousands may pile up without a worker.
 pub fn has_jobs(state: &StateDir) -> bool {
-    any_name(&folder(state), |name| name.ends_with(b".json"))
+    any_name(&spool_folder(state), |name| name.ends_with(b".json"))
 }
 
 #[cfg(target_os = "linux")]
@@ -116,7 +109,7 @@ fn any_name(folder: &Path, is: impl Fn(&[u8]) -> bool) -> bool {
     entries.into_iter().any(|entry| is(entry.file_name().as_encoded_bytes()))
 }
 
-/// Takes a job away that is done. One that is gone already is no error.
+/// Succeeds if the file is gone already.
 pub fn remove(queued: &Queued) -> io::Result<()> {
     match fs::remove_file(&queued.path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -124,9 +117,9 @@ pub fn remove(queued: &Queued) -> io::Result<()> {
     }
 }
 
-/// Puts a file aside that is no job, for a person to look at.
+/// For a person to look at.
 pub fn set_aside(state: &StateDir, queued: &Queued) -> io::Result<PathBuf> {
-    let damaged = folder(state).join("damaged");
+    let damaged = spool_folder(state).join("damaged");
     place::make_private(&damaged)?;
     let name = queued.path.file_name().ok_or_else(|| io::Error::other("no file name"))?;
     let aside = damaged.join(name);
@@ -134,17 +127,16 @@ pub fn set_aside(state: &StateDir, queued: &Queued) -> io::Result<PathBuf> {
     Ok(aside)
 }
 
-/// Files that were put aside.
-pub fn damaged(state: &StateDir) -> io::Result<Vec<PathBuf>> {
-    match fs::read_dir(folder(state).join("damaged")) {
+pub fn list_damaged(state: &StateDir) -> io::Result<Vec<PathBuf>> {
+    match fs::read_dir(spool_folder(state).join("damaged")) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         entries => entries?.map(|entry| Ok(entry?.path())).collect(),
     }
 }
 
-/// Removes what killed hooks left half-written, once it is an hour old.
+/// Removes temporary files of killed hooks once they are an hour old.
 pub fn clear_half_written(state: &StateDir, now: Millis) -> io::Result<()> {
-    for entry in fs::read_dir(folder(state))? {
+    for entry in fs::read_dir(spool_folder(state))? {
         let entry = entry?;
         let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
         let half = hidden && entry.path().extension().is_some_and(|extension| extension == "tmp");
@@ -157,9 +149,9 @@ pub fn clear_half_written(state: &StateDir, now: Millis) -> io::Result<()> {
     Ok(())
 }
 
-/// What makes a worker the only one, for as long as the file is open; `None` while there is another.
-pub fn try_work(state: &StateDir) -> io::Result<Option<File>> {
-    let file = private::to_lock(&lock_file(state))?;
+/// The worker's lock, held while the file is open; `None` if another worker has it.
+pub fn try_lock_worker(state: &StateDir) -> io::Result<Option<File>> {
+    let file = private::open_lock_file(&lock_file(state))?;
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Ok(None),
@@ -167,28 +159,28 @@ pub fn try_work(state: &StateDir) -> io::Result<Option<File>> {
     }
 }
 
-/// The same, but waits so long until the other is done.
-pub fn wait_to_work(state: &StateDir, patience: Duration) -> io::Result<File> {
+/// Waits for the other worker.
+pub fn lock_worker(state: &StateDir, patience: Duration) -> io::Result<File> {
     let path = lock_file(state);
-    let file = private::to_lock(&path)?;
-    lock::wait_for(&file, &path, Keeps::Alone, patience)?;
+    let file = private::open_lock_file(&path)?;
+    lock::wait_for(&file, &path, LockMode::Exclusive, patience)?;
     Ok(file)
 }
 
-/// Whether it is for the caller to start a worker: none runs, nor was one started too short a time ago.
+/// Whether the caller should start a worker: none is running, and none was started too recently.
 pub fn worker_is_due(state: &StateDir, now: Millis, starts: StartWhen) -> io::Result<bool> {
-    let mut stamp = private::to_lock(&folder(state).join("worker-started"))?;
+    let mut stamp = private::open_lock_file(&spool_folder(state).join("worker-started"))?;
     match stamp.try_lock() {
         Ok(()) => {}
-        // Somebody else is just about to.
+        // Another process is starting one.
         Err(TryLockError::WouldBlock) => return Ok(false),
         Err(TryLockError::Error(error)) => return Err(error),
     }
     let mut bytes = [0; 8];
     let started = stamp.read_exact(&mut bytes).ok().map(|()| Millis(u64::from_le_bytes(bytes)));
-    // A time that has not come yet is a clock that was set back.
+    // A time in the future means that the clock moved back.
     let lately = started.is_some_and(|at| at <= now && now.since(at) < BETWEEN_STARTS_MS);
-    if (lately && starts == StartWhen::OnceAMinute) || try_work(state)?.is_none() {
+    if (lately && starts == StartWhen::OnceAMinute) || try_lock_worker(state)?.is_none() {
         return Ok(false);
     }
     stamp.seek(SeekFrom::Start(0))?;
@@ -202,7 +194,7 @@ fn read(path: &Path) -> io::Result<Result<Job, Unread>> {
         v: u32,
     }
     let bytes = bounded::read(path, LARGEST)?;
-    // What a newer job is like is not known beyond its version.
+    // Of a newer job, only the version is known.
     let version = match serde_json::from_slice::<Version>(&bytes) {
         Ok(version) => version.v,
         Err(error) => return Ok(Err(Unread::Damaged(error.to_string()))),
@@ -213,12 +205,12 @@ fn read(path: &Path) -> io::Result<Result<Job, Unread>> {
     Ok(serde_json::from_slice(&bytes).map_err(|error| Unread::Damaged(error.to_string())))
 }
 
-fn folder(state: &StateDir) -> PathBuf {
+fn spool_folder(state: &StateDir) -> PathBuf {
     state.root().join("spool")
 }
 
 fn lock_file(state: &StateDir) -> PathBuf {
-    folder(state).join("lock")
+    spool_folder(state).join("lock")
 }
 
 #[cfg(test)]
@@ -264,7 +256,10 @@ mod tests {
         let state = state(&folder);
         put(&state, &job(1, 1)).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!((mode(&list(&state).unwrap()[0].path), mode(&super::folder(&state))), (0o600, 0o700));
+        assert_eq!(
+            (mode(&list(&state).unwrap()[0].path), mode(&super::spool_folder(&state))),
+            (0o600, 0o700)
+        );
     }
 
     #[test]
@@ -272,14 +267,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let state = state(&folder);
         put(&state, &job(5, 1)).unwrap();
-        let spool = super::folder(&state);
+        let spool = super::spool_folder(&state);
         fs::write(spool.join("1-newer.json"), r#"{"v": 9, "job": "dance"}"#).unwrap();
         fs::write(spool.join("2-torn.json"), r#"{"v": 1, "at": 3"#).unwrap();
         fs::write(spool.join("3-empty.json"), "").unwrap();
         fs::write(spool.join("4-huge.json"), " ".repeat(LARGEST as usize + 1)).unwrap();
         fs::write(spool.join(".5.json.77.0.tmp"), "{").unwrap();
         fs::create_dir(spool.join("6-folder.json")).unwrap();
-        // The system refuses to open what leads back to itself, to anybody.
+        // The system refuses to open a link to itself.
         #[cfg(unix)]
         std::os::unix::fs::symlink("7-loop.json", spool.join("7-loop.json")).unwrap();
         let listed = list(&state).unwrap();
@@ -306,13 +301,13 @@ mod tests {
         let at_any_time = |now| worker_is_due(&state, Millis(now), StartWhen::AnyTime).unwrap();
         assert_eq!([due(100_000), due(100_001), due(159_999), due(160_000)], [true, false, false, true]);
         assert!(due(50_000), "the clock was set back");
-        let working = try_work(&state).unwrap();
-        assert!(working.is_some() && try_work(&state).unwrap().is_none());
+        let working = try_lock_worker(&state).unwrap();
+        assert!(working.is_some() && try_lock_worker(&state).unwrap().is_none());
         assert!(!due(500_000) && !at_any_time(500_000), "one runs");
         drop(working);
         assert!(at_any_time(50_001), "one was started just before");
         assert!(!due(50_002), "that was a start like any other");
         assert!(due(500_000), "one that was not started leaves no stamp");
-        drop(wait_to_work(&state, Duration::ZERO).unwrap());
+        drop(lock_worker(&state, Duration::ZERO).unwrap());
     }
 }

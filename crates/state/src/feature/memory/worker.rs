@@ -1,4 +1,4 @@
-//! The process that does what was left in the spool.
+//! Starts the process that works through the spool.
 
 use std::io;
 use std::process::{Command, Stdio};
@@ -6,16 +6,16 @@ use std::process::{Command, Stdio};
 use crate::child;
 use crate::place::StateDir;
 
-/// Starts a worker and leaves it. In a group of its own: what ends with the client must not end it. A variable that a
-/// repository set must not tell it where the store is.
+/// In its own process group, so that it outlives the client. Without variables that a repository set: they could
+/// redirect the store.
 pub(super) fn start(state: &StateDir, ignored: &[String]) -> io::Result<()> {
     let mut command = Command::new(std::env::current_exe()?);
-    // Nor must it hold on to a folder that a person wants to remove.
+    // Its working directory must not block the removal of a person's folder.
     command.current_dir(state.root());
     for name in ignored {
         command.env_remove(name);
     }
     command.arg("worker").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    child::in_a_group(&mut command);
+    child::set_own_group(&mut command);
     command.spawn().map(drop)
 }

@@ -1,5 +1,5 @@
-//! Reads the files that say how a project is verified. No tree is walked: only folders that somebody names, and those
-//! above them up to the root, are looked at, each with one bounded listing.
+//! Reads the files that tell how a project is verified. Does not walk the tree: lists only named folders and those
+//! above them up to the root, each within bounds.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,37 +10,32 @@ use tidegate_core::feature::verification::checks::SeenFile;
 use crate::file::bounded;
 use crate::project;
 
-/// Most folders that are looked at.
 const MOST_FOLDERS: usize = 24;
 
-/// Most files that are taken.
 const MOST_FILES: usize = 64;
 
-/// Most entries of a folder that are listed; in a larger one every name is tried by itself.
+/// In a larger folder, each known name is tried by itself.
 const MOST_ENTRIES: usize = 512;
 
-/// Longest text that is read.
+/// In bytes.
 const LONGEST: u64 = 256 * 1024;
 
-/// A file that is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Manifest {
-    /// Its folder relative to the root, empty for the root itself; whole where it is elsewhere.
+pub struct ProjectManifest {
+    /// Relative to the root, empty for the root itself; absolute in another root.
     pub folder: String,
-    /// Its name.
     pub name: String,
-    /// What is in it, where that matters.
+    /// Read only if the content matters.
     pub text: Option<String>,
 }
 
-impl Manifest {
-    /// As the core takes it.
+impl ProjectManifest {
     pub fn seen(&self) -> SeenFile<'_> {
         SeenFile { folder: &self.folder, name: &self.name, text: self.text.as_deref() }
     }
 }
 
-/// Where a project has its files, by their real names: the root first.
+/// Canonical paths, the root first.
 pub fn roots(root: &Path, others: &[PathBuf]) -> Vec<PathBuf> {
     let mut roots: Vec<PathBuf> = Vec::new();
     for root in std::iter::once(root).chain(others.iter().map(PathBuf::as_path)) {
@@ -52,7 +47,7 @@ pub fn roots(root: &Path, others: &[PathBuf]) -> Vec<PathBuf> {
     roots
 }
 
-/// Adds the other worktrees of the repository that some of the files are in.
+/// Adds the worktrees of the same repository that contain some of the files.
 pub fn add_worktrees(roots: &mut Vec<PathBuf>, files: &[PathBuf]) {
     for file in files {
         let outside = !roots.iter().any(|root| file.starts_with(root));
@@ -61,10 +56,10 @@ pub fn add_worktrees(roots: &mut Vec<PathBuf>, files: &[PathBuf]) {
     }
 }
 
-/// The files in the first root, in each of the named folders, in those of the edited files, and in those between. Paths
-/// are relative to the first root, or whole where they are in another one. Where all that was edited is elsewhere, the
-/// files there come first.
-pub fn read(roots: &[PathBuf], named: &[String], edited: &[String]) -> Vec<Manifest> {
+/// The files in the first root, in each named folder, in the folders of edited files, and in all folders between.
+/// Paths are relative to the first root, or absolute in another one. If all edits are in another root, its files come
+/// first.
+pub fn read(roots: &[PathBuf], named: &[String], edited: &[String]) -> Vec<ProjectManifest> {
     let folder_of = |file: &String| file.rsplit_once('/').map(|(folder, _)| folder.to_owned());
     let folders: Vec<String> = named.iter().cloned().chain(edited.iter().filter_map(folder_of)).collect();
     let Some(root) = roots.first() else { return Vec::new() };
@@ -86,7 +81,7 @@ pub fn read(roots: &[PathBuf], named: &[String], edited: &[String]) -> Vec<Manif
             above = folder.rsplit_once('/').map(|(above, _)| above);
         }
     }
-    // Where there are too many, the shallow ones: a project's files stand above its code.
+    // Keeps the shallow ones: a project's manifests are above its code.
     wanted.sort_by_key(|(depth, _)| *depth);
     wanted.truncate(MOST_FOLDERS);
     let first = !edited.is_empty() && edited.iter().all(|file| file.starts_with('/'));
@@ -94,19 +89,18 @@ pub fn read(roots: &[PathBuf], named: &[String], edited: &[String]) -> Vec<Manif
     let mut manifests = Vec::new();
     for (_, folder) in wanted {
         let path = root.join(folder);
-        for name in names_in(&path) {
+        for name in list_known_names(&path) {
             if manifests.len() == MOST_FILES {
                 return manifests;
             }
-            let text = checks::wants_text(&name).then(|| text_of(&path.join(&name))).flatten();
-            manifests.push(Manifest { folder: folder.to_owned(), name, text });
+            let text = checks::wants_text(&name).then(|| read_text(&path.join(&name))).flatten();
+            manifests.push(ProjectManifest { folder: folder.to_owned(), name, text });
         }
     }
     manifests
 }
 
-/// The names in a folder that tell something.
-fn names_in(folder: &Path) -> Vec<String> {
+fn list_known_names(folder: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let is_there = |name: &str| fs::metadata(folder.join(name)).is_ok_and(|found| found.is_file());
     let mut found: Vec<String> = Vec::new();
@@ -126,12 +120,12 @@ fn names_in(folder: &Path) -> Vec<String> {
     found.extend(
         checks::manifest_names().filter(|name| name.contains('/') && is_there(name)).map(str::to_owned),
     );
-    // A folder's own order is no order.
+    // Directory order is arbitrary.
     found.sort_unstable();
     found
 }
 
-fn text_of(path: &Path) -> Option<String> {
+fn read_text(path: &Path) -> Option<String> {
     String::from_utf8(bounded::read(path, LONGEST).ok()?).ok()
 }
 
@@ -142,7 +136,7 @@ mod tests {
 
     use super::*;
 
-    fn names(manifests: &[Manifest]) -> Vec<String> {
+    fn names(manifests: &[ProjectManifest]) -> Vec<String> {
         manifests.iter().map(|file| format!("{}/{}", file.folder, file.name)).collect()
     }
 
@@ -217,7 +211,7 @@ mod tests {
         fs::write(root.path().join("package.json"), r#"{"scripts": {"test": "vitest run"}}"#).unwrap();
         fs::write(root.path().join("App.csproj"), "").unwrap();
         let found = read(&[root.path().into()], &[], &[]);
-        let seen: Vec<SeenFile<'_>> = found.iter().map(Manifest::seen).collect();
+        let seen: Vec<SeenFile<'_>> = found.iter().map(ProjectManifest::seen).collect();
         let project = read_project(&seen);
         let place = RunPlace { roots: &["/r"], cwd: "/r", end: None, links: &[] };
         let kinds = |line: &str| -> Vec<CheckKind> {

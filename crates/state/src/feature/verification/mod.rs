@@ -1,4 +1,4 @@
-//! What a call did to the code, and the files that say how a project is verified.
+//! Edits and evidence of a call, and the files that tell how a project is verified.
 
 pub mod manifests;
 mod work;

@@ -1,4 +1,5 @@
-//! What a call did to the code: the files it wrote, what its command line proves, and how the project is verified.
+//! Edits and evidence of a call: the files it wrote, the checks that its command line proves, and the project's own
+//! checks.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -18,46 +19,43 @@ use tidegate_core::shell::{self, Script, Spot, Surroundings};
 use tidegate_core::text::cut::cut_after;
 use tidegate_core::time::Millis;
 
-use crate::feature::Where;
+use crate::feature::HookContext;
 use crate::feature::verification::manifests;
-use crate::feature::verification::manifests::Manifest;
+use crate::feature::verification::manifests::ProjectManifest;
 use crate::project;
-use crate::project::touched;
+use crate::project::paths;
 
-/// As long as the host lets a command run without being told otherwise; where it does not say how long it ran.
+/// The host's default time limit, for calls without a duration.
 const LONGEST_CALL_MS: u64 = 120_000;
 
-/// Between the end of a command and our start lies the start of a process, on a busy machine a long time.
+/// Between the end of a command and our start lies the start of a process, which takes long on a busy machine.
 const START_SLACK_MS: u64 = 2_000;
 
-/// More files than a command line names on purpose.
+/// More than a command line names on purpose.
 const MOST_FILES: usize = 64;
 
-/// More folders than a command line names on purpose.
+/// More than a command line names on purpose.
 const MOST_LINKS: usize = 8;
 
-/// A command line as it ran.
 #[derive(Clone, Copy)]
 struct Line<'a> {
-    /// The folder it started in.
     start: &'a str,
-    /// The folder it ended in, where that is another one. Where a line left the folders that the client allows, it is put
-    /// back where it was, so the same folder tells nothing.
+    /// The folder it ended in, if it is another one. The client moves a line back that left the allowed folders, so
+    /// the same folder proves nothing.
     end: Option<&'a str>,
-    /// The call did not wait for its end.
     background: bool,
 }
 
-fn in_background(event: &Event<'_>) -> bool {
+fn is_in_background(event: &Event<'_>) -> bool {
     event.finished_command().is_some_and(|command| command.background.is_some())
 }
 
-/// Enough of a command line to know it again.
-fn one_line(line: &str) -> String {
+/// Enough to recognise the line, without secrets.
+fn shorten_line(line: &str) -> String {
     const SHOWN: usize = 80;
-    // The whole line: half a token is not recognised as one.
+    // Redacts the whole line first: half a token is not recognised.
     let line = redact(line).text;
-    // A variable may hold a secret under any name.
+    // Any variable may hold a secret.
     let shown = |word: &str| match word.split_once('=') {
         Some((name, _)) if !name.starts_with('-') => format!("{name}=…"),
         _ => word.to_owned(),
@@ -66,16 +64,22 @@ fn one_line(line: &str) -> String {
     cut_after(&words.join(" "), SHOWN).into_owned()
 }
 
-/// The folder that a command line started in. The payload's own is where it ended; only a subagent is always put back.
-fn start(event: &Event<'_>, marks: Option<&Marks>, root: &Path) -> String {
+/// The payload has the folder in which the line ended; only a subagent always returns to the first.
+fn start_folder(event: &Event<'_>, marks: Option<&Marks>, root: &Path) -> String {
     let ended = event.cwd.as_deref().map(str::to_owned);
     let before = marks.and_then(|marks| marks.session.cwd.clone()).filter(|_| event.is_main_thread());
     before.or(ended).unwrap_or_else(|| root.to_string_lossy().into_owned())
 }
 
-/// Files are called what the session's main thread would call them, whoever edits them.
-fn touched(path: &Path, named: &str, roots: &[PathBuf], home: &Path, step: Option<usize>) -> Touched {
-    let inside = touched::inside(path, roots);
+/// Names files as the session's main thread would, also for subagents.
+fn describe_touched(
+    path: &Path,
+    named: &str,
+    roots: &[PathBuf],
+    home: &Path,
+    step: Option<usize>,
+) -> Touched {
+    let inside = paths::locate(path, roots);
     Touched {
         path: path.to_string_lossy().into_owned(),
         inside: inside.as_ref().map(|found| found.name(home)),
@@ -85,22 +89,21 @@ fn touched(path: &Path, named: &str, roots: &[PathBuf], home: &Path, step: Optio
     }
 }
 
-pub(crate) fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &Where<'_>) {
-    facts.verification = work(facts.event, facts.marks.value(), needs, here);
+pub(crate) fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &HookContext<'_>) {
+    facts.verification = read_work(facts.event, facts.marks.value(), needs, here);
 }
 
-/// What the call writes or has written, and the verifying commands of the project.
-fn work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Where<'_>) -> own::Facts {
+fn read_work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &HookContext<'_>) -> own::Facts {
     let mut work = own::Facts::default();
     let Some(root) = here.root else { return work };
-    let start = start(event, marks, root);
+    let start = start_folder(event, marks, root);
     let ended = event.cwd.as_deref().filter(|_| event.is_main_thread());
     let line = Line {
         start: &start,
         end: ended.filter(|end| Path::new(end) != Path::new(&start)),
-        background: in_background(event),
+        background: is_in_background(event),
     };
-    // A subagent may work in a worktree of its own.
+    // A subagent may work in its own worktree.
     let home = here.started_in.filter(|_| !event.is_main_thread()).unwrap_or(root);
     let mut script = None;
     if needs.files {
@@ -110,12 +113,14 @@ fn work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Where<'_>
         }
         let roots = roots_of(root, marks, here);
         if !targets.is_empty() {
-            let touch = |path: &Cow<'_, str>| touched(&root.join(path.as_ref()), path, &roots, home, None);
-            work.files = targets.iter().map(touch).collect();
-        } else if let Some(parsed) = event.command_line().and_then(|text| parse(text, &start, here)) {
-            let written = written(event, &parsed, line, root, home, marks, here.now);
             let touch =
-                |(path, step): (String, usize)| touched(Path::new(&path), &path, &roots, home, Some(step));
+                |path: &Cow<'_, str>| describe_touched(&root.join(path.as_ref()), path, &roots, home, None);
+            work.files = targets.iter().map(touch).collect();
+        } else if let Some(parsed) = event.command_line().and_then(|text| parse_line(text, &start, here)) {
+            let written = find_written(event, &parsed, line, root, home, marks, here.now);
+            let touch = |(path, step): (String, usize)| {
+                describe_touched(Path::new(&path), &path, &roots, home, Some(step))
+            };
             work.files = written.into_iter().map(touch).collect();
             script = Some(parsed);
         }
@@ -126,21 +131,20 @@ fn work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Where<'_>
         let unverified = marks.and_then(|marks| marks.verification.changes.as_ref());
         let files = unverified.map(|changes| changes.files.as_slice()).unwrap_or_default();
         let edited: Vec<PathBuf> = files.iter().map(|file| home.join(file)).collect();
-        // A script that was made for a moment and removed again. Of a file that is not known by its whole path that cannot be
-        // said.
+        // A script that was created and removed again. Cannot be told for files without an absolute path.
         let all_known = unverified.is_some_and(|changes| changes.paths().is_some());
         work.edits_gone = needs.checks && all_known && !edited.iter().any(|file| file.exists());
         let roots = roots_of(root, marks, here);
-        let hides = checks(&mut work, script.as_ref(), line, &roots, &edited, needs.checks, here);
+        let hides = read_checks(&mut work, script.as_ref(), line, &roots, &edited, needs.checks, here);
         if hides {
-            work.proof.hidden = event.command_line().map(one_line);
+            work.proof.hidden = event.command_line().map(shorten_line);
         }
     }
     work
 }
 
-/// The files that a command line names as written and that have changed since it began, each with its step.
-fn written(
+/// Files that the line names as written and that changed since it began, each with its step.
+fn find_written(
     event: &Event<'_>,
     script: &Script,
     line: Line<'_>,
@@ -151,7 +155,7 @@ fn written(
 ) -> Vec<(String, usize)> {
     let ran = event.finished_command().and_then(|command| command.duration).unwrap_or(LONGEST_CALL_MS);
     let began = now.before(ran + START_SLACK_MS);
-    // What was seen before is not this line's: what was verified since, and the edits that are known.
+    // Edits that are known or verified already are not this line's.
     let work = marks.map(|marks| &marks.verification);
     let verified = work.and_then(|work| work.verified).unwrap_or_default();
     let changes = work.and_then(|work| work.changes.as_ref());
@@ -165,13 +169,13 @@ fn written(
     let mut moved = changes.map(|changes| moved_along(changes, &named, home)).unwrap_or_default();
     let is_changed = |path: &str| {
         let seen = known(path).map(|changes| changes.last).unwrap_or_default().max(verified);
-        touched::changed_at(Path::new(path)).is_some_and(|at| at >= began && at > seen)
+        paths::changed_at(Path::new(path)).is_some_and(|at| at >= began && at > seen)
     };
     moved.extend(named.into_iter().filter(|(path, _)| is_changed(path)));
     moved
 }
 
-/// The unverified files that are now in one of these folders: `mv` renames a folder and leaves the times of its files.
+/// Unverified files that are now in one of these folders: `mv` of a folder keeps the times of its files.
 fn moved_along(changes: &ChangeSet, named: &[(String, usize)], home: &Path) -> Vec<(String, usize)> {
     let folders: Vec<&(String, usize)> = named.iter().filter(|(path, _)| Path::new(path).is_dir()).collect();
     if folders.is_empty() {
@@ -182,7 +186,7 @@ fn moved_along(changes: &ChangeSet, named: &[(String, usize)], home: &Path) -> V
         folders.iter().find_map(|(folder, step)| {
             let mut below = file.components();
             below.next()?;
-            // Which part of the path was the folder's own is not known.
+            // The renamed part of the path is unknown: tries each one.
             std::iter::from_fn(|| {
                 let place = Path::new(folder).join(below.as_path());
                 below.next().map(|_| place)
@@ -194,30 +198,29 @@ fn moved_along(changes: &ChangeSet, named: &[(String, usize)], home: &Path) -> V
     gone.filter_map(found).collect()
 }
 
-/// A command line, with what is known of where it runs.
-fn parse(text: &str, start: &str, here: &Where<'_>) -> Option<Script> {
+fn parse_line(text: &str, start: &str, here: &HookContext<'_>) -> Option<Script> {
     let project = here.started_in;
     let surroundings = Surroundings {
         home: here.place.home.as_deref().and_then(Path::to_str),
-        // The client's shell does not have it (seen with 2.1.325): then `cd "$CLAUDE_PROJECT_DIR"` stays where it is,
-        // and that is as good only within the project.
+        // The client's shell does not have this variable (seen with 2.1.325), so `cd "$CLAUDE_PROJECT_DIR"` changes
+        // nothing. That is the same only within the project.
         project: project.filter(|project| Path::new(start).starts_with(project)).and_then(Path::to_str),
         cwd: Some(start),
     };
     shell::parse_in(text, surroundings)
 }
 
-/// The verifying commands of the project, as its files show them, and what a command line proves by them. The files are
-/// read only for a line that may hold such a command, and where a policy has to name them. Returns whether the line holds a check
-/// whose failure would not have shown.
-fn checks(
+/// Finds the project's checks, and the ones that a command line proves. Reads files only for a line that may contain
+/// a check, or if a policy has to name one. Returns whether the line contains a check whose failure would not have
+/// shown.
+fn read_checks(
     work: &mut own::Facts,
     script: Option<&Script>,
     line: Line<'_>,
     roots: &[PathBuf],
     edited: &[PathBuf],
     named: bool,
-    here: &Where<'_>,
+    here: &HookContext<'_>,
 ) -> bool {
     let extra = here.config.policies.verify_stop.commands.extra();
     let revealed = script.map(Script::revealed);
@@ -227,9 +230,9 @@ fn checks(
     };
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let real =
-        |path: &str| touched::real(Path::new(path)).map_or_else(|| path.to_owned(), |real| text(&real));
+        |path: &str| paths::resolve(Path::new(path)).map_or_else(|| path.to_owned(), |real| text(&real));
     let edited: Vec<PathBuf> =
-        edited.iter().map(|path| touched::real(path).unwrap_or_else(|| path.clone())).collect();
+        edited.iter().map(|path| paths::resolve(path).unwrap_or_else(|| path.clone())).collect();
     let cwd = real(line.start);
     let end = line.end.map(real).filter(|end| *end != cwd);
     let mut roots = manifests::roots(root, others);
@@ -239,7 +242,7 @@ fn checks(
         let known: Vec<String> = roots.iter().map(|root| text(root)).collect();
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         let place = RunPlace { roots: &known, cwd: &cwd, end: end.as_deref(), links: &[] };
-        // A link to the project, or another worktree of it.
+        // A link to the project, or another worktree.
         let outside = checks::folders_outside(revealed, place, &extra);
         links = outside.into_iter().take(MOST_LINKS).map(|path| (path.clone(), real(&path))).collect();
         let paths: Vec<PathBuf> = links.iter().map(|(_, real)| Path::new(real).join("_")).collect();
@@ -252,7 +255,7 @@ fn checks(
     let name = |path: &PathBuf| place.name(&Spot::Absolute(text(path)));
     let edited: Vec<String> = edited.iter().filter_map(name).collect();
     let manifests = manifests::read(&roots, &folders, &edited);
-    let seen: Vec<SeenFile<'_>> = manifests.iter().map(Manifest::seen).collect();
+    let seen: Vec<SeenFile<'_>> = manifests.iter().map(ProjectManifest::seen).collect();
     let project = checks::read_project(&seen);
     let mut hides = false;
     if let (Some(script), Some(revealed)) = (script, &revealed) {
@@ -270,8 +273,8 @@ fn checks(
     hides
 }
 
-/// Where the project's files are.
-fn roots_of(root: &Path, marks: Option<&Marks>, here: &Where<'_>) -> Vec<PathBuf> {
+/// All folders that may contain files of the project.
+fn roots_of(root: &Path, marks: Option<&Marks>, here: &HookContext<'_>) -> Vec<PathBuf> {
     let main = project::main_worktree(root);
     let added = marks.map(|marks| marks.session.directories.as_slice()).unwrap_or_default();
     let mut roots: Vec<PathBuf> = [Some(root.to_owned()), here.started_in.map(Path::to_owned), main]
@@ -299,10 +302,10 @@ mod tests {
             ("DATABASE_URL=postgres://a:b@c npm test", "DATABASE_URL=… npm test"),
             ("curl -u me:hunter2 x; npm test; true", "curl -u me:[redacted:url_password] x; npm test; true"),
         ] {
-            assert_eq!(one_line(line), shown);
+            assert_eq!(shorten_line(line), shown);
         }
-        // A token that would be cut in two is gone before.
+        // A token that would be cut in two is redacted first.
         let token = format!("ghp_{}", "aB3".repeat(12));
-        assert!(!one_line(&format!("{} {token}", "x".repeat(60))).contains("aB3"));
+        assert!(!shorten_line(&format!("{} {token}", "x".repeat(60))).contains("aB3"));
     }
 }

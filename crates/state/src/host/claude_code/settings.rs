@@ -1,5 +1,4 @@
-//! The host's own settings files: what they say about compaction, and which variables a project sets in them
-//! that are a person's to set.
+//! Claude Code's settings files: compaction, and variables that only a person may set.
 
 use std::ffi::OsStr;
 use std::io;
@@ -10,13 +9,11 @@ use tidegate_core::host::window::HostSettings;
 
 use crate::file::bounded;
 use crate::project;
-use crate::project::touched::{real, without_dots};
+use crate::project::paths::{remove_dots, resolve};
 
-/// More than this is no settings file.
 const LARGEST: u64 = 4 * 1024 * 1024;
 
-/// Reads the settings of a project and of the user; what stands nearer counts more. A file that cannot be read
-/// says nothing. Read at session start and when they change.
+/// Nearer files count more. Unreadable files are ignored. Read at session start and when they change.
 pub fn read(project: Option<&Path>, user: Option<&Path>) -> HostSettings {
     let nearest_first: [Option<PathBuf>; 3] = [
         project.map(|project| project.join(".claude/settings.local.json")),
@@ -38,21 +35,22 @@ pub fn read(project: Option<&Path>, user: Option<&Path>) -> HostSettings {
     }
 }
 
-/// Which guarded variables a project's own settings put into the environment.
+/// Guarded variables in a project's own settings.
 ///
-/// The host hands them to whatever it starts, but a repository must neither switch us off nor lead us to a store of its own:
-/// such a variable counts only when a person set it. `None`: a file is there and cannot be read, so any may come from it.
-pub fn variables_of_project(project: &Path) -> Option<Vec<GuardedVariable>> {
+/// Claude Code passes them to every process, but a repository must neither switch Tidegate off nor redirect it to a
+/// store: such a variable counts only if a person set it. `None` if a file is unreadable: then any variable may come
+/// from it.
+pub fn read_project_variables(project: &Path) -> Option<Vec<GuardedVariable>> {
     let mut variables = Vec::new();
     for name in ["settings.json", "settings.local.json"] {
-        let found = variables_of_file(&project.join(".claude").join(name)).ok()?;
+        let found = read_file_variables(&project.join(".claude").join(name)).ok()?;
         variables.extend(found.unwrap_or_default());
     }
     Some(variables)
 }
 
-/// Which guarded variables a settings file puts into the environment; `None` without one.
-pub fn variables_of_file(path: &Path) -> io::Result<Option<Vec<GuardedVariable>>> {
+/// `None` without the file.
+pub fn read_file_variables(path: &Path) -> io::Result<Option<Vec<GuardedVariable>>> {
     match bounded::read(path, LARGEST) {
         Ok(bytes) => match HostFile::read(&bytes) {
             Ok(file) => Ok(Some(file.env.value().unwrap_or_default().0)),
@@ -65,8 +63,8 @@ pub fn variables_of_file(path: &Path) -> io::Result<Option<Vec<GuardedVariable>>
     }
 }
 
-/// Whether a variable with this value may come from the project whose settings these are.
-pub fn may_be_of_project(
+/// `of_project`: the result of [`read_project_variables`].
+pub fn may_come_from_project(
     project: &Path,
     of_project: Option<&[GuardedVariable]>,
     name: &str,
@@ -80,21 +78,21 @@ pub fn may_be_of_project(
             variables.iter().any(is_theirs)
                 && (Guard::of(name) != Some(Guard::Place) || is_in_repository(project, name, value))
         }
-        // Without its place a person's own files are not found; the host does not take that from a project.
+        // Without these, the person's own files would not be found; Claude Code does not take them from a project.
         None => matches!(Guard::of(name), Some(Guard::Ours | Guard::Programs)),
     }
 }
 
-/// Whether a place is in the project, or elsewhere in its repository. Settings for a container may well name the home directory
-/// that a person has there.
+/// Also true elsewhere in the project's repository. Settings for a container may well name the person's home
+/// directory there.
 pub fn is_in_repository(project: &Path, name: &str, place: &OsStr) -> bool {
-    let place = without_dots(&project.join(place));
-    let real_place = real(&place).unwrap_or_else(|| place.clone());
-    let real_project = real(project).unwrap_or_else(|| project.to_owned());
+    let place = remove_dots(&project.join(place));
+    let real_place = resolve(&place).unwrap_or_else(|| place.clone());
+    let real_project = resolve(project).unwrap_or_else(|| project.to_owned());
     if place.starts_with(project) || real_place.starts_with(&real_project) {
         return true;
     }
-    // A home directory with a repository of its own is no worktree of the projects below it.
+    // A home directory with its own repository is not a worktree of the projects below it.
     let is_home_above = matches!(name, "HOME" | "USERPROFILE") && real_project.starts_with(&real_place);
     !is_home_above && project::worktree_of(&real_place.join(".git"), &real_project).is_some()
 }
@@ -133,38 +131,39 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_read_may_set_anything() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(variables_of_project(folder.path()), Some(Vec::new()));
+        assert_eq!(read_project_variables(folder.path()), Some(Vec::new()));
         fs::create_dir_all(folder.path().join(".claude")).unwrap();
         let shared = r#"{"env": {"TIDEGATE_OFF": "skill-gate", "PATH": "/x"}}"#;
         fs::write(folder.path().join(".claude/settings.json"), shared).unwrap();
         let local = folder.path().join(".claude/settings.local.json");
         fs::write(&local, r#"{"env": {"TIDEGATE_GUARD": 1}}"#).unwrap();
-        let of_project = variables_of_project(folder.path()).unwrap();
+        let of_project = read_project_variables(folder.path()).unwrap();
         let names: Vec<&str> = of_project.iter().map(|variable| variable.name.as_str()).collect();
         assert_eq!(names, ["TIDEGATE_OFF", "TIDEGATE_GUARD"]);
-        let may_be = |name: &str| may_be_of_project(folder.path(), Some(&of_project), name, OsStr::new("x"));
+        let may_be =
+            |name: &str| may_come_from_project(folder.path(), Some(&of_project), name, OsStr::new("x"));
         assert!(may_be("TIDEGATE_OFF") && !may_be("TIDEGATE_STATE_DIR") && !may_be("PATH"));
         fs::write(&local, "{broken").unwrap();
-        assert_eq!(variables_of_project(folder.path()), None);
-        let may_be = |name: &str| may_be_of_project(folder.path(), None, name, OsStr::new("x"));
+        assert_eq!(read_project_variables(folder.path()), None);
+        let may_be = |name: &str| may_come_from_project(folder.path(), None, name, OsStr::new("x"));
         assert!(may_be("TIDEGATE_STATE_DIR") && may_be("https_proxy") && !may_be("HOME") && !may_be("PATH"));
         fs::remove_file(&local).unwrap();
         fs::create_dir(&local).unwrap();
-        assert_eq!(variables_of_project(folder.path()), None);
+        assert_eq!(read_project_variables(folder.path()), None);
     }
 
     fn variable(name: &str, value: &Path) -> GuardedVariable {
         GuardedVariable { name: name.to_owned(), value: value.to_str().map(str::to_owned) }
     }
 
-    /// Everybody has a home: a repository that names it must not take it away.
+    /// A repository that names the home directory must not disable it.
     #[test]
     fn a_place_is_ignored_only_where_it_leads_into_the_repository() {
         let folder = tempfile::tempdir().unwrap();
         let (home, project) = (folder.path().join("home"), folder.path().join("home/app"));
         fs::create_dir_all(&project).unwrap();
         let may_be = |name: &str, theirs: &Path, value: &Path| {
-            may_be_of_project(&project, Some(&[variable(name, theirs)]), name, value.as_os_str())
+            may_come_from_project(&project, Some(&[variable(name, theirs)]), name, value.as_os_str())
         };
         for name in ["HOME", "USERPROFILE", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR"] {
             for theirs in
@@ -176,25 +175,25 @@ mod tests {
             assert!(!may_be(name, &home, &home), "{name}: a person's own, named by the repository");
             assert!(!may_be(name, &home.join(".config"), &home.join(".config")), "{name}");
         }
-        // By a link into the project, and by one out of it that the repository ships.
+        // Through a link into the project, and through one out of it that the repository ships.
         #[cfg(unix)]
         for (link, leads) in [(folder.path().join("link"), &project), (project.join("link"), &home)] {
             std::os::unix::fs::symlink(leads, &link).unwrap();
             let theirs = link.join("state");
             assert!(may_be("XDG_STATE_HOME", &theirs, &theirs), "{}", link.display());
         }
-        // A repository around the project is the project's too, but not by that the home directory.
+        // A repository around the project is part of the project, but the home directory is not.
         fs::create_dir(home.join(".git")).unwrap();
         assert!(may_be("XDG_STATE_HOME", &home.join("shipped"), &home.join("shipped")));
         assert!(!may_be("HOME", &home, &home));
     }
 
-    /// A person's own proxy is not the one that a repository sets.
     #[test]
     fn a_proxy_is_ignored_only_with_the_value_of_the_repository() {
         let theirs = [variable("HTTPS_PROXY", Path::new("http://evil"))];
-        let may_be =
-            |value: &str| may_be_of_project(Path::new("/p"), Some(&theirs), "HTTPS_PROXY", OsStr::new(value));
+        let may_be = |value: &str| {
+            may_come_from_project(Path::new("/p"), Some(&theirs), "HTTPS_PROXY", OsStr::new(value))
+        };
         assert!(may_be("http://evil") && !may_be("http://proxy.example.com"));
     }
 }

@@ -87,7 +87,7 @@ fn call(given: Value) -> Done {
         summary: String::new(),
         session: session.id.to_string(),
         project: session.marks.session.root.clone(),
-        meter: MeterRecord::of(&meter, forecast, here.now),
+        meter: MeterRecord::from_meter(&meter, forecast, here.now),
         pressure_said: session.marks.pressure.said.level.name(),
         armed: held.then(|| Unverified::of(&here, &session)).flatten().map(|armed| armed.lines().join("; ")),
         stage: Cycle::of(&here, &session).map(|cycle| cycle.line()),

@@ -79,7 +79,7 @@ impl Tool {
                 (call(given, memory.as_mut())?, memory.and_then(|memory| memory.note()))
             }
             Does::Writes(call) => {
-                let mut memory = Memory::open()?;
+                let mut memory = Memory::to_write()?;
                 (call(given, &mut memory)?, memory.note())
             }
         };

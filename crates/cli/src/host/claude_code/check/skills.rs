@@ -99,14 +99,14 @@ fn skills_of_stages(seen: &Gathered) -> Vec<Wanted> {
     if settings.mode == CycleMode::Off || seen.config.switched_off(ID) {
         return Vec::new();
     }
-    let mut names: BTreeSet<String> = settings.configured().map(str::to_owned).collect();
+    let mut names: BTreeSet<String> = settings.configured_names().map(str::to_owned).collect();
     if let Some(root) = &seen.project {
         if let Known::Value(standing) = cycle::read(None, root, &seen.config)
             && let (Ok(state), true) = (standing.state, standing.of_project)
         {
             names.insert(state.cycle);
         }
-        let runs = seen.state.as_ref().map(|state| cycle::runs(state, root)).unwrap_or_default();
+        let runs = seen.state.as_ref().map(|state| cycle::read_runs(state, root)).unwrap_or_default();
         names.extend(runs.into_iter().map(|run| run.cycle));
     }
     let stages = names.iter().filter_map(|name| Some((name, settings.cycle(name)?)));

@@ -1,0 +1,70 @@
+//! `phase`: what a prompt asks for.
+
+use tidegate_core::feature::activity::classifier::{Guess, Phase};
+use tidegate_core::feature::activity::marks::{Late, Mark};
+use tidegate_core::feature::marks::Marks;
+use tidegate_core::feature::verdict::Carried;
+use tidegate_core::time::Millis;
+
+use super::{Room, or_dash, plain};
+use crate::situation::{Decided, NOW, Situation};
+
+pub(super) static PHASE: Room = Room {
+    begin: |case| {
+        case.event("UserPromptSubmit");
+        stock(case, "design, coding");
+    },
+    given: &[
+        ("now", |case, cell| case.leave(Phase::named(cell).map(Mark::Phase))),
+        ("answer", answer),
+        ("guess", guess),
+        ("stock", stock),
+    ],
+    expected: &[("enters", enters), ("then", then)],
+    ..plain("phase")
+};
+
+/// What a backend answered, or that it `waits`.
+fn answer(case: &mut Situation, cell: &str) {
+    const ASKED: Millis = Millis(1);
+    case.set("phase.llm", "backend", "claude");
+    if cell != "-" {
+        case.mark(Mark::PhaseAsked(ASKED));
+        case.leave(Phase::named(cell).map(|phase| Mark::LatePhase { phase, prompt: ASKED }));
+    }
+}
+
+/// With its percentage, else sure enough.
+fn guess(case: &mut Situation, cell: &str) {
+    let (name, percent) = cell.split_once(' ').unwrap_or((cell, "90"));
+    let confidence = percent.parse::<f64>().expect("a number") / 100.0;
+    case.facts.activity.guess = Phase::named(name).map(|phase| Guess { phase, confidence });
+}
+
+fn stock(case: &mut Situation, cell: &str) {
+    let names = cell.split(", ").filter(|name| *name != "-");
+    case.facts.activity.stock = names.map(|name| format!("learnings-{name}.md")).collect();
+}
+
+/// In the order in which the hook writes them.
+fn marks_after(decided: &Decided) -> Marks {
+    let effects = decided.effects().iter().map(|effect| effect.leaves().expect("each of them is remembered"));
+    let mut marks = decided.marks.clone();
+    decided.observed.iter().cloned().chain(effects).for_each(|mark| marks.apply(mark));
+    marks
+}
+
+fn enters(decided: &Decided) -> String {
+    let (before, after) = (decided.marks.activity.phase, marks_after(decided).activity.phase);
+    or_dash(after.filter(|_| after != before).map_or("", Phase::name))
+}
+
+fn then(decided: &Decided) -> String {
+    let late = match marks_after(decided).activity.late {
+        None => "-",
+        Some(Late { phase: Some(phase), .. }) => phase.name(),
+        Some(Late { prompt: NOW, phase: None }) => "asked",
+        Some(Late { phase: None, .. }) => "waits",
+    };
+    late.into()
+}

@@ -1,0 +1,383 @@
+//! `compaction` and `compound-nudge`: what is kept through a compaction, and promoted.
+
+use tidegate_core::feature::activity::classifier::{Guess, Phase};
+use tidegate_core::feature::activity::marks::Mark as ActivityMark;
+use tidegate_core::feature::knowledge::boundary::Boundary;
+use tidegate_core::feature::knowledge::effect as own;
+use tidegate_core::feature::knowledge::facts::Knowledge;
+use tidegate_core::feature::knowledge::key_facts::{FactKind, KeyFact};
+use tidegate_core::feature::knowledge::marks::{HandoffKnown, Mark as KnowledgeMark, Nudge};
+use tidegate_core::feature::knowledge::preserved::Preserved;
+use tidegate_core::feature::knowledge::stock::Confidence;
+use tidegate_core::feature::knowledge::survival::Survival;
+use tidegate_core::feature::knowledge::tracked::{FileNumbers, TrackedFile};
+use tidegate_core::feature::marks::{Mark, Note, SessionMark};
+use tidegate_core::feature::verdict::{Audience, Effect};
+use tidegate_core::feature::verification::checks::Kinds;
+use tidegate_core::feature::verification::marks::Mark as VerificationMark;
+use tidegate_core::feature::verification::work::SucceededChecks;
+use tidegate_core::text::lang::Lang;
+use tidegate_core::time::Millis;
+
+use super::verification::edit;
+use super::{Room, event, number, or_dash, plain, yes};
+use crate::situation::{Decided, NOW, Situation, ago, fold, marks};
+
+const EDITED: Millis = ago(500_000);
+const HOUR: u64 = 3_600_000;
+/// Names the unpromoted entries of a row.
+const SET: u64 = 7;
+
+#[derive(Clone, Default)]
+pub(crate) struct Draft {
+    work: String,
+    note: Option<Note>,
+}
+
+pub(super) static COMPACTION: Room = Room {
+    begin: |case| {
+        case.put("source", "compact");
+        case.put("trigger", "auto");
+    },
+    finish: work,
+    law: |decided| {
+        let Some(part) = &decided.part else { return };
+        let at = |name: &str| decided.case.payload["hook_event_name"] == name;
+        let unknown = ["nothing was noted before this compaction", "the client gave no summary"];
+        if decided.case.marks_broken || at("PostCompact") && unknown.contains(&decided.because()) {
+            assert!(decided.says().is_empty() && decided.effects().is_empty(), "too little is known");
+        } else if at("PreCompact") {
+            let noted = |effect: &Effect| matches!(effect, Effect::Knowledge(own::Effect::NoteBoundary(_)));
+            let passes = part.verdict.call.name() == "pass";
+            assert_eq!(decided.effects().iter().any(noted), passes, "one that is held changes nothing");
+        }
+    },
+    given: &[
+        ("source", event),
+        ("trigger", event),
+        ("hold", |case, cell| {
+            case.set("compaction", "hold", cell);
+            case.knowledge.work = "edited".into();
+        }),
+        ("held", held),
+        ("noted", noted),
+        ("entries", entries),
+        ("said", |case, cell| {
+            case.leave((cell == "yes").then_some(KnowledgeMark::Recovered(NOW)));
+        }),
+        ("files", |case, cell| entries(case, if cell == "yes" { "3/2" } else { "none" })),
+        ("listed", listed),
+        ("handoff", handoff),
+        ("known", known),
+        ("named", named),
+        ("summary", |case, cell| {
+            case.event("PostCompact");
+            case.put("compact_summary", format!("<analysis>x</analysis><summary>{cell}</summary>"));
+        }),
+        ("kept whole", |case, cell| {
+            let texts = Some(cell.to_owned()).filter(|cell| cell != "-").into_iter().collect();
+            let repeated = case.payload["trigger"] == "manual";
+            case.facts.knowledge.preserved = Preserved { texts, repeated, known: true };
+        }),
+        ("since the summary", since_summary),
+        ("written down", |case, cell| case.facts.knowledge.preserved.known = cell == "yes"),
+        ("marks", |case, cell| match cell {
+            "broken" => case.marks_broken = true,
+            "noted" => {
+                case.facts.knowledge.boundary = Some(Boundary { noted: NOW, ..Boundary::default() });
+            }
+            _ => {}
+        }),
+    ],
+    expected: &[
+        ("first line", |decided| {
+            or_dash(decided.says().first().and_then(|say| say.text.lines().next()).unwrap_or_default())
+        }),
+        ("tidies", |decided| yes(decided.effects().contains(&Effect::Knowledge(own::Effect::TidyFlow)))),
+        ("lists", |decided| or_dash(if decided.says().is_empty() { "" } else { "files" })),
+        ("tells", tells),
+        ("kept", |decided| {
+            let survival = later(decided).0;
+            assert_eq!(survival.kept + survival.lost.len(), survival.of);
+            format!("{} of {}", survival.kept, survival.of)
+        }),
+        ("told later", |decided| or_dash(later(decided).1)),
+    ],
+    ..plain("compaction")
+};
+
+pub(super) static COMPOUND_NUDGE: Room = Room {
+    begin: |case| {
+        case.mark(SessionMark::Attached(NOW));
+        case.knowledge.work = "verified".into();
+        entries(case, "3/0");
+    },
+    finish: work,
+    law: |decided| {
+        if let Some(note) = decided.case.knowledge.note {
+            assert_given(decided, note);
+        }
+    },
+    given: &[
+        ("work", |case, cell| case.knowledge.work = cell.into()),
+        ("phase", phase),
+        ("moment", |case, cell| {
+            if cell == "phase ends" {
+                case.knowledge.work = "-".into();
+                event(case, "prompt");
+                phase(case, "implement → ship");
+            }
+        }),
+        ("notes", |case, cell| {
+            let note = if cell == "flow" { Note::Flow } else { Note::Promote };
+            event(case, "prompt");
+            case.set("", "preset", "strict");
+            case.knowledge = Draft { work: "edited".into(), note: Some(note) };
+            case.mark(SessionMark::Note(note));
+        }),
+        ("entries", entries),
+        ("unpromoted", |case, cell| entries(case, &format!("9/{cell}"))),
+        ("last", last),
+        ("last entry", |case, cell| {
+            let written = match cell {
+                "before the edit" => Some(Millis(EDITED.0 - 1)),
+                "after the edit" => Some(Millis(EDITED.0 + 1)),
+                _ => None,
+            };
+            case.facts.knowledge.files.as_mut().expect("flow").written = written;
+        }),
+        ("said", |case, cell| {
+            if let Some(files) = &mut case.facts.knowledge.files {
+                files.nudged = cell == "yes";
+            }
+        }),
+        ("noted", |case, cell| {
+            let noted = match cell {
+                "this set" => EDITED,
+                "an older set" => Millis(1),
+                "an older set, by a clock that was ahead" => Millis(EDITED.0 + 1),
+                _ => return,
+            };
+            case.mark(KnowledgeMark::FlowNoted(noted));
+        }),
+        ("stock", |case, cell| {
+            let numbers: Vec<usize> = cell.split(" of ").filter_map(number).collect();
+            let confidence = Confidence { unverified: numbers[0], total: numbers[1], average: 1.0 };
+            case.facts.knowledge.files.as_mut().expect("flow").confidence = confidence;
+        }),
+        ("lang", |case, cell| case.facts.lang = if cell == "ja" { Lang::Ja } else { Lang::En }),
+    ],
+    expected: &[("says", says), ("leaves", leaves)],
+    ..plain("compound-nudge")
+};
+
+/// A note that waited was given, or is not true any more: either way it waits no longer.
+pub(super) fn assert_given(decided: &Decided, note: Note) {
+    let effects = decided.says().first().map_or(decided.effects(), |say| &say.when_said);
+    assert_eq!(effects, [Effect::mark(SessionMark::NoteGiven(note))]);
+}
+
+/// Code that was edited before everything else that a row tells.
+fn work(case: &mut Situation) {
+    let mut work = Vec::new();
+    if matches!(case.knowledge.work.as_str(), "edited" | "verified") {
+        work.extend([edit("src/a.rs", EDITED), edit("src/b.rs", EDITED)]);
+    }
+    if case.knowledge.work == "verified" {
+        let checked = SucceededChecks { kinds: Kinds::TEST, at: NOW, seen: NOW, verified: true };
+        work.push(VerificationMark::Checked(checked).into());
+    }
+    case.marks.splice(0..0, work);
+}
+
+/// `3/2`: three entries, two of them unpromoted.
+fn entries(case: &mut Situation, cell: &str) {
+    let numbers = cell.split_once('/').map(|(entries, unpromoted)| (number(entries), number(unpromoted)));
+    let Some((Some(entries), Some(unpromoted))) = numbers else {
+        case.facts.knowledge.files = None;
+        return;
+    };
+    let unpromoted = 0..unpromoted;
+    case.facts.knowledge.files = Some(Knowledge {
+        tracked: vec![TrackedFile {
+            name: "progress.md",
+            what: FileNumbers::Flow { entries },
+            modified: Millis(0),
+        }],
+        entries,
+        unpromoted: unpromoted.map(|number: usize| format!("step {number} of the work")).collect(),
+        set: SET,
+        written: (entries > 0).then_some(NOW),
+        ..Knowledge::default()
+    });
+}
+
+fn phase(case: &mut Situation, cell: &str) {
+    if let Some((now, next)) = cell.split_once(" → ") {
+        case.leave(Phase::named(now).map(ActivityMark::Phase));
+        let phase = Phase::named(next).expect("a phase");
+        case.facts.activity.guess = Some(Guess { phase, confidence: 0.99 });
+    }
+}
+
+/// How many entries the person was told of last.
+fn last(case: &mut Situation, cell: &str) {
+    let (entries, promoted) =
+        cell.strip_suffix(", promoted since").map_or((cell, false), |last| (last, true));
+    case.leave(number(entries).map(|entries| KnowledgeMark::Nudged(Nudge { set: SET + 1, entries })));
+    case.leave(promoted.then_some(SessionMark::Promoted(NOW)));
+}
+
+fn says(decided: &Decided) -> String {
+    let note = Mark::from(SessionMark::Note(Note::Promote));
+    let notes = marks(decided.effects().iter().chain(decided.when_said())).any(|mark| *mark == note);
+    let told =
+        [(decided.tells(Audience::User), "user"), (decided.tells(Audience::Model), "model"), (notes, "note")];
+    let told: Vec<&str> = told.into_iter().filter_map(|(is, name)| is.then_some(name)).collect();
+    let shadow = decided.part.as_ref().is_some_and(|part| part.shadow) && !told.is_empty();
+    or_dash(format!("{}{}", if shadow { "shadowed " } else { "" }, told.join(", ")))
+}
+
+fn leaves(decided: &Decided) -> String {
+    let flow = [Effect::mark(SessionMark::Note(Note::Flow)), Effect::mark(KnowledgeMark::FlowNoted(EDITED))];
+    or_dash(if decided.effects() == flow { "flow" } else { "" })
+}
+
+/// An earlier compaction that was held, for these entries or others; one has followed but `now`.
+fn held(case: &mut Situation, cell: &str) {
+    let set = match cell {
+        "these" => SET,
+        "now" | "others" => SET + 1,
+        _ => return,
+    };
+    case.mark(KnowledgeMark::CompactionHeld(set));
+    case.leave((cell != "now").then_some(SessionMark::Boundary(NOW)));
+}
+
+/// The entries before the compaction that has just happened.
+fn noted(case: &mut Situation, cell: &str) {
+    event(case, "compact");
+    entries(case, cell);
+    case.facts.knowledge.boundary = case.facts.knowledge.files.take().map(|files| Boundary {
+        noted: NOW,
+        entries: files.entries,
+        unpromoted: files.unpromoted.len(),
+        ..Boundary::default()
+    });
+}
+
+/// Which files the session was told of.
+fn listed(case: &mut Situation, cell: &str) {
+    let is = |mark: &&Mark| matches!(mark, Mark::Knowledge(KnowledgeMark::Listed(_)));
+    match cell {
+        "the same" => case.marks.extend(marks(case.decide().when_said()).filter(is).cloned()),
+        "others" => case.mark(KnowledgeMark::Listed(1)),
+        _ => {}
+    }
+}
+
+fn handoff(case: &mut Situation, cell: &str) {
+    let hours: Option<u64> = cell.strip_suffix(" h").and_then(number);
+    let handoff = hours.map(|hours| ago(hours * HOUR));
+    case.facts.knowledge.files = Some(Knowledge { handoff, ..Knowledge::default() });
+}
+
+/// How the session knows of the handoff.
+fn known(case: &mut Situation, cell: &str) {
+    let at = case.facts.knowledge.files.as_ref().and_then(|files| files.handoff).unwrap_or_default();
+    let known = match cell {
+        "-" => return,
+        "wrote it" => HandoffKnown { at, wrote: true },
+        "was told" => HandoffKnown { at, wrote: false },
+        "was told of another" => HandoffKnown { at: Millis(at.0 - 1), wrote: false },
+        other => panic!("no such mark: {other}"),
+    };
+    case.mark(KnowledgeMark::Handoff(known));
+}
+
+fn tells(decided: &Decided) -> String {
+    let goes_on = !["startup", "clear"].map(Into::into).contains(&decided.case.payload["source"]);
+    let told =
+        marks(decided.when_said()).find(|mark| matches!(mark, Mark::Knowledge(KnowledgeMark::Handoff(_))));
+    if let Some(told) = told.filter(|_| goes_on) {
+        let mut again = decided.case.clone();
+        again.mark(told.clone());
+        assert!(again.decide().says().is_empty(), "once");
+    }
+    assert!(decided.says().iter().all(|say| say.text.contains("handoff.md")), "by its name");
+    let to = [(Audience::Model, "model"), (Audience::User, "user")];
+    let told: Vec<&str> = to.into_iter().filter_map(|(to, name)| decided.tells(to).then_some(name)).collect();
+    or_dash(told.join(", "))
+}
+
+/// How many of the three facts were named to the summariser.
+fn named(case: &mut Situation, cell: &str) {
+    let fact = |kind, text: &str| KeyFact { kind, text: text.into() };
+    case.facts.knowledge.boundary = Some(Boundary {
+        noted: NOW,
+        trigger: case.payload["trigger"].as_str().expect("a word").into(),
+        facts: vec![
+            fact(FactKind::Constraint, "no new dependencies"),
+            fact(FactKind::Decision, "use a ring buffer"),
+            fact(FactKind::File, "src/meter.rs"),
+        ],
+        named: number(cell).expect("a number"),
+        ..Boundary::default()
+    });
+}
+
+fn since_summary(case: &mut Situation, cell: &str) {
+    let ms = cell.strip_suffix(" ms").and_then(number).expect("milliseconds");
+    let fact = KeyFact { kind: FactKind::Decision, text: "use a ring buffer".into() };
+    let survival = Some(Survival { kept: 0, of: 1, lost: vec![fact.clone()] });
+    let measured = Some(ago(ms));
+    case.facts.knowledge.boundary =
+        Some(Boundary { facts: vec![fact], measured, survival, ..Boundary::default() });
+    case.mark(SessionMark::Note(Note::Lost));
+}
+
+/// What survived a summary, and what the model is told of at the next call of a tool.
+fn later(decided: &Decided) -> (Survival, String) {
+    fn take(case: &mut Situation, decided: &Decided) {
+        for effect in decided.effects() {
+            if let Effect::Knowledge(own::Effect::NoteBoundary(noted)) = effect {
+                case.facts.knowledge.boundary = Some((**noted).clone());
+            }
+        }
+        case.marks.extend(marks(decided.effects().iter().chain(decided.when_said())).cloned());
+    }
+    let notes = |case: &Situation| fold(case.marks.clone()).session.notes;
+    assert!(decided.says().is_empty(), "nothing can be said there");
+    let mut next = decided.case.clone();
+    let mut lost = Vec::new();
+    take(&mut next, decided);
+    if notes(&next).contains(&Note::Lost) {
+        next.event("PostToolUse");
+        let told = next.decide();
+        take(&mut next, &told);
+        let facts =
+            |text: &str| text.lines().filter_map(|line| line.strip_prefix("- ")).map(str::to_owned).collect();
+        lost = told.says().iter().flat_map(|say| -> Vec<String> { facts(&say.text) }).collect();
+        assert!(notes(&next).is_empty(), "told once");
+    }
+    let boundary = next.facts.knowledge.boundary.expect("it was noted");
+    (boundary.survival.expect("it was measured"), lost.join(", "))
+}
+
+/// The list for the summariser is cut to what there is room for, and then there must be room for it.
+#[test]
+fn what_must_survive_always_fits() {
+    for (trigger, length) in
+        ["manual", "auto"].into_iter().flat_map(|trigger| (1..160).map(move |n| (trigger, n)))
+    {
+        let mut case = Situation::new(&COMPACTION);
+        event(&mut case, trigger);
+        let mut decisions: Vec<String> =
+            (10..50).map(|number| format!("{number} {}", "x".repeat(140))).collect();
+        decisions[0] = "x".repeat(length);
+        case.facts.knowledge.files = Some(Knowledge { decisions, ..Knowledge::default() });
+        let outcome = case.decide().outcome;
+        assert_eq!(outcome.dropped, 0, "{trigger}, {length}");
+        assert!(outcome.context.contains("Decisions in the file progress.md:"), "{trigger}, {length}");
+    }
+}

@@ -1,0 +1,378 @@
+//! `workflow-gate`: gates between phases, and levels of a full context.
+
+use serde_json::json;
+use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::marks::{Mark, SessionMark};
+use tidegate_core::feature::verdict::{Audience, Effect};
+use tidegate_core::feature::workflow::check::{FoundFile, NamedFile};
+use tidegate_core::feature::workflow::effect::Effect as WorkflowEffect;
+use tidegate_core::feature::workflow::marks::Mark as WorkflowMark;
+use tidegate_core::feature::workflow::standing::{ClearedGate, WorkflowStanding};
+use tidegate_core::feature::workflow::{AttachedWorkflow, Manifest, PhaseBegan, Workflow, work_id};
+use tidegate_core::time::Millis;
+
+use super::{Room, call, circumstances, event, number, or_dash, plain};
+use crate::situation::{Decided, NOW, Situation, ago, pick};
+
+const CREATED: Millis = ago(1_800_000);
+const BEGAN: Millis = ago(1_200_000);
+const ENDED: Millis = ago(600_000);
+
+const PATH: &str = ".claude/.output/features/x/MANIFEST.yaml";
+
+/// A manifest, and what a session knows of it.
+#[derive(Clone, Default)]
+pub(crate) struct Draft {
+    /// The session is attached to another manifest.
+    of_another: bool,
+    /// The text, where it is not made of the parts below.
+    text: Option<Known<String>>,
+    phase: String,
+    section: String,
+    /// More lines.
+    more: &'static str,
+    untouched: bool,
+    cleared_gates: Vec<ClearedGate>,
+    owner: Option<String>,
+    held_elsewhere: Option<usize>,
+    /// Phases that began in this session, which is attached to the workflow if there are any.
+    began: Vec<usize>,
+}
+
+pub(super) static WORKFLOW_GATE: Room = Room {
+    begin: |case| {
+        spawn(case, "fix the parser by worker");
+        workflow(case, "phase 5");
+        case.workflow.section = "whole".into();
+        case.workflow.cleared_gates = [1, 2, 3].map(passed).into();
+        case.meter.used = Some(100_000);
+    },
+    finish,
+    law: |decided| {
+        let noted = decided.effects().iter().any(|effect| noted_section(effect).is_some());
+        let mark = |mark: &Mark| matches!(mark, Mark::Workflow(WorkflowMark::CompactionNoted(5)));
+        assert_eq!(noted, decided.left().any(mark), "the mark goes with the note");
+    },
+    given: &[
+        ("event", |case, cell| match circumstances(case, cell) {
+            "spawn" => {}
+            "spawn by the old name" => case.put("tool_name", "Task"),
+            "another tool" => case.put("tool_name", "AskUserQuestion"),
+            other => panic!("no such event: {other}"),
+        }),
+        ("phase", |case, cell| {
+            case.workflow.phase = cell.into();
+            case.workflow.began = number(cell).into_iter().collect();
+        }),
+        ("said", said),
+        ("rot_at", |case, cell| case.set("workflow", "rot_at", cell)),
+        ("workflow", workflow),
+        ("section of phase 3", |case, cell| case.workflow.section = cell.into()),
+        ("let through", cleared_gates),
+        ("since phase 3", since_phase_3),
+        ("from", from),
+        ("to", to),
+        ("asked", asked),
+        ("failed", failed),
+        ("spawned", spawn),
+        ("what", what),
+    ],
+    expected: &[
+        ("call, handoff", |decided| {
+            let work =
+                pick!(decided.effects(), Effect::Workflow(WorkflowEffect::WriteHandoff(work)) => work.len());
+            format!("{}{}", call(decided), if work == Some(1) { ", handoff" } else { "" })
+        }),
+        ("missing", missing),
+        ("notes", notes),
+    ],
+    ..plain("workflow-gate")
+};
+
+/// `fix the parser by worker`.
+fn spawn(case: &mut Situation, cell: &str) {
+    let (what, kind) = cell.split_once(" by ").expect("an agent");
+    case.event("PreToolUse");
+    case.put("tool_name", "Agent");
+    case.put("tool_input", json!({"description": what, "subagent_type": kind, "prompt": "x"}));
+}
+
+const WHOLE: &str = concat!(
+    "    status: complete\n",
+    "    findings: everything that was found, file by file and line by line, as the agents told it\n",
+    "    summary: |\n      Key decisions: none\n",
+);
+
+fn section(cell: &str) -> String {
+    let artifact =
+        "    status: complete\n    artifacts: [discovery.md]\n    summary: 'Key decisions: none'\n";
+    let body = match cell {
+        "-" => return String::new(),
+        "whole" => WHOLE.to_owned(),
+        "complete, no output" => "    status: complete\n".to_owned(),
+        "skipped" => "    status: skipped\n".to_owned(),
+        "begun, then skipped" => {
+            format!("    status: skipped\n    started_at: \"{}\"\n", BEGAN.iso_seconds())
+        }
+        "in an artifact" | "in a missing artifact" | "in an artifact outside" => artifact.to_owned(),
+        "without decisions" => WHOLE.replace("Key decisions: none", "React, Vitest"),
+        "says skipped" => format!("{WHOLE}    compaction_skipped: true\n"),
+        other => panic!("no such section: {other}"),
+    };
+    format!("  3_discovery:\n{body}")
+}
+
+impl Draft {
+    /// Others than the third have no section but the fifth.
+    fn text(&self) -> String {
+        let current = match self.phase.as_str() {
+            "unknown" => String::new(),
+            phase => format!("current_phase: {phase}\n"),
+        };
+        format!(
+            "created_at: \"{}\"\n{current}phases:\n{}  5_complexity:\n    status: in_progress\n{}",
+            CREATED.iso_seconds(),
+            section(&self.section),
+            self.more
+        )
+    }
+
+    fn standing(&self, text: &str) -> WorkflowStanding {
+        let found = match self.section.as_str() {
+            "in a missing artifact" => Some(FoundFile::Missing),
+            "in an artifact outside" => Some(FoundFile::Outside),
+            "in an artifact" => Some(FoundFile::File { lines: 9, tokens: 900, modified: Some(ENDED) }),
+            _ => None,
+        };
+        let files = found.map(|found| (3, vec![NamedFile { name: "discovery.md".into(), found }]));
+        WorkflowStanding {
+            root: "/p".into(),
+            path: PATH.into(),
+            manifest: Manifest::parse(text.as_bytes(), |name| (name == "feature").then(Workflow::default)),
+            written: Some(ago(if self.untouched { 25 * 3_600_000 } else { 1000 })),
+            files: files.into_iter().collect(),
+            cleared_gates: self.cleared_gates.clone(),
+            owner: self.owner.clone(),
+            held_elsewhere: self.held_elsewhere,
+        }
+    }
+
+    fn attached(&self) -> Option<Mark> {
+        let manifest = if self.of_another { PATH.replace("/x/", "/y/") } else { PATH.into() };
+        let mut attached =
+            AttachedWorkflow { manifest, workflow: "feature".into(), of: 16, ..AttachedWorkflow::default() };
+        for number in &self.began {
+            attached.begin(&began(*number, BEGAN));
+        }
+        (!self.began.is_empty()).then(|| WorkflowMark::Workflow(Box::new(attached)).into())
+    }
+}
+
+fn began(number: usize, at: Millis) -> PhaseBegan {
+    let name = Workflow::default().phase(number).expect("a phase").name.clone();
+    PhaseBegan { number, name, at: Some(at), level: None, asked: false }
+}
+
+fn finish(case: &mut Situation) {
+    let draft = &case.workflow;
+    case.facts.workflow = match draft.text.clone().unwrap_or_else(|| Known::Value(draft.text())) {
+        Known::Value(text) => Known::Value(draft.standing(&text)),
+        Known::Absent => Known::Absent,
+        Known::Broken(why) => Known::Broken(why),
+    };
+    case.marks.splice(0..0, draft.attached());
+}
+
+fn passed(gate: usize) -> ClearedGate {
+    ClearedGate { manifest: PATH.into(), gate, at: BEGAN, ..ClearedGate::default() }
+}
+
+/// `75 in 5, compacted`: a level that was said.
+fn said(case: &mut Situation, cell: &str) {
+    let (said, compacted) = cell.strip_suffix(", compacted").map_or((cell, false), |said| (said, true));
+    if said != "-" {
+        case.mark(SessionMark::Notice(format!("workflow {}", said.replace(" in ", " "))));
+    }
+    case.leave(compacted.then_some(SessionMark::Boundary(NOW)));
+}
+
+fn workflow(case: &mut Situation, cell: &str) {
+    let (phase, how) = cell.split_once(", ").unwrap_or((cell, ""));
+    let draft = &mut case.workflow;
+    draft.text = match phase {
+        "none" | "gone" => Some(Known::Absent),
+        "torn" => Some(Known::Value("current_phase: 5\nphases: {".into())),
+        "a link" => Some(Known::Broken("it leads out of the project".into())),
+        "of an unknown workflow" => Some(Known::Value("workflow: release\ncurrent_phase: 5\n".into())),
+        phase => {
+            draft.phase = phase.strip_prefix("phase ").expect("a phase").into();
+            draft.began = vec![draft.phase.parse().expect("a number")];
+            None
+        }
+    };
+    if phase == "none" {
+        draft.began.clear();
+    }
+    match how {
+        "" => {}
+        "complete" => draft.more = "status: complete\n",
+        "untouched for a day" => draft.untouched = true,
+        other => panic!("no such workflow: {other}"),
+    }
+}
+
+/// How the gate after phase 3 was let through.
+fn cleared_gates(case: &mut Situation, cell: &str) {
+    let draft = &mut case.workflow;
+    draft.began = vec![3, 4];
+    let gate = passed(1);
+    draft.cleared_gates = match cell {
+        "-" => Vec::new(),
+        "passed" => vec![gate],
+        "skipped" => vec![ClearedGate { skipped: true, ..gate }],
+        "passed, before it was begun" => vec![ClearedGate { at: CREATED.before(60_000), ..gate }],
+        "the manifest says passed" => {
+            draft.more = "gates: {1: {status: passed}}\n";
+            Vec::new()
+        }
+        "the manifest says skipped" => {
+            draft.section = "says skipped".into();
+            Vec::new()
+        }
+        other => panic!("no such history: {other}"),
+    };
+}
+
+fn since_phase_3(case: &mut Situation, cell: &str) {
+    let draft = &mut case.workflow;
+    draft.phase = "4".into();
+    draft.began = vec![3];
+    draft.cleared_gates.clear();
+    let level = cell.starts_with("it ended at 80%").then_some(80);
+    case.mark(WorkflowMark::PhaseBegan(PhaseBegan { level, ..began(4, ENDED) }));
+    if cell.contains("compacted") {
+        case.mark(SessionMark::Boundary(Millis(ENDED.0 + 5000)));
+    }
+    if cell.contains("skill") {
+        let agent = cell.ends_with("by a subagent").then(|| "a1".to_owned());
+        case.mark(SessionMark::Skill { name: "persisting-progress-across-sessions".into(), agent });
+    }
+}
+
+/// The phase that the session is in when a manifest is written.
+fn from(case: &mut Situation, cell: &str) {
+    case.event("PostToolUse");
+    case.put("tool_name", "Write");
+    case.put("tool_input", json!({"file_path": format!("/p/{PATH}")}));
+    let (phase, how) = cell.split_once(", ").unwrap_or((cell, ""));
+    let draft = &mut case.workflow;
+    draft.cleared_gates = vec![passed(1)];
+    match phase {
+        "none" => draft.began.clear(),
+        "another" => draft.of_another = true,
+        phase => draft.began = vec![phase.parse().expect("a phase")],
+    }
+    match how {
+        "" => {}
+        "held by a gate" => draft.held_elsewhere = Some(1),
+        "taken by another session" => draft.owner = Some("another".into()),
+        other => panic!("no such workflow: {other}"),
+    }
+}
+
+/// What the manifest says afterwards.
+fn to(case: &mut Situation, cell: &str) {
+    let to = cell.strip_suffix(", by a subagent").unwrap_or(cell);
+    if to != cell {
+        case.put("agent_id", "a1");
+    }
+    match to {
+        "complete" => case.workflow.more = "status: complete\n",
+        "torn" => case.workflow.text = Some(Known::Value("current_phase: [".into())),
+        "gone" => case.workflow.text = Some(Known::Absent),
+        phase => case.workflow.phase = phase.into(),
+    }
+}
+
+/// A compaction has followed; the model may have asked for it.
+fn asked(case: &mut Situation, cell: &str) {
+    event(case, "compact");
+    if cell == "after 5" {
+        case.workflow.began = vec![5];
+        case.mark(WorkflowMark::PhaseBegan(PhaseBegan { level: Some(75), asked: true, ..began(6, ENDED) }));
+    }
+}
+
+/// An agent that failed: `fix the parser by worker`, `fix the parser in the background`.
+fn failed(case: &mut Situation, cell: &str) {
+    let (agent, said) = cell.strip_suffix(", said").map_or((cell, false), |agent| (agent, true));
+    if agent == "-" {
+        return;
+    }
+    let mut earlier = case.clone();
+    if let Some(what) = agent.strip_suffix(" in the background") {
+        let summary = format!("<summary>Agent \"{what}\" failed</summary>");
+        event(&mut earlier, "prompt");
+        earlier.put("prompt", format!("<task-notification>\n<status>failed</status>\n{summary}"));
+    } else {
+        spawn(&mut earlier, agent);
+        earlier.event("PostToolUseFailure");
+    }
+    case.leave(earlier.decide().left().cloned());
+    if said {
+        let (what, kind) = agent.split_once(" by ").expect("an agent");
+        case.mark(WorkflowMark::AgentRetried(work_id(what, kind)));
+    }
+}
+
+/// What a text is about.
+fn what(case: &mut Situation, cell: &str) {
+    case.reader = Some(Audience::Model);
+    let mut gate = |section: &str| {
+        let draft = &mut case.workflow;
+        (draft.phase, draft.section) = ("4".into(), section.into());
+        draft.cleared_gates.clear();
+    };
+    match cell.split_once(", ").map_or(cell, |(what, _)| what) {
+        "75%" => case.meter.used = Some(152_000),
+        "80%" => case.meter.used = Some(162_000),
+        "85%" => case.meter.used = Some(172_000),
+        "95%" => case.meter.used = Some(192_000),
+        "a gate" => gate("complete, no output"),
+        "a gate with everything" => gate("whole"),
+        other => panic!("no such case: {other}"),
+    }
+    circumstances(case, cell);
+}
+
+fn missing(decided: &Decided) -> String {
+    let reason = decided.part.as_ref().and_then(|part| part.verdict.reason.as_deref()).unwrap_or_default();
+    let missing = reason.split_once("Missing: ").and_then(|(_, rest)| rest.split_once(". `tidegate"));
+    let everything = reason.contains("Everything that it wants is there");
+    missing.map_or(if everything { "nothing" } else { "?" }, |(missing, _)| missing).into()
+}
+
+/// The section in which a compaction is noted.
+fn noted_section(effect: &Effect) -> Option<&str> {
+    match effect {
+        Effect::Workflow(WorkflowEffect::NoteCompaction { manifest, section, .. }) => {
+            assert_eq!(manifest, PATH);
+            Some(section)
+        }
+        _ => None,
+    }
+}
+
+fn notes(decided: &Decided) -> String {
+    let note = |effect: &Effect| match effect {
+        Effect::Mark(Mark::Workflow(WorkflowMark::PhaseBegan(new))) => {
+            Some(format!("phase {}{}", new.number, if new.asked { ", asked" } else { "" }))
+        }
+        Effect::Mark(Mark::Workflow(WorkflowMark::WorkflowLeft)) => Some("left".to_owned()),
+        Effect::Mark(Mark::Workflow(WorkflowMark::Workflow(new))) => {
+            Some(format!("attached to phase {}", new.current().expect("a phase").number))
+        }
+        effect => noted_section(effect).map(|section| format!("phases.{section}")),
+    };
+    or_dash(decided.effects().iter().find_map(note).unwrap_or_default())
+}

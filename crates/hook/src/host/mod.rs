@@ -1,0 +1,3 @@
+//! Hosts as processes, one folder for each.
+
+pub mod claude_code;
