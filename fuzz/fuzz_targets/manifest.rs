@@ -11,7 +11,7 @@ fuzz_target!(|bytes: &[u8]| {
     let read = |bytes: &[u8]| Manifest::parse(bytes, |_| Some(Workflow::default()));
     if let Ok(manifest) = read(bytes) {
         for section in &manifest.sections {
-            let _ = check::named(section);
+            let _ = check::files_to_examine(section);
         }
     }
     let Ok(text) = std::str::from_utf8(bytes) else { return };

@@ -1,8 +1,7 @@
 //! A conversation as a host wrote it down, in values that are the same for all hosts.
 //!
 //! Each host has one parser, from a line to a [`TranscriptEntry`]; readers fold over entries and know no
-//! host. An entry borrows
-//! its line, and texts are decoded only when a reader asks for them.
+//! host. An entry borrows its line, and texts are decoded only when a reader asks for them.
 
 use std::borrow::Cow;
 

@@ -50,7 +50,7 @@ impl EventRun<'_> {
                 return Err(FailedStep::MemberMissing("cwd"));
             }
         }
-        // UnreadableEvent marks would look like a session without edits.
+        // Unreadable marks would look like a session without edits.
         if let (Known::Broken(why), EventKind::Stop) = (&marks, self.event.kind)
             && self.here.config.stop_gate_closes()
         {

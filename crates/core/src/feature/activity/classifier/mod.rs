@@ -1,14 +1,12 @@
 //! Classifies what a prompt asks for: a linear classifier over hashed features, trained from `corpus/phase`.
 //!
 //! ```text
-//! prompt ─ excerpt ─► lines that a person wrote ─ tokens ─► tokens ─ features ─► hashes ─ table ─► scores ─►
-//! Guess
+//! prompt ─ excerpt ─► lines that a person wrote ─ tokens ─► tokens ─ features ─► hashes ─ table ─► scores ─► Guess
 //! ```
 //!
 //! English and Japanese have a table of weights each. Nothing here depends on the platform: only additions,
 //! multiplications, divisions and square roots, which are the same everywhere, so that `cargo xtask
-//! train-phase`
-//! can compare its result to the byte.
+//! train-phase` can compare its result to the byte.
 
 pub mod exponential;
 pub mod features;

@@ -4,9 +4,8 @@
 //! by the upper bits of its hash (the bucket) and identified by the lower ones.
 //!
 //! ```text
-//! section   lexicon, rows: u32, unit: f64, bias: f64 × 11, starts: u16 × (BUCKETS + 1), lower bits: u16 ×
-//! rows,
-//! (rarity: u8, weights: i8 × 11) × rows
+//! section   lexicon, rows: u32, unit: f64, bias: f64 × 11, starts: u16 × (BUCKETS + 1), lower bits: u16 × rows,
+//!           (rarity: u8, weights: i8 × 11) × rows
 //! file      section of English, section of Japanese; all little-endian
 //! ```
 
