@@ -189,14 +189,14 @@ impl TranscriptEntry<'_> {
 /// A kind of entry that a reader needs. The parser skips lines of other kinds before it parses them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sought {
-    /// [`EntryKind::PromptEntry`], and [`EntryKind::Result`] with it: both look the same before parsing.
+    /// [`EntryKind::Prompt`], and [`EntryKind::Result`] with it: both look the same before parsing.
     Prompts,
     Added,
     Answers,
     /// [`EntryKind::Result`] alone.
     Results,
     Boundaries,
-    /// An [`EntryKind::PromptEntry`] that repeats the output of hooks.
+    /// An [`EntryKind::Prompt`] that repeats the output of hooks.
     RepeatedOutput,
 }
 
