@@ -1,22 +1,27 @@
 //! Links the executable statically on Linux with glibc, with the code that hooks run in one place.
 //!
 //! A hook is one process start per tool call, and most of a small process's life belongs to the dynamic
-//! linker: an empty program starts in about two thirds of the time when it is linked statically
-//! (`cargo xtask bench` prints both). rustc does that by `-Ctarget-feature=+crt-static`, but cargo applies
-//! such a flag to procedural macros too, which cannot be built with it, unless every build names its
-//! target and moves to another output directory. So only this one link step is told: the shared libraries
-//! that rustc asks for are found here first, as linker scripts that name the archives.
+//! linker: an empty program starts in about two thirds of the time when it is linked statically (`cargo
+//! xtask bench` prints both). rustc does that by `-Ctarget-feature=+crt-static`, but cargo applies such a
+//! flag to procedural macros too, which cannot be built with it, unless every build names its target and
+//! moves to another output directory. So only this one link step is told: the shared libraries that rustc
+//! asks for are found here first, as linker scripts that name the archives.
 //!
-//! At a fixed address: some eleven thousand pointers in read-only tables need no adjusting then. As a static position-independent
-//! executable with packed relocations (RELR) a hook ran 364k instead of 243k instructions, had 42 more page faults and took 100 µs
-//! longer, a quarter of an empty process (SECURITY.md says what the fixed address gives up). Where an archive is missing (some distributions ship
-//! them apart), or with `TIDEGATE_LINK=dynamic`, the executable is linked as usual and works the same, only
-//! slower.
+//! At a fixed address: some eleven thousand pointers in read-only tables need no adjusting then. As a static
+//! position-independent executable with packed relocations (RELR) a hook ran 364k instead of 243k
+//! instructions, had 42 more page faults and took 100 µs longer, a quarter of an empty process (SECURITY.md
+//! says what the fixed address gives up). Where an archive is missing (some distributions ship them apart),
+//! or with `TIDEGATE_LINK=dynamic`, the executable is linked as usual and works the same, only slower.
 //!
-//! Most of the code is memory and commands, and a hook's functions would lie scattered over all of it: every part of a file
-//! that is touched for the first time costs a process a page fault. A release has those functions beside each other, by a linker
-//! script that names them (`hook-path.txt`, made by `cargo xtask hook-path --write`). A name that no longer exists matches
-//! nothing, and a function that is not named stays where it was: an old list is slower and never wrong.
+//! A second, position-independent executable for memory, MCP server and worker would be the alternative. It
+//! would double the size and the link time of a release, and one file is simpler to install and to keep in
+//! step. SQLite is hardened instead (`memory/src/sqlite/connection.rs`).
+//!
+//! Nine tenths of the code are memory and commands, and a hook's functions would lie scattered over all of
+//! it: every part of a file that is touched for the first time costs a process a page fault. A release has
+//! those functions next to each other, by a linker script that names them (`hook-path.txt`, made by `cargo
+//! xtask hook-path --write`). A name that no longer exists matches nothing, and a function that is not named
+//! stays where it was: an old list is slower and never wrong.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -2,24 +2,27 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tidegate_core::meter::sources::{Bridge, Sources};
-use tidegate_core::host::claude_code::models::HostSettings;
+use tidegate_core::host::window::HostSettings;
+use tidegate_core::host::Host;
+use tidegate_core::meter::sources::{Bridge, MeterSources};
 use tidegate_core::pipeline::record::MeterRecord;
 use tidegate_core::time::Millis;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(bridge) = serde_json::from_slice::<Bridge>(bytes) else { return };
     let now = Millis(1_794_744_378_000);
-    let meter = Sources {
+    let meter = MeterSources {
         now,
         payload: None,
         bridge: Some(bridge),
         transcript: Ok(None),
-        marks: None,
+        boundary: None,
+        model: None,
         window: None,
-        host: &HostSettings::default(),
+        host: Host::ClaudeCode,
+        settings: &HostSettings::default(),
     }
     .meter();
-    let record = MeterRecord::of(&meter, None, now);
+    let record = MeterRecord::from_meter(&meter, None, now);
     assert!(record.used_pct.is_none_or(f64::is_finite));
 });

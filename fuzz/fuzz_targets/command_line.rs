@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tidegate_core::feature::verification::checks::{could_check, folders, project, Extra, Place, Seen};
+use tidegate_core::feature::verification::checks::{could_check, folders_of_line, read_project, ExtraChecks, RunPlace, SeenFile};
 use tidegate_core::shell::{self, Status};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -10,14 +10,14 @@ fuzz_target!(|bytes: &[u8]| {
     // The first line is what the project's files say, the rest is what was run.
     let (file, line) = text.split_once('\n').unwrap_or(("", text));
     let seen = ["Cargo.toml", "package.json", "Makefile", "justfile", "pyproject.toml", "go.mod", "composer.json"]
-        .map(|name| Seen { folder: "", name, text: Some(file) });
-    let project = project(&seen);
+        .map(|name| SeenFile { folder: "", name, text: Some(file) });
+    let project = read_project(&seen);
     let _ = (project.kinds(), project.examples());
-    let place = Place { roots: &["/repo"], cwd: "/repo/web", end: None, links: &[] };
-    let extra = Extra::default();
+    let place = RunPlace { roots: &["/repo"], cwd: "/repo/web", end: None, links: &[] };
+    let extra = ExtraChecks::default();
     let _ = shell::parse_process(line);
     let Some(script) = shell::parse(line) else { return };
-    let _ = folders(&script, place);
+    let _ = folders_of_line(&script, place);
     for write in script.writes() {
         assert!(write.step <= script.steps.len());
         let _ = write.path.resolve("/repo", place.cwd, None);

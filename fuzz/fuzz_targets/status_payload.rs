@@ -2,13 +2,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tidegate_core::host::claude_code::payload as wire;
-use tidegate_core::host::claude_code::payload::{ContextWindow, StatusPayload};
+use tidegate_core::host::Host;
 
 fuzz_target!(|bytes: &[u8]| {
-    if let Ok(status) = wire::read_object::<StatusPayload<'_>>(bytes) {
-        let window = status.context_window.get();
-        assert_ne!(window.and_then(ContextWindow::used), Some(0));
-        assert_ne!(window.and_then(ContextWindow::window), Some(0));
+    if let Some(status) = Host::ClaudeCode.status(bytes) {
+        assert_ne!(status.context.used, Some(0));
+        assert_ne!(status.context.window, Some(0));
     }
 });

@@ -2,16 +2,16 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tidegate_core::host::claude_code::transcript::Parser;
 use tidegate_core::host::transcript::lines;
-use tidegate_core::meter::transcript::{Evidence, Scan};
+use tidegate_core::host::Host;
+use tidegate_core::meter::transcript::{EventTrace, MeterScan};
 
 fuzz_target!(|bytes: &[u8]| {
-    let parser = Parser::seeking(&Scan::SOUGHT);
-    for evidence in [Evidence::None, Evidence::ToolUse("toolu_1"), Evidence::LastMessage("done".into())] {
-        let traceless = evidence == Evidence::None;
-        let mut scan = Scan::new(evidence);
-        let _ = lines(bytes).rev().try_for_each(|line| scan.line(parser.entry(line).as_ref()));
+    let parser = Host::ClaudeCode.parser(&MeterScan::SOUGHT);
+    for evidence in [EventTrace::None, EventTrace::ToolUse("toolu_1"), EventTrace::LastMessage("done".into())] {
+        let traceless = evidence == EventTrace::None;
+        let mut scan = MeterScan::new(evidence);
+        let _ = lines(bytes).rev().try_for_each(|line| scan.take_line(parser.entry(line).as_ref()));
         if let Some(found) = scan.finish() {
             assert!(found.used > 0);
             assert!(!(found.current && traceless));

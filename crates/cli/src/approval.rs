@@ -1,7 +1,13 @@
 //! People decide: a command that loosens something runs only after a person's yes.
 //!
-//! At a terminal it asks. Called by an agent it prints a code and leaves; a hook recognises the person's approval, and
-//! the same command with `--approved` finds it. A flag alone proves nothing: the model can type it.
+//! At a terminal it asks. Called by an agent it prints a code and leaves; a hook recognises the person's
+//! approval, and the same command with `--approved` finds it and uses it up. A flag alone proves nothing:
+//! the model can type it.
+//!
+//! A request is a mark of the session, and an approval is for exactly its command and its client process.
+//! The command looks into the transcript, too: a prompt that the host sent by itself, or an answer that a
+//! hook gave, is not a person's. A command with more text than a line can hold asks for the digest of that
+//! text (`command/compound/promote.rs`).
 
 use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};

@@ -1,4 +1,9 @@
 //! The environment variables that matter, read once.
+//!
+//! The host puts `env` of a project's settings into the environment of its hooks. A repository must not
+//! switch Tidegate off or move its files that way, so such variables are ignored unless a person set them,
+//! too: at the client's start or in their own settings ([`client`](crate::host::claude_code::client)). The
+//! list is `Guard` in the core's `host/claude_code/settings_file.rs`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

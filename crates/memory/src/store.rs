@@ -1,4 +1,6 @@
-//! The contract of every store.
+//! The contract of every store. `tests/conformance` holds its laws, one test each, run on every store.
+//!
+//! Commands and MCP tools share their changes of topics, decisions and logs in [`act`](crate::act).
 
 use tidegate_core::time::Millis;
 

@@ -1,4 +1,66 @@
 //! Places of private state, config and data, and the checks that they belong to the user alone.
+//!
+//! ```text
+//! $TIDEGATE_STATE_DIR, else $XDG_STATE_HOME/tidegate, else ~/.local/state/tidegate     0700
+//! ├── journal/2026-11-15.jsonl      one record per ruling, one file per day (UTC)
+//! ├── installs/
+//! │   ├── lock                      exclusive while an install changes files
+//! │   ├── <project>/                files as `init` first found them (`*.before`), and `record.json`, from which
+//! │   │                             `uninstall` restores them
+//! │   └── replaced/                 files without a record, as they were before `init` replaced entries of 0.1.0
+//! ├── llm-calls.json                today's calls to a language model about prompts
+//! ├── summary-calls.json            this hour's calls for summaries
+//! ├── off.json                      policies that `tidegate off` switched off, and policies that stepped down
+//! ├── projects/<project>/
+//! │   ├── cycles.jsonl              finished cycles and the cost of their stages; append-only
+//! │   ├── fix-loop.json             rounds of review and fix
+//! │   ├── gates.jsonl               cleared gates of workflows, and owners of manifests; append-only
+//! │   ├── knowledge                 reviewed entries, and sets of entries that caused a nudge; append-only
+//! │   ├── listed.json               entries that `compound list` showed at a terminal
+//! │   └── lock                      exclusive to change the project's persistence files or the files above
+//! ├── worktrees/<project>/<time>-<name>/
+//! │                                 flow and stock that existed only in a worktree, before it went
+//! ├── memory/                       the catalogue: the part of the store that hooks know
+//! │   ├── topics                    one record of 32 bytes per topic, at its id
+//! │   ├── undecided.json            topics to offer at the start of a session
+//! │   ├── projects/<project>.json   a project's id and decisions
+//! │   ├── retries.json              work that the worker has to try again
+//! │   └── lock                      exclusive to write
+//! ├── spool/                        jobs from hooks to the worker, one file each, oldest first by name
+//! │   ├── damaged/                  files that are not jobs
+//! │   ├── lock                      held by the running worker
+//! │   └── worker-started            when a hook last started one
+//! ├── trust/                        project config files as a person trusted them
+//! ├── config/                       config files as they last parsed
+//! ├── kept                          the day on which old files were last deleted
+//! ├── unnoted/<session id>          edits of a session whose folder could not be written
+//! └── sessions/<session id>/
+//!     ├── marks                     append-only, rewritten short beyond 12 KB
+//!     ├── lock                      shared to append, exclusive to decide once or to rewrite
+//!     ├── unnoted                   edits that could not be added to the marks in time, for the next Stop
+//!     ├── bridge                    numbers of the status line, newest line last
+//!     ├── boundaries                key facts of the last compaction, and which of them survived; newest line last
+//!     ├── listed.json               entries that `compound list` showed
+//!     ├── promotions/<digest>       promotions that wait for a person's yes
+//!     └── claims                    fixed size: the registration that answers an event with two of them; written at
+//!                                   every event, so its time is the hooks' heartbeat
+//! ```
+//!
+//! Data that cannot be recreated is elsewhere, so that state can be deleted:
+//!
+//! ```text
+//! $TIDEGATE_DATA_DIR, else $XDG_DATA_HOME/tidegate, else ~/.local/share/tidegate
+//! ├── bin/tidegate                  the link that settings call (never below TIDEGATE_DATA_DIR)
+//! └── memory/                       0700
+//!     ├── memory.db                 the store: SQLite with its write-ahead log, 0600
+//!     ├── backups/                  one a day, and one before a migration
+//!     ├── damaged/<time>/           a store that was set aside, and the outcome
+//!     ├── lock                      shared to open the store, exclusive to rebuild it
+//!     └── team.json                 the outcome of the last exchange with a team
+//! ```
+//!
+//! `tests/written_by/<version>` in `state`, `memory` and `cli` hold these files as a released version wrote
+//! them, and tests read each one.
 
 use std::fs;
 use std::io;

@@ -1,5 +1,6 @@
-//! Asks a language model about a prompt, or for a summary: by Claude Code's own program, or by `curl` at an endpoint.
-//! Only if the user's own config says so, and never in a hook process.
+//! Asks a language model about a prompt, or for a summary: by Claude Code's own program, or by `curl` at an
+//! endpoint. Only if the user's own config says so, and never in a hook process: a hook starts `tidegate
+//! phase ask` or the worker after its answer, and does not wait.
 
 mod endpoint;
 pub(crate) mod summariser;

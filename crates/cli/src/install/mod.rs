@@ -1,7 +1,20 @@
-//! Puts Tidegate's hooks, status line and files into a project or a person's settings, and takes them out again.
+//! Puts Tidegate's hooks, status line and files into a project or a person's settings, and takes them out
+//! again.
 //!
-//! Everything is read, decided and, if necessary, refused before anything changes. Then the originals are kept, then
-//! files are written, one at a time and each of them whole.
+//! Everything is read, decided and, if necessary, refused before anything changes ([`plan`]). Then the
+//! originals are kept, then files are written, one at a time and each of them whole, under a lock: two runs
+//! at once act as one, and a kill leaves each file old or new. Each kind of file is a function from text to
+//! text: settings (`host/claude_code/settings_text.rs`), [`gitignore`], the user's config ([`preset`]).
+//!
+//! Settings are edited as text (`json_text.rs`), not parsed and printed: removing is the exact inverse of
+//! adding, so `uninstall` restores a file to the byte even if it was changed in between. The record
+//! ([`record`]) helps only where the text cannot tell: whether an empty `hooks` was there before, how a
+//! string was spelt. It also knows since when a file has Tidegate's entries, because the host rewrites its
+//! settings and changes their times.
+//!
+//! Settings call a [`link`], not the program: an upgrade moves the link, and no path in a settings file goes
+//! stale. The link stays if a record names a file that is gone, or if there is no record: other settings may
+//! call it.
 
 // Files that are not the host's, as text.
 mod gitignore;

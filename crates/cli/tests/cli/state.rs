@@ -227,7 +227,8 @@ fn a_lock_that_is_not_given_back() {
     let gate = run("PreToolUse.Write");
     assert_eq!(gate.exit, 2, "{gate:?}");
     assert_eq!(sandbox.one_record()["failure"]["closed"], true);
-    run("Stop.first").silent();
+    let held = run("Stop.first");
+    assert_eq!(held.output()["decision"], "block", "{held:?}");
     assert_eq!(sandbox.new_records().len(), 1);
     drop(lock);
     let write = addressed(fixtures::hook("PreToolUse.Write"), SESSION, "none".as_ref(), &sandbox.project());

@@ -1,5 +1,8 @@
-//! Facts about an event: plain data, gathered by the hook or written by hand in a test. Facts of a single room are in
-//! that room's own `Facts`.
+//! Facts about an event: plain data, gathered by the hook or written by hand in a test. Facts of a single
+//! room are in that room's own `Facts`.
+//!
+//! Absent, stale and broken are values ([`Known`], [`Meter`]): a policy cannot take a number without seeing
+//! how far it can be trusted. Time is a fact like any other.
 
 use std::borrow::Cow;
 

@@ -1,9 +1,16 @@
 //! Marks: small durable facts of a session, one JSON object per line.
 //!
-//! Each room defines its own ([`RoomMarks`]); together they form one file. A mark is set once or replaced by a later
-//! one, except for a few that a session mark voids. So a long file can be rewritten as a short one at any time
-//! ([`Marks::to_lines`]). Hooks run in parallel: decisions that must not depend on the order of lines are made under
-//! the session's lock.
+//! Each room defines its own ([`RoomMarks`]); together they form one file. A line is read by the one room
+//! that knows its name. A mark is set once or replaced by a later one, except for a few that a session mark
+//! voids. So a long file can be rewritten as a short one at any time ([`Marks::to_lines`]). Hooks run in
+//! parallel: decisions that must not depend on the order of lines are made under the session's lock.
+//!
+//! Rooms do not see each other's marks, but all of them hear the session's ([`RoomMarks::hear`]): a boundary
+//! takes back context warnings, the skill of a stage ends the stage. The order in a short file follows from
+//! that. The session's marks come before those of the rooms, and before them only those that a session mark
+//! has to find ([`RoomMarks::opening`]).
+//!
+//! Lines that no room can read stay in the file: a newer version may have written them.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,7 @@
 //! Verdicts of policies and the effects they want, as plain data.
+//!
+//! An effect says itself when it is carried out ([`EffectTiming`]), which mark it leaves, and whether a
+//! policy in shadow mode may have it.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,6 @@
 //! Detects the host that calls a hook. Other agents read Claude Code's files and call the hooks in them, so
-//! the host is never assumed. The signs of each host are in its folder.
+//! the host is never assumed: an answer in the wrong form would deny every edit there. Hosts without a
+//! protocol here get no answer, and their calls are recorded. The signs of each host are in its folder.
 
 use std::borrow::Cow;
 

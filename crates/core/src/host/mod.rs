@@ -1,8 +1,9 @@
 //! Hosts: one folder each, and one list.
 //!
-//! A folder holds everything particular to a host, behind the functions of [`HostWing`]; the rest of the code
-//! knows only
-//! their arguments and results. To add a host: make its folder, add its line to the list in `event/host.rs`.
+//! A folder holds everything particular to a host, behind the functions of [`HostWing`]; the rest of the
+//! code knows only their arguments and results. A function without a default is all that a recorded host
+//! needs; each other one has a default that says "not known". To add a host: make its folder, add its line
+//! to the list in `event/host.rs`.
 
 pub mod answer;
 pub mod claude_code;

@@ -1,8 +1,7 @@
 //! A conversation as a host wrote it down, in values that are the same for all hosts.
 //!
 //! Each host has one parser, from a line to a [`TranscriptEntry`]; readers fold over entries and know no
-//! host. An entry borrows
-//! its line, and texts are decoded only when a reader asks for them.
+//! host. An entry borrows its line, and texts are decoded only when a reader asks for them.
 
 use std::borrow::Cow;
 
@@ -190,14 +189,14 @@ impl TranscriptEntry<'_> {
 /// A kind of entry that a reader needs. The parser skips lines of other kinds before it parses them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sought {
-    /// [`EntryKind::PromptEntry`], and [`EntryKind::Result`] with it: both look the same before parsing.
+    /// [`EntryKind::Prompt`], and [`EntryKind::Result`] with it: both look the same before parsing.
     Prompts,
     Added,
     Answers,
     /// [`EntryKind::Result`] alone.
     Results,
     Boundaries,
-    /// An [`EntryKind::PromptEntry`] that repeats the output of hooks.
+    /// An [`EntryKind::Prompt`] that repeats the output of hooks.
     RepeatedOutput,
 }
 

@@ -1,5 +1,18 @@
-//! The context meter: how full the context is, the distance to the next compaction, and how fresh the numbers
-//! are.
+//! The context meter: how full the context is, the distance to the next compaction, and how fresh the
+//! numbers are.
+//!
+//! Used tokens are those of the last main-thread request. Of three sources the newest counts ([`sources`]):
+//! the payload, the *bridge* (the last numbers of the status line), and the end of the transcript. The
+//! transcript is read backwards in growing steps, from 16 KB on, until a usable answer or a boundary comes:
+//! its size does not matter.
+//!
+//! The client writes its transcript up to about 100 ms late. So a reading is *current* only if the event's
+//! own trace is there already (its tool call, or at Stop the last message); otherwise it is *stale by one*.
+//!
+//! Windows and compaction points come from one table and one formula of the host, moved by its settings and
+//! variables. Warnings are distances before the *reference point* (where the host compacts, else the
+//! window), not percentages of the window: 60% of a million tokens is far too early, and 85% of 200K is
+//! never reached before the compaction.
 
 pub mod forecast;
 pub mod sources;

@@ -1,10 +1,15 @@
-//! Secrets taken out of a text before it is stored or leaves the process. The table `redact.md` has every form that is
-//! found or left.
+//! Secrets taken out of a text before it is stored or leaves the process. The table `redact.md` has every
+//! form that is found or left.
 //!
-//! Five passes, each over the result of the one before: texts marked as private, key blocks, tokens known by their own form,
-//! values known by the name before them, and values known by their command, sentence or table. A later pass leaves values
-//! with a marker alone, so a second run finds nothing more. Every pass is linear: it looks a bounded way ahead and back, and
-//! further only into a secret that it takes out.
+//! Five passes, each over the result of the one before: texts marked as private, key blocks, tokens known by
+//! their own form, values known by the name before them, and values known by their command, sentence or
+//! table. A later pass leaves values with a marker alone, so a second run finds nothing more. Every pass is
+//! linear: it looks a bounded way ahead and back, and further only into a secret that it takes out. One look
+//! over the bytes decides which passes run; most texts need none.
+//!
+//! A new form is one more anchor of a pass (an operator, a name, a script's letter, the rule below a table's
+//! header), never a pass of its own. The journal has one way in, which redacts. Names by which records are
+//! found again (session, project, agent, tool) stay as they are.
 
 mod card;
 mod command;

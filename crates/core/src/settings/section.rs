@@ -1,5 +1,9 @@
-//! Sections: each is declared once, with its keys, their defaults and the rights of a project. Reading, the schema, the
-//! reference and `config show` all come from that declaration.
+//! Sections: each is declared once, with its keys, their defaults and the rights of a project. Reading, the
+//! schema, the reference and `config show` all come from that declaration, and so do the values of a preset.
+//!
+//! A project's file can do one of three things with a key ([`Project`]): tighten it, set it once a person
+//! trusts the file, or nothing. The type of a value knows which of two values is stricter: of required items
+//! the union counts, of exempted ones only a shorter list ([`list`](crate::settings::list)).
 
 use crate::settings::preset::Preset;
 use crate::settings::setting::{Setting, Shape};

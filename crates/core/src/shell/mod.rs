@@ -1,8 +1,13 @@
-//! Command lines, understood from their text: the commands, whether the status of the whole line depends on each of them,
-//! their folders, and the files they write. Nothing is run and nothing is read.
+//! Command lines, understood from their text: the commands, whether the status of the whole line depends on
+//! each of them, their folders, and the files they write. Nothing is run and nothing is read.
 //!
-//! Whatever is not certain counts as unknown: a line that is not understood has no commands, and a command whose failure
-//! the line could survive is *hidden*.
+//! `syntax` is the grammar, `run` goes through it as a shell would. Whatever is not certain counts as
+//! unknown: a line that is not understood has no commands, and a command whose failure the line could
+//! survive is *hidden*. Length, depth and the work that loops and variables multiply are bounded.
+//!
+//! The rules are the tables in `shell.md`. `tests/commands_in_a_shell.rs` asks a real `bash` whether the
+//! statuses are right, on lines made at random. The parser is Tidegate's own: the one maintained library
+//! brings 55 crates onto the hook path, and a deep nest ends its process.
 
 mod named;
 mod run;

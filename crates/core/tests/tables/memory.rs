@@ -1,4 +1,4 @@
-//! The tables of `tag.md` and `relay.md`: where a tag is found, and what begins_relay a relay.
+//! The tables of `tag.md` and `relay.md`: where a tag is found, and what begins a relay.
 
 use tidegate_core::feature::memory::catalogue::NamedId;
 use tidegate_core::feature::memory::relay::{RelayExtract, begins_relay};
@@ -51,7 +51,7 @@ struct Entry {
 impl Case for Entry {
     type Outcome = String;
 
-    /// The prompt of the relay that it begins_relay.
+    /// The prompt of the relay that it begins.
     fn outcome(self) -> String {
         let Entry { members, content } = self;
         let comma = if members.is_empty() { "" } else { "," };

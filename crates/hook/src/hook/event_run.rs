@@ -1,4 +1,8 @@
 //! One readable event on its way to an answer.
+//!
+//! Said once is said once: parallel hooks see the same marks. A ruling with effects is made a second time
+//! under the session's exclusive lock if the marks have changed, and its marks are appended before the lock
+//! is released.
 
 use std::io;
 
@@ -50,7 +54,7 @@ impl EventRun<'_> {
                 return Err(FailedStep::MemberMissing("cwd"));
             }
         }
-        // UnreadableEvent marks would look like a session without edits.
+        // Unreadable marks would look like a session without edits.
         if let (Known::Broken(why), EventKind::Stop) = (&marks, self.event.kind)
             && self.here.config.stop_gate_closes()
         {

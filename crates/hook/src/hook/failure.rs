@@ -1,4 +1,9 @@
 //! Failures: a gate closes and names the step that failed, advice is silent, and both leave a record.
+//!
+//! Everything that goes wrong (payload, session id, state, disk, deadline, panic) ends here, so that a gate
+//! cannot open by accident. The record has a class of its own and never looks like a policy's verdict. After
+//! a deadline or a panic the answer comes first, and the record gets a moment: its file system may be what
+//! hangs.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock, mpsc};

@@ -1,4 +1,4 @@
-//! Work after the answer: the client does not wait for it, and a failure loses nothing.
+//! Work after the answer: it cannot change the answer, and a failure loses nothing.
 
 use tidegate_core::feature::verdict::{Carried, Effect, EffectTiming};
 use tidegate_core::host::answer::Reply;

@@ -1,4 +1,19 @@
 //! `tidegate hook`: event in, facts gathered, policies decide, verdicts merge, record, reply.
+//!
+//! ```text
+//! registration ─► deadline ─ payload ─► host, Event ─ marks, Gather ─► Facts ─ decide ─► Outcome
+//!                                                                                            │
+//!      later: effects, house ◄─ reply ◄─ marks ◄─ record ◄─ effects that come first ◄────────┘
+//! ```
+//!
+//! The order of the last line is an invariant ([`event_run`]): whatever fails on the way, a text that was
+//! not marked as said is said again. A failure at any step has one place, [`failure`]. Another host gets no
+//! answer, and a caller that is not the session's client changes nothing ([`caller`]).
+//!
+//! Every instruction is paid at every tool call. Large values are not freed ([`keep_until_exit`]). Bytes are
+//! searched without asking the processor (`core/src/text/search.rs`). Lists of words are one text each
+//! (`core/src/text/word_list.rs`), and tables are `static`, which exist once, not `const`. `cargo xtask
+//! budget` counts the rest.
 
 mod answer;
 mod arguments;

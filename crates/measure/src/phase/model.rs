@@ -93,7 +93,7 @@ impl Vocabulary {
                 let weight = table::group_weight(document.features.language, group);
                 let rarity = |row: u32| f64::from(self.rarity[row as usize]) / RARITY_UNIT;
                 table::for_each_value(&mut found, weight, rarity, |feature, value| {
-                    row.push((feature, value))
+                    row.push((feature, value));
                 });
             }
             row

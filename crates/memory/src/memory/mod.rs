@@ -1,7 +1,8 @@
 //! The memory of this machine: the embedded store in the user's data folder.
 //!
 //! Every change through [`Memory`] also updates the catalogue that the hooks read. A damaged file is set
-//! aside and rebuilt once, by the first process that notices.
+//! aside and rebuilt once, by the first process that notices. A process that still has the old file open
+//! switches to the new one.
 
 mod backups;
 mod heal;

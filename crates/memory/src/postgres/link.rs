@@ -1,4 +1,7 @@
 //! The connection to the server: opened on demand, reopened when it breaks, always with a time limit.
+//!
+//! Both sides limit every wait: a timeout here, `statement_timeout` there. A broken connection is reopened
+//! once, and a transaction that lost against another one is repeated.
 
 use std::error::Error as _;
 use std::future::Future;

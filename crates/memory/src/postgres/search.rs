@@ -1,5 +1,5 @@
-//! ServerSearch: the same tokens as in the embedded store in a `tsvector`, the newest matches as candidates, ranked
-//! by the same code.
+//! Searches the team's store: the same tokens as in the embedded store in a `tsvector`, the newest matches
+//! as candidates, ranked by the same code. Only the newest of them come over the network.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

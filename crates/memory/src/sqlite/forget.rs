@@ -1,5 +1,9 @@
 //! Forgetting: deletes rows and overwrites their bytes. Only their uids remain, so that they cannot come
 //! back.
+//!
+//! Rows go with `secure_delete`, tokens with FTS5's `secure-delete`: its usual deletion, and
+//! `contentless_delete` too, leaves words in old segments. Then the write-ahead log is emptied and the
+//! backups are made anew. A mark in the store tells which of that is left to do after a crash.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

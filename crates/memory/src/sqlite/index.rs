@@ -1,4 +1,14 @@
 //! The search index: the tokens of each text, under a number that contains its time.
+//!
+//! FTS5 without content, columns or positions, in two indexes: one for logs, one for everything else,
+//! because a word in a million logs may be in three decisions. The number makes *newest first* the order of
+//! the index and a span of time a range. A filter by project, topic or session is one more token. The text
+//! itself then shows whether characters stand together and how well it fits.
+//!
+//! The index keeps no copy of a text, so removing one means giving the same tokens again. That costs about
+//! as much per token as adding a whole text. A changed text gives only the tokens that differ, and
+//! [`remove_in_bulk`] rewrites the rest of the index instead. Other tokens for the same text need a new
+//! `text::VERSION`, another layout a new [`LAYOUT`]; the index is then rebuilt.
 
 use std::collections::BTreeSet;
 

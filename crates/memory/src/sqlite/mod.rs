@@ -1,8 +1,8 @@
 //! The embedded store: one SQLite file.
 //!
-//! Many processes use it at once: readers never wait (WAL), writers take turns (`BEGIN IMMEDIATE` with a time
-//! limit). A commit is on disk before it returns (`synchronous = FULL`), because the worker then removes the
-//! job.
+//! Many processes use it at once: readers never wait (WAL), writers take turns (`BEGIN IMMEDIATE` with a
+//! time limit of ten seconds). A commit is on disk before it returns (`synchronous = FULL`), because the
+//! worker then removes the job. Migrations go forward only, in one transaction, after a backup.
 
 mod connection;
 mod all_rows;

@@ -1,11 +1,12 @@
-//! StoreSearch: the best among the newest matching texts.
+//! Searches the embedded store: the best among the newest matching texts.
 //!
 //! The index returns texts in the order of time, so the work is bounded however common a word is. Looked at
 //! are the newest logs with the words in the title, the newest logs with them anywhere, and the newest texts
 //! of each other sort separately, so that none crowds out another.
 //!
 //! The cost of an index query grows with the frequency of its words. If the rarest words leave only few
-//! texts, the search reads those texts and checks the other words there.
+//! texts, the search reads those texts and checks the other words there. The frequency of a word is
+//! estimated from how far back its newest texts reach.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -5,9 +5,21 @@
 //!                                       └─ search ─► hits of others' logs
 //! ```
 //!
-//! Rows are written locally first and delivered later, in order. Repeated delivery changes nothing, so an
-//! interrupted one starts over. A project has one name in the team but a uid per machine, so the uids of
-//! projects are translated in both directions.
+//! Rows are written locally first, which puts their uids into the outbox in the same transaction. They are
+//! delivered later, in that order, each in its current version, some hundred in one transaction; only then
+//! do they leave the outbox. A row that refers to a later one waits for it. Of two versions the newer one
+//! wins, so repeated delivery changes nothing, and an interrupted one starts over.
+//!
+//! A project has one name in the team but a uid per machine, so the uids of projects are translated in both
+//! directions.
+//!
+//! All writers lock one row of counters first. So a higher change number was committed later, and
+//! "everything after N" misses nothing. A sequence or a clock would not give that.
+//!
+//! Everyone with the team's role can write every column. So a machine does not ask the server which rows are
+//! its own: it keeps a list of the rows that came from outside, each with its origin (`sqlite/pulled.rs`). A
+//! pull changes, moves and deletes only these, for the same origin, while their project is shared. A row
+//! that is changed here leaves the list.
 
 mod limits;
 mod deliver;

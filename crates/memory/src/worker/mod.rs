@@ -1,9 +1,16 @@
 //! The worker: stores the relays of the jobs that hooks left.
 //!
-//! A job is removed only after its rows are stored in one transaction, and every row has a stable uid. So the
-//! worker may be killed at any point: a repeated job changes nothing, and none is lost. A relay is first
-//! stored with a local summary; a language model is asked afterwards ([`summaries`]), and whatever it does,
-//! the relay is there.
+//! ```text
+//! Stop ─ job ─► spool ─ worker ─► part of the transcript ─► Relay ─ redacted, cut, summed up ─► Record… ─ one transaction ─► memory.db
+//!   ▲                                                                                                       │  │      │
+//!   │                                                              [memory.summary] asked afterwards ◄──────┘  │      └─ outbox ─► team
+//!   └────── titles and ids ◄── catalogue ◄─────────────────────────────────────────────────────────────────────┘
+//! ```
+//!
+//! Every arrow may be cut. A job is removed only after its rows are stored in one transaction, and every row
+//! has a stable uid. So the worker may be killed at any point: a repeated job changes nothing, and none is
+//! lost. A relay is first stored with a local summary; a language model is asked afterwards ([`summaries`]),
+//! and whatever it does, the relay is there.
 
 mod abandoned;
 mod job_order;

@@ -1,7 +1,10 @@
-//! The config: files and variables laid over each other, in this order: the user's file, its sections for this project, the
-//! project's file, the project's local file, the environment. Later ones count more.
+//! The config: files and variables laid over each other, in this order: the user's file, its sections for
+//! this project, the project's file, the project's local file, the environment. Later ones count more.
 //!
-//! An invalid section is skipped. A file that does not parse counts as its last good copy. The config names both.
+//! In a section with an invalid value only stricter values of that file count, so that earlier ones stand. A
+//! file that does not parse counts as its last good copy in private state; of a project's file only what
+//! tightens. A stray bracket must not open a gate. The config names both mistakes. Copies are made at a
+//! session's start and by commands. A trusted file is kept whole and compared to the byte.
 
 mod copies;
 mod file;

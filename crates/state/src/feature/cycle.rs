@@ -1,5 +1,7 @@
-//! The state of a project's cycle: a file in the host's folder, changed under the project's lock and only if it is
-//! still as it was read; and, private, the costs of finished cycles.
+//! The state of a project's cycle: a file in the host's folder, changed under the project's lock and only if
+//! it is still as it was read; and, private, the costs of finished cycles.
+//!
+//! Lock order: the session's, then the project's.
 
 use std::fs;
 use std::io;

@@ -1,4 +1,4 @@
-//! The journal: one file a day, one record a line.
+//! The journal: one file a day, one record a line. [`append`] is the only way in, and redacts.
 
 pub mod friction;
 

@@ -1,4 +1,13 @@
 //! A session's marks on disk: append-only, and rewritten shorter when they have grown.
+//!
+//! Parallel hooks read the same marks. To say or do something once, take the exclusive lock, read the marks
+//! again, decide again if they changed, and append before releasing it. All other hooks append under the
+//! shared lock.
+//!
+//! An edit that cannot be added leaves a sign, or the turn would end as if there had been none: in the
+//! session's folder, in the state directory, or in the user's runtime folder, the first that can be written.
+//! The next end of a turn collects them. If even that fails because the state cannot be used, the stop is
+//! blocked once; the host says whether it was blocked before in this turn, so that needs no state.
 
 use std::fs::{self, File};
 use std::io::{self, Read};

@@ -1,7 +1,12 @@
 //! `tidegate mcp`: the tools and resources for the model, on stdin and stdout, until the input ends.
 //!
-//! The protocol is the official SDK's (`rmcp`); lines and their JSON are ours ([`wire`]). Nothing is kept between calls:
-//! the server lives as long as the client, and what it tells of changes under it.
+//! The protocol is the official SDK's (`rmcp`), on a runtime of one thread that exists only here. Two parts
+//! of the SDK are replaced. Lines and their JSON are read in [`wire`], which also knows batches
+//! (2025-03-26). The handshake is left out, because the SDK ends at a notification that comes too early;
+//! Claude Code 2.1.325 has no handshake at all, asks `server/discover` and then speaks 2026-07-28.
+//!
+//! Nothing is kept between calls: the server lives as long as the client, and the store may be set aside or
+//! changed under it. Calls run next to the loop.
 
 mod memory;
 mod resource;

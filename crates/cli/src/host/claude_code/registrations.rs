@@ -1,4 +1,17 @@
-//! Hooks that Tidegate registers, and their form for each kind of install.
+//! Hooks that Tidegate registers, and their form for each kind of install: settings, shared settings, the
+//! plugin.
+//!
+//! A host may ignore any part of an entry, above all `args`. So `command` alone must do no harm: it is one
+//! whole line of shell, or the program, which without arguments is a hook that never blocks
+//! (`hook::run_bare`). `misread.rs` replaces entries of 0.1.0 that break this rule.
+//!
+//! An entry is Tidegate's if it runs the program and nothing else, as `init` or a person would write it
+//! ([`OwnEntry`]). Such entries are replaced and removed. Anything that a person built around the program is
+//! theirs. `doctor` uses the same definition, because an entry can be there and do nothing
+//! (`difference.rs`).
+//!
+//! Without a program the plugin's selector answers no hook, and SessionStart tells the person: it must not
+//! stop work that it cannot judge. With a program that cannot run, the gate stays closed.
 
 use serde_json::{Map, Value, json};
 use tidegate_core::event::EventKind;

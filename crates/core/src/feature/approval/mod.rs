@@ -1,9 +1,14 @@
-//! Approval: a command that loosens something, called by an agent, waits for a yes that only a person can give.
+//! Approval: a command that loosens something, called by an agent, waits for a yes that only a person can
+//! give.
 //!
-//! The command leaves a mark with a code. This policy recognises the person's answer: `approve CODE` typed as a
-//! prompt, or chosen as the answer to the one question that the command prints. If the model puts the code into any
-//! other tool call (a scheduled prompt, a client of its own), the code becomes void. The rules are in `approval.md`
-//! next to this file.
+//! The command leaves a mark with a code. This policy recognises the person's answer: `approve CODE` typed
+//! as a prompt, or chosen as the answer to the one question that the command prints. The command then finds
+//! the approval in the marks and uses it up under the session's lock, so it counts once.
+//!
+//! A hook cannot tell a typed prompt from a scheduled one: the client sends the same payload. Two rules make
+//! up for that. If the model puts the code into any other tool call (a scheduled prompt, a client of its
+//! own), the code becomes void. And the approval must come from the same client process as the request. The
+//! rules are in `approval.md` next to this file.
 
 pub mod marks;
 mod question;

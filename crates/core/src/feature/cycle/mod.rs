@@ -1,7 +1,19 @@
 //! Cycles: stages that run one after another in one session, each only while there is room for it.
 //!
-//! The config defines a cycle ([`definition`]), a file in the project holds its progress ([`state`]), and past runs
-//! tell the cost of its stages ([`history`]).
+//! The config defines a cycle ([`definition`]), a file in the project holds its progress ([`state`]), and
+//! past runs tell the cost of its stages ([`history`]).
+//!
+//! The file is authoritative, but other tools write it too. It counts only if everything in it can be true,
+//! and a rewrite keeps the order of its members and the notation of unchanged values. The session's marks
+//! hold the stage under way ([`ActiveStage`]), so that only a session's start and a stop within a cycle open
+//! the file. Each mark changes one thing, so parallel hooks do not undo each other's.
+//!
+//! A stage begins inside the hook that ends the one before. The effect ([`effect::CycleStep`]) runs before
+//! the answer, under the session's and then the project's lock, and only if the file is still as it was
+//! judged. If it fails, the stop is not blocked. After a kill in between, the file names the next stage and
+//! the marks the old one; the file counts. The policy [`yields`](crate::feature::Policy::yields): a stop
+//! that `verify-stop` blocks begins no stage. The room left has to be that of this request, so the hook
+//! waits up to 150 ms for the transcript (`Needs::current`).
 
 pub mod definition;
 pub mod effect;

@@ -1,5 +1,28 @@
 //! Knowledge in files: flow, stock, and the facts in them that a compaction must not lose. Text in, values
 //! and new text out.
+//!
+//! People and models write these files (`.claude/context/`), too. So every change is a splice that leaves
+//! the rest to the byte, and an entry is named by a hash of its text ([`entry_id`]), not by its place or
+//! time. Policies ask for the files only in view of other facts (`needs_more`): a tool call that changes
+//! nothing opens none of them.
+//!
+//! One compaction is a chain of events, and each hook is a process that knows nothing of the others:
+//!
+//! ```text
+//! PreCompact ─► key facts ─► sessions/<id>/boundaries ────┬─► SessionStart(compact): what happened, names of files; trim
+//!      │                                                  ├─► PostCompact: summary against facts ─► survival, note
+//!      └─► instructions for the summary                   └─► next prompt or tool call: kept messages count; note is given
+//! ```
+//!
+//! - PreCompact also comes if no compaction follows, or several times for one boundary. The last one counts,
+//!   and nothing is trimmed or said before SessionStart confirms the compaction.
+//! - The client writes the boundary into its transcript after PostCompact. The messages that it kept whole
+//!   are known only at the next event. Until then a lost fact waits as a note, and it is looked for in those
+//!   messages once more.
+//! - Reviewed entries and nudges belong to the project (`projects/<project>/knowledge`), not to a session: a
+//!   second terminal does not ask again.
+//! - A handoff's first line holds a hash of the rest ([`handoff`]), so a person's changes are noticed, and
+//!   their version is kept under a second name. Work in steps adds its `Steps` to it.
 
 pub mod differences;
 pub mod boundary;

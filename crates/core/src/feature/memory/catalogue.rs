@@ -4,7 +4,7 @@
 //! Three kinds, all in the folder `memory` of private state:
 //!
 //! - `topics`: one record of fixed size per topic, found by its id without reading the rest
-//! ([`TopicRecord`]);
+//!   ([`TopicRecord`]);
 //! - `undecided.json`: topics to offer at the start of a session ([`Undecided`]);
 //! - `projects/<folder name of the key>.json`: a project's own ids and names ([`ProjectPage`]).
 //!

@@ -1,7 +1,19 @@
 //! The memory of conversations: the part that needs no store.
 //!
-//! A hook leaves a [`job`] and reads the [`catalogue`]; both are small files. The store and its search are in
-//! the crate `memory`, which no hook is linked against.
+//! A hook leaves a [`job`] and reads the [`catalogue`]; both are small files. The store and its search are
+//! in the crate `memory`, which no hook is linked against.
+//!
+//! A job names the bytes of the transcript that no earlier job covers; one look at the file's length is
+//! enough for that. It is written before its mark and before the answer. If something fails in between, the
+//! next turn covers the same bytes again, and the worker recognises a relay by the id of its prompt. If
+//! recording is off, the mark moves without a job: the conversation of that time stays unrecorded after
+//! recording is switched on again.
+//!
+//! Every change of the store rewrites the part of the catalogue that it affects. A topic costs one `pread`.
+//! An unreadable catalogue blocks nothing. A session's topic is bound at PostToolUse of Tidegate's own MCP
+//! tools ([`call`]), because only a hook knows the true session. Names from a store, a tag or a team become
+//! one short line before a model sees them ([`short_name`]). The memory blocks a stop at most once per turn,
+//! for a tag or for a topic.
 
 pub mod answer;
 pub mod automatic;

@@ -194,7 +194,7 @@ impl RelayBuilder {
         for part in parts {
             match part {
                 ContentPart::Result { call: Some(call), failed: true } => {
-                    self.calls.retain(|(id, _)| *id != call)
+                    self.calls.retain(|(id, _)| *id != call);
                 }
                 ContentPart::Interruption => self.relay.interrupted = true,
                 _ => {}

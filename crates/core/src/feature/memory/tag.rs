@@ -11,8 +11,8 @@
 //! ```
 //!
 //! A tag in code is an example, so the text is read as Markdown as far as necessary: fences, indented code,
-//! code between
-//! backticks. The work is linear in the text's length. The rules with examples are in `meta_tag.md`.
+//! code between backticks. The work is linear in the text's length. The rules with examples are in
+//! `meta_tag.md`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

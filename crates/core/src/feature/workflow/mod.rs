@@ -1,7 +1,16 @@
 //! Workflows: phases with a manifest on disk, and gates between some of them.
 //!
-//! The config defines a workflow ([`definition`]), its manifest holds the progress ([`manifest`], read and edited as
-//! text: [`yaml`](crate::text::yaml)). The conditions of a gate are checked ([`check`]) and reported ([`report`]).
+//! The config defines a workflow ([`definition`]), its manifest holds the progress ([`manifest`], read and
+//! edited as text: [`yaml`](crate::text::yaml)). The conditions of a gate are checked ([`check`]) and
+//! reported ([`report`]).
+//!
+//! The manifest is authoritative for phases, but not for gates: a model that writes it could claim anything.
+//! Cleared gates are in private state (`projects/<project>/gates.jsonl`), and the manifest's own words about
+//! them are a copy. The session's marks name its manifest and the phases that it saw begin and end
+//! ([`AttachedWorkflow`]).
+//!
+//! The YAML parser runs in a hook only if an agent is spawned in a workflow or a manifest was written. The
+//! registration for spawned agents is advice: an error of Tidegate must not stop the work.
 
 pub mod check;
 pub mod definition;

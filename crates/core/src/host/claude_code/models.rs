@@ -1,8 +1,8 @@
 //! The window of each model, and the token count at which the host compacts by itself.
 //!
 //! One table, one formula. Measured on Claude Code 2.1.325: windows from
-//! `result.modelUsage[id].contextWindow`,
-//! compaction points by letting the client compact. The end-to-end tests compare rows with the real client.
+//! `result.modelUsage[id].contextWindow`, compaction points by letting the client compact. The end-to-end
+//! tests compare rows with the real client.
 
 use crate::host::window::{AutoCompactWindow, HostSettings, Window};
 

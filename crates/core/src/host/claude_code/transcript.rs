@@ -1,8 +1,7 @@
 //! The transcript of Claude Code: one JSON object per line, into neutral entries.
 //!
 //! The format is the client's own and changes: a line that does not parse is skipped, and so is an unknown
-//! member or block.
-//! The tables of `feature/memory/relay.md` show which lines count as a person's prompts.
+//! member or block. The tables of `feature/memory/relay.md` show which lines count as a person's prompts.
 
 use std::borrow::Cow;
 

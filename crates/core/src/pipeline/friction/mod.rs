@@ -1,8 +1,15 @@
 //! Settles interruptions: a fold over records, oldest first.
 //!
 //! A record holds the conditions of an interruption ([`Asks`]) and the deeds at an event
-//! ([`Deeds`](crate::pipeline::record::Deeds)); later records settle earlier interruptions. The rules, case by case,
-//! are in the table in `tests.rs`.
+//! ([`Deeds`](crate::pipeline::record::Deeds)); later records settle earlier interruptions. Denials of one
+//! message come within a second and count as one interruption. The rules, case by case, are in the table in
+//! `tests.rs`.
+//!
+//! No hook folds before its answer. `report` does when a person asks. `tidegate off` does to see whether a
+//! policy has been overridden too often in this project, and so does a session's start with `TIDEGATE_OFF`,
+//! after its answer. Such a policy steps down: it only advises there, by an entry in `off.json`, which every
+//! hook reads anyway. Only a person's override counts. An ignored policy stays as strict as it is: otherwise
+//! a model could loosen it.
 
 mod tally;
 

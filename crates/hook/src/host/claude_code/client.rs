@@ -1,5 +1,9 @@
-//! The client's process as the system shows it: its initial variables, and whether a caller is a client of the
-//! session. Read only if a decision depends on it. Linux only.
+//! The client's process as the system shows it: its initial variables, and whether a caller is a client of
+//! the session. Read only if a decision depends on it. Linux only.
+//!
+//! Any command can write a payload into a hook. So the session's marks name the clients that called its
+//! hooks, and another caller gets a gate's answer and changes nothing. The initial variables tell those of a
+//! person from those of a repository: the client adds the latter only after its start.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

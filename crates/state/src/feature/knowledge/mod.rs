@@ -1,4 +1,9 @@
 //! Flow and stock on disk: read leniently, written without losses.
+//!
+//! Every read is bounded and follows no link out of the project. Writes hold the project's lock in private
+//! state, which only Tidegate's processes know. People and models write without it, so [`edit`] starts again
+//! if a file changed meanwhile. An entry is in the archive before it leaves the flow: a crash in between
+//! leaves it in both, never in none.
 
 pub mod boundary;
 pub mod edit;

@@ -1,4 +1,8 @@
 //! The tools: their list, their arguments and their results.
+//!
+//! A tool is a definition and a function. Its schema is written by hand and is also the check of its
+//! arguments ([`schema`]), so the listed rules are the real ones. A failure is a result and not a protocol
+//! error: the model sees it.
 
 mod arguments;
 mod context_status;

@@ -1,14 +1,18 @@
 //! Classifies what a prompt asks for: a linear classifier over hashed features, trained from `corpus/phase`.
 //!
 //! ```text
-//! prompt ─ excerpt ─► lines that a person wrote ─ tokens ─► tokens ─ features ─► hashes ─ table ─► scores ─►
-//! Guess
+//! prompt ─ excerpt ─► lines that a person wrote ─ tokens ─► tokens ─ features ─► hashes ─ table ─► scores ─► Guess
 //! ```
 //!
-//! English and Japanese have a table of weights each. Nothing here depends on the platform: only additions,
-//! multiplications, divisions and square roots, which are the same everywhere, so that `cargo xtask
-//! train-phase`
-//! can compare its result to the byte.
+//! Pasted text is left out. Paths, names in code and numbers become classes. Features come in three groups,
+//! each normalised to the same length: words and their order, parts of words or Japanese characters, phrases
+//! of the lexicon.
+//!
+//! English and Japanese have a table of weights each, both in `parameters.bin`. The file is mapped and not
+//! copied: a prompt in a new process costs the pages that it touches (`cargo xtask bench` prints it).
+//! Nothing here depends on the platform: only additions, multiplications, divisions, square roots and an
+//! exponential function in Rust. So `cargo xtask train-phase` gives the same bytes everywhere, which `cargo
+//! xtask test` checks. `cargo xtask eval-phase` prints how often the answers are right.
 
 pub mod exponential;
 pub mod features;

@@ -1,12 +1,11 @@
 //! The weights of a language's features, as `cargo xtask train-phase` writes them.
 //!
-//! A feature that was not learned has no row, so most of an unseen prompt adds no noise. A row is found
-//! by the upper bits of its hash (the bucket) and identified by the lower ones.
+//! A feature that was not learned has no row, so most of an unseen prompt adds no noise. A row is found by
+//! the upper bits of its hash (the bucket) and identified by the lower ones.
 //!
 //! ```text
-//! section   lexicon, rows: u32, unit: f64, bias: f64 × 11, starts: u16 × (BUCKETS + 1), lower bits: u16 ×
-//! rows,
-//! (rarity: u8, weights: i8 × 11) × rows
+//! section   lexicon, rows: u32, unit: f64, bias: f64 × 11, starts: u16 × (BUCKETS + 1), lower bits: u16 × rows,
+//!           (rarity: u8, weights: i8 × 11) × rows
 //! file      section of English, section of Japanese; all little-endian
 //! ```
 

@@ -8,7 +8,7 @@ use crate::text::fold::narrow;
 use crate::text::one_line::single_spaced;
 use crate::time::Millis;
 
-/// The content of a `Confirmations` line.
+/// The content of a `Confirmed` line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Confirmations {
     pub count: u32,

@@ -73,7 +73,7 @@ pub struct Stock<'a> {
 /// An entry of stock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Learning<'a> {
-    /// From the text without the `Confirmations` line, so that confirming does not change it.
+    /// From the text without the `Confirmed` line, so that confirming does not change it.
     pub id: EntryId,
     /// The heading.
     pub title: &'a str,
@@ -111,9 +111,9 @@ pub struct Problem {
 pub enum LearningFault {
     /// No `Learning` line, or an empty one.
     NoLearning,
-    /// A second `Confirmations` line; only the first counts.
+    /// A second `Confirmed` line; only the first counts.
     SecondConfirmed,
-    /// No colon after `Confirmations`.
+    /// No colon after `Confirmed`.
     NoColon,
     /// The line does not begin with a number.
     NoCount,

@@ -25,7 +25,7 @@ pub(super) struct StockSection<'a> {
     pub(super) section: MarkdownSection<'a>,
     pub(super) id: EntryId,
     pub(super) blocks: Vec<TextBlock<'a>>,
-    /// The parsed `Confirmations` line.
+    /// The parsed `Confirmed` line.
     pub(super) read: Option<Result<(Confirmations, CountForm), LearningFault>>,
 }
 
@@ -246,7 +246,7 @@ pub(super) fn parse_bullet(line: &str) -> Option<LabelledBullet<'_>> {
     text = text.trim_start().strip_prefix(mark)?;
     has_colon = has_colon || colon(&mut text);
     let (value, bold) = (text.trim_start(), !mark.is_empty());
-    // `Confirmations` alone may begin any sentence.
+    // `Confirmed` alone may begin any sentence.
     let at = line.len() - value.len();
     (has_colon || bold).then_some(LabelledBullet { label, value, at, bold, colon: has_colon })
 }

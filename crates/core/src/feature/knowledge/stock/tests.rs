@@ -189,7 +189,7 @@ proptest! {
         let after = Stock::parse(&now).entries[at].confirmed.clone().unwrap();
         prop_assert_eq!(&after.date, "2026-11-16");
         prop_assert!(after.phases.contains(&"debug".to_owned()));
-        // Every line is there, except the `Confirmations` line.
+        // Every line is there, except the `Confirmed` line.
         let entry = &text[before.entries[at].range.clone()];
         let lines = entry.lines().filter(|line| parse_bullet(line).is_none_or(|found| found.label != BulletLabel::Confirmed));
         for line in lines {

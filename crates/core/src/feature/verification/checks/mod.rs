@@ -1,10 +1,15 @@
 //! The verifying commands of a project, and whether the success of a command line proves that one of them
-//! succeeded.
+//! succeeded. The rules are the tables in `checks.md`.
 //!
 //! One file per ecosystem: its manifests, its verifying commands, and what their success proves. A command
 //! counts only if the project has the ecosystem's manifest in the command's folder or above it, and only if
 //! the line could not have succeeded without it ([`Status::Decides`]). The tables include implied kinds:
 //! `cargo test` has built the code, so `cargo build` is not asked for as well.
+//!
+//! A path is relative to the project's root. In another folder that belongs to the project (an added
+//! directory, another worktree) it is the full path, in the marks too. Links and `~` are resolved before:
+//! the reader in `state` looks at the folders that a line names and those above them, and passes their
+//! manifests in.
 
 mod extra;
 mod kind;
