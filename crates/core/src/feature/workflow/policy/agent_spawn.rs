@@ -1,0 +1,226 @@
+//! An agent is about to be spawned: denied behind a gate or in a full context, otherwise with advice.
+
+use std::fmt::Write as _;
+
+use super::{
+    ActiveWorkflow, BLOCKED, ID, LAST, NOW, PLAN, SOON, describe_use, find_active, first_pending_gate,
+    gate_context, gate_text, new_phase_mark, until_boundary,
+};
+use crate::feature::config::Config;
+use crate::feature::facts::Facts;
+use crate::feature::marks::SessionMark;
+use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
+use crate::feature::workflow::check::GateReport;
+use crate::feature::workflow::marks::Mark;
+use crate::feature::workflow::settings::WorkflowMode;
+use crate::feature::workflow::standing::WorkflowStanding;
+use crate::feature::workflow::{AttachedWorkflow, Gate, Manifest, effect, words, work_id};
+use crate::feature::{CONTEXT_FOLDER, HANDOFF_FILE};
+
+pub(super) fn decide_spawn(
+    facts: &Facts<'_>,
+    config: &Config,
+    attached: Option<&AttachedWorkflow>,
+) -> Verdict {
+    let settings = &config.policies.workflow_gate;
+    let (standing, attached, damaged) = match find_active(facts, attached) {
+        ActiveWorkflow::Yes(standing, attached) => (Some(standing), Some(attached), false),
+        ActiveWorkflow::Damaged(attached) => (None, Some(attached), true),
+        ActiveWorkflow::No(because) if settings.mode != WorkflowMode::Strict => {
+            return Verdict::silent(because);
+        }
+        ActiveWorkflow::No(_) => (None, None, false),
+    };
+    let level = facts.meter.reading().and_then(|reading| settings.level(reading));
+    let pending = standing
+        .and_then(|standing| first_pending_gate(standing, &gate_context(facts, config, standing, attached)));
+    let phase = standing.and_then(|standing| Some((standing.manifest.as_ref().ok()?, standing)));
+    let mut verdict = AgentSpawn { facts, config, attached, level, pending, phase }.decide();
+    if damaged && verdict.call == Call::Pass && verdict.says.is_empty() {
+        verdict.because = "the manifest cannot be used, so nothing is known of gates";
+    }
+    verdict.effects.extend(
+        standing.and_then(|standing| new_phase_mark(facts, config, standing, attached?)).map(Effect::mark),
+    );
+    verdict
+}
+
+/// An agent about to be spawned.
+struct AgentSpawn<'a> {
+    facts: &'a Facts<'a>,
+    config: &'a Config,
+    attached: Option<&'a AttachedWorkflow>,
+    level: Option<u8>,
+    pending: Option<(Gate, GateReport)>,
+    phase: Option<(&'a Manifest, &'a WorkflowStanding)>,
+}
+
+impl AgentSpawn<'_> {
+    fn decide(self) -> Verdict {
+        let level = self.level.unwrap_or_default();
+        if level >= BLOCKED || self.pending.is_some() {
+            let denial = self.deny(level);
+            return if self.config.stepped_down(ID) { advise_instead(denial) } else { denial };
+        }
+        let mut verdict = self.advise(level);
+        self.advise_on_retry(&mut verdict);
+        verdict
+    }
+
+    fn noticed(&self, what: &str) -> bool {
+        self.facts.marks.value().is_some_and(|marks| marks.session.noticed(&until_boundary(what)))
+    }
+
+    fn deny(&self, level: u8) -> Verdict {
+        let lang = self.facts.lang;
+        let (mut reason, mut says, mut effects) = (String::new(), Vec::new(), Vec::new());
+        let mut once = |key: String, text: String| {
+            if !self.noticed(&key) {
+                let when_said = vec![Effect::mark(SessionMark::Notice(until_boundary(&key)))];
+                says.push(Say { to: Audience::User, text, weight: 60, explains: true, when_said });
+            }
+        };
+        if level >= BLOCKED {
+            let _ = write!(
+                reason,
+                "The agent was not spawned: from {BLOCKED}% of the way to a full context on, no agents are. {}.",
+                describe_use(self.facts)
+            );
+            reason += if self.facts.person.may_be_there() {
+                " Only the person can have the conversation compacted, with /compact; they are told. What is not in a file by then \
+                 survives as a summary."
+            } else {
+                " Nobody is there to have the conversation compacted. The work can go on without agents, in this thread and in small \
+                 steps; what is written to files stays."
+            };
+            once(BLOCKED.to_string(), words::spawn_blocked(lang, BLOCKED, self.facts.meter.reading()));
+        }
+        if level >= LAST && !self.noticed(&LAST.to_string()) {
+            let steps = self.phase.and_then(|(_, standing)| standing.steps());
+            effects.push(Effect::Workflow(effect::Effect::WriteHandoff(steps.into_iter().collect())));
+            effects.push(Effect::mark(SessionMark::Notice(until_boundary(&LAST.to_string()))));
+            let _ = write!(reason, " From {LAST}% on {CONTEXT_FOLDER}/{HANDOFF_FILE} is written.");
+            once(LAST.to_string(), words::handoff_written(lang, LAST, HANDOFF_FILE));
+        }
+        let mut asks = if level >= BLOCKED { Asks::compacted() } else { Asks::default() };
+        if let Some((gate, report)) = &self.pending {
+            let claimed = self
+                .phase
+                .and_then(|(manifest, _)| manifest.section(gate.after))
+                .is_some_and(|found| found.skipped);
+            let text = gate_text(*gate, report, claimed);
+            let _ = if reason.is_empty() {
+                write!(reason, "The agent was not spawned. {text}")
+            } else {
+                write!(reason, " {text}")
+            };
+            let key = format!("gate {}", gate.number);
+            once(key, words::gate_pending(lang, gate.number, gate.after, report.missing().len()));
+            asks.gate = Some(gate.number);
+        }
+        let because = match (level, &self.pending) {
+            (LAST.., _) => "the context is full: a handoff is written",
+            (BLOCKED.., None) => "the context is too full to spawn agents",
+            (BLOCKED.., Some(_)) => "the context is too full to spawn agents, and a gate was not let through",
+            _ => "a gate was not let through",
+        };
+        Verdict { call: Call::Deny, reason: Some(reason), because, says, asks, effects }
+    }
+
+    /// Number of the phase under way, and whether it spawns many agents.
+    fn phase(&self) -> (usize, bool) {
+        let current = self.phase.and_then(|(manifest, _)| {
+            let number = manifest.current?;
+            Some((number, manifest.workflow.phase(number)?.heavy))
+        });
+        let seen = || {
+            self.attached.and_then(AttachedWorkflow::current).map_or((0, false), |seen| (seen.number, false))
+        };
+        current.unwrap_or_else(seen)
+    }
+
+    fn advise(&self, level: u8) -> Verdict {
+        if self.level.is_none() {
+            return Verdict::silent("how full the context is is not known");
+        }
+        let (phase, heavy) = self.phase();
+        let step = match level {
+            NOW.. => NOW,
+            SOON.. => SOON,
+            PLAN.. => return Verdict::silent("from 60% on a compaction can be planned"),
+            _ => return Verdict::silent("there is room for agents"),
+        };
+        let key = format!("{step} {phase}");
+        let told = self.noticed(&key);
+        if told && !heavy {
+            return Verdict::silent("this level was said in this phase");
+        }
+        let mark = || vec![Effect::mark(SessionMark::Notice(until_boundary(&key)))];
+        let mut text = format!("{step}% of the way to a full context: {}.", describe_use(self.facts));
+        text += if step == NOW {
+            " From 85% on no agents are spawned. A compaction now keeps what stands in files."
+        } else {
+            " The next end of a phase is a good moment for a compaction."
+        };
+        text += &self.describe_summaries();
+        let mut says =
+            vec![Say { to: Audience::Model, text, weight: 70, explains: false, when_said: mark() }];
+        if step == NOW && !told {
+            let text = words::compact_now(self.facts.lang, self.facts.meter.reading());
+            says.push(Say { to: Audience::User, text, weight: 60, explains: false, when_said: mark() });
+        }
+        let because = if step == NOW { "a compaction is due now" } else { "a compaction is due soon" };
+        Verdict { says, asks: Asks::compacted(), ..Verdict::silent(because) }
+    }
+
+    /// Counts finished phases with a summary in the manifest.
+    fn describe_summaries(&self) -> String {
+        let Some((manifest, standing)) = self.phase else { return String::new() };
+        let Some(current) = manifest.current else { return String::new() };
+        let is_kept =
+            |number: &usize| manifest.section(*number).is_some_and(|section| section.summary.is_some());
+        let finished: Vec<usize> = (1..current).collect();
+        let missing: Vec<String> =
+            finished.iter().filter(|number| !is_kept(number)).map(ToString::to_string).collect();
+        let kept = finished.len() - missing.len();
+        let mut text =
+            format!(" {}: {kept} of {} finished phases have a summary", standing.path, finished.len());
+        if !missing.is_empty() {
+            let _ = write!(text, ", not {}", missing.join(", "));
+        }
+        text += ".";
+        text
+    }
+
+    /// Advises on repeating the work of a failed agent.
+    fn advise_on_retry(&self, verdict: &mut Verdict) {
+        let (Some(attached), Some((what, kind))) = (self.attached, self.facts.event.spawned_agent()) else {
+            return;
+        };
+        let ids = [work_id(what, kind), work_id(what, "")];
+        let Some(work) = ids.into_iter().find(|work| attached.failed.contains(work)) else { return };
+        let text = "An agent with this task failed before. For the next one, one line on what went wrong is enough in its prompt; the output \
+                    of the one that failed fills the context twice."
+            .to_owned();
+        let when_said = vec![Effect::mark(Mark::AgentRetried(work))];
+        verdict.says.push(Say { to: Audience::Model, text, weight: 65, explains: false, when_said });
+        if verdict.says.len() == 1 {
+            verdict.because = "the same work is spawned again after a failure";
+        }
+    }
+}
+
+/// Turns a denial into advice.
+fn advise_instead(denial: Verdict) -> Verdict {
+    let text = denial
+        .reason
+        .unwrap_or_default()
+        .replace("The agent was not spawned", "This agent would not have been spawned");
+    let say = Say { to: Audience::Model, text, weight: 70, explains: false, when_said: Vec::new() };
+    Verdict {
+        says: vec![say],
+        asks: denial.asks,
+        effects: denial.effects,
+        ..Verdict::silent("stepped down: a gate only advises")
+    }
+}

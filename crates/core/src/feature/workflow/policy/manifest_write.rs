@@ -1,0 +1,226 @@
+//! A manifest was written: who owns it, and whether a phase ended.
+
+use super::{
+    BLOCKED, LAST, NOW, SOON, describe_use, first_pending_gate, gate_context, gate_text, is_same_file,
+    list_missing, new_phase_mark, phase_name, until_boundary,
+};
+use crate::feature::config::Config;
+use crate::feature::facts::{Facts, Known};
+use crate::feature::marks::SessionMark;
+use crate::feature::verdict::{Asks, Audience, Effect, Say, Verdict};
+use crate::feature::workflow::manifest::is_feature_manifest;
+use crate::feature::workflow::marks::Mark;
+use crate::feature::workflow::standing::{GateContext, WorkflowStanding};
+use crate::feature::workflow::{AttachedWorkflow, Gate, Manifest, PhaseBegan, effect, words};
+
+/// Decides who owns the written manifest and whether a phase ended.
+pub(super) fn decide_manifest_write(
+    facts: &Facts<'_>,
+    config: &Config,
+    attached: Option<&AttachedWorkflow>,
+) -> Verdict {
+    let standing = match &facts.workflow {
+        Known::Value(standing) => standing,
+        Known::Absent => return Verdict::silent("no manifest was written"),
+        Known::Broken(_) => return Verdict::silent("the manifest cannot be read"),
+    };
+    let is_bound = attached.is_some_and(|attached| attached.manifest == standing.path);
+    let manifest = match &standing.manifest {
+        Ok(manifest) if is_bound || manifest.is_workflow(&standing.path) => manifest,
+        Err(damage) if is_bound || is_feature_manifest(&standing.path) => {
+            return report_broken_manifest(facts, standing, &damage.to_string());
+        }
+        _ => return Verdict::silent("that manifest tells of no workflow"),
+    };
+    if manifest.complete {
+        let left = is_bound.then_some(Effect::mark(Mark::WorkflowLeft));
+        return Verdict {
+            effects: left.into_iter().collect(),
+            ..Verdict::silent("the workflow is complete")
+        };
+    }
+    let anothers = standing.belongs_to_other_than(facts.event.session.as_str());
+    let Some(bound) = attached.filter(|_| is_bound && !anothers) else {
+        return match standing.held_elsewhere.zip(attached) {
+            // An agent may work on a task of its own in a worktree of its own.
+            _ if !facts.event.is_main_thread() => Verdict::silent("an agent wrote another manifest"),
+            _ if is_bound && !call_wrote(facts, &standing.path) => {
+                Verdict::silent("another session has the workflow now")
+            }
+            Some((gate, attached)) => stay_attached(facts, attached, standing, gate),
+            None => attach_session(manifest, standing),
+        };
+    };
+    follow_phase(facts, config, standing, manifest, bound)
+}
+
+/// The session's own manifest was written: checks whether a phase ended.
+fn follow_phase(
+    facts: &Facts<'_>,
+    config: &Config,
+    standing: &WorkflowStanding,
+    manifest: &Manifest,
+    bound: &AttachedWorkflow,
+) -> Verdict {
+    let (Some(number), Some(last)) = (manifest.current, bound.current()) else {
+        let mark = new_phase_mark(facts, config, standing, bound).map(Effect::mark);
+        return Verdict { effects: mark.into_iter().collect(), ..Verdict::silent("the phase is not known") };
+    };
+    if last.number == number {
+        return Verdict::silent("the phase is the same");
+    }
+    let level = facts.meter.reading().and_then(|reading| config.policies.workflow_gate.level(reading));
+    let began = |asked| {
+        let name = phase_name(manifest, number);
+        Mark::PhaseBegan(PhaseBegan { number, name, at: Some(facts.now), level, asked })
+    };
+    // As if the phase had already ended, at this level.
+    let mut then = bound.clone();
+    if let Mark::PhaseBegan(new) = &began(false) {
+        then.begin(new);
+    }
+    let at = gate_context(facts, config, standing, Some(&then));
+    let change = PhaseChange {
+        facts,
+        standing,
+        level: level.unwrap_or_default(),
+        at,
+        ended: last.number,
+        begins: number,
+    };
+    let (mut verdict, asked) = change.decide(manifest);
+    verdict.effects.insert(0, Effect::mark(began(asked)));
+    verdict
+}
+
+/// As far as the call shows.
+fn call_wrote(facts: &Facts<'_>, manifest: &str) -> bool {
+    let by_tool = facts.event.written_paths(|_| false).iter().any(|path| is_same_file(path, manifest));
+    by_tool
+        || facts
+            .verification
+            .files
+            .iter()
+            .filter_map(|file| file.inside.as_deref())
+            .any(|path| is_same_file(path, manifest))
+}
+
+/// Beginning another workflow is not a way around a blocking gate.
+fn stay_attached(
+    facts: &Facts<'_>,
+    attached: &AttachedWorkflow,
+    standing: &WorkflowStanding,
+    gate: usize,
+) -> Verdict {
+    let because = "a gate of this session's workflow was not let through";
+    let key = format!("stays {}", standing.path);
+    if facts.marks.value().is_some_and(|marks| marks.session.noticed(&until_boundary(&key))) {
+        return Verdict::silent(because);
+    }
+    let text = format!(
+        "This session stays in the workflow of {}: its gate {gate} was not let through. `tidegate gate check {gate}` shows what is \
+         missing; `tidegate gate detach` lets go of it, with the person's yes.",
+        attached.manifest
+    );
+    let when_said = vec![Effect::mark(SessionMark::Notice(until_boundary(&key)))];
+    let say = Say { to: Audience::Model, text, weight: 60, explains: false, when_said };
+    Verdict { says: vec![say], ..Verdict::silent(because) }
+}
+
+fn attach_session(manifest: &Manifest, standing: &WorkflowStanding) -> Verdict {
+    let new = standing.attach(manifest, None);
+    let (project, manifest) = (standing.root.clone(), standing.path.clone());
+    let own = effect::Effect::OwnManifest { project, manifest };
+    let effects = vec![Effect::mark(Mark::Workflow(Box::new(new))), Effect::Workflow(own)];
+    Verdict { effects, ..Verdict::silent("the workflow is this session's now") }
+}
+
+/// An unreadable manifest blocks nothing, but no gate can be passed with it: the model should know.
+fn report_broken_manifest(facts: &Facts<'_>, standing: &WorkflowStanding, why: &str) -> Verdict {
+    let key = format!("broken {}", crate::text::fnv::hash(why.bytes()));
+    if facts.marks.value().is_some_and(|marks| marks.session.noticed(&until_boundary(&key))) {
+        return Verdict::silent("the manifest cannot be used");
+    }
+    let text = format!(
+        "{} cannot be used as it is: {why}. Until it reads back no gate can be passed with it.",
+        standing.path
+    );
+    let when_said = vec![Effect::mark(SessionMark::Notice(until_boundary(&key)))];
+    let say = Say { to: Audience::Model, text, weight: 60, explains: false, when_said };
+    Verdict { says: vec![say], ..Verdict::silent("the manifest cannot be used") }
+}
+
+/// One phase ended and another begins.
+struct PhaseChange<'a> {
+    facts: &'a Facts<'a>,
+    standing: &'a WorkflowStanding,
+    level: u8,
+    at: GateContext<'a>,
+    ended: usize,
+    begins: usize,
+}
+
+impl PhaseChange<'_> {
+    /// Also returns whether a compaction is requested without a gate.
+    fn decide(&self, manifest: &Manifest) -> (Verdict, bool) {
+        let PhaseChange { facts, level, ended, begins, .. } = self;
+        let head = format!(
+            "Phase {ended} has ended and phase {begins} ({}) begins.",
+            phase_name(manifest, *begins).replace('_', " ")
+        );
+        let gate = first_pending_gate(self.standing, &self.at);
+        let full = (*level >= SOON).then(|| {
+            format!(
+                " {step}% of the way to a full context: {}.",
+                describe_use(facts),
+                step = self.ladder_step()
+            )
+        });
+        let (text, because, asks, asked) = match gate {
+            Some((gate, report)) => {
+                let claimed = manifest.section(gate.after).is_some_and(|found| found.skipped);
+                let mut text =
+                    format!("{head}{} {}", full.unwrap_or_default(), gate_text(gate, &report, claimed));
+                text += " Until then no agents are spawned.";
+                (text, "a gate lies before the phase that begins", Asks::gate(gate.number), false)
+            }
+            None if *level >= NOW => {
+                let report = self
+                    .standing
+                    .check_gate(Gate { number: 0, after: *ended }, &self.at.moment_after(*ended));
+                let missing = if report.is_met() { "nothing".to_owned() } else { list_missing(&report) };
+                let text = format!(
+                    "{head}{} From 85% on no agents are spawned. A compaction now keeps what stands in files; missing there of phase {ended}: \
+                     {missing}.",
+                    full.unwrap_or_default()
+                );
+                (text, "a phase has ended, and a compaction is due now", Asks::compacted(), true)
+            }
+            None if *level >= SOON => {
+                let text = format!(
+                    "{head}{} Before the next compaction it is enough that progress stands in {} and the phases that ended have a short \
+                     `summary` there.",
+                    full.unwrap_or_default(),
+                    self.standing.path
+                );
+                (text, "a phase has ended, and a compaction is due soon", Asks::compacted(), true)
+            }
+            None => return (Verdict::silent("a phase has ended"), false),
+        };
+        // Said at the end of a phase, it is not repeated before the first agent of the next one.
+        let said =
+            |step| vec![Effect::mark(SessionMark::Notice(until_boundary(&format!("{step} {begins}"))))];
+        let when_said = if *level >= SOON { said(SOON) } else { Vec::new() };
+        let mut says = vec![Say { to: Audience::Model, text, weight: 75, explains: false, when_said }];
+        if *level >= NOW {
+            let when_said = said(NOW);
+            let text = words::compact_now(facts.lang, facts.meter.reading());
+            says.push(Say { to: Audience::User, text, weight: 60, explains: false, when_said });
+        }
+        (Verdict { says, asks, ..Verdict::silent(because) }, asked)
+    }
+
+    fn ladder_step(&self) -> u8 {
+        [LAST, BLOCKED, NOW].into_iter().find(|step| self.level >= *step).unwrap_or(SOON)
+    }
+}

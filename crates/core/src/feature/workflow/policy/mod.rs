@@ -1,0 +1,299 @@
+//! Workflow gate: blocks agents behind a gate that was not cleared, and in a context that is nearly full.
+//!
+//! The rules, case by case, are in `workflow_gate.md` of this room. The model is never asked for a compaction:
+//! only a person can have the client compact.
+
+mod agent_spawn;
+mod manifest_write;
+
+use std::fmt::Write as _;
+
+use super::settings::WorkflowMode;
+use crate::event::{Event, EventKind};
+use crate::feature::config::Config;
+use crate::feature::facts::{Facts, Known, Needs};
+use crate::feature::marks::{Marks, UNTIL_BOUNDARY};
+use crate::feature::verdict::{Audience, Effect, Say, Verdict};
+use crate::feature::workflow::check::{COMPACTS_FROM, GateReport, PROGRESS_SKILL};
+use crate::feature::workflow::effect;
+use crate::feature::workflow::manifest::{MANIFEST_FILE, is_manifest};
+use crate::feature::workflow::marks::Mark;
+use crate::feature::workflow::standing::{GateContext, WorkflowStanding};
+use crate::feature::workflow::{AttachedWorkflow, Gate, Manifest, PhaseBegan, work_id};
+use crate::feature::{Mode, Policy};
+use crate::meter::short_tokens;
+
+pub use super::settings::Settings;
+
+pub const ID: &str = "workflow-gate";
+
+/// Levels of the ladder.
+const PLAN: u8 = 60;
+const SOON: u8 = 75;
+const NOW: u8 = COMPACTS_FROM;
+const BLOCKED: u8 = 85;
+const LAST: u8 = 95;
+
+/// Missing items listed.
+const MAX_LISTED: usize = 6;
+
+pub struct WorkflowGate;
+
+impl Policy for WorkflowGate {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn mode(&self, config: &Config) -> Mode {
+        match config.policies.workflow_gate.mode {
+            WorkflowMode::On | WorkflowMode::Strict => Mode::Live,
+            WorkflowMode::Shadow => Mode::Shadow,
+            WorkflowMode::Off => Mode::Off,
+        }
+    }
+
+    fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
+        let attached = marks.and_then(|marks| marks.workflow.attached.as_ref());
+        match event.kind {
+            EventKind::PreToolUse => {
+                event.spawned_agent().filter(|_| event.is_main_thread())?;
+                let workflow = attached.is_some();
+                Some(Needs { meter: true, current: workflow, workflow, ..Needs::default() })
+            }
+            EventKind::PostToolUse if writes_manifest(event, attached) => {
+                let shell = event.command_line().is_some();
+                let meter = event.is_main_thread();
+                let current = meter && attached.is_some();
+                let mut needs = Needs { meter, current, workflow: true, ..Needs::default() };
+                needs.verification.files = shell;
+                Some(needs)
+            }
+            EventKind::PostToolUse | EventKind::PostToolUseFailure => {
+                (attached.is_some() && event.is_main_thread() && event.spawn_failed()).then(Needs::default)
+            }
+            EventKind::UserPromptSubmit => {
+                attached.filter(|_| event.failed_agent().is_some()).map(|_| Needs::default())
+            }
+            EventKind::SessionStart if event.follows_compaction() && event.is_main_thread() => {
+                attached.map(|_| Needs { workflow: true, ..Needs::default() })
+            }
+            _ => None,
+        }
+    }
+
+    fn skills<'c>(&self, config: &'c Config) -> Vec<&'c str> {
+        let asks = config.policies.workflow_gate.mode == WorkflowMode::Strict;
+        asks.then_some(PROGRESS_SKILL).into_iter().collect()
+    }
+
+    fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
+        let attached = match &facts.marks {
+            Known::Value(marks) => marks.workflow.attached.as_ref(),
+            Known::Absent => None,
+            Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
+        };
+        match (facts.event.kind, attached) {
+            (EventKind::PreToolUse, _) => agent_spawn::decide_spawn(facts, config, attached),
+            (EventKind::SessionStart, Some(attached)) => remind_after_boundary(facts, attached),
+            (EventKind::UserPromptSubmit, Some(_)) => {
+                note_failed_agent(facts.event.failed_agent().map(|what| work_id(what, "")))
+            }
+            (EventKind::PostToolUse | EventKind::PostToolUseFailure, _)
+                if facts.event.spawned_agent().is_some() =>
+            {
+                note_failed_agent(facts.event.spawned_agent().map(|(what, kind)| work_id(what, kind)))
+            }
+            (EventKind::PostToolUse, _) => manifest_write::decide_manifest_write(facts, config, attached),
+            _ => Verdict::silent("no workflow is under way here"),
+        }
+    }
+}
+
+/// Judged by its input alone.
+pub fn writes_manifest(event: &Event<'_>, attached: Option<&AttachedWorkflow>) -> bool {
+    let paths = event.written_paths(|_| false);
+    if !paths.is_empty() {
+        let ours = |path: &str| attached.is_some_and(|attached| is_same_file(path, &attached.manifest));
+        return paths.iter().any(|path| is_manifest(path) || ours(path));
+    }
+    // Tidegate's own commands also write it, without naming it.
+    event
+        .command_line()
+        .is_some_and(|line| line.contains(MANIFEST_FILE) || attached.is_some() && line.contains(" gate "))
+}
+
+/// Compares a full path with one that may be relative to the root.
+pub fn is_same_file(path: &str, manifest: &str) -> bool {
+    path == manifest || path.strip_suffix(manifest).is_some_and(|before| before.ends_with('/'))
+}
+
+fn note_failed_agent(work: Option<u64>) -> Verdict {
+    let effects = work.map(|work| Effect::mark(Mark::AgentFailed(work)));
+    Verdict { effects: effects.into_iter().collect(), ..Verdict::silent("an agent failed") }
+}
+
+fn until_boundary(what: &str) -> String {
+    format!("{UNTIL_BOUNDARY}{what}")
+}
+
+fn gate_context<'a>(
+    facts: &'a Facts<'_>,
+    config: &Config,
+    standing: &WorkflowStanding,
+    attached: Option<&'a AttachedWorkflow>,
+) -> GateContext<'a> {
+    let marks = facts.marks.value();
+    let settings = &config.policies.workflow_gate;
+    GateContext {
+        strict: settings.mode == WorkflowMode::Strict,
+        level: facts.meter.reading().and_then(|reading| settings.level(reading)),
+        boundary: marks.and_then(|marks| marks.session.boundary),
+        session: marks.and_then(|marks| marks.session.began),
+        attached,
+        written: standing.written,
+    }
+}
+
+/// The session's workflow at this event.
+enum ActiveWorkflow<'a> {
+    Yes(&'a WorkflowStanding, &'a AttachedWorkflow),
+    /// The manifest cannot be used, so its gates are unknown.
+    Damaged(&'a AttachedWorkflow),
+    /// With the reason.
+    No(&'static str),
+}
+
+fn find_active<'a>(facts: &'a Facts<'_>, attached: Option<&'a AttachedWorkflow>) -> ActiveWorkflow<'a> {
+    let Some(attached) = attached else { return ActiveWorkflow::No("no workflow is under way here") };
+    let standing = match &facts.workflow {
+        Known::Value(standing) => standing,
+        Known::Absent => return ActiveWorkflow::No("the manifest is gone"),
+        Known::Broken(_) => return ActiveWorkflow::Damaged(attached),
+    };
+    match &standing.manifest {
+        _ if standing.belongs_to_other_than(facts.event.session.as_str()) => {
+            ActiveWorkflow::No("another session has the workflow now")
+        }
+        _ if standing.is_untouched(facts.now) => ActiveWorkflow::No("the workflow was not touched for a day"),
+        Ok(manifest) if manifest.complete => ActiveWorkflow::No("the workflow is complete"),
+        Ok(_) => ActiveWorkflow::Yes(standing, attached),
+        Err(_) => ActiveWorkflow::Damaged(attached),
+    }
+}
+
+/// The first gate that blocks agents, with its report.
+fn first_pending_gate(standing: &WorkflowStanding, at: &GateContext<'_>) -> Option<(Gate, GateReport)> {
+    let manifest = standing.manifest.as_ref().ok()?;
+    standing.pending_gates().into_iter().find_map(|gate| {
+        let report = standing.check_gate(gate, &at.moment_after(gate.after));
+        // The manifest claims that it was passed: believed if all conditions are met.
+        let claimed =
+            manifest.passed(gate.number).is_some_and(|passed| passed.status.as_deref() == Some("passed"));
+        (!(claimed && report.is_met())).then_some((gate, report))
+    })
+}
+
+/// `None` if the phase is the one last seen.
+fn new_phase_mark(
+    facts: &Facts<'_>,
+    config: &Config,
+    standing: &WorkflowStanding,
+    attached: &AttachedWorkflow,
+) -> Option<Mark> {
+    let manifest = standing.manifest.as_ref().ok()?;
+    let number = manifest.current?;
+    let last = attached.current();
+    if last.is_some_and(|last| last.number == number) {
+        return None;
+    }
+    let level = facts.meter.reading().and_then(|reading| config.policies.workflow_gate.level(reading));
+    let at = last.map(|_| standing.written.unwrap_or(facts.now));
+    Some(Mark::PhaseBegan(PhaseBegan { number, name: phase_name(manifest, number), at, level, asked: false }))
+}
+
+fn phase_name(manifest: &Manifest, number: usize) -> String {
+    manifest.workflow.phase(number).map(|phase| phase.name.clone()).unwrap_or_default()
+}
+
+/// Context use in a few words.
+fn describe_use(facts: &Facts<'_>) -> String {
+    let Some(reading) = facts.meter.reading() else { return String::new() };
+    match (reading.window, reading.used_pct(), reading.left()) {
+        (Some(window), Some(percent), Some(left)) => {
+            let before = if window.compact_at.is_some() {
+                "before the client compacts"
+            } else {
+                "before the window is full"
+            };
+            format!(
+                "{}% of {} tokens are in use, {} are left {before}",
+                percent.round() as u64,
+                short_tokens(window.tokens),
+                short_tokens(left)
+            )
+        }
+        _ => format!("{} tokens are in use", short_tokens(reading.used)),
+    }
+}
+
+fn list_missing(report: &GateReport) -> String {
+    let missing = report.missing();
+    let (shown, more) = missing.split_at(missing.len().min(MAX_LISTED));
+    let mut text = shown.join("; ");
+    if !more.is_empty() {
+        let _ = write!(text, "; and {} more", more.len());
+    }
+    text
+}
+
+/// Explains a blocking gate to the model.
+fn gate_text(gate: Gate, report: &GateReport, claimed_skipped: bool) -> String {
+    let Gate { number, after } = gate;
+    let mut text = format!("Gate {number}, after phase {after} ({}), was not let through.", report.phase);
+    let _ = if report.is_met() {
+        write!(text, " Everything that it wants is there: `tidegate gate pass {number}` records it.")
+    } else {
+        write!(
+            text,
+            " Missing: {}. `tidegate gate note {after}` writes into the section, `tidegate gate check {number}` shows what is missing, \
+             `tidegate gate pass {number}` lets the next agent through.",
+            list_missing(report)
+        )
+    };
+    if claimed_skipped {
+        text += " The manifest says that it was skipped, but no person said so here.";
+    }
+    text
+}
+
+/// A compaction may have removed the workflow from the conversation.
+fn remind_after_boundary(facts: &Facts<'_>, attached: &AttachedWorkflow) -> Verdict {
+    let standing = match find_active(facts, Some(attached)) {
+        ActiveWorkflow::Yes(standing, _) => Some(standing),
+        ActiveWorkflow::Damaged(_) => None,
+        ActiveWorkflow::No(because) => return Verdict::silent(because),
+    };
+    let mut text = format!("Before this compaction: {}.", attached.key_fact());
+    if let Some(gate) = standing.and_then(|standing| standing.pending_gates().into_iter().next()) {
+        let _ = write!(
+            text,
+            " Gate {0}, after phase {1}, was not let through yet: `tidegate gate check {0}` shows what is missing.",
+            gate.number, gate.after
+        );
+    }
+    let say = Say { to: Audience::Model, text, weight: 90, explains: false, when_said: Vec::new() };
+    let asked = attached.seen.iter().rev().nth(1).filter(|left| left.asked);
+    let noted = asked.zip(standing.and_then(|standing| standing.manifest.as_ref().ok())).and_then(
+        |(left, manifest)| {
+            let section = manifest.section(left.number)?.key.clone();
+            let (project, manifest) = (attached.project.clone(), attached.manifest.clone());
+            let note = effect::Effect::NoteCompaction { project, manifest, section };
+            Some([Effect::Workflow(note), Effect::mark(Mark::CompactionNoted(left.number))])
+        },
+    );
+    Verdict {
+        says: vec![say],
+        effects: noted.into_iter().flatten().collect(),
+        ..Verdict::silent("a workflow outlives the compaction")
+    }
+}
