@@ -521,7 +521,11 @@ fn count_unpromoted(here: &Here, root: &Path) -> usize {
 
 /// Policies that are off by command, which counts at once, or by the client's environment, which only its hooks see;
 /// and those that stepped down.
-fn list_switches(here: &Here, session: &Session, records: &[Record]) -> (Vec<String>, Vec<String>) {
+pub(crate) fn list_switches(
+    here: &Here,
+    session: &Session,
+    records: &[Record],
+) -> (Vec<String>, Vec<String>) {
     let root = session.marks.session.root.as_deref().map(Path::new);
     let mut config = Config { off_by_command: Vec::new(), stepped_down: Vec::new(), ..here.config.clone() };
     switches::read(&here.state).apply(&mut config, here.now, root, Some(session.id.as_str()));

@@ -210,7 +210,7 @@ fn look_for_left(here: &Here, once: bool) {
     }
 }
 
-/// WorkerEvent for a person who waits.
+/// Shows the worker's progress to a person who waits.
 struct ShownProgress {
     once: bool,
     start: Instant,

@@ -4,7 +4,6 @@
 //! A person or a script is not asked about the first three: only an agent under the hooks has a reason to remove them. A
 //! script counts as one only while no session runs: an agent can start a command outside of its own processes.
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use super::arguments::{InstallReport, InstallTarget};
@@ -13,7 +12,7 @@ use super::links_out::LinkOut;
 use super::target::Target;
 use crate::shell::quote_path;
 use tidegate_core::pipeline::record::Deeds;
-use tidegate_hook::host::claude_code::client;
+use tidegate_hook::process::is_agent_at_work;
 
 use crate::approval::{self, Consent, Request};
 use crate::command::init::{self, Preset};
@@ -94,16 +93,7 @@ pub(crate) fn not_followed(link: &LinkOut) -> CliError {
 
 fn may_be_agent(target: &Target) -> bool {
     approval::is_by_agent(&target.env)
-        || !approval::is_at_terminal() && Here::find().is_ok_and(|here| is_in_use(&here, target))
-}
-
-/// A client is running under the hooks of this install.
-fn is_in_use(here: &Here, target: &Target) -> bool {
-    here.all().iter().any(|session| {
-        let known = &session.marks.session;
-        let is_here = || known.root.as_deref().is_some_and(|root| Path::new(root).starts_with(&target.root));
-        (target.is_user || is_here()) && known.clients.iter().any(client::is_running)
-    })
+        || !approval::is_at_terminal() && is_agent_at_work((!target.is_user).then_some(target.root.as_path()))
 }
 
 fn target_arguments(target: &Target) -> String {

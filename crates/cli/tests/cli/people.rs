@@ -828,17 +828,37 @@ fn a_terminal_below_an_agent_is_not_a_person() {
 #[cfg(target_os = "linux")]
 #[test]
 fn while_a_session_runs_a_command_without_a_terminal_may_be_an_agents() {
-    let sandbox = attended();
+    let sandbox = Sandbox::new();
     assert_eq!(sandbox.run(&["init"]).code, Some(0));
     let settings = sandbox.project().join(".claude/settings.local.json");
+    let program = sandbox.path().join("claude");
+    // By another process: a program that is still open for writing cannot be started.
+    assert!(
+        Command::new("cp").args(["/bin/sleep".as_ref(), program.as_os_str()]).status().expect("cp").success()
+    );
+    let mut agent =
+        Command::new(&program).arg("60").current_dir(sandbox.project()).spawn().expect("it starts");
+    let elsewhere = sandbox.path().join("other-state");
     for args in [&["uninstall"] as &[&str], &["init", "--preset", "observe"]] {
-        let ran = sandbox.run(args);
-        assert!(ran.failed().contains("needs a person's yes"), "{ran:?}");
-        assert!(settings.exists());
+        for moved in [false, true] {
+            let mut command = sandbox.command(args);
+            if moved {
+                command.env("TIDEGATE_STATE_DIR", &elsewhere);
+            }
+            let mut running = Running::start(command);
+            running.close();
+            let ran = running.end();
+            assert!(ran.failed().contains("needs a person's yes"), "{ran:?}");
+            assert!(settings.exists());
+        }
     }
     let ran = at_terminal(&sandbox, &["uninstall"], "");
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(!settings.exists());
+    end(&mut agent);
+    // Nothing runs there: a script may do it.
+    assert_eq!(sandbox.run(&["init"]).code, Some(0));
+    assert_eq!(sandbox.run(&["uninstall"]).code, Some(0));
 }
 
 /// An agent starts a second client, and types into it.

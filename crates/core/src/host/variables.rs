@@ -1,4 +1,4 @@
-//! Variables of a host.
+//! Environment variables that a host sets for its hooks or reads itself, as values that are the same for all hosts.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ pub struct HostVariables {
     pub compaction: CompactionVariables,
 }
 
-/// Variables about compaction. They count more than the host's files.
+/// Variables about compaction. They override the host's files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CompactionVariables {
     /// The host does not compact by itself.

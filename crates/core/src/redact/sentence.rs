@@ -21,7 +21,7 @@ static VERBS: Words = "is ist lautet heißt es";
 
 /// Words before a value that is replaced, and between it and the one that takes its place.
 static FROM: Words = "from von de desde";
-static TO: Words = "to auf a por";
+static TO: Words = "to auf zu a por";
 
 /// The same behind the value, in other scripts.
 static BEHIND: [&str; 3] = ["から", "에서", "부터"];

@@ -22,7 +22,26 @@ pub(crate) struct Processes<'a> {
     folder: Option<&'a Path>,
 }
 
+/// An agent works in this folder, or anywhere if none is named. Variables do not matter, and a folder that was moved is
+/// still the agent's.
+pub fn is_agent_at_work(folder: Option<&Path>) -> bool {
+    let processes = Processes::of_system();
+    let is_inside = |process: u64| {
+        folder.is_none_or(|folder| {
+            let current = processes.at(process, "cwd").and_then(|link| fs::read_link(link).ok());
+            current.is_some_and(|current| current.starts_with(folder))
+        })
+    };
+    processes.all().any(|process| is_inside(process) && processes.host(process).is_some())
+}
+
 impl Processes<'_> {
+    fn all(&self) -> impl Iterator<Item = u64> {
+        let entries =
+            self.folder.and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+    }
+
     pub(crate) fn of_system() -> Processes<'static> {
         Processes { folder: cfg!(target_os = "linux").then(|| Path::new("/proc")) }
     }

@@ -27,7 +27,7 @@ pub enum Delivered {
     Waits,
 }
 
-/// TeamChanges by other machines.
+/// Changes by other machines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TeamChanges {
     /// Topics and decisions, referenced rows first. Their other references are removed.
@@ -84,7 +84,7 @@ impl PostgresStore {
         self.link.transaction(Purpose::Writing, &async |at| super::forget::forget_uids(at, uids).await)
     }
 
-    /// TeamChanges in these projects after a position.
+    /// Changes in these projects after a position.
     pub fn read_changes(
         &mut self,
         machine: &str,

@@ -1,4 +1,4 @@
-//! Scores how well a text fits a question, and picks the passage to show.
+//! Scores how well a text fits a question (BM25, with bonuses for title and phrases), and picks the passage to show.
 
 use tidegate_core::text::cut::first_bytes;
 use tidegate_core::time::Millis;
@@ -12,7 +12,7 @@ const TITLE: f64 = 4.0;
 /// The higher, the longer repetitions keep raising the score.
 const SATURATION: f64 = 1.2;
 
-/// In atoms.
+/// The length, in atoms, that neither raises nor lowers a score.
 const USUAL_LENGTH: f64 = 250.0;
 
 /// The half-life of freshness: thirty days in milliseconds.

@@ -29,7 +29,7 @@ const OF_THE_SESSION: [&str; 14] = [
     "CLAUDE_PROJECT_DIR",
 ];
 
-/// The instruction may be on the command line, the message may not: other users can read that.
+/// The message goes through stdin: other users can read command lines. The instruction is not secret.
 pub(crate) fn ask_claude(program: &Path, model: &str, question: &ModelQuestion, limit: Duration) -> Asked {
     let folder = match tempfile::Builder::new().prefix("tidegate-").tempdir() {
         Ok(folder) => folder,

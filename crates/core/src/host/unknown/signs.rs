@@ -1,4 +1,4 @@
-//! The signs of hosts without a folder of their own.
+//! How to recognise hosts whose calls are only recorded. Without this, they would be answered as if they were Claude Code.
 
 use crate::host::Host;
 use crate::host::detect::{Signs, Traces};
@@ -49,7 +49,7 @@ pub(super) fn traces(host: Host) -> Traces {
     }
 }
 
-/// By members and names that Claude Code 2.1.325 does not send.
+/// Recognises payloads by members and names that Claude Code 2.1.325 does not send.
 pub(super) fn sent(host: Host, signs: &Signs<'_>) -> bool {
     match host {
         Host::Cursor => signs.has(&["cursor_version", "conversation_id"]),

@@ -15,9 +15,9 @@ pub(super) struct Shell {
     pub(super) folder: Spot,
     pub(super) errexit: bool,
     pub(super) pipefail: bool,
-    /// It may have ended with success.
+    /// The shell may have ended before this point with success (`exit`, `exec`, `set -n`, an unknown `eval`).
     pub(super) left: bool,
-    /// The body of the loop may have ended.
+    /// `break`, `continue` or `return` may have skipped the rest of the body.
     pub(super) cut: bool,
     /// `PATH` has changed: a command's name may mean another program.
     pub(super) path: bool,
@@ -56,7 +56,7 @@ impl Shell {
         Some(format!("{home}{rest}"))
     }
 
-    /// Keeps a variable, unless there are too many or it is too long.
+    /// Sets a variable. Above the limits its value becomes unknown: an old value must not survive.
     pub(super) fn assign(&mut self, name: String, value: Word) {
         if name == "PATH" {
             self.path |= !harmless_path(&value);
@@ -69,7 +69,7 @@ impl Shell {
         }
     }
 
-    /// After something that may or may not have happened.
+    /// Keeps only what holds whether `other` happened or not.
     pub(super) fn merge(&mut self, other: Shell) {
         if self.folder != other.folder {
             self.folder = Spot::Unknown;

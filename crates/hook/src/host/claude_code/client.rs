@@ -67,11 +67,6 @@ pub(crate) fn describe_process(client: u64) -> Option<ClientProcess> {
     describe(Processes::of_system(), client)
 }
 
-/// The same process, not another one with its number.
-pub fn is_running(client: &ClientProcess) -> bool {
-    describe_process(client.process).as_ref() == Some(client)
-}
-
 fn describe(processes: Processes<'_>, client: u64) -> Option<ClientProcess> {
     Some(ClientProcess { process: client, since: processes.since(client)? })
 }

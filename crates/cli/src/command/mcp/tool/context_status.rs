@@ -7,7 +7,7 @@ use tidegate_core::pipeline::record::MeterRecord;
 
 use super::{Content, Does, Done, Tool, parse_arguments, schema};
 use crate::command::mcp::session;
-use crate::command::status::{Cycle, InWorkflow, Unverified};
+use crate::command::status::{Cycle, InWorkflow, Unverified, list_switches};
 use crate::error::CliError;
 use crate::sessions::Here;
 
@@ -81,7 +81,7 @@ fn call(given: Value) -> Done {
     let here = Here::find()?;
     let (session, newest) = session::find_session(&here, session.as_deref())?;
     let (meter, forecast) = here.meter(Some(&session), None);
-    let switched_off = newest.map(|record| record.off).unwrap_or_default();
+    let (switched_off, _) = list_switches(&here, &session, newest.as_slice());
     let held = !switched_off.iter().any(|policy| policy == "verify-stop");
     let mut status = Status {
         summary: String::new(),
