@@ -151,7 +151,8 @@ fn a_model_cannot_approve_by_itself() {
     }
     assert_eq!(switched_off(&tidegate), Vec::<Value>::new());
     let became = |text: &str| tidegate.journal().iter().any(|record| record.to_string().contains(text));
-    assert!(became("nobody is there to approve it") && became("no request waits with this code"));
+    // The second client is below the first one.
+    assert!(became("not-client") && became("no request waits with this code"));
 }
 
 /// One shell command takes the code, sends its own payload to the hook, and uses the approval; another asks

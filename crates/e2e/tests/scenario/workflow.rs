@@ -336,13 +336,18 @@ fn the_same_work_again_after_a_failure() {
                 "run_in_background": background });
             Reply::tool("Agent", input)
         };
-        let mut script = Script::new()
-            .main(gate("start x").used(20_000))
-            .main(spawn("BAD", background).used(21_000))
-            .subagent("BAD", Reply::error(403, "permission_error", "no"));
+        let mut script =
+            Script::new().main(gate("start x").used(20_000)).main(spawn("BAD", background).used(21_000));
         if background {
-            script = script.main(Reply::text("it is under way").used(21_500));
+            // An agent that fails before the turn ends is not told of any more: then the client is done.
+            let journal = home.state().join("journal");
+            let wait =
+                format!("until grep -qs '\"event\":\"Stop\"' {}/*; do sleep 0.1; done", journal.display());
+            script = script
+                .subagent("BAD", Reply::bash(format!("timeout 20 sh -c '{}'", wait.replace('\'', "'\\''"))))
+                .main(Reply::text("it is under way").used(21_500));
         }
+        script = script.subagent("BAD", Reply::error(403, "permission_error", "no"));
         let script = script
             .main(spawn("GOOD", false).used(22_000))
             .subagent("GOOD", Reply::text("found").used(9_000))

@@ -87,6 +87,11 @@ fn what_is_switched_off_is_said() {
     assert_eq!(result["structuredContent"]["switched_off"], json!(["pressure"]), "{result}");
     let text = result["content"][0]["text"].as_str().expect("text");
     assert!(text.ends_with("Switched off in this session: pressure."), "{text}");
+    // By the command, too.
+    sandbox.config("[approval]\nunattended = [\"off\"]\n");
+    let _ = sandbox.run(&["off", "verify-stop"]).ok();
+    let result = status(&sandbox, &json!({ "session": SESSION }));
+    assert_eq!(result["structuredContent"]["switched_off"], json!(["pressure", "verify-stop"]), "{result}");
 }
 
 /// The client clears the conversation and keeps the server, which still has the old session in its environment.
