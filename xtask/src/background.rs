@@ -62,6 +62,13 @@ fn at_lowest_priority(command: &Command) -> Command {
         yielding.arg(command.get_program());
     }
     yielding.args(command.get_args()).current_dir(workspace::root());
+    // Also those that were taken out: cargo builds anew what was built with other variables.
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => yielding.env(name, value),
+            None => yielding.env_remove(name),
+        };
+    }
     yielding
 }
 
@@ -75,4 +82,18 @@ fn run_collecting(command: &mut Command) -> Done<String> {
     }
     let complaint = String::from_utf8_lossy(&ran.stderr);
     Err(Failure::new(format!("`{name}` ended with {}:\n{printed}{complaint}", ran.status)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_are_the_same_at_the_lowest_priority() {
+        let mut command = Command::new("cargo");
+        command.arg("build").env("SET", "1").env_remove("TAKEN_OUT");
+        let yielding = at_lowest_priority(&command);
+        assert!(yielding.get_envs().eq(command.get_envs()));
+        assert!(yielding.get_args().any(|word| word == "build"));
+    }
 }
