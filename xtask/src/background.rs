@@ -62,7 +62,7 @@ fn at_lowest_priority(command: &Command) -> Command {
         yielding.arg(command.get_program());
     }
     yielding.args(command.get_args()).current_dir(workspace::root());
-    // Also those that were taken out: cargo builds anew what was built with other variables.
+    // Removed variables count, too: cargo rebuilds crates whose variables changed.
     for (name, value) in command.get_envs() {
         match value {
             Some(value) => yielding.env(name, value),

@@ -91,7 +91,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let request = Request {
         name: "off",
         command: approved_command(args, &off.scope),
-        // An approval is for once, and was taken for an end of the time without one.
+        // The approval says "once", which people took for the duration.
         about: off.until.is_none().then(|| format!("switches {policy} off until it is switched on again")),
         would: &[format!("This would switch {policy} off {}.", describe_off(&off))],
         approved: args.approved,

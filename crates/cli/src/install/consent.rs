@@ -1,8 +1,8 @@
 //! Steps of an install that need a person. An agent may not remove the hooks, point them elsewhere, or choose a preset
 //! other than the strictest. Only a person at a terminal may agree to writing through a link out of the project.
 //!
-//! A person or a script is not asked about the first three: only an agent under the hooks has a reason to remove them. A
-//! script counts as one only while no session runs: an agent can start a command outside of its own processes.
+//! A person or a script is not asked about the first three: only an agent under the hooks has a reason to remove them. While
+//! an agent works in the project, a script may be the agent's: it can start a command outside of its own processes.
 
 use std::process::ExitCode;
 

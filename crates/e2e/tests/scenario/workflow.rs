@@ -339,7 +339,7 @@ fn the_same_work_again_after_a_failure() {
         let mut script =
             Script::new().main(gate("start x").used(20_000)).main(spawn("BAD", background).used(21_000));
         if background {
-            // An agent that fails before the turn ends is not told of any more: then the client is done.
+            // If the agent fails before the turn ends, the client does not report it and ends.
             let journal = home.state().join("journal");
             let wait =
                 format!("until grep -qs '\"event\":\"Stop\"' {}/*; do sleep 0.1; done", journal.display());

@@ -22,8 +22,8 @@ pub(crate) struct Processes<'a> {
     folder: Option<&'a Path>,
 }
 
-/// An agent works in this folder, or anywhere if none is named. Variables do not matter, and a folder that was moved is
-/// still the agent's.
+/// An agent's program has its current folder here, or anywhere if no folder is named. Processes show that whatever the
+/// variables say, also after the folder was moved.
 pub fn is_agent_at_work(folder: Option<&Path>) -> bool {
     let processes = Processes::of_system();
     let is_inside = |process: u64| {
