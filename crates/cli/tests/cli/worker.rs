@@ -132,19 +132,22 @@ fn with_nothing_to_do_nothing_is_made() {
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (Some(0), "", ""));
 }
 
-/// Kills workers until so many died over a job, and so many when only summaries were left to do; gives the relays that there were.
-fn kill(machine: &Machine, over_jobs: usize, over_summaries: usize) -> BTreeSet<String> {
+/// Where a worker was when it was killed.
+#[derive(Clone, Copy, PartialEq)]
+enum Death {
+    OverJobs,
+    OverSummaries,
+}
+
+/// Kills workers until so many died there; adds the relays that there were.
+fn kill(machine: &Machine, wanted: Death, deaths: usize, uids: &mut BTreeSet<String>) {
     const JOBS: usize = 3;
-    let mut uids = BTreeSet::new();
-    // How long one takes that is left alone is found out on the way: whoever survives makes it shorter.
+    // How long one takes that is left alone is found out on the way: whoever gets further makes it shorter.
     let mut longest = Duration::from_millis(30);
-    let (mut jobs, mut summaries, mut rounds, mut seed) = (0, 0, 0, 7_u64);
-    while jobs < over_jobs || summaries < over_summaries {
+    let (mut died, mut rounds, mut seed) = (0, 0, 7_u64);
+    while died < deaths {
         rounds += 1;
-        assert!(
-            rounds <= 10 * (over_jobs + over_summaries),
-            "{jobs} and {summaries} died in {rounds} rounds"
-        );
+        assert!(rounds <= 20 * deaths, "{died} of {deaths} died in {rounds} rounds");
         for _ in machine.jobs()..JOBS {
             let uid = format!("u{}", uids.len());
             machine.turn(&format!("s{}", uids.len() % 5), &uid);
@@ -153,25 +156,32 @@ fn kill(machine: &Machine, over_jobs: usize, over_summaries: usize) -> BTreeSet<
         let mut command = machine.sandbox.command(&["worker"]);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().expect("a worker");
-        // Some die before they begin, some in the middle, some not at all.
+        if wanted == Death::OverSummaries {
+            while machine.jobs() > 0 && child.try_wait().expect("a worker").is_none() {
+                std::thread::yield_now();
+            }
+        }
+        // Some die at once, some in the middle, some not at all.
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         std::thread::sleep(longest.mul_f64((seed >> 33) as f64 / f64::from(1_u32 << 31)));
         let _ = child.kill();
         let killed = !child.wait().expect("it ends").success();
-        let left = machine.jobs();
-        let over_job = killed && left > 0;
-        let over_summary = killed && left == 0 && !retries::read(&machine.state).summaries.is_empty();
-        longest = longest.mul_f64(if over_job || over_summary { 1.03 } else { 0.9 });
-        jobs += usize::from(over_job);
-        summaries += usize::from(over_summary);
+        let there = match wanted {
+            Death::OverJobs => machine.jobs() > 0,
+            Death::OverSummaries => {
+                machine.jobs() == 0 && !retries::read(&machine.state).summaries.is_empty()
+            }
+        };
+        longest = longest.mul_f64(if killed && there { 1.03 } else { 0.9 });
+        died += usize::from(killed && there);
     }
-    uids
 }
 
 #[test]
 fn killed_at_any_moment_every_relay_is_there_once() {
     let machine = Machine::new();
-    let uids = kill(&machine, 200, 0);
+    let mut uids = BTreeSet::new();
+    kill(&machine, Death::OverJobs, 200, &mut uids);
     machine.emptied();
     machine.holds(&uids);
 }
@@ -179,7 +189,9 @@ fn killed_at_any_moment_every_relay_is_there_once() {
 #[test]
 fn killed_while_somebody_sums_up_every_relay_is_there_once_and_summed_up() {
     let machine = with_claude("calls_per_hour = 10000", Some(&prints("Title\nUser: asked / AI: answered")));
-    let uids = kill(&machine, 20, 20);
+    let mut uids = BTreeSet::new();
+    kill(&machine, Death::OverJobs, 20, &mut uids);
+    kill(&machine, Death::OverSummaries, 20, &mut uids);
     machine.emptied();
     machine.holds(&uids);
     for log in machine.logs() {
