@@ -1,14 +1,23 @@
 //! The only writer of stdout and stderr outside the hooks. A reader that went away is no error.
 //!
-//! Everything that is printed may hold text which others wrote, so no character that steers a terminal or hides passes. Only
-//! clap's help has colours, and clap prints that itself.
+//! A command puts what it says to people on a [`page::Page`], in both languages; the page is folded and coloured when it is
+//! printed. Everything that is printed may hold text which others wrote, so no character that steers a terminal or hides
+//! passes: colours are added afterwards. Clap prints its help itself.
+
+mod fold;
+pub(crate) mod page;
+pub(crate) mod table;
+pub(crate) mod terminal;
+pub(crate) mod text;
+#[cfg(test)]
+mod tests;
 
 use std::io::Write;
 
 use serde::Serialize;
 use tidegate_core::text::hidden::{escape_in_json, show_hidden};
 
-/// Returns `false` once the reader is gone.
+/// One line as it is, for other programs and for lines that are copied. Returns `false` once the reader is gone.
 pub(crate) fn line(text: &str) -> bool {
     raw(&show_hidden(text))
 }
