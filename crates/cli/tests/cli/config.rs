@@ -21,9 +21,9 @@ fn a_broken_config_disables_nothing_and_is_recorded() {
     let broken: [&[u8]; 9] = [
         b"[pressure\n",
         b"\xff\xfe",
-        b"[pressure]\nmode = \"loud\"\n",
-        b"[pressure]\ninfo = 5\n",
-        b"[pressure]\nunheard_of = 1\n",
+        b"[context_warning]\nmode = \"loud\"\n",
+        b"[context_warning]\ninfo = 5\n",
+        b"[context_warning]\nunheard_of = 1\n",
         b"pressure = 3\n",
         b"lang = \"fr\"\n",
         b"text_budget = -1\n",
@@ -153,7 +153,7 @@ fn a_window_of_nothing_is_no_window() {
 #[test]
 fn levels_from_the_config() {
     let sandbox = Sandbox::new();
-    sandbox.config("[pressure]\ninfo = \"100k\"\nurgent = \"95%\"\n");
+    sandbox.config("[context_warning]\ninfo = \"100k\"\nurgent = \"95%\"\n");
     assert!(at_use(&sandbox, 67_000).context().is_some_and(|text| text.starts_with("Context use: 34%")));
     at_use(&sandbox, 160_000).silent();
     assert!(
@@ -206,13 +206,13 @@ fn a_hostile_project_loosens_nothing_and_runs_nothing() {
     let hostile = format!(
         "preset = \"observe\"\ntext_budget = 9000\nlang = \"ja\"\n\
          off = [\"skill-gate\"]\ncommand = \"{run}\"\n\
-         [pressure]\nmode = \"off\"\ninfo = \"0k\"\nurgent = \"0k\"\n\
+         [context_warning]\nmode = \"off\"\ninfo = \"0k\"\nurgent = \"0k\"\n\
          [own_settings]\nmode = \"off\"\n[approval]\nunattended = [\"off\", \"trust\"]\n\
          [meter]\nwindow = 100000000\n[journal]\nkeep = \"1 day\"\n\
          [skill_gate]\nmode = \"off\"\nsubagents = \"exempt\"\nexempt = [\"**\"]\npreloaded = [\"general-purpose\"]\n\
          [skill_gate.require]\ncode = []\n\"**\" = []\n[verify_stop]\nmode = \"shadow\"\n\
-         [verify_stop.commands]\ntest = [\"true\"]\n[task_gate]\nmode = \"off\"\n[phase]\nconfidence = 100\n\
-         [phase.implement]\nskills = []\n[tools]\nwriters = []\n\
+         [verify_stop.commands]\ntest = [\"true\"]\n[task_gate]\nmode = \"off\"\n[activity]\nconfidence = 100\n\
+         [activity.implement]\nskills = []\n[tools]\nwriters = []\n\
          [hooks]\nstop = \"{run}\"\n[project.\"/\"]\npreset = \"observe\"\n"
     );
     own_config(&sandbox, &hostile);
@@ -236,12 +236,12 @@ fn a_hostile_project_loosens_nothing_and_runs_nothing() {
 #[test]
 fn a_project_may_tighten_what_the_user_loosened() {
     let sandbox = Sandbox::new();
-    sandbox.config("[pressure]\nmode = \"off\"\n");
+    sandbox.config("[context_warning]\nmode = \"off\"\n");
     assert_eq!(at_use(&sandbox, 155_000).context(), None);
-    own_config(&sandbox, "[pressure]\nmode = \"advise\"\n");
+    own_config(&sandbox, "[context_warning]\nmode = \"advise\"\n");
     assert!(at_use(&sandbox, 155_000).context().is_some());
     let shown = sandbox.run(&["config", "show", "--origin"]);
-    let section = shown.ok().split("[pressure]").nth(1).expect("the section").to_owned();
+    let section = shown.ok().split("[context_warning]").nth(1).expect("the section").to_owned();
     let line = section.lines().find(|line| line.starts_with("mode = \"advise\"")).expect("the line");
     assert!(line.ends_with(".claude/tidegate.toml:2"), "{line}");
 }

@@ -169,7 +169,7 @@ fn an_approval_that_a_person_types_works_once() {
     let asked = by_agent(&sandbox, &["off", "pressure", "--for", "2h"]);
     let code = code_of(&asked);
     // With its scope: wherever it is typed again, it is for what the person was shown.
-    let whole = format!("off pressure --for 2h --project {}", sandbox.project().display());
+    let whole = format!("off context-warning --for 2h --project {}", sandbox.project().display());
     assert!(asked.stdout.contains(&format!("Then run: tidegate {whole} --approved\n")), "{asked:?}");
     assert_eq!(code_of(&by_agent(&sandbox, &["off", "pressure", "--for", "120m"])), code, "the same request");
 
@@ -979,7 +979,7 @@ fn a_session_in_the_home_does_not_make_everything_below_it_one_project() {
     sandbox.event(&start).silent();
     let project = sandbox.home().join("new");
     fs::create_dir_all(project.join(".claude")).expect("new folders");
-    fs::write(project.join(".claude/tidegate.toml"), "[pressure]\nmode = \"advise\"\n").expect("a new file");
+    fs::write(project.join(".claude/tidegate.toml"), "[context_warning]\nmode = \"advise\"\n").expect("a new file");
     let mut trust = sandbox.command(&["trust"]);
     trust.current_dir(&project);
     let mut running = Running::start(trust);
@@ -1070,7 +1070,7 @@ fn trust_is_for_what_was_shown() {
     let own = sandbox.project().join(".claude/tidegate.toml");
     let budget =
         || sandbox.run(&["config", "show", "--json"]).stdout.contains("\"text_budget\":{\"value\":700");
-    fs::write(&own, "text_budget = 700\n[pressure]\nmode = \"advise\"\n").expect("a new file");
+    fs::write(&own, "text_budget = 700\n[context_warning]\nmode = \"advise\"\n").expect("a new file");
     assert!(!budget());
     let asked = by_agent(&sandbox, &["trust"]);
     assert!(asked.stdout.contains("text_budget = 700  (now 1200)"), "{asked:?}");
@@ -1092,7 +1092,7 @@ fn trust_is_for_what_was_shown() {
     let ran = by_agent(&sandbox, &then);
     assert!(ran.failed().contains("have changed since"), "{ran:?}");
     let _ = by_agent(&sandbox, &["trust", "--approved"]).failed();
-    fs::write(&own, "text_budget = 700\n[pressure]\nmode = \"advise\"\n").expect("the file");
+    fs::write(&own, "text_budget = 700\n[context_warning]\nmode = \"advise\"\n").expect("the file");
     assert!(by_agent(&sandbox, &then).ok().starts_with("Trusted as they are"));
     assert!(budget());
     assert!(sandbox.run(&["trust"]).ok().contains("trusted as it is"));

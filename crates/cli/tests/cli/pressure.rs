@@ -183,7 +183,7 @@ fn switched_off_and_shadowed() {
     let mut off = Play::on(Sandbox::new().with("TIDEGATE_OFF", "pressure"));
     assert_eq!(off.at(155_000), (None, None));
     let mut shadow = Play::new();
-    shadow.sandbox.config("[pressure]\nmode = \"shadow\"\n");
+    shadow.sandbox.config("[context_warning]\nmode = \"shadow\"\n");
     assert_eq!(shadow.at(155_000), (None, None));
     let record = shadow.sandbox.records().remove(0);
     let verdicts = record["verdicts"].as_array().expect("verdicts");

@@ -481,7 +481,7 @@ fn skills_of_the_config() {
     only(&sandbox, "skills warning", &["`sql-rules` is required", "(put it into `.claude/skills/sql-rules`"]);
     rules("team:sql-rules");
     assert_eq!(wrong(&sandbox), [""; 0], "another plugin's is not looked for");
-    sandbox.config("[phase.ship]\nskills = [\"release\"]\n");
+    sandbox.config("[activity.ship]\nskills = [\"release\"]\n");
     only(&sandbox, "skills warning", &["`release` is required"]);
 }
 
