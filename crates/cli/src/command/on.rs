@@ -9,7 +9,7 @@ use tidegate_state::config::switches;
 use tidegate_state::config::switches::{Off, Scope, SteppedDown};
 
 use super::Outcome;
-use super::off::{as_json, change_switches, find_policy, describe_off, warn_of_damage};
+use super::off::{as_json, change_switches, describe_off, find_policy, warn_of_damage};
 use crate::approval::{self, consent_to_tighten};
 use crate::print;
 use crate::sessions::Here;

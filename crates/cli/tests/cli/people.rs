@@ -979,7 +979,8 @@ fn a_session_in_the_home_does_not_make_everything_below_it_one_project() {
     sandbox.event(&start).silent();
     let project = sandbox.home().join("new");
     fs::create_dir_all(project.join(".claude")).expect("new folders");
-    fs::write(project.join(".claude/tidegate.toml"), "[context_warning]\nmode = \"advise\"\n").expect("a new file");
+    fs::write(project.join(".claude/tidegate.toml"), "[context_warning]\nmode = \"advise\"\n")
+        .expect("a new file");
     let mut trust = sandbox.command(&["trust"]);
     trust.current_dir(&project);
     let mut running = Running::start(trust);

@@ -195,7 +195,8 @@ fn only_a_person_skips_a_gate() {
     assert!(new[2].starts_with("    skip_timestamp: \"20"), "{new:?}");
     play.spawns().silent();
     let records = play.sandbox.records();
-    let record = records.iter().find(|record| record["event"] == "tidegate workflow skip 1").expect("a record");
+    let record =
+        records.iter().find(|record| record["event"] == "tidegate workflow skip 1").expect("a record");
     assert_eq!(record["cause"], format!("approved with the code {code}: it was one file"));
 }
 
@@ -557,7 +558,8 @@ fn errors_say_how_to_go_on() {
     play.gate(&["start", "x"]).ok();
     let hint = format!("hint: `tidegate workflow attach {PATH}` takes it up");
     assert!(play.gate(&["start", "x"]).failed().contains(&hint));
-    let hint = "`tidegate workflow note 3 --status complete` says that it is, `tidegate workflow phase 4` moves on";
+    let hint =
+        "`tidegate workflow note 3 --status complete` says that it is, `tidegate workflow phase 4` moves on";
     assert!(play.gate(&["pass", "1"]).failed().contains(hint));
     assert!(play.gate(&["attach", "/etc/hostname"]).failed().contains("hint: a manifest is a file inside"));
     let before = play.text();

@@ -346,7 +346,9 @@ mod tests {
         assert_eq!(read("4 turns"), Some(Threshold::Turns(4)));
         assert_eq!(read("1 turn"), Some(Threshold::Turns(1)));
         // A level's distance is that level, and is shown so.
-        for (written, shown) in [("47k", "47k"), ("60%", "47k"), ("17000", "17k"), ("2k", "2k"), ("70%", "70%")] {
+        for (written, shown) in
+            [("47k", "47k"), ("60%", "47k"), ("17000", "17k"), ("2k", "2k"), ("70%", "70%")]
+        {
             assert_eq!(read(written).map(|threshold| threshold.to_string()).as_deref(), Some(shown));
         }
         assert_eq!((read("47k"), read("17k")), (Some(Threshold::EARLY), Some(Threshold::LATE)));

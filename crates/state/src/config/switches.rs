@@ -219,7 +219,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let env = crate::place::PlaceEnv { state_dir: Some(folder.path().join("s")), ..Default::default() };
         let state = StateDir::open(&env).unwrap();
-        let off = Off { policy: "context-warning".into(), scope: Scope::Everywhere, since: Millis(0), until: None };
+        let off =
+            Off { policy: "context-warning".into(), scope: Scope::Everywhere, since: Millis(0), until: None };
         change(&state, Millis(1), |switches| switches.off.push(off)).unwrap();
         assert_eq!(read(&state).off_here(Millis(2), &[], None), ["context-warning"]);
         std::fs::write(state.root().join("off.json"), "[{\"policy\": \"pressure\"").unwrap();

@@ -11,6 +11,8 @@ use tidegate_core::settings::preset::Preset;
 use tidegate_core::settings::setting::Whole;
 use tidegate_core::text::lang::Lang;
 
+mod former_names;
+
 /// A user's file, a project's two files, and a state directory.
 struct Scene(tempfile::TempDir);
 
@@ -79,7 +81,8 @@ fn values_are_taken_and_know_where_they_come_from() {
 
 #[test]
 fn a_broken_section_is_left_out_alone() {
-    let config = user_config("lang = \"ja\"\n[meter]\nwindow = \"much\"\n[context_warning]\nlate = \"80%\"\n");
+    let config =
+        user_config("lang = \"ja\"\n[meter]\nwindow = \"much\"\n[context_warning]\nlate = \"80%\"\n");
     assert_eq!(config.general.lang, Some(Lang::Ja));
     assert_eq!(config.meter.window, None);
     assert_eq!(config.policies.pressure.late, Threshold::Level(80.0));
@@ -366,7 +369,11 @@ fn a_stricter_preset_of_a_project_loosens_nothing() {
 #[test]
 fn a_projects_broken_section_does_not_undo_the_users() {
     let scene = Scene::new();
-    scene.set("[context_warning]\nmode = \"off\"\nearly = \"40%\"\n", "[context_warning]\nmode = 7\n", "[[context_warning]]\n");
+    scene.set(
+        "[context_warning]\nmode = \"off\"\nearly = \"40%\"\n",
+        "[context_warning]\nmode = 7\n",
+        "[[context_warning]]\n",
+    );
     let config = scene.read();
     assert_eq!(config.policies.pressure.early, Threshold::Level(40.0));
     assert_eq!(config.problems.len(), 2, "{:?}", config.problems);

@@ -76,7 +76,12 @@ pub(super) fn print_attached(
         format!(", phase {number} of {} ({})", manifest.workflow.phases.len(), phase.title())
     });
     let to = session.map_or_else(
-        || format!("no session here yet; `tidegate workflow attach {}` inside of one attaches it", standing.path),
+        || {
+            format!(
+                "no session here yet; `tidegate workflow attach {}` inside of one attaches it",
+                standing.path
+            )
+        },
         |session| format!("attached to session {session}"),
     );
     print::line(&format!("{}: workflow {}{}; {to}", standing.path, manifest.name, phase.unwrap_or_default()));

@@ -73,8 +73,9 @@ impl ProjectWorkflow {
         let root = self.project.root.clone();
         let mut found = workflow::find_manifests(&self.project.root);
         match found.len() {
-            0 => Err(CliError::new("there is no workflow in this project")
-                .hint("`tidegate workflow start ID` begins one, `tidegate workflow attach PATH` takes up another")),
+            0 => Err(CliError::new("there is no workflow in this project").hint(
+                "`tidegate workflow start ID` begins one, `tidegate workflow attach PATH` takes up another",
+            )),
             1 => Ok((root, PathBuf::from(found.swap_remove(0).0))),
             _ => {
                 let listed: Vec<&str> = found.iter().take(5).map(|(path, _)| path.as_str()).collect();

@@ -78,11 +78,7 @@ const TABLE: &[(&str, &[&str], &str)] = &[
         "workflow overridden after 9s, 0 turns; workflow overridden after 8s, 0 turns",
     ),
     ("the config lets it be skipped", &["0 s gate 1", "9 s alone-skips 1"], "workflow open"),
-    (
-        "the conversation is compacted",
-        &["0 s full", "4 s boundary"],
-        "workflow satisfied after 4s, 0 turns",
-    ),
+    ("the conversation is compacted", &["0 s full", "4 s boundary"], "workflow satisfied after 4s, 0 turns"),
     (
         "the file is written through the shell",
         &["0 s deny a src/x.rs", "3 s shell src/x.rs"],
@@ -375,8 +371,10 @@ fn record(step: &str) -> Record {
         },
         ["nudge"] => {
             let told = SaidTexts { user: Some("a moment".into()), ..SaidTexts::default() };
-            let verdict =
-                VerdictRecord { says: told.clone(), ..verdict("learning-reminder", "pass", Asks::compound()) };
+            let verdict = VerdictRecord {
+                says: told.clone(),
+                ..verdict("learning-reminder", "pass", Asks::compound())
+            };
             Record { said: told, ..of(verdict, "Stop", "pass") }
         }
         ["note", what] => {
