@@ -286,7 +286,7 @@ fn who_does_not_ask() {
     silent(&bench, "nobody there");
 
     // Only the user's own file can have prompts sent anywhere.
-    let bench = Bench(off.0.with("TIDEGATE_PHASE_LLM_BACKEND", "claude"));
+    let bench = Bench(off.0.with("TIDEGATE_ACTIVITY_LLM_BACKEND", "claude"));
     fs::create_dir(bench.0.project().join(".claude")).expect("a new folder");
     let text = "[activity.llm]\nbackend = \"claude\"\n";
     fs::write(bench.0.project().join(".claude/tidegate.toml"), text).expect("a new file");

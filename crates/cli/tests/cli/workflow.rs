@@ -101,7 +101,7 @@ impl Play {
     }
 
     fn gate(&self, args: &[&str]) -> Ran {
-        let mut words = vec!["gate"];
+        let mut words = vec!["workflow"];
         words.extend(args);
         by_agent(&self.sandbox, &words)
     }
@@ -459,7 +459,7 @@ fn a_section_is_written_where_the_client_would_refuse() {
     assert!(play.gate(&["phase", "discovery"]).failed().contains("under way already"));
     let summary = "Key decisions: none.\nDetails: discovery.md";
     play.gate(&["note", "3", "--summary", summary, "--status", "complete"]).ok();
-    let mut words = vec!["gate", "note", "3", "--output", "discovery.md", "--session", SESSION];
+    let mut words = vec!["workflow", "note", "3", "--output", "discovery.md", "--session", SESSION];
     let written = play.sandbox.run_with(&words, "found\n".repeat(200).as_bytes());
     written.ok();
     words[4] = "../discovery.md";
@@ -492,14 +492,15 @@ fn at_a_terminal_the_session_in_a_workflow_is_meant() {
     let mut begins = json!({ "hook_event_name": "SessionStart", "source": "startup" });
     begins = addressed(begins, "another-session", &play.transcript(), &play.sandbox.project());
     let _ = play.sandbox.event(&begins);
-    let status = play.sandbox.run(&["gate", "status", "--json"]).json();
+    let status = play.sandbox.run(&["workflow", "status", "--json"]).json();
     assert_eq!((&status["session"], &status["manifest"]), (&json!(SESSION), &json!(PATH)));
-    play.sandbox.run(&["gate", "pass", "1"]).ok();
+    assert_eq!(play.sandbox.run(&["gate", "status", "--json"]).json(), status, "by the former name");
+    play.sandbox.run(&["workflow", "pass", "1"]).ok();
     play.spawns().silent();
     let passed = play.sandbox.run(&["report", "--json"]).json();
-    assert!(passed.to_string().contains("\"workflow\""), "{passed}");
+    assert!(passed.to_string().contains("\"policy\":\"workflow\""), "{passed}");
     // Who is in a session means that one.
-    let asked = crate::people::by_agent_of(&play.sandbox, &["gate", "status"], "another-session");
+    let asked = crate::people::by_agent_of(&play.sandbox, &["workflow", "status"], "another-session");
     assert!(asked.failed().contains("no workflow is attached to this session"), "{asked:?}");
 }
 

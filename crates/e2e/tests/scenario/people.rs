@@ -72,10 +72,10 @@ fn a_typed_approval_works_once() {
     assert!(screen.contains("You approved"), "the person is told:\n{screen}");
     let requests = model.main_requests();
     assert!(requests[3].mentions("The person approved"), "so is the model");
-    assert!(requests[4].last_tool_result().text.contains("pressure is switched off in"));
+    assert!(requests[4].last_tool_result().text.contains("context-warning is switched off in"));
     let again = requests[5].last_tool_result();
     assert!(again.text.contains("there is no approval of"), "only once: {again:?}");
-    assert_eq!(switched_off(&tidegate)[0]["policy"], "pressure");
+    assert_eq!(switched_off(&tidegate)[0]["policy"], "context-warning");
     let record =
         tidegate.journal().into_iter().find(|record| record["ruling"] == "command").expect("a record");
     assert_eq!(record["cause"], format!("approved with the code {code}"));
@@ -103,7 +103,7 @@ fn an_answered_question_works() {
         "{:?}",
         model.main_requests()[2].texts()
     );
-    assert_eq!(switched_off(&tidegate)[0]["policy"], "pressure");
+    assert_eq!(switched_off(&tidegate)[0]["policy"], "context-warning");
     model.finish();
 }
 

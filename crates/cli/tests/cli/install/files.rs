@@ -132,7 +132,7 @@ fn a_preset_goes_into_the_users_config_and_out_again() {
     for (scope, key) in [(Scope::Project, "project"), (Scope::Shared, "project"), (Scope::User, "preset = ")]
     {
         for theirs in
-            [None, Some("# mine\nlang = \"ja\" # yes\n\n[context_warning]\ninfo = \"60%\"\n"), Some("")]
+            [None, Some("# mine\nlang = \"ja\" # yes\n\n[context_warning]\nearly = \"47k\"\n"), Some("")]
         {
             let sandbox = Sandbox::new();
             if let Some(theirs) = theirs {
