@@ -245,7 +245,7 @@ fn journal_and_explain() {
     43k left before the client compacts at 167000
     from the transcript, [n] s old, may be one request behind
     ruling: pass
-    phase says pass: the prompt asks for nothing new ([n] µs)
+    activity says pass: the prompt asks for nothing new ([n] µs)
     context-warning says pass: a level was reached ([n] µs)
     to the model: Context use: 62% of 200k tokens are in use, 43k tokens are left before the client compacts. After that the conversation survives only as a summary.
     the model was told: Context use: 62% of 200k tokens are in use, 43k tokens are left before the client compacts. After that the conversation survives only as a summary.

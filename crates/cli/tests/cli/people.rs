@@ -1066,16 +1066,19 @@ fn a_policy_goes_off_and_on_by_its_former_id() {
         ("workflow-gate", "workflow"),
         ("relay-log", "recording"),
     ] {
-        let hint = format!("hint: `{former}` is called `{now}` now");
+        let hint = format!("hint: `{former}` is called `{now}` now\n");
         // The same request by either id.
-        let code = code_of(&by_agent(&sandbox, &["off", former, "--for", "2h"]));
-        assert_eq!(code_of(&by_agent(&sandbox, &["off", now, "--for", "2h"])), code);
-        let ran = sandbox.run(&["off", former]);
-        assert!(ran.ok().contains(&format!("{now} is switched off")), "{ran:?}");
-        assert!(ran.stderr.contains(&hint) && is_off(&sandbox, now), "{ran:?}");
+        let code = code_of(&by_agent(&sandbox, &["off", now, "--for", "2h"]));
+        let ran = by_agent(&sandbox, &["off", former, "--for", "2h"]);
+        assert!(ran.stdout.contains(&format!("Code {code}")) && ran.stderr == hint, "{ran:?}");
+        assert!(ran.stdout.contains(&format!("run: tidegate off {now} --for 2h")), "{ran:?}");
+        let _ = types(&sandbox, &format!("approve {code}"));
+        let ran = by_agent(&sandbox, &["off", former, "--for", "2h", "--approved"]);
+        assert!(ran.stdout.starts_with(&format!("{now} is switched off")) && ran.stderr == hint, "{ran:?}");
+        assert!(is_off(&sandbox, now), "{now}");
         let ran = sandbox.run(&["on", former]);
-        assert!(ran.ok().contains(&format!("{now} is on again")), "{ran:?}");
-        assert!(ran.stderr.contains(&hint) && !is_off(&sandbox, now), "{ran:?}");
+        assert!(ran.stdout.starts_with(&format!("{now} is on again")) && ran.stderr == hint, "{ran:?}");
+        assert!(!is_off(&sandbox, now), "{now}");
     }
     // Switched off by 0.1, switched on by this version.
     let list = json!([{ "policy": "relay-log", "scope": "everywhere", "since": 0 }]);

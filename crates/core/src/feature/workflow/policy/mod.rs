@@ -119,7 +119,12 @@ pub fn writes_manifest(event: &Event<'_>, attached: Option<&AttachedWorkflow>) -
     // Tidegate's own commands also write it, without naming it.
     event
         .command_line()
-        .is_some_and(|line| line.contains(MANIFEST_FILE) || attached.is_some() && line.contains(" gate "))
+        .is_some_and(|line| line.contains(MANIFEST_FILE) || attached.is_some() && names_our_command(line))
+}
+
+/// `tidegate workflow`, or by its former name `tidegate gate`.
+fn names_our_command(line: &str) -> bool {
+    [" workflow ", " gate "].iter().any(|name| line.contains(name))
 }
 
 /// Compares a full path with one that may be relative to the root.
