@@ -1,4 +1,4 @@
-//! `tidegate phase`: the phase of work that a prompt asks for.
+//! `tidegate activity`: the phase of work that a prompt asks for.
 
 mod ask;
 mod classify;
@@ -6,7 +6,7 @@ mod classify;
 use super::Outcome;
 
 #[derive(Debug, clap::Subcommand)]
-pub(crate) enum PhaseCommand {
+pub(crate) enum ActivityCommand {
     /// Reads prompts as JSON lines and prints the phase of each
     Classify(classify::Args),
     /// Has a language model asked about the prompt on stdin (called by a hook)
@@ -14,9 +14,9 @@ pub(crate) enum PhaseCommand {
     Ask(ask::Args),
 }
 
-pub(crate) fn run(command: &PhaseCommand) -> Outcome {
+pub(crate) fn run(command: &ActivityCommand) -> Outcome {
     match command {
-        PhaseCommand::Classify(args) => classify::run(args),
-        PhaseCommand::Ask(args) => ask::run(args),
+        ActivityCommand::Classify(args) => classify::run(args),
+        ActivityCommand::Ask(args) => ask::run(args),
     }
 }
