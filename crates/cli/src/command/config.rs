@@ -15,27 +15,28 @@ use crate::sessions::Here;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Prints every value as it counts here
+    /// Show every value that counts here
     #[command(after_help = "\
 Examples:
   tidegate config show --origin
   tidegate config show --json | jq '.values[\"context_warning.mode\"]'
 
-A later layer counts more: built in, ~/.config/tidegate/config.toml, its
+Later sources override earlier ones: defaults, ~/.config/tidegate/config.toml, its
 [project.\"/path\"] section, .claude/tidegate.toml, .claude/tidegate.local.toml,
-TIDEGATE_* variables. A project's own files can only tighten until trusted.")]
+TIDEGATE_* variables. A project's own files can only make rules stricter, until you
+run `tidegate trust`.")]
     Show(ConfigShow),
-    /// Prints the JSON schema of a config file
+    /// Print the JSON schema of a config file
     #[command(after_help = "Examples:\n  tidegate config schema > config.schema.json")]
     Schema,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ConfigShow {
-    /// Print where each value comes from
+    /// Show the source of each value
     #[arg(long)]
     pub(crate) origin: bool,
-    /// Another project than that of the current folder
+    /// Use another project than that of the current folder
     #[arg(long, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
     /// Print JSON, with origins

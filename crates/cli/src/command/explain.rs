@@ -17,7 +17,7 @@ use crate::sessions::Here;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  tidegate explain last\n  tidegate explain 19a8f2c1d3e-4f2")]
 pub(crate) struct Args {
-    /// A record's id, or `last`: the newest record in which something was said or decided
+    /// Id from `tidegate log`, or `last` for the newest that said or blocked something
     #[arg(value_name = "RECORD", default_value = "last")]
     pub(crate) record: String,
     /// Only this session

@@ -23,18 +23,17 @@ use crate::sessions::Session;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate handoff                        writes .claude/context/handoff.md
-  tidegate handoff --dry-run              prints it, and writes nothing
+  tidegate handoff                        write .claude/context/handoff.md
+  tidegate handoff --dry-run              print it, write nothing
   tidegate handoff --json | jq -r .file
 
-Goal and constraints, where a cycle or workflow stands, decisions, edits that
-were not verified, entries that no person has gone through, next steps, open
-items and questions, paths: from the project's files and from what the hooks
-saw. What is not known is left out. A session that starts here within a day is
-told of the file, once. It is written anew each time; what a person wrote or
-changed there is kept beside it as handoff.kept.md.")]
+Contains the goal, constraints, state of a cycle or workflow, decisions, unverified
+edits, notes to review, next steps, open questions and paths. Leaves out everything
+that is not known. Tidegate tells the next session about the file, once, within a
+day. It writes the file anew each time and keeps your own changes in
+handoff.kept.md.")]
 pub(crate) struct Args {
-    /// Print what would be written, and write nothing
+    /// Print the summary and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]

@@ -17,18 +17,18 @@ use crate::print::{self, format_count};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate learnings                      each file and entry, how often confirmed
-  tidegate learnings check                what is malformed, with file and line
+  tidegate learnings                      all learnings, with confirmations
+  tidegate learnings check                malformed ones, with file and line
   tidegate learnings --json | jq '.files[] | {file, total, unverified}'
 
 Reads `.claude/context/learnings*.md` and the file that `[knowledge] global` in
-your own config names. An entry is a `## title` with `- **Learning**:`,
+your own config names. A learning is a `## title` with `- **Learning**:`,
 `- **Context**:`, `- **Implication**:` and
 `- **Confirmed**: 4 times | 2026-02-18 | implement, design`.
 
-Exit codes: 0 fine, 1 `check` found something malformed.")]
+Exit codes: 0 fine, 1 `check` found a malformed learning.")]
 pub(crate) struct Args {
-    /// What to do
+    /// List the learnings, or check their files
     #[arg(value_enum, default_value_t = LearningsDo::List)]
     pub(crate) r#do: LearningsDo,
     #[command(flatten)]
@@ -37,9 +37,9 @@ pub(crate) struct Args {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum LearningsDo {
-    /// Show what there is
+    /// Show all learnings
     List,
-    /// Show only what is malformed or twice there
+    /// Show only malformed and duplicate ones
     Check,
 }
 

@@ -13,11 +13,11 @@ use crate::sessions::Here;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate meter                               the session of this project
+  tidegate meter                               this project's newest session
   tidegate meter --session 91b38a40-… --json
   tidegate meter --transcript session.jsonl
 
-Exit codes: 0 a reading, 3 the use is not known.")]
+Exit codes: 0 a reading, 3 the context use is not known.")]
 pub(crate) struct Args {
     /// Read this transcript
     #[arg(long, value_name = "PATH", conflicts_with = "session")]

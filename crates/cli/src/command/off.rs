@@ -24,34 +24,34 @@ use crate::shell::quote_path;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate off                              what is switched off
-  tidegate off context-warning --for 2h     in this project, for two hours
+  tidegate off                              list the policies
+  tidegate off context-warning --for 2h     this project, for two hours
   tidegate off skill-gate --project ~/code/app
-  tidegate off skill-gate --session         in this project's newest session
+  tidegate off skill-gate --session         this project's newest session
   tidegate off skill-gate --everywhere
 
-Works from another terminal while a session is stuck. At a terminal it asks;
-called by an agent it prints a code that only a person can approve.
-Without any file: TIDEGATE_OFF=skill-gate in the client's environment.
+Works from another terminal while a session is stuck. Called by an agent, it prints a
+code that only a person can approve. TIDEGATE_OFF=skill-gate in the environment of
+Claude Code does the same for that run.
 
 Exit codes: 0 done, 4 waits for a person's approval.")]
 pub(crate) struct Args {
-    /// The policy; without one, lists what is switched off
+    /// Policy to switch off; without it, list all
     #[arg(value_name = "POLICY")]
     pub(crate) policy: Option<String>,
-    /// For this long: 30m, 2h, 1d
+    /// How long: 30m, 2h, 1d; without it, until `tidegate on`
     #[arg(long, value_name = "TIME", requires = "policy")]
     pub(crate) r#for: Option<Span>,
-    /// In another project than that of the current folder
+    /// Use another project than that of the current folder
     #[arg(long, value_name = "DIR", conflicts_with_all = ["session", "everywhere"], requires = "policy")]
     pub(crate) project: Option<PathBuf>,
-    /// Only in this session; without ID in this project's newest
+    /// Only this session; without ID, this project's newest
     #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "", requires = "policy")]
     pub(crate) session: Option<String>,
-    /// In every project of this user
+    /// All your projects
     #[arg(long, conflicts_with = "session", requires = "policy")]
     pub(crate) everywhere: bool,
-    /// A person approved this command in this session
+    /// Use the approval that a person gave in this session
     #[arg(long, requires = "policy")]
     pub(crate) approved: bool,
     /// Print JSON

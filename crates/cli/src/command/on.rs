@@ -19,18 +19,18 @@ use crate::sessions::Here;
 Examples:
   tidegate on skill-gate
   tidegate on skill-gate --project ~/code/app
-  tidegate on skill-gate --everywhere      wherever it was switched off
+  tidegate on skill-gate --everywhere      everywhere it was switched off
 
-A policy that only advises in a project, since people overrode it so often there,
-blocks again.")]
+Also makes a policy block again that only advises in a project, because people
+overrode it often there.")]
 pub(crate) struct Args {
-    /// The policy
+    /// Policy to switch on
     #[arg(value_name = "POLICY")]
     pub(crate) policy: String,
-    /// In another project than that of the current folder
+    /// Use another project than that of the current folder
     #[arg(long, value_name = "DIR", conflicts_with = "everywhere")]
     pub(crate) project: Option<PathBuf>,
-    /// Wherever it was switched off
+    /// Everywhere it was switched off
     #[arg(long)]
     pub(crate) everywhere: bool,
     /// Print JSON

@@ -19,7 +19,7 @@ use crate::print;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum ProgressCommand {
-    /// Adds an entry to `.claude/context/progress.md`
+    /// Add a note to `.claude/context/progress.md`
     #[command(after_help = "\
 Examples:
   tidegate progress add \"Parser reads CRLF files\"
@@ -27,42 +27,39 @@ Examples:
       --decision \"flock, not a lock file\" --rationale \"it goes with the process\" \\
       --next \"the same for the archive\"
 
-The entry goes where the newest entries of the file are; the file and its folder
-are made where they are missing. Works in any folder of the project and in its
-worktrees, each of which has a file of its own.")]
+Adds the note next to the newest one, and creates the file if it is missing. Works in
+any folder of the project. Each worktree has a file of its own.")]
     Add(ProgressAdd),
-    /// Lists the entries, newest first
+    /// List the notes, newest first
     #[command(after_help = "\
 Examples:
   tidegate progress list
   tidegate progress list --unpromoted
   tidegate progress list --json | jq -r '.entries[].what'")]
     List(ProgressList),
-    /// Prints an entry
+    /// Show one note
     #[command(after_help = "\
 Examples:
   tidegate progress show 3f9a
-  tidegate progress show 3f9a --json
-
-An entry is named by its id or the beginning of it.")]
+  tidegate progress show 3f9a --json")]
     Show(ProgressShow),
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProgressAdd {
-    /// What was done, in one line
+    /// Finished step, in one line
     #[arg(value_name = "WHAT")]
     pub(crate) what: String,
-    /// A key change; can be given several times
+    /// Key change; can be repeated
     #[arg(long, value_name = "TEXT")]
     pub(crate) change: Vec<String>,
-    /// Something that was decided; can be given several times
+    /// Decision; can be repeated
     #[arg(long, value_name = "TEXT")]
     pub(crate) decision: Vec<String>,
-    /// Why
+    /// Reason
     #[arg(long, value_name = "TEXT")]
     pub(crate) rationale: Option<String>,
-    /// What comes next; can be given several times
+    /// Next step; can be repeated
     #[arg(long, value_name = "TEXT")]
     pub(crate) next: Vec<String>,
     #[command(flatten)]
@@ -71,7 +68,7 @@ pub(crate) struct ProgressAdd {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProgressList {
-    /// Only those that were not gone through with a person
+    /// List only notes that are not reviewed yet
     #[arg(long)]
     pub(crate) unpromoted: bool,
     #[command(flatten)]
@@ -80,7 +77,7 @@ pub(crate) struct ProgressList {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProgressShow {
-    /// The entry's id, or the beginning of it
+    /// Id of the note, or its beginning
     #[arg(value_name = "ID")]
     pub(crate) id: String,
     #[command(flatten)]

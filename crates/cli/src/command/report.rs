@@ -18,18 +18,14 @@ use crate::sessions::Here;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate report                         this project, the last 30 days
+  tidegate report                         this project, last 30 days
   tidegate report --days 7 --all          every project
   tidegate report --session 91b38a40-…
   tidegate report --json | jq '.policies[] | {policy, satisfied, ignored}'
 
-`spoke` counts denials, blocks, questions and texts. Of those that asked for
-something: `done` what was asked for, `ignored` it was not, `bypassed` the file
-was written through the shell instead, `overridden` a person switched the
-policy off, `open` not known yet. `within` and `turns` are medians of the time
-and of the prompts until it was done; 0 turns is within the same turn.")]
+")]
 pub(crate) struct Args {
-    /// So many days, with today
+    /// Number of days, including today
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3650))]
     pub(crate) days: u64,
     /// Only this session

@@ -25,25 +25,25 @@ use crate::shell::quote_path;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate trust                 show what waits, ask, remember the files as they are
+  tidegate trust                 show what the files ask for, then ask you
   tidegate trust --revoke
 
-A project's `.claude/tidegate.toml` and `.claude/tidegate.local.toml` can make
-policies stricter by themselves. Everything else in them waits until a person
-has seen it. Any change to a file revokes its trust.
+A project's `.claude/tidegate.toml` and `.claude/tidegate.local.toml` can always make
+rules stricter. Everything else in them waits until you have seen it. Any change to a
+file takes the trust back.
 
-Exit codes: 0 done or nothing waits, 4 waits for a person's approval.")]
+Exit codes: 0 done, 4 waits for a person's approval.")]
 pub(crate) struct Args {
-    /// Another project than that of the current folder
+    /// Use another project than that of the current folder
     #[arg(long, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
-    /// Trust this project's files no more
+    /// Take the trust back
     #[arg(long, conflicts_with_all = ["approved", "only"])]
     pub(crate) revoke: bool,
-    /// Only if the files are still those that were shown with this digest
+    /// Refuse if the files changed since this digest was shown
     #[arg(long, value_name = "DIGEST")]
     pub(crate) only: Option<String>,
-    /// A person approved this command in this session
+    /// Use the approval that a person gave in this session
     #[arg(long)]
     pub(crate) approved: bool,
     /// Print JSON

@@ -29,15 +29,14 @@ use crate::sessions::Here;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate worker --once                       all of it, now
+  tidegate worker --once                       store everything now
   tidegate worker --once --json
 
-Hooks start a worker by themselves; it ends when nothing is left. With --once
-it waits for one that runs.
+Hooks start a worker by themselves. It ends when the queue is empty.
 
-Exit codes: 0 nothing is left, 1 something is.")]
+Exit codes: 0 the queue is empty, 1 something is left in it.")]
 pub(crate) struct Args {
-    /// In the foreground: wait for a worker that runs, then empty the queue
+    /// Work in the foreground: wait for a running worker, then empty the queue
     #[arg(long)]
     pub(crate) once: bool,
     /// Print JSON

@@ -91,6 +91,10 @@ impl Text {
         self.toned(Tone::Warning)
     }
 
+    pub(crate) fn command(self) -> Text {
+        self.toned(Tone::Command)
+    }
+
     pub(crate) fn bad(self) -> Text {
         self.toned(Tone::Bad)
     }

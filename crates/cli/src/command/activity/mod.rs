@@ -7,9 +7,9 @@ use super::Outcome;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum ActivityCommand {
-    /// Reads prompts as JSON lines and prints the phase of each
+    /// Read prompts as JSON lines and print the kind of work that each asks for
     Classify(classify::Args),
-    /// Has a language model asked about the prompt on stdin (called by a hook)
+    /// Ask a language model about the prompt on stdin (called by a hook)
     #[command(hide = true)]
     Ask(ask::Args),
 }

@@ -33,25 +33,25 @@ use crate::print::{self, format_count};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum CompoundCommand {
-    /// Lists the entries that no person has gone through, with learnings that say the same
+    /// List notes that are not reviewed yet, with learnings like them
     #[command(after_help = "\
 Examples:
   tidegate compound list
   tidegate compound list --json | jq -r '.entries[] | .id + \" \" + .what'
 
-What is listed is remembered: `tidegate compound done` means exactly that. A long
-list comes in parts; `not_listed` is how many wait for the next one.")]
+Tidegate remembers this list: `tidegate compound done` marks exactly these notes as
+reviewed. A long list comes in parts; `not_listed` counts the notes of later parts.")]
     List(CompoundList),
-    /// Writes learnings, once a person has agreed to them
+    /// Save learnings, once a person agrees
     Promote(Box<promote::Args>),
-    /// Remembers that a person has gone through what was listed
+    /// Mark the listed notes as reviewed
     #[command(after_help = "\
 Examples:
   tidegate compound done
   tidegate compound done --promoted 2
 
-Nothing is promoted by it, and what was not listed stays unpromoted. Called by an
-agent in a session where nobody is there, it is refused.")]
+Saves no learning, and leaves notes that were not listed. Refused to an agent in a
+session without a person.")]
     Done(CompoundDone),
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct CompoundList {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompoundDone {
-    /// How many were promoted; unless told, as many as were since the list
+    /// Number of learnings saved; without it, those since the list
     #[arg(long, value_name = "N")]
     pub(crate) promoted: Option<u64>,
     #[command(flatten)]

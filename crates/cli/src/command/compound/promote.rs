@@ -41,47 +41,47 @@ A plan is a JSON list; one yes covers all of it:
    {\"confirm\": \"81c2\", \"phase\": \"review\"},
    {\"merge\": [\"81c2\", \"0b77\"]}]
 
-It prints what it would write. At a terminal it then asks; called by an agent it
-prints a code that only a person can approve. `--to global` is the file that
+Prints the text to save. At a terminal it then asks; called by an agent it prints a
+code that only a person can approve. `--to global` saves in the file that
 `[knowledge] global` in your own config names.
 
-Exit codes: 0 written, 4 waits for a person's approval.")]
+Exit codes: 0 saved, 4 waits for a person's approval.")]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["title", "confirm", "merge", "plan", "only"]))]
 pub(crate) struct Args {
-    /// The entry that it was learned from; can be given several times
+    /// Note that it was learned from; can be repeated
     #[arg(long, value_name = "ID", requires = "title")]
     pub(crate) entry: Vec<String>,
-    /// Which file it goes to
+    /// File to save it in
     #[arg(long, value_name = "FILE", requires = "title")]
     pub(crate) to: Option<StockName>,
-    /// The title of a new learning
+    /// Title of a new learning
     #[arg(long, value_name = "TEXT", requires_all = ["entry", "to", "learning", "context", "implication"])]
     pub(crate) title: Option<String>,
-    /// What was learned
+    /// The lesson itself
     #[arg(long, value_name = "TEXT", requires = "title")]
     pub(crate) learning: Option<String>,
-    /// Where it comes from
+    /// Situation that it comes from
     #[arg(long, value_name = "TEXT", requires = "title")]
     pub(crate) context: Option<String>,
-    /// What follows from it
+    /// Consequence for later work
     #[arg(long, value_name = "TEXT", requires = "title")]
     pub(crate) implication: Option<String>,
-    /// A learning that held once more
+    /// Confirm this learning once more
     #[arg(long, value_name = "ID")]
     pub(crate) confirm: Option<String>,
-    /// Two learnings that say the same: the second goes into the first
+    /// Merge the second learning into the first
     #[arg(long, value_names = ["A", "B"], num_args = 2)]
     pub(crate) merge: Vec<String>,
-    /// The phase of work in which it was seen
+    /// Kind of work in which it was seen
     #[arg(long, value_name = "PHASE", conflicts_with_all = ["merge", "plan", "only"])]
     pub(crate) phase: Option<String>,
-    /// Several at once: a file with a JSON list, or `-` for stdin
+    /// Save several: a file with a JSON list, or `-` for stdin
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,
-    /// What was shown with this digest, and nothing else
+    /// Save only what was shown with this digest
     #[arg(long, value_name = "DIGEST")]
     pub(crate) only: Option<String>,
-    /// A person approved this command in this session
+    /// Use the approval that a person gave in this session
     #[arg(long)]
     pub(crate) approved: bool,
     #[command(flatten)]

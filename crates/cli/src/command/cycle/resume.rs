@@ -11,10 +11,10 @@ use crate::error::CliError;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate cycle resume                   at the first stage that was not begun
+  tidegate cycle resume                   the first stage that was not started
   tidegate cycle resume --from ship")]
 pub(crate) struct Args {
-    /// The stage to begin with
+    /// Stage to begin with
     #[arg(long, value_name = "STAGE")]
     pub(crate) from: Option<String>,
     #[command(flatten)]

@@ -18,14 +18,13 @@ use crate::sessions::Session;
 #[command(after_help = "\
 Examples:
   tidegate cycle start                    sprint, audit, ship, retrospective
-  tidegate cycle start release            the cycle [cycle.release] of the config
+  tidegate cycle start release            the cycle [cycle.release] of your config
 
-When a turn ends and its stage is done, the next stage begins if the context has
-room for it; else the cycle stops and can be resumed in another session. Refused
-while another live session is in one. What stood in the state file before goes to
-the history.")]
+At the end of a turn whose stage is done, the next stage begins if the context has
+room for it. Otherwise the cycle stops, and another session can continue it. Only one
+live session of a project can run a cycle.")]
 pub(crate) struct Args {
-    /// Which cycle
+    /// Name of the cycle
     #[arg(value_name = "NAME", default_value = tidegate_core::feature::cycle::BUILT_IN)]
     pub(crate) name: String,
     #[command(flatten)]
