@@ -3,7 +3,6 @@
 mod approval;
 mod args;
 mod backend;
-#[expect(dead_code, reason = "commands come to pages one after another")]
 mod bilingual;
 mod command;
 mod doctor;
@@ -14,10 +13,8 @@ mod install;
 mod json_text;
 mod knowledge;
 mod language;
-#[expect(dead_code, reason = "commands come to pages one after another")]
 mod local_time;
 mod path;
-#[expect(dead_code, reason = "commands come to pages one after another")]
 mod print;
 mod program;
 mod project_root;

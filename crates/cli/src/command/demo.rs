@@ -23,7 +23,7 @@ use crate::print;
 Examples:
   tidegate demo
 
-Nothing is installed, no client is needed, nothing is left behind.")]
+Needs no Claude Code and installs nothing.")]
 pub(crate) struct Args;
 
 const SESSION: &str = "demo-session";

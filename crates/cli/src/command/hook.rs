@@ -4,8 +4,8 @@
 #[command(after_help = "\
 Reads one payload from stdin. Answers on stdout, with exit code 0 or 2.
 
-Some agents ignore the arguments of a hook. So `tidegate` without arguments,
-and not at a terminal, is a hook, too; it then always exits with 0.
+Some agents ignore the arguments of a hook. So `tidegate` without arguments is a hook,
+too, unless it runs at a terminal; it then always exits with 0.
 
 Examples:
   tidegate hook --event Stop < payload.json")]

@@ -3,9 +3,7 @@
 use tidegate_core::event::EventKind;
 use tidegate_core::host::Host;
 use tidegate_core::host::person::Person;
-use tidegate_core::pipeline::record::{
-    BackendCall, BoundaryRecord, Deeds, Record, SwitchedPolicy, VerdictRecord,
-};
+use tidegate_core::pipeline::record::{BoundaryRecord, Record, VerdictRecord};
 use tidegate_core::text::one_line::one_line;
 
 use crate::bilingual::{Bilingual, both};

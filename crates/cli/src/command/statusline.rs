@@ -8,7 +8,7 @@ Examples:
   tidegate statusline
   tidegate statusline --wrap 'my-status-line --short'")]
 pub(crate) struct Args {
-    /// A status line to run first; ours is put behind it
+    /// Run this status line first, and add ours after it
     #[arg(long, value_name = "CMD", num_args = 1.., allow_hyphen_values = true)]
     pub(crate) wrap: Vec<String>,
 }

@@ -24,7 +24,7 @@ stages after it. Outside of a cycle the limit is 3.
 
 Exit codes: 0 counted, 1 the limit is reached.")]
 pub(crate) struct Args {
-    /// Start start a new loop, outside of a cycle
+    /// Start a new loop, outside of a cycle
     #[arg(long)]
     pub(crate) reset: bool,
     #[command(flatten)]

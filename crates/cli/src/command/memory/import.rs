@@ -28,20 +28,18 @@ Examples:
   tidegate memory import memory.jsonl
   ssh other tidegate memory export | tidegate memory import
 
-New rows are added; forgotten rows stay forgotten. A project of the same name and
-folder as one that is there is that one. Secrets are taken out. If a line makes no
-sense, or a row is there twice, nothing is taken in, and the line is named. Reads
-512 MiB at most, and lines of 4 MiB; FILE is a regular file, other input comes from
-stdin.
+Adds new rows and leaves out rows that you deleted with `forget`. Removes secrets. If
+one line cannot be read, or a row is there twice, nothing is added and the error
+names the line. Reads up to 512 MiB, in lines of up to 4 MiB. FILE is a regular file;
+other input comes from stdin.
 
-Replacing a row with a newer version, or superseding a decision that is here, needs
-your yes: at a terminal it shows these rows and asks. It cannot ask with a pipe as
-its input: write a file first, and import that. Without your yes these rows are left
-out and counted, unless `unattended = [\"memory import\"]` stands under [approval] in
-your own config and there is no terminal. An agent never replaces a row, and imports
-only rows of its own project.")]
+Rows that would replace an existing row need your yes. At a terminal the command
+shows them and asks; give it a file for that, not a pipe. Without your yes it leaves
+them out and says how many. Without a terminal, `unattended = [\"memory import\"]`
+under [approval] in your own config allows them. An agent never replaces a row, and
+imports only rows of its own project.")]
 pub(crate) struct Args {
-    /// JSON lines; unless told, or with `-`, from stdin
+    /// File with JSON lines; `-` or none reads stdin
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     /// Print JSON
