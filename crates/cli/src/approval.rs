@@ -112,6 +112,14 @@ pub(crate) fn ask_consent(here: &Here, request: &Request<'_>) -> Result<Consent,
     nobody_there(here, request, "no terminal to ask at")
 }
 
+/// For a command that a person at a terminal has typed in full: typing it is the yes.
+pub(crate) fn consent_unless_typed(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
+    if !is_by_agent(&here.env) && is_at_terminal() {
+        return Ok(Consent::Given(Given::by_person("typed at the terminal")));
+    }
+    ask_consent(here, request)
+}
+
 /// The question goes to stderr, the answer comes from stdin.
 pub(crate) fn is_at_terminal() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()

@@ -15,6 +15,7 @@ mod knowledge;
 mod language;
 mod local_time;
 mod path;
+mod policy_words;
 mod print;
 mod program;
 mod project_root;
