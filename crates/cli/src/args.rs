@@ -71,7 +71,7 @@ pub(crate) enum Command {
     /// Shows the settings and where each comes from; prints their schema
     #[command(subcommand)]
     Config(config::ConfigCommand),
-    /// Says which kind of work a prompt asks for
+    /// Says which activity a prompt asks for
     #[command(subcommand, alias = "phase")]
     Activity(activity::ActivityCommand),
     /// Trusts what a project's own config says beyond tightening
