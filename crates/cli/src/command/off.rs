@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tidegate_core::feature as policy;
-use tidegate_core::feature::former_names;
+use tidegate_core::feature::config::former_names;
 use tidegate_core::pipeline::record::{Deeds, SwitchedPolicy};
 use tidegate_core::time::Millis;
 use tidegate_state::config::switches;

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value as Json, json};
 
 use crate::feature::config::Config;
+use crate::feature::config::former_names;
 use crate::feature::config::layer::{key_path, variable_name};
-use crate::feature::former_names;
 use crate::settings::section::{Key, Project, Section};
 use crate::settings::setting::Shape;
 use crate::settings::value::Value;
