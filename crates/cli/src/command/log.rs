@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::process::ExitCode;
 
-use tidegate_core::feature::former_names::current_policy;
+use tidegate_core::feature::config::former_names::current_policy;
 use tidegate_core::pipeline::record::Record;
 use tidegate_core::text::cut::cut_to;
 use tidegate_core::text::one_line::one_line;

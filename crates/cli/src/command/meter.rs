@@ -69,7 +69,8 @@ pub(crate) fn describe_reading(meter: &MeterRecord) -> Text {
         Some(60..) => data(bar).warning(),
         _ => data(bar).good(),
     };
-    bar + both!(" {percent}% of {window} tokens used", " {window}トークン中{percent}%使用") + describe_rest(meter, left)
+    bar + both!(" {percent}% of {window} tokens used", " {window}トークン中{percent}%使用")
+        + describe_rest(meter, left)
         + describe_source(meter)
 }
 

@@ -359,11 +359,17 @@ impl Unverified {
     pub(in crate::command) fn lines(&self) -> [Bilingual; 2] {
         let files = self.files.join(", ");
         let more = self.count - self.files.len();
-        let (more_en, more_ja) =
-            if more == 0 { <_>::default() } else { (format!(" and {more} more"), format!("ほか{more}件")) };
+        let (more_en, more_ja) = if more == 0 {
+            <_>::default()
+        } else {
+            (format!(" and {more} more"), format!("ほか{more}件"))
+        };
         let (en, ja) = (self.settled_by.join(", "), self.settled_by.join("、"));
         [
-            both!("changed, and no check has passed since: {files}{more_en}", "変更後に確認が通っていません: {files}{more_ja}"),
+            both!(
+                "changed, and no check has passed since: {files}{more_en}",
+                "変更後に確認が通っていません: {files}{more_ja}"
+            ),
             both!("one of these is enough: {en}", "次のどれかで足ります: {ja}"),
         ]
     }

@@ -13,14 +13,17 @@ use crate::print::text::{Text, data};
 
 pub(super) fn status_page(status: &Status, said: PressureLevel, clock: &LocalClock) -> Page {
     let mut page = Page::new();
-    add_problems(&mut page, status);
+    add_problems(&mut page, status, clock);
     page.gap();
     let mut rows: Vec<(Text, Text)> = Vec::new();
     let mut row = |key: Bilingual, value: Text| rows.push((Text::from(key).strong(), value));
-    row(both!("project", "プロジェクト"), match &status.project {
-        Some(project) => data(project),
-        None => both!("unknown", "不明").into(),
-    });
+    row(
+        both!("project", "プロジェクト"),
+        match &status.project {
+            Some(project) => data(project),
+            None => both!("unknown", "不明").into(),
+        },
+    );
     row(both!("session", "セッション"), data(&status.session) + started(status, clock).unwrap_or_default());
     row(both!("context", "コンテキスト"), describe_reading(&status.meter));
     row(both!("warnings", "警告"), describe_warnings(said).into());
@@ -61,7 +64,7 @@ pub(super) fn status_page(status: &Status, said: PressureLevel, clock: &LocalClo
 }
 
 /// What waits for the person, and what is not as it should be, first.
-fn add_problems(page: &mut Page, status: &Status) {
+fn add_problems(page: &mut Page, status: &Status, clock: &LocalClock) {
     let warning = || Text::from(both!("warning", "警告")).warning();
     let note = || Text::from(both!("note", "注意"));
     for request in &status.waiting_for_approval {
@@ -75,7 +78,8 @@ fn add_problems(page: &mut Page, status: &Status) {
         );
     }
     for policy in &status.switched_off {
-        let does = describe_policy(policy).map(|does| both!(" It {en}.", "（{ja}）", en = does.en, ja = does.ja));
+        let does =
+            describe_policy(policy).map(|does| both!(" It {en}.", "（{ja}）", en = does.en, ja = does.ja));
         let Bilingual { en, ja } = does.unwrap_or_default();
         page.labelled(
             warning(),
@@ -118,6 +122,9 @@ fn add_problems(page: &mut Page, status: &Status) {
             ),
         );
     }
+    for host in &status.unchecked_hosts {
+        page.labelled(note(), host.line(clock));
+    }
     if !status.waiting_for_trust.is_empty() {
         let keys = status.waiting_for_trust.join(", ");
         page.labelled(
@@ -146,8 +153,12 @@ fn started(status: &Status, clock: &LocalClock) -> Option<Text> {
 fn describe_warnings(said: PressureLevel) -> Bilingual {
     match said {
         PressureLevel::None => both!("none since the context last shrank", "まだ出ていません"),
-        PressureLevel::Info => both!("the early one was given; a late one may follow", "早めの警告を出しました"),
-        PressureLevel::Urgent => both!("early and late ones were given", "早めの警告と最後の警告を出しました"),
+        PressureLevel::Info => {
+            both!("the early one was given; a late one may follow", "早めの警告を出しました")
+        }
+        PressureLevel::Urgent => {
+            both!("early and late ones were given", "早めの警告と最後の警告を出しました")
+        }
     }
 }
 
@@ -157,7 +168,8 @@ fn describe_compaction(status: &Status, clock: &LocalClock) -> Option<Text> {
     let mut text = Text::from(both!("{en} ({time})", "{ja}（{time}）"));
     if let Some(Survived { kept, of, lost, .. }) = &status.survival {
         let facts = count_en(*of, "fact");
-        text = text + both!("; the summary kept {kept} of {facts}", "、要約に残った事実は{of}件中{kept}件です");
+        text =
+            text + both!("; the summary kept {kept} of {facts}", "、要約に残った事実は{of}件中{kept}件です");
         for fact in lost {
             text = text + both!("\nnot in it: {fact}", "\n残らなかったもの: {fact}");
         }
