@@ -202,7 +202,7 @@ fn policies_page(here: &Here, switches: &Switches) -> Page {
     let mut table = Table::new([
         Column::text(both!("policy", "ポリシー")),
         Column::text(both!("state", "状態")),
-        Column::text(both!("what it does", "すること")),
+        Column::text(Bilingual::default()),
     ]);
     for policy in policy::POLICIES.iter().filter(|policy| describe_policy(policy.id()).is_some()) {
         let id = policy.id();

@@ -147,7 +147,7 @@ fn add_problems(page: &mut Page, status: &Status, clock: &LocalClock) {
 fn started(status: &Status, clock: &LocalClock) -> Option<Text> {
     let began = Millis::from_iso(status.began.as_deref()?)?;
     let (at, Bilingual { en, ja }) = (clock.minute_with_zone(began), clock.ago(began));
-    Some(Text::from(both!(", started {en} ({at})", "、{ja}に開始（{at}）")).dim())
+    Some(Text::from(both!(", started {en} ({at})", "、開始: {ja}（{at}）")).dim())
 }
 
 fn describe_warnings(said: PressureLevel) -> Bilingual {
