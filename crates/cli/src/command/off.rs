@@ -96,12 +96,13 @@ pub(crate) fn run(args: &Args) -> Outcome {
     }
     let until = args.r#for.map(|time| Millis(here.now.0 + time.0));
     let off = Off { policy: policy.to_owned(), scope: choose_scope(&here, args)?, since: here.now, until };
+    let Bilingual { en, ja } = describe_off(here.now, &off);
     let request = Request {
         name: "off",
         command: approved_command(args, &off),
         // The approval says "once", which people took for the duration.
         about: off.until.is_none().then(|| format!("switches {policy} off until it is switched on again")),
-        would: &[format!("This would switch {policy} off {}.", describe_off(here.now, &off).en)],
+        would: &[both!("This would switch {policy} off {en}.", "{policy}をオフにします（{ja}）。")],
         approved: args.approved,
         json: args.json,
     };

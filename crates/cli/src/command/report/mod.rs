@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tidegate_core::pipeline::friction::{SpokenCounts, Tally, tally_interruptions};
+use tidegate_core::pipeline::friction::{Tally, tally_interruptions};
 use tidegate_core::pipeline::record::{BackendCall, BackendOutcome, Record};
 use tidegate_core::time::Millis;
 use tidegate_state::journal::friction;

@@ -27,7 +27,7 @@ use super::Outcome;
 use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
 use crate::host::unchecked::Unchecked;
-use crate::knowledge;
+use crate::knowledge::{self, KnowledgeFiles};
 use crate::local_time::LocalClock;
 use crate::print;
 use crate::print::page::Page;
@@ -460,7 +460,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
 
 /// Unreadable files count as none here: `learnings check` and `doctor` report them.
 fn count_unpromoted(here: &Here, root: &Path) -> usize {
-    let knowledge = knowledge::read_knowledge(here, root);
+    let knowledge = knowledge::read_knowledge(here, root, KnowledgeFiles::Notes);
     knowledge.map_or(0, |known| known.entries().iter().filter(|entry| entry.unpromoted).count())
 }
 

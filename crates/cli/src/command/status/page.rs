@@ -9,7 +9,7 @@ use crate::command::meter::describe_reading;
 use crate::local_time::LocalClock;
 use crate::policy_words::describe_policy;
 use crate::print::page::Page;
-use crate::print::text::{Text, data};
+use crate::print::text::{Text, data, prose};
 
 pub(super) fn status_page(status: &Status, said: PressureLevel, clock: &LocalClock) -> Page {
     let mut page = Page::new();
@@ -171,7 +171,7 @@ fn describe_compaction(status: &Status, clock: &LocalClock) -> Option<Text> {
         text =
             text + both!("; the summary kept {kept} of {facts}", "、要約に残った事実は{of}件中{kept}件です");
         for fact in lost {
-            text = text + both!("\nnot in it: {fact}", "\n残らなかったもの: {fact}");
+            text = text + both!("\nnot in it: ", "\n残らなかったもの: ") + prose(fact);
         }
     }
     Some(text)
