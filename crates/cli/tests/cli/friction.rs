@@ -329,7 +329,7 @@ fn a_policy_that_people_override_steps_down_and_up_again_by_hand() {
     let status = sandbox.run(&["status"]);
     assert!(status.ok().contains("note: skill-gate only advises here"), "{status:?}");
     let doctor = sandbox.run(&["doctor"]);
-    assert!(doctor.stdout.contains("`skill-gate` only advises in "), "{doctor:?}");
+    assert!(doctor.stdout.contains("skill-gate only advises in "), "{doctor:?}");
     let report = sandbox.run(&["report"]);
     assert!(report.ok().contains("skill-gate only advises here"), "{report:?}");
     assert!(!override_once(&sandbox, "s5").ok().contains("five of its last ten"), "said already");
