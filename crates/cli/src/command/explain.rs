@@ -313,7 +313,11 @@ fn add_policies(page: &mut Page, record: &Record) {
     if others.is_empty() {
         return;
     }
-    page.heading(both!("Other policies that took part", "関わったほかのポリシー"));
+    page.heading(if others.len() < record.verdicts.len() {
+        both!("Other policies that took part", "関わったほかのポリシー")
+    } else {
+        both!("Policies that took part", "関わったポリシー")
+    });
     let is_given = |text: &str| {
         [&record.said.user, &record.said.model].into_iter().flatten().any(|said| said.contains(text))
     };

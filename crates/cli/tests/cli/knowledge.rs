@@ -641,7 +641,7 @@ fn status_and_status_line_say_what_waits() {
     });
     fs::write(sandbox.session(SESSION).join("boundaries"), boundary.to_string()).expect("a file");
     let status = sandbox.run(&["status"]);
-    assert!(status.words().contains("; the summary kept 3 of 4 facts"), "{status:?}");
+    assert!(status.words().contains("compaction the summary kept 3 of 4 facts"), "{status:?}");
     assert!(status.ok().contains("not in it: flock, not a lock file\n"), "{status:?}");
     assert_eq!(sandbox.run(&["status", "--json"]).json()["unpromoted"], 2);
     let _ = by_agent(&sandbox, &["compound", "list"]).ok();
