@@ -173,7 +173,7 @@ fn no_room_stops_and_another_session_resumes() {
     play.invokes("tidegate:sprint");
     play.uses(67_001);
     let stop = play.stop();
-    assert!(message(&stop).starts_with("dev-cycle stopped after sprint: 99k tokens are left"), "{stop:?}");
+    assert!(message(&stop).starts_with("Tidegate stopped dev-cycle after sprint: 99k tokens are left"), "{stop:?}");
     assert!(!stop.stdout.contains("block"), "{stop:?}");
     let state = play.state();
     assert_eq!((&state["stage"], &state["status"]), (&json!("sprint"), &json!("stopped")));
@@ -185,7 +185,7 @@ fn no_room_stops_and_another_session_resumes() {
     for (session, told) in [("s-2", true), ("s-3", true), ("s-4", true), ("s-5", false)] {
         let begins = play.begins(session);
         assert_eq!(
-            message(&begins).contains("Not begun: audit, ship, retrospective"),
+            message(&begins).contains("Open: audit, ship, retrospective"),
             told,
             "{session}: {begins:?}"
         );
@@ -241,7 +241,7 @@ fn a_person_who_breaks_in_is_not_run_over() {
     assert!(told.starts_with("dev-cycle waits at sprint: a prompt came before"), "{told}");
     assert_eq!(play.because(), "the person broke in");
     play.prompt("good, go on");
-    assert!(play.held().contains("The next stage is audit"));
+    assert!(play.held().contains("for stage audit"));
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn who_speaks_while_agents_work_has_not_broken_in() {
     let stop = json!({ "last_assistant_message": "done", "background_tasks": agents });
     play.event("Stop", stop).silent();
     play.prompt("how is it going?");
-    assert!(play.held().contains("The next stage is audit"));
+    assert!(play.held().contains("for stage audit"));
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn two_registrations_begin_a_stage_once() {
     let stop =
         play.payload("Stop", json!({ "last_assistant_message": "done", "prompt_id": "p" })).to_string();
     let first = play.sandbox.hook(&["--event", "Stop", "--via", "init"], &stop);
-    assert!(first.stdout.contains("The next stage is audit"), "{first:?}");
+    assert!(first.stdout.contains("for stage audit"), "{first:?}");
     play.sandbox.hook(&["--event", "Stop", "--via", "plugin"], &stop).silent();
 }
 
@@ -319,7 +319,7 @@ fn verify_stop_is_asked_first() {
     fs::write(&file, "fn a() {}\n").expect("a file");
     let edit = json!({ "tool_name": "Write", "tool_use_id": "toolu_w", "tool_input": { "file_path": file }, "tool_response": {} });
     let _ = play.event("PostToolUse", edit);
-    assert!(play.held().starts_with("Code was edited and not verified since"));
+    assert!(play.held().contains("no check has passed since"));
     assert_eq!(play.state()["stage"], "sprint");
     assert_eq!(play.because(), "another policy holds it back");
     let _ = play.stop();
@@ -472,7 +472,7 @@ fn what_only_the_config_does_not_know_stays_where_it_is() {
     play.stop().silent();
     assert_eq!(play.state().to_string(), unknown);
     play.write(&good);
-    assert!(play.held().contains("The next stage is audit"));
+    assert!(play.held().contains("for stage audit"));
 }
 
 #[test]
@@ -491,13 +491,13 @@ fn a_session_that_goes_into_a_worktree_takes_its_cycle_along() {
     let mut stop = play.payload("Stop", json!({ "last_assistant_message": "done" }));
     stop["cwd"] = json!(tree);
     let held = play.sandbox.event(&stop);
-    assert!(held.stdout.contains("The next stage is audit"), "{held:?}");
+    assert!(held.stdout.contains("for stage audit"), "{held:?}");
     assert_eq!(play.state()["stage"], "audit");
     assert!(!tree.join(".claude").exists());
     let done = play.cycle(&["done", "--json"]);
     assert_eq!(done.json()["stage"], "audit", "{done:?}");
     let held = play.sandbox.event(&stop);
-    assert!(held.stdout.contains("The next stage is ship"), "{held:?}");
+    assert!(held.stdout.contains("for stage ship"), "{held:?}");
     assert!(!play.cycle(&["status"]).ok().contains("needs about 100k"));
 }
 
@@ -529,7 +529,7 @@ fn done_counts_also_where_the_session_forgot_its_stage() {
     // The client begins the same session anew.
     let _ = play.begins("s-1");
     assert_eq!(play.cycle(&["done"]).code, Some(0));
-    assert!(play.held().contains("The next stage is audit"));
+    assert!(play.held().contains("for stage audit"));
     let other = Play { session: "s-2", ..play };
     let _ = other.begins("s-2");
     assert_eq!(own(&other), false);
@@ -544,7 +544,7 @@ fn a_stage_whose_session_went_away_is_told_and_begun_again() {
     let _ = play.held();
     play.begins("s-2").silent();
     let _ = play.event("SessionEnd", json!({ "reason": "prompt_input_exit" }));
-    let told = "was in stage audit (2 of 4) in a session that has ended or was silent for an hour";
+    let told = "is at stage audit (2 of 4) in a session that ended or was silent for an hour";
     let begins = play.begins("s-3");
     assert!(message(&begins).contains(told), "{begins:?}");
     let context = begins.context().unwrap_or_default();
@@ -555,7 +555,7 @@ fn a_stage_whose_session_went_away_is_told_and_begun_again() {
     assert_eq!(message(&resumes), "", "{resumes:?}");
     play.begins("s-4").silent();
     play.invokes("audit");
-    assert!(play.held().contains("The next stage is ship"));
+    assert!(play.held().contains("for stage ship"));
     assert_eq!(play.state().get("resume_told"), None);
     // Killed: nothing was heard of it for an hour.
     let heard = play.sandbox.state().join("sessions/s-1/claims");
@@ -618,7 +618,7 @@ fn a_cycle_of_the_config() {
     assert_eq!(play.cycle(&["resume", "--from", "a"]).code, Some(0));
     play.invokes("do-a");
     play.uses(17_001);
-    assert!(message(&play.stop()).contains("short stopped after a"));
+    assert!(message(&play.stop()).contains("stopped short after a"));
 }
 
 #[test]

@@ -197,7 +197,7 @@ fn an_approval_that_a_person_types_works_once() {
     let again = by_agent(&sandbox, &["off", "pressure", "--for", "2h", "--approved"]);
     assert!(again.failed().contains("there is no approval"), "{again:?}");
     let late = types(&sandbox, &format!("approve {code}"));
-    assert!(late.output()["systemMessage"].as_str().is_some_and(|text| text.starts_with("No request waits")));
+    assert!(late.output()["systemMessage"].as_str().is_some_and(|text| text.starts_with("Tidegate approved nothing for")));
 }
 
 #[test]
@@ -417,7 +417,7 @@ fn an_answered_question_is_an_approval() {
     let asked = by_agent(&sandbox, &["off", "skill-gate"]);
     ask(&sandbox, &question(&sandbox, "PreToolUse", &asked, None)).silent();
     let no = ask(&sandbox, &question(&sandbox, "PostToolUse", &asked, Some("no")));
-    assert!(no.context().is_some_and(|text| text.contains("did not approve")), "{no:?}");
+    assert!(no.context().is_some_and(|text| text.contains("did not approve it")), "{no:?}");
     let ran = by_agent(&sandbox, &["off", "skill-gate", "--approved"]);
     assert!(ran.failed().contains("there is no approval"), "{ran:?}");
     // The no was for that request; another one has another code.

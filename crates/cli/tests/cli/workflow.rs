@@ -132,7 +132,7 @@ fn a_gate_holds_agents_back_until_it_is_passed() {
     assert_eq!(play.because(), "there is room for agents");
     let at_four = MANIFEST.replace("current_phase: 3", "current_phase: 4");
     let told = play.writes(&at_four).context().expect("the model is told");
-    assert!(told.contains("Gate 1, after phase 3 (discovery), was not let through. Missing: "), "{told}");
+    assert!(told.contains("Complete checkpoint 1, after phase 3 (discovery). Missing: "), "{told}");
     let reason = play.denied();
     assert!(reason.contains("has no `summary`"), "{reason}");
     let checked = play.gate(&["check"]);
@@ -259,7 +259,7 @@ fn a_compaction_makes_the_check_green() {
     let told = play.writes(&whole);
     let text = told.context().expect("the model is told");
     assert!(
-        text.contains("80% of the way") && text.contains("Gate 1") && text.contains("not compacted"),
+        text.contains("tokens are used") && text.contains("checkpoint 1") && text.contains("not compacted"),
         "{text}"
     );
     assert!(told.output()["systemMessage"].as_str().is_some_and(|text| text.contains("/compact")));
@@ -284,7 +284,7 @@ fn a_compaction_that_was_asked_for_is_noted() {
     play.uses(151_000);
     let at_two = MANIFEST.replace("current_phase: 3", "current_phase: 2");
     let told = play.writes(&at_two).context().expect("the model is told");
-    assert!(told.contains("Phase 1 has ended and phase 2 (triage) begins. 75% of the way"), "{told}");
+    assert!(told.contains("Phase 1 has ended and phase 2 (triage) begins. 77% of"), "{told}");
     play.spawns().silent();
     assert_eq!(play.because(), "this level was said in this phase");
     let _ = play.event("SessionStart", json!({ "source": "compact" }));
@@ -335,7 +335,7 @@ fn a_broken_manifest_closes_nothing_and_passes_nothing() {
     let play = Play::at_gate();
     play.denied();
     let told = play.writes("current_phase: 4\nphases: {").context().expect("the model is told");
-    assert!(told.contains("cannot be used as it is"), "{told}");
+    assert!(told.contains("Tidegate cannot read it"), "{told}");
     play.spawns().silent();
     for command in [&["check"][..], &["pass", "1"]] {
         let ran = play.gate(command);
@@ -352,7 +352,7 @@ fn a_workflow_of_the_config() {
     let text = play.text().replace("current_phase: 1", "current_phase: ship");
     let _ = play.writes(&text);
     let reason = play.denied();
-    assert!(reason.contains("Gate 1, after phase 2 (build)"), "{reason}");
+    assert!(reason.contains("heckpoint 1, after phase 2 (build)"), "{reason}");
 }
 
 /// Lists of artifacts have the same name in other folders, and other tools have other phases.
@@ -470,7 +470,7 @@ fn a_section_is_written_where_the_client_would_refuse() {
     let call = json!({ "tool_name": "Bash", "tool_input": { "command": "tidegate gate phase 4" }, "tool_use_id": "toolu_b",
         "tool_response": { "stdout": "" } });
     let told = play.event("PostToolUse", call).context().expect("the model is told");
-    assert!(told.contains("Gate 1, after phase 3 (discovery), was not let through. Everything"), "{told}");
+    assert!(told.contains("checkpoint 1, after phase 3 (discovery) has all it needs"), "{told}");
     assert!(play.gate(&["pass", "1"]).ok().contains("discovery.md exists (200 lines)"));
     play.spawns().silent();
     for line in at_one
