@@ -102,7 +102,7 @@ fn it_stops_before_ship_and_another_session_ships() {
     assert_eq!(stops(&tidegate), [ROOM, NO_ROOM]);
     assert_eq!(run.answer(), "the audit is over");
     let stopped = "Tidegate stopped dev-cycle after audit: 57k tokens are left, the rest needs about 60k. Open: ship, \
-                   retrospective. To go on in a new session: `tidegate cycle resume` there, or /dev-cycle.";
+                   retrospective. Continue in a new session with `/dev-cycle`.";
     assert_eq!(told(&run.shown(), stopped), 1, "{:?}", run.shown());
     let said = state(&home);
     for (member, value) in [
