@@ -1,6 +1,6 @@
 //! Workflow gate: blocks agents behind a gate that was not cleared, and in a context that is nearly full.
 //!
-//! The rules, case by case, are in `workflow_gate.md` of this room. The model is never asked for a compaction:
+//! The rules, case by case, are in `workflow.md` of this room. The model is never asked for a compaction:
 //! only a person can have the client compact.
 
 mod agent_spawn;
@@ -25,7 +25,7 @@ use crate::meter::short_tokens;
 
 pub use super::settings::Settings;
 
-pub const ID: &str = "workflow-gate";
+pub const ID: &str = "workflow";
 
 /// Levels of the ladder.
 const PLAN: u8 = 60;
@@ -117,10 +117,14 @@ pub fn writes_manifest(event: &Event<'_>, attached: Option<&AttachedWorkflow>) -
         return paths.iter().any(|path| is_manifest(path) || ours(path));
     }
     // Tidegate's own commands also write it, without naming it.
-    event.command_line().is_some_and(|line| {
-        let ours = [" workflow ", " gate "];
-        line.contains(MANIFEST_FILE) || attached.is_some() && ours.iter().any(|name| line.contains(name))
-    })
+    event
+        .command_line()
+        .is_some_and(|line| line.contains(MANIFEST_FILE) || attached.is_some() && names_our_command(line))
+}
+
+/// `tidegate workflow`, or by its former name `tidegate gate`.
+fn names_our_command(line: &str) -> bool {
+    [" workflow ", " gate "].iter().any(|name| line.contains(name))
 }
 
 /// Compares a full path with one that may be relative to the root.
