@@ -146,15 +146,15 @@ fn four_stages_in_one_turn() {
         play.invokes(STAGES[at]);
         play.uses(used);
         let reason = play.held();
-        assert!(reason.contains(&format!("Stage {} of 4 ({})", at + 1, STAGES[at])), "{reason}");
-        assert!(reason.contains(&format!("with the skill `{}`", STAGES[at + 1])), "{reason}");
+        assert!(reason.contains(&format!("stage {} of 4 ({})", at + 1, STAGES[at])), "{reason}");
+        assert!(reason.contains(&format!("Invoke the skill `{}`", STAGES[at + 1])), "{reason}");
         assert_eq!(play.state()["stage"], STAGES[at + 1]);
         assert_eq!(play.because(), "there is room for the next stage");
     }
     assert!(play.cycle(&["done", "--metric", "found=3", "--metric", "note=all green"]).code == Some(0));
     play.uses(58_000);
     let last = message(&play.stop());
-    let expected = "dev-cycle is complete. Tokens by stage: sprint 10k, audit 15k, ship 15k, retrospective 8.0k. \
+    let expected = "Tidegate: dev-cycle is complete. Tokens by stage: sprint 10k, audit 15k, ship 15k, retrospective 8.0k. \
                     retrospective: found 3, note all green.";
     assert_eq!(last, expected);
     assert_eq!(play.files(), Vec::<String>::new());
@@ -173,7 +173,10 @@ fn no_room_stops_and_another_session_resumes() {
     play.invokes("tidegate:sprint");
     play.uses(67_001);
     let stop = play.stop();
-    assert!(message(&stop).starts_with("Tidegate stopped dev-cycle after sprint: 99k tokens are left"), "{stop:?}");
+    assert!(
+        message(&stop).starts_with("Tidegate stopped dev-cycle after sprint: 99k tokens are left"),
+        "{stop:?}"
+    );
     assert!(!stop.stdout.contains("block"), "{stop:?}");
     let state = play.state();
     assert_eq!((&state["stage"], &state["status"]), (&json!("sprint"), &json!("stopped")));
@@ -206,7 +209,7 @@ fn no_room_stops_and_another_session_resumes() {
     for gone in ["stopped_reason", "skipped_stages", "remaining_pct", "resume_told"] {
         assert_eq!(state.get(gone), None, "{gone}");
     }
-    assert!(play.held().contains("Stage audit (2 of 4)"));
+    assert!(play.held().contains("stage audit (2 of 4)"));
     play.session = "s-1";
     play.stop().silent();
     assert_eq!(play.state()["stage"], "audit", "the old session steers nothing any more");
@@ -222,7 +225,7 @@ fn a_stage_that_did_nothing_is_held_once() {
     play.stop().silent();
     assert_eq!(play.because(), "the person has not answered");
     play.prompt("the new one");
-    assert!(play.held().contains("its skill `sprint` was not invoked"));
+    assert!(play.held().contains("Invoke the skill `sprint`: stage sprint"));
     play.stop().silent();
     play.stop().silent();
     assert_eq!(play.state()["stage"], "sprint");
@@ -238,7 +241,7 @@ fn a_person_who_breaks_in_is_not_run_over() {
     // No stop: the turn was interrupted, and the next one is about something else.
     play.prompt("what was that?");
     let told = message(&play.stop());
-    assert!(told.starts_with("dev-cycle waits at sprint: a prompt came before"), "{told}");
+    assert!(told.starts_with("Tidegate: dev-cycle waits at sprint, because you sent a prompt"), "{told}");
     assert_eq!(play.because(), "the person broke in");
     play.prompt("good, go on");
     assert!(play.held().contains("for stage audit"));
@@ -287,7 +290,7 @@ fn without_any_reading_it_goes_on() {
     let play = Play::new();
     play.start();
     play.invokes("sprint");
-    assert!(play.held().contains("How much context is left is not known"));
+    assert!(play.held().contains("The number of tokens left is not known"));
     assert_eq!(play.because(), "what is left is not known: goes on as if there were room");
 }
 
@@ -342,7 +345,7 @@ fn what_cannot_be_used_is_put_aside_and_nobody_is_steered() {
         play.invokes("sprint");
         play.write(text);
         let stop = play.stop();
-        assert!(message(&stop).contains("cannot be used"), "{text}: {stop:?}");
+        assert!(message(&stop).contains("cannot use the cycle's file"), "{text}: {stop:?}");
         assert!(!stop.stdout.contains("block"), "{text}: {stop:?}");
         assert_eq!(
             play.files(),
@@ -363,7 +366,7 @@ fn a_damaged_file_is_told_at_the_start_of_a_session() {
     let play = Play::new();
     play.write("{");
     let begins = play.begins("s-2");
-    assert!(message(&begins).contains("cannot be used"), "{begins:?}");
+    assert!(message(&begins).contains("cannot use the cycle's file"), "{begins:?}");
     assert_eq!(play.files(), ["dev-cycle.state.json.bad"]);
     assert_eq!(message(&play.begins("s-3")), "");
 }
@@ -412,7 +415,7 @@ fn a_repository_puts_no_words_into_anybodys_mouth() {
     let _ = fs::remove_file(&copy);
     fs::create_dir(&copy).expect("a folder in its place");
     let told = message(&play.stop());
-    assert_eq!(told, "dev-cycle is complete. Tokens by stage: retrospective (not known).  [1m:  .");
+    assert_eq!(told, "Tidegate: dev-cycle is complete. Tokens by stage: retrospective (not known).  [1m:  .");
     // As long as a file may be.
     let many = vec!["\"audit\""; 20_000].join(", ");
     play.write(&format!("{{\"stage\": \"sprint\", \"status\": \"stopped\", \"skipped_stages\": [{many}]}}"));
@@ -570,7 +573,7 @@ fn a_stage_whose_session_went_away_is_told_and_begun_again() {
             .contains("session s-1 is in stage ship")
     );
     heard.set_modified(ago(61)).expect("the time");
-    assert!(message(&play.begins("s-6")).contains("was in stage ship (3 of 4)"));
+    assert!(message(&play.begins("s-6")).contains("is at stage ship (3 of 4)"));
     play.session = "s-6";
     play.uses(40_000);
     assert_eq!(play.cycle(&["resume"]).code, Some(0));
@@ -578,7 +581,7 @@ fn a_stage_whose_session_went_away_is_told_and_begun_again() {
     assert_eq!((&state["stage"], &state["session_id"]), (&json!("ship"), &json!("s-6")));
     assert_eq!(state["stages"]["ship"], json!({ "tokens_at_start": 40_000 }));
     assert_eq!(state.get("resume_told"), None);
-    assert!(play.held().contains("Stage ship (3 of 4)"));
+    assert!(play.held().contains("stage ship (3 of 4)"));
 }
 
 #[test]
@@ -614,7 +617,7 @@ fn a_cycle_of_the_config() {
     assert_eq!(play.cycle(&["start", "short"]).code, Some(0));
     play.invokes("do-a");
     play.uses(17_000);
-    assert!(play.held().contains("with the skill `b`"));
+    assert!(play.held().contains("Invoke the skill `b`"));
     assert_eq!(play.cycle(&["resume", "--from", "a"]).code, Some(0));
     play.invokes("do-a");
     play.uses(17_001);
@@ -707,7 +710,7 @@ fn a_link_is_not_followed() {
     fs::write(&elsewhere, &text).expect("a file");
     std::os::unix::fs::symlink(&elsewhere, &path).expect("a link");
     let told = message(&play.stop());
-    assert!(told.contains("is reached through a link). No stage is begun until it can."), "{told}");
+    assert!(told.contains("is reached through a link). It begins no further stage until it can."), "{told}");
     play.stop().silent();
     assert_eq!(fs::read_to_string(&elsewhere).expect("it is there"), text);
 }

@@ -2,14 +2,6 @@
 
 use crate::text::lang::Lang;
 
-/// In the status line: how much of the window is used.
-pub fn used(lang: Lang, percent: u64) -> String {
-    match lang {
-        Lang::En => format!("{percent}% used"),
-        Lang::Ja => format!("{percent}% 使用"),
-    }
-}
-
 /// In the status line: tokens left before compaction or, with `false`, before the window is full.
 pub fn left(lang: Lang, tokens: &str, compacts: bool) -> String {
     match (lang, compacts) {

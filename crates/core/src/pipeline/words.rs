@@ -178,6 +178,22 @@ pub fn hooks_stopped(lang: Lang) -> &'static str {
     }
 }
 
+/// Status line: a policy that is off, and for how many more minutes.
+pub fn policy_off(lang: Lang, policy: &str, minutes: Option<u64>) -> String {
+    let rest = minutes.map(|minutes| match (lang, minutes) {
+        (Lang::En, 0..=99) => format!("{minutes} min"),
+        (Lang::En, _) => format!("{} h", minutes / 60),
+        (Lang::Ja, 0..=99) => format!("{minutes}分"),
+        (Lang::Ja, _) => format!("{}時間", minutes / 60),
+    });
+    match (lang, rest) {
+        (Lang::En, Some(rest)) => format!("{policy} off for {rest}"),
+        (Lang::En, None) => format!("{policy} off"),
+        (Lang::Ja, Some(rest)) => format!("{policy} オフ（あと{rest}）"),
+        (Lang::Ja, None) => format!("{policy} オフ"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -59,8 +59,15 @@ fn file_list(lang: Lang, changes: &ChangeSet) -> String {
 /// In the status line.
 pub fn unverified_files(lang: Lang, count: usize) -> String {
     match lang {
-        Lang::En if count == 1 => "1 file unverified".to_owned(),
-        Lang::En => format!("{count} files unverified"),
-        Lang::Ja => format!("未検証 {count} ファイル"),
+        Lang::En => format!("✗ {count} unverified"),
+        Lang::Ja => format!("✗ 未検証 {count}"),
+    }
+}
+
+/// In the status line.
+pub fn verified(lang: Lang) -> &'static str {
+    match lang {
+        Lang::En => "✓ tested",
+        Lang::Ja => "✓ 検証済み",
     }
 }

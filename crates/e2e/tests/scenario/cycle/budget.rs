@@ -126,8 +126,7 @@ fn it_stops_before_ship_and_another_session_ships() {
     session.ask("hello");
     session.ask("and hello");
     let second = session.finish();
-    let waits =
-        "dev-cycle has stopped in this project. Done: sprint, audit. Open: ship, retrospective.";
+    let waits = "dev-cycle has stopped in this project. Done: sprint, audit. Open: ship, retrospective.";
     assert_eq!(told(&greetings(&second), waits), 1, "{:?}", greetings(&second));
     let guide = "Done: sprint, audit. Open: ship, retrospective. `tidegate cycle resume` continues with ship in this session";
     assert_eq!(model.last_main().count(guide), 1, "{:#?}", model.last_main().hook_contexts());

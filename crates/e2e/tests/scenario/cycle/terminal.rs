@@ -134,8 +134,7 @@ fn a_person_sees_what_has_stopped_and_goes_on() {
     terminal.wait_for("shall I go on with audit?");
     let first = &model.main_requests()[0];
     assert!(
-        first.mentions("in this session, if the person wants it")
-            && first.mentions("# A development cycle")
+        first.mentions("in this session, if the person wants it") && first.mentions("# A development cycle")
     );
     assert_eq!(stands(&home), ("sprint".to_owned(), "stopped".to_owned()), "nothing is forced on");
     terminal.enter("yes");
