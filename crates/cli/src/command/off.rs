@@ -5,8 +5,9 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tidegate_core::feature as policy;
+use tidegate_core::feature::Mode;
+use tidegate_core::feature::config::former_names;
 use tidegate_core::feature::config::parse_off_list;
-use tidegate_core::feature::{Mode, former_names};
 use tidegate_core::pipeline::record::{Deeds, SwitchedPolicy};
 use tidegate_core::time::Millis;
 use tidegate_state::config::switches;
@@ -95,12 +96,13 @@ pub(crate) fn run(args: &Args) -> Outcome {
     }
     let until = args.r#for.map(|time| Millis(here.now.0 + time.0));
     let off = Off { policy: policy.to_owned(), scope: choose_scope(&here, args)?, since: here.now, until };
+    let Bilingual { en, ja } = describe_off(here.now, &off);
     let request = Request {
         name: "off",
         command: approved_command(args, &off),
         // The approval says "once", which people took for the duration.
         about: off.until.is_none().then(|| format!("switches {policy} off until it is switched on again")),
-        would: &[format!("This would switch {policy} off {}.", describe_off(here.now, &off).en)],
+        would: &[both!("This would switch {policy} off {en}.", "{policy}をオフにします（{ja}）。")],
         approved: args.approved,
         json: args.json,
     };
@@ -127,7 +129,10 @@ fn switched_page(here: &Here, off: &Off, stepped_down: bool) -> Page {
     let mut page = Page::new();
     let (policy, Bilingual { en, ja }) = (&off.policy, describe_off(here.now, off));
     page.paragraph(both!("{policy} is off {en}.", "{policy}をオフにしました（{ja}）。"));
-    page.paragraph(both!("Switch it on again: `tidegate on {policy}`", "オンに戻すには: `tidegate on {policy}`"));
+    page.paragraph(both!(
+        "Switch it on again: `tidegate on {policy}`",
+        "オンに戻すには: `tidegate on {policy}`"
+    ));
     if stepped_down {
         page.paragraph(both!(
             "People overrode it in five of its last ten interruptions in this project. When it comes back, it only advises \
@@ -198,7 +203,7 @@ fn policies_page(here: &Here, switches: &Switches) -> Page {
     let mut table = Table::new([
         Column::text(both!("policy", "ポリシー")),
         Column::text(both!("state", "状態")),
-        Column::text(both!("what it does", "すること")),
+        Column::text(Bilingual::default()),
     ]);
     for policy in policy::POLICIES.iter().filter(|policy| describe_policy(policy.id()).is_some()) {
         let id = policy.id();
@@ -211,17 +216,14 @@ fn policies_page(here: &Here, switches: &Switches) -> Page {
             None if by_variable.iter().any(|off| off == id) => {
                 Text::from(both!("off by TIDEGATE_OFF", "オフ（TIDEGATE_OFF）")).warning()
             }
-            None if switches.is_down(id, &places) => {
-                Text::from(both!("advises only", "助言のみ")).warning()
-            }
+            None if switches.is_down(id, &places) => Text::from(both!("advises only", "助言のみ")).warning(),
             None => describe_mode(policy.mode(&here.config)),
         };
         table.row([data(id).strong(), state, describe_policy(id).unwrap_or_default().into()]);
     }
     page.table(table);
     let elsewhere: Vec<&Off> = switches.off.iter().filter(|off| !is_here(off)).collect();
-    let down: Vec<&SteppedDown> =
-        switches.stepped_down.iter().filter(|down| !down.is_in(&places)).collect();
+    let down: Vec<&SteppedDown> = switches.stepped_down.iter().filter(|down| !down.is_in(&places)).collect();
     if !elsewhere.is_empty() || !down.is_empty() {
         page.heading(both!("Elsewhere", "ほかの場所"));
         for off in elsewhere {
@@ -253,7 +255,10 @@ pub(super) fn warn_of_damage(here: &Here) {
         let mut page = Page::new();
         page.labelled(
             Text::from(both!("warning", "警告")).warning(),
-            both!("{problem}; it switches nothing off", "{problem}（そのため、オフにする指定は効いていません）"),
+            both!(
+                "{problem}; it switches nothing off",
+                "{problem}（そのため、オフにする指定は効いていません）"
+            ),
         );
         page.print_to_stderr();
     }
@@ -290,10 +295,9 @@ fn choose_scope(here: &Here, args: &Args) -> Result<Scope, CliError> {
     }
     match &here.root {
         Some(root) => Ok(Scope::Project(root.to_string_lossy().into_owned())),
-        None => Err(CliError::new(both!("the project is not known", "プロジェクトがわかりません")).hint(both!(
-            "use --everywhere or --session ID",
-            "--everywhere か --session ID を指定してください"
-        ))),
+        None => Err(CliError::new(both!("the project is not known", "プロジェクトがわかりません")).hint(
+            both!("use --everywhere or --session ID", "--everywhere か --session ID を指定してください"),
+        )),
     }
 }
 

@@ -15,6 +15,7 @@ use tidegate_state::place::StateDir;
 
 use super::{Opened, line, list, not_finished, project_folder, show};
 use crate::approval::{self, Consent, Request};
+use crate::bilingual::Bilingual;
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
@@ -119,7 +120,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         name: "memory forget",
         command: format!("memory forget {} {}", args.what.name(), line(&args.id, 200)),
         about: Some(meant.would.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")),
-        would: &meant.would,
+        would: &Bilingual::lines(&meant.would),
         approved: args.approved,
         json: args.json,
     };

@@ -18,6 +18,7 @@ use tidegate_state::file::bounded;
 
 use super::{Opened, line};
 use crate::approval;
+use crate::bilingual::{Bilingual, both};
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
@@ -97,10 +98,9 @@ pub(super) fn run(args: &Args) -> Outcome {
     let records = in_order(records);
     check_own(&mut opened, &records)?;
     let (records, left) = keep_agreed(&mut opened, records)?;
-    let puts = opened
-        .memory
-        .put(&records)
-        .map_err(|error| CliError::from(error).prefixed("nothing was imported"))?;
+    let puts = opened.memory.put(&records).map_err(|error| {
+        CliError::from(error).prefixed(&both!("nothing was imported", "何も取り込みませんでした"))
+    })?;
     let count = |wanted: Put| puts.iter().filter(|put| **put == wanted).count();
     let imported = Imported {
         new: count(Put::New),
@@ -275,7 +275,7 @@ fn keep_agreed(opened: &mut Opened, records: Vec<Record>) -> Result<(Vec<Record>
     let mut would = vec![format!("The import would replace {many} here already:")];
     let (names, shown): (BTreeSet<Name>, Vec<String>) = superseded.into_iter().unzip();
     would.extend(first_lines(&shown));
-    if approval::is_agreed(&opened.here, "memory import", &would)? {
+    if approval::is_agreed(&opened.here, "memory import", &Bilingual::lines(&would))? {
         return Ok((records, 0));
     }
     let mut left = names;

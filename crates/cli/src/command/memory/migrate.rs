@@ -15,6 +15,7 @@ use tidegate_memory::team;
 
 use super::{Opened, line};
 use crate::approval::{self, Consent, Request};
+use crate::bilingual::Bilingual;
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
@@ -91,7 +92,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         name: "memory migrate",
         command: approved_command(args, &address),
         about: Some(would.join(" ")),
-        would: &would,
+        would: &Bilingual::lines(&would),
         approved: args.approved,
         json: args.json,
     };
