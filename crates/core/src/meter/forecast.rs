@@ -11,7 +11,22 @@ pub struct Forecast {
     pub fewest: u32,
     /// If turns grow as the lower quartile did.
     pub most: u32,
+    /// The quartiles of growth differ by at most a factor of three.
+    pub narrow: bool,
 }
+
+impl Forecast {
+    /// The turns to show to a reader: none if growth varies too much or the end is far away.
+    pub fn shown_turns(&self) -> Option<u32> {
+        (self.narrow && self.turns <= MOST_SHOWN).then_some(self.turns)
+    }
+}
+
+/// A session seldom keeps its pace for longer.
+const MOST_SHOWN: u32 = 30;
+
+/// With a wider spread the number of turns says nothing.
+const WIDEST: u64 = 3;
 
 /// Older growths say little about the work at hand.
 pub const SAMPLES: usize = 16;
@@ -49,6 +64,7 @@ pub fn forecast(used: &[u64], left: u64) -> Option<Forecast> {
         turns: turns(growths[median]),
         fewest: turns(growths[upper]),
         most: turns(growths[lower]),
+        narrow: growths[upper] <= WIDEST * growths[lower],
     })
 }
 
@@ -60,7 +76,7 @@ mod tests {
     #[test]
     fn a_steady_session() {
         let steady: Vec<u64> = (0..6).map(|turn| 20_000 + turn * 7000).collect();
-        assert_eq!(forecast(&steady, 42_000), Some(Forecast { turns: 6, fewest: 6, most: 6 }));
+        assert_eq!(forecast(&steady, 42_000), Some(Forecast { turns: 6, fewest: 6, most: 6, narrow: true }));
     }
 
     #[test]
@@ -68,6 +84,17 @@ mod tests {
         let jump = [20_000, 27_000, 34_000, 114_000, 121_000, 128_000];
         assert_eq!(forecast(&jump, 39_000).map(|f| f.turns), Some(5));
         assert_eq!(median_growth(&jump), Some(7000));
+    }
+
+    #[test]
+    fn turns_are_shown_only_if_they_mean_something() {
+        let shown = |used: &[u64], left| forecast(used, left).expect("a forecast").shown_turns();
+        let steady = [20_000, 27_000, 34_000, 41_000];
+        assert_eq!(shown(&steady, 14_000), Some(2));
+        assert_eq!(shown(&steady, 7_000 * 30), Some(30));
+        assert_eq!(shown(&steady, 7_000 * 31), None, "too far away");
+        assert_eq!(shown(&[0, 3_000, 8_000, 17_000], 4_000), Some(0), "a factor of three");
+        assert_eq!(shown(&[0, 2_000, 7_000, 16_000], 4_000), None, "more than that");
     }
 
     #[test]
@@ -80,7 +107,7 @@ mod tests {
     #[test]
     fn interrupted_prompts_do_not_stretch_it() {
         let interrupted = [10_000, 10_000, 20_000, 20_000, 30_000, 50_000];
-        assert_eq!(forecast(&interrupted, 40_000), Some(Forecast { turns: 4, fewest: 2, most: 4 }));
+        assert_eq!(forecast(&interrupted, 40_000), Some(Forecast { turns: 4, fewest: 2, most: 4, narrow: true }));
     }
 
     proptest! {
