@@ -5,12 +5,12 @@ use crate::text::lang::Lang;
 pub(super) fn stepped_down(lang: Lang, policy: &str) -> String {
     match lang {
         Lang::En => format!(
-            "{policy} was overridden in five of its last ten interruptions in this project, so it only advises here from now on. \
-             `tidegate on {policy}` lets it block again; `tidegate report` shows the interruptions."
+            "Tidegate: {policy} only advises in this project from now on, because people overrode 5 of its last 10 interruptions \
+             (`tidegate report` lists them). To let it block again: `tidegate on {policy}`"
         ),
         Lang::Ja => format!(
-            "{policy} はこのプロジェクトで直近10回の介入のうち5回が人によって無効にされたため、今後ここでは助言だけを行います。\
-             再びブロックさせるには `tidegate on {policy}` を、経過を見るには `tidegate report` を実行してください。"
+            "Tidegate: このプロジェクトでは {policy} の直近10回の介入のうち5回が無効にされたため、今後は助言だけを行います（一覧: \
+             `tidegate report`）。再びブロックさせるには: `tidegate on {policy}`"
         ),
     }
 }

@@ -54,7 +54,7 @@ pub fn measure_survival(facts: &[KeyFact], summary: &str, preserved: &[&str]) ->
 
 /// Empty without lost facts or without room for one.
 pub fn lost_note(lost: &[KeyFact], budget_chars: usize) -> String {
-    const FIRST: &str = "These facts were known before the compaction and are missing in its summary:";
+    const FIRST: &str = "Take these facts into account: the summary of the compaction lost them.";
     list_facts(FIRST, lost, budget_chars).unwrap_or_default()
 }
 

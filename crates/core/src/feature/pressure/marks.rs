@@ -17,6 +17,13 @@ pub struct Marks {
     pub said: SaidPressure,
 }
 
+impl Marks {
+    /// The model was asked to write down what matters, since the last boundary.
+    pub fn has_warned(&self) -> bool {
+        self.said.level > PressureLevel::None
+    }
+}
+
 /// The last warning, and its numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
