@@ -78,7 +78,7 @@ fn says_each_thing_once_and_to_the_right_one() {
         ".claude/context/learnings-coding.md",
         "## Round late\n\n- **Learning**: round once\n- **Confirmed**: 3 times | 2026-02-18 | implement\n",
     );
-    home.write_config("[skill_gate]\nmode = \"off\"\n");
+    home.write_config("[skill_gate]\nmode = \"off\"\n\n[phase.implement]\nskills = []\n\n[phase.debug]\nskills = []\n");
     let tidegate = Tidegate::init(&home);
     // Keeps what it was told to keep, but for the decisions.
     let forgetful = |request: &tidegate_e2e::model::Request| {
@@ -109,7 +109,6 @@ fn says_each_thing_once_and_to_the_right_one() {
         to_person.len(),
         to_person.join("\n")
     );
-    println!("{list}");
     for texts in [&to_model, &to_person] {
         let mut seen = BTreeSet::new();
         let repeated: Vec<&String> = texts.iter().filter(|text| !seen.insert(without_event(text))).collect();
@@ -248,9 +247,14 @@ fn texts_to_model(run: &Run, model: &Model) -> Vec<String> {
     texts
 }
 
-/// Each message as the client shows it.
+/// Each message as the client shows it, with its event. At the start the client shows it only in a terminal.
 fn texts_to_person(run: &Run) -> Vec<String> {
-    run.shown()
+    let at_start = run.hook_responses().into_iter().filter(|hook| hook.name == "SessionStart:startup");
+    let at_start = at_start.filter_map(|hook| {
+        let answer: Value = serde_json::from_str(&hook.stdout).ok()?;
+        Some(format!("{} says: {}", hook.name, answer["systemMessage"].as_str()?))
+    });
+    at_start.chain(run.shown().into_iter().filter(|text| text.contains(" says: "))).collect()
 }
 
 fn without_event(text: &str) -> &str {

@@ -435,7 +435,7 @@ fn a_repository_loosens_nothing() {
     assert!(requests[1].last_tool_result().text.contains("nobody in this session who could approve it"));
     assert!(run.events.iter().any(|event| event["type"] == "result"));
     assert!(
-        requests.iter().any(|request| request.mentions("Context is running out")),
+        requests.iter().any(|request| request.mentions("the next step now:")),
         "pressure still speaks"
     );
     assert_eq!(tidegate.records_of("PreToolUse").last().expect("a record")["ruling"], "ask");

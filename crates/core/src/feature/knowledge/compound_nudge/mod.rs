@@ -185,12 +185,10 @@ fn nudge_person(facts: &Facts<'_>, config: &Config, marks: &Marks, knowledge: &K
     }
 }
 
-/// Code was edited since the last entry, and the model does not know it. A note that led to no entry is not repeated,
-/// one that did only after a compaction. A context warning asks for the same.
+/// Code was edited since the last entry. Once per session: before each compaction the context warning asks for the same.
 fn wants_entry(marks: &Marks, knowledge: &Knowledge) -> bool {
     let is_missing = knowledge.written.is_none_or(|written| written < marks.verification.wrote.last);
-    let may_repeat = |noted| knowledge.written > Some(noted) && marks.session.boundary > Some(noted);
-    is_missing && !marks.pressure.has_warned() && marks.knowledge.flow_noted.is_none_or(may_repeat)
+    is_missing && !marks.pressure.has_warned() && marks.knowledge.flow_noted.is_none()
 }
 
 /// Delivers waiting notes that are still true.
