@@ -222,7 +222,7 @@ fn distance<'a>(facts: &Facts<'a>, reading: &Reading) -> Option<words::Distance<
 fn text_for_model(level: PressureLevel, facts: &Facts<'_>, reading: &Reading) -> String {
     let when = if level == PressureLevel::Urgent { " now" } else { "" };
     let ask = format!(
-        "Write down decisions and the next step{when}: `tidegate progress add \"what was done\" --decision \"…\" --next \"…\"`."
+        "Write down decisions and the next step{when}: `tidegate progress add \"what was done\" --decision \"if any\" --next \"the next step\"`."
     );
     let (Some(distance), Some(window), Some(percent)) =
         (distance(facts, reading), reading.window, reading.used_pct())

@@ -231,6 +231,6 @@ fn entry_note(marks: &Marks, knowledge: &Knowledge) -> String {
         None => format!("code was edited (last: {last}), and progress.md has no note."),
     };
     format!(
-        "Write a progress note with `tidegate progress add \"what was done\" --decision \"…\" --next \"…\"`: {fact}"
+        "Write a progress note with `tidegate progress add \"what was done\" --decision \"if any\" --next \"the next step\"`: {fact}"
     )
 }

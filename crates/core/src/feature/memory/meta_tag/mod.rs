@@ -104,7 +104,7 @@ fn block_stop(facts: &Facts<'_>, marks: &Marks) -> Verdict {
     let (project, topic) = tag_now(facts);
     let tag = meta_tag::render(&project, &topic);
     let reason = format!(
-        "End the answer with this meta tag, outside of code:\n{tag}\nThe last message has none. These ids are the current ones: 0 is \
+        "End the answer with this meta tag, outside of code:\n{tag}\nThe last message has no meta tag. These ids are the current ones: 0 is \
          the project that the session runs in, or the session's own topic. Choose another topic with set_topic or add_topic; \
          list_topics has the ids."
     );
