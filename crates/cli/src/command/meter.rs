@@ -8,6 +8,7 @@ use tidegate_core::pipeline::record::MeterRecord;
 
 use super::Outcome;
 use crate::print;
+use crate::print::format_count;
 use crate::sessions::Here;
 
 #[derive(Debug, clap::Args)]
@@ -75,10 +76,8 @@ pub(crate) fn describe_reading(meter: &MeterRecord) -> Vec<String> {
                     short_tokens(left)
                 ),
             };
-            let turns = match (meter.turns_left, meter.turns_range) {
-                (Some(turns), Some((fewest, most))) => format!(", about {turns} turns ({fewest} to {most})"),
-                _ => String::new(),
-            };
+            let turns = meter.shown_turns().map(|turns| format!(", about {}", format_count(turns as usize, "turn")));
+            let turns = turns.unwrap_or_default();
             lines.push(format!("         {end}{turns}"));
         }
         _ => lines.push(format!("context: {used} tokens used, the window is not known")),

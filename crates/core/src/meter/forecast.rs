@@ -11,14 +11,14 @@ pub struct Forecast {
     pub fewest: u32,
     /// If turns grow as the lower quartile did.
     pub most: u32,
-    /// The quartiles of growth differ by at most a factor of three.
-    pub narrow: bool,
 }
 
 impl Forecast {
     /// The turns to show to a reader: none if growth varies too much or the end is far away.
     pub fn shown_turns(&self) -> Option<u32> {
-        (self.narrow && self.turns <= MOST_SHOWN).then_some(self.turns)
+        // Less than a turn counts as one.
+        let is_narrow = self.most <= WIDEST * self.fewest.max(1);
+        (is_narrow && self.turns <= MOST_SHOWN).then_some(self.turns)
     }
 }
 
@@ -26,7 +26,7 @@ impl Forecast {
 const MOST_SHOWN: u32 = 30;
 
 /// With a wider spread the number of turns says nothing.
-const WIDEST: u64 = 3;
+const WIDEST: u32 = 3;
 
 /// Older growths say little about the work at hand.
 pub const SAMPLES: usize = 16;
@@ -64,7 +64,6 @@ pub fn forecast(used: &[u64], left: u64) -> Option<Forecast> {
         turns: turns(growths[median]),
         fewest: turns(growths[upper]),
         most: turns(growths[lower]),
-        narrow: growths[upper] <= WIDEST * growths[lower],
     })
 }
 
@@ -76,7 +75,7 @@ mod tests {
     #[test]
     fn a_steady_session() {
         let steady: Vec<u64> = (0..6).map(|turn| 20_000 + turn * 7000).collect();
-        assert_eq!(forecast(&steady, 42_000), Some(Forecast { turns: 6, fewest: 6, most: 6, narrow: true }));
+        assert_eq!(forecast(&steady, 42_000), Some(Forecast { turns: 6, fewest: 6, most: 6 }));
     }
 
     #[test]
@@ -93,8 +92,10 @@ mod tests {
         assert_eq!(shown(&steady, 14_000), Some(2));
         assert_eq!(shown(&steady, 7_000 * 30), Some(30));
         assert_eq!(shown(&steady, 7_000 * 31), None, "too far away");
-        assert_eq!(shown(&[0, 3_000, 8_000, 17_000], 4_000), Some(0), "a factor of three");
-        assert_eq!(shown(&[0, 2_000, 7_000, 16_000], 4_000), None, "more than that");
+        assert_eq!(shown(&[0, 3_000, 8_000, 17_000], 18_000), Some(3), "2 to 6");
+        assert_eq!(shown(&[0, 2_000, 7_000, 16_000], 18_000), None, "2 to 9");
+        assert_eq!(shown(&[0, 3_000, 8_000, 28_000], 4_000), Some(0), "0 to 1");
+        assert_eq!(shown(&[0, 1_000, 6_000, 26_000], 4_000), None, "0 to 4");
     }
 
     #[test]
@@ -107,7 +108,7 @@ mod tests {
     #[test]
     fn interrupted_prompts_do_not_stretch_it() {
         let interrupted = [10_000, 10_000, 20_000, 20_000, 30_000, 50_000];
-        assert_eq!(forecast(&interrupted, 40_000), Some(Forecast { turns: 4, fewest: 2, most: 4, narrow: true }));
+        assert_eq!(forecast(&interrupted, 40_000), Some(Forecast { turns: 4, fewest: 2, most: 4 }));
     }
 
     proptest! {

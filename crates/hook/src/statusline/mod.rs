@@ -256,7 +256,7 @@ mod tests {
     fn drawn(columns: usize, lang: Lang) -> String {
         let window = Some(Window { tokens: 200_000, compact_at: Some(167_000) });
         let reading = Reading { used: 124_000, window, source: Source::Payload, at: Millis(0) };
-        let forecast = Forecast { turns: 6, fewest: 4, most: 9, narrow: true };
+        let forecast = Forecast { turns: 6, fewest: 4, most: 9 };
         let armed = [verification::words::unverified_files(lang, 2)];
         draw(&reading, Some(&forecast), &[], &armed, lang, Some(columns))
     }
@@ -277,7 +277,7 @@ mod tests {
     fn a_request_in_wide_or_hidden_characters_is_drawn() {
         let window = Some(Window { tokens: 200_000, compact_at: Some(167_000) });
         let reading = Reading { used: 124_000, window, source: Source::Payload, at: Millis(0) };
-        let forecast = Forecast { turns: 6, fewest: 4, most: 9, narrow: true };
+        let forecast = Forecast { turns: 6, fewest: 4, most: 9 };
         for about in ["編集を検証する".repeat(40), "\u{1b}[2J\u{202e}".repeat(40), "x".repeat(400)] {
             let request = ApprovalRequest {
                 code: "K7QF2M".to_owned(),
