@@ -245,8 +245,8 @@ fn journal_and_explain() {
     43k left before the client compacts at 167000
     from the transcript, [n] s old, may be one request behind
     ruling: pass
-    phase says pass: the prompt asks for nothing new ([n] µs)
-    pressure says pass: a level was reached ([n] µs)
+    activity says pass: the prompt asks for nothing new ([n] µs)
+    context-warning says pass: a level was reached ([n] µs)
     to the model: Write down decisions and the next step: `tidegate progress add "what was done" --decision "if any" --next "the next step"`. 43k tokens are left before Claude Code compacts the conversation to a summary (62% of 200k used).
     to you: Tidegate: 43k tokens left until Claude Code compacts. Claude was asked to write down what matters; you don't need to do anything.
     the model was told: Write down decisions and the next step: `tidegate progress add "what was done" --decision "if any" --next "the next step"`. 43k tokens are left before Claude Code compacts the conversation to a summary (62% of 200k used).
@@ -265,7 +265,8 @@ fn journal_and_explain() {
 
     let lines = |args: &[&str]| sandbox.run(&[&["journal", "--json"], args].concat()).ok().lines().count();
     assert_eq!((lines(&[]), lines(&["--last", "2"]), lines(&["--last", "0"])), (4, 2, 0));
-    assert_eq!((lines(&["--session", SESSION]), lines(&["--policy", "pressure"])), (3, 1));
+    assert_eq!((lines(&["--session", SESSION]), lines(&["--policy", "context-warning"])), (3, 1));
+    assert_eq!(lines(&["--policy", "pressure"]), 1, "by its former id");
     assert_eq!(lines(&["--session", "never-seen"]), 0);
     // As they were written.
     let json: Vec<Value> = sandbox

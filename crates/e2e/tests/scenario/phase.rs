@@ -25,7 +25,7 @@ fn play(home: &Home, model: &Model, prompts: &[(&str, usize)]) {
 #[test]
 fn a_name_is_given_once() {
     let home = Home::new();
-    home.write_config("[phase.debug]\nskills = [\"team-rules\", \"not-installed\"]\n");
+    home.write_config("[activity.debug]\nskills = [\"team-rules\", \"not-installed\"]\n");
     home.write(".claude/skills/team-rules/SKILL.md", "---\nname: team-rules\ndescription: rules\n---\nBe kind.\n");
     let tidegate = Tidegate::init(&home);
     let stock = STOCK.map(|name| home.write(format!(".claude/context/{name}"), "# Learnings\n"));
@@ -57,7 +57,7 @@ fn a_name_is_given_once() {
 #[test]
 fn it_ends_when_two_in_a_row_are_ignored() {
     let home = Home::new();
-    home.write_config("[phase.debug]\nskills = [\"one\"]\n[phase.review]\nskills = [\"two\"]\n[phase.plan]\nskills = [\"three\"]\n");
+    home.write_config("[activity.debug]\nskills = [\"one\"]\n[activity.review]\nskills = [\"two\"]\n[activity.plan]\nskills = [\"three\"]\n");
     for name in ["one", "two", "three"] {
         home.write(format!(".claude/skills/{name}/SKILL.md"), &format!("---\nname: {name}\ndescription: x\n---\nx\n"));
     }

@@ -29,13 +29,13 @@ pub(super) static PHASE: Room = Room {
         ("earlier advice", earlier),
     ],
     expected: &[("enters", enters), ("then", then)],
-    ..plain("phase")
+    ..plain("activity")
 };
 
 /// What a backend answered, or that it `waits`.
 fn answer(case: &mut Situation, cell: &str) {
     const ASKED: Millis = Millis(1);
-    case.set("phase.llm", "backend", "claude");
+    case.set("activity.llm", "backend", "claude");
     if cell != "-" {
         case.mark(Mark::PhaseAsked(ASKED));
         case.leave(Phase::named(cell).map(|phase| Mark::LatePhase { phase, prompt: ASKED }));

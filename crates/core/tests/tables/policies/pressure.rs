@@ -40,7 +40,7 @@ pub(super) static PRESSURE: Room = Room {
         }),
     ],
     expected: &[("says", says), ("marks", marked), ("looked", looked), ("publishes", publishes)],
-    ..plain("pressure")
+    ..plain("context-warning")
 };
 
 /// `info at 124000`.

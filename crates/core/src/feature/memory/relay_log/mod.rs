@@ -1,6 +1,6 @@
 //! Relay log: leaves the conversation for the worker, which records it.
 //!
-//! The rules, case by case, are in `relay_log.md`. It never speaks and never blocks.
+//! The rules, case by case, are in `recording.md`. It never speaks and never blocks.
 
 use crate::event::{Event, EventKind, Start};
 use crate::feature::config::Config;
@@ -19,9 +19,9 @@ use crate::text::fnv;
 use crate::text::json::LongText;
 
 section! {
-    /// Section `[relay_log]`.
-    Settings "relay_log" {
-        /// Whether what is said in a session is recorded. Whoever switches it off, here or in a project's file, is right.
+    /// Section `[recording]`.
+    Settings "recording" {
+        /// Record your prompts and the agent's answers (`on`), or do not (`off`). A project's file may switch it off without trust.
         mode: RecordMode = RecordMode::On, Tightens;
     }
     presets {
@@ -38,7 +38,7 @@ pub enum RecordMode {
 // Recording less is the stricter choice.
 choices!(RecordMode { "on" => RecordMode::On, "off" => RecordMode::Off });
 
-pub const ID: &str = "relay-log";
+pub const ID: &str = "recording";
 
 pub struct RelayLog;
 

@@ -1,4 +1,4 @@
-//! `tidegate gate attach`.
+//! `tidegate workflow attach`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ use crate::print;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate gate attach .claude/.output/features/user-dashboard/MANIFEST.yaml
+  tidegate workflow attach .claude/.output/features/user-dashboard/MANIFEST.yaml
 
 A manifest belongs to the session that last wrote it, or that it was attached to.")]
 pub(crate) struct Args {
@@ -43,7 +43,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let is_other = place.attached().is_some_and(|attached| attached.manifest != standing.path);
     if let Some(gate) = place.pending_gate().filter(|_| is_other) {
         return Err(CliError::new(format!("gate {gate} of this session's workflow was not let through"))
-            .hint("`tidegate gate check` shows what is missing, `tidegate gate detach` lets go of that workflow"));
+            .hint("`tidegate workflow check` shows what is missing, `tidegate workflow detach` lets go of that workflow"));
     }
     place.record_owner(&standing, Some(&session.id))?;
     place
@@ -76,7 +76,12 @@ pub(super) fn print_attached(
         format!(", phase {number} of {} ({})", manifest.workflow.phases.len(), phase.title())
     });
     let to = session.map_or_else(
-        || format!("no session here yet; `tidegate gate attach {}` inside of one attaches it", standing.path),
+        || {
+            format!(
+                "no session here yet; `tidegate workflow attach {}` inside of one attaches it",
+                standing.path
+            )
+        },
         |session| format!("attached to session {session}"),
     );
     print::line(&format!("{}: workflow {}{}; {to}", standing.path, manifest.name, phase.unwrap_or_default()));

@@ -73,8 +73,9 @@ impl ProjectWorkflow {
         let root = self.project.root.clone();
         let mut found = workflow::find_manifests(&self.project.root);
         match found.len() {
-            0 => Err(CliError::new("there is no workflow in this project")
-                .hint("`tidegate gate start ID` begins one, `tidegate gate attach PATH` takes up another")),
+            0 => Err(CliError::new("there is no workflow in this project").hint(
+                "`tidegate workflow start ID` begins one, `tidegate workflow attach PATH` takes up another",
+            )),
             1 => Ok((root, PathBuf::from(found.swap_remove(0).0))),
             _ => {
                 let listed: Vec<&str> = found.iter().take(5).map(|(path, _)| path.as_str()).collect();
@@ -83,7 +84,7 @@ impl ProjectWorkflow {
                     "no workflow is attached to {to}; there is\n  {}",
                     listed.join("\n  ")
                 ))
-                .hint("`tidegate gate attach PATH` attaches one"))
+                .hint("`tidegate workflow attach PATH` attaches one"))
             }
         }
     }
@@ -93,7 +94,7 @@ impl ProjectWorkflow {
         match workflow::read(Some(&here.state), root, path, &here.config, false, &|| true) {
             Known::Value(standing) => Ok(standing),
             Known::Absent => Err(CliError::new(format!("{}: no such file", path.display()))
-                .hint("`tidegate gate detach` lets go of it")),
+                .hint("`tidegate workflow detach` lets go of it")),
             Known::Broken(why) => Err(CliError::new(format!("{} cannot be read: {why}", path.display()))
                 .hint("a manifest is a file inside of the project")),
         }
@@ -178,7 +179,7 @@ impl ProjectWorkflow {
     }
 
     pub(super) fn record_command(&self, command: &str, given: &Given, did: Deeds) {
-        approval::record_command(&self.project.here, &format!("gate {command}"), given, did);
+        approval::record_command(&self.project.here, &format!("workflow {command}"), given, did);
     }
 
     /// For commands that leave a gate behind.
@@ -190,7 +191,7 @@ impl ProjectWorkflow {
         approved: bool,
         json: bool,
     ) -> Result<Consent, CliError> {
-        let request = Request { name: "gate skip", command, about: Some(about), would, approved, json };
+        let request = Request { name: "workflow skip", command, about: Some(about), would, approved, json };
         approval::ask_consent(&self.project.here, &request)
     }
 
@@ -254,7 +255,7 @@ pub(super) fn check_named(named: Option<&Path>, meant: &str) -> Result<(), CliEr
             "{} is not the manifest of this session: that is {meant}",
             named.display()
         ))
-        .hint("`tidegate gate attach PATH` takes up another one")),
+        .hint("`tidegate workflow attach PATH` takes up another one")),
         _ => Ok(()),
     }
 }

@@ -1,4 +1,4 @@
-//! `tidegate gate skip`.
+//! `tidegate workflow skip`.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,7 +21,7 @@ use crate::shell::quote_path;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate gate skip 1 --reason \"the discovery was one file\"
+  tidegate workflow skip 1 --reason \"the discovery was one file\"
 
 At a terminal it asks. Called by an agent it prints a code that the person can
 approve, once and within ten minutes. The manifest says that it was skipped and
@@ -61,7 +61,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let phase = manifest.workflow.phase(gate.after).map(|phase| phase.name.clone()).unwrap_or_default();
     let would = list_risks(gate, &standing.path);
     let (path, why) = (quote_path(Path::new(&standing.path)), quote_path(Path::new(&reason)));
-    let command = format!("gate skip {} --manifest {path} --reason {why}", gate.number);
+    let command = format!("workflow skip {} --manifest {path} --reason {why}", gate.number);
     let about = format!(
         "workflow {}: go on without gate {} after phase {} ({}); risks: the context may run out in a later phase, agents work worse in a full one, the \
          workflow may have to begin again",
@@ -117,7 +117,7 @@ fn list_risks(gate: Gate, path: &str) -> Vec<String> {
         "- agents work worse in a context full of old output".to_owned(),
         "- the workflow fails and has to begin again".to_owned(),
         format!(
-            "Alternative: what `tidegate gate check {}` lists as missing, usually a few minutes of work.",
+            "Alternative: what `tidegate workflow check {}` lists as missing, usually a few minutes of work.",
             gate.number
         ),
     ]

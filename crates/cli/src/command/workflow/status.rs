@@ -1,4 +1,4 @@
-//! `tidegate gate status`.
+//! `tidegate workflow status`.
 
 use std::process::ExitCode;
 
@@ -17,8 +17,8 @@ use crate::print;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate gate status
-  tidegate gate status --json | jq '.gates[] | select(.state == \"pending\")'")]
+  tidegate workflow status
+  tidegate workflow status --json | jq '.gates[] | select(.state == \"pending\")'")]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) of: ProjectArgs,
@@ -62,7 +62,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         if of.json {
             print::json(&json!({ "status": "none" }));
         } else {
-            print::line("there is no workflow in this project; `tidegate gate start ID` begins one");
+            print::line("there is no workflow in this project; `tidegate workflow start ID` begins one");
         }
         return Ok(ExitCode::SUCCESS);
     }

@@ -1,4 +1,4 @@
-//! `tidegate gate pass`.
+//! `tidegate workflow pass`.
 
 use std::process::ExitCode;
 
@@ -16,7 +16,7 @@ use crate::error::CliError;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate gate pass 1
+  tidegate workflow pass 1
 
 Writes `gates: {1: {status: passed, …}}` into the manifest, and nothing else there.
 
@@ -39,7 +39,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         || section.and_then(|section| section.status.as_deref()).is_some_and(is_finished);
     if !is_finished {
         return Err(CliError::new(format!("phase {} is not finished", gate.after)).hint(format!(
-            "`tidegate gate note {} --status complete` says that it is, `tidegate gate phase {}` moves on",
+            "`tidegate workflow note {} --status complete` says that it is, `tidegate workflow phase {}` moves on",
             gate.after,
             gate.after + 1
         )));

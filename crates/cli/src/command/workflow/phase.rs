@@ -1,4 +1,4 @@
-//! `tidegate gate phase`.
+//! `tidegate workflow phase`.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -15,8 +15,8 @@ use crate::print;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate gate phase 4
-  tidegate gate phase skill_discovery
+  tidegate workflow phase 4
+  tidegate workflow phase skill_discovery
 
 Before the gate that lies in between is passed, this moves on all the same; agents
 wait then.")]
@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     print::line(&format!("phase {number} begins: phases.{key} in {}", standing.path));
     if let Some(gate) = waits {
         print::line(&format!(
-            "gate {} after phase {} was not let through; `tidegate gate check {0}` shows what is missing",
+            "gate {} after phase {} was not let through; `tidegate workflow check {0}` shows what is missing",
             gate.number, gate.after
         ));
     }

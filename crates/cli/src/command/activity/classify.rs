@@ -1,4 +1,4 @@
-//! `tidegate phase classify`: one phase per prompt, line by line.
+//! `tidegate activity classify`: one phase per prompt, line by line.
 
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::process::ExitCode;
@@ -16,8 +16,8 @@ use crate::print;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  echo '{\"prompt\": \"why does the build fail?\"}' | tidegate phase classify
-  jq -c '{prompt}' prompts.json | tidegate phase classify --time
+  echo '{\"prompt\": \"why does the build fail?\"}' | tidegate activity classify
+  jq -c '{prompt}' prompts.json | tidegate activity classify --time
 
 One line of JSON for each line of input, in order: the phase and how sure the
 classifier is, from 0 to 1. Phases: research, brainstorm, spec, design, plan,

@@ -1,4 +1,4 @@
-//! `tidegate gate template`.
+//! `tidegate workflow template`.
 
 use std::process::ExitCode;
 
@@ -13,7 +13,7 @@ use crate::command::Outcome;
 use crate::print;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  tidegate gate template 1")]
+#[command(after_help = "Examples:\n  tidegate workflow template 1")]
 pub(crate) struct Args {
     /// Which gate
     #[arg(value_name = "N")]

@@ -1,4 +1,4 @@
-//! `tidegate phase ask`: the process that a hook starts to ask a language model about a prompt. Its result goes into
+//! `tidegate activity ask`: the process that a hook starts to ask a language model about a prompt. Its result goes into
 //! the journal and the session's marks; its output is not read.
 
 use std::io::Read;

@@ -1,4 +1,4 @@
-//! `tidegate gate start`.
+//! `tidegate workflow start`.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -18,8 +18,8 @@ use crate::error::CliError;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate gate start user-dashboard
-  tidegate gate start v2 --workflow release     the workflow [workflow.release] of the config
+  tidegate workflow start user-dashboard
+  tidegate workflow start v2 --workflow release     the workflow [workflow.release] of the config
 
 The manifest is `.claude/.output/features/ID/MANIFEST.yaml`.")]
 pub(crate) struct Args {
@@ -53,14 +53,14 @@ pub(super) fn run(args: &Args) -> Outcome {
     let pending = place.pending_gate();
     if let Some(gate) = pending {
         return Err(CliError::new(format!("gate {gate} of this session's workflow was not let through"))
-            .hint("`tidegate gate check` shows what is missing, `tidegate gate detach` lets go of that workflow"));
+            .hint("`tidegate workflow check` shows what is missing, `tidegate workflow detach` lets go of that workflow"));
     }
     let text = manifest::new_manifest(id, &args.workflow, &definition, here.now);
     let path = workflow::create(&here.state, &place.project.root, id, &text).map_err(|error| {
         let failed = CliError::new(format!("the manifest was not made: {error}"));
         if error.kind() == std::io::ErrorKind::AlreadyExists {
             let path = format!("{}/{id}/{}", manifest::FEATURES_FOLDER, manifest::MANIFEST_FILE);
-            return failed.hint(format!("`tidegate gate attach {path}` takes it up"));
+            return failed.hint(format!("`tidegate workflow attach {path}` takes it up"));
         }
         failed
     })?;

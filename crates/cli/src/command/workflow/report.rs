@@ -1,4 +1,4 @@
-//! `tidegate gate report`.
+//! `tidegate workflow report`.
 
 use std::process::ExitCode;
 
@@ -14,8 +14,8 @@ use crate::print;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate gate report
-  tidegate gate report 1")]
+  tidegate workflow report
+  tidegate workflow report 1")]
 pub(crate) struct Args {
     /// Which gate
     #[arg(value_name = "N")]

@@ -1,4 +1,4 @@
-//! `tidegate gate note`.
+//! `tidegate workflow note`.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -21,9 +21,9 @@ use crate::print;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate gate note 3 --output discovery.md < findings.md
-  tidegate gate note 3 --summary \"React 19. Key decisions: keep the hooks. Details: discovery.md\"
-  tidegate gate note discovery --artifact docs/discovery.md --status complete
+  tidegate workflow note 3 --output discovery.md < findings.md
+  tidegate workflow note 3 --summary \"React 19. Key decisions: keep the hooks. Details: discovery.md\"
+  tidegate workflow note discovery --artifact docs/discovery.md --status complete
 
 The client may refuse its own editing tools below `.claude`; this writes there,
 and touches nothing else in the manifest. --output reads standard input and

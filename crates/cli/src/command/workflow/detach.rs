@@ -1,4 +1,4 @@
-//! `tidegate gate detach`.
+//! `tidegate workflow detach`.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,7 +18,7 @@ use crate::shell::quote_path;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate gate detach
+  tidegate workflow detach
 
 While a gate holds agents back this needs a person's yes, as skipping it does.")]
 pub(crate) struct Args {
@@ -43,10 +43,10 @@ pub(super) fn run(args: &Args) -> Outcome {
     if let Some(gate) = place.pending_gate() {
         let would = [
             format!("This would let go of {}, whose gate {gate} was not let through.", attached.manifest),
-            format!("Alternative: what `tidegate gate check {gate}` lists as missing."),
+            format!("Alternative: what `tidegate workflow check {gate}` lists as missing."),
         ];
         let about = format!("let go of a workflow whose gate {gate} was not passed");
-        let command = format!("gate detach --manifest {}", quote_path(Path::new(&attached.manifest)));
+        let command = format!("workflow detach --manifest {}", quote_path(Path::new(&attached.manifest)));
         given = match place.ask_consent(command, about, &would, args.approved, args.of.json)? {
             Consent::Given(given) => given,
             Consent::Waits(code) => return Ok(code),

@@ -1,4 +1,4 @@
-//! `tidegate gate`: shows and checks the gates of a workflow, and records those that are passed or skipped.
+//! `tidegate workflow`: shows and checks the gates of a workflow, and records those that are passed or skipped.
 
 mod attach;
 mod check;
@@ -17,7 +17,7 @@ mod verification_report;
 use super::Outcome;
 
 #[derive(Debug, clap::Subcommand)]
-pub(crate) enum GateCommand {
+pub(crate) enum WorkflowCommand {
     /// Shows where the workflow of this session stands
     Status(status::Args),
     /// Checks a gate and prints its verification report
@@ -42,18 +42,18 @@ pub(crate) enum GateCommand {
     Detach(detach::Args),
 }
 
-pub(crate) fn run(command: &GateCommand) -> Outcome {
+pub(crate) fn run(command: &WorkflowCommand) -> Outcome {
     match command {
-        GateCommand::Status(args) => status::run(args),
-        GateCommand::Check(args) => check::run(args),
-        GateCommand::Pass(args) => pass::run(args),
-        GateCommand::Skip(args) => skip::run(args),
-        GateCommand::Report(args) => report::run(args),
-        GateCommand::Template(args) => template::run(args),
-        GateCommand::Note(args) => note::run(args),
-        GateCommand::Phase(args) => phase::run(args),
-        GateCommand::Start(args) => start::run(args),
-        GateCommand::Attach(args) => attach::run(args),
-        GateCommand::Detach(args) => detach::run(args),
+        WorkflowCommand::Status(args) => status::run(args),
+        WorkflowCommand::Check(args) => check::run(args),
+        WorkflowCommand::Pass(args) => pass::run(args),
+        WorkflowCommand::Skip(args) => skip::run(args),
+        WorkflowCommand::Report(args) => report::run(args),
+        WorkflowCommand::Template(args) => template::run(args),
+        WorkflowCommand::Note(args) => note::run(args),
+        WorkflowCommand::Phase(args) => phase::run(args),
+        WorkflowCommand::Start(args) => start::run(args),
+        WorkflowCommand::Attach(args) => attach::run(args),
+        WorkflowCommand::Detach(args) => detach::run(args),
     }
 }

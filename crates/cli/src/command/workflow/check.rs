@@ -1,4 +1,4 @@
-//! `tidegate gate check`.
+//! `tidegate workflow check`.
 
 use std::process::ExitCode;
 
@@ -15,8 +15,8 @@ use crate::print;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate gate check                     the gate that holds agents back, else the next one
-  tidegate gate check 2 --json | jq -r '.missing[]'
+  tidegate workflow check                     the gate that holds agents back, else the next one
+  tidegate workflow check 2 --json | jq -r '.missing[]'
 
 Token counts are estimates. What cannot be known does not fail a gate; the report
 says so.
@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let report = place.check_gate(&mut standing, gate);
     print_report(&report, &standing, args.of.json);
     if report.is_met() && !args.of.json && standing.clearance(gate.number).is_none() {
-        print::to_stderr(&format!("hint: `tidegate gate pass {}` records it", gate.number));
+        print::to_stderr(&format!("hint: `tidegate workflow pass {}` records it", gate.number));
     }
     Ok(if report.is_met() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
