@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use crate::feature::CONTEXT_FOLDER;
 use crate::feature::knowledge::stock::Confidence;
 use crate::feature::knowledge::{flow, plan};
 use crate::time::Millis;
@@ -46,12 +45,9 @@ pub struct TrackedFile {
     pub modified: Millis,
 }
 
-/// The files with their numbers and ages, never their content; empty without files.
-pub fn list_files(files: &[TrackedFile], now: Millis) -> String {
-    if files.is_empty() {
-        return String::new();
-    }
-    let mut text = format!("Read these files in {CONTEXT_FOLDER} when they matter to the task:");
+/// The files with their numbers and ages, never their content.
+pub fn list_files(first_line: &str, files: &[TrackedFile], now: Millis) -> String {
+    let mut text = first_line.to_owned();
     for name in TRACKED {
         for file in files.iter().filter(|file| file.name == name) {
             let _ = write!(
@@ -114,12 +110,11 @@ mod tests {
             file("task_plan.md", FileNumbers::Other, 0),
         ];
         assert_eq!(
-            list_files(&files, now),
-            "Read these files in .claude/context when they matter to the task:\n- task_plan.md (changed just now)\n\
+            list_files("First:", &files, now),
+            "First:\n- task_plan.md (changed just now)\n\
              - progress.md (12 notes, changed 59 min ago)\n\
              - learnings-coding.md (7 learnings, confirmed 2.0 times on average, 2 never confirmed, changed 47 h ago)\n\
              - learnings.md (no learnings, changed 3 days ago)\n- progress.archive.md (1 note, changed 1 min ago)"
         );
-        assert_eq!(list_files(&[], now), "");
     }
 }

@@ -280,7 +280,8 @@ fn report_recovery(facts: &Facts<'_>) -> Verdict {
     let moved = knowledge.entries.saturating_sub(KEPT_ENTRIES);
     let files = files_after_trim(moved, knowledge, facts.now);
     if !files.is_empty() {
-        let _ = write!(text, "\n{}", tracked::list_files(&files, facts.now));
+        let first = format!("Files in {CONTEXT_FOLDER}:");
+        let _ = write!(text, "\n{}", tracked::list_files(&first, &files, facts.now));
     }
     if moved > 0 {
         let notes = if moved == 1 { "note" } else { "notes" };
@@ -369,7 +370,11 @@ fn list_once(facts: &Facts<'_>) -> Verdict {
     Verdict {
         says: vec![Say {
             to: Audience::Model,
-            text: tracked::list_files(&knowledge.tracked, facts.now),
+            text: tracked::list_files(
+                &format!("Read these files in {CONTEXT_FOLDER} when they matter to the task:"),
+                &knowledge.tracked,
+                facts.now,
+            ),
             weight: 60,
             explains: false,
             when_said: vec![Effect::mark(Mark::Listed(names))],
