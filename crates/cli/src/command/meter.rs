@@ -76,7 +76,8 @@ pub(crate) fn describe_reading(meter: &MeterRecord) -> Vec<String> {
                     short_tokens(left)
                 ),
             };
-            let turns = meter.shown_turns().map(|turns| format!(", about {}", format_count(turns as usize, "turn")));
+            let turns =
+                meter.shown_turns().map(|turns| format!(", about {}", format_count(turns as usize, "turn")));
             let turns = turns.unwrap_or_default();
             lines.push(format!("         {end}{turns}"));
         }

@@ -196,7 +196,10 @@ fn recovery_is_said_once_and_by_what_was_promoted() {
     let play = Play::new();
     let (_, text) = play.compact("auto", "…");
     let text = text.expect("recovery");
-    assert!(text.starts_with("Read task_plan.md and progress.md in .claude/context before you continue: "), "{text}");
+    assert!(
+        text.starts_with("Read task_plan.md and progress.md in .claude/context before you continue: "),
+        "{text}"
+    );
     assert!(text.contains("2 progress notes are not reviewed; the user can run `/compound`."), "{text}");
     assert!(text.contains("- progress.md (2 notes, changed ") && !text.contains(".json"), "{text}");
     assert!(!text.contains("30 s"), "names and numbers, never contents: {text}");
@@ -328,7 +331,12 @@ fn a_subagents_compaction_is_left_alone() {
 fn the_persistence_files_are_named_at_a_start() {
     let play = Play::new();
     let text = play.run("SessionStart.startup").context().expect("the files");
-    assert!(text.starts_with("Read these files in .claude/context when they matter to the task:\n- task_plan.md (changed "), "{text}");
+    assert!(
+        text.starts_with(
+            "Read these files in .claude/context when they matter to the task:\n- task_plan.md (changed "
+        ),
+        "{text}"
+    );
     play.run("SessionStart.resume").silent();
     play.write("progress.md", "## one\n");
     assert!(play.run("SessionStart.resume").context().is_some(), "another number of entries");

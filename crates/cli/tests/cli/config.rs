@@ -156,9 +156,7 @@ fn levels_from_the_config() {
     sandbox.config("[context_warning]\nearly = \"100k\"\nlate = \"95%\"\n");
     assert!(at_use(&sandbox, 67_000).context().is_some_and(|text| text.contains("34% of 200k used")));
     at_use(&sandbox, 160_000).silent();
-    assert!(
-        at_use(&sandbox, 166_000).context().is_some_and(|text| text.contains("the next step now:"))
-    );
+    assert!(at_use(&sandbox, 166_000).context().is_some_and(|text| text.contains("the next step now:")));
 }
 
 #[test]

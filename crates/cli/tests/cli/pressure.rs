@@ -122,10 +122,7 @@ fn the_same_facts_give_the_same_text() {
             [40_000, 60_000, 80_000, 100_000, 123_456, 151_515].map(|used| play.at(used).0).to_vec()
         })
         .collect();
-    assert!(
-        texts[0][4].as_ref().is_some_and(|text| text.contains("(about 2 turns, ")),
-        "{texts:?}"
-    );
+    assert!(texts[0][4].as_ref().is_some_and(|text| text.contains("(about 2 turns, ")), "{texts:?}");
     assert!(texts.iter().all(|text| *text == texts[0]), "{texts:?}");
 }
 

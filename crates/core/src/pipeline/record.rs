@@ -326,11 +326,7 @@ pub struct MeterRecord {
 }
 
 impl MeterRecord {
-    pub fn from_meter(
-        meter: &Meter,
-        forecast: Option<Forecast>,
-        now: Millis,
-    ) -> MeterRecord {
+    pub fn from_meter(meter: &Meter, forecast: Option<Forecast>, now: Millis) -> MeterRecord {
         let mut record = MeterRecord { freshness: meter.freshness().to_owned(), ..MeterRecord::default() };
         match meter {
             Meter::Unknown(why) => record.unknown = Some(why.to_string()),

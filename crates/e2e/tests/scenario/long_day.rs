@@ -78,7 +78,10 @@ fn says_each_thing_once_and_to_the_right_one() {
         ".claude/context/learnings-coding.md",
         "## Round late\n\n- **Learning**: round once\n- **Confirmed**: 3 times | 2026-02-18 | implement\n",
     );
-    home.write_config("[skill_gate]\nmode = \"off\"\n\n[activity.implement]\nskills = []\n\n[activity.debug]\nskills = []\n");
+    // Without rules that a team would have to choose.
+    home.write_config(
+        "[skill_gate]\nmode = \"off\"\n\n[activity.implement]\nskills = []\n\n[activity.debug]\nskills = []\n",
+    );
     let tidegate = Tidegate::init(&home);
     // Keeps what it was told to keep, but for the decisions.
     let forgetful = |request: &tidegate_e2e::model::Request| {
@@ -115,6 +118,9 @@ fn says_each_thing_once_and_to_the_right_one() {
         assert_eq!(repeated, Vec::<&String>::new(), "said twice; {list}");
     }
     assert!(to_model.len() <= MOST_TO_MODEL && to_person.len() <= MOST_TO_PERSON, "{list}");
+    let seen = |what: &str| to_person.iter().filter(|text| text.contains(what)).count();
+    assert_eq!(seen("until Claude Code compacts"), 5, "levels of the context: {list}");
+    assert_eq!(seen(" facts."), 3, "compactions: {list}");
 }
 
 /// Implementing with tests, up to the first compaction in the middle of a turn.
@@ -132,17 +138,20 @@ fn morning(day: &mut Day<'_>) {
         [
             (60_000, tax),
             (61_000, test()),
-            (62_000, note("rounding for each line", "half-even rounding as the bank does", "the bank's file")),
+            (
+                62_000,
+                note("rounding for each line", "half-even rounding as the bank does", "the bank's file"),
+            ),
             (63_000, say("tested")),
         ],
     );
     day.turn("explain to me why half-even is better here", [(72_000, say("it has no drift"))]);
-    day.turn("implement the reader for the bank's file", [(84_000, bank), (85_000, test()), (86_000, say("read"))]);
-    day.turn("why does the test of the parser fail on umlauts?", [(97_000, say("wrong encoding"))]);
     day.turn(
-        "fix the bug",
-        [(109_000, day.edit("Bank")), (110_000, test()), (111_000, say("fixed"))],
+        "implement the reader for the bank's file",
+        [(84_000, bank), (85_000, test()), (86_000, say("read"))],
     );
+    day.turn("why does the test of the parser fail on umlauts?", [(97_000, say("wrong encoding"))]);
+    day.turn("fix the bug", [(109_000, day.edit("Bank")), (110_000, test()), (111_000, say("fixed"))]);
     day.turn(
         &format!("review the code of the reader\n{}", filler()),
         [(121_000, Reply::bash("cat src/Bank.java")), (122_000, say("two remarks"))],
@@ -154,6 +163,8 @@ fn morning(day: &mut Day<'_>) {
         [
             (135_000, remark),
             (151_000, test()),
+            (152_000, Reply::bash("true")),
+            (153_000, Reply::bash("true")),
             (FULL, Reply::bash("true")),
             (30_000, waits),
             (31_000, Reply::bash("true")),
@@ -177,17 +188,33 @@ fn noon(day: &mut Day<'_>) {
         ],
     );
     day.turn("compare the two ways to export invoices", [(64_000, say("the second"))]);
-    day.turn(&format!("implement the export\n{}", filler()), [(76_000, export), (77_000, test()), (78_000, say("tested"))]);
-    day.turn("write a test for the export", [(88_000, day.edit("ExportTest")), (89_000, test()), (90_000, say("ok"))]);
+    day.turn(
+        &format!("implement the export\n{}", filler()),
+        [(76_000, export), (77_000, test()), (78_000, say("tested"))],
+    );
+    day.turn(
+        "write a test for the export",
+        [(88_000, day.edit("ExportTest")), (89_000, test()), (90_000, say("ok"))],
+    );
     day.turn("thanks", [(99_000, say("welcome"))]);
     day.turn(
         "debug the wrong total in the report",
-        [(110_000, report), (111_000, Reply::bash("./gradlew test | tail -3")), (112_000, say("fixed")),
-         (113_000, test()), (114_000, say("tested"))],
+        [
+            (110_000, report),
+            (111_000, Reply::bash("./gradlew test | tail -3")),
+            (112_000, say("fixed")),
+            (113_000, test()),
+            (114_000, say("tested")),
+        ],
     );
     day.turn(
         &format!("refactor the export\n{}", filler()),
-        [(122_500, day.edit("Export")), (123_000, test()), (124_000, Reply::bash("true")), (125_000, say("shorter"))],
+        [
+            (122_500, day.edit("Export")),
+            (123_000, test()),
+            (124_000, Reply::bash("true")),
+            (125_000, say("shorter")),
+        ],
     );
     day.turn("review it once more", [(153_500, Reply::bash("cat src/Export.java")), (154_000, say("good"))]);
     let waits = day.until_boundary(2);
@@ -213,18 +240,24 @@ fn evening(day: &mut Day<'_>) {
         [
             (60_000, day.edit("Migration")),
             (61_000, test()),
-            (62_000, note("first step of the migration", "the rounding of old invoices stays", "the second step")),
+            (
+                62_000,
+                note("first step of the migration", "the rounding of old invoices stays", "the second step"),
+            ),
             (63_000, say("tested")),
         ],
     );
-    day.turn("implement the second step", [(90_000, day.edit("Archive")), (91_000, test()), (92_000, say("tested"))]);
     day.turn(
-        &format!("design the table for the archive\n{}", filler()),
-        [(126_500, say("two columns"))],
+        "implement the second step",
+        [(90_000, day.edit("Archive")), (91_000, test()), (92_000, say("tested"))],
     );
+    day.turn(&format!("design the table for the archive\n{}", filler()), [(126_500, say("two columns"))]);
     day.turn("good, go on", [(128_000, day.edit("Table")), (129_000, test()), (130_000, say("tested"))]);
     assert_eq!(day.turn("/compact", []), ["manual"]);
-    day.turn("implement the third step", [(33_000, day.edit("Last")), (34_000, test()), (35_000, say("tested"))]);
+    day.turn(
+        "implement the third step",
+        [(33_000, day.edit("Last")), (34_000, test()), (35_000, say("tested"))],
+    );
     day.turn("commit everything", [(45_000, Reply::bash("true")), (46_000, say("committed"))]);
     day.turn("summarise what we did today", [(56_000, say("invoices"))]);
 }
@@ -235,7 +268,8 @@ fn texts_to_model(run: &Run, model: &Model) -> Vec<String> {
     let of_hook = |hook: &HookResponse| {
         let answer: Value = serde_json::from_str(&hook.stdout).unwrap_or(Value::Null);
         let specific = &answer["hookSpecificOutput"];
-        let texts = [&answer["reason"], &specific["permissionDecisionReason"], &specific["additionalContext"]];
+        let texts =
+            [&answer["reason"], &specific["permissionDecisionReason"], &specific["additionalContext"]];
         let mut texts: Vec<String> = texts.into_iter().filter_map(Value::as_str).map(str::to_owned).collect();
         texts.extend(Some(hook.stderr.clone()).filter(|text| !text.is_empty()));
         texts.into_iter().map(|text| format!("{}: {text}", hook.name)).collect::<Vec<_>>()

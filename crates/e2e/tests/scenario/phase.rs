@@ -26,7 +26,10 @@ fn play(home: &Home, model: &Model, prompts: &[(&str, usize)]) {
 fn a_name_is_given_once() {
     let home = Home::new();
     home.write_config("[activity.debug]\nskills = [\"team-rules\", \"not-installed\"]\n");
-    home.write(".claude/skills/team-rules/SKILL.md", "---\nname: team-rules\ndescription: rules\n---\nBe kind.\n");
+    home.write(
+        ".claude/skills/team-rules/SKILL.md",
+        "---\nname: team-rules\ndescription: rules\n---\nBe kind.\n",
+    );
     let tidegate = Tidegate::init(&home);
     let stock = STOCK.map(|name| home.write(format!(".claude/context/{name}"), "# Learnings\n"));
     // The first advice is heeded.
@@ -47,7 +50,10 @@ fn a_name_is_given_once() {
     tidegate.assert_unfailing();
     let contexts = model.last_main().hook_contexts();
     let advice: Vec<&String> = contexts.iter().filter(|text| text.contains(ENTERS)).collect();
-    assert!(advice[0].contains("`research`") && STOCK.iter().all(|name| advice[0].contains(name)), "{advice:#?}");
+    assert!(
+        advice[0].contains("`research`") && STOCK.iter().all(|name| advice[0].contains(name)),
+        "{advice:#?}"
+    );
     let debug = advice[1].contains("team-rules") && advice[1].contains("`debug`");
     assert!(debug && !advice[1].contains("not-installed") && !advice[1].contains(".md"), "{advice:#?}");
     assert_extending(&model.requests());
@@ -59,7 +65,10 @@ fn it_ends_when_two_in_a_row_are_ignored() {
     let home = Home::new();
     home.write_config("[activity.debug]\nskills = [\"one\"]\n[activity.review]\nskills = [\"two\"]\n[activity.plan]\nskills = [\"three\"]\n");
     for name in ["one", "two", "three"] {
-        home.write(format!(".claude/skills/{name}/SKILL.md"), &format!("---\nname: {name}\ndescription: x\n---\nx\n"));
+        home.write(
+            format!(".claude/skills/{name}/SKILL.md"),
+            &format!("---\nname: {name}\ndescription: x\n---\nx\n"),
+        );
     }
     let tidegate = Tidegate::init(&home);
     let model = Model::start((0..3).fold(Script::new(), |script, _| script.main(Reply::text("done"))));

@@ -53,7 +53,8 @@ impl Feature for Room {
 }
 
 fn reads_named_file(facts: &Facts<'_>) -> bool {
-    let Some(advice) = facts.marks.value().map(|marks| &marks.activity.advice).filter(|advice| advice.open) else {
+    let Some(advice) = facts.marks.value().map(|marks| &marks.activity.advice).filter(|advice| advice.open)
+    else {
         return false;
     };
     let is_named = |path: &str| path.rsplit(['/', '\\']).next().is_some_and(|name| advice.has_named(name));

@@ -89,7 +89,8 @@ impl RoomMarks for Marks {
             // The urgency was about unpromoted entries.
             SessionMark::Promoted(at) => {
                 let level = PressureLevel::None;
-                self.said = SaidPressure { level, at: *at, promoted: true, looked: None, notes: 0, ..self.said };
+                self.said =
+                    SaidPressure { level, at: *at, promoted: true, looked: None, notes: 0, ..self.said };
             }
             _ => {}
         }

@@ -133,7 +133,8 @@ impl Policy for Pressure {
         }
         match level.cmp(&given.level) {
             Ordering::Equal if level == PressureLevel::None => {
-                let effects = if is_first_reading(facts, &given, reading) { remember(now) } else { Vec::new() };
+                let effects =
+                    if is_first_reading(facts, &given, reading) { remember(now) } else { Vec::new() };
                 Verdict { effects, ..Verdict::silent("below the first level") }
             }
             Ordering::Equal => Verdict::silent("this level was said before"),

@@ -31,7 +31,9 @@ pub(super) fn warning(lang: Lang, level: PressureLevel, distance: Distance<'_>, 
                     "1 progress note is not reviewed: `/compound` at a pause keeps what it taught.".to_owned()
                 }
                 (_, true) => {
-                    format!("{notes} progress notes are not reviewed: `/compound` now keeps what they taught.")
+                    format!(
+                        "{notes} progress notes are not reviewed: `/compound` now keeps what they taught."
+                    )
                 }
                 (_, false) => format!(
                     "{notes} progress notes are not reviewed: `/compound` at a pause keeps what they taught."
@@ -74,9 +76,8 @@ fn distance_en(distance: Distance<'_>) -> String {
 }
 
 fn distance_ja(distance: Distance<'_>) -> String {
-    let end = distance
-        .compacts
-        .map_or_else(|| "コンテキストの上限".to_owned(), |host| format!("{host} の圧縮"));
+    let end =
+        distance.compacts.map_or_else(|| "コンテキストの上限".to_owned(), |host| format!("{host} の圧縮"));
     let left = short_tokens(distance.left);
     match (distance.left, distance.turns) {
         (0, _) => match distance.compacts {

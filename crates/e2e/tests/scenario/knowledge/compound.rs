@@ -124,9 +124,13 @@ fn pressure_in_a_turn_names_what_the_model_can_do() {
     let run = scene.launch(&model).ask("work for an hour");
 
     let seen: Vec<String> = run.shown().into_iter().filter(|text| text.contains(NOT_REVIEWED)).collect();
-    assert!(matches!(&seen[..], [text] if text.starts_with("PostToolUse:Bash says: Tidegate: 43k")), "{seen:#?}");
+    assert!(
+        matches!(&seen[..], [text] if text.starts_with("PostToolUse:Bash says: Tidegate: 43k")),
+        "{seen:#?}"
+    );
     let contexts = model.last_main().hook_contexts();
-    let advice: Vec<&String> = contexts.iter().filter(|context| context.contains("tokens are left")).collect();
+    let advice: Vec<&String> =
+        contexts.iter().filter(|context| context.contains("tokens are left")).collect();
     assert_eq!(advice.len(), 1, "{contexts:#?}");
     assert!(
         advice[0].starts_with("PostToolUse:Bash") && advice[0].contains("tidegate progress add"),

@@ -18,11 +18,7 @@ fn the_first_manual_one_is_held_and_the_second_passes() {
     session.ask("anything else?");
     let held = session.ask("/compact");
     assert_eq!(held.compactions(), Vec::<&str>::new());
-    assert!(
-        held.answer().contains(HELD) && held.answer().contains("`/compact` again"),
-        "{}",
-        held.answer()
-    );
+    assert!(held.answer().contains(HELD) && held.answer().contains("`/compact` again"), "{}", held.answer());
     assert_eq!(model.requests_on(&Route::Compaction).len(), 0);
     assert!(!scene.path("last-compact.json").exists(), "nothing else happens");
     assert_eq!(session.ask("/compact").compactions(), ["manual"]);

@@ -37,8 +37,10 @@ fn the_warnings_and_what_the_summary_kept() {
     terminal.wait_for("all done");
     let screen = terminal.wait_for_sentence("Tidegate: the summary kept 0 of 5 facts.");
 
-    let early = "tokens left until Claude Code compacts. 1 progress note is not reviewed: `/compound` at a pause";
-    let late = "tokens left until Claude Code compacts. 1 progress note is not reviewed: `/compound` now keeps";
+    let early =
+        "tokens left until Claude Code compacts. 1 progress note is not reviewed: `/compound` at a pause";
+    let late =
+        "tokens left until Claude Code compacts. 1 progress note is not reviewed: `/compound` now keeps";
     let given_back = format!("Given back to Claude: \"{CONSTRAINT}\" and 4 more.");
     for (sentence, what) in [(early, "early"), (late, "late"), (&given_back, "given back")] {
         assert_eq!(screen.matches(sentence).count(), 1, "{what}, once:\n{screen}");
@@ -51,7 +53,8 @@ fn the_warnings_and_what_the_summary_kept() {
 fn what_is_left_after_a_compaction_by_hand() {
     let scene = Scene::new();
     let tidegate = scene.install();
-    let script = ["hello", "no", "on it"].iter().fold(Script::new(), |script, text| script.main(Reply::text(*text)));
+    let script =
+        ["hello", "no", "on it"].iter().fold(Script::new(), |script, text| script.main(Reply::text(*text)));
     let model = Model::start(script).paced(&scene.home);
     let launch = scene.launch(&model).argument("--permission-mode").argument("default");
     let terminal = Terminal::start(&launch);

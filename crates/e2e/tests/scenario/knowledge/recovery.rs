@@ -44,7 +44,10 @@ fn entries_that_somebody_went_through() {
     let text = told(&scene, &tidegate);
     assert!(text.contains("Every progress note is reviewed.") && !text.contains("not reviewed"), "{text}");
     let copy = scene.json("last-compact.json");
-    assert_eq!((&copy["compoundRun"], &copy["progressSummary"]["entryCount"]), (&Value::Bool(true), &0.into()));
+    assert_eq!(
+        (&copy["compoundRun"], &copy["progressSummary"]["entryCount"]),
+        (&Value::Bool(true), &0.into())
+    );
 }
 
 #[test]

@@ -274,7 +274,8 @@ fn report_recovery(facts: &Facts<'_>) -> Verdict {
         0 if knowledge.entries > 0 => text.push_str(" Every progress note is reviewed."),
         0 => {}
         waiting => {
-            let _ = write!(text, " {} not reviewed; the user can run `/compound`.", words::notes_are(waiting));
+            let _ =
+                write!(text, " {} not reviewed; the user can run `/compound`.", words::notes_are(waiting));
         }
     }
     let moved = knowledge.entries.saturating_sub(KEPT_ENTRIES);
@@ -285,7 +286,8 @@ fn report_recovery(facts: &Facts<'_>) -> Verdict {
     }
     if moved > 0 {
         let notes = if moved == 1 { "note" } else { "notes" };
-        let _ = write!(text, "\nTidegate moved {moved} older {notes} from progress.md to progress.archive.md.");
+        let _ =
+            write!(text, "\nTidegate moved {moved} older {notes} from progress.md to progress.archive.md.");
     }
     let when_said = vec![recovered, Effect::mark(Mark::Listed(listing_hash(&files)))];
     Verdict {

@@ -114,9 +114,7 @@ impl Policy for CompoundNudge {
             return Verdict::silent("there is no flow here");
         };
         let mut verdict = match moment {
-            NudgeMoment::Verified | NudgeMoment::PhaseEnds => {
-                nudge_person(facts, config, marks, knowledge)
-            }
+            NudgeMoment::Verified | NudgeMoment::PhaseEnds => nudge_person(facts, config, marks, knowledge),
             NudgeMoment::Edited => Verdict::silent("the work is not verified"),
             NudgeMoment::Prompt => return deliver_notes(marks, knowledge),
         };

@@ -39,10 +39,8 @@ fn tell_decisions(facts: &Facts<'_>) -> Option<Say> {
 }
 
 fn decisions_text(page: &ProjectPage) -> String {
-    let mut text = format!(
-        "Decisions in the memory of {}, each with its author:",
-        short_name(&page.project.name)
-    );
+    let mut text =
+        format!("Decisions in the memory of {}, each with its author:", short_name(&page.project.name));
     let mut length = text.chars().count();
     let mut listed = 0;
     for decision in &page.decisions {
