@@ -17,6 +17,13 @@ pub struct Marks {
     pub said: SaidPressure,
 }
 
+impl Marks {
+    /// The model was asked to write down what matters, since the last boundary.
+    pub fn has_warned(&self) -> bool {
+        self.said.level > PressureLevel::None
+    }
+}
+
 /// The last warning, and its numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -34,6 +41,14 @@ pub struct SaidPressure {
     /// When the flow was last found without a new entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub looked: Option<Millis>,
+    /// Unpromoted entries that the person was told of, since the last promotion.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub notes: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -68,11 +83,14 @@ impl RoomMarks for Marks {
 
     fn hear(&mut self, mark: &SessionMark, _: &SessionMarks) {
         match mark {
-            SessionMark::Boundary(_) => self.said = SaidPressure::default(),
+            SessionMark::Boundary(_) => {
+                self.said = SaidPressure { notes: self.said.notes, ..SaidPressure::default() };
+            }
             // The urgency was about unpromoted entries.
             SessionMark::Promoted(at) => {
                 let level = PressureLevel::None;
-                self.said = SaidPressure { level, at: *at, promoted: true, looked: None, ..self.said };
+                self.said =
+                    SaidPressure { level, at: *at, promoted: true, looked: None, notes: 0, ..self.said };
             }
             _ => {}
         }
@@ -102,6 +120,7 @@ pub(in crate::feature) mod tests {
                 looked: Some(Millis(at)),
                 ..SaidPressure::default()
             }),
+            (1usize..9).prop_map(|notes| SaidPressure { notes, ..SaidPressure::default() }),
         ]
         .prop_map(Mark::Pressure)
     }
