@@ -9,8 +9,9 @@ use clap::CommandFactory;
 
 use super::Outcome;
 use crate::args::Cli;
+use crate::bilingual::both;
 use crate::error::CliError;
-use crate::print;
+use crate::print::page::Page;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -30,7 +31,8 @@ pub(crate) fn run(args: &Args) -> Outcome {
     };
     fs::create_dir_all(folder).map_err(|error| failed_at(folder, &error))?;
     clap_mangen::generate_to(Cli::command(), folder).map_err(|error| failed_at(folder, &error))?;
-    print::line(&format!("{}: one page per command", folder.display()));
+    let folder = folder.display();
+    Page::of(both!("Wrote one page per command to {folder}", "コマンドごとのページを {folder} に書き出しました")).print();
     Ok(ExitCode::SUCCESS)
 }
 

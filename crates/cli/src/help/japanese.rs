@@ -553,6 +553,11 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "Reads the status-line payload from stdin and prints one line.",
         "標準入力からステータスラインの内容を読み、1行を出力します。",
     ),
+    ("every part with samples", "すべての部分を見本つきで"),
+    (
+        "Show every part of the line with samples, and how to choose among them",
+        "表示できる部分をすべて見本つきで示し、選び方を説明します",
+    ),
     (
         "Run this status line first, and add ours after it",
         "このステータスラインを先に実行し、そのあとにTidegateのものを加えます",
