@@ -13,6 +13,7 @@ mod compaction;
 mod config;
 mod cycle;
 mod doctor;
+mod documented;
 mod foreign;
 mod friction;
 mod gates;
