@@ -29,6 +29,7 @@ use crate::host::claude_code::settings_file::has_our_hooks;
 use crate::language;
 use crate::project_root;
 
+#[expect(clippy::needless_pass_by_value, reason = "the form of `map_err`")]
 fn unusable_state(why: String) -> CliError {
     CliError::new(both!(
         "the state directory cannot be used: {why}",

@@ -62,18 +62,21 @@ pub(crate) fn start_anew() -> Option<ExitCode> {
     for (variables, why) in [
         (
             theirs,
-            both!("the project's settings set it, or cannot be read", "プロジェクトの設定が指定したか、設定を読めません"),
+            both!(
+                "the project's settings set it, or cannot be read",
+                "プロジェクトの設定が指定したか、設定を読めません"
+            ),
         ),
-        (
-            unknown,
-            both!("Claude Code was not started with it", "Claude Codeの起動時には指定されていません"),
-        ),
+        (unknown, both!("Claude Code was not started with it", "Claude Codeの起動時には指定されていません")),
     ] {
         let names: Vec<&str> = variables.into_iter().map(|(name, _)| name).collect();
         if !names.is_empty() {
             let (names, Bilingual { en, ja }) = (names.join(", "), why);
             let mut page = Page::new();
-            page.labelled(both!("note", "注意"), both!("ignored {names}: {en}", "{names} を無視しました: {ja}"));
+            page.labelled(
+                both!("note", "注意"),
+                both!("ignored {names}: {en}", "{names} を無視しました: {ja}"),
+            );
             page.print_to_stderr();
         }
     }

@@ -32,7 +32,11 @@ pub(crate) fn run(args: &Args) -> Outcome {
     fs::create_dir_all(folder).map_err(|error| failed_at(folder, &error))?;
     clap_mangen::generate_to(Cli::command(), folder).map_err(|error| failed_at(folder, &error))?;
     let folder = folder.display();
-    Page::of(both!("Wrote one page per command to {folder}", "コマンドごとのページを {folder} に書き出しました")).print();
+    Page::of(both!(
+        "Wrote one page per command to {folder}",
+        "コマンドごとのページを {folder} に書き出しました"
+    ))
+    .print();
     Ok(ExitCode::SUCCESS)
 }
 
