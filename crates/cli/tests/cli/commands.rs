@@ -248,10 +248,9 @@ fn journal_and_explain() {
     write down what matters; you don't need to do anything.
 
     Tidegate told Claude
-    Write down decisions and the next step:
-    `tidegate progress add "what was done" --decision "if any" --next "the next step"`.
-    43k tokens are left before Claude Code compacts the conversation to a summary
-    (62% of 200k used).
+    Write down decisions and the next step: `tidegate progress add "what was done"
+    --decision "if any" --next "the next step"`. 43k tokens are left before Claude
+    Code compacts the conversation to a summary (62% of 200k used).
 
     Policies that took part
     activity no objection: the prompt asks for nothing new

@@ -171,7 +171,7 @@ fn people_are_spoken_to_in_their_language_and_the_model_in_english() {
         assert!(message.contains("確認できなかった"), "{message}");
         assert!(at_use(&sandbox, 125_000).context().is_some_and(|text| text.is_ascii()));
         let line = sandbox.run_with(&["statusline"], fixtures::status_lines()[1].text.as_bytes());
-        assert!(line.ok().contains("5% 使用"), "{line:?}");
+        assert!(line.ok().contains("圧縮まで 917k"), "{line:?}");
     }
     let sandbox = Sandbox::new().with("LANG", "ja_JP.UTF-8");
     sandbox.config("lang = \"en\"\n");
@@ -188,7 +188,7 @@ fn without_a_locale_the_last_prompt_tells() {
     prompt["prompt"] = json!("よろしくお願いします");
     sandbox.event(&prompt).silent();
     let line = sandbox.run_with(&["statusline"], fixtures::status_lines()[1].text.as_bytes());
-    assert_eq!(line.ok(), "5% 使用 · 圧縮まで 917k\n");
+    assert_eq!(line.ok(), "▰▱▱▱▱▱▱▱ 圧縮まで 917k\n");
 }
 
 fn own_config(sandbox: &Sandbox, text: &str) {

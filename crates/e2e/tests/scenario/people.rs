@@ -72,7 +72,7 @@ fn a_typed_approval_works_once() {
     assert!(screen.contains("You approved"), "the person is told:\n{screen}");
     let requests = model.main_requests();
     assert!(requests[3].mentions("the person approved it, once"), "so is the model");
-    assert!(requests[4].last_tool_result().text.contains("context-warning is switched off in"));
+    assert!(requests[4].last_tool_result().text.contains("context-warning is off in"));
     let again = requests[5].last_tool_result();
     assert!(again.text.contains("there is no approval of"), "only once: {again:?}");
     assert_eq!(switched_off(&tidegate)[0]["policy"], "context-warning");
