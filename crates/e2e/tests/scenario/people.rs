@@ -279,7 +279,7 @@ fn a_client_that_an_agent_started_is_not_a_persons() {
             std::thread::sleep(Duration::from_millis(200));
         }
         let refused = model.main_requests()[4 * turn + 2].last_tool_result();
-        assert!(refused.text.contains("a client that an agent started ("), "{turn}: {refused:?}");
+        assert!(refused.text.contains("a Claude Code that an agent started ("), "{turn}: {refused:?}");
     }
     assert_eq!(switched_off(&tidegate), Vec::<Value>::new());
     model.finish();
@@ -364,7 +364,7 @@ fn nobody_there_is_a_no() {
     let run = Launch::new(&home, &model).on(OPUS_5_5).ask("switch it off");
     let requests = model.main_requests();
     let refused = requests[1].last_tool_result();
-    assert!(refused.text.contains("nobody in this session who could approve it"), "{refused:?}");
+    assert!(refused.text.contains("no person in this session who could approve it"), "{refused:?}");
     assert_eq!(run.denials(), ["Write"]);
     assert_eq!(std::fs::read(&settings).expect("the file"), before);
     assert_eq!(switched_off(&tidegate), Vec::<Value>::new());
@@ -432,7 +432,7 @@ fn a_repository_loosens_nothing() {
     session.ask("go on");
     let run = session.finish();
     let requests = model.main_requests();
-    assert!(requests[1].last_tool_result().text.contains("nobody in this session who could approve it"));
+    assert!(requests[1].last_tool_result().text.contains("no person in this session who could approve it"));
     assert!(run.events.iter().any(|event| event["type"] == "result"));
     assert!(requests.iter().any(|request| request.mentions("the next step now:")), "pressure still speaks");
     assert_eq!(tidegate.records_of("PreToolUse").last().expect("a record")["ruling"], "ask");
