@@ -12,6 +12,7 @@ use crate::feature::activity::begun_phase;
 use crate::feature::activity::classifier::Phase;
 use crate::feature::config::Config;
 use crate::feature::marks::Marks;
+pub use crate::feature::session::facts::Told;
 use crate::file_class::FileClass;
 use crate::host::person::{CallingClient, Person};
 use crate::host::window::HostSettings;
@@ -184,6 +185,11 @@ impl Facts<'_> {
     /// The activity that this event starts or repeats without a classifier.
     pub fn told_phase(&self, config: &Config) -> Option<Phase> {
         begun_phase::event_phase(self, config).ok()
+    }
+
+    /// The name by which one of Tidegate's skills can be invoked in this session.
+    pub fn skill_name<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        self.marks.value().map_or(Cow::Borrowed(name), |marks| marks.session.skill_name(name))
     }
 
     /// `None` until the session is old enough to tell.

@@ -4,13 +4,14 @@
 
 pub mod effect;
 pub mod marks;
+mod words;
 
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
-use crate::feature::facts::{Facts, Known, Needs};
+use crate::feature::facts::{Facts, Known, Needs, Told};
 use crate::feature::marks::Marks;
 use crate::feature::pressure::marks::{Mark, PressureLevel, SaidPressure};
 use crate::feature::verdict::{Audience, Effect, Say, Verdict};
@@ -75,6 +76,9 @@ impl Policy for Pressure {
 
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
         // A subagent has its own context, and text for it reaches only the subagent.
+        if event.kind == EventKind::SessionStart && event.is_main_thread() {
+            return Some(Needs::default());
+        }
         let listens = matches!(event.kind, EventKind::UserPromptSubmit | EventKind::PostToolUse);
         (listens && event.is_main_thread()).then(|| {
             let mut needs = Needs { meter: true, ..Needs::default() };
@@ -93,6 +97,9 @@ impl Policy for Pressure {
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
+        if facts.event.kind == EventKind::SessionStart {
+            return tell_of_status_line(facts);
+        }
         let Some(reading) = facts.meter.reading() else { return Verdict::silent("no reading") };
         let Some(window) = reading.window else { return Verdict::silent("the window is not known") };
         let given = match &facts.marks {
@@ -145,6 +152,20 @@ impl Policy for Pressure {
             }
         }
     }
+}
+
+/// The numbers are on the status line, which a plugin cannot bring.
+fn tell_of_status_line(facts: &Facts<'_>) -> Verdict {
+    let is_due = facts.session.untold.contains(&Told::StatusLine) && facts.person.may_be_there();
+    let say = is_due.then(|| Say {
+        to: Audience::User,
+        text: words::status_line_missing(facts.lang),
+        weight: 20,
+        explains: false,
+        when_said: vec![Effect::told(Told::StatusLine)],
+    });
+    let because = if is_due { "the status line is missing" } else { "nothing to tell" };
+    Verdict { says: say.into_iter().collect(), ..Verdict::silent(because) }
 }
 
 /// A few tokens less are jitter: tools come and go in a request.

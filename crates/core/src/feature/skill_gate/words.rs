@@ -15,3 +15,24 @@ pub(super) fn skill_required(lang: Lang, file: &str, skills: &str) -> String {
         ),
     }
 }
+
+/// `get`: how to install it.
+pub(super) fn skill_not_installed(lang: Lang, file: &str, skills: &str, get: &str) -> String {
+    match lang {
+        Lang::En => format!(
+            "Tidegate blocked an edit to {file}: {skills} is required first and is not installed. To install: {get}. To skip: \
+             `tidegate off {ID} --for 1h`"
+        ),
+        Lang::Ja => format!(
+            "Tidegate: {file} の編集をブロックしました。先に必要なスキル {skills} がインストールされていません。追加するには: \
+             {get}。省くには: `tidegate off {ID} --for 1h`"
+        ),
+    }
+}
+
+pub(super) fn put_skill_there(lang: Lang, skill: &str) -> String {
+    match lang {
+        Lang::En => format!("put it at `.claude/skills/{skill}/SKILL.md`"),
+        Lang::Ja => format!("`.claude/skills/{skill}/SKILL.md` に置いてください"),
+    }
+}

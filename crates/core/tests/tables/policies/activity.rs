@@ -4,6 +4,7 @@ use tidegate_core::feature::activity::classifier::{Guess, Phase};
 use tidegate_core::feature::activity::marks::{Late, Mark};
 use tidegate_core::feature::marks::Marks;
 use tidegate_core::feature::verdict::Carried;
+use tidegate_core::settings::value::Value;
 use tidegate_core::time::Millis;
 
 use super::{Room, or_dash, plain};
@@ -13,6 +14,10 @@ pub(super) static PHASE: Room = Room {
     begin: |case| {
         case.event("UserPromptSubmit");
         stock(case, "design, coding");
+        // As `strict` has it.
+        for phase in ["phase.implement", "phase.debug"] {
+            case.set(phase, "skills", Value::List(vec!["code-quality-rules".into()]));
+        }
     },
     given: &[
         ("now", |case, cell| case.leave(Phase::named(cell).map(Mark::Phase))),
