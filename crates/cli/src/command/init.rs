@@ -4,8 +4,10 @@ use std::path::Path;
 
 use super::Outcome;
 use crate::host::claude_code;
+use crate::host::claude_code::shipped::Part;
 use crate::install::arguments::{InstallReport, InstallTarget};
 use crate::install::links_out::{self, LinkOut};
+use crate::install::plan::Choice;
 use crate::install::target::Target;
 use crate::install::{carry_out, consent, leads, open_records, plan, warnings};
 
@@ -31,6 +33,12 @@ pub(crate) struct Args {
     /// How strict to be here; written into your own config
     #[arg(long, value_name = "PRESET")]
     pub(crate) preset: Option<Preset>,
+    /// More skills, separated by commas
+    #[arg(long, value_name = "PART", value_delimiter = ',')]
+    pub(crate) with: Vec<Part>,
+    /// Add only the status line; the plugin brings the rest
+    #[arg(long, conflicts_with_all = ["shared", "preset", "with"])]
+    pub(crate) status_line: bool,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -57,6 +65,8 @@ impl Preset {
 pub(crate) fn run(args: &Args) -> Outcome {
     let target = Target::find(&args.target)?;
     let preset = args.preset.map(Preset::name);
+    let is_strict = preset.map_or_else(|| target.is_strict(), |preset| preset == Preset::Strict.name());
+    let choice = Choice { preset, with: &args.with, is_strict, status_line_only: args.status_line };
     let mut warnings = warnings::of_init(&target);
     let next = if target.is_user {
         "start the client in a project, then `tidegate doctor` there says whether the hooks ran".to_owned()
@@ -75,7 +85,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     {
         return Ok(code);
     }
-    let planned = plan::plan_init(&target, preset, &open_records(&target)?)?;
+    let planned = plan::plan_init(&target, &choice, &open_records(&target)?)?;
     let links = links_out::find_links(&planned, &target);
     let detours = leads::find_detours(&planned, &target);
     if !args.report.dry_run {
@@ -87,7 +97,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     warnings.extend(links.iter().map(LinkOut::said));
     warnings.extend(claude_code::warnings::left_by(&planned, &target));
     carry_out(&target, &args.report, &warnings, Some(&next), |records| {
-        let plan = plan::plan_init(&target, preset, records)?;
+        let plan = plan::plan_init(&target, &choice, records)?;
         // Links and detours that appeared after the question were not agreed to.
         if let Some(link) = links_out::find_links(&plan, &target).iter().find(|link| !links.contains(link)) {
             return Err(consent::not_followed(link));

@@ -4,7 +4,7 @@
 //! Everything is read, decided and, if necessary, refused before anything changes ([`plan`]). Then the
 //! originals are kept, then files are written, one at a time and each of them whole, under a lock: two runs
 //! at once act as one, and a kill leaves each file old or new. Each kind of file is a function from text to
-//! text: settings (`host/claude_code/settings_text.rs`), [`gitignore`], the user's config ([`preset`]).
+//! text: settings (`host/claude_code/settings_text.rs`), [`ignore_block`], the user's config ([`preset`]).
 //!
 //! Settings are edited as text (`json_text.rs`), not parsed and printed: removing is the exact inverse of
 //! adding, so `uninstall` restores a file to the byte even if it was changed in between. The record
@@ -17,7 +17,7 @@
 //! call it.
 
 // Files that are not the host's, as text.
-mod gitignore;
+mod ignore_block;
 mod preset;
 // The plan, its questions, and its execution.
 pub(crate) mod arguments;
@@ -26,6 +26,7 @@ pub(crate) mod links_out;
 pub(crate) mod leads;
 pub(crate) mod consent;
 pub(crate) mod place;
+pub(crate) mod tracked;
 pub(crate) mod target;
 pub(crate) mod record;
 pub(crate) mod warnings;
@@ -89,6 +90,7 @@ pub(crate) fn carry_out(
     }
     kept.folders.clone_from(&planned.record.folders);
     kept.theirs.clone_from(&planned.record.theirs);
+    kept.parts.clone_from(&planned.record.parts);
     let folder = records.folder_of(&target.root);
     // Under the lock, no other process writes here.
     for left in leftovers(&planned, &records) {

@@ -87,6 +87,13 @@ impl Place {
 }
 
 fn check_folder(file: &Path) -> Result<(), CliError> {
+    // A link to nothing: a folder can be made neither there nor in its place.
+    let dangling = |path: &&Path| path.is_symlink() && !path.exists();
+    if let Some(link) = file.ancestors().skip(1).find(dangling) {
+        let end = fs::read_link(link).unwrap_or_default();
+        let what = format!("{} is a link to {}, which is not there", link.display(), end.display());
+        return Err(CliError::new(what).hint("make that folder or remove the link; nothing was changed"));
+    }
     let Some(above) = file.ancestors().skip(1).find(|folder| folder.exists()) else { return Ok(()) };
     if !above.is_dir() {
         let what = format!("{} is not a folder", above.display());

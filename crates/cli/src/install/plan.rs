@@ -4,14 +4,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tidegate_core::time::Millis;
+use tidegate_state::project::Checkout;
 
+use super::ignore_block::IgnoreBlock;
 use super::place::Place;
 use super::record::{Kind, Record, Records};
 use super::step::{Act, Step, What};
 use super::target::Target;
-use super::{gitignore, link, preset};
+use super::tracked::is_tracked;
+use super::{link, preset};
 use crate::error::CliError;
 use crate::host::claude_code;
+use crate::host::claude_code::IGNORED;
+use crate::host::claude_code::shipped::Part;
 use crate::project_root;
 use crate::shell;
 
@@ -109,15 +114,30 @@ pub(crate) struct Texts {
     pub(crate) without_us: Option<String>,
 }
 
-pub(crate) fn plan_init(target: &Target, preset: Option<&str>, records: &Records) -> Result<Plan, CliError> {
+/// What a person asked `init` for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Choice<'a> {
+    pub(crate) preset: Option<&'a str>,
+    pub(crate) with: &'a [Part],
+    /// The chosen preset, or the one in force.
+    pub(crate) is_strict: bool,
+    pub(crate) status_line_only: bool,
+}
+
+pub(crate) fn plan_init(target: &Target, choice: &Choice<'_>, records: &Records) -> Result<Plan, CliError> {
     let mut plan = Plan::new(records.load(&target.root), target.now);
     let is_first = plan.record.files.is_empty() && !target.is_called();
     // Files that settings refer to come first.
     plan_link(target, records, &mut plan)?;
-    if let Some(preset) = preset {
+    if choice.status_line_only {
+        claude_code::plan::plan_status_line(target, &mut plan)?;
+        plan.keep_their_folders();
+        return Ok(plan);
+    }
+    if let Some(preset) = choice.preset {
         plan_preset(target, preset, &mut plan)?;
     }
-    claude_code::plan::plan_shipped_files(target, records, preset, &mut plan)?;
+    claude_code::plan::plan_shipped_files(target, records, choice, &mut plan)?;
     if !target.is_user {
         for Place { file, .. } in target.public_copies() {
             if is_first && fs::symlink_metadata(&file).is_ok() && !plan.record.theirs.contains(&file) {
@@ -136,10 +156,9 @@ pub(crate) fn plan_init(target: &Target, preset: Option<&str>, records: &Records
             ));
         }
     }
-    if target.is_in_git() {
-        plan_ignore(target, &mut plan)?;
-    }
+    plan_ignore(target, records, &mut plan)?;
     claude_code::plan::plan_entries(target, &mut plan)?;
+    claude_code::server::plan_server(target, &mut plan)?;
     plan.keep_their_folders();
     Ok(plan)
 }
@@ -188,7 +207,25 @@ fn plan_preset(target: &Target, name: &str, plan: &mut Plan) -> Result<(), CliEr
     plan.write(place, Kind::Config, Texts { old, new, without_us }, (&written, &there))
 }
 
-fn plan_ignore(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
+/// A team commits its patterns; a person's own stay out of sight, since the install is theirs alone.
+fn plan_ignore(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), CliError> {
+    if target.is_user {
+        return Ok(());
+    }
+    if target.shared {
+        plan_exclude_back(target, records, plan)?;
+        return if target.is_in_git() { plan_gitignore(target, plan) } else { Ok(()) };
+    }
+    // 0.1 wrote a person's own patterns there.
+    let gitignore = target.place(".gitignore");
+    let is_committed = target.checkout.as_ref().is_none_or(|checkout| is_tracked(checkout, &gitignore.file));
+    if plan.record.of(&gitignore.file).is_some() && !is_committed {
+        plan_gitignore_back(target, plan)?;
+    }
+    plan_exclude(target, plan)
+}
+
+fn plan_gitignore(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
     let place = target.place(".gitignore");
     if place.is_link() {
         let detail = "is a link, which git does not follow; left as it is";
@@ -199,16 +236,74 @@ fn plan_ignore(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
         plan.steps.push(Step::still(place, What::Kept, "not UTF-8 or not a file, left as it is"));
         return Ok(());
     };
-    let new = gitignore::add_block(old.as_deref());
-    let without_us = old.as_deref().and_then(gitignore::remove_block);
+    let block = IgnoreBlock::of_project(IGNORED.map(str::to_owned));
+    let new = block.add(old.as_deref());
+    let without_us = old.as_deref().and_then(|old| block.remove(old));
     let details = ("what runs leave behind added", "what runs leave behind is there already");
     plan.write(place, Kind::Ignore, Texts { old, new, without_us }, details)
+}
+
+/// The repository's own list of files to ignore, and the block of this project in it.
+fn exclude_of(target: &Target, plan: &Plan) -> Option<(Place, IgnoreBlock)> {
+    let checkout = target.checkout.as_ref()?;
+    let below = target.root.strip_prefix(&checkout.top).ok()?.to_str()?;
+    // Git reads no pattern across lines.
+    if below.contains(['\n', '\r']) {
+        return None;
+    }
+    let shipped = match claude_code::plan::shared_hooks_that_stay(target) {
+        // The team's own, to be committed.
+        Some(_) => Vec::new(),
+        None => claude_code::plan::shipped_below(target, plan),
+    };
+    let lines = IGNORED.map(str::to_owned).into_iter().chain(shipped);
+    let place = Place::plain(checkout.common.join("info/exclude"));
+    Some((place, IgnoreBlock::of_repository(below, lines)))
+}
+
+fn plan_exclude(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
+    let Some((place, block)) = exclude_of(target, plan) else { return Ok(()) };
+    let old = match place.read() {
+        Ok(old) if place.check_writable().is_ok() => old,
+        _ => {
+            let detail = "cannot be written: `git status` will list Tidegate's files";
+            plan.steps.push(Step::still(place, What::Kept, detail));
+            return Ok(());
+        }
+    };
+    let new = block.add(old.as_deref());
+    let without_us = old.as_deref().and_then(|old| block.remove(old));
+    let details = ("Tidegate's files added", "Tidegate's files are there already");
+    plan.write(place, Kind::Ignore, Texts { old, new, without_us }, details)
+}
+
+fn plan_exclude_back(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), CliError> {
+    let Some((place, block)) = exclude_of(target, plan) else { return Ok(()) };
+    let checkout = |root: &Path| Checkout::find(root).map(|it| (it.common, root.strip_prefix(it.top).map(Path::to_owned)));
+    let is_same = |other: &Record| {
+        other.of(&place.file).is_some() && checkout(&other.target) == checkout(&target.root)
+    };
+    // Another worktree at the same place in it has the same block.
+    if records.others(&target.root).iter().any(is_same) {
+        plan.record.forget(&place.file);
+        return Ok(());
+    }
+    let Some(old) = place.read().ok().flatten() else {
+        plan.record.forget(&place.file);
+        return Ok(());
+    };
+    let left = match plan.record.untouched(&place.file, Some(&old)) {
+        Some(kept) => kept.original.clone(),
+        None => block.remove(&old),
+    };
+    plan.give_back(place, Kind::Ignore, old, left, "Tidegate's files removed").map(|_| ())
 }
 
 pub(crate) fn plan_uninstall(target: &Target, records: &Records) -> Result<Plan, CliError> {
     let mut plan = Plan::new(records.load(&target.root), target.now);
     let was_installed = !plan.record.files.is_empty();
     let removed = claude_code::plan::plan_entries_back(target, &mut plan)?;
+    claude_code::server::plan_server_back(target, records, &mut plan)?;
     plan_preset_back(target, &mut plan)?;
     if let Some(shared) = claude_code::plan::shared_hooks_that_stay(target) {
         // The shared hooks refer to the skills, and need the same files ignored.
@@ -219,7 +314,8 @@ pub(crate) fn plan_uninstall(target: &Target, records: &Records) -> Result<Plan,
         ));
     } else {
         claude_code::plan::plan_shipped_back(target, records, &mut plan)?;
-        plan_ignore_back(target, &mut plan)?;
+        plan_gitignore_back(target, &mut plan)?;
+        plan_exclude_back(target, records, &mut plan)?;
         if removed && !target.is_user {
             let context = target.in_host_folder("context");
             plan.folders.extend(context.file.ancestors().map(Path::to_owned));
@@ -278,7 +374,7 @@ fn plan_preset_back(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
     plan.give_back(place, Kind::Config, old, left, "preset removed").map(|_| ())
 }
 
-fn plan_ignore_back(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
+fn plan_gitignore_back(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
     if target.is_user {
         return Ok(());
     }
@@ -289,7 +385,7 @@ fn plan_ignore_back(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
     };
     let left = match plan.record.untouched(&place.file, Some(&old)) {
         Some(kept) => kept.original.clone(),
-        None => gitignore::remove_block(&old),
+        None => IgnoreBlock::of_project(IGNORED.map(str::to_owned)).remove(&old),
     };
     let detail = if left.is_some() { "our lines removed" } else { "removed" };
     plan.give_back(place, Kind::Ignore, old, left, detail).map(|_| ())

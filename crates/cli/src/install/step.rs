@@ -13,6 +13,7 @@ use super::link;
 use super::place::Place;
 use super::record::Kind;
 use crate::error::CliError;
+use crate::host::claude_code::server::ServerChange;
 use crate::path::real_path;
 use crate::print;
 
@@ -51,11 +52,27 @@ pub(crate) enum Act {
     Folder,
     /// A public copy, if it is there.
     Discard,
+    /// A file that the client writes, too.
+    Server {
+        /// As it was when this was planned.
+        old: Option<String>,
+        change: ServerChange,
+    },
 }
 
 impl Step {
     pub(crate) fn new(place: Place, what: What, detail: impl Into<String>, act: Act) -> Step {
         Step { place, what, detail: detail.into(), act, kind: None }
+    }
+
+    pub(crate) fn of_kind(
+        place: Place,
+        what: What,
+        detail: impl Into<String>,
+        act: Act,
+        kind: Kind,
+    ) -> Step {
+        Step { kind: Some(kind), ..Step::new(place, what, detail, act) }
     }
 
     /// Without an action.
@@ -105,6 +122,7 @@ impl Step {
                 Ok(())
             }
             Act::Folder => fs::create_dir_all(file),
+            Act::Server { change, .. } => change.run(file),
             Act::Discard => match fs::remove_file(file) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
                 _ => Ok(()),

@@ -3,9 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use tidegate_core::settings::preset::Preset;
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
-use tidegate_state::clock;
+use tidegate_state::place::StateDir;
+use tidegate_state::project::Checkout;
+use tidegate_state::{clock, config};
 
 use super::arguments::InstallTarget;
 use super::place::Place;
@@ -28,6 +31,8 @@ pub(crate) struct Target {
     pub(crate) link: Option<PathBuf>,
     /// Path of the program in settings.
     pub(crate) call: String,
+    /// The repository of a project, if git knows this checkout.
+    pub(crate) checkout: Option<Checkout>,
 }
 
 impl Target {
@@ -48,11 +53,28 @@ impl Target {
         let call = link.as_ref().unwrap_or(&program).to_str();
         let call = call.ok_or_else(|| CliError::new("the path of this program is not UTF-8"))?.to_owned();
         let (now, is_user, shared) = (clock::now(), args.user, args.shared);
-        Ok(Target { env, now, is_user, shared, shown, root, program, link, call })
+        let checkout = Checkout::find(&root).filter(|_| !is_user);
+        Ok(Target { env, now, is_user, shared, shown, root, program, link, call, checkout })
     }
 
     pub(crate) fn place(&self, path: impl AsRef<Path>) -> Place {
         Place { shown: self.shown.join(path.as_ref()), file: self.root.join(path.as_ref()) }
+    }
+
+    /// By the config in force.
+    pub(crate) fn is_strict(&self) -> bool {
+        // A look makes no folder.
+        let is_there = self.env.place.state().is_ok_and(|folder| folder.is_dir());
+        let state = is_there.then(|| StateDir::open(&self.env.place).ok()).flatten();
+        let user = self.env.place.config();
+        let sources = config::Sources {
+            user: user.as_deref(),
+            root: (!self.is_user).then_some(self.root.as_path()),
+            state: state.as_ref(),
+            variables: &self.env.settings,
+            off: None,
+        };
+        config::read(&sources).general.preset == Preset::Strict
     }
 
     pub(crate) fn is_in_git(&self) -> bool {

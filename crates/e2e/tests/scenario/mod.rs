@@ -9,6 +9,7 @@ mod fork;
 mod forms;
 mod install;
 mod knowledge;
+mod listing;
 mod memory;
 #[cfg(unix)]
 mod mcp;

@@ -1,18 +1,25 @@
 //! The part of an install that Claude Code reads: entries in its settings, and the skills, commands and rules.
 
+use std::fs;
 use std::path::Path;
 
 use super::registrations::Caller;
 use super::settings_text::{Entries, EntryContext};
-use super::shipped::{META_TAG, SHIPPED, Shipped};
+use super::shipped::{self, COMMANDS, META_TAG, Part, SKILLS, Skill};
 use super::{misread, settings_file, settings_text};
 use crate::error::CliError;
 use crate::install::place::Place;
-use crate::install::plan::{Plan, Texts};
+use crate::install::plan::{Choice, Plan, Texts};
 use crate::install::record::{Kind, Record, Records};
 use crate::install::step::{Step, What};
 use crate::install::target::Target;
-use crate::path::is_same_place;
+use crate::path::{is_same_place, real_path};
+
+/// Only the status line, for those who have the hooks from the plugin.
+pub(crate) fn plan_status_line(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
+    let line = Entries { hooks: None, status_line: true };
+    plan_settings(target, target.own_settings(), &line, "status line", plan)
+}
 
 pub(crate) fn plan_entries(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
     let own = target.own_settings();
@@ -93,66 +100,104 @@ fn commit_of(target: &Target, place: &Place) -> String {
     format!("; commit {}", shown.display())
 }
 
+/// Writes the chosen skills and the commands. Those of an earlier choice, an earlier version or an earlier name go.
 pub(crate) fn plan_shipped_files(
     target: &Target,
     records: &Records,
-    preset: Option<&str>,
-    plan: &mut Plan,
-) -> Result<(), CliError> {
-    plan_shipped(target, records, SHIPPED.iter(), plan)?;
-    plan_rule(target, records, preset, plan)
-}
-
-/// The rule comes with the preset that needs it, is updated with the program, and goes with another preset.
-fn plan_rule(
-    target: &Target,
-    records: &Records,
-    preset: Option<&str>,
-    plan: &mut Plan,
-) -> Result<(), CliError> {
-    let place = target.in_host_folder(META_TAG.path);
-    match preset {
-        Some("strict") => plan_shipped(target, records, [&META_TAG].into_iter(), plan),
-        None if plan.record.of(&place.file).is_some() => {
-            plan_shipped(target, records, [&META_TAG].into_iter(), plan)
-        }
-        Some(_) if plan.record.of(&place.file).is_some() => {
-            plan_back(place, Some(&META_TAG), &records.others(&target.root), plan)
-        }
-        _ => Ok(()),
-    }
-}
-
-fn plan_shipped<'a>(
-    target: &Target,
-    records: &Records,
-    files: impl Iterator<Item = &'a Shipped>,
+    choice: &Choice<'_>,
     plan: &mut Plan,
 ) -> Result<(), CliError> {
     let others = records.others(&target.root);
-    for file in files {
-        let place = target.in_host_folder(file.path);
-        // Not a readable text: certainly not shipped by Tidegate.
-        let Ok(old) = place.read() else {
-            plan.steps.push(Step::still(place, What::Kept, "kept yours"));
-            continue;
-        };
-        let is_ours = old.as_deref().is_none_or(|old| old == file.text)
-            || plan.record.untouched(&place.file, old.as_deref()).is_some();
-        // The home directory as a project has the same files as the user: they stay until both installs are gone.
-        let other = others.iter().find(|other| old.is_some() && other.of(&place.file).is_some());
-        if other.is_some() && is_ours && plan.record.of(&place.file).is_none() {
-            plan.record.note(&place.file, Kind::Shipped, None, None, file.text, plan.now);
-            plan.inherit_folders(&others, &place.file);
-        }
-        if is_ours {
-            let texts = Texts { old, new: file.text.to_owned(), without_us: None };
-            plan.write(place, Kind::Shipped, texts, ("written", "there already"))?;
-        } else {
-            plan.steps.push(Step::still(place, What::Kept, "kept yours"));
+    let mut parts = plan.record.parts.clone().unwrap_or_default();
+    parts.extend(choice.with);
+    parts.sort();
+    parts.dedup();
+    let is_chosen = |skill: &&Skill| match skill.part {
+        None => true,
+        Some(Part::Rules) => choice.is_strict || parts.contains(&Part::Rules),
+        Some(part) => parts.contains(&part),
+    };
+    let chosen: Vec<&Skill> = SKILLS.iter().filter(is_chosen).collect();
+    plan.record.parts = Some(parts);
+    let taken: Vec<&str> = chosen
+        .iter()
+        .filter(|skill| is_taken(target, &plan.record, &others, skill))
+        .map(|skill| skill.name)
+        .collect();
+    // Rules of that name are what a team would require: a second set would contradict them.
+    let (yours, renamed): (Vec<&str>, Vec<&str>) =
+        taken.into_iter().partition(|name| Skill::find(name).is_some_and(|it| it.part == Some(Part::Rules)));
+    for name in &yours {
+        let place = target.in_host_folder(&format!("skills/{name}/SKILL.md"));
+        plan.steps.push(Step::still(place, What::Kept, "kept yours, which counts as the rules"));
+    }
+    let skills = chosen.iter().filter(|skill| !yours.contains(&skill.name));
+    let skills = skills.map(|skill| (skill.path(renamed.contains(&skill.name)), skill.render(&renamed)));
+    let rule = choice.is_strict.then_some(&META_TAG);
+    let others_files = COMMANDS.iter().chain(rule).map(|file| (file.path.to_owned(), file.text.to_owned()));
+    let wanted: Vec<(String, String)> = skills.chain(others_files).collect();
+    for place in recorded_shipped(target, &plan.record) {
+        let is_wanted = wanted.iter().any(|(path, _)| target.in_host_folder(path).file == place.file);
+        if !is_wanted {
+            plan_back(target, place, &others, plan)?;
         }
     }
+    for (path, text) in wanted {
+        plan_shipped(target, &others, &path, text, plan)?;
+    }
     Ok(())
+}
+
+/// Another skill or command of that name, in the project or in the person's own folder.
+fn is_taken(target: &Target, record: &Record, others: &[Record], skill: &Skill) -> bool {
+    let (path, command) = (skill.path(false), format!("commands/{}.md", skill.name));
+    let is_known = |file: &Path| record.of(file).is_some() || others.iter().any(|it| it.of(file).is_some());
+    let is_theirs = |place: &Place| match place.read() {
+        Ok(None) => false,
+        Ok(Some(text)) => !is_known(&place.file) && !shipped::is_shipped(&path, &text),
+        Err(_) => fs::symlink_metadata(&place.file).is_ok_and(|found| found.is_file()),
+    };
+    let users = target.env.place.host().filter(|_| !target.is_user);
+    let of_user = |path: &str| users.as_ref().map(|host| Place::plain(real_path(&host.join(path))));
+    let commands = [Some(target.in_host_folder(&command)), of_user(&command)];
+    [Some(target.in_host_folder(&path)), of_user(&path)].iter().flatten().any(is_theirs)
+        || commands.iter().flatten().any(|place| place.file.is_file())
+}
+
+fn recorded_shipped(target: &Target, record: &Record) -> Vec<Place> {
+    let known = record.files.iter().filter(|kept| kept.kind == Kind::Shipped);
+    let known = known.filter_map(|kept| Some(kept.file.strip_prefix(&target.root).ok()?.to_owned()));
+    known.map(|path| target.place(path)).collect()
+}
+
+fn plan_shipped(
+    target: &Target,
+    others: &[Record],
+    path: &str,
+    text: String,
+    plan: &mut Plan,
+) -> Result<(), CliError> {
+    let place = target.in_host_folder(path);
+    // Not a readable text: certainly not shipped by Tidegate.
+    let Ok(old) = place.read() else {
+        plan.steps.push(Step::still(place, What::Kept, "kept yours"));
+        return Ok(());
+    };
+    let is_ours = old.as_deref().is_none_or(|old| old == text || shipped::is_shipped(path, old))
+        || plan.record.untouched(&place.file, old.as_deref()).is_some();
+    // The home directory as a project has the same files as the user: they stay until both installs are gone.
+    let other = others.iter().find(|other| old.is_some() && other.of(&place.file).is_some());
+    if other.is_some() && is_ours && plan.record.of(&place.file).is_none() {
+        plan.record.note(&place.file, Kind::Shipped, None, None, &text, plan.now);
+        plan.inherit_folders(others, &place.file);
+    }
+    if is_ours {
+        let texts = Texts { old, new: text, without_us: None };
+        plan.write(place, Kind::Shipped, texts, ("written", "there already"))
+    } else {
+        plan.steps.push(Step::still(place, What::Kept, "kept yours"));
+        Ok(())
+    }
 }
 
 /// Returns whether an entry was removed.
@@ -197,46 +242,49 @@ pub(crate) fn shared_hooks_that_stay(target: &Target) -> Option<Place> {
 }
 
 pub(crate) fn plan_shipped_back(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), CliError> {
-    let known = plan.record.files.iter().filter(|kept| kept.kind == Kind::Shipped);
-    let known = known.filter_map(|kept| Some(kept.file.strip_prefix(&target.root).ok()?.to_owned()));
-    let mut places: Vec<Place> = known.map(|path| target.place(path)).collect();
-    let current = SHIPPED.iter().chain([&META_TAG]).map(|file| target.in_host_folder(file.path));
+    let mut places = recorded_shipped(target, &plan.record);
+    let current = shipped::all_paths().map(|path| target.in_host_folder(&path));
     let new = current.filter(|place| places.iter().all(|known| known.file != place.file));
     places.extend(new.collect::<Vec<_>>());
     let others = records.others(&target.root);
     for place in places {
-        let shipped = SHIPPED.iter().chain([&META_TAG]).find(|file| place.file.ends_with(file.path));
-        plan_back(place, shipped, &others, plan)?;
+        plan_back(target, place, &others, plan)?;
     }
     Ok(())
 }
 
 /// Removes a shipped file, unless a person changed it or another install has it, too.
-fn plan_back(
-    place: Place,
-    shipped: Option<&Shipped>,
-    others: &[Record],
-    plan: &mut Plan,
-) -> Result<(), CliError> {
+fn plan_back(target: &Target, place: Place, others: &[Record], plan: &mut Plan) -> Result<(), CliError> {
     // A project in the home directory itself has the user's own folder.
     if others.iter().any(|record| record.of(&place.file).is_some()) {
         plan.record.forget(&place.file);
         return Ok(());
     }
     let Ok(old) = place.read() else { return Ok(()) };
-    let is_ours = shipped.is_some_and(|shipped| old.as_deref() == Some(shipped.text))
+    let host = target.in_host_folder("").file;
+    let path = place.file.strip_prefix(host).ok().and_then(Path::to_str).unwrap_or_default();
+    let is_ours = old.as_deref().is_some_and(|old| shipped::is_shipped(path, old))
         || plan.record.untouched(&place.file, old.as_deref()).is_some();
     match old {
         Some(old) if is_ours => {
             plan.give_back(place, Kind::Shipped, old, None, "removed")?;
         }
-        Some(_) => {
+        Some(_) if plan.record.of(&place.file).is_some() => {
             plan.record.forget(&place.file);
             plan.steps.push(Step::still(place, What::Kept, "kept yours"));
         }
-        None => plan.record.forget(&place.file),
+        _ => plan.record.forget(&place.file),
     }
     Ok(())
+}
+
+/// Shipped files that git should not list, below the project's folder.
+pub(crate) fn shipped_below(target: &Target, plan: &Plan) -> Vec<String> {
+    let places = recorded_shipped(target, &plan.record);
+    let below = places.iter().filter_map(|place| place.file.strip_prefix(&target.root).ok()?.to_str());
+    let mut paths: Vec<String> = below.map(str::to_owned).collect();
+    paths.sort();
+    paths
 }
 
 pub(crate) fn mentions_program(file: &Path, program: &str) -> bool {
