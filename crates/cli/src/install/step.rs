@@ -141,7 +141,7 @@ impl Step {
                 Some(format!("{path}: would be written, {} lines", new.lines().count()))
             }
             Act::Text { new: None, .. } if dry_run && is_shipped => Some(format!("{path}: would be removed")),
-            Act::Text { .. } if dry_run => self.diff(),
+            Act::Text { .. } | Act::Server { .. } if dry_run => self.diff(),
             Act::Link(target) if dry_run => Some(format!("{path}: would lead to {}", target.display())),
             Act::Unlink if dry_run => Some(format!("{path}: the link would be removed")),
             Act::Folder if dry_run => Some(format!("{path}: the folder would be made")),
@@ -150,7 +150,11 @@ impl Step {
     }
 
     fn diff(&self) -> Option<String> {
-        let Act::Text { old, new } = &self.act else { return None };
+        let (old, new) = match &self.act {
+            Act::Text { old, new } => (old, new),
+            Act::Server { old, change } => (old, &change.apply(old.as_deref()).ok()?),
+            _ => return None,
+        };
         let path = self.place.shown.display().to_string();
         let name = |text: &Option<String>| if text.is_some() { path.as_str() } else { "/dev/null" };
         let (before, after) = (old.as_deref().unwrap_or_default(), new.as_deref().unwrap_or_default());

@@ -6,14 +6,12 @@ use tidegate_e2e::home::Home;
 use tidegate_e2e::model::{Model, Reply, Script};
 use tidegate_e2e::tidegate::Tidegate;
 
-/// As long as the descriptions of real projects are.
+/// Two sentences, as most teams write them.
 fn describe(number: usize) -> String {
-    let text = format!(
-        "Team skill {number}: how this team prepares, reviews and records one kind of change. Use when the person asks for it, \
-         before the first file is edited, when a review names it, and whenever a pull request touches the folders that its \
-         rules are about; not for documents."
-    );
-    format!("{text} Ends with the word whole-{number}.")
+    format!(
+        "Team skill {number}: how this team prepares, reviews and records one kind of change. Use before the first file \
+         of such a change is edited, and in its review."
+    )
 }
 
 fn add_team_skills(home: &Home) {
@@ -33,11 +31,12 @@ fn with_ours_installed_the_skills_of_a_team_keep_their_descriptions() {
     let model = Model::start(Script::new().main(Reply::text("done")));
     Launch::new(&home, &model).on(SONNET_4_6).ask("begin");
     let request = model.last_main();
-    let texts = request.texts();
-    let listing = texts.iter().find(|text| text.contains("team-skill-0")).expect("a listing");
-    eprintln!("{} {listing}", listing.len());
     for number in 0..10 {
-        assert!(request.mentions(&describe(number)), "{listing}");
+        assert!(request.mentions(&describe(number)), "{:?}", request.texts());
     }
+    for skill in ["getting-started", "compound", "verification-before-completion"] {
+        assert!(request.mentions(&format!("\n- {skill}: ")), "{:?}", request.texts());
+    }
+    assert!(!request.mentions("\n- tidegate-"), "commands are for the person");
     model.finish();
 }
