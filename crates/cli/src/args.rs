@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    completions, compound, config, cycle, demo, doctor, explain, gate, handoff, hook, init, journal,
-    learnings, man, mcp, memory, meter, off, on, phase, progress, reference, report, status, statusline,
-    trust, uninstall, worker,
+    activity, completions, compound, config, cycle, demo, doctor, explain, handoff, hook, init, journal,
+    learnings, man, mcp, memory, meter, off, on, progress, reference, report, status, statusline, trust,
+    uninstall, worker, workflow,
 };
 
 /// One binary behind every hook and the status line of a coding agent.
@@ -63,17 +63,17 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Cycle(cycle::CycleCommand),
     /// Checks the gates between the phases of a workflow, and lets through what passes
-    #[command(subcommand)]
-    Gate(gate::GateCommand),
+    #[command(subcommand, alias = "gate")]
+    Workflow(workflow::WorkflowCommand),
     /// Finds, shows and changes what is remembered of conversations
     #[command(subcommand)]
     Memory(memory::MemoryCommand),
     /// Shows the settings and where each comes from; prints their schema
     #[command(subcommand)]
     Config(config::ConfigCommand),
-    /// Says which phase of work a prompt asks for
-    #[command(subcommand)]
-    Phase(phase::PhaseCommand),
+    /// Says which kind of work a prompt asks for
+    #[command(subcommand, alias = "phase")]
+    Activity(activity::ActivityCommand),
     /// Trusts what a project's own config says beyond tightening
     Trust(trust::Args),
     /// Switches a policy off, or lists what is switched off

@@ -5,51 +5,75 @@ use std::process::ExitCode;
 
 use tidegate_memory::error::Error as MemoryError;
 
-use crate::print;
+use crate::bilingual::{Bilingual, both};
+use crate::print::page::Page;
+use crate::print::text::Text;
 
 /// An error with a hint. Its exit code is 1; 2 is clap's for a wrong command line, 3 `meter`'s for an unknown use.
 #[derive(Debug)]
 pub(crate) struct CliError {
-    message: String,
-    hint: Option<String>,
+    message: Bilingual,
+    hint: Option<Bilingual>,
+}
+
+/// The words of an error: [`both!`], or the text of another program or of the system.
+pub(crate) trait ErrorWords {
+    fn in_both(self) -> Bilingual;
+}
+
+impl ErrorWords for Bilingual {
+    fn in_both(self) -> Bilingual {
+        self
+    }
+}
+
+impl<T: Display> ErrorWords for T {
+    fn in_both(self) -> Bilingual {
+        Bilingual::data(self)
+    }
 }
 
 impl CliError {
-    pub(crate) fn new(message: impl Display) -> CliError {
-        CliError { message: message.to_string(), hint: None }
+    pub(crate) fn new(message: impl ErrorWords) -> CliError {
+        CliError { message: message.in_both(), hint: None }
     }
 
     #[must_use]
-    pub(crate) fn hint(mut self, hint: impl Display) -> CliError {
-        self.hint = Some(hint.to_string());
+    pub(crate) fn hint(mut self, hint: impl ErrorWords) -> CliError {
+        self.hint = Some(hint.in_both());
         self
     }
 
     #[must_use]
-    pub(crate) fn prefixed(mut self, what: &str) -> CliError {
-        self.message = format!("{what}: {}", self.message);
-        self
+    pub(crate) fn prefixed(self, what: &str) -> CliError {
+        let Bilingual { en, ja } = self.message;
+        CliError { message: both!("{what}: {en}", "{what}: {ja}"), ..self }
     }
 
-    /// Without the hint.
+    /// Without the hint, in English.
     pub(crate) fn message(&self) -> &str {
-        &self.message
+        &self.message.en
     }
 
-    /// For a reader that is not a terminal.
+    /// For a reader that is not a person.
     pub(crate) fn text(&self) -> String {
-        let hint = self.hint.as_ref().map(|hint| format!("\nhint: {hint}"));
-        format!("error: {}{}", self.message, hint.unwrap_or_default())
+        let hint = self.hint.as_ref().map(|hint| format!("\nhint: {}", hint.en));
+        format!("error: {}{}", self.message.en, hint.unwrap_or_default())
     }
 
     pub(crate) fn report(&self) -> ExitCode {
-        print::to_stderr(&self.text());
+        let mut page = Page::new();
+        page.labelled(Text::from(both!("error", "エラー")).bad(), self.message.clone());
+        if let Some(hint) = &self.hint {
+            page.labelled(Text::from(both!("hint", "ヒント")).good(), hint.clone());
+        }
+        page.print_to_stderr();
         ExitCode::FAILURE
     }
 }
 
 impl From<MemoryError> for CliError {
     fn from(error: MemoryError) -> CliError {
-        CliError { message: error.what, hint: error.hint }
+        CliError { message: Bilingual::data(error.what), hint: error.hint.map(Bilingual::data) }
     }
 }

@@ -3,6 +3,8 @@
 mod approval;
 mod args;
 mod backend;
+#[expect(dead_code, reason = "commands come to pages one after another")]
+mod bilingual;
 mod command;
 mod doctor;
 mod error;
@@ -10,7 +12,11 @@ mod host;
 mod install;
 mod json_text;
 mod knowledge;
+mod language;
+#[expect(dead_code, reason = "commands come to pages one after another")]
+mod local_time;
 mod path;
+#[expect(dead_code, reason = "commands come to pages one after another")]
 mod print;
 mod program;
 mod project_root;
@@ -23,6 +29,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use tidegate_core::text::hidden::is_plain_text;
+use tidegate_hook::environment::Environment;
 
 fn main() -> ExitCode {
     // These two run on every tool call and every redraw: they start before anything else is set up.
@@ -47,6 +54,7 @@ fn run_command() -> ExitCode {
     if let Some(code) = without_repository::start_anew() {
         return code;
     }
+    language::choose_by_user(&Environment::of_process());
     let cli = match args::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return explain_usage(&error),

@@ -24,6 +24,7 @@ use tidegate_state::session::{bridge, marks};
 use tidegate_state::{clock, config};
 
 use crate::error::CliError;
+use crate::language;
 use crate::project_root;
 
 /// Everything that commands start from.
@@ -45,6 +46,7 @@ impl Here {
         let mut here = Here { env, config: Config::default(), state, now: clock::now(), root: None };
         here.root = here.find_root();
         here.config = here.read_config();
+        language::choose(&here.env, here.config.general.lang);
         Ok(here)
     }
 

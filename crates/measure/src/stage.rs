@@ -158,7 +158,10 @@ impl Stage {
             let folder = stage.at(folder);
             fs::create_dir_all(&folder).while_(folder.display())?;
         }
-        stage.write("home/.config/tidegate/config.toml", "lang = \"en\"\n\n[pressure]\ninfo = \"60%\"\n")?;
+        stage.write(
+            "home/.config/tidegate/config.toml",
+            "lang = \"en\"\n\n[context_warning]\nearly = \"47k\"\n",
+        )?;
         stage.write("home/.claude/settings.json", "{\"autoCompactEnabled\": true}\n")?;
         Ok(stage)
     }

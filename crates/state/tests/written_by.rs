@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tidegate_core::event::SessionId;
+use tidegate_core::feature::POLICIES;
 use tidegate_core::feature::approval::marks::ApprovalStage;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::cycle::CycleState;
@@ -234,6 +235,36 @@ fn person(written: &mut Value) {
     }
 }
 
+/// Five policies have other ids now.
+fn policies(written: &mut Value) {
+    const NOW: [(&str, &str); 5] = [
+        ("phase", "activity"),
+        ("pressure", "context-warning"),
+        ("compound-nudge", "learning-reminder"),
+        ("workflow-gate", "workflow"),
+        ("relay-log", "recording"),
+    ];
+    let rename = |id: &mut Value| {
+        let now = NOW.iter().find(|(former, _)| id.as_str() == Some(*former));
+        if let Some((_, now)) = now {
+            *id = json!(now);
+        }
+    };
+    match written {
+        Value::Array(items) => items.iter_mut().for_each(policies),
+        Value::Object(members) => {
+            for (name, member) in members {
+                match (name.as_str(), member) {
+                    ("policy", id) => rename(id),
+                    ("off" | "off_by_command", Value::Array(ids)) => ids.iter_mut().for_each(rename),
+                    (_, member) => policies(member),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
 fn same_mark(line: &str) -> Mark {
     let mark = Mark::read(line).unwrap_or_else(|| panic!("not a mark: {line}"));
     let mut expected: Value = serde_json::from_str(line).unwrap();
@@ -357,14 +388,15 @@ fn claimed_events(_: &Machine, path: &Path) {
 // Switches, trust and consent.
 
 fn switched_off(machine: &Machine, path: &Path) {
-    let written: Vec<Value> = serde_json::from_str(&text(path)).unwrap();
+    let mut written: Value = serde_json::from_str(&text(path)).unwrap();
+    policies(&mut written);
     let read = switches::read(&machine.state);
     assert_eq!((read.off.len(), read.stepped_down.len()), (8, 1));
     let again = read.off.iter().map(|off| serde_json::to_value(off).unwrap());
     let again = again.chain(read.stepped_down.iter().map(|down| serde_json::to_value(down).unwrap()));
-    assert_eq!(again.collect::<Vec<Value>>(), written);
+    assert_eq!(again.collect::<Value>(), written);
     let (app, tools) = ([PathBuf::from(APP)], [PathBuf::from("/home/dev/tools")]);
-    assert_eq!(read.off_here(NOW, &app, None), ["pressure", "cycle"]);
+    assert_eq!(read.off_here(NOW, &app, None), ["context-warning", "cycle"]);
     assert_eq!(read.off_here(NOW, &tools, Some(APPROVED)), ["skill-gate", "cycle"]);
     assert_eq!(read.off_here(Millis(NOW.0 + 86_400_000), &app, None), ["cycle"]);
     assert!(read.is_down("skill-gate", &tools) && !read.is_down("skill-gate", &app));
@@ -632,6 +664,10 @@ fn the_journal(machine: &Machine, path: &Path) {
     assert_eq!((unread.lines, unread.files), (0, 0));
     assert!(friction.often_overridden("skill-gate", |project| project == "/home/dev/tools"));
     assert!(!friction.often_overridden("skill-gate", |project| project == APP));
+    let interrupted = friction.finish(NOW);
+    let known: Vec<&str> = POLICIES.iter().map(|policy| policy.id()).collect();
+    assert!(interrupted.iter().all(|said| known.contains(&said.policy.as_str())));
+    assert!(interrupted.iter().any(|said| said.policy == "context-warning"));
 }
 
 fn last_cleared(machine: &Machine, path: &Path) {
@@ -647,6 +683,7 @@ fn record_members(_: &Machine, path: &Path) {
     for line in lines(&text(path)) {
         let record: Record = same_but(line, |record| {
             person(record);
+            policies(record);
             record["person"] = record.as_object_mut().unwrap().remove("attended").unwrap();
         });
         assert_eq!(record.v, 1);

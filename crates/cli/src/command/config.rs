@@ -19,7 +19,7 @@ pub(crate) enum ConfigCommand {
     #[command(after_help = "\
 Examples:
   tidegate config show --origin
-  tidegate config show --json | jq '.values[\"pressure.mode\"]'
+  tidegate config show --json | jq '.values[\"context_warning.mode\"]'
 
 A later layer counts more: built in, ~/.config/tidegate/config.toml, its
 [project.\"/path\"] section, .claude/tidegate.toml, .claude/tidegate.local.toml,
@@ -70,6 +70,9 @@ fn show_values(args: &ConfigShow) -> Outcome {
     }
     for problem in &here.config.problems {
         print::to_stderr(&format!("warning: {problem}"));
+    }
+    for name in &here.config.former_names {
+        print::to_stderr(&format!("hint: {name}"));
     }
     for waiting in &here.config.waiting {
         let what = format!("{}: `{}`", waiting.assignment.origin, waiting.assignment.path());
@@ -124,8 +127,9 @@ fn as_json(here: &Here) -> Value {
             })
         })
         .collect();
+    let former: Vec<String> = here.config.former_names.iter().map(ToString::to_string).collect();
     json!({
-        "values": values, "problems": here.config.problems, "waiting": waiting,
+        "values": values, "former_names": former, "problems": here.config.problems, "waiting": waiting,
         "off": here.config.off, "off_by_command": here.config.off_by_command,
     })
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use tidegate_core::text::cut::cut_to;
 
 use tidegate_core::feature::activity::classifier::Phase;
+use tidegate_core::feature::former_names::current_policy;
 use tidegate_core::host::Host;
 use tidegate_core::pipeline::record::{BackendCall, Record};
 use tidegate_state::clock;
@@ -20,7 +21,7 @@ use crate::sessions::Here;
 Examples:
   tidegate journal                        the last 20 records
   tidegate journal --follow               and what comes
-  tidegate journal --policy pressure --last 100
+  tidegate journal --policy context-warning --last 100
   tidegate journal --json | jq .ruling")]
 pub(crate) struct Args {
     /// Wait for more records
@@ -46,8 +47,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Outcome {
     let here = Here::find()?;
     let matches = |record: &Record| {
-        let policy =
-            args.policy.as_ref().is_none_or(|id| record.verdicts.iter().any(|verdict| verdict.policy == *id));
+        let took_part = |id: &str| record.verdicts.iter().any(|verdict| verdict.policy == id);
+        let policy = args.policy.as_deref().map(current_policy).is_none_or(took_part);
         here.concerns(record, args.session.as_deref(), args.all) && policy
     };
     let show = |record: &Record| {

@@ -1,5 +1,6 @@
 //! One file or folder per command: its command line (`Args`) and `run`.
 
+pub(crate) mod activity;
 mod boundaries;
 pub(crate) mod completions;
 pub(crate) mod compound;
@@ -8,7 +9,6 @@ pub(crate) mod cycle;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod explain;
-pub(crate) mod gate;
 pub(crate) mod handoff;
 pub(crate) mod hook;
 pub(crate) mod init;
@@ -20,7 +20,6 @@ pub(crate) mod memory;
 pub(crate) mod meter;
 pub(crate) mod off;
 pub(crate) mod on;
-pub(crate) mod phase;
 pub(crate) mod progress;
 pub(crate) mod reference;
 pub(crate) mod report;
@@ -29,6 +28,7 @@ pub(crate) mod statusline;
 pub(crate) mod trust;
 pub(crate) mod uninstall;
 pub(crate) mod worker;
+pub(crate) mod workflow;
 
 use std::process::ExitCode;
 
@@ -54,10 +54,10 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Learnings(args) => learnings::run(&args),
         Command::Handoff(args) => handoff::run(&args),
         Command::Cycle(command) => cycle::run(&command),
-        Command::Gate(command) => gate::run(&command),
+        Command::Workflow(command) => workflow::run(&command),
         Command::Memory(command) => memory::run(&command),
         Command::Config(command) => config::run(&command),
-        Command::Phase(command) => phase::run(&command),
+        Command::Activity(command) => activity::run(&command),
         Command::Trust(args) => trust::run(&args),
         Command::Off(args) => off::run(&args),
         Command::On(args) => on::run(&args),

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tidegate_core::feature as policy;
+use tidegate_core::feature::former_names;
 use tidegate_core::pipeline::record::{Deeds, SwitchedPolicy};
-use tidegate_core::settings::near;
 use tidegate_core::time::Millis;
 use tidegate_state::config::switches;
 use tidegate_state::config::switches::{Off, Scope, SteppedDown, Switches};
@@ -25,7 +25,7 @@ use crate::shell::quote_path;
 #[command(after_help = "\
 Examples:
   tidegate off                              what is switched off
-  tidegate off pressure --for 2h            in this project, for two hours
+  tidegate off context-warning --for 2h     in this project, for two hours
   tidegate off skill-gate --project ~/code/app
   tidegate off skill-gate --session         in this project's newest session
   tidegate off skill-gate --everywhere
@@ -78,19 +78,19 @@ const REACH: Reach = Reach { days: 30, of_a_day: 16 * 1024 * 1024 };
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let mut here = Here::find()?;
-    let Some(policy) = &args.policy else {
+    let Some(id) = &args.policy else {
         list_switches(&here, args.json);
         return Ok(ExitCode::SUCCESS);
     };
-    check_policy(policy)?;
+    let policy = find_policy(id)?;
     if let Some(project) = &args.project {
         here.look_at(project)?;
     }
     let until = args.r#for.map(|time| Millis(here.now.0 + time.0));
-    let off = Off { policy: policy.clone(), scope: choose_scope(&here, args)?, since: here.now, until };
+    let off = Off { policy: policy.to_owned(), scope: choose_scope(&here, args)?, since: here.now, until };
     let request = Request {
         name: "off",
-        command: approved_command(args, &off.scope),
+        command: approved_command(args, &off),
         // The approval says "once", which people took for the duration.
         about: off.until.is_none().then(|| format!("switches {policy} off until it is switched on again")),
         would: &[format!("This would switch {policy} off {}.", describe_off(&off))],
@@ -187,15 +187,20 @@ pub(super) fn warn_of_damage(here: &Here) {
     }
 }
 
-pub(super) fn check_policy(policy: &str) -> Result<(), CliError> {
-    if policy::switchable_policies().any(|known| known == policy) {
-        return Ok(());
+/// Finds a policy by its id, or with a hint by its former one.
+pub(super) fn find_policy(id: &str) -> Result<&'static str, CliError> {
+    if let Some(now) = former_names::renamed_policy(id) {
+        print::to_stderr(&format!("hint: `{id}` is called `{now}` now"));
+        return Ok(now);
     }
-    let hint = near::nearest(policy, policy::switchable_policies()).map_or_else(
+    if let Some(policy) = policy::switchable_policies().find(|known| *known == id) {
+        return Ok(policy);
+    }
+    let hint = former_names::nearest_policy(id).map_or_else(
         || format!("policies: {}", policy::switchable_policies().collect::<Vec<_>>().join(", ")),
         |near| format!("did you mean `{near}`?"),
     );
-    Err(CliError::new(format!("there is no policy `{policy}`")).hint(hint))
+    Err(CliError::new(format!("there is no policy `{id}`")).hint(hint))
 }
 
 fn choose_scope(here: &Here, args: &Args) -> Result<Scope, CliError> {
@@ -213,14 +218,14 @@ fn choose_scope(here: &Here, args: &Args) -> Result<Scope, CliError> {
 }
 
 /// As it would be typed, always in the same order and with its scope: an approval is for exactly this text.
-fn approved_command(args: &Args, scope: &Scope) -> String {
+fn approved_command(args: &Args, off: &Off) -> String {
     let time = args.r#for.map(|time| format!(" --for {time}")).unwrap_or_default();
-    let scope = match scope {
+    let scope = match &off.scope {
         Scope::Everywhere => "--everywhere".to_owned(),
         Scope::Project(root) => format!("--project {}", quote_path(Path::new(root))),
         Scope::Session(id) => format!("--session {id}"),
     };
-    format!("off {}{time} {scope}", args.policy.as_deref().unwrap_or_default())
+    format!("off {}{time} {scope}", off.policy)
 }
 
 pub(crate) fn only_advises(down: &SteppedDown) -> String {

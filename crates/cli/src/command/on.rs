@@ -9,7 +9,7 @@ use tidegate_state::config::switches;
 use tidegate_state::config::switches::{Off, Scope, SteppedDown};
 
 use super::Outcome;
-use super::off::{as_json, change_switches, check_policy, describe_off, warn_of_damage};
+use super::off::{as_json, change_switches, describe_off, find_policy, warn_of_damage};
 use crate::approval::{self, consent_to_tighten};
 use crate::print;
 use crate::sessions::Here;
@@ -40,7 +40,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let here = Here::find()?;
-    check_policy(&args.policy)?;
+    let policy = find_policy(&args.policy)?;
     // Also for a folder that is gone.
     let places = switches::project_paths(args.project.as_deref().or(here.root.as_deref()));
     // At a terminal, without a session, all sessions of the project are meant.
@@ -49,15 +49,14 @@ pub(crate) fn run(args: &Args) -> Outcome {
         root.is_none_or(|root| places.iter().any(|place| place == Path::new(&root)))
     };
     let goes = |off: &Off| {
-        off.policy == args.policy
+        off.policy == policy
             && match &off.scope {
                 _ if args.everywhere => true,
                 Scope::Session(id) => of_project(id),
                 Scope::Everywhere | Scope::Project(_) => off.is_active(here.now, &places, None),
             }
     };
-    let steps_up =
-        |down: &SteppedDown| down.policy == args.policy && (args.everywhere || down.is_in(&places));
+    let steps_up = |down: &SteppedDown| down.policy == policy && (args.everywhere || down.is_in(&places));
     warn_of_damage(&here);
     let mut gone = switches::read(&here.state);
     gone.off.retain(goes);
@@ -77,7 +76,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         let did = Deeds { stepped_up, ..Deeds::default() };
         approval::record_command(
             &here,
-            &format!("on {}", args.policy),
+            &format!("on {policy}"),
             &consent_to_tighten(&here, "switched on"),
             did,
         );
@@ -85,7 +84,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     if args.json {
         print::json(&as_json(&here, &gone));
     } else if gone.is_empty() {
-        print::line(&format!("{} is not switched off here", args.policy));
+        print::line(&format!("{policy} is not switched off here"));
     } else {
         for off in &gone.off {
             print::line(&format!("{} is on again; it was switched off {}", off.policy, describe_off(off)));
@@ -95,7 +94,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         }
     }
     let variable = here.env.off.as_deref().map(parse_off_list).unwrap_or_default();
-    if variable.contains(&args.policy) {
+    if variable.iter().any(|id| id == policy) {
         print::to_stderr("note: TIDEGATE_OFF in this environment still names it");
     }
     Ok(ExitCode::SUCCESS)

@@ -275,7 +275,8 @@ impl InWorkflow {
             line = format!("{line}, {}", one_line(idle));
         }
         if let Some(gate) = self.pending.first() {
-            line = format!("{line}; gate {gate} holds agents back, `tidegate gate check {gate}` tells why");
+            line =
+                format!("{line}; gate {gate} holds agents back, `tidegate workflow check {gate}` tells why");
         }
         line
     }

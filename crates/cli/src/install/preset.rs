@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn it_goes_in_and_out_and_nothing_else_changes() {
         for text in [
-            "# mine\nlang = \"ja\"   # yes\n\n[pressure]\ninfo   =  \"60%\"\n",
+            "# mine\nlang = \"ja\"   # yes\n\n[context_warning]\nearly   =  \"47k\"\n",
             "[meter]\r\nwindow = 1\r\n",
             "[project.\"/other\"]\npreset = \"guide\"\n",
             "# only a comment\n",

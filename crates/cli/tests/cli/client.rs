@@ -160,7 +160,7 @@ fn a_variable_that_the_client_was_not_started_with_does_not_count() {
     let record = sandbox.one_record();
     assert!(record["config"].to_string().contains("TIDEGATE_OFF is ignored"), "{record}");
     assert!(is_denied(&{
-        let sandbox = of("TIDEGATE_OFF=pressure\0");
+        let sandbox = of("TIDEGATE_OFF=context-warning\0");
         sandbox.event(&asks_to_edit(&sandbox))
     }));
     let sandbox = of("TIDEGATE_OFF=skill-gate\0");
@@ -181,14 +181,14 @@ fn a_command_does_without_variables_that_the_client_was_not_started_with() {
         let environ = format!("HOME={}\0{own}", sandbox.home().display());
         fs::write(sandbox.path().join("client-environ"), environ).expect("a new file");
         let mut command = sandbox.command(&["config", "show", "--origin"]);
-        command.env("CLAUDECODE", "1").env("TIDEGATE_PRESSURE_MODE", "off");
+        command.env("CLAUDECODE", "1").env("TIDEGATE_CONTEXT_WARNING_MODE", "off");
         let mut command = Running::start(command);
         command.close();
         command.end()
     };
     let ran = off("");
-    assert!(ran.stderr.contains("ignored TIDEGATE_PRESSURE_MODE"), "{ran:?}");
-    assert!(!ran.stdout.contains("TIDEGATE_PRESSURE_MODE"), "{ran:?}");
-    let ran = off("TIDEGATE_PRESSURE_MODE=off\0");
-    assert!(ran.stderr.is_empty() && ran.stdout.contains("TIDEGATE_PRESSURE_MODE"), "{ran:?}");
+    assert!(ran.stderr.contains("ignored TIDEGATE_CONTEXT_WARNING_MODE"), "{ran:?}");
+    assert!(!ran.stdout.contains("TIDEGATE_CONTEXT_WARNING_MODE"), "{ran:?}");
+    let ran = off("TIDEGATE_CONTEXT_WARNING_MODE=off\0");
+    assert!(ran.stderr.is_empty() && ran.stdout.contains("TIDEGATE_CONTEXT_WARNING_MODE"), "{ran:?}");
 }

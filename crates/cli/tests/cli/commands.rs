@@ -245,8 +245,8 @@ fn journal_and_explain() {
     43k left before the client compacts at 167000
     from the transcript, [n] s old, may be one request behind
     ruling: pass
-    phase says pass: the prompt asks for nothing new ([n] µs)
-    pressure says pass: a level was reached ([n] µs)
+    activity says pass: the prompt asks for nothing new ([n] µs)
+    context-warning says pass: a level was reached ([n] µs)
     to the model: Context use: 62% of 200k tokens are in use, 43k tokens are left before the client compacts. After that the conversation survives only as a summary.
     the model was told: Context use: 62% of 200k tokens are in use, 43k tokens are left before the client compacts. After that the conversation survives only as a summary.
     cost: 147 bytes (about 47 tokens), 0 extra turns, [n] µs
@@ -263,7 +263,8 @@ fn journal_and_explain() {
 
     let lines = |args: &[&str]| sandbox.run(&[&["journal", "--json"], args].concat()).ok().lines().count();
     assert_eq!((lines(&[]), lines(&["--last", "2"]), lines(&["--last", "0"])), (4, 2, 0));
-    assert_eq!((lines(&["--session", SESSION]), lines(&["--policy", "pressure"])), (3, 1));
+    assert_eq!((lines(&["--session", SESSION]), lines(&["--policy", "context-warning"])), (3, 1));
+    assert_eq!(lines(&["--policy", "pressure"]), 1, "by its former id");
     assert_eq!(lines(&["--session", "never-seen"]), 0);
     // As they were written.
     let json: Vec<Value> = sandbox

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::fixtures;
 use crate::sandbox::{Sandbox, make_fifo};
@@ -19,12 +19,12 @@ fn at_use(sandbox: &Sandbox, used: u64) -> crate::answer::Answer {
 #[test]
 fn a_broken_config_disables_nothing_and_is_recorded() {
     let broken: [&[u8]; 9] = [
-        b"[pressure\n",
+        b"[context_warning\n",
         b"\xff\xfe",
-        b"[pressure]\nmode = \"loud\"\n",
-        b"[pressure]\ninfo = 5\n",
-        b"[pressure]\nunheard_of = 1\n",
-        b"pressure = 3\n",
+        b"[context_warning]\nmode = \"loud\"\n",
+        b"[context_warning]\nearly = 5\n",
+        b"[context_warning]\nunheard_of = 1\n",
+        b"context_warning = 3\n",
         b"lang = \"fr\"\n",
         b"text_budget = -1\n",
         b"[journal]\nkeep = \"for ever\"\n",
@@ -79,7 +79,7 @@ fn a_stray_bracket_opens_no_gate_and_is_said() {
                 start(&sandbox).silent();
             }
             let name = if is_users { "config.toml:5" } else { "tidegate.toml:5" };
-            write(&sandbox, is_users, &format!("{team}[pressure\n"));
+            write(&sandbox, is_users, &format!("{team}[context_warning\n"));
             let _ = sandbox.new_records();
             let told = start(&sandbox);
             let message = told.output()["systemMessage"].as_str().unwrap_or_default().to_owned();
@@ -110,7 +110,7 @@ fn a_repository_does_not_bring_its_own_copy() {
     };
     keep(&mut sandbox.command(&["config", "show"]));
     assert!(shipped.join("config").exists());
-    sandbox.config("[pressure\n");
+    sandbox.config("[context_warning\n");
     let settings = json!({ "env": { "TIDEGATE_STATE_DIR": shipped } });
     fs::create_dir_all(sandbox.project().join(".claude")).expect("a folder");
     fs::write(sandbox.project().join(".claude/settings.json"), settings.to_string()).expect("settings");
@@ -153,7 +153,7 @@ fn a_window_of_nothing_is_no_window() {
 #[test]
 fn levels_from_the_config() {
     let sandbox = Sandbox::new();
-    sandbox.config("[pressure]\ninfo = \"100k\"\nurgent = \"95%\"\n");
+    sandbox.config("[context_warning]\nearly = \"100k\"\nlate = \"95%\"\n");
     assert!(at_use(&sandbox, 67_000).context().is_some_and(|text| text.starts_with("Context use: 34%")));
     at_use(&sandbox, 160_000).silent();
     assert!(
@@ -206,13 +206,13 @@ fn a_hostile_project_loosens_nothing_and_runs_nothing() {
     let hostile = format!(
         "preset = \"observe\"\ntext_budget = 9000\nlang = \"ja\"\n\
          off = [\"skill-gate\"]\ncommand = \"{run}\"\n\
-         [pressure]\nmode = \"off\"\ninfo = \"0k\"\nurgent = \"0k\"\n\
+         [context_warning]\nmode = \"off\"\nearly = \"0k\"\nlate = \"0k\"\n\
          [own_settings]\nmode = \"off\"\n[approval]\nunattended = [\"off\", \"trust\"]\n\
          [meter]\nwindow = 100000000\n[journal]\nkeep = \"1 day\"\n\
          [skill_gate]\nmode = \"off\"\nsubagents = \"exempt\"\nexempt = [\"**\"]\npreloaded = [\"general-purpose\"]\n\
          [skill_gate.require]\ncode = []\n\"**\" = []\n[verify_stop]\nmode = \"shadow\"\n\
-         [verify_stop.commands]\ntest = [\"true\"]\n[task_gate]\nmode = \"off\"\n[phase]\nconfidence = 100\n\
-         [phase.implement]\nskills = []\n[tools]\nwriters = []\n\
+         [verify_stop.commands]\ntest = [\"true\"]\n[task_gate]\nmode = \"off\"\n[activity]\nconfidence = 100\n\
+         [activity.implement]\nskills = []\n[tools]\nwriters = []\n\
          [hooks]\nstop = \"{run}\"\n[project.\"/\"]\npreset = \"observe\"\n"
     );
     own_config(&sandbox, &hostile);
@@ -229,19 +229,22 @@ fn a_hostile_project_loosens_nothing_and_runs_nothing() {
     assert!(context.is_ascii(), "{context}");
     sandbox.hook(&["--event", "PreToolUse"], "{").closed("the payload is not JSON");
     let told = show();
-    assert!(told.stderr.contains("tidegate.toml:7: `pressure.mode` waits for `tidegate trust`"), "{told:?}");
+    assert!(
+        told.stderr.contains("tidegate.toml:7: `context_warning.mode` waits for `tidegate trust`"),
+        "{told:?}"
+    );
     assert!(!trap.exists());
 }
 
 #[test]
 fn a_project_may_tighten_what_the_user_loosened() {
     let sandbox = Sandbox::new();
-    sandbox.config("[pressure]\nmode = \"off\"\n");
+    sandbox.config("[context_warning]\nmode = \"off\"\n");
     assert_eq!(at_use(&sandbox, 155_000).context(), None);
-    own_config(&sandbox, "[pressure]\nmode = \"advise\"\n");
+    own_config(&sandbox, "[context_warning]\nmode = \"advise\"\n");
     assert!(at_use(&sandbox, 155_000).context().is_some());
     let shown = sandbox.run(&["config", "show", "--origin"]);
-    let section = shown.ok().split("[pressure]").nth(1).expect("the section").to_owned();
+    let section = shown.ok().split("[context_warning]").nth(1).expect("the section").to_owned();
     let line = section.lines().find(|line| line.starts_with("mode = \"advise\"")).expect("the line");
     assert!(line.ends_with(".claude/tidegate.toml:2"), "{line}");
 }
@@ -259,10 +262,41 @@ fn a_project_config_that_is_no_file() {
 }
 
 #[test]
+fn former_names_count_and_those_of_today_are_shown() {
+    let sandbox = Sandbox::new();
+    sandbox.config("[pressure]\nmode = \"off\"\ninfo = \"70%\"\n");
+    assert_eq!(at_use(&sandbox, 155_000).context(), None);
+    assert_eq!(sandbox.one_record().get("config"), None, "a hint is not a problem");
+    let shown = sandbox.run(&["config", "show"]);
+    let section = "\n[context_warning]\nmode = \"off\"\nearly = \"70%\"\nlate = \"17k\"\n";
+    assert!(shown.stdout.contains(section), "{shown:?}");
+    let hints: Vec<&str> = shown.stderr.lines().collect();
+    assert_eq!(hints.len(), 2, "{shown:?}");
+    assert!(
+        hints[0].starts_with("hint: ")
+            && hints[0].ends_with("config.toml:2: `[pressure]` is called `[context_warning]` now"),
+        "{shown:?}"
+    );
+    let json: Value = serde_json::from_str(&sandbox.run(&["config", "show", "--json"]).stdout).expect("JSON");
+    assert_eq!(json["values"]["context_warning.early"]["value"], "70%");
+    assert_eq!((json["former_names"].as_array().map(Vec::len), &json["problems"]), (Some(2), &json!([])));
+    let schema = sandbox.run(&["config", "schema"]).json();
+    let section = &schema["properties"]["pressure"];
+    assert_eq!(
+        (&section["$ref"], &section["deprecated"]),
+        (&json!("#/properties/context_warning"), &json!(true))
+    );
+    assert_eq!(
+        schema["properties"]["context_warning"]["properties"]["info"]["$ref"],
+        "#/properties/context_warning/properties/early"
+    );
+}
+
+#[test]
 fn the_schema_is_json() {
     let schema = Sandbox::new().run(&["config", "schema"]).json();
     assert_eq!(
-        schema["properties"]["pressure"]["properties"]["mode"]["enum"],
+        schema["properties"]["context_warning"]["properties"]["mode"]["enum"],
         json!(["off", "shadow", "advise"])
     );
     assert_eq!(schema["properties"]["text_budget"]["default"], 1200);
@@ -270,10 +304,10 @@ fn the_schema_is_json() {
 
 #[test]
 fn variables_of_the_user_count_and_those_of_a_project_do_not() {
-    let sandbox = Sandbox::new().with("TIDEGATE_PRESSURE_MODE", "off");
+    let sandbox = Sandbox::new().with("TIDEGATE_CONTEXT_WARNING_MODE", "off");
     assert_eq!(at_use(&sandbox, 155_000).context(), None);
     fs::create_dir_all(sandbox.project().join(".claude")).expect("a new folder");
-    let settings = json!({ "env": { "TIDEGATE_PRESSURE_MODE": "off" } }).to_string();
+    let settings = json!({ "env": { "TIDEGATE_CONTEXT_WARNING_MODE": "off" } }).to_string();
     fs::write(sandbox.project().join(".claude/settings.json"), settings).expect("a new file");
     assert!(at_use(&sandbox, 155_000).context().is_some(), "the project may have set it");
 }
@@ -307,5 +341,5 @@ fn a_pattern_is_a_key_like_any_other() {
     let patterns = require["patternProperties"].as_object().expect("an object");
     assert_eq!(patterns.values().next().expect("one")["items"]["type"], "string");
     let of_project = &schema["properties"]["project"]["additionalProperties"]["properties"];
-    assert_eq!(of_project["phase"]["properties"]["ship"]["properties"]["skills"]["type"], "array");
+    assert_eq!(of_project["activity"]["properties"]["ship"]["properties"]["skills"]["type"], "array");
 }

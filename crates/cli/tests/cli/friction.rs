@@ -98,7 +98,7 @@ fn skill() -> Deeds {
 fn worked() -> Sandbox {
     let sandbox = Sandbox::new();
     let told = VerdictRecord {
-        policy: "pressure".into(),
+        policy: "context-warning".into(),
         call: "pass".into(),
         says: SaidTexts { model: Some("Context use: 62%.".into()), ..SaidTexts::default() },
         ..VerdictRecord::default()
@@ -149,13 +149,13 @@ fn report_shows_what_is_heard_and_what_is_not() {
     insta::assert_snapshot!(redacted(&sandbox, sandbox.run(&["report"]).ok()), @"
     What became of what was said in [project], since [day]: 22 hook runs in 2 sessions
 
-    policy        spoke done ignored bypassed overridden open within turns tokens
-    pressure          1    -       -        -          -    -      -     0     ~8
-    skill-gate        3    2       0        1          0    0   14 s     3    ~54
-    verify-stop !     5    0       5        0          0    0      -     5    ~80
+    policy          spoke done ignored bypassed overridden open within turns tokens
+    context-warning     1    -       -        -          -    -      -     0     ~8
+    skill-gate          3    2       0        1          0    0   14 s     3    ~54
+    verify-stop !       5    0       5        0          0    0      -     5    ~80
 
     ! verify-stop speaks into the void: blocked 5×, and 0 of 5 led to what it asked for
-    pressure: told the model 1×; it asks for nothing that could be settled
+    context-warning: told the model 1×; it asks for nothing that could be settled
     skill-gate: denied 3×; 2 of 3 led to what it asked for, mostly within the same turn
     skill-gate (shadow) would have denied 2×; in 1 of 1 what it asks for was done anyway
 

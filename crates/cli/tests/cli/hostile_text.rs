@@ -160,8 +160,8 @@ fn nothing_that_others_wrote_steers_the_terminal() {
         "memory show topic 1",
         "memory show log l",
         "memory export",
-        "gate status",
-        "gate check",
+        "workflow status",
+        "workflow check",
         "cycle status",
         "handoff --print",
         "trust --show",
@@ -190,7 +190,7 @@ fn nothing_that_others_wrote_steers_the_terminal() {
         "compound list",
         "memory search evil",
         "memory export",
-        "gate status",
+        "workflow status",
     ] {
         assert!(shown.contains(&words), "{words} shows nothing hostile: {shown:?}");
     }

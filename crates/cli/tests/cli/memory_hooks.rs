@@ -168,12 +168,12 @@ fn each_turn_leaves_a_job_for_what_no_other_covers() {
 
 #[test]
 fn nothing_is_recorded_where_nobody_wants_it() {
-    let off = "[relay_log]\nmode = \"off\"\n";
+    let off = "[recording]\nmode = \"off\"\n";
     let unattended = || Sandbox::new().with("TIDEGATE_ATTENDED", "0");
     for (name, sandbox, config, recorded) in [
         ("on", Sandbox::new(), "", true),
         ("off", Sandbox::new(), off, false),
-        ("switched off", Sandbox::new().with("TIDEGATE_OFF", "relay-log"), "", false),
+        ("switched off", Sandbox::new().with("TIDEGATE_OFF", "recording"), "", false),
         ("nobody there", unattended(), "", false),
         ("headless", unattended(), "[memory]\nheadless = true\n", true),
         ("guarded", Sandbox::new().with("TIDEGATE_GUARD", "1"), "", false),
@@ -202,7 +202,7 @@ fn nothing_is_recorded_where_nobody_wants_it() {
 
 #[test]
 fn what_is_asked_while_recording_is_off_is_known_by_its_time() {
-    let mut memory = Memory::new("[relay_log]\nmode = \"off\"\n");
+    let mut memory = Memory::new("[recording]\nmode = \"off\"\n");
     memory.event("UserPromptSubmit", &json!({ "prompt": "between us", "prompt_id": "p1" })).silent();
     let asked = tidegate_state::clock::now();
     memory.sandbox.config("");
@@ -225,11 +225,11 @@ fn the_first_turn_may_end_before_anything_is_written() {
 
 #[test]
 fn a_projects_file_may_switch_recording_off_and_not_on() {
-    for (user, of_project, recorded) in [("", "off", false), ("[relay_log]\nmode = \"off\"\n", "on", false)] {
+    for (user, of_project, recorded) in [("", "off", false), ("[recording]\nmode = \"off\"\n", "on", false)] {
         let mut memory = Memory::new(user);
         let folder = memory.sandbox.project().join(".claude");
         fs::create_dir_all(&folder).expect("a folder");
-        let text = format!("[relay_log]\nmode = \"{of_project}\"\n");
+        let text = format!("[recording]\nmode = \"{of_project}\"\n");
         fs::write(folder.join("tidegate.toml"), text).expect("a config");
         memory.transcript.line(&answer(10_000));
         memory.stop("p1", "done").silent();

@@ -362,7 +362,7 @@ fn what_a_closed_gate_costs_is_counted() {
 
 #[test]
 fn a_person_opens_a_closed_gate() {
-    for off in ["skill-gate", "pressure,skill-gate", " pressure , skill-gate "] {
+    for off in ["skill-gate", "context-warning,skill-gate", " pressure , skill-gate "] {
         let sandbox = Sandbox::new().with("TIDEGATE_OFF", off);
         let mut member = fixtures::hook("PreToolUse.Write");
         member["tool_input"] = json!(7);
@@ -374,7 +374,7 @@ fn a_person_opens_a_closed_gate() {
         sandbox.hook(&["--event", "PreToolUse"], member.to_string()).silent();
         assert_eq!(sandbox.one_record()["event"], "PreToolUse");
     }
-    for other in ["", "pressure", "skill-gates", "SKILL-GATE"] {
+    for other in ["", "context-warning", "skill-gates", "SKILL-GATE"] {
         let sandbox = Sandbox::new().with("TIDEGATE_OFF", other);
         sandbox.hook(&["--event", "PreToolUse"], "").closed("the payload is empty");
     }

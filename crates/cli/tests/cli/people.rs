@@ -166,16 +166,20 @@ fn is_off(sandbox: &Sandbox, policy: &str) -> bool {
 #[test]
 fn an_approval_that_a_person_types_works_once() {
     let sandbox = attended();
-    let asked = by_agent(&sandbox, &["off", "pressure", "--for", "2h"]);
+    let asked = by_agent(&sandbox, &["off", "context-warning", "--for", "2h"]);
     let code = code_of(&asked);
     // With its scope: wherever it is typed again, it is for what the person was shown.
-    let whole = format!("off pressure --for 2h --project {}", sandbox.project().display());
+    let whole = format!("off context-warning --for 2h --project {}", sandbox.project().display());
     assert!(asked.stdout.contains(&format!("Then run: tidegate {whole} --approved\n")), "{asked:?}");
-    assert_eq!(code_of(&by_agent(&sandbox, &["off", "pressure", "--for", "120m"])), code, "the same request");
+    assert_eq!(
+        code_of(&by_agent(&sandbox, &["off", "context-warning", "--for", "120m"])),
+        code,
+        "the same request"
+    );
 
-    let early = by_agent(&sandbox, &["off", "pressure", "--for", "2h", "--approved"]);
+    let early = by_agent(&sandbox, &["off", "context-warning", "--for", "2h", "--approved"]);
     assert!(early.failed().contains("there is no approval"), "{early:?}");
-    assert!(!is_off(&sandbox, "pressure"));
+    assert!(!is_off(&sandbox, "context-warning"));
 
     let told = types(&sandbox, &format!("approve {}", code.to_lowercase()));
     assert!(told.context().is_some_and(|text| text.contains(&format!("`tidegate {whole} --approved`"))));
@@ -185,16 +189,16 @@ fn an_approval_that_a_person_types_works_once() {
             .is_some_and(|text| text.starts_with("You approved `tidegate off"))
     );
 
-    let other = by_agent(&sandbox, &["off", "pressure", "--approved"]);
+    let other = by_agent(&sandbox, &["off", "context-warning", "--approved"]);
     assert!(other.failed().contains("there is no approval"), "it was for two hours: {other:?}");
-    let done = by_agent(&sandbox, &["off", "pressure", "--for", "2h", "--approved"]);
-    assert!(done.ok().starts_with("pressure is switched off in "), "{done:?}");
-    assert!(is_off(&sandbox, "pressure"));
+    let done = by_agent(&sandbox, &["off", "context-warning", "--for", "2h", "--approved"]);
+    assert!(done.ok().starts_with("context-warning is switched off in "), "{done:?}");
+    assert!(is_off(&sandbox, "context-warning"));
     let record = sandbox.records().pop().expect("a record");
     assert_eq!(record["event"], format!("tidegate {whole}"));
     assert_eq!(record["cause"], format!("approved with the code {code}"));
 
-    let again = by_agent(&sandbox, &["off", "pressure", "--for", "2h", "--approved"]);
+    let again = by_agent(&sandbox, &["off", "context-warning", "--for", "2h", "--approved"]);
     assert!(again.failed().contains("there is no approval"), "{again:?}");
     let late = types(&sandbox, &format!("approve {code}"));
     assert!(late.output()["systemMessage"].as_str().is_some_and(|text| text.starts_with("No request waits")));
@@ -480,13 +484,13 @@ fn only_the_question_that_was_given_approves() {
         assert_eq!(ran.code == Some(0), counts, "{name}: {ran:?}");
         // A hook changes it after the model has asked.
         if !counts {
-            let (asked, given) = (by_agent(&sandbox, &["off", "pressure"]), "PreToolUse");
+            let (asked, given) = (by_agent(&sandbox, &["off", "context-warning"]), "PreToolUse");
             ask(&sandbox, &question(&sandbox, given, &asked, None)).silent();
             let mut input = question_of(&asked);
             change(name, &mut input);
             let _ =
                 ask(&sandbox, &asking(&sandbox, "PostToolUse", &code_of(&asked), &input, Some("approve")));
-            let _ = by_agent(&sandbox, &["off", "pressure", "--approved"]).failed();
+            let _ = by_agent(&sandbox, &["off", "context-warning", "--approved"]).failed();
         }
     }
 }
@@ -731,7 +735,7 @@ fn unattended_it_is_refused_unless_the_user_said_so_before() {
     let sandbox = Sandbox::new();
     for config in ["", "[approval]\nunattended = [\"trust\"]\n"] {
         sandbox.config(config);
-        let ran = sandbox.run(&["off", "pressure"]);
+        let ran = sandbox.run(&["off", "context-warning"]);
         assert!(
             ran.failed().contains("no terminal to ask at") && ran.stderr.contains("config.toml"),
             "{ran:?}"
@@ -741,11 +745,11 @@ fn unattended_it_is_refused_unless_the_user_said_so_before() {
     fs::create_dir_all(sandbox.project().join(".claude")).expect("a new folder");
     let own = sandbox.project().join(".claude/tidegate.toml");
     fs::write(&own, "[approval]\nunattended = [\"off\", \"trust\"]\n").expect("a new file");
-    let _ = sandbox.run(&["off", "pressure"]).failed();
-    assert!(!is_off(&sandbox, "pressure"));
+    let _ = sandbox.run(&["off", "context-warning"]).failed();
+    assert!(!is_off(&sandbox, "context-warning"));
     sandbox.config("[approval]\nunattended = [\"off\"]\n");
-    let ran = sandbox.run(&["off", "pressure"]);
-    assert!(ran.ok().contains("pressure is switched off"), "{ran:?}");
+    let ran = sandbox.run(&["off", "context-warning"]);
+    assert!(ran.ok().contains("context-warning is switched off"), "{ran:?}");
     assert_eq!(sandbox.one_record()["cause"], "the user's config allows it unattended");
 }
 
@@ -760,7 +764,7 @@ fn a_config_folder_that_was_moved_allows_nothing() {
         fs::write(evil.join(folder).join("config.toml"), config).expect("a new file");
     }
     for variable in ["XDG_CONFIG_HOME", "HOME"] {
-        let mut command = sandbox.command(&["off", "pressure"]);
+        let mut command = sandbox.command(&["off", "context-warning"]);
         command.env(variable, &evil);
         let mut running = Running::start(command);
         running.close();
@@ -768,7 +772,7 @@ fn a_config_folder_that_was_moved_allows_nothing() {
         assert!(ran.failed().contains("needs a person's yes"), "{variable}: {ran:?}");
         let own = sandbox.home().join(".config/tidegate/config.toml");
         assert!(ran.stderr.contains(&format!("{}, the account's own", own.display())), "{variable}: {ran:?}");
-        assert!(!is_off(&sandbox, "pressure"), "{variable}");
+        assert!(!is_off(&sandbox, "context-warning"), "{variable}");
         let mut doctor = sandbox.command(&["doctor"]);
         doctor.env(variable, &evil);
         let said = String::from_utf8(doctor.output().expect("it runs").stdout).expect("UTF-8");
@@ -781,13 +785,13 @@ fn a_config_folder_that_was_moved_allows_nothing() {
 #[test]
 fn at_a_terminal_it_asks() {
     let sandbox = Sandbox::new();
-    let no = at_terminal(&sandbox, &["off", "pressure", "--for", "30m"], "\n");
+    let no = at_terminal(&sandbox, &["off", "context-warning", "--for", "30m"], "\n");
     assert!(no.stdout.contains("Go on? [y/N]") && no.stdout.contains("nothing was changed"), "{no:?}");
     assert_ne!(no.code, Some(0));
-    assert!(!is_off(&sandbox, "pressure"));
-    let yes = at_terminal(&sandbox, &["off", "pressure", "--for", "30m"], "y\n");
-    assert!(yes.code == Some(0) && yes.stdout.contains("pressure is switched off in"), "{yes:?}");
-    assert!(is_off(&sandbox, "pressure"));
+    assert!(!is_off(&sandbox, "context-warning"));
+    let yes = at_terminal(&sandbox, &["off", "context-warning", "--for", "30m"], "y\n");
+    assert!(yes.code == Some(0) && yes.stdout.contains("context-warning is switched off in"), "{yes:?}");
+    assert!(is_off(&sandbox, "context-warning"));
 }
 
 /// Agents can open a terminal for a command and type into it.
@@ -796,9 +800,9 @@ fn at_a_terminal_it_asks() {
 fn a_terminal_that_an_agent_drives_is_not_a_person() {
     for variable in tidegate_core::host::Host::agent_variables() {
         let sandbox = Sandbox::new().with(variable, "1");
-        let ran = at_terminal(&sandbox, &["off", "pressure"], "y\n");
+        let ran = at_terminal(&sandbox, &["off", "context-warning"], "y\n");
         assert!(ran.code != Some(0) && ran.stdout.contains("needs a person's yes"), "{variable}: {ran:?}");
-        assert!(!is_off(&sandbox, "pressure"), "{variable}");
+        assert!(!is_off(&sandbox, "context-warning"), "{variable}");
     }
 }
 
@@ -807,9 +811,9 @@ fn a_terminal_that_an_agent_drives_is_not_a_person() {
 #[test]
 fn a_terminal_below_an_agent_is_not_a_person() {
     let sandbox = Sandbox::new();
-    let ran = at_terminal_below(&sandbox, &["off", "pressure"], "y\n", &[("CLAUDECODE", "1")]);
+    let ran = at_terminal_below(&sandbox, &["off", "context-warning"], "y\n", &[("CLAUDECODE", "1")]);
     assert!(ran.code != Some(0) && ran.stdout.contains("needs a person's yes"), "{ran:?}");
-    assert!(!is_off(&sandbox, "pressure"));
+    assert!(!is_off(&sandbox, "context-warning"));
     // What a script may do, an agent's script may not.
     assert_eq!(sandbox.run(&["init"]).code, Some(0));
     let below = Command::new("sh")
@@ -932,16 +936,16 @@ fn off_counts_where_it_was_meant() {
         sandbox.event(&prompt).context().is_some()
     };
     assert!(at_use("one"));
-    let _ = sandbox.run(&["off", "pressure", "--session", "one"]).ok();
+    let _ = sandbox.run(&["off", "context-warning", "--session", "one"]).ok();
     assert!(at_use("two"), "another session of the project");
-    let _ = sandbox.run(&["off", "pressure"]).ok();
+    let _ = sandbox.run(&["off", "context-warning"]).ok();
     assert!(!at_use("three"), "the project");
     let listed = sandbox.run(&["off"]);
     assert_eq!(listed.ok().lines().count(), 2, "{listed:?}");
-    let _ = sandbox.run(&["on", "pressure"]).ok();
+    let _ = sandbox.run(&["on", "context-warning"]).ok();
     assert!(at_use("four"));
     assert!(sandbox.run(&["off"]).ok().starts_with("nothing is switched off"));
-    let _ = sandbox.run(&["off", "pressure", "--everywhere", "--for", "1d"]).ok();
+    let _ = sandbox.run(&["off", "context-warning", "--everywhere", "--for", "1d"]).ok();
     assert!(!at_use("five"));
 }
 
@@ -957,9 +961,9 @@ fn another_folder_and_another_session() {
     let mut hook = sandbox.command(&["hook", "--event", "SessionStart"]);
     hook.env("CLAUDE_PROJECT_DIR", &other);
     crate::sandbox::feed(hook, start.to_string().as_bytes());
-    let _ = sandbox.run(&["off", "pressure", "--session", "elsewhere"]).ok();
+    let _ = sandbox.run(&["off", "context-warning", "--session", "elsewhere"]).ok();
     // Switched on here, it stays off there.
-    assert!(sandbox.run(&["on", "pressure"]).ok().contains("is not switched off here"));
+    assert!(sandbox.run(&["on", "context-warning"]).ok().contains("is not switched off here"));
     assert_eq!(sandbox.run(&["off", "--json"]).json().as_array().map(Vec::len), Some(1));
     let ran = sandbox.run(&["off", "skill-gate", "--project", &other.to_string_lossy()]);
     assert!(ran.ok().contains("/other until"), "{ran:?}");
@@ -979,7 +983,8 @@ fn a_session_in_the_home_does_not_make_everything_below_it_one_project() {
     sandbox.event(&start).silent();
     let project = sandbox.home().join("new");
     fs::create_dir_all(project.join(".claude")).expect("new folders");
-    fs::write(project.join(".claude/tidegate.toml"), "[pressure]\nmode = \"advise\"\n").expect("a new file");
+    fs::write(project.join(".claude/tidegate.toml"), "[context_warning]\nmode = \"advise\"\n")
+        .expect("a new file");
     let mut trust = sandbox.command(&["trust"]);
     trust.current_dir(&project);
     let mut running = Running::start(trust);
@@ -992,7 +997,7 @@ fn a_session_in_the_home_does_not_make_everything_below_it_one_project() {
 fn a_damaged_list_is_said_and_left_alone() {
     let sandbox = Sandbox::new();
     sandbox.config("[approval]\nunattended = [\"off\"]\n");
-    let _ = sandbox.run(&["off", "pressure"]).ok();
+    let _ = sandbox.run(&["off", "context-warning"]).ok();
     let list = sandbox.state().join("off.json");
     fs::write(&list, "[{").expect("ours");
     let ran = sandbox.run(&["off", "skill-gate"]);
@@ -1035,7 +1040,7 @@ fn an_agent_does_not_get_rid_of_us_by_itself() {
 #[test]
 fn a_fork_takes_no_approval_along() {
     let sandbox = attended();
-    let code = code_of(&by_agent(&sandbox, &["off", "pressure"]));
+    let code = code_of(&by_agent(&sandbox, &["off", "context-warning"]));
     let _ = types(&sandbox, &format!("approve {code}"));
     let mut transcript = Transcript::at(sandbox.path().join("t.jsonl"));
     transcript.line(&answer(50_000));
@@ -1052,14 +1057,45 @@ fn a_fork_takes_no_approval_along() {
 }
 
 #[test]
+fn a_policy_goes_off_and_on_by_its_former_id() {
+    let sandbox = attended();
+    for (former, now) in [
+        ("phase", "activity"),
+        ("pressure", "context-warning"),
+        ("compound-nudge", "learning-reminder"),
+        ("workflow-gate", "workflow"),
+        ("relay-log", "recording"),
+    ] {
+        let hint = format!("hint: `{former}` is called `{now}` now\n");
+        // The same request by either id.
+        let code = code_of(&by_agent(&sandbox, &["off", now, "--for", "2h"]));
+        let ran = by_agent(&sandbox, &["off", former, "--for", "2h"]);
+        assert!(ran.stdout.contains(&format!("Code {code}")) && ran.stderr == hint, "{ran:?}");
+        assert!(ran.stdout.contains(&format!("run: tidegate off {now} --for 2h")), "{ran:?}");
+        let _ = types(&sandbox, &format!("approve {code}"));
+        let ran = by_agent(&sandbox, &["off", former, "--for", "2h", "--approved"]);
+        assert!(ran.stdout.starts_with(&format!("{now} is switched off")) && ran.stderr == hint, "{ran:?}");
+        assert!(is_off(&sandbox, now), "{now}");
+        let ran = sandbox.run(&["on", former]);
+        assert!(ran.stdout.starts_with(&format!("{now} is on again")) && ran.stderr == hint, "{ran:?}");
+        assert!(!is_off(&sandbox, now), "{now}");
+    }
+    // Switched off by 0.1, switched on by this version.
+    let list = json!([{ "policy": "relay-log", "scope": "everywhere", "since": 0 }]);
+    fs::write(sandbox.state().join("off.json"), list.to_string()).expect("our own file");
+    assert!(is_off(&sandbox, "recording"));
+    assert!(sandbox.run(&["on", "recording"]).ok().contains("recording is on again"));
+}
+
+#[test]
 fn what_there_is_no_policy_of_is_said() {
     let sandbox = Sandbox::new();
     for command in ["off", "on"] {
         let ran = sandbox.run(&[command, "presure"]);
-        assert!(ran.failed().contains("hint: did you mean `pressure`?"), "{ran:?}");
+        assert!(ran.failed().contains("hint: did you mean `context-warning`?"), "{ran:?}");
         let _ = sandbox.run(&[command, "approval"]).failed();
     }
-    let ran = sandbox.run(&["off", "pressure", "--for", "soon"]);
+    let ran = sandbox.run(&["off", "context-warning", "--for", "soon"]);
     assert!(ran.code == Some(2) && ran.stderr.contains("30m, 2h or 1d"), "{ran:?}");
 }
 
@@ -1070,13 +1106,13 @@ fn trust_is_for_what_was_shown() {
     let own = sandbox.project().join(".claude/tidegate.toml");
     let budget =
         || sandbox.run(&["config", "show", "--json"]).stdout.contains("\"text_budget\":{\"value\":700");
-    fs::write(&own, "text_budget = 700\n[pressure]\nmode = \"advise\"\n").expect("a new file");
+    fs::write(&own, "text_budget = 700\n[context_warning]\nmode = \"advise\"\n").expect("a new file");
     assert!(!budget());
     let asked = by_agent(&sandbox, &["trust"]);
     assert!(asked.stdout.contains("text_budget = 700  (now 1200)"), "{asked:?}");
     let code = code_of(&asked);
     // What comes into force, in the question and in the message to the person; a digest says nothing.
-    let sets = "(sets text_budget = 700; pressure.mode = \"advise\")";
+    let sets = "(sets text_budget = 700; context_warning.mode = \"advise\")";
     assert!(
         question_of(&asked)["questions"][0]["question"].as_str().is_some_and(|text| text.contains(sets)),
         "{asked:?}"
@@ -1092,7 +1128,7 @@ fn trust_is_for_what_was_shown() {
     let ran = by_agent(&sandbox, &then);
     assert!(ran.failed().contains("have changed since"), "{ran:?}");
     let _ = by_agent(&sandbox, &["trust", "--approved"]).failed();
-    fs::write(&own, "text_budget = 700\n[pressure]\nmode = \"advise\"\n").expect("the file");
+    fs::write(&own, "text_budget = 700\n[context_warning]\nmode = \"advise\"\n").expect("the file");
     assert!(by_agent(&sandbox, &then).ok().starts_with("Trusted as they are"));
     assert!(budget());
     assert!(sandbox.run(&["trust"]).ok().contains("trusted as it is"));
@@ -1122,9 +1158,9 @@ fn what_does_not_fit_a_glance_is_not_approved_by_a_code() {
         "skill_gate",
         "task_gate",
         "compaction",
-        "pressure",
+        "context_warning",
         "cycle",
-        "phase",
+        "activity",
         "own_settings",
     ];
     let off: Vec<String> = names.iter().map(|name| format!("[{name}]\nmode = \"off\"\n")).collect();

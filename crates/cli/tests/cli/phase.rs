@@ -1,4 +1,4 @@
-//! `phase classify`: a line for each line, also for those that cannot be read, and answers that do not wait.
+//! `activity classify`: a line for each line, also for those that cannot be read, and answers that do not wait.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write as _};
@@ -10,7 +10,7 @@ use crate::answer::Ran;
 use crate::sandbox::Sandbox;
 
 fn classify(input: impl AsRef<[u8]>) -> Ran {
-    Sandbox::new().run_with(&["phase", "classify"], input.as_ref())
+    Sandbox::new().run_with(&["activity", "classify"], input.as_ref())
 }
 
 fn lines(ran: &Ran) -> Vec<Value> {
@@ -85,11 +85,13 @@ fn a_prompt_of_a_megabyte() {
     );
     ran.ok();
     assert_eq!(lines(&ran)[0]["phase"], "debug");
+    let former = Sandbox::new().run_with(&["phase", "classify"], b"{\"prompt\": \"commit this\"}\n");
+    assert_eq!(lines(&former)[0]["phase"], "ship", "by the former name");
 }
 
 #[test]
 fn an_answer_does_not_wait_for_the_next_prompt() {
-    let mut command = Sandbox::new().command(&["phase", "classify", "--time"]);
+    let mut command = Sandbox::new().command(&["activity", "classify", "--time"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.current_dir("/").spawn().expect("it starts");
     let mut stdin = child.stdin.take().expect("a pipe");

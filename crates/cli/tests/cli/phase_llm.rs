@@ -44,7 +44,7 @@ impl Bench {
     }
 
     fn config(&self, backend: &str) {
-        self.0.config(format!("[phase]\nconfidence = 100\n[phase.llm]\n{backend}\n"));
+        self.0.config(format!("[activity]\nconfidence = 100\n[activity.llm]\n{backend}\n"));
     }
 
     fn bin(&self, name: &str) -> PathBuf {
@@ -286,9 +286,9 @@ fn who_does_not_ask() {
     silent(&bench, "nobody there");
 
     // Only the user's own file can have prompts sent anywhere.
-    let bench = Bench(off.0.with("TIDEGATE_PHASE_LLM_BACKEND", "claude"));
+    let bench = Bench(off.0.with("TIDEGATE_ACTIVITY_LLM_BACKEND", "claude"));
     fs::create_dir(bench.0.project().join(".claude")).expect("a new folder");
-    let text = "[phase.llm]\nbackend = \"claude\"\n";
+    let text = "[activity.llm]\nbackend = \"claude\"\n";
     fs::write(bench.0.project().join(".claude/tidegate.toml"), text).expect("a new file");
     bench.prompt("s", PROMPT);
     silent(&bench, "a project's file and a variable");

@@ -180,14 +180,15 @@ fn the_public_copy_is_made_only_where_it_is_wanted() {
 
 #[test]
 fn switched_off_and_shadowed() {
-    let mut off = Play::on(Sandbox::new().with("TIDEGATE_OFF", "pressure"));
+    let mut off = Play::on(Sandbox::new().with("TIDEGATE_OFF", "context-warning"));
     assert_eq!(off.at(155_000), (None, None));
     let mut shadow = Play::new();
-    shadow.sandbox.config("[pressure]\nmode = \"shadow\"\n");
+    shadow.sandbox.config("[context_warning]\nmode = \"shadow\"\n");
     assert_eq!(shadow.at(155_000), (None, None));
     let record = shadow.sandbox.records().remove(0);
     let verdicts = record["verdicts"].as_array().expect("verdicts");
-    let pressure = verdicts.iter().find(|verdict| verdict["policy"] == "pressure").expect("its verdict");
+    let pressure =
+        verdicts.iter().find(|verdict| verdict["policy"] == "context-warning").expect("its verdict");
     assert_eq!(pressure["shadow"], true, "{record}");
     assert!(pressure["says"]["model"].is_string(), "{record}");
     assert!(record.get("said").is_none(), "{record}");

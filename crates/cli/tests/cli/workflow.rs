@@ -101,7 +101,7 @@ impl Play {
     }
 
     fn gate(&self, args: &[&str]) -> Ran {
-        let mut words = vec!["gate"];
+        let mut words = vec!["workflow"];
         words.extend(args);
         by_agent(&self.sandbox, &words)
     }
@@ -109,7 +109,7 @@ impl Play {
     fn because(&self) -> String {
         let records = self.sandbox.records();
         let verdicts = records.last().expect("a record")["verdicts"].as_array().cloned().unwrap_or_default();
-        let ours = verdicts.iter().find(|verdict| verdict["policy"] == "workflow-gate");
+        let ours = verdicts.iter().find(|verdict| verdict["policy"] == "workflow");
         ours.and_then(|verdict| verdict["because"].as_str()).unwrap_or("-").to_owned()
     }
 
@@ -195,7 +195,8 @@ fn only_a_person_skips_a_gate() {
     assert!(new[2].starts_with("    skip_timestamp: \"20"), "{new:?}");
     play.spawns().silent();
     let records = play.sandbox.records();
-    let record = records.iter().find(|record| record["event"] == "tidegate gate skip 1").expect("a record");
+    let record =
+        records.iter().find(|record| record["event"] == "tidegate workflow skip 1").expect("a record");
     assert_eq!(record["cause"], format!("approved with the code {code}: it was one file"));
 }
 
@@ -205,7 +206,7 @@ fn an_approval_to_skip_a_gate_is_for_one_manifest() {
     let play = Play::at_gate();
     let skip = ["skip", "1", "--reason", "it was one file"];
     let asked = play.gate(&skip);
-    let named = format!("gate skip 1 --manifest {PATH} --reason 'it was one file'");
+    let named = format!("workflow skip 1 --manifest {PATH} --reason 'it was one file'");
     assert!(asked.stdout.contains(&named) && asked.stdout.contains("(workflow feature"), "{asked:?}");
     let _ = types(&play.sandbox, &format!("approve {}", code_of(&asked)));
     let left = code_of(&play.gate(&["detach"]));
@@ -403,7 +404,7 @@ fn a_manifest_is_of_the_session_that_wrote_it_last() {
     );
     assert!(spawn("toolu_c").stdout.contains("deny"));
     // Looking at it makes it nobody's.
-    let look = json!({ "tool_name": "Bash", "tool_input": { "command": "tidegate gate status" }, "tool_use_id": "toolu_d" });
+    let look = json!({ "tool_name": "Bash", "tool_input": { "command": "tidegate workflow status" }, "tool_use_id": "toolu_d" });
     play.event("PostToolUse", look).silent();
     play.spawns().silent();
     assert_eq!(play.because(), "another session has the workflow now");
@@ -458,7 +459,7 @@ fn a_section_is_written_where_the_client_would_refuse() {
     assert!(play.gate(&["phase", "discovery"]).failed().contains("under way already"));
     let summary = "Key decisions: none.\nDetails: discovery.md";
     play.gate(&["note", "3", "--summary", summary, "--status", "complete"]).ok();
-    let mut words = vec!["gate", "note", "3", "--output", "discovery.md", "--session", SESSION];
+    let mut words = vec!["workflow", "note", "3", "--output", "discovery.md", "--session", SESSION];
     let written = play.sandbox.run_with(&words, "found\n".repeat(200).as_bytes());
     written.ok();
     words[4] = "../discovery.md";
@@ -467,7 +468,7 @@ fn a_section_is_written_where_the_client_would_refuse() {
     assert!(play.gate(&["note", "17", "--status", "complete"]).failed().contains("has no phase 17"));
     assert!(play.gate(&["phase", "4"]).ok().contains("gate 1 after phase 3 was not let through"));
     // A command of ours moved it on, and the hook sees that.
-    let call = json!({ "tool_name": "Bash", "tool_input": { "command": "tidegate gate phase 4" }, "tool_use_id": "toolu_b",
+    let call = json!({ "tool_name": "Bash", "tool_input": { "command": "tidegate workflow phase 4" }, "tool_use_id": "toolu_b",
         "tool_response": { "stdout": "" } });
     let told = play.event("PostToolUse", call).context().expect("the model is told");
     assert!(told.contains("Gate 1, after phase 3 (discovery), was not let through. Everything"), "{told}");
@@ -491,14 +492,15 @@ fn at_a_terminal_the_session_in_a_workflow_is_meant() {
     let mut begins = json!({ "hook_event_name": "SessionStart", "source": "startup" });
     begins = addressed(begins, "another-session", &play.transcript(), &play.sandbox.project());
     let _ = play.sandbox.event(&begins);
-    let status = play.sandbox.run(&["gate", "status", "--json"]).json();
+    let status = play.sandbox.run(&["workflow", "status", "--json"]).json();
     assert_eq!((&status["session"], &status["manifest"]), (&json!(SESSION), &json!(PATH)));
-    play.sandbox.run(&["gate", "pass", "1"]).ok();
+    assert_eq!(play.sandbox.run(&["gate", "status", "--json"]).json(), status, "by the former name");
+    play.sandbox.run(&["workflow", "pass", "1"]).ok();
     play.spawns().silent();
     let passed = play.sandbox.run(&["report", "--json"]).json();
-    assert!(passed.to_string().contains("\"workflow-gate\""), "{passed}");
+    assert!(passed.to_string().contains("\"policy\":\"workflow\""), "{passed}");
     // Who is in a session means that one.
-    let asked = crate::people::by_agent_of(&play.sandbox, &["gate", "status"], "another-session");
+    let asked = crate::people::by_agent_of(&play.sandbox, &["workflow", "status"], "another-session");
     assert!(asked.failed().contains("no workflow is attached to this session"), "{asked:?}");
 }
 
@@ -508,7 +510,7 @@ fn a_gate_that_was_let_through_says_so() {
     let checked = play.gate(&["check", "1"]);
     assert_eq!(
         (checked.code, checked.stderr.as_str()),
-        (Some(0), "hint: `tidegate gate pass 1` records it\n")
+        (Some(0), "hint: `tidegate workflow pass 1` records it\n")
     );
     assert_eq!(play.gate(&["check", "1", "--json"]).json().get("recorded"), None);
     play.gate(&["pass", "1"]).ok();
@@ -533,7 +535,7 @@ fn a_gate_that_was_let_through_says_so() {
 fn the_status_of_a_session_shows_its_workflow() {
     let play = Play::at_gate();
     let shown = |play: &Play| play.sandbox.run(&["status"]).ok().to_owned();
-    let line = "workflow feature: phase 4 of 16 (skill discovery); gate 1 holds agents back, `tidegate gate check 1` tells why\n";
+    let line = "workflow feature: phase 4 of 16 (skill discovery); gate 1 holds agents back, `tidegate workflow check 1` tells why\n";
     assert!(shown(&play).contains(line), "{}", shown(&play));
     let json = play.sandbox.run(&["status", "--json"]).json();
     assert_eq!((&json["workflow"]["phase"], &json["workflow"]["pending"]), (&json!(4), &json!([1])));
@@ -555,9 +557,10 @@ fn errors_say_how_to_go_on() {
     );
     assert!(play.gate(&["template", "4"]).failed().contains("there is 1 after phase 3"));
     play.gate(&["start", "x"]).ok();
-    let hint = format!("hint: `tidegate gate attach {PATH}` takes it up");
+    let hint = format!("hint: `tidegate workflow attach {PATH}` takes it up");
     assert!(play.gate(&["start", "x"]).failed().contains(&hint));
-    let hint = "`tidegate gate note 3 --status complete` says that it is, `tidegate gate phase 4` moves on";
+    let hint =
+        "`tidegate workflow note 3 --status complete` says that it is, `tidegate workflow phase 4` moves on";
     assert!(play.gate(&["pass", "1"]).failed().contains(hint));
     assert!(play.gate(&["attach", "/etc/hostname"]).failed().contains("hint: a manifest is a file inside"));
     let before = play.text();

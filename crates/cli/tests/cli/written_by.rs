@@ -122,12 +122,26 @@ fn a_promotion_that_waits_is_written_when_a_person_agrees() {
     );
 }
 
+const FORMER_IDS: [(&str, &str); 5] = [
+    ("phase", "activity"),
+    ("pressure", "context-warning"),
+    ("compound-nudge", "learning-reminder"),
+    ("workflow-gate", "workflow"),
+    ("relay-log", "recording"),
+];
+
 #[test]
 fn the_journal_is_explained_and_counted() {
     let sandbox = Sandbox::new();
     let journal = read(in_state("state/journal/2026-11-17.jsonl"));
     put(&sandbox.state().join("journal/2026-11-17.jsonl"), &journal);
-    let records: Vec<Value> = journal.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    // Verdicts are told by the ids of today.
+    let mut renamed = journal.clone();
+    for (former, now) in FORMER_IDS {
+        renamed = renamed.replace(&format!(r#""policy":"{former}""#), &format!(r#""policy":"{now}""#));
+    }
+    assert_ne!(renamed, journal);
+    let records: Vec<Value> = renamed.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let rulings: BTreeSet<&str> = records.iter().filter_map(|record| record["ruling"].as_str()).collect();
     assert!(rulings.len() > 3, "{rulings:?}");
     for ruling in rulings {
@@ -146,6 +160,15 @@ fn the_journal_is_explained_and_counted() {
     let report = sandbox.run(&["report", "--all", "--days", "3650", "--json"]).json();
     let overridden = |policy: &Value| policy["policy"] == "skill-gate" && policy["overridden"] == 5;
     assert!(report["policies"].as_array().is_some_and(|all| all.iter().any(overridden)), "{report:#}");
+    let told = report["policies"].to_string();
+    assert!(told.contains("\"context-warning\"") && told.contains("\"workflow\""), "{report:#}");
+    for (former, now) in FORMER_IDS {
+        assert!(!told.contains(&format!("\"{former}\"")), "{report:#}");
+        let lines =
+            |id: &str| sandbox.run(&["journal", "--all", "--policy", id, "--last", "999"]).ok().to_owned();
+        assert!(!lines(now).is_empty());
+        assert_eq!(lines(former), lines(now), "{former}");
+    }
 }
 
 #[test]

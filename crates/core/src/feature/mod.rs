@@ -46,6 +46,7 @@ pub mod approval;
 pub mod config;
 pub mod cycle;
 pub mod facts;
+pub mod former_names;
 pub mod friction;
 pub mod knowledge;
 mod mark_names;

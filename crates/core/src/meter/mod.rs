@@ -182,7 +182,7 @@ fn distance(percent: f64, window: &Window) -> f64 {
     tokens * (window.reference() as f64 / FULL_DISTANCES_FROM).min(1.0)
 }
 
-/// In the config `"75%"`, `"30k"`, `"4 turns"`.
+/// In the config `"47k"`, `"4 turns"`, `"75%"`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Threshold {
     /// A distance before the reference point, by the name of its level.
@@ -207,6 +207,9 @@ impl Threshold {
 }
 
 impl Threshold {
+    pub const EARLY: Threshold = Threshold::Level(60.0);
+    pub const LATE: Threshold = Threshold::Level(75.0);
+
     pub fn parse(text: &str) -> Option<Threshold> {
         let number = |part: &str| part.trim().parse::<f64>().ok().filter(|number| *number >= 0.0);
         let trimmed = text.trim();
@@ -220,14 +223,18 @@ impl Threshold {
             Some(part) => (part, 1000.0),
             None => (trimmed, 1.0),
         };
-        number(part).filter(|n| *n < 1e9).map(|n| Threshold::Tokens((n * factor) as u64))
+        let tokens = number(part).filter(|n| *n < 1e9)? * factor;
+        // A level can be written as its distance, and then adapts to the window as well.
+        let level = LEVELS.iter().find(|level| level.before_compaction as u64 == tokens as u64);
+        let of_level = level.map(|level| Threshold::Level(f64::from(level.percent)));
+        Some(of_level.unwrap_or(Threshold::Tokens(tokens as u64)))
     }
 }
 
 impl Setting for Threshold {
     const SHAPE: Shape = Shape::Text {
         pattern: "^ *[0-9]+(\\.[0-9]+)? *(%|k|K|turns?)? *$",
-        example: "\"75%\" (a level), \"30k\" (tokens left) or \"4 turns\"",
+        example: "\"47k\" (tokens left), \"4 turns\" (turns left) or \"75%\" (a level of a 200k window)",
     };
 
     fn from_value(value: &Value) -> Option<Self> {
@@ -243,7 +250,12 @@ impl Setting for Threshold {
 impl fmt::Display for Threshold {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Threshold::Level(percent) => write!(out, "{percent}%"),
+            Threshold::Level(percent) => {
+                match LEVELS.iter().find(|level| f64::from(level.percent) == *percent) {
+                    Some(level) => write!(out, "{}k", level.before_compaction / 1000.0),
+                    None => write!(out, "{percent}%"),
+                }
+            }
             Threshold::Tokens(tokens) if tokens % 1000 == 0 => write!(out, "{}k", tokens / 1000),
             Threshold::Tokens(tokens) => write!(out, "{tokens}"),
             Threshold::Turns(turns) => write!(out, "{turns} turns"),
@@ -333,6 +345,13 @@ mod tests {
         assert_eq!(read("1500"), Some(Threshold::Tokens(1500)));
         assert_eq!(read("4 turns"), Some(Threshold::Turns(4)));
         assert_eq!(read("1 turn"), Some(Threshold::Turns(1)));
+        // A level's distance is that level, and is shown so.
+        for (written, shown) in
+            [("47k", "47k"), ("60%", "47k"), ("17000", "17k"), ("2k", "2k"), ("70%", "70%")]
+        {
+            assert_eq!(read(written).map(|threshold| threshold.to_string()).as_deref(), Some(shown));
+        }
+        assert_eq!((read("47k"), read("17k")), (Some(Threshold::EARLY), Some(Threshold::LATE)));
         for wrong in ["", "k", "%", "101%", "-1k", "4 tuns", "NaN%", "1e300"] {
             assert_eq!(read(wrong), None, "{wrong}");
         }

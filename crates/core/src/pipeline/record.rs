@@ -8,6 +8,7 @@ use crate::event::EventKind;
 use crate::feature::CONTEXT_FOLDER;
 use crate::feature::activity::classifier::Phase;
 use crate::feature::facts::{Facts, Touched};
+use crate::feature::former_names;
 use crate::feature::knowledge::boundary::Boundary;
 use crate::feature::knowledge::effect;
 use crate::feature::marks::{Mark, Marks, SessionMark};
@@ -75,10 +76,10 @@ pub struct Record {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<FailedCheck>,
     /// Policies switched off by the client's environment.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "former_names::read_policies")]
     pub off: Vec<String>,
     /// Policies switched off by `tidegate off`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "former_names::read_policies")]
     pub off_by_command: Vec<String>,
     /// Problems of the config.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -92,6 +93,7 @@ pub struct Record {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct VerdictRecord {
+    #[serde(deserialize_with = "former_names::read_policy")]
     pub policy: String,
     pub call: String,
     /// Recorded, but not carried out.
@@ -178,6 +180,7 @@ pub struct Deeds {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SwitchedPolicy {
+    #[serde(deserialize_with = "former_names::read_policy")]
     pub policy: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,

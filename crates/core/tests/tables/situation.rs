@@ -134,7 +134,7 @@ impl Situation {
     /// Sets a key in the config; outside of all sections is `""`.
     pub(crate) fn set(&mut self, section: &str, key: &str, value: impl Into<Value>) {
         let origin = Origin::Line("config.toml".into(), 1);
-        let assignment = Assignment { section: section.into(), key: key.into(), value: value.into(), origin };
+        let assignment = Assignment::new(section, key, value.into(), origin);
         self.config.apply(&Layer { voice: Voice::User, assignments: vec![assignment] });
         assert!(self.config.problems.is_empty(), "{:?}", self.config.problems);
     }

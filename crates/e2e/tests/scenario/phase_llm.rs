@@ -37,7 +37,7 @@ fn assert_told_once(model: &Model) {
 }
 
 fn configure(home: &Home, backend: &str) {
-    home.write_config(&format!("[phase]\nconfidence = 100\n[phase.llm]\n{backend}\n"));
+    home.write_config(&format!("[activity]\nconfidence = 100\n[activity.llm]\n{backend}\n"));
 }
 
 fn question(backend: &Model) -> Request {

@@ -31,7 +31,7 @@ fn spawns(tidegate: &Tidegate<'_>) -> Vec<String> {
 
 fn because(record: &Value) -> Option<String> {
     let verdicts = record["verdicts"].as_array()?;
-    let ours = verdicts.iter().find(|verdict| verdict["policy"] == "workflow-gate")?;
+    let ours = verdicts.iter().find(|verdict| verdict["policy"] == "workflow")?;
     Some(ours["because"].as_str().unwrap_or_default().to_owned())
 }
 
@@ -265,7 +265,7 @@ fn only_a_person_skips_a_gate() {
         text.contains("compaction_skipped: true") && text.contains("skip_reason: \"it was one file\""),
         "{text}"
     );
-    let skips = tidegate.records_of("tidegate gate skip 1");
+    let skips = tidegate.records_of("tidegate workflow skip 1");
     assert_eq!(skips[0]["cause"], format!("approved with the code {code}: it was one file"));
     model.finish();
 }
@@ -317,7 +317,7 @@ fn a_person_skips_a_gate_in_a_dialog() {
     for line in ["compaction_skipped: true", "skip_reason: \"it was one file\"", "skip_timestamp: \"20"] {
         assert!(text().contains(line), "{line}: {}", text());
     }
-    let record = &tidegate.records_of("tidegate gate skip 1")[0];
+    let record = &tidegate.records_of("tidegate workflow skip 1")[0];
     let cause = record["cause"].as_str().unwrap_or_default();
     assert!(cause.starts_with("approved with the code ") && cause.ends_with(": it was one file"), "{cause}");
     assert_eq!((&record["person"], &record["did"]["skipped_gate"]), (&json!("there"), &json!(1)));

@@ -54,9 +54,9 @@ fn classify_times<'a>(
     let input: String = prompts.map(|prompt| json!({ "prompt": prompt }).to_string() + "\n").collect();
     let mut command = stage.command(&programs.shipped);
     let (_, Output { stdout, .. }) =
-        stage::run_with_input(command.args(["phase", "classify", "--time"]), input.as_bytes())?;
+        stage::run_with_input(command.args(["activity", "classify", "--time"]), input.as_bytes())?;
     let time = |line: &str| {
-        let answer: Value = serde_json::from_str(line).while_("reading what `phase classify` prints")?;
+        let answer: Value = serde_json::from_str(line).while_("reading what `activity classify` prints")?;
         let us = answer["us"].as_f64().ok_or_else(|| Failure::new(format!("no time in {answer}")))?;
         Ok(Duration::from_secs_f64(us / 1e6))
     };

@@ -17,9 +17,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tidegate_core::feature as policy;
-use tidegate_core::feature::config::layer::{Assignment, Layer};
-use tidegate_core::feature::config::{Config, ConfigOwner, parse_off_list};
-use tidegate_core::settings::near;
+use tidegate_core::feature::config::layer::{Assignment, FormerName, Layer, Origin};
+use tidegate_core::feature::config::{Config, ConfigOwner, parse_off_list, split_off_list};
+use tidegate_core::feature::former_names;
 use tidegate_core::settings::section::Voice;
 
 use crate::config::file::{ConfigFile, read_file};
@@ -121,10 +121,18 @@ fn apply_project_file(path: &Path, sources: &Sources<'_>, config: &mut Config) {
 
 fn apply_off_variable(off: &str, config: &mut Config) {
     config.off = parse_off_list(off);
+    for id in split_off_list(off) {
+        if let Some(now) = former_names::renamed_policy(id) {
+            let origin = Origin::Variable("TIDEGATE_OFF".to_owned());
+            config.former_names.push(FormerName { origin, written: id.to_owned(), now: now.to_owned() });
+        }
+    }
     let unknown =
         config.off.iter().filter(|id| !policy::switchable_policies().any(|known| known == id.as_str()));
     let problem = |id: &String| {
-        format!("TIDEGATE_OFF: there is no policy `{id}`{}", near::hint(id, policy::switchable_policies()))
+        let near = former_names::nearest_policy(id);
+        let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        format!("TIDEGATE_OFF: there is no policy `{id}`{hint}")
     };
     let problems: Vec<String> = unknown.map(problem).collect();
     config.problems.extend(problems);
@@ -136,10 +144,12 @@ pub fn project_files(root: Option<&Path>) -> impl Iterator<Item = PathBuf> {
 
 /// Applies only assignments that tighten something. Reports no further problems: the broken file is reported already.
 fn apply_stricter(config: &mut Config, assignments: Vec<Assignment>) {
-    let (problems, waiting) = (config.problems.len(), config.waiting.len());
+    let (problems, waiting, former) =
+        (config.problems.len(), config.waiting.len(), config.former_names.len());
     config.apply(&Layer { voice: Voice::Untrusted, assignments });
     config.problems.truncate(problems);
     config.waiting.truncate(waiting);
+    config.former_names.truncate(former);
 }
 
 /// The user's sections for this project, the nearest folder last. Sections for a worktree count more than those for the main

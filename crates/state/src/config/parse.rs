@@ -4,6 +4,7 @@ use std::path::Path;
 
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::config::layer::{Assignment, Origin, key_path as path_of};
+use tidegate_core::feature::former_names::current_section;
 use tidegate_core::settings::value::Value;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -160,7 +161,7 @@ impl TableReader<'_> {
         for (key, value) in table {
             if let DeValue::Table(table) = value.get_ref() {
                 let within = path_of(section, key.get_ref());
-                if self.config.section(&within).is_some() {
+                if self.config.section(&current_section(&within)).is_some() {
                     self.collect_section(&within, table, assignments);
                     continue;
                 }
@@ -181,12 +182,8 @@ impl TableReader<'_> {
     }
 
     fn assignment(&self, section: &str, key: &Name<'_>, value: &Spanned<DeValue<'_>>) -> Assignment {
-        Assignment {
-            section: section.to_owned(),
-            key: key.get_ref().to_string(),
-            value: read_value(value.get_ref()),
-            origin: Origin::Line(self.file.to_owned(), self.lines.line_at(key.span().start)),
-        }
+        let origin = Origin::Line(self.file.to_owned(), self.lines.line_at(key.span().start));
+        Assignment::new(section, key.get_ref(), read_value(value.get_ref()), origin)
     }
 }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tidegate_core::feature::config::Config;
+use tidegate_core::feature::former_names;
 use tidegate_core::settings::preset::Preset;
 use tidegate_core::time::Millis;
 
@@ -21,6 +22,7 @@ const LARGEST: u64 = 256 * 1024;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Off {
+    #[serde(deserialize_with = "former_names::read_policy")]
     pub policy: String,
     pub scope: Scope,
     pub since: Millis,
@@ -59,6 +61,7 @@ impl Off {
 /// A blocking policy that only advises in a project, until a person lets it block again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SteppedDown {
+    #[serde(deserialize_with = "former_names::read_policy")]
     pub policy: String,
     /// The project's root.
     pub stepped_down_in: String,
@@ -196,7 +199,7 @@ mod tests {
     #[test]
     fn it_counts_where_and_while_it_was_meant() {
         let off = |scope, until: Option<u64>| Off {
-            policy: "pressure".into(),
+            policy: "context-warning".into(),
             scope,
             since: Millis(0),
             until: until.map(Millis),
@@ -216,9 +219,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let env = crate::place::PlaceEnv { state_dir: Some(folder.path().join("s")), ..Default::default() };
         let state = StateDir::open(&env).unwrap();
-        let off = Off { policy: "pressure".into(), scope: Scope::Everywhere, since: Millis(0), until: None };
+        let off =
+            Off { policy: "context-warning".into(), scope: Scope::Everywhere, since: Millis(0), until: None };
         change(&state, Millis(1), |switches| switches.off.push(off)).unwrap();
-        assert_eq!(read(&state).off_here(Millis(2), &[], None), ["pressure"]);
+        assert_eq!(read(&state).off_here(Millis(2), &[], None), ["context-warning"]);
         std::fs::write(state.root().join("off.json"), "[{\"policy\": \"pressure\"").unwrap();
         assert!(read(&state).off_here(Millis(2), &[], None).is_empty());
         assert!(find_problem(&state).is_some());

@@ -11,6 +11,8 @@ use tidegate_core::settings::preset::Preset;
 use tidegate_core::settings::setting::Whole;
 use tidegate_core::text::lang::Lang;
 
+mod former_names;
+
 /// A user's file, a project's two files, and a state directory.
 struct Scene(tempfile::TempDir);
 
@@ -66,23 +68,24 @@ fn user_config(text: &str) -> Config {
 #[test]
 fn values_are_taken_and_know_where_they_come_from() {
     let scene = Scene::new();
-    scene.set("lang = \"ja\"\n[meter]\nwindow = 150_000\n\n[pressure]\ninfo = \"50%\"\n", "", "");
+    scene.set("lang = \"ja\"\n[meter]\nwindow = 150_000\n\n[context_warning]\nearly = \"50%\"\n", "", "");
     let config = scene.read();
     assert_eq!(config.general.lang, Some(Lang::Ja));
     assert_eq!(config.meter.window.map(Whole::get), Some(150_000));
-    assert_eq!(config.policies.pressure.info, Threshold::Level(50.0));
+    assert_eq!(config.policies.pressure.early, Threshold::Level(50.0));
     assert_eq!(config.problems, Vec::<String>::new());
     let origin = |path: &str| config.origin(path).to_string();
-    assert_eq!(origin("pressure.info"), format!("{}:6", scene.user().display()));
-    assert_eq!(origin("pressure.urgent"), "built in");
+    assert_eq!(origin("context_warning.early"), format!("{}:6", scene.user().display()));
+    assert_eq!(origin("context_warning.late"), "built in");
 }
 
 #[test]
 fn a_broken_section_is_left_out_alone() {
-    let config = user_config("lang = \"ja\"\n[meter]\nwindow = \"much\"\n[pressure]\nurgent = \"80%\"\n");
+    let config =
+        user_config("lang = \"ja\"\n[meter]\nwindow = \"much\"\n[context_warning]\nlate = \"80%\"\n");
     assert_eq!(config.general.lang, Some(Lang::Ja));
     assert_eq!(config.meter.window, None);
-    assert_eq!(config.policies.pressure.urgent, Threshold::Level(80.0));
+    assert_eq!(config.policies.pressure.late, Threshold::Level(80.0));
     assert_eq!(config.problems.len(), 1, "{:?}", config.problems);
     let problem = &config.problems[0];
     assert!(problem.contains("config.toml:3: `meter.window`: \"much\" is no value for it"), "{problem}");
@@ -163,7 +166,7 @@ fn a_stray_bracket_drops_nothing_that_a_team_requires() {
 #[test]
 fn the_copy_of_a_projects_file_only_tightens() {
     let scene = Scene::new();
-    let loose = "preset = \"observe\"\nlang = \"ja\"\n[pressure]\nmode = \"off\"\ninfo = \"5%\"\n";
+    let loose = "preset = \"observe\"\nlang = \"ja\"\n[context_warning]\nmode = \"off\"\nearly = \"5%\"\n";
     scene.set("", loose, "");
     let file = scene.root().join(PROJECT_FILES[0]);
     trust::remember(&scene.state(), &file, loose).unwrap();
@@ -180,7 +183,7 @@ fn the_copy_of_a_projects_file_only_tightens() {
 #[test]
 fn without_a_copy_only_what_is_stricter_counts() {
     let scene = Scene::new();
-    let user = "preset = \"strict\"\nlang = \"ja\"\n[pressure]\nmode = \"off\"\n[meter\n";
+    let user = "preset = \"strict\"\nlang = \"ja\"\n[context_warning]\nmode = \"off\"\n[meter\n";
     scene.set(user, "", "");
     let config = scene.read();
     assert_eq!((config.general.preset, config.general.lang), (Preset::Strict, None));
@@ -222,7 +225,7 @@ fn a_copy_holds_no_password() {
 fn an_address_takes_nothing_along_from_the_copy() {
     for text in [
         "[skill_gate]\nmode = \"remind\" # see https://me:hidden@example.com\n",
-        "[pressure]\nmode = \"advise\"\n[skill_gate] # https://me:hidden@example.com\nmode = \"remind\"\n",
+        "[context_warning]\nmode = \"advise\"\n[skill_gate] # https://me:hidden@example.com\nmode = \"remind\"\n",
         "[verify_stop.commands]\ntest = [\n  \"curl http://me:hidden@localhost\", # http://hidden\n  \"x\",\n]\n[skill_gate]\nmode = \"remind\"\n",
         "[memory.team]\nurl = \"\"\"\npostgres://me:hidden@h\n/m\"\"\"\n[skill_gate]\nmode = \"remind\"\n",
         "memory.team = { url = 'postgres://h/m?password=hidden', projects = [\"a\"] }\nskill_gate.mode = \"remind\"\n",
@@ -309,33 +312,33 @@ fn the_copy_of_another_file_does_not_count() {
 #[test]
 fn what_is_not_known_is_said_with_what_may_be_meant() {
     let config = user_config(
-        "langg = \"ja\"\n[presure]\nmode = \"off\"\n[pressure]\nmoed = \"off\"\ninfo = \"50%\"\n",
+        "langg = \"ja\"\n[presure]\nmode = \"off\"\n[context_warning]\nmoed = \"off\"\nearly = \"50%\"\n",
     );
     assert_eq!(config.problems.len(), 3, "{:?}", config.problems);
-    for (problem, near) in config.problems.iter().zip(["`lang`", "`pressure`", "`mode`"]) {
+    for (problem, near) in config.problems.iter().zip(["`lang`", "`context_warning`", "`mode`"]) {
         assert!(problem.ends_with(&format!("did you mean {near}?")), "{problem}");
     }
     // An unknown key does not affect others.
-    assert_eq!(config.policies.pressure.info, Threshold::Level(50.0));
+    assert_eq!(config.policies.pressure.early, Threshold::Level(50.0));
 }
 
 #[test]
 fn a_project_can_tighten_and_nothing_else() {
     let scene = Scene::new();
-    let project = "lang = \"ja\"\npreset = \"observe\"\n[pressure]\nmode = \"advise\"\ninfo = \"5%\"\n[approval]\nunattended = [\"off\"]\n";
-    scene.set("[pressure]\nmode = \"shadow\"\n", project, "[pressure]\nmode = \"off\"\n");
+    let project = "lang = \"ja\"\npreset = \"observe\"\n[context_warning]\nmode = \"advise\"\nearly = \"5%\"\n[approval]\nunattended = [\"off\"]\n";
+    scene.set("[context_warning]\nmode = \"shadow\"\n", project, "[context_warning]\nmode = \"off\"\n");
     let config = scene.read();
     assert_eq!(config.policies.pressure.mode, PressureMode::Advise, "stricter than the user's");
-    assert_eq!(config.policies.pressure.info, Threshold::Level(60.0));
+    assert_eq!(config.policies.pressure.early, Threshold::Level(60.0));
     assert_eq!((config.general.lang, config.general.preset), (None, Preset::Guide));
     let waiting: Vec<(String, bool)> =
         config.waiting.iter().map(|waiting| (waiting.assignment.path(), waiting.never)).collect();
     let expected = [
         ("preset", false),
         ("lang", false),
-        ("pressure.info", false),
+        ("context_warning.early", false),
         ("approval.unattended", true),
-        ("pressure.mode", false),
+        ("context_warning.mode", false),
     ];
     assert_eq!(waiting, expected.map(|(path, never)| (path.to_owned(), never)));
     assert!(config.problems.is_empty(), "{:?}", config.problems);
@@ -345,7 +348,7 @@ fn a_project_can_tighten_and_nothing_else() {
     trust::remember(&scene.state(), &file, project).unwrap();
     let config = scene.read();
     assert_eq!(config.general.lang, Some(Lang::Ja));
-    assert_eq!(config.policies.pressure.info, Threshold::Level(5.0));
+    assert_eq!(config.policies.pressure.early, Threshold::Level(5.0));
     assert!(config.policies.approval.unattended.0.is_empty());
     fs::write(&file, format!("{project}\n")).unwrap();
     assert_eq!(scene.read().general.lang, None, "any change revokes it");
@@ -358,7 +361,7 @@ fn a_stricter_preset_of_a_project_loosens_nothing() {
     let config = scene.read();
     assert_eq!(config.general.preset, Preset::Guide);
     assert_eq!(config.policies.pressure.mode, PressureMode::Advise);
-    let origin = config.origin("pressure.mode").to_string();
+    let origin = config.origin("context_warning.mode").to_string();
     assert!(origin.starts_with("preset at ") && origin.ends_with("tidegate.toml:1"), "{origin}");
     assert!(config.origin("own_settings.mode").to_string().ends_with("config.toml:3"));
 }
@@ -366,9 +369,13 @@ fn a_stricter_preset_of_a_project_loosens_nothing() {
 #[test]
 fn a_projects_broken_section_does_not_undo_the_users() {
     let scene = Scene::new();
-    scene.set("[pressure]\nmode = \"off\"\ninfo = \"40%\"\n", "[pressure]\nmode = 7\n", "[[pressure]]\n");
+    scene.set(
+        "[context_warning]\nmode = \"off\"\nearly = \"40%\"\n",
+        "[context_warning]\nmode = 7\n",
+        "[[context_warning]]\n",
+    );
     let config = scene.read();
-    assert_eq!(config.policies.pressure.info, Threshold::Level(40.0));
+    assert_eq!(config.policies.pressure.early, Threshold::Level(40.0));
     assert_eq!(config.problems.len(), 2, "{:?}", config.problems);
 }
 
@@ -377,7 +384,7 @@ fn the_user_can_set_things_for_one_project() {
     let scene = Scene::new();
     let (root, above) = (scene.root(), scene.0.path().to_owned());
     let user = format!(
-        "[pressure]\ninfo = \"10%\"\n[project.\"{}\"]\npreset = \"observe\"\n[project.\"{}\".pressure]\ninfo = \"20%\"\n[project.\"/elsewhere\"]\nlang = \"ja\"\n",
+        "[context_warning]\nearly = \"10%\"\n[project.\"{}\"]\npreset = \"observe\"\n[project.\"{}\".context_warning]\nearly = \"20%\"\n[project.\"/elsewhere\"]\nlang = \"ja\"\n",
         root.display(),
         above.display(),
     );
@@ -385,7 +392,7 @@ fn the_user_can_set_things_for_one_project() {
     let config = scene.read();
     assert_eq!(config.general.preset, Preset::Observe);
     assert_eq!(config.policies.pressure.mode, PressureMode::Shadow);
-    assert_eq!((config.policies.pressure.info, config.general.lang), (Threshold::Level(20.0), None));
+    assert_eq!((config.policies.pressure.early, config.general.lang), (Threshold::Level(20.0), None));
     scene.set("", &user, "");
     let config = scene.read();
     assert_eq!(config.general.preset, Preset::Guide, "not in a project's own file");
@@ -395,9 +402,9 @@ fn the_user_can_set_things_for_one_project() {
 #[test]
 fn variables_count_most() {
     let scene = Scene::new();
-    scene.set("[pressure]\nmode = \"off\"\n", "", "");
+    scene.set("[context_warning]\nmode = \"off\"\n", "", "");
     let config = scene.read_with(&[
-        ("TIDEGATE_PRESSURE_MODE", "shadow"),
+        ("TIDEGATE_CONTEXT_WARNING_MODE", "shadow"),
         ("TIDEGATE_TEXT_BUDGET", "900"),
         ("TIDEGATE_APPROVAL_UNATTENDED", "off, trust"),
         ("TIDEGATE_LANGG", "ja"),
@@ -406,7 +413,7 @@ fn variables_count_most() {
     assert_eq!(config.general.text_budget.get(), 900);
     assert!(config.policies.approval.unattended.0.is_empty(), "an agent can set a variable");
     assert!(config.waiting[0].never, "{:?}", config.waiting);
-    assert_eq!(config.origin("pressure.mode").to_string(), "TIDEGATE_PRESSURE_MODE");
+    assert_eq!(config.origin("context_warning.mode").to_string(), "TIDEGATE_CONTEXT_WARNING_MODE");
     assert_eq!(
         config.problems,
         ["TIDEGATE_LANGG: no setting has this variable; did you mean `TIDEGATE_LANG`?"]
@@ -424,7 +431,7 @@ fn variables_count_most() {
             "TIDEGATE_XYZ: no setting has this variable"
         ]
     );
-    let config = scene.read_with(&[("TIDEGATE_PRESSURE_MODE", "loud")]);
+    let config = scene.read_with(&[("TIDEGATE_CONTEXT_WARNING_MODE", "loud")]);
     assert_eq!(config.policies.pressure.mode, PressureMode::Off);
     assert!(config.problems[0].contains("use one of \"off\", \"shadow\", \"advise\""));
 }
@@ -477,7 +484,7 @@ fn sections_within_sections_and_keys_that_are_patterns() {
     let config = user_config(
         "[skill_gate]\nmode = \"remind\"\nexempt = [\"generated/\"]\n\
          [skill_gate.require]\ncode = [\"a\", \"b\"]\n\"migrations/**/*.sql\" = [\"sql\"]\n\
-         [phase]\nship.skills = [\"release\"]\n[verify_stop]\ncommands = { test = [\"make check\"] }\n",
+         [activity]\nship.skills = [\"release\"]\n[verify_stop]\ncommands = { test = [\"make check\"] }\n",
     );
     assert_eq!(config.problems, Vec::<String>::new());
     let gates = &config.policies;
@@ -504,17 +511,17 @@ fn what_is_wrong_within_sections_is_said() {
             "1: there is no section `skill_gate.requir`; did you mean `require`?",
         ),
         (
-            "[phase.implment]\nskills = []\n",
-            "1: there is no section `phase.implment`; did you mean `implement`?",
+            "[activity.implment]\nskills = []\n",
+            "1: there is no section `activity.implment`; did you mean `implement`?",
         ),
         (
-            "[phase]\nimplement = 3\n",
-            "2: `phase.implement` is a section, not a key: write it as [phase.implement]",
+            "[activity]\nimplement = 3\n",
+            "2: `activity.implement` is a section, not a key: write it as [activity.implement]",
         ),
-        ("phase = 3\n", "1: `phase` is a section, not a key: write it as [phase]"),
+        ("activity = 3\n", "1: `activity` is a section, not a key: write it as [activity]"),
         (
-            "[\"phase.ship\"]\nskills = []\n",
-            "2: there is no section [\"phase.ship\"]; did you mean `phase.ship`?",
+            "[\"activity.ship\"]\nskills = []\n",
+            "2: there is no section [\"activity.ship\"]; did you mean `activity.ship`?",
         ),
         (
             "[skill_gate.require]\ncdoe = []\n",
@@ -549,8 +556,8 @@ fn what_is_wrong_within_sections_is_said() {
             "2: `skill_gate.exempt`: \"a**\" is none of the path patterns: `**` stands for whole folders, between slashes: `a/**/b`; [skill_gate] is left out here",
         ),
         (
-            "[pressure.mode]\n",
-            "1: `pressure.mode`: a table is no value for it: use one of \"off\", \"shadow\", \"advise\"; [pressure] is left out here",
+            "[context_warning.mode]\n",
+            "1: `context_warning.mode`: a table is no value for it: use one of \"off\", \"shadow\", \"advise\"; [context_warning] is left out here",
         ),
     ] {
         let config = user_config(text);
@@ -629,7 +636,7 @@ fn presets_and_variables_set_lists() {
     scene.set("", "", "");
     let config = scene.read_with(&[
         ("TIDEGATE_SKILL_GATE_REQUIRE_CODE", "a, b"),
-        ("TIDEGATE_PHASE_SHIP_SKILLS", "c"),
+        ("TIDEGATE_ACTIVITY_SHIP_SKILLS", "c"),
         ("TIDEGATE_FRICTION_STEP_DOWN", "false"),
     ]);
     assert_eq!(config.problems, Vec::<String>::new());

@@ -42,7 +42,7 @@ pub(super) fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<(
 /// for it.
 fn ask_backend(session: &SessionId, prompt: &str, at: Millis) -> io::Result<()> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(["phase", "ask", "--session", session.as_str(), "--prompt-at", &at.0.to_string()]);
+    command.args(["activity", "ask", "--session", session.as_str(), "--prompt-at", &at.0.to_string()]);
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     child::set_own_group(&mut command);
     // Fits into the pipe's buffer, so this does not block.

@@ -24,7 +24,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
                 BackendOutcome::NoKey => {
                     "set it in the environment that you start the client from, which may be another than this one"
                 }
-                _ => "install it, or set `backend = \"off\"` in `[phase.llm]` of your config",
+                _ => "install it, or set `backend = \"off\"` in `[activity.llm]` of your config",
             },
         ),
         Ok(ready) => {

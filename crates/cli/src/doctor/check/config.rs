@@ -31,6 +31,10 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
             "mend it; `tidegate config show --origin` shows what counts until then",
         );
     }
+    for name in &seen.config.former_names {
+        let fix = format!("write `{}` there; the former name works, too", name.now);
+        found.note_with(name.to_string(), fix);
+    }
     for waiting in &seen.config.waiting {
         let effect = if waiting.in_part { "only adds to the list" } else { "has no effect" };
         let what = format!("{}: `{}` {effect}", waiting.assignment.origin, waiting.assignment.path());

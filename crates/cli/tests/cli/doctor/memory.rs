@@ -54,7 +54,7 @@ fn a_sound_memory() {
     let (is, found) = says(&sandbox, "memory");
     assert_eq!(is, "ok");
     assert!(found.ends_with("memory/memory.db, 0 logs, nothing waits for long"), "{found}");
-    sandbox.config("[relay_log]\nmode = \"off\"\n");
+    sandbox.config("[recording]\nmode = \"off\"\n");
     assert!(says(&sandbox, "memory").1.ends_with("; nothing is recorded here"));
 }
 

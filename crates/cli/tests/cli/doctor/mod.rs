@@ -205,7 +205,7 @@ fn a_healthy_project() {
 
 #[test]
 fn what_people_read() {
-    let sandbox = healthy().with("TIDEGATE_OFF", "pressure");
+    let sandbox = healthy().with("TIDEGATE_OFF", "context-warning");
     fs::remove_dir_all(sandbox.project().join(".claude/skills").join(SKILLS[0])).expect("our own");
     let ran = sandbox.run(&["doctor"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(1), ""), "{ran:?}");
@@ -214,7 +214,7 @@ fn what_people_read() {
     insta::assert_snapshot!(lines.join("\n"), @"
     warning  skills      the skill `code-quality-rules` is required, but not installed
                          cure: `tidegate init --project [sandbox]/project` installs it
-    note     off         `pressure` is switched off by TIDEGATE_OFF in this environment
+    note     off         `context-warning` is switched off by TIDEGATE_OFF in this environment
                          cure: `unset TIDEGATE_OFF` before starting the client switches it on again
     23 checks: 1 warning, 1 note
     ");
@@ -481,7 +481,7 @@ fn skills_of_the_config() {
     only(&sandbox, "skills warning", &["`sql-rules` is required", "(put it into `.claude/skills/sql-rules`"]);
     rules("team:sql-rules");
     assert_eq!(wrong(&sandbox), [""; 0], "another plugin's is not looked for");
-    sandbox.config("[phase.ship]\nskills = [\"release\"]\n");
+    sandbox.config("[activity.ship]\nskills = [\"release\"]\n");
     only(&sandbox, "skills warning", &["`release` is required"]);
 }
 
@@ -607,6 +607,11 @@ fn config() {
     only(&sandbox, "config warning", &["config.toml:2: ", "mend ", "shows what counts until then"]);
     sandbox.config("[meter]\nwindow = \"much\"\n");
     only(&sandbox, "config warning", &["config.toml:2: `meter.window`: ", "left out here"]);
+    sandbox.config("[relay_log]\nmode = \"off\"\n");
+    assert_eq!(wrong(&sandbox), [""; 0], "a hint is not a problem");
+    let (state, text) = says(&sandbox, "config");
+    assert_eq!(state, "note");
+    assert!(text.ends_with("config.toml:2: `[relay_log]` is called `[recording]` now"), "{text}");
     sandbox.config("lang = \"ja\"\n");
     assert_eq!(wrong(&sandbox), [""; 0]);
     let own = sandbox.project().join(".claude/tidegate.toml");
@@ -632,11 +637,11 @@ fn off() {
         &["TIDEGATE_OFF: there is no policy `skilgate`; did you mean `skill-gate`?"],
     );
     let sandbox = sandbox.without("TIDEGATE_OFF");
-    let list = json!([{ "policy": "pressure", "scope": "everywhere", "since": 0 }]);
+    let list = json!([{ "policy": "context-warning", "scope": "everywhere", "since": 0 }]);
     fs::write(sandbox.state().join("off.json"), list.to_string()).expect("ours");
     let (state, text) = says(&sandbox, "off");
     assert!(
-        state == "note" && text.contains("`pressure` is switched off in every project"),
+        state == "note" && text.contains("`context-warning` is switched off in every project"),
         "{state}: {text}"
     );
     let sandbox = sandbox.with("TIDEGATE_GUARD", "1");

@@ -131,7 +131,9 @@ fn git_ignores_what_runs_leave_behind() {
 fn a_preset_goes_into_the_users_config_and_out_again() {
     for (scope, key) in [(Scope::Project, "project"), (Scope::Shared, "project"), (Scope::User, "preset = ")]
     {
-        for theirs in [None, Some("# mine\nlang = \"ja\" # yes\n\n[pressure]\ninfo = \"60%\"\n"), Some("")] {
+        for theirs in
+            [None, Some("# mine\nlang = \"ja\" # yes\n\n[context_warning]\nearly = \"47k\"\n"), Some("")]
+        {
             let sandbox = Sandbox::new();
             if let Some(theirs) = theirs {
                 sandbox.config(theirs);

@@ -79,19 +79,23 @@ fn unknown_use_is_an_answer() {
 
 #[test]
 fn what_is_switched_off_is_said() {
-    let sandbox = played().with("TIDEGATE_OFF", "pressure");
+    let sandbox = played().with("TIDEGATE_OFF", "context-warning");
     let stop = fixtures::hook("Stop.first");
     let transcript = sandbox.path().join("t.jsonl");
     sandbox.event(&addressed(stop, SESSION, &transcript, &sandbox.project())).silent();
     let result = status(&sandbox, &json!({ "session": SESSION }));
-    assert_eq!(result["structuredContent"]["switched_off"], json!(["pressure"]), "{result}");
+    assert_eq!(result["structuredContent"]["switched_off"], json!(["context-warning"]), "{result}");
     let text = result["content"][0]["text"].as_str().expect("text");
-    assert!(text.ends_with("Switched off in this session: pressure."), "{text}");
+    assert!(text.ends_with("Switched off in this session: context-warning."), "{text}");
     // By the command, too.
     sandbox.config("[approval]\nunattended = [\"off\"]\n");
     let _ = sandbox.run(&["off", "verify-stop"]).ok();
     let result = status(&sandbox, &json!({ "session": SESSION }));
-    assert_eq!(result["structuredContent"]["switched_off"], json!(["pressure", "verify-stop"]), "{result}");
+    assert_eq!(
+        result["structuredContent"]["switched_off"],
+        json!(["context-warning", "verify-stop"]),
+        "{result}"
+    );
 }
 
 /// The client clears the conversation and keeps the server, which still has the old session in its environment.

@@ -1,11 +1,11 @@
 //! Phase: when a prompt, or a skill, begins another phase of work, the model is told once which skills and
 //! files help: names only.
 //!
-//! The rules, case by case, are in `phase.md`; [`crate::feature::activity::classifier`] classifies prompts.
+//! The rules, case by case, are in `activity.md`; [`crate::feature::activity::classifier`] classifies prompts.
 //!
 //! A language model can be asked about prompts that the classifier is unsure about, but its answer takes
 //! seconds and a hook has milliseconds. So the prompt leaves a mark (`PhaseAsked`), and after its answer the
-//! hook starts a process (`tidegate phase ask`) without waiting for it. The model's answer becomes another
+//! hook starts a process (`tidegate activity ask`) without waiting for it. The model's answer becomes another
 //! mark (`LatePhase`). Whether it still counts is decided where marks are folded: not if it is about another
 //! prompt, or if a newer `Phase` came before it. The next event that can carry advice uses it up under the
 //! session's lock.
@@ -53,7 +53,7 @@ pub struct PhaseAdvice;
 
 impl Policy for PhaseAdvice {
     fn id(&self) -> &'static str {
-        "phase"
+        "activity"
     }
 
     fn mode(&self, config: &Config) -> Mode {

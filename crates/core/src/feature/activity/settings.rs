@@ -1,4 +1,4 @@
-//! Section `[phase]`.
+//! Section `[activity]`.
 
 use crate::language_model::backend::Backend;
 use crate::settings::list::{Required, Skill};
@@ -8,8 +8,8 @@ use crate::settings::setting::{Setting, Whole, choices};
 use crate::settings::value::Value;
 
 section! {
-    /// Section `[phase]`.
-    Settings "phase" {
+    /// Section `[activity]`.
+    Settings "activity" {
         /// What happens when a prompt begins another phase of work: the model is told its skills and files (`advise`), it is only recorded (`shadow`), or nobody looks.
         mode: PhaseMode = PhaseMode::Advise, Tightens;
         /// How sure the classifier has to be, in per cent.
@@ -19,27 +19,27 @@ section! {
         mode: PhaseMode::Shadow, PhaseMode::Advise;
     }
     sections {
-        /// Section `[phase.research]`.
-        research: PhaseSettings = PhaseSettings::new("phase.research", &[]);
-        /// Section `[phase.brainstorm]`.
-        brainstorm: PhaseSettings = PhaseSettings::new("phase.brainstorm", &[]);
-        /// Section `[phase.spec]`.
-        spec: PhaseSettings = PhaseSettings::new("phase.spec", &[]);
-        /// Section `[phase.design]`.
-        design: PhaseSettings = PhaseSettings::new("phase.design", &[]);
-        /// Section `[phase.plan]`.
-        plan: PhaseSettings = PhaseSettings::new("phase.plan", &[]);
-        /// Section `[phase.implement]`.
-        implement: PhaseSettings = PhaseSettings::new("phase.implement", RULES);
-        /// Section `[phase.debug]`.
-        debug: PhaseSettings = PhaseSettings::new("phase.debug", RULES);
-        /// Section `[phase.review]`.
-        review: PhaseSettings = PhaseSettings::new("phase.review", &[]);
-        /// Section `[phase.ship]`.
-        ship: PhaseSettings = PhaseSettings::new("phase.ship", &[]);
-        /// Section `[phase.reflect]`.
-        reflect: PhaseSettings = PhaseSettings::new("phase.reflect", &[]);
-        /// Section `[phase.llm]`.
+        /// Section `[activity.research]`.
+        research: PhaseSettings = PhaseSettings::new("activity.research", &[]);
+        /// Section `[activity.brainstorm]`.
+        brainstorm: PhaseSettings = PhaseSettings::new("activity.brainstorm", &[]);
+        /// Section `[activity.spec]`.
+        spec: PhaseSettings = PhaseSettings::new("activity.spec", &[]);
+        /// Section `[activity.design]`.
+        design: PhaseSettings = PhaseSettings::new("activity.design", &[]);
+        /// Section `[activity.plan]`.
+        plan: PhaseSettings = PhaseSettings::new("activity.plan", &[]);
+        /// Section `[activity.implement]`.
+        implement: PhaseSettings = PhaseSettings::new("activity.implement", RULES);
+        /// Section `[activity.debug]`.
+        debug: PhaseSettings = PhaseSettings::new("activity.debug", RULES);
+        /// Section `[activity.review]`.
+        review: PhaseSettings = PhaseSettings::new("activity.review", &[]);
+        /// Section `[activity.ship]`.
+        ship: PhaseSettings = PhaseSettings::new("activity.ship", &[]);
+        /// Section `[activity.reflect]`.
+        reflect: PhaseSettings = PhaseSettings::new("activity.reflect", &[]);
+        /// Section `[activity.llm]`.
         llm: Backend = Backend::default();
     }
 }
@@ -63,7 +63,7 @@ impl Settings {
 
     /// `None` for `other` and unknown words.
     pub fn label(&self, label: &str) -> Option<&PhaseSettings> {
-        self.labels().into_iter().find(|found| found.section.strip_prefix("phase.") == Some(label))
+        self.labels().into_iter().find(|found| found.section.strip_prefix("activity.") == Some(label))
     }
 }
 

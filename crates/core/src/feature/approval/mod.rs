@@ -19,6 +19,7 @@ use crate::event::{Action, Event, EventKind};
 use crate::feature::approval::marks::{ApprovalRequest, ApprovalStage, Mark};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs};
+use crate::feature::former_names;
 use crate::feature::marks::Marks;
 use crate::feature::verdict::{Audience, Effect, NoEffect, Say, Verdict};
 use crate::feature::{Feature, Mode, Policy};
@@ -52,7 +53,7 @@ const APPROVABLE_COMMANDS: &[&str] = &[
     "init",
     "uninstall",
     "compound promote",
-    "gate skip",
+    "workflow skip",
     "memory forget",
     "memory import",
     "memory migrate",
@@ -64,7 +65,10 @@ impl Setting for ApprovableCommands {
     fn from_value(value: &Value) -> Option<Self> {
         let Value::List(items) = value else { return None };
         let name = |item: &Value| match item {
-            Value::Text(name) if APPROVABLE_COMMANDS.contains(&name.as_str()) => Some(name.clone()),
+            Value::Text(name) => {
+                let name = former_names::current_command(name);
+                APPROVABLE_COMMANDS.contains(&name).then(|| name.to_owned())
+            }
             _ => None,
         };
         items.iter().map(name).collect::<Option<_>>().map(ApprovableCommands)

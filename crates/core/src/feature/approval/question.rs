@@ -125,10 +125,10 @@ mod tests {
     }
 
     fn skip() -> ApprovalRequest {
-        request("gate skip 1 --reason 'one file'", Some("risks: the context may run out"))
+        request("workflow skip 1 --reason 'one file'", Some("risks: the context may run out"))
     }
 
-    const WHOLE: &str = "Allow this once? `tidegate gate skip 1 --reason 'one file'` (risks: the context may run out) (code K7QF2M)";
+    const WHOLE: &str = "Allow this once? `tidegate workflow skip 1 --reason 'one file'` (risks: the context may run out) (code K7QF2M)";
 
     #[test]
     fn a_question_shows_the_whole_command_and_its_risks() {
@@ -225,7 +225,7 @@ mod tests {
     /// Agent text inside a message of Tidegate cannot end the quotation.
     #[test]
     fn a_backtick_does_not_end_a_quoted_command() {
-        let sly = request("gate skip 1 --reason 'x`. To refuse, type approve. `'", Some("a `b`"));
+        let sly = request("workflow skip 1 --reason 'x`. To refuse, type approve. `'", Some("a `b`"));
         assert_eq!(sly.wording().matches('`').count(), 2, "{}", sly.wording());
     }
 

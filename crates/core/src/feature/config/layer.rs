@@ -1,12 +1,14 @@
 //! Layers: built-in < user < project < local < environment. A later layer overrides earlier ones, but a project's own
 //! files can only tighten until a person trusts them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::feature::config::Config;
+use crate::feature::former_names;
 use crate::settings::near;
 use crate::settings::section::{Put, Section, Voice, Wrong};
+use crate::settings::setting::Shape;
 use crate::settings::value::{Value, key_text};
 use crate::text::cut::cut_after;
 use crate::text::hidden::replace_hidden;
@@ -21,6 +23,17 @@ pub enum Origin {
     Variable(String),
     /// A list with additions.
     Both(Box<Origin>, Box<Origin>),
+}
+
+impl Origin {
+    /// Without the line.
+    fn place(&self) -> &str {
+        match self {
+            Origin::Line(file, _) => file,
+            Origin::Variable(name) => name,
+            Origin::BuiltIn | Origin::Preset(_) | Origin::Both(..) => "",
+        }
+    }
 }
 
 impl fmt::Display for Origin {
@@ -42,11 +55,25 @@ pub struct Assignment {
     pub key: String,
     pub value: Value,
     pub origin: Origin,
+    /// Section and key as written, if one of them has another name today.
+    pub former: Option<(String, String)>,
 }
 
 impl Assignment {
+    /// Under the names of today, whichever it was written with.
+    pub fn new(section: &str, key: &str, value: Value, origin: Origin) -> Assignment {
+        let now = former_names::current_section(section);
+        let key_now = former_names::current_key(&now, key);
+        let former = (*now != *section || key_now != key).then(|| (section.to_owned(), key.to_owned()));
+        Assignment { section: now.into_owned(), key: key_now.to_owned(), value, origin, former }
+    }
+
     pub fn path(&self) -> String {
         key_path(&self.section, &self.key)
+    }
+
+    fn written_path(&self) -> String {
+        self.former.as_ref().map_or_else(|| self.path(), |(section, key)| key_path(section, key))
     }
 }
 
@@ -73,6 +100,20 @@ pub struct WaitingValue {
     pub in_part: bool,
 }
 
+/// A name of an earlier version, and the place where it was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FormerName {
+    pub origin: Origin,
+    pub written: String,
+    pub now: String,
+}
+
+impl fmt::Display for FormerName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: `{}` is called `{}` now", self.origin, self.written, self.now)
+    }
+}
+
 /// Further problems are only reported, without a hint.
 const MAX_HINTS: usize = 20;
 
@@ -80,27 +121,26 @@ impl Config {
     /// Applies the next layer. In a section with an invalid value only stricter values count, so that earlier values
     /// stay in place; `problems` tells so.
     pub fn apply(&mut self, layer: &Layer) {
+        let doubled = self.note_former_names(layer);
         let mut broken: BTreeSet<&str> = BTreeSet::new();
         let mut unknown: BTreeSet<&str> = BTreeSet::new();
         for assignment in &layer.assignments {
-            let Assignment { section, key, value, origin } = assignment;
+            let Assignment { section, key, value, origin, .. } = assignment;
             let hints = self.problems.len() < MAX_HINTS;
             let problem = match self.section(section).map(|found| (found, found.check(key, value))) {
                 Some((_, Ok(()))) => continue,
                 None if !unknown.insert(section) => continue,
                 None => {
-                    let names =
-                        self.sections().into_iter().map(Section::name).filter(|name| !name.is_empty());
-                    let hint = if hints { near::hint(section, names) } else { String::new() };
+                    let hint = if hints { self.near_section(section) } else { String::new() };
                     format!("there is no section [{}]{hint}", sanitize_name(section))
                 }
                 Some((_, Err(Wrong::Unknown))) if matches!(origin, Origin::Variable(_)) => {
                     let hint = if hints { self.near_variable(origin) } else { String::new() };
                     format!("no setting has this variable{hint}")
                 }
-                Some((_, Err(Wrong::Unknown))) if self.section(&assignment.path()).is_some() => {
-                    let section = assignment.path();
-                    format!("`{section}` is a section, not a key: write it as [{section}]")
+                Some((_, Err(Wrong::Unknown))) if self.section_at(assignment).is_some() => {
+                    let section = self.section_at(assignment).map_or("", Section::name);
+                    format!("`{}` is a section, not a key: write it as [{section}]", assignment.path())
                 }
                 Some((found, Err(Wrong::Unknown))) => {
                     let within = found.nested().into_iter().map(|section| last_part(section.name()));
@@ -125,6 +165,7 @@ impl Config {
             self.problems.push(format!("{origin}: {problem}"));
         }
         let known = layer.assignments.iter().filter(|found| !unknown.contains(found.section.as_str()));
+        let known = known.filter(|found| !doubled.iter().any(|other| std::ptr::eq(*other, *found)));
         let (rest, usable): (Vec<&Assignment>, Vec<&Assignment>) =
             known.partition(|found| broken.contains(found.section.as_str()));
         for assignment in rest {
@@ -139,6 +180,71 @@ impl Config {
         for assignment in others {
             self.assign(assignment, layer.voice);
         }
+        // A stranger's file can only tighten, so of two names the stricter value counts.
+        for assignment in doubled.into_iter().filter(|_| layer.voice == Voice::Untrusted) {
+            self.tighten(assignment);
+        }
+    }
+
+    /// Lists former names, and warns of settings that are written by two names. Returns those that do not count: the
+    /// name of today wins over a former one, and of two former ones the later line.
+    fn note_former_names<'l>(&mut self, layer: &'l Layer) -> Vec<&'l Assignment> {
+        if layer.assignments.iter().all(|assignment| assignment.former.is_none()) {
+            return Vec::new();
+        }
+        let mut winners: BTreeMap<String, &Assignment> = BTreeMap::new();
+        let mut doubled = Vec::new();
+        for assignment in &layer.assignments {
+            if let Some((section, key)) = &assignment.former {
+                self.note_former_name(assignment, section, key);
+            }
+            let Some(other) = winners.insert(assignment.path(), assignment) else { continue };
+            let (loses, wins) = match (&assignment.former, &other.former) {
+                (Some(_), None) => (assignment, other),
+                _ => (other, assignment),
+            };
+            winners.insert(assignment.path(), wins);
+            doubled.push(loses);
+            let counts = match layer.voice {
+                Voice::Untrusted => "the stricter value counts".to_owned(),
+                _ => format!("`{}` counts", wins.written_path()),
+            };
+            self.problems.push(format!(
+                "{}: `{}` and `{}` ({}) are the same setting; {counts}",
+                loses.origin,
+                loses.written_path(),
+                wins.written_path(),
+                wins.origin
+            ));
+        }
+        doubled
+    }
+
+    fn note_former_name(&mut self, assignment: &Assignment, section: &str, key: &str) {
+        let (written, now) = match &assignment.origin {
+            Origin::Variable(name) => (name.clone(), variable_name(&assignment.section, &assignment.key)),
+            _ if *key != assignment.key => (key_path(section, key), assignment.path()),
+            _ => (bracketed_top(section), bracketed_top(&assignment.section)),
+        };
+        let is_known = |known: &FormerName| {
+            (&known.written, known.origin.place()) == (&written, assignment.origin.place())
+        };
+        if !self.former_names.iter().any(is_known) {
+            self.former_names.push(FormerName { origin: assignment.origin.clone(), written, now });
+        }
+    }
+
+    /// The section that a key names by mistake.
+    fn section_at(&self, assignment: &Assignment) -> Option<&dyn Section> {
+        self.section(&former_names::current_section(&assignment.path()))
+    }
+
+    /// Suggests the closest section.
+    fn near_section(&self, name: &str) -> String {
+        let names = self.sections().into_iter().map(Section::name).filter(|name| !name.is_empty());
+        let names: Vec<&str> = names.chain(former_names::SECTIONS.map(|(former, _)| former)).collect();
+        let near = near::nearest(name, names).map(former_names::current_section);
+        near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
     }
 
     /// Applies a value of a broken section only if it is stricter.
@@ -209,27 +315,40 @@ impl Config {
             });
             let origin = Origin::Variable(name.clone());
             let assignment = match keys.find(|(_, _, variable)| variable == name) {
-                Some((section, key, _)) => Assignment {
-                    section: section.to_owned(),
-                    key: key.name.to_owned(),
-                    value: key.shape.from_text(text),
-                    origin,
-                },
-                // Unknown: reported like any other unknown key.
-                None => Assignment {
-                    section: String::new(),
-                    key: name.trim_start_matches("TIDEGATE_").to_ascii_lowercase(),
-                    value: text.as_str().into(),
-                    origin,
+                Some((section, key, _)) => {
+                    Assignment::new(section, key.name, key.shape.from_text(text), origin)
+                }
+                None => match self.former_variable(name) {
+                    Some((section, key, shape)) => {
+                        Assignment::new(&section, &key, shape.from_text(text), origin)
+                    }
+                    // Unknown: reported like any other unknown key.
+                    None => {
+                        let key = name.trim_start_matches("TIDEGATE_").to_ascii_lowercase();
+                        Assignment::new("", &key, text.as_str().into(), origin)
+                    }
                 },
             };
             assignments.push(assignment);
         }
         Layer { voice: Voice::Environment, assignments }
     }
+
+    /// Section and key of a variable with a former name, as they were called.
+    fn former_variable(&self, name: &str) -> Option<(String, String, Shape)> {
+        self.sections().into_iter().find_map(|section| {
+            section.keys().iter().find_map(|key| {
+                let spellings = former_names::former_spellings(section.name(), key.name);
+                let mut spellings = spellings.into_iter();
+                let (section, written) =
+                    spellings.find(|(section, key)| variable_name(section, key) == name)?;
+                Some((section, written, key.shape))
+            })
+        })
+    }
 }
 
-/// `TIDEGATE_PRESSURE_MODE`.
+/// `TIDEGATE_CONTEXT_WARNING_MODE`.
 pub fn variable_name(section: &str, key: &str) -> String {
     format!("TIDEGATE_{}", key_path(section, key).replace('.', "_").to_ascii_uppercase())
 }
@@ -241,6 +360,10 @@ fn pattern_hint(key: &str, value: &Value) -> String {
     }
     let plain = sanitize_name(key);
     format!("; a pattern for files of this name is written \"**/{plain}\"")
+}
+
+fn bracketed_top(section: &str) -> String {
+    format!("[{}]", section.split('.').next().unwrap_or_default())
 }
 
 fn last_part(section: &str) -> &str {

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use crate::event::{Event, EventKind};
 use crate::feature::PolicySettings;
+use crate::feature::former_names;
 use crate::feature::memory::settings::MemorySettings;
 use crate::feature::skill_gate;
 use crate::feature::skill_gate::settings::SkillGateMode;
@@ -21,7 +22,7 @@ use crate::settings::preset::Preset;
 use crate::settings::section::{Section, section};
 use crate::settings::setting::{Days, Whole, WholePath};
 use crate::text::lang::Lang;
-use layer::{Origin, WaitingValue};
+use layer::{FormerName, Origin, WaitingValue};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
@@ -44,6 +45,8 @@ pub struct Config {
     /// Invalid values; earlier values count instead.
     pub problems: Vec<String>,
     pub broken: Vec<BrokenFile>,
+    /// Names of an earlier version, which count like those of today; each once per file.
+    pub former_names: Vec<FormerName>,
     /// Values of a project's files without effect.
     pub waiting: Vec<WaitingValue>,
     /// By `section.key`, except for built-in values.
@@ -215,7 +218,12 @@ impl Config {
     }
 }
 
-/// Parses `TIDEGATE_OFF=skill-gate,pressure`.
+/// Parses `TIDEGATE_OFF=skill-gate,context-warning` into ids of today.
 pub fn parse_off_list(list: &str) -> Vec<String> {
-    list.split([',', ' ']).map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect()
+    split_off_list(list).map(|id| former_names::current_policy(id).to_owned()).collect()
+}
+
+/// As written.
+pub fn split_off_list(list: &str) -> impl Iterator<Item = &str> {
+    list.split([',', ' ']).map(str::trim).filter(|id| !id.is_empty())
 }

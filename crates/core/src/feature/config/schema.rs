@@ -6,6 +6,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::feature::config::Config;
 use crate::feature::config::layer::{key_path, variable_name};
+use crate::feature::former_names;
 use crate::settings::section::{Key, Project, Section};
 use crate::settings::setting::Shape;
 use crate::settings::value::Value;
@@ -40,6 +41,13 @@ pub fn json_schema() -> Json {
                 .and_then(|within| within.insert(name.to_owned(), section_schema)),
         };
     }
+    for (former, now) in former_names::SECTIONS {
+        properties.insert(former.to_owned(), renamed_schema(&format!("[{now}]"), &[now]));
+    }
+    for (section, former, now) in former_names::KEYS {
+        let renamed = renamed_schema(&key_path(section, now), &[section, now]);
+        properties[section]["properties"][former] = renamed;
+    }
     let of_project = properties.clone();
     properties.insert(
         "project".to_owned(),
@@ -57,6 +65,15 @@ pub fn json_schema() -> Json {
         "type": "object",
         "additionalProperties": false,
         "properties": properties,
+    })
+}
+
+/// Refers to the name of today, so that an editor accepts a former one and marks it.
+fn renamed_schema(now: &str, path: &[&str]) -> Json {
+    json!({
+        "$ref": format!("#/properties/{}", path.join("/properties/")),
+        "deprecated": true,
+        "description": format!("Called `{now}` now."),
     })
 }
 

@@ -1,6 +1,6 @@
 //! Context pressure: warns once per level while context use climbs. Advice only.
 //!
-//! The rules, case by case, are in `pressure.md`.
+//! The rules, case by case, are in `context_warning.md`.
 
 pub mod effect;
 pub mod marks;
@@ -22,14 +22,14 @@ use crate::settings::section::section;
 use crate::settings::setting::choices;
 
 section! {
-    /// Section `[pressure]`.
-    Settings "pressure" {
+    /// Section `[context_warning]`.
+    Settings "context_warning" {
         /// Whether it tells the model (`advise`), only records what it would have said (`shadow`), or does not look.
         mode: PressureMode = PressureMode::Advise, Tightens;
-        /// Where the early notice begins.
-        info: Threshold = Threshold::Level(60.0), WithTrust;
-        /// Where the late one begins.
-        urgent: Threshold = Threshold::Level(75.0), WithTrust;
+        /// The early warning: tokens left before Claude Code compacts, or turns left. `"47k"` and `"17k"` adapt: on a window that compacts below 167k tokens they shrink in proportion, and without automatic compaction they are 80k and 50k before the window is full.
+        early: Threshold = Threshold::EARLY, WithTrust;
+        /// The late warning, in the same form.
+        late: Threshold = Threshold::LATE, WithTrust;
     }
     presets {
         mode: PressureMode::Shadow, PressureMode::Advise;
@@ -63,7 +63,7 @@ pub struct Pressure;
 
 impl Policy for Pressure {
     fn id(&self) -> &'static str {
-        "pressure"
+        "context-warning"
     }
 
     fn mode(&self, config: &Config) -> Mode {
@@ -176,9 +176,9 @@ fn use_fell(said: &SaidPressure, now: &SaidPressure) -> bool {
 fn reached_level(facts: &Facts<'_>, config: &Config, reading: &Reading) -> PressureLevel {
     let forecast = facts.forecast();
     let settings = &config.policies.pressure;
-    if settings.urgent.reached(reading, forecast.as_ref()) {
+    if settings.late.reached(reading, forecast.as_ref()) {
         PressureLevel::Urgent
-    } else if settings.info.reached(reading, forecast.as_ref()) {
+    } else if settings.early.reached(reading, forecast.as_ref()) {
         PressureLevel::Info
     } else {
         PressureLevel::None

@@ -205,7 +205,7 @@ pub fn gate_template(workflow: &Workflow, gate: Gate, path: &str) -> String {
     }
     let _ = writeln!(
         out,
-        "\n`tidegate gate check {0}` tells what is missing, `tidegate gate pass {0}` records the rest.",
+        "\n`tidegate workflow check {0}` tells what is missing, `tidegate workflow pass {0}` records the rest.",
         gate.number
     );
     out

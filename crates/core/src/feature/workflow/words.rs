@@ -52,7 +52,7 @@ pub(super) fn gate_pending(lang: Lang, gate: usize, phase: usize, missing: usize
                 _ => format!("{missing} items are missing"),
             };
             format!(
-                "Gate {gate} after phase {phase} holds agents back: {missing}. `tidegate gate check {gate}` shows it; `tidegate gate skip {gate} \
+                "Gate {gate} after phase {phase} holds agents back: {missing}. `tidegate workflow check {gate}` shows it; `tidegate workflow skip {gate} \
                  --reason …` goes on without it, `tidegate off {ID}` switches all gates off."
             )
         }
@@ -62,8 +62,8 @@ pub(super) fn gate_pending(lang: Lang, gate: usize, phase: usize, missing: usize
                 _ => format!("{missing}件が不足しています"),
             };
             format!(
-                "フェーズ{phase}の後のゲート{gate}がエージェントの起動を止めています。{missing}。内容は `tidegate gate check {gate}` で\
-                 確認できます。通さずに進むには `tidegate gate skip {gate} --reason …`、ゲートをすべて無効にするには `tidegate off {ID}` を\
+                "フェーズ{phase}の後のゲート{gate}がエージェントの起動を止めています。{missing}。内容は `tidegate workflow check {gate}` で\
+                 確認できます。通さずに進むには `tidegate workflow skip {gate} --reason …`、ゲートをすべて無効にするには `tidegate off {ID}` を\
                  実行してください。"
             )
         }

@@ -65,24 +65,20 @@ const TABLE: &[(&str, &[&str], &str)] = &[
     (
         "a gate of a workflow is passed",
         &["0 s gate 1", "5 s passes 2", "9 s passes 1"],
-        "workflow-gate satisfied after 9s, 0 turns",
+        "workflow satisfied after 9s, 0 turns",
     ),
     (
         "a person passes it at a terminal",
         &["0 s gate 1", "5 -:/q passes 1", "9 - passes 1"],
-        "workflow-gate satisfied after 9s, 0 turns",
+        "workflow satisfied after 9s, 0 turns",
     ),
     (
         "a person lets it be skipped",
         &["0 s gate 1", "1 s gate 1", "5 s skips 2", "9 - skips 1"],
-        "workflow-gate overridden after 9s, 0 turns; workflow-gate overridden after 8s, 0 turns",
+        "workflow overridden after 9s, 0 turns; workflow overridden after 8s, 0 turns",
     ),
-    ("the config lets it be skipped", &["0 s gate 1", "9 s alone-skips 1"], "workflow-gate open"),
-    (
-        "the conversation is compacted",
-        &["0 s full", "4 s boundary"],
-        "workflow-gate satisfied after 4s, 0 turns",
-    ),
+    ("the config lets it be skipped", &["0 s gate 1", "9 s alone-skips 1"], "workflow open"),
+    ("the conversation is compacted", &["0 s full", "4 s boundary"], "workflow satisfied after 4s, 0 turns"),
     (
         "the file is written through the shell",
         &["0 s deny a src/x.rs", "3 s shell src/x.rs"],
@@ -154,16 +150,16 @@ const TABLE: &[(&str, &[&str], &str)] = &[
         "topic-decision satisfied after 9s, 0 turns",
     ),
     ("a task", &["0 s task", "9 s verify"], "task-gate satisfied after 9s, 0 turns"),
-    ("one of the phase's skills", &["0 s advise a+b", "9 s skill b"], "phase satisfied after 9s, 0 turns"),
+    ("one of the phase's skills", &["0 s advise a+b", "9 s skill b"], "activity satisfied after 9s, 0 turns"),
     (
         "one of its files",
         &["0 s advise a+docs/spec.md", "9 s read /p/docs/spec.md"],
-        "phase satisfied after 9s, 0 turns",
+        "activity satisfied after 9s, 0 turns",
     ),
     (
         "the next phase begins",
         &["0 s advise a", "9 s advise b"],
-        "phase ignored after 9s, 0 turns; phase open",
+        "activity ignored after 9s, 0 turns; activity open",
     ),
     (
         "the session ends",
@@ -196,7 +192,7 @@ const TABLE: &[(&str, &[&str], &str)] = &[
         &["0 s deny a x", "9 - off skill-gate @t", "9 - off skill-gate /q"],
         "skill-gate open",
     ),
-    ("another policy", &["0 s deny a x", "9 - off pressure /p"], "skill-gate open"),
+    ("another policy", &["0 s deny a x", "9 - off context-warning /p"], "skill-gate open"),
     (
         "it was off when the next hook ran",
         &["0 s deny a x", "9 s was-off skill-gate"],
@@ -248,7 +244,7 @@ const TABLE: &[(&str, &[&str], &str)] = &[
         &["0 s deny-untold", "9 s skill a"],
         "skill-gate unknown",
     ),
-    ("what asks for nothing is not settled", &["0 s tell", "9 s end"], "pressure unasked"),
+    ("what asks for nothing is not settled", &["0 s tell", "9 s end"], "context-warning unasked"),
     ("what was left out for length was not said", &["0 s left-out"], ""),
     (
         "a shadow would have been satisfied",
@@ -258,23 +254,23 @@ const TABLE: &[(&str, &[&str], &str)] = &[
     (
         "a person goes through the entries, in whichever session",
         &["0 s nudge", "60 s prompt", "90 t compound"],
-        "compound-nudge satisfied after 90s, 1 turns",
+        "learning-reminder satisfied after 90s, 1 turns",
     ),
-    ("in another project those are others", &["0 s nudge", "90 t:/q compound"], "compound-nudge open"),
+    ("in another project those are others", &["0 s nudge", "90 t:/q compound"], "learning-reminder open"),
     (
         "that an entry is wanted says nothing about going through them",
         &["0 s nudge", "60 s note entry", "70 s entry", "90 s compound"],
-        "compound-nudge satisfied after 90s, 0 turns; compound-nudge satisfied after 10s, 0 turns",
+        "learning-reminder satisfied after 90s, 0 turns; learning-reminder satisfied after 10s, 0 turns",
     ),
     (
         "the model hears what the person was told",
         &["0 s nudge", "60 s note compound", "90 s compound"],
-        "compound-nudge satisfied after 90s, 0 turns; compound-nudge satisfied after 30s, 0 turns",
+        "learning-reminder satisfied after 90s, 0 turns; learning-reminder satisfied after 30s, 0 turns",
     ),
     (
         "there are more entries, and the person is told again",
         &["0 s nudge", "60 s nudge", "90 s compound"],
-        "compound-nudge ignored after 60s, 0 turns; compound-nudge satisfied after 30s, 0 turns",
+        "learning-reminder ignored after 60s, 0 turns; learning-reminder satisfied after 30s, 0 turns",
     ),
     (
         "a turn is held for the next stage, which follows",
@@ -366,22 +362,24 @@ fn record(step: &str) -> Record {
         ["task"] => of(verdict("task-gate", "deny", Asks::verified()), "TaskCompleted", "deny"),
         ["advise", wanted] => {
             let (files, skills) = names(wanted).into_iter().partition(|name| name.contains('/'));
-            of(says("phase", Asks::any(skills, files)), "UserPromptSubmit", "pass")
+            of(says("activity", Asks::any(skills, files)), "UserPromptSubmit", "pass")
         }
-        ["tell"] => of(says("pressure", Asks::default()), "UserPromptSubmit", "pass"),
+        ["tell"] => of(says("context-warning", Asks::default()), "UserPromptSubmit", "pass"),
         ["left-out"] => Record {
             said: SaidTexts::default(),
-            ..of(says("phase", Asks::any(list("a"), Vec::new())), "UserPromptSubmit", "pass")
+            ..of(says("activity", Asks::any(list("a"), Vec::new())), "UserPromptSubmit", "pass")
         },
         ["nudge"] => {
             let told = SaidTexts { user: Some("a moment".into()), ..SaidTexts::default() };
-            let verdict =
-                VerdictRecord { says: told.clone(), ..verdict("compound-nudge", "pass", Asks::compound()) };
+            let verdict = VerdictRecord {
+                says: told.clone(),
+                ..verdict("learning-reminder", "pass", Asks::compound())
+            };
             Record { said: told, ..of(verdict, "Stop", "pass") }
         }
         ["note", what] => {
             let asks = if what == "entry" { Asks::entry() } else { Asks::compound() };
-            of(says("compound-nudge", asks), "UserPromptSubmit", "pass")
+            of(says("learning-reminder", asks), "UserPromptSubmit", "pass")
         }
         ["stage", name] => of(verdict("cycle", "deny", Asks::stage(name, name)), "Stop", "deny"),
         ["untagged"] => of(verdict("meta-tag", "deny", Asks::tag()), "Stop", "deny"),
@@ -394,9 +392,9 @@ fn record(step: &str) -> Record {
         ["said", name] => did(Deeds { stage: Some(name.into()), ..Deeds::default() }),
         ["gate", number] => {
             let asks = Asks::gate(number.parse().expect("a gate"));
-            of(verdict("workflow-gate", "deny", asks), "PreToolUse", "deny")
+            of(verdict("workflow", "deny", asks), "PreToolUse", "deny")
         }
-        ["full"] => of(verdict("workflow-gate", "deny", Asks::compacted()), "PreToolUse", "deny"),
+        ["full"] => of(verdict("workflow", "deny", Asks::compacted()), "PreToolUse", "deny"),
         ["passes", number] => did(Deeds { gate: number.parse().ok(), ..Deeds::default() }),
         [how @ ("skips" | "alone-skips"), number] => {
             let skipped = did(Deeds { skipped_gate: number.parse().ok(), ..Deeds::default() });
@@ -579,7 +577,7 @@ fn counted_per_policy() {
     ];
     let tallies = tally_interruptions(&interruptions(&steps));
     let names: Vec<&str> = tallies.iter().map(|tally| tally.policy.as_str()).collect();
-    assert_eq!(names, ["pressure", "skill-gate", "verify-stop"]);
+    assert_eq!(names, ["context-warning", "skill-gate", "verify-stop"]);
     let gate = &tallies[1];
     assert_eq!((gate.spoke.denied, gate.satisfied, gate.bypassed, gate.open), (3, 2, 1, 0));
     assert_eq!((gate.median_ms, gate.median_turns), (Some(10_000), Some(0)));

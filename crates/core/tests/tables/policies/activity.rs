@@ -15,7 +15,7 @@ pub(super) static PHASE: Room = Room {
         case.event("UserPromptSubmit");
         stock(case, "design, coding");
         // As `strict` has it.
-        for phase in ["phase.implement", "phase.debug"] {
+        for phase in ["activity.implement", "activity.debug"] {
             case.set(phase, "skills", Value::List(vec!["code-quality-rules".into()]));
         }
     },
@@ -26,13 +26,13 @@ pub(super) static PHASE: Room = Room {
         ("stock", stock),
     ],
     expected: &[("enters", enters), ("then", then)],
-    ..plain("phase")
+    ..plain("activity")
 };
 
 /// What a backend answered, or that it `waits`.
 fn answer(case: &mut Situation, cell: &str) {
     const ASKED: Millis = Millis(1);
-    case.set("phase.llm", "backend", "claude");
+    case.set("activity.llm", "backend", "claude");
     if cell != "-" {
         case.mark(Mark::PhaseAsked(ASKED));
         case.leave(Phase::named(cell).map(|phase| Mark::LatePhase { phase, prompt: ASKED }));

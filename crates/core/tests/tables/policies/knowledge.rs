@@ -1,4 +1,4 @@
-//! `compaction` and `compound-nudge`: what is kept through a compaction, and promoted.
+//! `compaction` and `learning-reminder`: what is kept through a compaction, and promoted.
 
 use tidegate_core::feature::activity::classifier::{Guess, Phase};
 use tidegate_core::feature::activity::marks::Mark as ActivityMark;
@@ -168,7 +168,7 @@ pub(super) static COMPOUND_NUDGE: Room = Room {
         ("lang", |case, cell| case.facts.lang = if cell == "ja" { Lang::Ja } else { Lang::En }),
     ],
     expected: &[("says", says), ("leaves", leaves)],
-    ..plain("compound-nudge")
+    ..plain("learning-reminder")
 };
 
 /// A note that waited was given, or is not true any more: either way it waits no longer.

@@ -1,4 +1,4 @@
-//! `relay-log`, `topic-decision` and `meta-tag`: what is remembered.
+//! `recording`, `topic-decision` and `meta-tag`: what is remembered.
 
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::{Mark, Note, SessionMark};
@@ -45,9 +45,9 @@ pub(super) static RELAY_LOG: Room = Room {
     },
     given: &[
         ("setting", |case, cell| match cell {
-            "mode = off" => case.set("relay_log", "mode", "off"),
+            "mode = off" => case.set("recording", "mode", "off"),
             "headless = true" => case.set("memory", "headless", Value::Flag(true)),
-            "switched off" => case.config.off_by_command.push("relay-log".into()),
+            "switched off" => case.config.off_by_command.push("recording".into()),
             _ => {}
         }),
         ("transcript", |case, cell| case.facts.memory.length = number(cell)),
@@ -71,7 +71,7 @@ pub(super) static RELAY_LOG: Room = Room {
         }),
         ("says", contents),
     ],
-    ..plain("relay-log")
+    ..plain("recording")
 };
 
 pub(super) static TOPIC_DECISION: Room = Room {

@@ -23,7 +23,7 @@ pub(super) static PRESSURE: Room = Room {
         }),
     ],
     expected: &[("says", says), ("marks", marked), ("looked", looked), ("advice", advice)],
-    ..plain("pressure")
+    ..plain("context-warning")
 };
 
 /// `info at 124000`.

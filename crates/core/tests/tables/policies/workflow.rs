@@ -1,4 +1,4 @@
-//! `workflow-gate`: gates between phases, and levels of a full context.
+//! `workflow`: gates between phases, and levels of a full context.
 
 use serde_json::json;
 use tidegate_core::feature::facts::Known;
@@ -86,7 +86,7 @@ pub(super) static WORKFLOW_GATE: Room = Room {
         ("missing", missing),
         ("notes", notes),
     ],
-    ..plain("workflow-gate")
+    ..plain("workflow")
 };
 
 /// `fix the parser by worker`.

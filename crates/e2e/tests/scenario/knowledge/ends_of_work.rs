@@ -97,12 +97,12 @@ fn an_edit_without_an_entry_is_noted_and_an_entry_settles_it() {
     assert!(flow.contains("- Next: the other package\n") && flow.contains(HEADING), "{flow}");
     let report: Value = serde_json::from_str(&tidegate.run(&["report", "--json"])).expect("JSON");
     let text = report.to_string();
-    assert!(text.contains("compound-nudge"), "{report:#}");
+    assert!(text.contains("learning-reminder"), "{report:#}");
     let policy = report["policies"]
         .as_array()
         .into_iter()
         .flatten()
-        .find(|policy| policy["policy"] == "compound-nudge");
+        .find(|policy| policy["policy"] == "learning-reminder");
     assert_eq!(policy.map(|policy| policy["satisfied"].clone()), Some(json!(1)), "{report:#}");
     settle(&tidegate, &model);
 }

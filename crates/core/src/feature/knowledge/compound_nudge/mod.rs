@@ -1,7 +1,7 @@
 //! Compound nudge: at natural ends of work, reminds that entries wait to be promoted, or that none was
 //! written. Never blocks.
 //!
-//! The rules, case by case, are in `compound_nudge.md`.
+//! The rules, case by case, are in `learning_reminder.md`.
 
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
@@ -17,8 +17,8 @@ use crate::settings::section::section;
 use crate::settings::setting::choices;
 
 section! {
-    /// Section `[compound_nudge]`.
-    Settings "compound_nudge" {
+    /// Section `[learning_reminder]`.
+    Settings "learning_reminder" {
         /// Whether it tells the person (`user`), the model at the next prompt, too (`both`), only records (`shadow`), or does not look.
         mode: NudgeMode = NudgeMode::User, Tightens;
     }
@@ -44,7 +44,7 @@ choices!(NudgeMode {
     "both" => NudgeMode::Both,
 });
 
-pub const ID: &str = "compound-nudge";
+pub const ID: &str = "learning-reminder";
 
 pub struct CompoundNudge;
 

@@ -1,6 +1,6 @@
 //! Relay log: leaves the conversation for the worker, which records it.
 //!
-//! The rules, case by case, are in `relay_log.md`. It never blocks, and speaks once on a machine: a person has to know
+//! The rules, case by case, are in `recording.md`. It never blocks, and speaks once on a machine: a person has to know
 //! that they are recorded.
 
 use crate::event::{Event, EventKind, Start};
@@ -21,8 +21,8 @@ use crate::text::fnv;
 use crate::text::json::LongText;
 
 section! {
-    /// Section `[relay_log]`.
-    Settings "relay_log" {
+    /// Section `[recording]`.
+    Settings "recording" {
         /// Whether what is said in a session is recorded. Whoever switches it off, here or in a project's file, is right.
         mode: RecordMode = RecordMode::On, Tightens;
     }
@@ -40,7 +40,7 @@ pub enum RecordMode {
 // Recording less is the stricter choice.
 choices!(RecordMode { "on" => RecordMode::On, "off" => RecordMode::Off });
 
-pub const ID: &str = "relay-log";
+pub const ID: &str = "recording";
 
 pub struct RelayLog;
 

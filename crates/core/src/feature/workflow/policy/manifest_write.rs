@@ -118,8 +118,8 @@ fn stay_attached(
         return Verdict::silent(because);
     }
     let text = format!(
-        "This session stays in the workflow of {}: its gate {gate} was not let through. `tidegate gate check {gate}` shows what is \
-         missing; `tidegate gate detach` lets go of it, with the person's yes.",
+        "This session stays in the workflow of {}: its gate {gate} was not let through. `tidegate workflow check {gate}` shows what is \
+         missing; `tidegate workflow detach` lets go of it, with the person's yes.",
         attached.manifest
     );
     let when_said = vec![Effect::mark(SessionMark::Notice(until_boundary(&key)))];

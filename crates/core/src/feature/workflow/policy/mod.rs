@@ -1,6 +1,6 @@
 //! Workflow gate: blocks agents behind a gate that was not cleared, and in a context that is nearly full.
 //!
-//! The rules, case by case, are in `workflow_gate.md` of this room. The model is never asked for a compaction:
+//! The rules, case by case, are in `workflow.md` of this room. The model is never asked for a compaction:
 //! only a person can have the client compact.
 
 mod agent_spawn;
@@ -25,7 +25,7 @@ use crate::meter::short_tokens;
 
 pub use super::settings::Settings;
 
-pub const ID: &str = "workflow-gate";
+pub const ID: &str = "workflow";
 
 /// Levels of the ladder.
 const PLAN: u8 = 60;
@@ -119,7 +119,12 @@ pub fn writes_manifest(event: &Event<'_>, attached: Option<&AttachedWorkflow>) -
     // Tidegate's own commands also write it, without naming it.
     event
         .command_line()
-        .is_some_and(|line| line.contains(MANIFEST_FILE) || attached.is_some() && line.contains(" gate "))
+        .is_some_and(|line| line.contains(MANIFEST_FILE) || attached.is_some() && names_our_command(line))
+}
+
+/// `tidegate workflow`, or by its former name `tidegate gate`.
+fn names_our_command(line: &str) -> bool {
+    [" workflow ", " gate "].iter().any(|name| line.contains(name))
 }
 
 /// Compares a full path with one that may be relative to the root.
@@ -251,12 +256,12 @@ fn gate_text(gate: Gate, report: &GateReport, claimed_skipped: bool) -> String {
     let Gate { number, after } = gate;
     let mut text = format!("Gate {number}, after phase {after} ({}), was not let through.", report.phase);
     let _ = if report.is_met() {
-        write!(text, " Everything that it wants is there: `tidegate gate pass {number}` records it.")
+        write!(text, " Everything that it wants is there: `tidegate workflow pass {number}` records it.")
     } else {
         write!(
             text,
-            " Missing: {}. `tidegate gate note {after}` writes into the section, `tidegate gate check {number}` shows what is missing, \
-             `tidegate gate pass {number}` lets the next agent through.",
+            " Missing: {}. `tidegate workflow note {after}` writes into the section, `tidegate workflow check {number}` shows what is missing, \
+             `tidegate workflow pass {number}` lets the next agent through.",
             list_missing(report)
         )
     };
@@ -277,7 +282,7 @@ fn remind_after_boundary(facts: &Facts<'_>, attached: &AttachedWorkflow) -> Verd
     if let Some(gate) = standing.and_then(|standing| standing.pending_gates().into_iter().next()) {
         let _ = write!(
             text,
-            " Gate {0}, after phase {1}, was not let through yet: `tidegate gate check {0}` shows what is missing.",
+            " Gate {0}, after phase {1}, was not let through yet: `tidegate workflow check {0}` shows what is missing.",
             gate.number, gate.after
         );
     }

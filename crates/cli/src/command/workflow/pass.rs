@@ -1,0 +1,66 @@
+//! `tidegate workflow pass`.
+
+use std::process::ExitCode;
+
+use tidegate_core::feature::workflow::manifest;
+use tidegate_core::feature::workflow::manifest::is_finished;
+use tidegate_core::pipeline::record::Deeds;
+
+use super::project_workflow::{ProjectWorkflow, find_gate, usable_manifest};
+use super::verification_report::print_report;
+use crate::approval::consent_to_tighten;
+use crate::args::ProjectArgs;
+use crate::command::Outcome;
+use crate::error::CliError;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate workflow pass 1
+
+Writes `gates: {1: {status: passed, …}}` into the manifest, and nothing else there.
+
+Exit codes: 0 passed, 1 something is missing.")]
+pub(crate) struct Args {
+    /// Which gate
+    #[arg(value_name = "N")]
+    pub(crate) gate: usize,
+    #[command(flatten)]
+    pub(crate) of: ProjectArgs,
+}
+
+pub(super) fn run(args: &Args) -> Outcome {
+    let place = ProjectWorkflow::find_attached(&args.of)?;
+    let mut standing = place.read_standing()?;
+    let manifest = usable_manifest(&standing)?;
+    let gate = find_gate(&manifest.workflow, &manifest.name, args.gate)?;
+    let section = manifest.section(gate.after);
+    let is_finished = manifest.current.is_some_and(|current| current > gate.after)
+        || section.and_then(|section| section.status.as_deref()).is_some_and(is_finished);
+    if !is_finished {
+        return Err(CliError::new(format!("phase {} is not finished", gate.after)).hint(format!(
+            "`tidegate workflow note {} --status complete` says that it is, `tidegate workflow phase {}` moves on",
+            gate.after,
+            gate.after + 1
+        )));
+    }
+    let report = place.check_gate(&mut standing, gate);
+    if !report.is_met() {
+        print_report(&report, &standing, args.of.json);
+        return Ok(ExitCode::FAILURE);
+    }
+    let now = place.project.here.now;
+    place.change_manifest(&standing, |text| {
+        manifest::note_passed(text, gate.number, now, report.before, report.after)
+            .map_err(|why| why.to_string())
+    })?;
+    place.record_passage(&standing, gate.number, false)?;
+    let did = Deeds { gate: Some(gate.number), ..Deeds::default() };
+    place.record_command(
+        &format!("pass {}", gate.number),
+        &consent_to_tighten(&place.project.here, "everything was there"),
+        did,
+    );
+    print_report(&report, &standing, args.of.json);
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,62 @@
+//! `tidegate workflow phase`.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::json;
+use tidegate_core::feature::workflow::manifest;
+
+use super::project_workflow::{ProjectWorkflow, find_section, usable_manifest};
+use crate::args::ProjectArgs;
+use crate::command::Outcome;
+use crate::error::CliError;
+use crate::print;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate workflow phase 4
+  tidegate workflow phase skill_discovery
+
+Before the gate that lies in between is passed, this moves on all the same; agents
+wait then.")]
+pub(crate) struct Args {
+    /// Which phase: its number or name
+    #[arg(value_name = "PHASE")]
+    pub(crate) phase: String,
+    #[command(flatten)]
+    pub(crate) of: ProjectArgs,
+}
+
+pub(super) fn run(args: &Args) -> Outcome {
+    let place = ProjectWorkflow::find_attached(&args.of)?;
+    let standing = place.read_standing()?;
+    let manifest = usable_manifest(&standing)?;
+    let (number, key) = find_section(manifest, &args.phase)?;
+    if manifest.current == Some(number) {
+        return Err(CliError::new(format!("phase {number} is under way already")));
+    }
+    let ended = manifest.current.filter(|current| *current < number);
+    let ended =
+        ended.map(|current| find_section(manifest, &current.to_string())).transpose()?.map(|(_, key)| key);
+    let now = place.project.here.now;
+    place.change_manifest(&standing, |text| {
+        manifest::begin_phase(text, ended.as_deref(), number, &key, now).map_err(|why| why.to_string())
+    })?;
+    let standing = place.read_manifest(Path::new(&standing.root), Path::new(&standing.path))?;
+    let waits = standing.pending_gates().first().copied();
+    if args.of.json {
+        print::json(
+            &json!({ "manifest": standing.path, "phase": number, "pending_gate": waits.map(|gate| gate.number) }),
+        );
+        return Ok(ExitCode::SUCCESS);
+    }
+    print::line(&format!("phase {number} begins: phases.{key} in {}", standing.path));
+    if let Some(gate) = waits {
+        print::line(&format!(
+            "gate {} after phase {} was not let through; `tidegate workflow check {0}` shows what is missing",
+            gate.number, gate.after
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,124 @@
+//! `tidegate workflow skip`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde_json::json;
+use tidegate_core::feature::workflow::manifest;
+use tidegate_core::feature::workflow::{Gate, Manifest};
+use tidegate_core::pipeline::record::Deeds;
+
+use super::project_workflow::{ProjectWorkflow, check_named, find_gate, usable_manifest};
+use super::verification_report::passage_name;
+use crate::approval::{Consent, Given};
+use crate::args::ProjectArgs;
+use crate::command::Outcome;
+use crate::error::CliError;
+use crate::knowledge::required_line;
+use crate::print;
+use crate::shell::quote_path;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate workflow skip 1 --reason \"the discovery was one file\"
+
+At a terminal it asks. Called by an agent it prints a code that the person can
+approve, once and within ten minutes. The manifest says that it was skipped and
+why.")]
+pub(crate) struct Args {
+    /// Which gate
+    #[arg(value_name = "N")]
+    pub(crate) gate: usize,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: String,
+    /// Only if this is the manifest that is meant
+    #[arg(long, value_name = "PATH")]
+    pub(crate) manifest: Option<PathBuf>,
+    /// A person has approved exactly this
+    #[arg(long)]
+    pub(crate) approved: bool,
+    #[command(flatten)]
+    pub(crate) of: ProjectArgs,
+}
+
+pub(super) fn run(args: &Args) -> Outcome {
+    let place = ProjectWorkflow::find_attached(&args.of)?;
+    let standing = place.read_standing()?;
+    let manifest = usable_manifest(&standing)?;
+    let gate = find_gate(&manifest.workflow, &manifest.name, args.gate)?;
+    check_named(args.manifest.as_deref(), &standing.path)?;
+    let reason = required_line("the reason", &args.reason)?;
+    if let Some(known) = standing.clearance(gate.number) {
+        return Err(CliError::new(format!(
+            "gate {} was {} at {}; there is nothing to skip",
+            gate.number,
+            passage_name(known),
+            known.at.iso_seconds()
+        )));
+    }
+    let phase = manifest.workflow.phase(gate.after).map(|phase| phase.name.clone()).unwrap_or_default();
+    let would = list_risks(gate, &standing.path);
+    let (path, why) = (quote_path(Path::new(&standing.path)), quote_path(Path::new(&reason)));
+    let command = format!("workflow skip {} --manifest {path} --reason {why}", gate.number);
+    let about = format!(
+        "workflow {}: go on without gate {} after phase {} ({}); risks: the context may run out in a later phase, agents work worse in a full one, the \
+         workflow may have to begin again",
+        workflow_title(manifest),
+        gate.number,
+        gate.after,
+        phase.replace('_', " ")
+    );
+    let given = match place.ask_consent(command, about, &would, args.approved, args.of.json)? {
+        Consent::Given(given) => given,
+        Consent::Waits(code) => return Ok(code),
+    };
+    let key = manifest
+        .section(gate.after)
+        .map_or_else(|| format!("{}_{phase}", gate.after), |section| section.key.clone());
+    let now = place.project.here.now;
+    place.change_manifest(&standing, |text| {
+        manifest::note_skipped(text, &key, &reason, now).map_err(|why| why.to_string())
+    })?;
+    place.record_passage(&standing, gate.number, true)?;
+    let did = Deeds { skipped_gate: Some(gate.number), ..Deeds::default() };
+    let recorded = Given { how: format!("{}: {reason}", given.how), ..given };
+    place.record_command(&format!("skip {}", gate.number), &recorded, did);
+    if args.of.json {
+        print::json(&json!({
+            "manifest": standing.path, "gate": gate.number, "skipped": true, "reason": reason, "approval": given.how,
+        }));
+    } else {
+        print::line(&format!(
+            "gate {} after phase {} is skipped: {reason} ({})",
+            gate.number, gate.after, given.how
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn workflow_title(manifest: &Manifest) -> String {
+    match manifest.feature.as_deref() {
+        Some(feature) => format!("{} ({feature})", manifest.name),
+        None => manifest.name.clone(),
+    }
+}
+
+fn list_risks(gate: Gate, path: &str) -> Vec<String> {
+    vec![
+        format!(
+            "This would skip the compaction gate between phase {} and phase {} of {path}.",
+            gate.after,
+            gate.after + 1
+        ),
+        "Risks:".to_owned(),
+        "- the context window runs out in a later phase".to_owned(),
+        "- agents work worse in a context full of old output".to_owned(),
+        "- the workflow fails and has to begin again".to_owned(),
+        format!(
+            "Alternative: what `tidegate workflow check {}` lists as missing, usually a few minutes of work.",
+            gate.number
+        ),
+    ]
+}

@@ -1,0 +1,115 @@
+//! Times for people: local, with the zone where it matters, or as a distance. JSON stays in UTC.
+
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+use tidegate_core::time::Millis;
+
+use crate::bilingual::{Bilingual, both, count_en};
+
+/// Knows the zone (`TZ`, else the system's) and what time it is.
+pub(crate) struct LocalClock {
+    zone: TimeZone,
+    now: Millis,
+}
+
+impl LocalClock {
+    pub(crate) fn of_system(now: Millis) -> LocalClock {
+        let zone = TimeZone::system();
+        LocalClock { zone: if zone.is_unknown() { TimeZone::UTC } else { zone }, now }
+    }
+
+    fn at(&self, time: Millis) -> Option<Zoned> {
+        let time = Timestamp::from_millisecond(i64::try_from(time.0).ok()?).ok()?;
+        Some(time.to_zoned(self.zone.clone()))
+    }
+
+    fn format(&self, time: Millis, today: &str, other_day: &str) -> String {
+        let (Some(local), Some(now)) = (self.at(time), self.at(self.now)) else { return time.iso() };
+        let form = if local.date() == now.date() { today } else { other_day };
+        local.strftime(form).to_string()
+    }
+
+    /// `14:05`, or `2026-11-15 14:05` on another day.
+    pub(crate) fn minute(&self, time: Millis) -> String {
+        self.format(time, "%H:%M", "%Y-%m-%d %H:%M")
+    }
+
+    /// With the zone: `14:05 JST`. For times that somebody waits for or compares with other clocks.
+    pub(crate) fn minute_with_zone(&self, time: Millis) -> String {
+        self.format(time, "%H:%M %Z", "%Y-%m-%d %H:%M %Z")
+    }
+
+    /// `14:05:09`, for one line of many of the same day.
+    pub(crate) fn second(&self, time: Millis) -> String {
+        self.format(time, "%H:%M:%S", "%H:%M:%S")
+    }
+
+    /// `2026-11-15 14:05:09 JST`, whatever the day.
+    pub(crate) fn exact(&self, time: Millis) -> String {
+        let form = "%Y-%m-%d %H:%M:%S %Z";
+        self.format(time, form, form)
+    }
+
+    /// `2026-11-15`.
+    pub(crate) fn day(&self, time: Millis) -> String {
+        self.format(time, "%Y-%m-%d", "%Y-%m-%d")
+    }
+
+    /// `3 minutes ago`; a date when it is more than two weeks. A time to come is `just now`: clocks differ.
+    pub(crate) fn ago(&self, time: Millis) -> Bilingual {
+        let minutes = (self.now.since(time) / 60_000) as usize;
+        let (hours, days) = (minutes / 60, minutes / (24 * 60));
+        match (days, hours, minutes) {
+            (0, 0, 0) => both!("just now", "たった今"),
+            (0, 0, _) => both!("{n} ago", "{minutes}分前", n = count_en(minutes, "minute")),
+            (0, ..) => both!("{n} ago", "{hours}時間前", n = count_en(hours, "hour")),
+            (1..=14, ..) => both!("{n} ago", "{days}日前", n = count_en(days, "day")),
+            _ => both!("on {day}", "{day}", day = self.day(time)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::tz::offset;
+
+    const NOW: Millis = Millis(1_794_963_600_000); // 2026-11-18T01:00:00Z
+
+    fn clock(hours: i8) -> LocalClock {
+        LocalClock { zone: TimeZone::fixed(offset(hours)), now: NOW }
+    }
+
+    #[test]
+    fn a_day_begins_at_local_midnight() {
+        let two_hours_ago = NOW.before(2 * 3_600_000);
+        assert_eq!(clock(0).minute(two_hours_ago), "2026-11-17 23:00");
+        assert_eq!(clock(9).minute(two_hours_ago), "08:00");
+        assert_eq!(clock(9).minute_with_zone(two_hours_ago), "08:00 +09");
+        assert_eq!(clock(-8).exact(NOW), "2026-11-17 17:00:00 -08");
+        assert_eq!(clock(9).day(NOW), "2026-11-18");
+    }
+
+    #[test]
+    fn distances_have_the_largest_unit_that_fits() {
+        let clock = clock(0);
+        let minute = 60_000;
+        for (ms, en, ja) in [
+            (0, "just now", "たった今"),
+            (minute, "1 minute ago", "1分前"),
+            (59 * minute, "59 minutes ago", "59分前"),
+            (60 * minute, "1 hour ago", "1時間前"),
+            (48 * 60 * minute, "2 days ago", "2日前"),
+            (15 * 24 * 60 * minute, "on 2026-11-03", "2026-11-03"),
+        ] {
+            let ago = clock.ago(NOW.before(ms));
+            assert_eq!((ago.en.as_str(), ago.ja.as_str()), (en, ja));
+        }
+        assert_eq!(clock.ago(Millis(NOW.0 + minute)).en, "just now");
+    }
+
+    #[test]
+    fn a_time_beyond_the_calendar_is_shown_as_it_is() {
+        assert_eq!(clock(0).minute(Millis(u64::MAX)), Millis(u64::MAX).iso());
+    }
+}

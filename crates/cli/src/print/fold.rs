@@ -1,0 +1,66 @@
+//! Folds a text into lines of a width. Words stay whole, wide characters count twice, and Japanese is broken where its rules
+//! allow it.
+
+use textwrap::core::{Word, break_words};
+use textwrap::wrap_algorithms::wrap_first_fit;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::text::Spoken;
+
+pub(super) fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// Lines of at most `width` columns, painted if `colors`. A line break in the text stays one; the spaces at the beginning of a
+/// line are repeated in the lines that follow from it.
+pub(super) fn fold(spoken: &Spoken, width: usize, colors: bool) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut begin = 0;
+    for line in spoken.text.split('\n') {
+        fold_line(spoken, begin, line, width, colors, &mut lines);
+        begin += line.len() + 1;
+    }
+    lines
+}
+
+fn fold_line(spoken: &Spoken, begin: usize, line: &str, width: usize, colors: bool, lines: &mut Vec<String>) {
+    let text = line.trim_start_matches(' ');
+    let indent = (line.len() - text.len()).min(width / 2);
+    let room = width - indent;
+    let words = break_words(separate(text, room), room);
+    let mut at = begin + line.len() - text.len();
+    for folded in wrap_first_fit(&words, &[room as f64]) {
+        let whole: usize = folded.iter().map(|word| word.word.len() + word.whitespace.len()).sum();
+        let tail = folded.last().map_or(0, |word| word.whitespace.len());
+        let (from, to) = (at, at + whole - tail);
+        let part = if colors { spoken.paint(from, to) } else { spoken.text[from..to].to_owned() };
+        lines.push(if part.is_empty() { part } else { format!("{:indent$}{part}", "") });
+        at += whole;
+    }
+}
+
+/// Breaks after spaces, and around wide characters where Unicode's rules allow it: no `。` begins a line. Not after hyphens or
+/// slashes, nor within a command in backticks that fits in a line: names, paths and commands are copied.
+fn separate(line: &str, room: usize) -> impl Iterator<Item = Word<'_>> {
+    let ticks: Vec<usize> = line.match_indices('`').map(|(at, _)| at).collect();
+    let commands: Vec<(usize, usize)> = ticks
+        .chunks_exact(2)
+        .map(|pair| (pair[0], pair[1]))
+        .filter(|(begin, end)| width(&line[*begin..=*end]) <= room)
+        .collect();
+    let is_wide = |c: char| c.width() == Some(2);
+    let mut breaks = unicode_linebreak::linebreaks(line).map(|(at, _)| at).filter(move |at| {
+        let before = line[..*at].chars().next_back();
+        let after = line[*at..].chars().next();
+        let is_between = before.is_some_and(|c| c == ' ' || is_wide(c)) || after.is_some_and(is_wide);
+        let is_in_command = commands.iter().any(|(begin, end)| (*begin + 1..=*end).contains(at));
+        after.is_none() || is_between && !is_in_command
+    });
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let to = breaks.next()?;
+        let word = Word::from(&line[from..to]);
+        from = to;
+        Some(word)
+    })
+}

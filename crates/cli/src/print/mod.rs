@@ -1,0 +1,57 @@
+//! The only writer of stdout and stderr outside the hooks. A reader that went away is no error.
+//!
+//! A command puts what it says to people on a [`page::Page`], in both languages; the page is folded and coloured when it is
+//! printed. Everything that is printed may hold text which others wrote, so no character that steers a terminal or hides
+//! passes: colours are added afterwards. Clap prints its help itself.
+
+mod fold;
+pub(crate) mod page;
+pub(crate) mod table;
+pub(crate) mod terminal;
+pub(crate) mod text;
+#[cfg(test)]
+mod tests;
+
+use std::io::Write;
+
+use serde::Serialize;
+use tidegate_core::text::hidden::{escape_in_json, show_hidden};
+
+/// One line as it is, for other programs and for lines that are copied. Returns `false` once the reader is gone.
+pub(crate) fn line(text: &str) -> bool {
+    raw(&show_hidden(text))
+}
+
+/// A path that is not UTF-8 has no form in JSON. Then the command ends with an error: a reader that gets another path, or
+/// nothing, would take that for the answer.
+#[expect(clippy::exit, reason = "callers have done their work, and have no other way to fail")]
+pub(crate) fn json(value: &impl Serialize) -> bool {
+    match json_text(value) {
+        Ok(text) => raw(&text),
+        Err(error) => {
+            to_stderr(&format!(
+                "error: this cannot be printed as JSON: {error}\nhint: run it without --json"
+            ));
+            std::process::exit(1);
+        }
+    }
+}
+
+/// The same characters are escaped, so that the JSON has the same meaning.
+pub(crate) fn json_text(value: &impl Serialize) -> serde_json::Result<String> {
+    serde_json::to_string(value).map(|text| escape_in_json(&text).into_owned())
+}
+
+/// For remarks next to the output.
+pub(crate) fn to_stderr(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{}", show_hidden(text));
+}
+
+fn raw(text: &str) -> bool {
+    writeln!(std::io::stdout().lock(), "{text}").is_ok()
+}
+
+/// `1 session`, `3 sessions`.
+pub(crate) fn format_count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}

@@ -1,0 +1,155 @@
+//! A text with tones, before anything is known of the screen.
+
+use std::fmt::{Display, Write as _};
+use std::ops::Add;
+
+use anstyle::{AnsiColor, Style};
+use tidegate_core::text::hidden::show_hidden;
+use tidegate_core::text::lang::Lang;
+
+use crate::bilingual::Bilingual;
+
+/// Says again in colour what the words say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Tone {
+    #[default]
+    Plain,
+    /// A heading, or the word that the rest is about.
+    Strong,
+    /// Beside the point.
+    Dim,
+    Good,
+    Warning,
+    Bad,
+    /// A command that can be typed, in backticks in every text.
+    Command,
+}
+
+impl Tone {
+    pub(super) fn style(self) -> Style {
+        match self {
+            Tone::Plain => Style::new(),
+            Tone::Strong => Style::new().bold(),
+            Tone::Dim => Style::new().dimmed(),
+            Tone::Good => AnsiColor::Green.on_default(),
+            Tone::Warning => AnsiColor::Yellow.on_default(),
+            Tone::Bad => AnsiColor::Red.on_default().bold(),
+            Tone::Command => AnsiColor::Cyan.on_default(),
+        }
+    }
+}
+
+/// Pieces that follow each other, each with a tone.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Text {
+    pieces: Vec<(Tone, Bilingual)>,
+}
+
+/// The same in every language: a name, a path, a number, words of others.
+pub(crate) fn data(value: impl Display) -> Text {
+    Bilingual::data(value).into()
+}
+
+impl From<Bilingual> for Text {
+    fn from(words: Bilingual) -> Text {
+        Text { pieces: vec![(Tone::Plain, words)] }
+    }
+}
+
+impl<T: Into<Text>> Add<T> for Text {
+    type Output = Text;
+
+    fn add(mut self, more: T) -> Text {
+        self.pieces.extend(more.into().pieces);
+        self
+    }
+}
+
+impl Text {
+    fn toned(mut self, tone: Tone) -> Text {
+        for (known, _) in &mut self.pieces {
+            if *known == Tone::Plain {
+                *known = tone;
+            }
+        }
+        self
+    }
+
+    pub(crate) fn strong(self) -> Text {
+        self.toned(Tone::Strong)
+    }
+
+    pub(crate) fn dim(self) -> Text {
+        self.toned(Tone::Dim)
+    }
+
+    pub(crate) fn good(self) -> Text {
+        self.toned(Tone::Good)
+    }
+
+    pub(crate) fn warning(self) -> Text {
+        self.toned(Tone::Warning)
+    }
+
+    pub(crate) fn bad(self) -> Text {
+        self.toned(Tone::Bad)
+    }
+
+    /// In one language, without characters that hide or steer: nothing that others wrote changes a colour.
+    pub(super) fn spoken(&self, lang: Lang) -> Spoken {
+        let mut spoken = Spoken::default();
+        for (tone, words) in &self.pieces {
+            let shown = show_hidden(words.get(lang)).replace('\t', "    ");
+            let mut tone_now = *tone;
+            for (at, part) in shown.split('`').enumerate() {
+                if at > 0 {
+                    spoken.push(if *tone == Tone::Plain { Tone::Command } else { *tone }, "`");
+                    tone_now = match (*tone, at % 2) {
+                        (Tone::Plain, 1) => Tone::Command,
+                        (tone, _) => tone,
+                    };
+                }
+                spoken.push(tone_now, part);
+            }
+        }
+        spoken
+    }
+}
+
+/// A text in one language, and from which byte on it has which tone.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Spoken {
+    pub(super) text: String,
+    tones: Vec<(usize, Tone)>,
+}
+
+impl Spoken {
+    pub(super) fn push(&mut self, tone: Tone, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        if self.tones.last().is_none_or(|(_, last)| *last != tone) {
+            self.tones.push((self.text.len(), tone));
+        }
+        self.text.push_str(text);
+    }
+
+    pub(super) fn append(&mut self, more: &Spoken) {
+        self.tones.extend(more.tones.iter().map(|(begin, tone)| (self.text.len() + begin, *tone)));
+        self.text.push_str(&more.text);
+    }
+
+    /// A part of the text, with its colours.
+    pub(super) fn paint(&self, from: usize, to: usize) -> String {
+        let mut out = String::with_capacity(to - from + 16);
+        let ends = self.tones.iter().skip(1).map(|(begin, _)| *begin).chain([self.text.len()]);
+        for ((begin, tone), end) in self.tones.iter().zip(ends) {
+            let part = self.text.get((*begin).max(from)..end.min(to)).unwrap_or_default();
+            if !part.is_empty() {
+                let style = tone.style();
+                let _ = write!(out, "{style}{part}{style:#}");
+            }
+        }
+        out
+    }
+}
