@@ -32,6 +32,7 @@
 //! │   └── worker-started            when a hook last started one
 //! ├── trust/                        project config files as a person trusted them
 //! ├── config/                       config files as they last parsed
+//! ├── told/                         an empty file for each text that the person was given once
 //! ├── kept                          the day on which old files were last deleted
 //! ├── unnoted/<session id>          edits of a session whose folder could not be written
 //! └── sessions/<session id>/
@@ -156,6 +157,26 @@ pub struct StateDir {
 }
 
 impl StateDir {
+    /// Everything in it: see the top of this file.
+    pub const ENTRIES: [&str; 16] = [
+        "journal",
+        "installs",
+        "llm-calls.json",
+        "summary-calls.json",
+        "off.json",
+        "off.lock",
+        "projects",
+        "worktrees",
+        "memory",
+        "spool",
+        "trust",
+        "config",
+        "kept",
+        "unnoted",
+        "sessions",
+        "told",
+    ];
+
     /// Creates it if it is missing. Refuses a directory of another user, or one reached through another user's link.
     pub fn open(env: &PlaceEnv) -> Result<StateDir, String> {
         let root = env.state()?;

@@ -48,7 +48,8 @@ impl IgnoreBlock {
     }
 
     fn render(&self, newline: &str) -> String {
-        let lines = [self.begin.as_str()].into_iter().chain(self.lines.iter().map(String::as_str)).chain([END]);
+        let lines =
+            [self.begin.as_str()].into_iter().chain(self.lines.iter().map(String::as_str)).chain([END]);
         lines.flat_map(|line| [line, newline]).collect()
     }
 

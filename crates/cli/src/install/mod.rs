@@ -32,17 +32,18 @@ pub(crate) mod record;
 pub(crate) mod warnings;
 pub(crate) mod plan;
 pub(crate) mod step;
+pub(crate) mod summary;
+pub(crate) mod remains;
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
-use crate::command::Outcome;
+use crate::bilingual::both;
 use crate::error::CliError;
 use arguments::InstallReport;
 use plan::Plan;
 use record::Records;
-use step::{Act, StepReport};
+use step::Act;
 use target::Target;
 
 pub(crate) fn open_records(target: &Target) -> Result<Records, CliError> {
@@ -50,22 +51,32 @@ pub(crate) fn open_records(target: &Target) -> Result<Records, CliError> {
 }
 
 fn originals_not_kept(why: &str) -> CliError {
-    CliError::new(format!("what is there now could not be kept: {why}")).hint("nothing was changed")
+    CliError::new(both!(
+        "cannot keep a copy of your files: {why}",
+        "元のファイルの控えを保存できません: {why}"
+    ))
+    .hint(both!("nothing was changed", "何も変更していません"))
 }
 
-/// Plans, and shows or executes the plan.
+/// A plan, and what became of it.
+pub(crate) struct Executed {
+    pub(crate) plan: Plan,
+    /// Something was changed.
+    pub(crate) is_changed: bool,
+    /// Folder of the originals.
+    pub(crate) backup: Option<PathBuf>,
+}
+
+/// Plans, and executes the plan unless it is only to be shown.
 pub(crate) fn carry_out(
     target: &Target,
     args: &InstallReport,
-    warnings: &[String],
-    next: Option<&str>,
     plan: impl Fn(&Records) -> Result<Plan, CliError>,
-) -> Outcome {
+) -> Result<Executed, CliError> {
     let records = open_records(target)?;
     let planned = plan(&records)?;
-    let report = StepReport { json: args.json, dry_run: args.dry_run, warnings, next: None, backup: None };
     let is_settled = |plan: &Plan, records: &Records| {
-        plan.record == records.load(&target.root) && plan.steps.iter().all(|step| step.act == Act::Nothing)
+        plan.record == records.load(&target.root) && !plan.steps.iter().any(step::Step::changes)
     };
     let leftovers = |plan: &Plan, records: &Records| {
         let mut left: Vec<PathBuf> = plan.steps.iter().flat_map(step::Step::leftovers).collect();
@@ -73,9 +84,8 @@ pub(crate) fn carry_out(
         left
     };
     let is_clean = leftovers(&planned, &records).is_empty();
-    if args.dry_run || (is_clean && is_settled(&planned, &records)) {
-        step::run(&planned.steps, report)?;
-        return Ok(ExitCode::SUCCESS);
+    if args.only_shows() || (is_clean && is_settled(&planned, &records)) {
+        return Ok(Executed { plan: planned, is_changed: false, backup: None });
     }
     // Again, now under the lock.
     let (records, _lock) = Records::lock(&target.env).map_err(|why| originals_not_kept(&why))?;
@@ -108,16 +118,19 @@ pub(crate) fn carry_out(
             keeping.map_err(|error| originals_not_kept(&error.to_string()))?;
         }
     }
-    let backup = records.has_backup(&planned.record).then_some(folder.as_path());
-    step::run(&planned.steps, StepReport { next, backup, ..report })?;
+    let backup = records.has_backup(&planned.record).then(|| folder.clone());
+    step::run(&planned.steps)?;
     if planned.record.files.len() < kept.files.len() {
         records.save(&planned.record).map_err(|error| {
-            CliError::new(format!("{}: {error}", folder.display()))
-                .hint("everything else was done; run this again")
+            CliError::new(format!("{}: {error}", folder.display())).hint(both!(
+                "everything else was done; run this again",
+                "ほかはすべて完了しました。もう一度実行してください"
+            ))
         })?;
     }
     for folder in &planned.folders {
         let _ = fs::remove_dir(folder);
     }
-    Ok(ExitCode::SUCCESS)
+    let is_changed = planned.steps.iter().any(step::Step::changes);
+    Ok(Executed { plan: planned, is_changed, backup })
 }

@@ -11,16 +11,14 @@ use super::place::Place;
 use super::record::{Kind, Record, Records};
 use super::step::{Act, Step, What};
 use super::target::Target;
-use super::tracked::is_tracked;
 use super::{link, preset};
+use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
 use crate::host::claude_code;
 use crate::host::claude_code::IGNORED;
 use crate::host::claude_code::shipped::Part;
 use crate::project_root;
 use crate::shell;
-
-const CHANGED: &str = "mend the file, then run this again; nothing was changed";
 
 /// Steps, and the record after they are done.
 #[derive(Debug)]
@@ -43,7 +41,7 @@ impl Plan {
         place: Place,
         kind: Kind,
         texts: Texts,
-        details: (&str, &str),
+        details: (Bilingual, Bilingual),
     ) -> Result<(), CliError> {
         let Texts { old, new, without_us } = texts;
         if old.as_ref() == Some(&new) {
@@ -70,6 +68,15 @@ impl Plan {
         }
     }
 
+    /// A file as the steps leave it; empty if it cannot be read.
+    pub(crate) fn text_after(&self, file: &Path) -> String {
+        let step = self.steps.iter().rev().find(|step| step.changes() && step.place.file == file);
+        match step.map(|step| &step.act) {
+            Some(Act::Text { new, .. }) => new.clone().unwrap_or_default(),
+            _ => claude_code::settings_file::read_text(file).unwrap_or_default(),
+        }
+    }
+
     fn keep_their_folders(&mut self) {
         let Plan { folders, record, .. } = self;
         folders.retain(|folder| record.folders.contains(folder));
@@ -93,7 +100,7 @@ impl Plan {
         kind: Kind,
         old: String,
         left: Option<String>,
-        detail: &str,
+        detail: Bilingual,
     ) -> Result<bool, CliError> {
         self.record.forget(&place.file);
         if left.as_ref() == Some(&old) {
@@ -151,7 +158,7 @@ pub(crate) fn plan_init(target: &Target, choice: &Choice<'_>, records: &Records)
             plan.steps.push(Step::new(
                 context,
                 What::Written,
-                "made, for what survives compaction",
+                both!("new folder for progress notes", "作業メモのフォルダを作成"),
                 Act::Folder,
             ));
         }
@@ -167,35 +174,51 @@ fn plan_link(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), 
     let Some(path) = &target.link else { return Ok(()) };
     let place = Place::plain(path.clone());
     let to = link::choose_target(&target.program, std::env::var_os("PATH").as_deref(), path);
-    let detail = format!("leads to {}", to.display());
+    let detail = both!("link to {to}", "{to} へのリンク", to = to.display());
     plan.make_folders(path.parent());
     plan.inherit_folders(&records.others(&target.root), path);
     plan.steps.push(match link::read_place(path, &target.program) {
-        link::Now::To(now) if now == to => Step::still(place, What::Unchanged, format!("{detail} already")),
-        link::Now::Program => Step::still(place, What::Unchanged, "this program"),
+        link::Now::To(now) if now == to => Step::still(place, What::Unchanged, detail),
+        link::Now::Program => Step::still(place, What::Unchanged, both!("this program", "このプログラム")),
         link::Now::Nothing | link::Now::To(_) => {
             place.check_folder()?;
             Step::new(place, What::Written, detail, Act::Link(to))
         }
         link::Now::Other => {
-            return Err(CliError::new(format!("{} is there and is no link of ours", path.display()))
-                .hint("run `init` by that program, or move it away; nothing was changed"));
+            return Err(CliError::new(both!(
+                "{path} is a file, not Tidegate's link",
+                "{path} はTidegateのリンクではなくファイルです",
+                path = path.display()
+            ))
+            .hint(both!(
+                "move it away, or run `init` with that program; nothing was changed",
+                "別の場所へ移すか、そのプログラムで `init` を実行してください。何も変更していません"
+            )));
         }
     });
     Ok(())
 }
 
 fn plan_preset(target: &Target, name: &str, plan: &mut Plan) -> Result<(), CliError> {
-    let path = target
-        .env
-        .place
-        .config()
-        .ok_or_else(|| CliError::new("there is no place for the config: HOME is not set"))?;
+    let path = target.env.place.config().ok_or_else(|| {
+        CliError::new(both!(
+            "the config has no place: HOME is not set",
+            "HOMEが設定されていないため、設定ファイルを置けません"
+        ))
+    })?;
     let place = Place::plain(path);
     let old = place.read()?;
     let root = target.root.to_string_lossy();
     let of = if target.is_user { preset::PresetOwner::User } else { preset::PresetOwner::Project(&root) };
-    let refused = |fault| place.refused(&fault, CHANGED);
+    let refused = |fault| {
+        place.refused(
+            &fault,
+            both!(
+                "fix the file, then run this again; nothing was changed",
+                "ファイルを直して、もう一度実行してください。何も変更していません"
+            ),
+        )
+    };
     let new = preset::set_preset(old.as_deref(), of, name).map_err(refused)?;
     // A preset at the top is the user's own, unless `init` wrote it.
     let is_ours = !target.is_user || plan.record.of(&place.file).is_some();
@@ -203,8 +226,11 @@ fn plan_preset(target: &Target, name: &str, plan: &mut Plan) -> Result<(), CliEr
         Some(old) => preset::remove_preset(old, of).map_err(refused)?,
         None => old.clone(),
     };
-    let (written, there) = (format!("preset {name} written"), format!("preset {name} is there already"));
-    plan.write(place, Kind::Config, Texts { old, new, without_us }, (&written, &there))
+    let details = (
+        both!("preset {name}", "プリセット {name}"),
+        both!("preset {name} already", "プリセット {name}（設定済み）"),
+    );
+    plan.write(place, Kind::Config, Texts { old, new, without_us }, details)
 }
 
 /// A team commits its patterns; a person's own stay out of sight, since the install is theirs alone.
@@ -218,8 +244,10 @@ fn plan_ignore(target: &Target, records: &Records, plan: &mut Plan) -> Result<()
     }
     // 0.1 wrote a person's own patterns there.
     let gitignore = target.place(".gitignore");
-    let is_committed = target.checkout.as_ref().is_none_or(|checkout| is_tracked(checkout, &gitignore.file));
-    if plan.record.of(&gitignore.file).is_some() && !is_committed {
+    if plan.record.of(&gitignore.file).is_some()
+        && target.checkout.is_some()
+        && !target.is_committed(&gitignore)
+    {
         plan_gitignore_back(target, plan)?;
     }
     plan_exclude(target, plan)
@@ -228,18 +256,25 @@ fn plan_ignore(target: &Target, records: &Records, plan: &mut Plan) -> Result<()
 fn plan_gitignore(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
     let place = target.place(".gitignore");
     if place.is_link() {
-        let detail = "is a link, which git does not follow; left as it is";
+        let detail = both!(
+            "not changed: git does not follow a link here",
+            "変更なし: gitはここのリンクをたどりません"
+        );
         plan.steps.push(Step::still(place, What::Kept, detail));
         return Ok(());
     }
     let Ok(old) = place.read() else {
-        plan.steps.push(Step::still(place, What::Kept, "not UTF-8 or not a file, left as it is"));
+        let detail = both!("not changed: not a text file", "変更なし: テキストファイルではありません");
+        plan.steps.push(Step::still(place, What::Kept, detail));
         return Ok(());
     };
     let block = IgnoreBlock::of_project(IGNORED.map(str::to_owned));
     let new = block.add(old.as_deref());
     let without_us = old.as_deref().and_then(|old| block.remove(old));
-    let details = ("what runs leave behind added", "what runs leave behind is there already");
+    let details = (
+        both!("patterns for Tidegate's runtime files", "Tidegateの実行時ファイルのパターン"),
+        both!("patterns are there already", "パターンは記載済み"),
+    );
     plan.write(place, Kind::Ignore, Texts { old, new, without_us }, details)
 }
 
@@ -266,23 +301,30 @@ fn plan_exclude(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
     let old = match place.read() {
         Ok(old) if place.check_writable().is_ok() => old,
         _ => {
-            let detail = "cannot be written: `git status` will list Tidegate's files";
+            let detail = both!(
+                "cannot be written: `git status` will list Tidegate's files",
+                "書き込めないため、`git status` にTidegateのファイルが出ます"
+            );
             plan.steps.push(Step::still(place, What::Kept, detail));
             return Ok(());
         }
     };
     let new = block.add(old.as_deref());
     let without_us = old.as_deref().and_then(|old| block.remove(old));
-    let details = ("Tidegate's files added", "Tidegate's files are there already");
+    let details = (
+        both!("keeps Tidegate's files out of `git status`", "Tidegateのファイルを `git status` に出さない"),
+        both!("patterns are there already", "パターンは記載済み"),
+    );
     plan.write(place, Kind::Ignore, Texts { old, new, without_us }, details)
 }
 
 fn plan_exclude_back(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), CliError> {
     let Some((place, block)) = exclude_of(target, plan) else { return Ok(()) };
-    let checkout = |root: &Path| Checkout::find(root).map(|it| (it.common, root.strip_prefix(it.top).map(Path::to_owned)));
-    let is_same = |other: &Record| {
-        other.of(&place.file).is_some() && checkout(&other.target) == checkout(&target.root)
+    let checkout = |root: &Path| {
+        Checkout::find(root).map(|it| (it.common, root.strip_prefix(it.top).map(Path::to_owned)))
     };
+    let is_same =
+        |other: &Record| other.of(&place.file).is_some() && checkout(&other.target) == checkout(&target.root);
     // Another worktree at the same place in it has the same block.
     if records.others(&target.root).iter().any(is_same) {
         plan.record.forget(&place.file);
@@ -296,7 +338,14 @@ fn plan_exclude_back(target: &Target, records: &Records, plan: &mut Plan) -> Res
         Some(kept) => kept.original.clone(),
         None => block.remove(&old),
     };
-    plan.give_back(place, Kind::Ignore, old, left, "Tidegate's files removed").map(|_| ())
+    plan.give_back(
+        place,
+        Kind::Ignore,
+        old,
+        left,
+        both!("Tidegate's patterns removed", "Tidegateのパターンを削除"),
+    )
+    .map(|_| ())
 }
 
 pub(crate) fn plan_uninstall(target: &Target, records: &Records) -> Result<Plan, CliError> {
@@ -310,7 +359,10 @@ pub(crate) fn plan_uninstall(target: &Target, records: &Records) -> Result<Plan,
         plan.steps.push(Step::still(
             shared,
             What::Kept,
-            "the hooks that a team shares stay; `--shared` takes them out",
+            both!(
+                "your team's hooks stay; `tidegate uninstall --shared` removes them",
+                "チーム共有のフックは残ります。外すには `tidegate uninstall --shared`"
+            ),
         ));
     } else {
         claude_code::plan::plan_shipped_back(target, records, &mut plan)?;
@@ -323,12 +375,22 @@ pub(crate) fn plan_uninstall(target: &Target, records: &Records) -> Result<Plan,
             for place in copies.filter(|place| fs::symlink_metadata(&place.file).is_ok()) {
                 let is_theirs = plan.record.theirs.contains(&place.file);
                 plan.steps.push(if is_theirs {
-                    Step::still(place, What::Kept, "was there before us, kept")
+                    Step::still(
+                        place,
+                        What::Kept,
+                        both!("was there before Tidegate", "Tidegateより前からあるファイル"),
+                    )
                 } else {
-                    Step::new(place, What::Removed, "removed", Act::Discard)
+                    Step::new(place, What::Removed, both!("removed", "削除"), Act::Discard)
                 });
             }
-            let kept = |place| Step::still(place, What::Kept, "where a cycle stands, kept: yours to remove");
+            let kept = |place| {
+                let detail = both!(
+                    "state of a cycle; delete it if you do not need it",
+                    "サイクルの状態。不要なら削除してください"
+                );
+                Step::still(place, What::Kept, detail)
+            };
             plan.steps.extend(target.cycle_files().into_iter().map(kept));
         }
     }
@@ -339,7 +401,11 @@ pub(crate) fn plan_uninstall(target: &Target, records: &Records) -> Result<Plan,
         let own = target.own_settings().file;
         for step in plan.steps.iter_mut().filter(|step| step.place.file == own) {
             let command = format!("tidegate uninstall --project {}", shell::quote_path(above));
-            step.detail = format!("nothing of ours there, but above it; `{command}` takes that out");
+            step.detail = both!(
+                "Tidegate is installed in a folder above: `{command}` removes it",
+                "上の階層のフォルダにインストールされています。外すには `{command}`"
+            );
+            step.what = What::Kept;
         }
     }
     plan.keep_their_folders();
@@ -366,12 +432,16 @@ fn plan_preset_back(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
         (None, Ok(None)) if kept.is_none_or(|kept| kept.original.is_some()) => Some(String::new()),
         (None, Ok(left)) => left,
         (None, Err(fault)) => {
-            let detail = format!("{}:{}: {}; left as it is", fault.line, fault.column, fault.what);
+            let (line, column, what) = (fault.line, fault.column, fault.what);
+            let detail = both!(
+                "not changed: line {line}, column {column}: {what}",
+                "変更なし: {line}行{column}列: {what}"
+            );
             plan.steps.push(Step::still(place, What::Kept, detail));
             return Ok(());
         }
     };
-    plan.give_back(place, Kind::Config, old, left, "preset removed").map(|_| ())
+    plan.give_back(place, Kind::Config, old, left, both!("preset removed", "プリセットを削除")).map(|_| ())
 }
 
 fn plan_gitignore_back(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
@@ -387,7 +457,8 @@ fn plan_gitignore_back(target: &Target, plan: &mut Plan) -> Result<(), CliError>
         Some(kept) => kept.original.clone(),
         None => IgnoreBlock::of_project(IGNORED.map(str::to_owned)).remove(&old),
     };
-    let detail = if left.is_some() { "our lines removed" } else { "removed" };
+    let left = left.or_else(|| target.is_committed(&place).then(String::new));
+    let detail = both!("Tidegate's patterns removed", "Tidegateのパターンを削除");
     plan.give_back(place, Kind::Ignore, old, left, detail).map(|_| ())
 }
 
@@ -403,23 +474,24 @@ fn plan_link_back(
     if !fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
         return Ok(());
     }
-    let changed =
-        |file: &PathBuf| plan.steps.iter().any(|step| step.act != Act::Nothing && step.place.file == *file);
     let others = records.others(&target.root).into_iter().flat_map(|record| record.files);
     let here =
         [Some(target.own_settings()), target.shared_settings()].into_iter().flatten().map(|place| place.file);
     let others: Vec<PathBuf> =
         others.filter(|kept| kept.kind == Kind::Settings).map(|kept| kept.file).collect();
     let is_lost = others.iter().any(|file| claude_code::settings_file::read_text(file).is_none());
-    let calls = |file: &PathBuf| !changed(file) && claude_code::plan::mentions_program(file, &target.call);
+    // A person's own script around the program needs the link, too.
+    let calls = |file: &PathBuf| claude_code::plan::needs_program(&plan.text_after(file), &target.call);
     let place = Place::plain(path.clone());
     let step = if let Some(file) = others.into_iter().chain(here).find(calls) {
-        Step::still(place, What::Kept, format!("still used by {}", file.display()))
+        let detail = both!("{file} still needs it", "{file} がまだ使っています", file = file.display());
+        Step::still(place, What::Kept, detail)
     } else if is_lost || !was_installed {
-        Step::still(place, What::Kept, "kept: other installs may call it")
+        let detail = both!("other installs may need it", "ほかのインストールが使っている可能性があります");
+        Step::still(place, What::Kept, detail)
     } else {
         place.check_folder()?;
-        Step::new(place, What::Removed, "removed", Act::Unlink)
+        Step::new(place, What::Removed, both!("removed", "削除"), Act::Unlink)
     };
     if step.act == Act::Unlink {
         plan.folders.extend(path.ancestors().skip(1).map(Path::to_owned));

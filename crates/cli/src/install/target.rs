@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tidegate_core::settings::preset::Preset;
+use tidegate_core::feature::config::Config;
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
 use tidegate_state::place::StateDir;
@@ -12,6 +12,8 @@ use tidegate_state::{clock, config};
 
 use super::arguments::InstallTarget;
 use super::place::Place;
+use super::tracked::is_tracked;
+use crate::bilingual::both;
 use crate::error::CliError;
 use crate::path::future_real_path;
 
@@ -39,19 +41,38 @@ impl Target {
     pub(crate) fn find(args: &InstallTarget) -> Result<Target, CliError> {
         let env = Environment::of_process();
         let shown = if args.user {
-            let missing = || CliError::new("neither HOME nor CLAUDE_CONFIG_DIR is set");
+            let missing = || {
+                CliError::new(both!(
+                    "neither HOME nor CLAUDE_CONFIG_DIR is set",
+                    "HOMEもCLAUDE_CONFIG_DIRも設定されていません"
+                ))
+            };
             env.place.host().ok_or_else(missing)?
         } else if args.project.is_dir() {
             args.project.clone()
         } else {
-            return Err(CliError::new(format!("{} is not a folder", args.project.display()))
-                .hint("name the project's folder with --project"));
+            let missing = both!(
+                "{folder} is not a folder",
+                "{folder} はフォルダではありません",
+                folder = args.project.display()
+            );
+            return Err(CliError::new(missing).hint(both!(
+                "name the project's folder with --project",
+                "--project でプロジェクトのフォルダを指定してください"
+            )));
         };
         let root = future_real_path(&shown).map_err(|error| Place::plain(shown.clone()).failed(&error))?;
         let program = std::env::current_exe().and_then(fs::canonicalize).map_err(CliError::new)?;
         let link = env.place.link().filter(|_| cfg!(unix));
         let call = link.as_ref().unwrap_or(&program).to_str();
-        let call = call.ok_or_else(|| CliError::new("the path of this program is not UTF-8"))?.to_owned();
+        let call = call
+            .ok_or_else(|| {
+                CliError::new(both!(
+                    "the path of this program is not UTF-8",
+                    "このプログラムのパスがUTF-8ではありません"
+                ))
+            })?
+            .to_owned();
         let (now, is_user, shared) = (clock::now(), args.user, args.shared);
         let checkout = Checkout::find(&root).filter(|_| !is_user);
         Ok(Target { env, now, is_user, shared, shown, root, program, link, call, checkout })
@@ -61,8 +82,13 @@ impl Target {
         Place { shown: self.shown.join(path.as_ref()), file: self.root.join(path.as_ref()) }
     }
 
-    /// By the config in force.
-    pub(crate) fn is_strict(&self) -> bool {
+    /// Git tracks the file: deleting it would be a change to commit.
+    pub(crate) fn is_committed(&self, place: &Place) -> bool {
+        self.checkout.as_ref().is_some_and(|checkout| is_tracked(checkout, &place.file))
+    }
+
+    /// The config in force.
+    pub(crate) fn read_config(&self) -> Config {
         // A look makes no folder.
         let is_there = self.env.place.state().is_ok_and(|folder| folder.is_dir());
         let state = is_there.then(|| StateDir::open(&self.env.place).ok()).flatten();
@@ -74,7 +100,7 @@ impl Target {
             variables: &self.env.settings,
             off: None,
         };
-        config::read(&sources).general.preset == Preset::Strict
+        config::read(&sources)
     }
 
     pub(crate) fn is_in_git(&self) -> bool {

@@ -17,8 +17,7 @@ fn describe(number: usize) -> String {
 fn add_team_skills(home: &Home) {
     for number in 0..10 {
         let name = format!("team-skill-{number}");
-        let text =
-            format!("---\nname: {name}\ndescription: {}\n---\n\nDo it as a team.\n", describe(number));
+        let text = format!("---\nname: {name}\ndescription: {}\n---\n\nDo it as a team.\n", describe(number));
         home.write(format!(".claude/skills/{name}/SKILL.md"), &text);
     }
 }

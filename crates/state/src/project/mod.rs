@@ -85,8 +85,11 @@ impl Checkout {
         }
         // A submodule: its git folder is in that of a repository above.
         let modules = |above: &Path| fs::canonicalize(above.join(".git/modules")).ok();
-        let is_known =
-            top.ancestors().skip(1).filter_map(modules).any(|modules| git.starts_with(modules) && git.join("HEAD").is_file());
+        let is_known = top
+            .ancestors()
+            .skip(1)
+            .filter_map(modules)
+            .any(|modules| git.starts_with(modules) && git.join("HEAD").is_file());
         is_known.then(|| Checkout { common: git.clone(), git, top })
     }
 }
@@ -255,7 +258,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let base = fs::canonicalize(folder.path()).unwrap();
         let at = |path: &str| base.join(path);
-        for path in ["main/.git/worktrees/one", "main/.git/modules/lib", "main/lib/src", "tree/src", "plain", "fake", "stranger"] {
+        for path in [
+            "main/.git/worktrees/one",
+            "main/.git/modules/lib",
+            "main/lib/src",
+            "tree/src",
+            "plain",
+            "fake",
+            "stranger",
+        ] {
             fs::create_dir_all(at(path)).unwrap();
         }
         let write = |path: &str, text: String| fs::write(at(path), text).unwrap();

@@ -7,6 +7,7 @@ use super::registrations::Caller;
 use super::settings_text::{Entries, EntryContext};
 use super::shipped::{self, COMMANDS, META_TAG, Part, SKILLS, Skill};
 use super::{misread, settings_file, settings_text};
+use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
 use crate::install::place::Place;
 use crate::install::plan::{Choice, Plan, Texts};
@@ -18,19 +19,20 @@ use crate::path::{is_same_place, real_path};
 /// Only the status line, for those who have the hooks from the plugin.
 pub(crate) fn plan_status_line(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
     let line = Entries { hooks: None, status_line: true };
-    plan_settings(target, target.own_settings(), &line, "status line", plan)
+    plan_settings(target, target.own_settings(), &line, both!("status line", "ステータスライン"), plan)
 }
 
 pub(crate) fn plan_entries(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
     let own = target.own_settings();
     if let Some(shared) = target.shared_settings().filter(|_| target.shared) {
         let hooks = Entries { hooks: Some(Caller::Shared), status_line: false };
-        plan_settings(target, shared, &hooks, "hooks", plan)?;
+        plan_settings(target, shared, &hooks, both!("hooks", "フック"), plan)?;
         let line = Entries { hooks: None, status_line: true };
-        plan_settings(target, own, &line, "status line", plan)?;
+        plan_settings(target, own, &line, both!("status line", "ステータスライン"), plan)?;
     } else {
-        let both = Entries { hooks: Some(Caller::Program(&target.call)), status_line: true };
-        plan_settings(target, own, &both, "hooks and status line", plan)?;
+        let entries = Entries { hooks: Some(Caller::Program(&target.call)), status_line: true };
+        let what = both!("hooks and status line", "フックとステータスライン");
+        plan_settings(target, own, &entries, what, plan)?;
     }
     plan_misread(target, plan)
 }
@@ -39,14 +41,14 @@ fn plan_settings(
     target: &Target,
     place: Place,
     entries: &Entries<'_>,
-    what: &str,
+    what: Bilingual,
     plan: &mut Plan,
 ) -> Result<(), CliError> {
     let old = place.read()?;
     let kept = plan.record.of(&place.file).and_then(|kept| kept.original.clone());
     let around =
         EntryContext { program: &target.call, farther: target.farther_line(), original: kept.as_deref() };
-    let refused = |refusal: settings_text::Refusal| place.refused(&refusal.fault, refusal.hint);
+    let refused = |refusal: settings_text::Refusal| place.refused(&refusal.fault, refusal.hint());
     let new = settings_text::add_entries(old.as_deref(), entries, &around).map_err(refused)?;
     let new = misread::replace_entries(&new).ok().flatten().unwrap_or(new);
     let without_us = match &old {
@@ -54,9 +56,9 @@ fn plan_settings(
         None => None,
     };
     let replaced = old.as_deref().is_some_and(|old| misread::count_in(old).ours > 0);
-    let commit = if replaced { commit_of(target, &place) } else { String::new() };
-    let (written, there) = (format!("{what} written{commit}"), format!("{what} there already"));
-    plan.write(place, Kind::Settings, Texts { old, new, without_us }, (&written, &there))
+    let commit = if replaced { commit_of(target, &place) } else { Bilingual::default() };
+    let written = Bilingual { en: what.en.clone() + &commit.en, ja: what.ja.clone() + &commit.ja };
+    plan.write(place, Kind::Settings, Texts { old, new, without_us }, (written, what))
 }
 
 /// Gives entries of 0.1.0 the safe form in every file that is visible from here.
@@ -69,20 +71,25 @@ fn plan_misread(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
         let Some(old) = settings_file::read_text(&place.file) else { continue };
         let Ok(Some(new)) = misread::replace_entries(&old) else { continue };
         if place.check_writable().is_err() {
-            let detail = "other agents run its hooks as shell scripts, and it cannot be written: make it writable, then \
-                          run this again";
+            let detail = both!(
+                "other agents run its hooks as shell scripts, and it cannot be written: make it writable, then run this again",
+                "ほかのエージェントがこのフックをシェルスクリプトとして実行しますが、書き込めません。書き込めるようにして、もう一度実行してください"
+            );
             plan.steps.push(Step::still(place, What::Kept, detail));
             continue;
         }
-        let commit = commit_of(target, &place);
-        let detail = &format!("hooks that other agents would run as shell scripts replaced{commit}");
+        let Bilingual { en, ja } = commit_of(target, &place);
+        let detail = both!(
+            "replaces hooks that other agents would run as shell scripts{en}",
+            "ほかのエージェントがシェルスクリプトとして実行してしまうフックを置き換え{ja}"
+        );
         match plan.record.of(&place.file).map(|kept| kept.original.clone()) {
             Some(original) => {
                 let around =
                     EntryContext { program: &target.call, farther: None, original: original.as_deref() };
                 let without_us = settings_text::remove_entries(&old, &around).ok().flatten();
                 let texts = Texts { old: Some(old), new, without_us };
-                plan.write(place, Kind::Settings, texts, (detail, detail))?;
+                plan.write(place, Kind::Settings, texts, (detail.clone(), detail))?;
             }
             None => plan.steps.push(Step::text(place, Kind::Settings, Some(old), Some(new), detail)?),
         }
@@ -91,13 +98,13 @@ fn plan_misread(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
 }
 
 /// Other checkouts keep the old entries until they get the commit.
-fn commit_of(target: &Target, place: &Place) -> String {
+fn commit_of(target: &Target, place: &Place) -> Bilingual {
     let is_own = place.file.ends_with("settings.local.json");
     if is_own || !target.is_in_git() || !place.file.starts_with(&target.root) {
-        return String::new();
+        return Bilingual::default();
     }
-    let shown = place.shown.strip_prefix(".").unwrap_or(&place.shown);
-    format!("; commit {}", shown.display())
+    let shown = place.shown.strip_prefix(".").unwrap_or(&place.shown).display();
+    both!("; commit {shown}", "。{shown} をコミットしてください")
 }
 
 /// Writes the chosen skills and the commands. Those of an earlier choice, an earlier version or an earlier name go.
@@ -129,7 +136,11 @@ pub(crate) fn plan_shipped_files(
         taken.into_iter().partition(|name| Skill::find(name).is_some_and(|it| it.part == Some(Part::Rules)));
     for name in &yours {
         let place = target.in_host_folder(&format!("skills/{name}/SKILL.md"));
-        plan.steps.push(Step::still(place, What::Kept, "kept yours, which counts as the rules"));
+        plan.steps.push(Step::still(
+            place,
+            What::Kept,
+            both!("yours is used as the rules", "既存のルールをそのまま使います"),
+        ));
     }
     let skills = chosen.iter().filter(|skill| !yours.contains(&skill.name));
     let skills = skills.map(|skill| (skill.path(renamed.contains(&skill.name)), skill.render(&renamed)));
@@ -180,7 +191,7 @@ fn plan_shipped(
     let place = target.in_host_folder(path);
     // Not a readable text: certainly not shipped by Tidegate.
     let Ok(old) = place.read() else {
-        plan.steps.push(Step::still(place, What::Kept, "kept yours"));
+        plan.steps.push(Step::still(place, What::Kept, kept_yours()));
         return Ok(());
     };
     let is_ours = old.as_deref().is_none_or(|old| old == text || shipped::is_shipped(path, old))
@@ -193,9 +204,9 @@ fn plan_shipped(
     }
     if is_ours {
         let texts = Texts { old, new: text, without_us: None };
-        plan.write(place, Kind::Shipped, texts, ("written", "there already"))
+        plan.write(place, Kind::Shipped, texts, (both!("new", "追加"), both!("already there", "追加済み")))
     } else {
-        plan.steps.push(Step::still(place, What::Kept, "kept yours"));
+        plan.steps.push(Step::still(place, What::Kept, kept_yours()));
         Ok(())
     }
 }
@@ -211,7 +222,7 @@ pub(crate) fn plan_entries_back(target: &Target, plan: &mut Plan) -> Result<bool
 }
 
 fn plan_settings_back(target: &Target, place: Place, plan: &mut Plan) -> Result<bool, CliError> {
-    let nothing = "nothing of ours there";
+    let nothing = both!("nothing of Tidegate there", "Tidegateの記述はありません");
     let Some(old) = place.read()? else {
         plan.record.forget(&place.file);
         plan.steps.push(Step::still(place, What::Unchanged, nothing));
@@ -225,9 +236,20 @@ fn plan_settings_back(target: &Target, place: Place, plan: &mut Plan) -> Result<
         let around =
             EntryContext { program: &target.call, farther: target.farther_line(), original: kept.as_deref() };
         let left = settings_text::remove_entries(&old, &around);
-        left.map_err(|refusal| place.refused(&refusal.fault, refusal.hint))?
+        left.map_err(|refusal| place.refused(&refusal.fault, refusal.hint()))?
     };
-    let removed = plan.give_back(place.clone(), Kind::Settings, old, left, "our entries removed")?;
+    let is_emptied = left.is_none() && target.is_committed(&place);
+    let left = if is_emptied { Some("{}\n".to_owned()) } else { left };
+    let detail = if is_emptied {
+        both!(
+            "hooks removed; left as `{{}}`, since git tracks it",
+            "フックを削除。gitで管理されているため `{{}}` を残します"
+        )
+    } else {
+        both!("hooks and status line removed", "フックとステータスラインを削除")
+    };
+    let removed = plan.give_back(place.clone(), Kind::Settings, old, left, detail)?;
+    name_wrappers(target, &place, plan);
     if !removed {
         plan.steps.push(Step::still(place, What::Unchanged, nothing));
     }
@@ -267,11 +289,11 @@ fn plan_back(target: &Target, place: Place, others: &[Record], plan: &mut Plan) 
         || plan.record.untouched(&place.file, old.as_deref()).is_some();
     match old {
         Some(old) if is_ours => {
-            plan.give_back(place, Kind::Shipped, old, None, "removed")?;
+            plan.give_back(place, Kind::Shipped, old, None, both!("removed", "削除"))?;
         }
         Some(_) if plan.record.of(&place.file).is_some() => {
             plan.record.forget(&place.file);
-            plan.steps.push(Step::still(place, What::Kept, "kept yours"));
+            plan.steps.push(Step::still(place, What::Kept, kept_yours()));
         }
         _ => plan.record.forget(&place.file),
     }
@@ -287,7 +309,25 @@ pub(crate) fn shipped_below(target: &Target, plan: &Plan) -> Vec<String> {
     paths
 }
 
-pub(crate) fn mentions_program(file: &Path, program: &str) -> bool {
-    let text = settings_file::read_text(file);
-    text.is_some_and(|text| settings_text::has_ours(&text, program) || text.contains(program))
+fn kept_yours() -> Bilingual {
+    both!("kept yours", "既存のファイルを残しました")
+}
+
+/// A person's own script that starts the program: only they can take it out, and it must go on working until then.
+fn name_wrappers(target: &Target, place: &Place, plan: &mut Plan) {
+    let wrappers = settings_text::find_wrappers(&plan.text_after(&place.file), &target.call);
+    for wrapper in wrappers {
+        let detail = both!(
+            "your own hook `{wrapper}` starts Tidegate; remove it here, then run this again",
+            "ご自身のフック `{wrapper}` がTidegateを呼び出します。ここから消して、もう一度実行してください"
+        );
+        plan.steps.push(Step::still(place.clone(), What::Kept, detail));
+    }
+}
+
+/// Entries of Tidegate, a person's script around it, or the program's path.
+pub(crate) fn needs_program(text: &str, program: &str) -> bool {
+    settings_text::has_ours(text, program)
+        || text.contains(program)
+        || !settings_text::find_wrappers(text, program).is_empty()
 }

@@ -14,13 +14,13 @@ use tidegate_state::project::Checkout;
 
 use super::server_text::{self, Found};
 use super::{plugin, warnings};
+use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
 use crate::install::place::Place;
 use crate::install::plan::Plan;
 use crate::install::record::{Kind, Records};
 use crate::install::step::{Act, Step, What};
 use crate::install::target::Target;
-use crate::install::tracked::is_tracked;
 use crate::json_text::Fault;
 use crate::path::future_real_path;
 
@@ -67,7 +67,12 @@ impl Site {
             let project = client_project(&target.root).to_str()?.to_owned();
             ["projects", &project, "mcpServers"].map(str::to_owned).to_vec()
         };
-        Some(Site { place: Place { shown, file }, keys, lock: Some(lock.into()), program: target.call.clone() })
+        Some(Site {
+            place: Place { shown, file },
+            keys,
+            lock: Some(lock.into()),
+            program: target.call.clone(),
+        })
     }
 
     /// Every teammate's own program: on their `PATH`, since this file has no other place to look.
@@ -82,7 +87,7 @@ impl Site {
             return Ok(Found::Nothing);
         }
         let found = server_text::find_entry(&text, &self.keys, &self.program);
-        found.map_err(|fault| self.place.refused(&fault, ""))
+        found.map_err(|fault| self.place.refused(&fault, Bilingual::default()))
     }
 }
 
@@ -122,9 +127,13 @@ pub(crate) fn plan_server(target: &Target, plan: &mut Plan) -> Result<(), CliErr
         return Ok(());
     }
     match site.find() {
-        Ok(Found::Ours) => plan.steps.push(Step::still(place, What::Unchanged, "memory tools there already")),
+        Ok(Found::Ours) => plan.steps.push(Step::still(place, What::Unchanged, registered())),
         Ok(Found::Theirs) => {
-            let detail = format!("a server called `{}` is there; kept yours", server_text::NAME);
+            let name = server_text::NAME;
+            let detail = both!(
+                "kept your MCP server `{name}`; Claude has no memory tools",
+                "既存のMCPサーバー `{name}` を残しました。Claudeは記録を検索できません"
+            );
             plan.steps.push(Step::still(place, What::Kept, detail));
         }
         Ok(Found::Nothing) => {
@@ -132,39 +141,55 @@ pub(crate) fn plan_server(target: &Target, plan: &mut Plan) -> Result<(), CliErr
             let old = place.read()?;
             // Refused files are the client's to mend: everything else works without the tools.
             if let Err(fault) = server_text::add_entry(old.as_deref(), &site.keys, &entry) {
-                let detail = format!("{}:{}: {}; without memory tools", fault.line, fault.column, fault.what);
-                plan.steps.push(Step::still(place, What::Kept, detail));
+                let (line, column) = (fault.line, fault.column);
+                plan.steps.push(Step::still(
+                    place,
+                    What::Kept,
+                    not_registered(&format!("{line}:{column}: {}", fault.what)),
+                ));
                 return Ok(());
             }
             if let Err(error) = place.check_writable() {
-                let detail = format!("{}; without memory tools", error.message());
-                plan.steps.push(Step::still(place, What::Kept, detail));
+                plan.steps.push(Step::still(place, What::Kept, not_registered(error.message())));
                 return Ok(());
             }
             let outline = server_text::draw_outline(old.as_deref(), &site.keys);
             plan.record.note_outline(&place.file, outline, plan.now);
             plan.make_folders(place.file.parent());
-            plan.steps.push(site.step(old, Edit::Add(entry), "memory tools registered"));
+            plan.steps.push(site.step(old, Edit::Add(entry), registered()));
         }
         Err(error) => {
-            let detail = format!("{}; without memory tools", error.message());
-            plan.steps.push(Step::still(place, What::Kept, detail));
+            plan.steps.push(Step::still(place, What::Kept, not_registered(error.message())));
         }
     }
     Ok(())
 }
 
+fn registered() -> Bilingual {
+    both!(
+        "MCP server: Claude can search earlier conversations",
+        "MCPサーバー: Claudeが過去の会話を検索できます"
+    )
+}
+
+fn not_registered(why: &str) -> Bilingual {
+    both!("Claude has no memory tools: {why}", "Claudeは記録を検索できません: {why}")
+}
+
 /// Two servers would give the model every tool twice.
-fn registered_elsewhere(target: &Target) -> Option<String> {
+fn registered_elsewhere(target: &Target) -> Option<Bilingual> {
     let settings = warnings::read_settings(target);
     let host = target.env.place.host();
     if let Some(plugin) = plugin::find_plugin(&settings, host.as_deref()).filter(|_| !target.shared) {
-        return Some(format!("the plugin {} brings the memory tools", plugin.id));
+        let id = plugin.id;
+        return Some(both!("the plugin {id} has the MCP server", "MCPサーバーはプラグイン {id} にあります"));
     }
     let is_team = !target.shared
         && !target.is_user
         && Site::shared(target).find().is_ok_and(|found| found == Found::Ours);
-    is_team.then(|| "the team's .mcp.json registers the memory tools".to_owned())
+    is_team.then(|| {
+        both!("your team's .mcp.json has the MCP server", "MCPサーバーはチームの .mcp.json にあります")
+    })
 }
 
 pub(crate) fn plan_server_back(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), CliError> {
@@ -192,21 +217,20 @@ pub(crate) fn plan_server_back(target: &Target, records: &Records, plan: &mut Pl
             Some(kept) => kept.original.clone(),
             None => server_text::draw_outline(old.as_deref(), &site.keys),
         };
-        let is_committed = target.checkout.as_ref().is_some_and(|it| is_tracked(it, &place.file));
-        let otherwise = is_committed.then(|| "{}\n".to_owned());
+        let otherwise = target.is_committed(&place).then(|| "{}\n".to_owned());
         let edit = Edit::Remove { outline, otherwise };
         if let Err(error) = place.check_writable() {
-            plan.steps.push(Step::still(place, What::Kept, error.message()));
+            plan.steps.push(Step::still(place, What::Kept, Bilingual::data(error.message())));
             continue;
         }
         plan.folders.extend(place.file.parent().into_iter().flat_map(Path::ancestors).map(Path::to_owned));
-        plan.steps.push(site.step(old, edit, "memory tools removed"));
+        plan.steps.push(site.step(old, edit, both!("MCP server removed", "MCPサーバーを削除")));
     }
     Ok(())
 }
 
 impl Site {
-    fn step(self, old: Option<String>, edit: Edit, detail: &str) -> Step {
+    fn step(self, old: Option<String>, edit: Edit, detail: Bilingual) -> Step {
         let what = if matches!(edit, Edit::Add(_)) { What::Written } else { What::Removed };
         let change = ServerChange { keys: self.keys, program: self.program, edit, lock: self.lock };
         Step::of_kind(self.place, what, detail, Act::Server { old, change }, Kind::Server)
@@ -230,12 +254,15 @@ impl ServerChange {
         let _lock = self.lock.as_deref().map(ClientLock::take).transpose()?;
         let old = read_if_there(file)?;
         let new = self.apply(old.as_deref());
-        let new = new.map_err(|fault| io::Error::other(format!("{}:{}: {}", fault.line, fault.column, fault.what)))?;
+        let new = new
+            .map_err(|fault| io::Error::other(format!("{}:{}: {}", fault.line, fault.column, fault.what)))?;
         match (old, new) {
             (old, new) if old == new => Ok(()),
             (Some(old), Some(new)) => replace::durable_if(file, new.as_bytes(), |path| {
                 let is_same = read_if_there(path)?.as_ref() == Some(&old);
-                is_same.then_some(()).ok_or_else(|| io::Error::other("it changed in this moment; run this again"))
+                is_same
+                    .then_some(())
+                    .ok_or_else(|| io::Error::other("it changed in this moment; run this again"))
             }),
             // Only its owner may read what the client will write there.
             (None, Some(new)) => replace::copy(file, new.as_bytes()),

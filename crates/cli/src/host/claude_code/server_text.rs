@@ -160,7 +160,8 @@ mod tests {
         value["projects"]["/home/me/app"]["hasTrustDialogAccepted"] = json!(true);
         let rewritten = serde_json::to_string_pretty(&value).unwrap();
         let left = remove_entry(&rewritten, &keys(), PROGRAM, outline.as_deref()).unwrap().unwrap();
-        let expected = json!({ "numStartups": 4, "projects": { "/home/me/app": { "hasTrustDialogAccepted": true } } });
+        let expected =
+            json!({ "numStartups": 4, "projects": { "/home/me/app": { "hasTrustDialogAccepted": true } } });
         assert_eq!(serde_json::from_str::<Value>(&left).unwrap(), expected);
         // A server that was added next to it keeps the list.
         value["projects"]["/home/me/app"]["mcpServers"]["other"] = json!({ "command": "x" });
@@ -170,7 +171,8 @@ mod tests {
 
     #[test]
     fn a_server_of_that_name_is_theirs() {
-        let own = json!({ "mcpServers": { "tidegate": { "command": "python3", "args": ["mine.py"] } } }).to_string();
+        let own = json!({ "mcpServers": { "tidegate": { "command": "python3", "args": ["mine.py"] } } })
+            .to_string();
         let keys = ["mcpServers".to_owned()];
         assert_eq!(find_entry(&own, &keys, PROGRAM), Ok(Found::Theirs));
         assert_eq!(add_entry(Some(&own), &keys, &make_entry(PROGRAM)).unwrap(), own);

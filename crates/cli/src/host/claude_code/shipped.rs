@@ -48,7 +48,13 @@ macro_rules! skill {
     ($name:literal, $part:ident, $folder:literal) => {
         Skill {
             name: $name,
-            text: include_str!(concat!("../../../../../plugin/parts/", $folder, "/skills/", $name, "/SKILL.md")),
+            text: include_str!(concat!(
+                "../../../../../plugin/parts/",
+                $folder,
+                "/skills/",
+                $name,
+                "/SKILL.md"
+            )),
             part: Some(Part::$part),
         }
     };

@@ -9,8 +9,8 @@ use crate::feature::Feature;
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs};
 use crate::feature::marks::{Mark as AnyMark, Marks};
-use crate::feature::session::marks::Mark;
 use crate::feature::session::facts::SessionFacts;
+use crate::feature::session::marks::Mark;
 use crate::text::lang::Lang;
 
 pub struct Room;

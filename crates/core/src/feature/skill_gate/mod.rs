@@ -191,8 +191,7 @@ fn deny_edit(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -
 /// Nobody can invoke a skill that is not there: the person has to install it, or to work without the gate.
 fn deny_for_missing(facts: &Facts<'_>, file: &str, shown: &str, gone: &[&str]) -> Verdict {
     let skills = name_a_few(gone);
-    let (noun, are, them) =
-        if gone.len() == 1 { ("skill", "is", "it") } else { ("skills", "are", "them") };
+    let (noun, are, them) = if gone.len() == 1 { ("skill", "is", "it") } else { ("skills", "are", "them") };
     let reason = format!(
         "Tell the person that the {noun} {skills} {are} not installed: {shown} may be edited only after {them}, and no \
          folder of skills has {them}. Writing the file another way does not help."

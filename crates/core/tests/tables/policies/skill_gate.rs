@@ -17,7 +17,13 @@ pub(super) static SKILL_GATE: Room = Room {
         case.put("tool_input", json!({"file_path": "/p/f"}));
         file(case, "code");
     },
-    given: &[("file", file), ("settings", settings), ("thread", thread), ("to", to), ("installed", installed)],
+    given: &[
+        ("file", file),
+        ("settings", settings),
+        ("thread", thread),
+        ("to", to),
+        ("installed", installed),
+    ],
     ..plain("skill-gate")
 };
 

@@ -83,7 +83,8 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
 /// Tidegate's skills must not cost others their descriptions.
 fn check_listing(seen: &Gathered, found: &mut Findings) {
     let project = seen.project.as_ref().map(|root| root.join(".claude"));
-    let folders: Vec<&Path> = [project.as_deref(), seen.client.folder.as_deref()].into_iter().flatten().collect();
+    let folders: Vec<&Path> =
+        [project.as_deref(), seen.client.folder.as_deref()].into_iter().flatten().collect();
     let listing = Listing::read(&folders, &seen.client.settings);
     if listing.ours == 0 || listing.total() <= listing.budget {
         return;
