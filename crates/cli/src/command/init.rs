@@ -140,31 +140,30 @@ fn page_of(args: &Args, target: &Target, executed: &Executed, preset: &str, reco
         return summary::diff_page(steps, target);
     }
     let mut page = Page::new();
-    let changes = summary::change_list(steps, target);
+    let changes = summary::change_table(steps, target);
     let place = tilde(&target.root, target.env.place.home.as_deref());
-    if changes.is_empty() {
-        page.paragraph(both!(
+    match changes {
+        None => page.paragraph(both!(
             "Nothing to change: Tidegate is installed in {place}.",
             "変更はありません。{place} にインストール済みです。"
-        ));
-    } else if args.report.dry_run {
-        page.paragraph(both!(
-            "`tidegate init` would change this for {place}:",
-            "`tidegate init` は {place} に次の変更をします:"
-        ));
-        page.indented(|page| page.pairs(changes));
-        page.paragraph(both!(
-            "The full text: `tidegate init --diff`. Undo: `tidegate uninstall`.",
-            "全文: `tidegate init --diff`。元に戻す: `tidegate uninstall`。"
-        ));
-    } else if args.status_line {
-        page.paragraph(both!(
+        )),
+        Some(changes) if args.report.dry_run => {
+            page.paragraph(both!(
+                "`tidegate init` would change this for {place}:",
+                "`tidegate init` は {place} に次の変更をします:"
+            ));
+            page.indented(|page| page.table(changes));
+            page.paragraph(both!(
+                "The full text: `tidegate init --diff`. Undo: `tidegate uninstall`.",
+                "全文: `tidegate init --diff`。元に戻す: `tidegate uninstall`。"
+            ));
+        }
+        Some(_) if args.status_line => page.paragraph(both!(
             "Added the status line to {file}.",
             "{file} にステータスラインを追加しました。",
             file = own_settings(target)
-        ));
-    } else {
-        installed(&mut page, target, &place, preset);
+        )),
+        Some(_) => installed(&mut page, target, &place, preset),
     }
     summary::list_kept(&mut page, steps, target);
     if !executed.is_changed || args.status_line {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::Outcome;
-use crate::bilingual::both;
+use crate::bilingual::{Bilingual, both};
 use crate::install::arguments::{InstallReport, InstallTarget};
 use crate::install::remains::{self, Remains};
 use crate::install::summary::{self, tilde};
@@ -65,40 +65,40 @@ fn page_of(args: &Args, target: &Target, executed: &Executed, remains: &Remains,
         return summary::diff_page(steps, target);
     }
     let mut page = Page::new();
-    let changes = summary::change_list(steps, target);
     let place = if target.is_user {
         both!("your own settings", "自分用の設定")
     } else {
-        let folder = tilde(&target.root, target.env.place.home.as_deref());
-        both!("{folder}", "{folder}")
+        Bilingual::data(tilde(&target.root, target.env.place.home.as_deref()))
     };
-    if changes.is_empty() {
-        page.paragraph(both!(
+    let Bilingual { en, ja } = place;
+    match summary::change_table(steps, target) {
+        None => page.paragraph(both!(
             "Tidegate is not installed in {en}.",
-            "Tidegateは {ja} にインストールされていません。",
-            en = place.en,
-            ja = place.ja
-        ));
-    } else if args.report.dry_run {
-        page.paragraph(both!(
-            "`tidegate uninstall` would change this in {en}:",
-            "`tidegate uninstall` は {ja} に次の変更をします:",
-            en = place.en,
-            ja = place.ja
-        ));
-        page.indented(|page| page.pairs(changes));
-        page.paragraph(both!(
-            "The full text: `tidegate uninstall --diff`.",
-            "全文: `tidegate uninstall --diff`。"
-        ));
-    } else {
-        page.paragraph(both!(
-            "Removed Tidegate from {en}.",
-            "{ja} からTidegateを外しました。",
-            en = place.en,
-            ja = place.ja
-        ));
-        page.indented(|page| page.pairs(changes));
+            "Tidegateは {ja} にインストールされていません。"
+        )),
+        Some(changes) if args.report.dry_run => {
+            page.paragraph(both!(
+                "`tidegate uninstall` would change this in {en}:",
+                "`tidegate uninstall` は {ja} に次の変更をします:"
+            ));
+            page.indented(|page| page.table(changes));
+            page.paragraph(both!(
+                "The full text: `tidegate uninstall --diff`.",
+                "全文: `tidegate uninstall --diff`。"
+            ));
+        }
+        Some(_) => {
+            page.paragraph(both!(
+                "Removed Tidegate from {en}. Files that you did not change are as they were before.",
+                "{ja} からTidegateを外しました。変更していないファイルは元のとおりです。"
+            ));
+            if target.shared {
+                page.paragraph(both!(
+                    "Commit the changes for your team.",
+                    "チームのために変更をコミットしてください。"
+                ));
+            }
+        }
     }
     summary::list_kept(&mut page, steps, target);
     if purged {

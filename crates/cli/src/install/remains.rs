@@ -79,7 +79,7 @@ impl Remains {
                 None => (both!("recorded conversations ({bytes})", "記録した会話（{bytes}）"), path),
             });
         }
-        if let Some((bytes, path)) = self.state.as_ref().map(at) {
+        if let Some((bytes, path)) = self.state.as_ref().filter(|state| state.bytes > 0).map(at) {
             lines.push((
                 both!("journal and session state ({bytes})", "ジャーナルとセッションの状態（{bytes}）"),
                 path,
@@ -100,15 +100,22 @@ impl Remains {
             page.indented(|page| {
                 page.pairs(data_lines.into_iter().map(|(what, path)| (what.into(), data(path))))
             });
-            page.labelled(
-                Text::from(both!("Delete", "削除")).strong(),
-                both!(
-                    "`tidegate uninstall --purge` (all of this, asks first) or `tidegate memory forget project .` (this project's conversations)",
-                    "`tidegate uninstall --purge`（上のすべて。確認あり）、または `tidegate memory forget project .`（このプロジェクトの会話だけ）"
-                ),
-            );
+            page.labelled(Text::from(both!("Delete", "削除")).strong(), self.way_to_delete());
         }
         self.list_notes(page, target);
+    }
+
+    fn way_to_delete(&self) -> Bilingual {
+        if self.exchanges == Some(0) || self.memory.is_none() {
+            return both!(
+                "`tidegate uninstall --purge`, which asks first",
+                "`tidegate uninstall --purge`（確認あり）"
+            );
+        }
+        both!(
+            "`tidegate uninstall --purge` (all of it, asks first), or `tidegate memory forget project .` (this project's exchanges)",
+            "`tidegate uninstall --purge`（すべて。確認あり）、または `tidegate memory forget project .`（このプロジェクトのやり取りだけ）"
+        )
     }
 
     pub(crate) fn list_notes(&self, page: &mut Page, target: &Target) {

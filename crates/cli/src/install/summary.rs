@@ -12,6 +12,7 @@ use super::target::Target;
 use crate::bilingual::{Bilingual, both};
 use crate::print;
 use crate::print::page::Page;
+use crate::print::table::{Column, Table};
 use crate::print::text::{Text, data};
 
 /// For machines, before and after.
@@ -56,27 +57,38 @@ pub(crate) fn diff_page(steps: &[Step], target: &Target) -> Page {
     page
 }
 
-/// One line per file, or per folder of shipped files.
-pub(crate) fn change_list(steps: &[Step], target: &Target) -> Vec<(Text, Text)> {
-    let mut lines: Vec<(Text, Text)> = Vec::new();
+/// One line per file, or per folder of shipped files, settings first.
+pub(crate) fn change_table(steps: &[Step], target: &Target) -> Option<Table> {
+    let mut steps: Vec<&Step> = steps.iter().filter(|step| step.changes()).collect();
+    steps.sort_by_key(|step| match step.kind {
+        Some(Kind::Settings) => 0,
+        Some(Kind::Server) => 1,
+        Some(_) => 2,
+        None => 3,
+    });
+    let mut lines: Vec<(String, Bilingual)> = Vec::new();
     let mut folders: BTreeMap<(String, bool), Vec<String>> = BTreeMap::new();
-    for step in steps.iter().filter(|step| step.changes()) {
+    for step in steps {
         let path = shown_path(&step.place, target);
         match (&step.act, step.kind) {
             (Act::Text { new, .. }, Some(Kind::Shipped)) => {
                 let (folder, name) = shipped_name(&path);
                 folders.entry((folder, new.is_none())).or_default().push(name);
             }
-            _ => lines.push((data(path), step.detail.clone().into())),
+            _ => lines.push((path, step.detail.clone())),
         }
     }
     for ((folder, are_removed), names) in folders {
         let names = names.join(", ");
         let what =
             if are_removed { both!("removes {names}", "{names} を削除") } else { Bilingual::data(names) };
-        lines.push((data(folder), what.into()));
+        lines.push((folder, what));
     }
-    lines
+    let mut table = Table::new([Column::text(data("")), Column::text(data(""))]);
+    for (path, what) in &lines {
+        table.row([data(path), what.clone().into()]);
+    }
+    (!lines.is_empty()).then_some(table)
 }
 
 /// `.claude/skills/` and `compound`, of `.claude/skills/compound/SKILL.md`.
@@ -114,7 +126,7 @@ pub(crate) fn tilde(path: &Path, home: Option<&Path>) -> String {
 /// `1.2 MB`, in powers of ten as file managers show it.
 pub(crate) fn size(bytes: u64) -> String {
     match bytes {
-        0..1_000 => format!("{bytes} bytes"),
+        0..1_000 => format!("{bytes} B"),
         1_000..1_000_000 => format!("{} KB", bytes.div_ceil(1_000)),
         1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
         _ => format!("{:.1} GB", bytes as f64 / 1e9),
@@ -127,10 +139,7 @@ mod tests {
 
     #[test]
     fn sizes_and_paths_are_short() {
-        assert_eq!(
-            [0, 999, 1_000, 1_001, 1_250_000].map(size),
-            ["0 bytes", "999 bytes", "1 KB", "2 KB", "1.2 MB"]
-        );
+        assert_eq!([0, 999, 1_000, 1_001, 1_250_000].map(size), ["0 B", "999 B", "1 KB", "2 KB", "1.2 MB"]);
         let home = Some(Path::new("/home/me"));
         assert_eq!(tilde(Path::new("/home/me/code"), home), "~/code");
         assert_eq!(tilde(Path::new("/home/me"), home), "~");

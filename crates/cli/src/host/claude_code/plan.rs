@@ -240,15 +240,15 @@ fn plan_settings_back(target: &Target, place: Place, plan: &mut Plan) -> Result<
     };
     let is_emptied = left.is_none() && target.is_committed(&place);
     let left = if is_emptied { Some("{}\n".to_owned()) } else { left };
-    let detail = if is_emptied {
-        both!(
-            "hooks removed; left as `{{}}`, since git tracks it",
-            "フックを削除。gitで管理されているため `{{}}` を残します"
-        )
-    } else {
-        both!("hooks and status line removed", "フックとステータスラインを削除")
-    };
+    let detail = both!("hooks and status line removed", "フックとステータスラインを削除");
     let removed = plan.give_back(place.clone(), Kind::Settings, old, left, detail)?;
+    if is_emptied {
+        let detail = both!(
+            "git tracks it, so it stays as `{{}}`; delete it if you do not need it",
+            "gitで管理されているため `{{}}` として残します。不要なら削除してください"
+        );
+        plan.steps.push(Step::still(place.clone(), What::Kept, detail));
+    }
     name_wrappers(target, &place, plan);
     if !removed {
         plan.steps.push(Step::still(place, What::Unchanged, nothing));

@@ -7,9 +7,20 @@ use crate::error::CliError;
 
 /// Without other members.
 pub(super) fn object(properties: Value, required: &[&str]) -> Value {
-    let mut schema = json!({ "type": "object", "required": required, "additionalProperties": false });
+    let mut schema = json!({ "type": "object", "additionalProperties": false });
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
     schema["properties"] = properties;
     schema
+}
+
+/// The members of an object and their types, and nothing about what is in them.
+pub(super) fn outline(schema: &Value) -> Value {
+    let members = schema["properties"].as_object().into_iter().flatten();
+    let types: Map<String, Value> =
+        members.map(|(name, member)| (name.clone(), json!({ "type": member["type"] }))).collect();
+    json!({ "type": "object", "required": schema["required"], "properties": types })
 }
 
 pub(super) fn text(description: &str) -> Value {
@@ -41,34 +52,31 @@ pub(super) fn list(items: &Value, description: &str) -> Value {
 pub(super) fn limit(usual: usize, most: usize) -> Value {
     json!({
         "type": "integer", "minimum": 1, "maximum": most, "default": usual,
-        "description": "At most so many",
+        "description": "At most this many",
     })
 }
 
 /// Start of a page.
 pub(super) fn after() -> Value {
-    text("For the next page: the `next` of the page before")
+    text("The `next` of the page before")
 }
 
 pub(super) fn since() -> Value {
-    text("Only from then on: 2026-11-15, 2026-11-15T11:51:28Z (both UTC), or 7d, 12h, 30m ago")
+    text("Not earlier than 2026-11-15, 2026-11-15T11:51:28Z or 7d, 12h, 30m ago")
 }
 
 pub(super) fn until() -> Value {
-    text("Only until then, in the same forms; a day is meant as a whole")
+    text("Not later; a whole day")
 }
 
 /// Annotations of tools that only read.
 pub(super) fn reads() -> Value {
-    json!({ "readOnlyHint": true, "idempotentHint": true, "openWorldHint": false })
+    json!({ "readOnlyHint": true, "openWorldHint": false })
 }
 
 /// Annotations of tools that write. None of them deletes anything.
 pub(super) fn writes(again_is_the_same: bool) -> Value {
-    json!({
-        "readOnlyHint": false, "destructiveHint": false,
-        "idempotentHint": again_is_the_same, "openWorldHint": false,
-    })
+    json!({ "destructiveHint": false, "idempotentHint": again_is_the_same, "openWorldHint": false })
 }
 
 /// Supports only the forms above.
