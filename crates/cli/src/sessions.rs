@@ -23,6 +23,7 @@ use tidegate_state::place::StateDir;
 use tidegate_state::session::{bridge, marks};
 use tidegate_state::{clock, config};
 
+use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
 use crate::language;
 use crate::project_root;
@@ -100,9 +101,10 @@ impl Here {
             .position(|session| session.marks.session.root.as_deref().map(Path::new) == self.root.as_deref());
         match here {
             Some(newest) => Ok(all.swap_remove(newest)),
-            None if all.is_empty() => Err(CliError::new("no session has been seen yet").hint(
-                "`tidegate init --project .` installs the hooks; then start the client in this project",
-            )),
+            None if all.is_empty() => {
+                Err(CliError::new(both!("no session has been seen yet", "セッションはまだありません"))
+                    .hint(self.way_to_a_session()))
+            }
             None => {
                 let listed: Vec<String> = all
                     .iter()
@@ -121,6 +123,21 @@ impl Here {
                 ))
                 .hint("name one with --session"))
             }
+        }
+    }
+
+    fn way_to_a_session(&self) -> Bilingual {
+        let installs = [self.root.clone(), self.env.place.host()];
+        if installs.iter().flatten().any(|folder| project_root::is_installed(&self.env, folder)) {
+            both!(
+                "start `claude` in this project, trust the folder and send a prompt",
+                "このプロジェクトで `claude` を起動し、フォルダを信頼して、何か入力してください"
+            )
+        } else {
+            both!(
+                "run `tidegate init`, then start `claude` in this project",
+                "`tidegate init` を実行してから、このプロジェクトで `claude` を起動してください"
+            )
         }
     }
 

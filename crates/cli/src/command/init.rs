@@ -140,30 +140,30 @@ fn page_of(args: &Args, target: &Target, executed: &Executed, preset: &str, reco
         return summary::diff_page(steps, target);
     }
     let mut page = Page::new();
-    let changes = summary::change_table(steps, target);
+    let changes = summary::list_changes(steps, target);
     let place = tilde(&target.root, target.env.place.home.as_deref());
     match changes {
-        None => page.paragraph(both!(
+        changes if changes.is_empty() => page.paragraph(both!(
             "Nothing to change: Tidegate is installed in {place}.",
             "変更はありません。{place} にインストール済みです。"
         )),
-        Some(changes) if args.report.dry_run => {
+        changes if args.report.dry_run => {
             page.paragraph(both!(
                 "`tidegate init` would change this for {place}:",
                 "`tidegate init` は {place} に次の変更をします:"
             ));
-            page.indented(|page| page.table(changes));
+            changes.into_iter().for_each(|change| page.item(change));
             page.paragraph(both!(
                 "The full text: `tidegate init --diff`. Undo: `tidegate uninstall`.",
                 "全文: `tidegate init --diff`。元に戻す: `tidegate uninstall`。"
             ));
         }
-        Some(_) if args.status_line => page.paragraph(both!(
+        _ if args.status_line => page.paragraph(both!(
             "Added the status line to {file}.",
             "{file} にステータスラインを追加しました。",
             file = own_settings(target)
         )),
-        Some(_) => installed(&mut page, target, &place, preset),
+        _ => installed(&mut page, target, &place, preset),
     }
     summary::list_kept(&mut page, steps, target);
     if !executed.is_changed || args.status_line {
@@ -173,9 +173,16 @@ fn page_of(args: &Args, target: &Target, executed: &Executed, preset: &str, reco
     page.labelled(label(both!("Records", "記録")), recording(target, records));
     if target.shared {
         page.labelled(label(both!("Team", "チーム")), both!(
-            "commit .claude, .mcp.json and .gitignore. Teammates with tidegate are told at their first session that it records.",
+            "commit .claude, .mcp.json and .gitignore. Teammates who have tidegate hear at their first session that it records.",
             ".claude、.mcp.json、.gitignore をコミットしてください。tidegateを入れているメンバーには、最初のセッションで記録について知らせます。"
         ));
+    }
+    if let Some(backup) = &executed.backup {
+        let folder = tilde(backup, target.env.place.home.as_deref());
+        page.labelled(
+            label(both!("Backup", "控え")),
+            both!("your files as they were: {folder}", "元のファイル: {folder}"),
+        );
     }
     page.labelled(label(both!("Undo", "元に戻す")), data(format!("`{}`", undo(target))));
     page.labelled(label(both!("Next", "次に")), next(target));

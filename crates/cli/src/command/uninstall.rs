@@ -71,23 +71,23 @@ fn page_of(args: &Args, target: &Target, executed: &Executed, remains: &Remains,
         Bilingual::data(tilde(&target.root, target.env.place.home.as_deref()))
     };
     let Bilingual { en, ja } = place;
-    match summary::change_table(steps, target) {
-        None => page.paragraph(both!(
+    match summary::list_changes(steps, target) {
+        changes if changes.is_empty() => page.paragraph(both!(
             "Tidegate is not installed in {en}.",
             "Tidegateは {ja} にインストールされていません。"
         )),
-        Some(changes) if args.report.dry_run => {
+        changes if args.report.dry_run => {
             page.paragraph(both!(
                 "`tidegate uninstall` would change this in {en}:",
                 "`tidegate uninstall` は {ja} に次の変更をします:"
             ));
-            page.indented(|page| page.table(changes));
+            changes.into_iter().for_each(|change| page.item(change));
             page.paragraph(both!(
                 "The full text: `tidegate uninstall --diff`.",
                 "全文: `tidegate uninstall --diff`。"
             ));
         }
-        Some(_) => {
+        _ => {
             page.paragraph(both!(
                 "Removed Tidegate from {en}. Files that you did not change are as they were before.",
                 "{ja} からTidegateを外しました。変更していないファイルは元のとおりです。"

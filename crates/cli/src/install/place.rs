@@ -68,6 +68,9 @@ impl Place {
 
     /// Refuses a file that its owner made read-only, although replacing it would work.
     pub(crate) fn check_writable(&self) -> Result<(), CliError> {
+        if self.file.is_symlink() && !self.file.exists() {
+            return Err(dangling_link(&self.shown, &fs::read_link(&self.file).unwrap_or_default()));
+        }
         // A link's target is replaced in place.
         check_folder(&real_path(&self.file))?;
         let locked = fs::metadata(&self.file).is_ok_and(|found| found.permissions().readonly());

@@ -165,7 +165,7 @@ pub(crate) fn plan_init(target: &Target, choice: &Choice<'_>, records: &Records)
     }
     plan_ignore(target, records, &mut plan)?;
     claude_code::plan::plan_entries(target, &mut plan)?;
-    claude_code::server::plan_server(target, &mut plan)?;
+    claude_code::server::plan_server(target, records, &mut plan)?;
     plan.keep_their_folders();
     Ok(plan)
 }
@@ -311,6 +311,10 @@ fn plan_exclude(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
     };
     let new = block.add(old.as_deref());
     let without_us = old.as_deref().and_then(|old| block.remove(old));
+    // Another worktree wrote the same block: whoever goes last takes it out.
+    if old.as_ref() == Some(&new) && plan.record.of(&place.file).is_none() {
+        plan.record.note(&place.file, Kind::Ignore, None, without_us.clone(), &new, plan.now);
+    }
     let details = (
         both!("keeps Tidegate's files out of `git status`", "Tidegateのファイルを `git status` に出さない"),
         both!("patterns are there already", "パターンは記載済み"),

@@ -97,9 +97,9 @@ impl Remains {
         if !data_lines.is_empty() {
             page.gap();
             page.paragraph(both!("Still on this machine:", "このマシンに残っているもの:"));
-            page.indented(|page| {
-                page.pairs(data_lines.into_iter().map(|(what, path)| (what.into(), data(path))))
-            });
+            for (what, path) in data_lines {
+                page.item(Text::from(what) + data(": ") + data(path));
+            }
             page.labelled(Text::from(both!("Delete", "削除")).strong(), self.way_to_delete());
         }
         self.list_notes(page, target);

@@ -12,7 +12,6 @@ use super::target::Target;
 use crate::bilingual::{Bilingual, both};
 use crate::print;
 use crate::print::page::Page;
-use crate::print::table::{Column, Table};
 use crate::print::text::{Text, data};
 
 /// For machines, before and after.
@@ -58,7 +57,7 @@ pub(crate) fn diff_page(steps: &[Step], target: &Target) -> Page {
 }
 
 /// One line per file, or per folder of shipped files, settings first.
-pub(crate) fn change_table(steps: &[Step], target: &Target) -> Option<Table> {
+pub(crate) fn list_changes(steps: &[Step], target: &Target) -> Vec<Text> {
     let mut steps: Vec<&Step> = steps.iter().filter(|step| step.changes()).collect();
     steps.sort_by_key(|step| match step.kind {
         Some(Kind::Settings) => 0,
@@ -84,11 +83,7 @@ pub(crate) fn change_table(steps: &[Step], target: &Target) -> Option<Table> {
             if are_removed { both!("removes {names}", "{names} を削除") } else { Bilingual::data(names) };
         lines.push((folder, what));
     }
-    let mut table = Table::new([Column::text(data("")), Column::text(data(""))]);
-    for (path, what) in &lines {
-        table.row([data(path), what.clone().into()]);
-    }
-    (!lines.is_empty()).then_some(table)
+    lines.into_iter().map(|(path, what)| data(path).strong() + data(": ") + what).collect()
 }
 
 /// `.claude/skills/` and `compound`, of `.claude/skills/compound/SKILL.md`.

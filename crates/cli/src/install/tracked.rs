@@ -15,8 +15,19 @@ pub(crate) fn is_tracked(checkout: &Checkout, file: &Path) -> bool {
     let Ok(index) = bounded::read(&checkout.git.join("index"), LARGEST) else { return false };
     let version = index.get(4..8).map(|bytes| u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
     let is_whole = matches!(version, Some(2 | 3)) && !contains(&index, b"link");
-    let path = [below.as_os_str().as_encoded_bytes(), b"\0"].concat();
-    !is_whole || contains(&index, &path)
+    !is_whole || has_path(&index, below.as_os_str().as_encoded_bytes())
+}
+
+/// A path ends with a zero and begins after its length; in version 3 two more bytes may lie between.
+fn has_path(index: &[u8], path: &[u8]) -> bool {
+    let length = path.len().min(0xfff);
+    let is_length = |at: Option<usize>| {
+        let bytes = at.and_then(|at| index.get(at..at + 2));
+        bytes.is_some_and(|bytes| usize::from(u16::from_be_bytes([bytes[0], bytes[1]]) & 0xfff) == length)
+    };
+    let whole = [path, b"\0"].concat();
+    let found = index.windows(whole.len()).enumerate().filter(|(_, window)| *window == whole);
+    found.map(|(at, _)| at).any(|at| is_length(at.checked_sub(2)) || is_length(at.checked_sub(4)))
 }
 
 fn contains(text: &[u8], part: &[u8]) -> bool {

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -36,12 +37,21 @@ struct Journal {
 /// How often a late hook is asked again.
 const PATIENCE: usize = 30;
 
+/// Private, or it would be restricted and reported.
+fn tell_of_recording(state: &Path) {
+    fs::create_dir_all(state.join("told")).expect("a new folder");
+    fs::write(state.join("told/recording"), "").expect("a new file");
+    fs::set_permissions(state, fs::Permissions::from_mode(0o700)).expect("our own folder");
+}
+
 impl Sandbox {
     pub(crate) fn new() -> Sandbox {
         let folder = tempfile::tempdir().expect("a temporary folder");
         for name in ["home", "project"] {
             fs::create_dir(folder.path().join(name)).expect("a new folder");
         }
+        // The person knows that they are recorded; whoever does not is told once.
+        tell_of_recording(&folder.path().join("state"));
         let at = |name: &str| folder.path().join(name).into_os_string();
         let variables = BTreeMap::from([
             ("HOME", at("home")),

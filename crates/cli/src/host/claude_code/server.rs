@@ -18,7 +18,7 @@ use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
 use crate::install::place::Place;
 use crate::install::plan::Plan;
-use crate::install::record::{Kind, Records};
+use crate::install::record::{Kind, Record, Records};
 use crate::install::step::{Act, Step, What};
 use crate::install::target::Target;
 use crate::json_text::Fault;
@@ -81,6 +81,30 @@ impl Site {
         Site { place, keys, lock: None, program: "tidegate".to_owned() }
     }
 
+    /// What was there before any install. The last one to go takes out what another one added around its entry.
+    fn outline(&self, text: Option<&str>, target: &Target, others: &[Record]) -> Option<String> {
+        let own = server_text::draw_outline(text, &self.keys)?;
+        let host = target.env.place.host();
+        for other in others {
+            let Some(kept) = other.of(&self.place.file) else { continue };
+            let before = kept.original.as_deref()?;
+            let is_alike = host.as_ref().is_some_and(|host| *host == other.target) == target.is_user;
+            if is_alike && server_text::draw_outline(Some(before), &self.keys[..1]).as_deref() == Some("{}") {
+                return Some("{}".to_owned());
+            }
+        }
+        Some(own)
+    }
+
+    /// The link moved, or the program that the entry starts is gone. One that a person registered stays.
+    fn leads_elsewhere(&self, plan: &Plan) -> bool {
+        let text = self.place.read().ok().flatten().unwrap_or_default();
+        let called = server_text::called_program(&text, &self.keys).unwrap_or_default();
+        let is_ours = plan.record.of(&self.place.file).is_some();
+        called != self.program
+            && (is_ours || Path::new(&called).is_absolute() && !Path::new(&called).exists())
+    }
+
     fn find(&self) -> Result<Found, CliError> {
         let Some(text) = self.place.read()? else { return Ok(Found::Nothing) };
         if text.trim().is_empty() {
@@ -117,7 +141,7 @@ pub(crate) fn client_project(root: &Path) -> PathBuf {
     }
 }
 
-pub(crate) fn plan_server(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
+pub(crate) fn plan_server(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), CliError> {
     let shared = Site::shared(target);
     let site = if target.shared { Some(shared) } else { Site::own(target) };
     let Some(site) = site else { return Ok(()) };
@@ -127,7 +151,9 @@ pub(crate) fn plan_server(target: &Target, plan: &mut Plan) -> Result<(), CliErr
         return Ok(());
     }
     match site.find() {
-        Ok(Found::Ours) => plan.steps.push(Step::still(place, What::Unchanged, registered())),
+        Ok(Found::Ours) if !site.leads_elsewhere(plan) => {
+            plan.steps.push(Step::still(place, What::Unchanged, registered()));
+        }
         Ok(Found::Theirs) => {
             let name = server_text::NAME;
             let detail = both!(
@@ -136,7 +162,7 @@ pub(crate) fn plan_server(target: &Target, plan: &mut Plan) -> Result<(), CliErr
             );
             plan.steps.push(Step::still(place, What::Kept, detail));
         }
-        Ok(Found::Nothing) => {
+        Ok(Found::Nothing | Found::Ours) => {
             let entry = server_text::make_entry(&site.program);
             let old = place.read()?;
             // Refused files are the client's to mend: everything else works without the tools.
@@ -153,7 +179,7 @@ pub(crate) fn plan_server(target: &Target, plan: &mut Plan) -> Result<(), CliErr
                 plan.steps.push(Step::still(place, What::Kept, not_registered(error.message())));
                 return Ok(());
             }
-            let outline = server_text::draw_outline(old.as_deref(), &site.keys);
+            let outline = site.outline(old.as_deref(), target, &records.others(&target.root));
             plan.record.note_outline(&place.file, outline, plan.now);
             plan.make_folders(place.file.parent());
             plan.steps.push(site.step(old, Edit::Add(entry), registered()));
@@ -201,7 +227,7 @@ pub(crate) fn plan_server_back(target: &Target, records: &Records, plan: &mut Pl
         let place = site.place.clone();
         let kept = plan.record.of(&place.file).cloned();
         plan.record.forget(&place.file);
-        let is_others = |other: &crate::install::record::Record| {
+        let is_others = |other: &Record| {
             other.of(&place.file).is_some() && client_project(&other.target) == client_project(&target.root)
         };
         // Worktrees of one repository share the entry.
@@ -298,7 +324,7 @@ impl ClientLock {
                     let _ = fs::remove_dir(path);
                 }
                 Err(_) if Instant::now() > end => {
-                    return Err(io::Error::other("the client is writing it; run this again"));
+                    return Err(io::Error::other("Claude Code is writing it; run this again"));
                 }
                 // Another program's lock tells nobody when it goes.
                 Err(_) => std::thread::sleep(Duration::from_millis(20)),

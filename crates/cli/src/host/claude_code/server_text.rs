@@ -37,7 +37,14 @@ fn is_ours(entry: &Value, program: &str) -> bool {
     is_tidegate(command, program) && entry.get("args") == Some(&json!(["mcp"]))
 }
 
-/// Leaves an entry of this name as it is. `None` stands for no file.
+/// The program that Tidegate's entry starts.
+pub(crate) fn called_program(text: &str, keys: &[String]) -> Option<String> {
+    let document = Document::parse(text).ok()?;
+    let list = keys.iter().try_fold(&document.root, |node, key| node.get(key))?;
+    Some(list.get(NAME)?.get("command")?.string()?.to_owned())
+}
+
+/// Replaces an entry of this name, which the caller knows to be Tidegate's. `None` stands for no file.
 pub(crate) fn add_entry(text: Option<&str>, keys: &[String], entry: &Value) -> Result<String, Fault> {
     let text = text.filter(|text| !is_blank(text)).unwrap_or("{}\n");
     let document = Document::parse(text)?;
@@ -53,7 +60,11 @@ pub(crate) fn add_entry(text: Option<&str>, keys: &[String], entry: &Value) -> R
         node = next;
     }
     check_object(&document, node)?;
-    Ok(if node.get(NAME).is_some() { text.to_owned() } else { document.push(node, Some(NAME), entry) })
+    Ok(match node.get(NAME) {
+        Some(there) if document.value(there) == *entry => text.to_owned(),
+        Some(there) => document.replace_values(&[(there, entry.clone())]),
+        None => document.push(node, Some(NAME), entry),
+    })
 }
 
 /// Removes Tidegate's entry, and lists around it that `outline` does not have. `None`: no file is left.
@@ -163,6 +174,8 @@ mod tests {
         let expected =
             json!({ "numStartups": 4, "projects": { "/home/me/app": { "hasTrustDialogAccepted": true } } });
         assert_eq!(serde_json::from_str::<Value>(&left).unwrap(), expected);
+        let moved = add_entry(Some(&rewritten), &keys(), &make_entry("/new/tidegate")).unwrap();
+        assert_eq!(called_program(&moved, &keys()).as_deref(), Some("/new/tidegate"));
         // A server that was added next to it keeps the list.
         value["projects"]["/home/me/app"]["mcpServers"]["other"] = json!({ "command": "x" });
         let left = remove_entry(&value.to_string(), &keys(), PROGRAM, None).unwrap().unwrap();
@@ -175,7 +188,6 @@ mod tests {
             .to_string();
         let keys = ["mcpServers".to_owned()];
         assert_eq!(find_entry(&own, &keys, PROGRAM), Ok(Found::Theirs));
-        assert_eq!(add_entry(Some(&own), &keys, &make_entry(PROGRAM)).unwrap(), own);
         assert_eq!(remove_entry(&own, &keys, PROGRAM, None), Ok(Some(own)));
         for broken in ["{\"mcpServers\": 5}", "{\"a\": 1,}", "[]"] {
             assert!(add_entry(Some(broken), &keys, &make_entry(PROGRAM)).is_err(), "{broken}");

@@ -39,11 +39,8 @@ pub(crate) fn assert_holds(schema: &Value, value: &Value, place: &str) {
     }
 }
 
-/// Panics unless the outline names the members of the value and requires no other.
+/// Panics unless the value has all that the outline requires.
 pub(crate) fn assert_outlines(outline: &Value, value: &Value, place: &str) {
-    for name in value.as_object().expect("an object").keys() {
-        assert!(outline["properties"].get(name).is_some(), "{place}: {name} is new");
-    }
     for name in outline["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
         assert!(value.get(name).is_some(), "{place}: {name} is missing in {value}");
     }

@@ -15,11 +15,12 @@ pub(super) fn object(properties: Value, required: &[&str]) -> Value {
     schema
 }
 
-/// The members of an object and their types, and nothing about what is in them.
+/// The members that are always there and their types, and nothing about what is in them.
 pub(super) fn outline(schema: &Value) -> Value {
-    let members = schema["properties"].as_object().into_iter().flatten();
-    let types: Map<String, Value> =
-        members.map(|(name, member)| (name.clone(), json!({ "type": member["type"] }))).collect();
+    let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let types: Map<String, Value> = required
+        .map(|name| (name.to_owned(), json!({ "type": schema["properties"][name]["type"] })))
+        .collect();
     json!({ "type": "object", "required": schema["required"], "properties": types })
 }
 
@@ -50,10 +51,7 @@ pub(super) fn list(items: &Value, description: &str) -> Value {
 }
 
 pub(super) fn limit(usual: usize, most: usize) -> Value {
-    json!({
-        "type": "integer", "minimum": 1, "maximum": most, "default": usual,
-        "description": "At most this many",
-    })
+    json!({ "type": "integer", "minimum": 1, "maximum": most, "default": usual })
 }
 
 /// Start of a page.
@@ -62,11 +60,11 @@ pub(super) fn after() -> Value {
 }
 
 pub(super) fn since() -> Value {
-    text("Not earlier than 2026-11-15, 2026-11-15T11:51:28Z or 7d, 12h, 30m ago")
+    text("2026-11-15, 2026-11-15T11:51:28Z, or 7d, 12h, 30m ago")
 }
 
 pub(super) fn until() -> Value {
-    text("Not later; a whole day")
+    text("The same forms")
 }
 
 /// Annotations of tools that only read.
