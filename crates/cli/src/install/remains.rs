@@ -1,12 +1,13 @@
 //! What stays on the machine after an uninstall, and its deletion.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use tidegate_core::feature::CONTEXT_FOLDER;
 use tidegate_memory::memory::Memory;
+use tidegate_state::file::lock::{self, LockMode};
 use tidegate_state::place::StateDir;
 
 use super::record::Records;
@@ -161,6 +162,19 @@ impl Remains {
                 "残りは削除していません。原因を取り除いて、もう一度実行してください"
             ))
         };
+        // A worker, or an MCP server in a call, would write on into what is deleted.
+        let locks = [
+            self.state.as_ref().map(|state| state.path.join("spool/lock")),
+            self.memory.as_ref().map(|memory| memory.path.join("lock")),
+        ];
+        let mut held = Vec::new();
+        for path in locks.iter().flatten().filter(|path| path.exists()) {
+            let lock = File::open(path).and_then(|file| {
+                lock::wait(&file, path, LockMode::Exclusive)?;
+                Ok(file)
+            });
+            held.push(lock.map_err(|error| failed(path, &error))?);
+        }
         if let Some(memory) = &self.memory {
             remove(&memory.path).map_err(|error| failed(&memory.path, &error))?;
             remove_empty(memory.path.parent());
