@@ -165,7 +165,7 @@ fn page_of(args: &Args, target: &Target, executed: &Executed, preset: &str, reco
         )),
         _ => installed(&mut page, target, &place, preset),
     }
-    summary::list_kept(&mut page, steps, target);
+    summary::list_notable(&mut page, steps, target);
     if !executed.is_changed || args.status_line {
         return page;
     }

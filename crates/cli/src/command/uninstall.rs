@@ -100,7 +100,7 @@ fn page_of(args: &Args, target: &Target, executed: &Executed, remains: &Remains,
             }
         }
     }
-    summary::list_kept(&mut page, steps, target);
+    summary::list_notable(&mut page, steps, target);
     if purged {
         page.paragraph(both!(
             "Deleted everything that Tidegate recorded on this machine.",

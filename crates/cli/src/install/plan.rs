@@ -410,6 +410,7 @@ pub(crate) fn plan_uninstall(target: &Target, records: &Records) -> Result<Plan,
                 "上の階層のフォルダにインストールされています。外すには `{command}`"
             );
             step.what = What::Kept;
+            step.is_notable = true;
         }
     }
     plan.keep_their_folders();

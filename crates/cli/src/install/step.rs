@@ -26,6 +26,8 @@ pub(crate) struct Step {
     pub(crate) act: Act,
     /// If it matters.
     pub(crate) kind: Option<Kind>,
+    /// A person has to know of it, also after it was done.
+    pub(crate) is_notable: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -62,7 +64,7 @@ pub(crate) enum Act {
 
 impl Step {
     pub(crate) fn new(place: Place, what: What, detail: Bilingual, act: Act) -> Step {
-        Step { place, what, detail, act, kind: None }
+        Step { place, what, detail, act, kind: None, is_notable: what == What::Kept }
     }
 
     pub(crate) fn of_kind(place: Place, what: What, detail: Bilingual, act: Act, kind: Kind) -> Step {

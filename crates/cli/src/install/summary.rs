@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::place::Place;
 use super::record::Kind;
-use super::step::{Act, Step, What};
+use super::step::{Act, Step};
 use super::target::Target;
 use crate::bilingual::{Bilingual, both};
 use crate::print;
@@ -93,9 +93,9 @@ fn shipped_name(path: &str) -> (String, String) {
     (format!("{folder}/"), name.to_owned())
 }
 
-/// Files that were left as they are although they matter, each with the reason.
-pub(crate) fn list_kept(page: &mut Page, steps: &[Step], target: &Target) {
-    for step in steps.iter().filter(|step| step.what == What::Kept) {
+/// Files that were left as they are although they matter, and changes that a person has to act on.
+pub(crate) fn list_notable(page: &mut Page, steps: &[Step], target: &Target) {
+    for step in steps.iter().filter(|step| step.is_notable) {
         page.labelled(data(shown_path(&step.place, target)), step.detail.clone());
     }
 }

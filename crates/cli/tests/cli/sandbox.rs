@@ -89,6 +89,13 @@ impl Sandbox {
         fs::write(folder.join("config.toml"), text).expect("a new file");
     }
 
+    /// One of the person's own.
+    pub(crate) fn install_skill(&self, name: &str) {
+        let folder = self.home().join(".claude/skills").join(name);
+        fs::create_dir_all(&folder).expect("new folders");
+        fs::write(folder.join("SKILL.md"), "Mind the rules.\n").expect("a new file");
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }

@@ -58,7 +58,11 @@ fn plan_settings(
     let replaced = old.as_deref().is_some_and(|old| misread::count_in(old).ours > 0);
     let commit = if replaced { commit_of(target, &place) } else { Bilingual::default() };
     let written = Bilingual { en: what.en.clone() + &commit.en, ja: what.ja.clone() + &commit.ja };
-    plan.write(place, Kind::Settings, Texts { old, new, without_us }, (written, what))
+    plan.write(place, Kind::Settings, Texts { old, new, without_us }, (written, what))?;
+    if let Some(step) = plan.steps.last_mut().filter(|_| replaced) {
+        step.is_notable = step.changes();
+    }
+    Ok(())
 }
 
 /// Gives entries of 0.1.0 the safe form in every file that is visible from here.
@@ -92,6 +96,9 @@ fn plan_misread(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
                 plan.write(place, Kind::Settings, texts, (detail.clone(), detail))?;
             }
             None => plan.steps.push(Step::text(place, Kind::Settings, Some(old), Some(new), detail)?),
+        }
+        if let Some(step) = plan.steps.last_mut() {
+            step.is_notable = true;
         }
     }
     Ok(())

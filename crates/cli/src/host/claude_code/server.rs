@@ -309,7 +309,8 @@ struct ClientLock(PathBuf);
 
 impl ClientLock {
     const STALE: Duration = Duration::from_secs(10);
-    const LONGEST: Duration = Duration::from_secs(5);
+    /// Longer than that, so that one which was left behind is always taken.
+    const LONGEST: Duration = Duration::from_secs(12);
 
     fn take(path: &Path) -> io::Result<ClientLock> {
         if let Some(folder) = path.parent() {
