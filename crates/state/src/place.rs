@@ -5,6 +5,7 @@
 //! ├── journal/2026-11-15.jsonl      one record per ruling, one file per day (UTC)
 //! ├── installs/
 //! │   ├── lock                      exclusive while an install changes files
+//! │   ├── client-lock               the lock of Claude Code's own file, while an install holds it
 //! │   ├── <project>/                files as `init` first found them (`*.before`), and `record.json`, from which
 //! │   │                             `uninstall` restores them
 //! │   └── replaced/                 files without a record, as they were before `init` replaced entries of 0.1.0

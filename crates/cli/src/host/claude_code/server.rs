@@ -30,8 +30,14 @@ pub(crate) struct ServerChange {
     keys: Vec<String>,
     program: String,
     edit: Edit,
-    /// Where the client locks its file.
-    lock: Option<PathBuf>,
+    lock: Option<LockPlace>,
+}
+
+/// Where the client locks its file, and the note that this lock is Tidegate's.
+#[derive(Clone, Debug, PartialEq)]
+struct LockPlace {
+    folder: PathBuf,
+    note: PathBuf,
 }
 
 #[derive(Debug, PartialEq)]
@@ -49,7 +55,7 @@ enum Edit {
 struct Site {
     place: Place,
     keys: Vec<String>,
-    lock: Option<PathBuf>,
+    lock: Option<LockPlace>,
     /// The program as the entry names it.
     program: String,
 }
@@ -59,8 +65,9 @@ impl Site {
     fn own(target: &Target) -> Option<Site> {
         let shown = client_file(target)?;
         let file = future_real_path(&shown).unwrap_or_else(|_| shown.clone());
-        let mut lock = shown.clone().into_os_string();
-        lock.push(".lock");
+        let mut folder = shown.clone().into_os_string();
+        folder.push(".lock");
+        let note = target.env.place.state().ok()?.join("installs/client-lock");
         let keys = if target.is_user {
             vec!["mcpServers".to_owned()]
         } else {
@@ -70,7 +77,7 @@ impl Site {
         Some(Site {
             place: Place { shown, file },
             keys,
-            lock: Some(lock.into()),
+            lock: Some(LockPlace { folder: folder.into(), note }),
             program: target.call.clone(),
         })
     }
@@ -277,7 +284,8 @@ impl ServerChange {
     }
 
     pub(crate) fn run(&self, file: &Path) -> io::Result<()> {
-        let _lock = self.lock.as_deref().map(ClientLock::take).transpose()?;
+        let lock = self.lock.as_ref().map(|lock| ClientLock::take(&lock.folder, &lock.note));
+        let _lock = lock.transpose()?;
         let old = read_if_there(file)?;
         let new = self.apply(old.as_deref());
         let new = new
@@ -305,21 +313,30 @@ fn read_if_there(file: &Path) -> io::Result<Option<String>> {
 }
 
 /// The client's own lock: a folder next to the file. It takes one that was not touched for ten seconds for left behind.
-struct ClientLock(PathBuf);
+///
+/// A note in private state says which folder is Tidegate's, so that the next install need not wait for one that a killed
+/// process left. Only one install runs at a time.
+struct ClientLock {
+    path: PathBuf,
+    note: PathBuf,
+}
 
 impl ClientLock {
     const STALE: Duration = Duration::from_secs(10);
     /// Longer than that, so that one which was left behind is always taken.
     const LONGEST: Duration = Duration::from_secs(12);
 
-    fn take(path: &Path) -> io::Result<ClientLock> {
+    fn take(path: &Path, note: &Path) -> io::Result<ClientLock> {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
+        }
+        if fs::read_to_string(note).is_ok_and(|known| identify(path).is_some_and(|now| now == known)) {
+            let _ = fs::remove_dir(path);
         }
         let end = Instant::now() + ClientLock::LONGEST;
         loop {
             match fs::create_dir(path) {
-                Ok(()) => return Ok(ClientLock(path.to_owned())),
+                Ok(()) => break,
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
                 Err(_) if is_stale(path) => {
                     let _ = fs::remove_dir(path);
@@ -331,13 +348,26 @@ impl ClientLock {
                 Err(_) => std::thread::sleep(Duration::from_millis(20)),
             }
         }
+        let lock = ClientLock { path: path.to_owned(), note: note.to_owned() };
+        if let Some(known) = identify(path) {
+            let _ = fs::write(note, known);
+        }
+        Ok(lock)
     }
 }
 
 impl Drop for ClientLock {
     fn drop(&mut self) {
-        let _ = fs::remove_dir(&self.0);
+        let _ = fs::remove_dir(&self.path);
+        let _ = fs::remove_file(&self.note);
     }
+}
+
+/// The folder and its time: another one at the same path is not the same.
+fn identify(lock: &Path) -> Option<String> {
+    let touched = fs::metadata(lock).and_then(|found| found.modified()).ok()?;
+    let since = touched.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    Some(format!("{} {}", since.as_nanos(), lock.display()))
 }
 
 fn is_stale(lock: &Path) -> bool {
