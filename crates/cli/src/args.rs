@@ -5,103 +5,100 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    activity, completions, compound, config, cycle, demo, doctor, explain, handoff, hook, init, journal,
-    learnings, man, mcp, memory, meter, off, on, progress, reference, report, status, statusline, trust,
-    uninstall, worker, workflow,
+    activity, completions, compound, config, cycle, demo, doctor, explain, handoff, help, hook, init,
+    journal, learnings, log, man, mcp, memory, meter, off, on, progress, reference, report, status,
+    statusline, trust, uninstall, worker, workflow,
 };
 
-/// One binary behind every hook and the status line of a coding agent.
+/// Check the work of a coding agent, and keep what it learned when its context is compacted
 #[derive(Debug, Parser)]
-#[command(
-    name = "tidegate",
-    version,
-    arg_required_else_help = true,
-    after_help = "\
-Start here:
-  tidegate demo                    a scripted session, nothing installed
-  tidegate init --project .        put the hooks and the status line into a project
-  tidegate status                  what the session in this project is doing"
-)]
+#[command(name = "tidegate", version, arg_required_else_help = true, disable_help_subcommand = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
+/// `help/groups.rs` puts them in groups.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Plays a scripted session through the real hooks, in a throw-away project
+    /// Play a scripted session through the real hooks, in a throw-away project
     Demo(demo::Args),
-    /// Puts the hooks, the status line and the skills into a project, or into your own settings
+    /// Install the hooks, the status line and the skills
     Init(init::Args),
-    /// Takes out what `init` put in
-    Uninstall(uninstall::Args),
-    /// Checks what can go wrong in the field and says how to mend it
+    /// Find problems of the installation, and how to fix them
     Doctor(doctor::Args),
-    /// Prints one reading of the context meter
-    Meter(meter::Args),
-    /// Stores what hooks left to be remembered
-    Worker(worker::Args),
-    /// Shows what the session in this project is doing
+    /// Remove what `init` installed
+    Uninstall(uninstall::Args),
+    /// Show how full the context is, and everything that waits
     Status(status::Args),
-    /// Prints this project's journal: one line per hook run
-    Journal(journal::Args),
-    /// Explains a ruling: the facts, each policy's verdict, what was said to whom
+    /// Show what Tidegate did here, in plain words
+    Log(log::Args),
+    /// Explain why Tidegate blocked or said something
     Explain(explain::Args),
-    /// Shows what became of what the policies said: done, ignored, bypassed, overridden
+    /// Sum up what Tidegate caught, and what it cost
     Report(report::Args),
-    /// Writes down what was done, and shows what was
-    #[command(subcommand)]
-    Progress(progress::ProgressCommand),
-    /// Goes from what was done to what was learned
-    #[command(subcommand)]
-    Compound(compound::CompoundCommand),
-    /// Shows the learnings of this project, or checks their files
-    Learnings(learnings::Args),
-    /// Writes down what another session needs to go on with this work
-    Handoff(handoff::Args),
-    /// Runs stages one after another in a session, each only while there is room for it
-    #[command(subcommand)]
-    Cycle(cycle::CycleCommand),
-    /// Checks the gates between the phases of a workflow, and lets through what passes
-    #[command(subcommand, alias = "gate")]
-    Workflow(workflow::WorkflowCommand),
-    /// Finds, shows and changes what is remembered of conversations
-    #[command(subcommand)]
-    Memory(memory::MemoryCommand),
-    /// Shows the settings and where each comes from; prints their schema
+    /// Switch a policy off, or list all policies
+    Off(off::Args),
+    /// Switch a policy on again
+    On(on::Args),
+    /// Allow the config files of a project to loosen rules
+    Trust(trust::Args),
+    /// Show the settings and where each comes from
     #[command(subcommand)]
     Config(config::ConfigCommand),
-    /// Says which kind of work a prompt asks for
+    /// Search and edit the memory of past conversations
+    #[command(subcommand)]
+    Memory(memory::MemoryCommand),
+    /// Write and read progress notes
+    #[command(subcommand)]
+    Progress(progress::ProgressCommand),
+    /// Turn progress notes into learnings
+    #[command(subcommand)]
+    Compound(compound::CompoundCommand),
+    /// Show the learnings of a project, or check their files
+    Learnings(learnings::Args),
+    /// Write a summary that lets another session continue
+    Handoff(handoff::Args),
+    /// Run stages one after another, while the context has room
+    #[command(subcommand)]
+    Cycle(cycle::CycleCommand),
+    /// Run a workflow in phases, with checkpoints between them
+    #[command(subcommand, alias = "gate")]
+    Workflow(workflow::WorkflowCommand),
+    /// Answer one hook event
+    Hook(hook::Args),
+    /// Draw the status line
+    Statusline(statusline::Args),
+    /// Give the model access to the memory, over MCP
+    Mcp(mcp::Args),
+    /// Store what hooks have queued for the memory
+    Worker(worker::Args),
+    /// Print one reading of the context meter
+    Meter(meter::Args),
+    /// Tell which kind of work a prompt asks for
     #[command(subcommand, alias = "phase")]
     Activity(activity::ActivityCommand),
-    /// Trusts what a project's own config says beyond tightening
-    Trust(trust::Args),
-    /// Switches a policy off, or lists what is switched off
-    Off(off::Args),
-    /// Switches a policy on again
-    On(on::Args),
-    /// Prints a completion script for a shell
+    /// Print a completion script for a shell
     Completions(completions::Args),
-    /// Prints the manual page, or writes one per command
+    /// Print the manual page, or write one per command
     Man(man::Args),
-    /// Prints what is checked in and made from the code
+    /// Show the help of a command
+    Help(help::Args),
+    /// Print every hook run, with ids and times
+    #[command(hide = true)]
+    Journal(journal::Args),
+    /// Print pages that are made from the code
     #[command(hide = true)]
     Reference(reference::Args),
-    /// Serves tools and resources to the model, on stdin and stdout (called by the client)
-    Mcp(mcp::Args),
-    /// Answers one hook event (called by the client)
-    Hook(hook::Args),
-    /// Draws the status line (called by the client)
-    Statusline(statusline::Args),
 }
 
 /// For commands about one project, which `--session` can name, too.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProjectArgs {
-    /// The project of this session
+    /// Use the project of this session
     #[arg(long, value_name = "ID", conflicts_with = "project")]
     pub(crate) session: Option<String>,
-    /// Another project than that of the current folder
+    /// Use another project than that of the current folder
     #[arg(long, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
     /// Print JSON

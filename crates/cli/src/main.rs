@@ -3,20 +3,19 @@
 mod approval;
 mod args;
 mod backend;
-#[expect(dead_code, reason = "commands come to pages one after another")]
 mod bilingual;
 mod command;
 mod doctor;
 mod error;
+mod help;
 mod host;
 mod install;
 mod json_text;
 mod knowledge;
 mod language;
-#[expect(dead_code, reason = "commands come to pages one after another")]
 mod local_time;
 mod path;
-#[expect(dead_code, reason = "commands come to pages one after another")]
+mod policy_words;
 mod print;
 mod program;
 mod project_root;
@@ -28,7 +27,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Parser;
-use tidegate_core::text::hidden::is_plain_text;
+use clap::error::ErrorKind;
 use tidegate_hook::environment::Environment;
 
 fn main() -> ExitCode {
@@ -65,11 +64,21 @@ fn run_command() -> ExitCode {
     }
 }
 
-/// Clap repeats words of the command line as they are, so it prints only if no character in them hides or steers.
 fn explain_usage(error: &clap::Error) -> ExitCode {
-    if std::env::args_os().all(|word| is_plain_text(&word.to_string_lossy())) {
-        error.exit();
+    let arguments = || std::env::args_os().skip(1);
+    match error.kind() {
+        ErrorKind::DisplayVersion => error.exit(),
+        ErrorKind::DisplayHelp => {
+            help::of_arguments(arguments()).print();
+            ExitCode::SUCCESS
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            help::of_arguments(arguments()).print_to_stderr();
+            ExitCode::from(2)
+        }
+        _ => {
+            help::usage_error::usage_page(error).print_to_stderr();
+            ExitCode::from(2)
+        }
     }
-    print::to_stderr(error.render().to_string().trim_end());
-    ExitCode::from(2)
 }

@@ -15,7 +15,7 @@ Examples:
   tidegate completions zsh > ~/.zfunc/_tidegate
   tidegate completions fish > ~/.config/fish/completions/tidegate.fish")]
 pub(crate) struct Args {
-    /// The shell
+    /// Shell to complete commands in
     pub(crate) shell: clap_complete::Shell,
 }
 

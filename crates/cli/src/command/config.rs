@@ -10,32 +10,36 @@ use tidegate_core::settings::value;
 use tidegate_core::settings::value::key_text;
 
 use super::Outcome;
+use crate::bilingual::both;
 use crate::print;
+use crate::print::page::Page;
+use crate::print::text::{Text, data};
 use crate::sessions::Here;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Prints every value as it counts here
+    /// Show every value that counts here
     #[command(after_help = "\
 Examples:
   tidegate config show --origin
   tidegate config show --json | jq '.values[\"context_warning.mode\"]'
 
-A later layer counts more: built in, ~/.config/tidegate/config.toml, its
+Later sources override earlier ones: defaults, ~/.config/tidegate/config.toml, its
 [project.\"/path\"] section, .claude/tidegate.toml, .claude/tidegate.local.toml,
-TIDEGATE_* variables. A project's own files can only tighten until trusted.")]
+TIDEGATE_* variables. A project's own files can only make rules stricter, until you
+run `tidegate trust`.")]
     Show(ConfigShow),
-    /// Prints the JSON schema of a config file
+    /// Print the JSON schema of a config file
     #[command(after_help = "Examples:\n  tidegate config schema > config.schema.json")]
     Schema,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ConfigShow {
-    /// Print where each value comes from
+    /// Show the source of each value
     #[arg(long)]
     pub(crate) origin: bool,
-    /// Another project than that of the current folder
+    /// Use another project than that of the current folder
     #[arg(long, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
     /// Print JSON, with origins
@@ -68,23 +72,43 @@ fn show_values(args: &ConfigShow) -> Outcome {
     } else {
         as_toml(&here, args.origin);
     }
-    for problem in &here.config.problems {
-        print::to_stderr(&format!("warning: {problem}"));
-    }
+    warn_of_problems(&here.config.problems);
+    let mut page = Page::new();
     for name in &here.config.former_names {
-        print::to_stderr(&format!("hint: {name}"));
+        page.labelled(Text::from(both!("hint", "ヒント")).good(), data(name));
     }
     for waiting in &here.config.waiting {
-        let what = format!("{}: `{}`", waiting.assignment.origin, waiting.assignment.path());
-        print::to_stderr(&if waiting.never {
-            format!("note: {what} counts only in your own config file")
-        } else if waiting.in_part {
-            format!("note: {what} only adds to the list; what it leaves out waits for `tidegate trust`")
-        } else {
-            format!("note: {what} waits for `tidegate trust`")
-        });
+        let (origin, key) = (&waiting.assignment.origin, waiting.assignment.path());
+        page.labelled(
+            both!("note", "注意"),
+            if waiting.never {
+                both!(
+                    "{origin}: `{key}` counts only in your own config file",
+                    "{origin}: `{key}` は自分の設定ファイルでだけ有効です"
+                )
+            } else if waiting.in_part {
+                both!(
+                    "{origin}: `{key}` only adds to the list; the rest of it waits for `tidegate trust`",
+                    "{origin}: `{key}` は一覧への追加だけが有効です。残りは `tidegate trust` を待っています"
+                )
+            } else {
+                both!(
+                    "{origin}: `{key}` waits for `tidegate trust`",
+                    "{origin}: `{key}` は `tidegate trust` を待っています"
+                )
+            },
+        );
     }
+    page.print_to_stderr();
     Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn warn_of_problems(problems: &[String]) {
+    let mut page = Page::new();
+    for problem in problems {
+        page.labelled(Text::from(both!("warning", "警告")).warning(), data(problem));
+    }
+    page.print_to_stderr();
 }
 
 fn as_toml(here: &Here, origin: bool) {

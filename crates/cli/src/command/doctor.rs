@@ -17,9 +17,9 @@ Examples:
   tidegate doctor
   tidegate doctor --project ~/code/app --json
 
-Exit codes: 0 nothing wrong (notes are fine), 1 something has to be mended.")]
+Exit codes: 0 no problem, 1 at least one problem.")]
 pub(crate) struct Args {
-    /// The project's folder
+    /// Check the project in this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
     /// Print JSON

@@ -4,16 +4,16 @@
 #[command(after_help = "\
 Reads one payload from stdin. Answers on stdout, with exit code 0 or 2.
 
-Some agents ignore the arguments of a hook. So `tidegate` without arguments,
-and not at a terminal, is a hook, too; it then always exits with 0.
+Some agents ignore the arguments of a hook. So `tidegate` without arguments is a hook,
+too, unless it runs at a terminal; it then always exits with 0.
 
 Examples:
   tidegate hook --event Stop < payload.json")]
 pub(crate) struct Args {
-    /// The event this registration was written for
+    /// Event that this registration is for
     #[arg(long, value_name = "NAME")]
     pub(crate) event: Option<String>,
-    /// This registration gates nothing: a failed check is silent
+    /// Stay silent if a check fails: this registration only advises
     #[arg(long)]
     pub(crate) advice: bool,
     /// Which install registered this hook, where there can be two

@@ -1,26 +1,28 @@
-//! `tidegate journal`: the records, newest last.
+//! `tidegate journal`: every record, newest last, with ids and times in UTC. `tidegate log` is for people.
 
 use std::process::ExitCode;
 use std::time::Duration;
 use tidegate_core::text::cut::cut_to;
 
 use tidegate_core::feature::activity::classifier::Phase;
-use tidegate_core::feature::former_names::current_policy;
+use tidegate_core::feature::config::former_names::current_policy;
 use tidegate_core::host::Host;
 use tidegate_core::pipeline::record::{BackendCall, Record};
 use tidegate_state::clock;
 use tidegate_state::journal::{self, Follower};
 
 use super::Outcome;
+use crate::bilingual::{both, count_en};
 use crate::error::CliError;
 use crate::print;
+use crate::print::page::Page;
 use crate::sessions::Here;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   tidegate journal                        the last 20 records
-  tidegate journal --follow               and what comes
+  tidegate journal --follow               keep printing new ones
   tidegate journal --policy context-warning --last 100
   tidegate journal --json | jq .ruling")]
 pub(crate) struct Args {
@@ -33,10 +35,10 @@ pub(crate) struct Args {
     /// All projects, not only this one
     #[arg(long)]
     pub(crate) all: bool,
-    /// Only records in which this policy took part
+    /// Only records that this policy took part in
     #[arg(long, value_name = "ID")]
     pub(crate) policy: Option<String>,
-    /// So many of the newest
+    /// Number of records
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) last: usize,
     /// Print the records as they are written
@@ -51,53 +53,81 @@ pub(crate) fn run(args: &Args) -> Outcome {
         let policy = args.policy.as_deref().map(current_policy).is_none_or(took_part);
         here.concerns(record, args.session.as_deref(), args.all) && policy
     };
-    let show = |record: &Record| {
-        if args.json { print::json(record) } else { print::line(&summarize_record(record)) }
+    let show = |records: &[Record]| {
+        let mut records = records.iter();
+        records.all(
+            |record| {
+                if args.json { print::json(record) } else { print::line(&summarize_record(record)) }
+            },
+        )
     };
+    let found = show_records(&here, args.last, args.follow, &matches, &show)?;
+    if found == 0 && !args.json {
+        Page::of(if args.all {
+            both!("no records yet", "記録はまだありません")
+        } else {
+            both!(
+                "no records of this project yet; --all shows every project's",
+                "このプロジェクトの記録はまだありません。--all ですべてのプロジェクトを表示します"
+            )
+        })
+        .print_to_stderr();
+    }
+    Ok(ExitCode::SUCCESS)
+}
 
+/// Shows the newest records, oldest first, and waits for more if wanted. `show` returns `false` once the reader is gone.
+/// Returns how many there were.
+pub(super) fn show_records(
+    here: &Here,
+    last: usize,
+    follow: bool,
+    matches: &dyn Fn(&Record) -> bool,
+    show: &dyn Fn(&[Record]) -> bool,
+) -> Result<usize, CliError> {
     // Before the listing: records written in between are then shown twice rather than never.
-    let follow = Follower::from_here(&here.state.journal(), clock::now());
-    let mut shown: Vec<Record> = Vec::new();
+    let follower = Follower::from_here(&here.state.journal(), clock::now());
+    let mut found: Vec<Record> = Vec::new();
     let mut skipped = 0;
     for path in journal::list_files(&here.state.journal()).map_err(CliError::new)?.iter().rev() {
         let entries =
             journal::read(path).map_err(|error| CliError::new(format!("{}: {error}", path.display())))?;
         skipped += entries.skipped;
         let mut records: Vec<Record> = entries.records.into_iter().filter(matches).collect();
-        records.extend(std::mem::take(&mut shown));
-        shown = records;
-        if shown.len() >= args.last {
+        records.extend(std::mem::take(&mut found));
+        found = records;
+        if found.len() >= last {
             break;
         }
     }
-    let start = shown.len().saturating_sub(args.last);
-    for record in &shown[start..] {
-        if !show(record) {
-            return Ok(ExitCode::SUCCESS);
-        }
+    let start = found.len().saturating_sub(last);
+    if !show(&found[start..]) {
+        return Ok(found.len());
     }
     if skipped > 0 {
-        print::to_stderr(&format!(
-            "note: {skipped} lines could not be read (torn, or written by a newer version)"
-        ));
+        Page::of(both!(
+            "note: {lines} of the journal could not be read (damaged, or written by a newer version)",
+            "注意: 記録のうち{skipped}行は読めませんでした（壊れているか、新しい版が書いたものです）",
+            lines = count_en(skipped, "line")
+        ))
+        .print_to_stderr();
     }
-    if args.follow {
-        go_on(follow, &|record| !matches(record) || show(record))?;
-    } else if shown.is_empty() && !args.json {
-        print::to_stderr(if args.all {
-            "no records yet; `tidegate demo` shows what they look like"
-        } else {
-            "no records of this project yet; --all shows every project's"
-        });
+    if follow {
+        wait_for_more(follower, matches, show)?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(found.len())
 }
 
-/// Prints appended records until the reader is gone.
-fn go_on(mut follow: Follower, show: &dyn Fn(&Record) -> bool) -> Result<(), CliError> {
+/// Until the reader is gone.
+fn wait_for_more(
+    mut follower: Follower,
+    matches: &dyn Fn(&Record) -> bool,
+    show: &dyn Fn(&[Record]) -> bool,
+) -> Result<(), CliError> {
     loop {
-        let entries = follow.next(clock::now()).map_err(CliError::new)?;
-        if !entries.records.iter().all(show) {
+        let entries = follower.next(clock::now()).map_err(CliError::new)?;
+        let records: Vec<Record> = entries.records.into_iter().filter(matches).collect();
+        if !show(&records) {
             return Ok(());
         }
         std::thread::sleep(Duration::from_millis(200));

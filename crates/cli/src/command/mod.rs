@@ -1,7 +1,6 @@
 //! One file or folder per command: its command line (`Args`) and `run`.
 
 pub(crate) mod activity;
-mod boundaries;
 pub(crate) mod completions;
 pub(crate) mod compound;
 pub(crate) mod config;
@@ -10,10 +9,12 @@ pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod handoff;
+pub(crate) mod help;
 pub(crate) mod hook;
 pub(crate) mod init;
 pub(crate) mod journal;
 pub(crate) mod learnings;
+pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod mcp;
 pub(crate) mod memory;
@@ -21,6 +22,7 @@ pub(crate) mod meter;
 pub(crate) mod off;
 pub(crate) mod on;
 pub(crate) mod progress;
+mod record_words;
 pub(crate) mod reference;
 pub(crate) mod report;
 pub(crate) mod status;
@@ -47,6 +49,8 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Worker(args) => worker::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Journal(args) => journal::run(&args),
+        Command::Log(args) => log::run(&args),
+        Command::Help(args) => help::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Progress(command) => progress::run(&command),

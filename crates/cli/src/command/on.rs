@@ -6,12 +6,14 @@ use std::process::ExitCode;
 use tidegate_core::feature::config::parse_off_list;
 use tidegate_core::pipeline::record::{Deeds, SwitchedPolicy};
 use tidegate_state::config::switches;
-use tidegate_state::config::switches::{Off, Scope, SteppedDown};
+use tidegate_state::config::switches::{Off, Scope, SteppedDown, Switches};
 
 use super::Outcome;
 use super::off::{as_json, change_switches, describe_off, find_policy, warn_of_damage};
 use crate::approval::{self, consent_to_tighten};
+use crate::bilingual::{Bilingual, both};
 use crate::print;
+use crate::print::page::Page;
 use crate::sessions::Here;
 
 #[derive(Debug, clap::Args)]
@@ -19,18 +21,18 @@ use crate::sessions::Here;
 Examples:
   tidegate on skill-gate
   tidegate on skill-gate --project ~/code/app
-  tidegate on skill-gate --everywhere      wherever it was switched off
+  tidegate on skill-gate --everywhere      everywhere it was switched off
 
-A policy that only advises in a project, since people overrode it so often there,
-blocks again.")]
+Also makes a policy block again that only advises in a project, because people
+overrode it often there.")]
 pub(crate) struct Args {
-    /// The policy
+    /// Policy to switch on
     #[arg(value_name = "POLICY")]
     pub(crate) policy: String,
-    /// In another project than that of the current folder
+    /// Use another project than that of the current folder
     #[arg(long, value_name = "DIR", conflicts_with = "everywhere")]
     pub(crate) project: Option<PathBuf>,
-    /// Wherever it was switched off
+    /// Everywhere it was switched off
     #[arg(long)]
     pub(crate) everywhere: bool,
     /// Print JSON
@@ -83,19 +85,35 @@ pub(crate) fn run(args: &Args) -> Outcome {
     }
     if args.json {
         print::json(&as_json(&here, &gone));
-    } else if gone.is_empty() {
-        print::line(&format!("{policy} is not switched off here"));
     } else {
-        for off in &gone.off {
-            print::line(&format!("{} is on again; it was switched off {}", off.policy, describe_off(off)));
-        }
-        for down in &gone.stepped_down {
-            print::line(&format!("{} blocks again in {}", down.policy, down.stepped_down_in));
-        }
+        switched_page(&here, policy, &gone).print();
     }
     let variable = here.env.off.as_deref().map(parse_off_list).unwrap_or_default();
     if variable.iter().any(|id| id == policy) {
-        print::to_stderr("note: TIDEGATE_OFF in this environment still names it");
+        Page::of(both!(
+            "note: TIDEGATE_OFF in this environment still names it",
+            "注意: この環境の TIDEGATE_OFF では、まだオフに指定されています"
+        ))
+        .print_to_stderr();
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn switched_page(here: &Here, policy: &str, gone: &Switches) -> Page {
+    let mut page = Page::new();
+    if gone.is_empty() {
+        page.paragraph(both!("{policy} was not off here.", "{policy}はここではオフになっていません。"));
+    }
+    for off in &gone.off {
+        let Bilingual { en, ja } = describe_off(here.now, off);
+        page.paragraph(both!(
+            "{policy} is on again. It was off {en}.",
+            "{policy}をオンに戻しました（それまで: {ja}）。"
+        ));
+    }
+    for down in &gone.stepped_down {
+        let project = &down.stepped_down_in;
+        page.paragraph(both!("{policy} blocks again in {project}.", "{policy}は {project} で再び止めます。"));
+    }
+    page
 }

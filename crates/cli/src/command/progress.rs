@@ -14,12 +14,16 @@ use tidegate_core::text::one_line::one_line;
 use super::Outcome;
 use crate::approval::{self, consent_to_tighten};
 use crate::args::ProjectArgs;
-use crate::knowledge::{Entry, Project, required_line};
+use crate::bilingual::both;
+use crate::knowledge::{Entry, Project, fix_file, required_line};
+use crate::local_time::LocalClock;
 use crate::print;
+use crate::print::page::Page;
+use crate::print::text::{Text, prose};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum ProgressCommand {
-    /// Adds an entry to `.claude/context/progress.md`
+    /// Add a note to `.claude/context/progress.md`
     #[command(after_help = "\
 Examples:
   tidegate progress add \"Parser reads CRLF files\"
@@ -27,42 +31,39 @@ Examples:
       --decision \"flock, not a lock file\" --rationale \"it goes with the process\" \\
       --next \"the same for the archive\"
 
-The entry goes where the newest entries of the file are; the file and its folder
-are made where they are missing. Works in any folder of the project and in its
-worktrees, each of which has a file of its own.")]
+Adds the note next to the newest one, and creates the file if it is missing. Works in
+any folder of the project. Each worktree has a file of its own.")]
     Add(ProgressAdd),
-    /// Lists the entries, newest first
+    /// List the notes, newest first
     #[command(after_help = "\
 Examples:
   tidegate progress list
   tidegate progress list --unpromoted
   tidegate progress list --json | jq -r '.entries[].what'")]
     List(ProgressList),
-    /// Prints an entry
+    /// Show one note
     #[command(after_help = "\
 Examples:
   tidegate progress show 3f9a
-  tidegate progress show 3f9a --json
-
-An entry is named by its id or the beginning of it.")]
+  tidegate progress show 3f9a --json")]
     Show(ProgressShow),
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProgressAdd {
-    /// What was done, in one line
+    /// Finished step, in one line
     #[arg(value_name = "WHAT")]
     pub(crate) what: String,
-    /// A key change; can be given several times
+    /// Key change; can be repeated
     #[arg(long, value_name = "TEXT")]
     pub(crate) change: Vec<String>,
-    /// Something that was decided; can be given several times
+    /// Decision; can be repeated
     #[arg(long, value_name = "TEXT")]
     pub(crate) decision: Vec<String>,
-    /// Why
+    /// Reason
     #[arg(long, value_name = "TEXT")]
     pub(crate) rationale: Option<String>,
-    /// What comes next; can be given several times
+    /// Next step; can be repeated
     #[arg(long, value_name = "TEXT")]
     pub(crate) next: Vec<String>,
     #[command(flatten)]
@@ -71,7 +72,7 @@ pub(crate) struct ProgressAdd {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProgressList {
-    /// Only those that were not gone through with a person
+    /// List only notes that are not reviewed yet
     #[arg(long)]
     pub(crate) unpromoted: bool,
     #[command(flatten)]
@@ -80,7 +81,7 @@ pub(crate) struct ProgressList {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProgressShow {
-    /// The entry's id, or the beginning of it
+    /// Id of the note, or its beginning
     #[arg(value_name = "ID")]
     pub(crate) id: String,
     #[command(flatten)]
@@ -110,17 +111,14 @@ fn add_entry(args: &ProgressAdd) -> Outcome {
     };
     let entry = NewEntry {
         at: project.here.now,
-        what: required_line("the entry", &args.what)?,
+        what: required_line("WHAT", &args.what)?,
         changes: lines(&args.change),
         decisions: lines(&args.decision),
         rationale: args.rationale.as_deref().map(one_line).filter(|text| !text.is_empty()),
         next: lines(&args.next),
     };
     let file = project.folder().join(flow::FILE);
-    let id = project.add(&entry).map_err(|error| {
-        Project::unwritten(&file, &error)
-            .hint("nothing was changed; mend that file or folder, and add it again")
-    })?;
+    let id = project.add(&entry).map_err(|error| Project::unwritten(&file, &error).hint(fix_file()))?;
     let given = consent_to_tighten(&project.here, "an entry was written");
     approval::record_command(
         &project.here,
@@ -131,8 +129,8 @@ fn add_entry(args: &ProgressAdd) -> Outcome {
     if args.of.json {
         print::json(&Added { id, file, project: project.root });
     } else {
-        let id = id.map(|id| format!("entry {id}")).unwrap_or_default();
-        print::line(&format!("{id} was written to {}", file.display()));
+        let (id, file) = (id.map(|id| id.to_string()).unwrap_or_default(), file.display());
+        Page::of(both!("Added note {id} to {file}", "メモ {id} を {file} に追加しました")).print();
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -152,17 +150,29 @@ fn list_entries(args: &ProgressList) -> Outcome {
         print::json(&ListedProgress { project: &project.root, entries });
         return Ok(ExitCode::SUCCESS);
     }
+    let mut page = Page::new();
     if entries.is_empty() {
-        let none = if args.unpromoted { "every entry is promoted" } else { "there is no entry yet" };
-        print::line(&format!("{none} in {}", project.folder().display()));
+        let folder = project.folder();
+        let folder = folder.display();
+        page.paragraph(if args.unpromoted {
+            both!("All notes in {folder} are reviewed.", "{folder} のメモはすべて整理済みです。")
+        } else {
+            both!(
+                "There is no note in {folder} yet. Add one: `tidegate progress add \"…\"`",
+                "{folder} にはまだメモがありません。追加するには `tidegate progress add \"…\"`"
+            )
+        });
     }
+    let clock = LocalClock::of_system(project.here.now);
     for entry in &entries {
-        let unpromoted = if entry.unpromoted && !args.unpromoted { "  (unpromoted)" } else { "" };
-        let archived = if entry.file == flow::ARCHIVE { "  (archive)" } else { "" };
-        if !print::line(&format!("{}{unpromoted}{archived}", entry.line())) {
-            break;
-        }
+        let mark = if entry.unpromoted && !args.unpromoted {
+            Text::from(both!("  (not reviewed)", "（未整理）")).warning()
+        } else {
+            Text::default()
+        };
+        page.item(entry.line(&clock) + mark);
     }
+    page.print();
     Ok(ExitCode::SUCCESS)
 }
 
@@ -173,9 +183,11 @@ fn show_entry(args: &ProgressShow) -> Outcome {
         print::json(&entry);
         return Ok(ExitCode::SUCCESS);
     }
-    print::line(&format!("## {}", entry.heading));
+    let mut page = Page::new();
+    page.heading(prose(&entry.heading));
     if !entry.body.is_empty() {
-        print::line(&entry.body);
+        page.paragraph(prose(&entry.body));
     }
+    page.print();
     Ok(ExitCode::SUCCESS)
 }

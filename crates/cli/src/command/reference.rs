@@ -3,13 +3,15 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 use tidegate_core::feature::config::schema;
+use tidegate_core::text::lang::Lang;
 
 use super::{Outcome, config, mcp};
-use crate::args::Cli;
+use crate::help;
 use crate::host::claude_code::registrations::plugin_hooks;
 use crate::print;
+use crate::print::terminal::Terminal;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -43,29 +45,26 @@ pub(crate) fn run(args: &Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
+/// A fixed width keeps the page the same on every machine.
+const PAGE: Terminal = Terminal { width: 100, has_colors: false };
+
 fn commands_page() -> String {
-    let mut root = Cli::command();
-    root.build();
+    let root = help::command_line();
     let mut page = String::from(
         "# Commands\n\nMade from the command line's own definition; `tidegate help COMMAND` says the same.\n",
     );
-    add_section(&root, "", &mut page);
+    let overview = help::overview(&root, true).render(Lang::En, PAGE);
+    let _ = write!(page, "\n## `tidegate`\n\n```text\n{}\n```\n", overview.trim_end());
+    let inner = root.get_subcommands().filter(|inner| !inner.is_hide_set());
+    inner.for_each(|inner| add_section(inner, &[inner.get_name().to_owned()], &mut page));
     page
 }
 
-fn add_section(command: &Command, outer: &str, page: &mut String) {
-    // Clap's own display name joins the words of a command with hyphens, and some have hyphens of their own.
-    let name = if outer.is_empty() {
-        command.get_name().to_owned()
-    } else {
-        format!("{outer} {}", command.get_name())
-    };
-    // A fixed width keeps the page the same on every machine.
-    let help = command.clone().term_width(100).render_help().to_string();
-    let trimmed: Vec<&str> = help.lines().map(str::trim_end).collect();
-    let _ = write!(page, "\n## `{name}`\n\n```text\n{}\n```\n", trimmed.join("\n").trim_end());
+fn add_section(command: &Command, words: &[String], page: &mut String) {
+    let help = help::of_command(words).map(|help| help.render(Lang::En, PAGE)).unwrap_or_default();
+    let _ = write!(page, "\n## `tidegate {}`\n\n```text\n{}\n```\n", words.join(" "), help.trim_end());
     for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set() && inner.get_name() != "help")
     {
-        add_section(inner, &name, page);
+        add_section(inner, &[words, &[inner.get_name().to_owned()]].concat(), page);
     }
 }

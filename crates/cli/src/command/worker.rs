@@ -29,15 +29,14 @@ use crate::sessions::Here;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate worker --once                       all of it, now
+  tidegate worker --once                       store everything now
   tidegate worker --once --json
 
-Hooks start a worker by themselves; it ends when nothing is left. With --once
-it waits for one that runs.
+Hooks start a worker by themselves. It ends when the queue is empty.
 
-Exit codes: 0 nothing is left, 1 something is.")]
+Exit codes: 0 the queue is empty, 1 something is left in it.")]
 pub(crate) struct Args {
-    /// In the foreground: wait for a worker that runs, then empty the queue
+    /// Work in the foreground: wait for a running worker, then empty the queue
     #[arg(long)]
     pub(crate) once: bool,
     /// Print JSON
@@ -64,7 +63,9 @@ const ROUNDS: usize = 20;
 pub(crate) const EVENT: &str = "worker";
 
 pub(crate) fn run(args: &Args) -> Outcome {
-    let here = Here::find()?;
+    // One in the background may come too late: what it was started for can be deleted by now.
+    let here = if args.once { Some(Here::find()?) } else { Here::find_in_background()? };
+    let Some(here) = here else { return Ok(ExitCode::SUCCESS) };
     // Tidegate started this client itself, for a summary: nothing of it is recorded.
     if here.env.guard && !args.once {
         return Ok(ExitCode::SUCCESS);

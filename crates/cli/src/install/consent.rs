@@ -18,7 +18,6 @@ use crate::approval::{self, Consent, Request};
 use crate::bilingual::{Bilingual, both};
 use crate::command::init::{self, Preset};
 use crate::error::CliError;
-use crate::language;
 use crate::sessions::Here;
 
 /// Any preset but the strictest may be looser than the one in force. `Some`: not yet, with the exit code.
@@ -62,7 +61,7 @@ pub(crate) fn to_follow(links: &[LinkOut], target: &Target) -> Result<(), CliErr
         return Err(not_followed(first));
     }
     let would: Vec<Bilingual> = links.iter().map(LinkOut::said).collect();
-    if approval::is_yes_at_terminal(&in_words(&would))? { Ok(()) } else { Err(nothing_changed()) }
+    if approval::is_yes_at_terminal(&would)? { Ok(()) } else { Err(nothing_changed()) }
 }
 
 /// Before existing hooks are pointed elsewhere, or block less. A person at their own terminal asked for it by the
@@ -121,15 +120,11 @@ pub(crate) fn to_purge(target: &Target, would: &[Bilingual]) -> Result<(), CliEr
             "ご自身の端末で `tidegate uninstall --purge` を実行してください。何も変更していません"
         )));
     }
-    if approval::is_yes_at_terminal(&in_words(would))? { Ok(()) } else { Err(nothing_changed()) }
+    if approval::is_yes_at_terminal(would)? { Ok(()) } else { Err(nothing_changed()) }
 }
 
 fn nothing_changed() -> CliError {
     CliError::new(both!("nothing was changed", "何も変更していません"))
-}
-
-fn in_words(texts: &[Bilingual]) -> Vec<String> {
-    texts.iter().map(|text| text.get(language::current()).to_owned()).collect()
 }
 
 fn may_be_agent(target: &Target) -> bool {
@@ -150,7 +145,6 @@ fn ask_person(
     report: &InstallReport,
 ) -> Result<Option<ExitCode>, CliError> {
     let (approved, json) = (report.approved, report.json);
-    let would = &in_words(would);
     let request = Request { name, command, about, would, approved, json };
     match approval::ask_consent(here, &request)? {
         Consent::Given(given) => {

@@ -47,6 +47,12 @@ pub(crate) fn to_stderr(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", show_hidden(text));
 }
 
+/// The columns that a line takes.
+#[cfg(test)]
+pub(crate) fn columns(line: &str) -> usize {
+    fold::width(line)
+}
+
 fn raw(text: &str) -> bool {
     writeln!(std::io::stdout().lock(), "{text}").is_ok()
 }

@@ -23,7 +23,10 @@ enum PageBlock {
     /// Its first line begins with the label, the others below the first word after it.
     Labelled(Text, Text),
     Item(Text),
-    Pairs(Vec<(Text, Text)>),
+    Pairs {
+        least: usize,
+        pairs: Vec<(Text, Text)>,
+    },
     Table(Table),
     /// Lines of a file or a command: never folded.
     Verbatim(String),
@@ -80,7 +83,12 @@ impl Page {
 
     /// Keys in one column, values in the next.
     pub(crate) fn pairs(&mut self, pairs: impl IntoIterator<Item = (Text, Text)>) {
-        self.push(PageBlock::Pairs(pairs.into_iter().collect()));
+        self.aligned_pairs(0, pairs);
+    }
+
+    /// The column of the keys has at least this width: several blocks have the same.
+    pub(crate) fn aligned_pairs(&mut self, least: usize, pairs: impl IntoIterator<Item = (Text, Text)>) {
+        self.push(PageBlock::Pairs { least, pairs: pairs.into_iter().collect() });
     }
 
     pub(crate) fn table(&mut self, table: Table) {
@@ -151,11 +159,11 @@ fn render_block(block: &PageBlock, indent: usize, lang: Lang, terminal: Terminal
             label.push(Tone::Plain, ":");
             hang(&label, width(&label.text) + 1, &text.spoken(lang));
         }
-        PageBlock::Pairs(pairs) => {
+        PageBlock::Pairs { least, pairs } => {
             let pairs: Vec<(Spoken, Spoken)> =
                 pairs.iter().map(|(key, value)| (key.spoken(lang), value.spoken(lang))).collect();
             let keys = pairs.iter().map(|(key, _)| width(&key.text)).filter(|key| *key <= WIDEST_KEY);
-            let column = keys.max().unwrap_or(0) + 2;
+            let column = keys.max().unwrap_or(0).max(*least) + 2;
             for (key, value) in &pairs {
                 hang(key, column, value);
             }

@@ -6,6 +6,7 @@ use super::fold::{fold, width};
 use super::page::indented;
 use super::terminal::Terminal;
 use super::text::{Spoken, Text, Tone};
+use crate::bilingual::Bilingual;
 
 /// Between two columns.
 const GAP: usize = 2;
@@ -39,6 +40,11 @@ pub(crate) struct Table {
 impl Table {
     pub(crate) fn new(columns: impl IntoIterator<Item = Column>) -> Table {
         Table { columns: columns.into_iter().collect(), rows: Vec::new() }
+    }
+
+    /// Without titles.
+    pub(crate) fn untitled(columns: usize) -> Table {
+        Table::new(std::iter::repeat_n(Column::text(Bilingual::default()), columns))
     }
 
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Text>) {

@@ -50,6 +50,11 @@ pub(crate) fn data(value: impl Display) -> Text {
     Bilingual::data(value).into()
 }
 
+/// Text of a note or a message, without its marks of emphasis.
+pub(crate) fn prose(text: &str) -> Text {
+    data(text.replace("**", ""))
+}
+
 impl From<Bilingual> for Text {
     fn from(words: Bilingual) -> Text {
         Text { pieces: vec![(Tone::Plain, words)] }
@@ -89,6 +94,10 @@ impl Text {
 
     pub(crate) fn warning(self) -> Text {
         self.toned(Tone::Warning)
+    }
+
+    pub(crate) fn command(self) -> Text {
+        self.toned(Tone::Command)
     }
 
     pub(crate) fn bad(self) -> Text {

@@ -99,7 +99,7 @@ fn meter_that_does_not_know() {
     for path in [at("missing"), at("empty"), at("project")] {
         let ran = sandbox.run(&["meter", "--transcript", &path]);
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(3), ""), "{ran:?}");
-        assert!(ran.stdout.starts_with("context: unknown ("), "{ran:?}");
+        assert!(ran.stdout.starts_with("context  not known: "), "{ran:?}");
         let ran = sandbox.run(&["meter", "--transcript", &path, "--json"]);
         let json: Value = serde_json::from_str(&ran.stdout).expect("JSON");
         assert_eq!(ran.code, Some(3));
@@ -184,7 +184,7 @@ fn status_for_people_and_machines() {
     43k left before the client compacts at 167000
     from the transcript, [n] s old, may be one request behind
     pressure `info` was said; `urgent` is said once when it is reached
-    hooks 3 runs, 1 interruption, 0 failed checks, about 47 tokens added to the context
+    hooks 3 runs, 1 interruption, 0 failed checks, about 73 tokens added to the context
     ");
     let json = sandbox.run(&["status", "--json"]).json();
     assert_eq!((&json["session"], &json["pressure_said"]), (&json!(SESSION), &json!("info")), "{json}");
@@ -233,11 +233,11 @@ fn journal_and_explain() {
     sandbox.hook(&["--event", "PreToolUse"], "{").closed("the payload is not JSON");
     insta::assert_snapshot!(redacted(&sandbox, sandbox.run(&["journal"]).ok()), @r#"
     [clock] [id] pass [n]µs SessionStart(startup)
-    [clock] [id] pass 62% [n]µs UserPromptSubmit "Context use: 62% of 200k tokens are in use, 43k tokens are …"
+    [clock] [id] pass 62% [n]µs UserPromptSubmit "Write down decisions and the next step: `tidegate progress …"
     [clock] [id] pass [n]µs Stop
     [clock] [id] failed [n]µs PreToolUse could not check: the payload is not JSON (line 1, column 1) (gate closed)
     "#);
-    insta::assert_snapshot!(redacted(&sandbox, sandbox.run(&["explain", "last", "--session", SESSION]).ok()), @"
+    insta::assert_snapshot!(redacted(&sandbox, sandbox.run(&["explain", "last", "--session", SESSION]).ok()), @r#"
     [id] UserPromptSubmit at [time]
     session 91b38a40-3ead-4aa8-8407-24d36ddad7be
     project [sandbox]/project
@@ -247,18 +247,20 @@ fn journal_and_explain() {
     ruling: pass
     activity says pass: the prompt asks for nothing new ([n] µs)
     context-warning says pass: a level was reached ([n] µs)
-    to the model: Context use: 62% of 200k tokens are in use, 43k tokens are left before the client compacts. After that the conversation survives only as a summary.
-    the model was told: Context use: 62% of 200k tokens are in use, 43k tokens are left before the client compacts. After that the conversation survives only as a summary.
-    cost: 147 bytes (about 47 tokens), 0 extra turns, [n] µs
-    ");
+    to the model: Write down decisions and the next step: `tidegate progress add "what was done" --decision "if any" --next "the next step"`. 43k tokens are left before Claude Code compacts the conversation to a summary (62% of 200k used).
+    to you: Tidegate: 43k tokens left until Claude Code compacts. Claude was asked to write down what matters; you don't need to do anything.
+    the model was told: Write down decisions and the next step: `tidegate progress add "what was done" --decision "if any" --next "the next step"`. 43k tokens are left before Claude Code compacts the conversation to a summary (62% of 200k used).
+    you were told: Tidegate: 43k tokens left until Claude Code compacts. Claude was asked to write down what matters; you don't need to do anything.
+    cost: 221 bytes (about 73 tokens), 0 extra turns, [n] µs
+    "#);
     insta::assert_snapshot!({
         let text = redacted(&sandbox, sandbox.run(&["explain"]).ok());
-        text.split_once("\ncost: ").expect("the last line is the cost").0.to_owned()
+        text.split_once("\ncost ").expect("the last line is the cost").0.to_owned()
     }, @"
     [id] PreToolUse at [time]
     ruling: could not check (payload: the payload is not JSON (line 1, column 1)), so the gate stayed closed
-    the model was told: tidegate could not check: the payload is not JSON (line 1, column 1). The call was not let through.
-    you were told: Tidegate could not check this call, so it was not let through: the payload is not JSON (line 1, column 1). `tidegate journal` shows what happened. To work without this gate, run `tidegate off skill-gate --for 1h` in this project from another terminal, or start the client with TIDEGATE_OFF=skill-gate.
+    the model was told: Tidegate could not check: the payload is not JSON (line 1, column 1). It blocked this call.
+    you were told: Tidegate blocked this call because it could not check it: the payload is not JSON (line 1, column 1). Details: `tidegate log`. Skip: `tidegate off skill-gate --for 1h`, or start Claude Code with TIDEGATE_OFF=skill-gate.
     ");
 
     let lines = |args: &[&str]| sandbox.run(&[&["journal", "--json"], args].concat()).ok().lines().count();
@@ -290,7 +292,7 @@ fn a_damaged_journal_is_read_around() {
     std::fs::write(&day, bytes).expect("our own file");
     let ran = sandbox.run(&["journal", "--json"]);
     assert_eq!((ran.code, ran.stdout.lines().count()), (Some(0), 3), "{ran:?}");
-    assert!(ran.stderr.contains("note: 3 lines could not be read"), "{ran:?}");
+    assert!(ran.stderr.contains("note: 3 lines of the journal could not be read"), "{ran:?}");
     assert_eq!(sandbox.run(&["status", "--json"]).json()["unreadable_lines"], 3);
 }
 
@@ -363,10 +365,10 @@ fn a_followed_journal_shows_what_comes_and_ends_with_its_reader() {
 #[test]
 fn completions_and_pages_know_every_command() {
     let sandbox = Sandbox::new();
-    let help = sandbox.run(&["--help"]);
-    let list = help.ok().split_once("Commands:\n").expect("a list").1.split_once("\n\n").expect("its end").0;
-    // A line that is indented further goes on with the one before it.
-    let commands: Vec<&str> = list
+    let help = sandbox.run(&["help", "--all"]);
+    // A line that is indented further belongs to the one before it.
+    let commands: Vec<&str> = help
+        .ok()
         .lines()
         .filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')))
         .filter_map(|line| line.split_whitespace().next())
@@ -397,13 +399,13 @@ fn the_demo_shows_a_held_stop_and_the_way_through_a_compaction() {
     let parts = [
         "(verify-stop: code was edited and not verified since",
         "(verify-stop: verified since the last edit",
-        "you   <- A good moment for /compound: 1 entry",
+        "you   <- Tidegate: 1 progress note is not reviewed.",
         "the client compacts by itself",
         "- no new dependencies",
         "a signed cookie, valid for 30 days",
-        "model <- Compact occurred.",
+        "model <- Read task_plan.md and progress.md in .claude/context before you continue",
         "the summary lost something",
-        "are missing in its summary",
+        "The summary of the compaction lost these facts:",
         "- a signed cookie, valid for 30 days",
     ];
     let mut rest = ran.ok();
@@ -411,5 +413,5 @@ fn the_demo_shows_a_held_stop_and_the_way_through_a_compaction() {
         let found = rest.find(part).unwrap_or_else(|| panic!("{part:?} in {rest}"));
         rest = &rest[found..];
     }
-    assert!(!ran.ok().contains("Code was edited since the last entry"), "it was not: {ran:?}");
+    assert!(!ran.ok().contains("code was edited since the last note"), "it was not: {ran:?}");
 }

@@ -71,8 +71,8 @@ fn it_says_what_files_and_marks_know() {
     let transcript = event(&sandbox, "PostToolUse.Write")["transcript_path"].clone();
     let expected = format!(
         "## Goal\n\n- task_plan.md: refresh session tokens\n- task_plan.md, constraint: the old endpoint stays\n\n\
-         ## Decisions in progress.md\n\n- at 80% of the lifetime\n\n## Edited and not verified since\n\n- src/auth.ts\n\n\
-         ## Entries that no person has gone through\n\n- Tokens are refreshed\n\n## Next in progress.md\n\n- logout\n\n\
+         ## Decisions in progress.md\n\n- at 80% of the lifetime\n\n## Edited, without a passed check since\n\n- src/auth.ts\n\n\
+         ## Progress notes that are not reviewed\n\n- Tokens are refreshed\n\n## Next in progress.md\n\n- logout\n\n\
          ## Open in task_plan.md\n\n- cancel the timer\n\n## Open questions in task_plan.md\n\n- who rotates the key?\n\n\
          ## Paths\n\n- edited: src/auth.ts\n- .claude/context/task_plan.md\n- .claude/context/progress.md\n\
          - transcript: {}\n",
@@ -92,7 +92,7 @@ fn a_cycle_is_part_of_it() {
     by_agent(&sandbox, &["cycle", "start"]).ok();
     by_agent(&sandbox, &["handoff"]).ok();
     let handoff = text(&sandbox, "handoff.md");
-    let stages = "## Where the work stands: cycle dev-cycle, running\n\n- sprint: under way\n- audit: not begun\n\
+    let stages = "## State of the work: cycle dev-cycle, running\n\n- sprint: under way\n- audit: not begun\n\
         - ship: not begun\n- retrospective: not begun\n";
     assert!(handoff.contains(stages), "{handoff}");
     fs::write(sandbox.project().join(".claude/dev-cycle.state.json"), "{").expect("a file");
@@ -107,7 +107,7 @@ fn nothing_is_made_up() {
     assert!(refused.failed().contains("there is nothing to hand off"), "{refused:?}");
     assert!(!sandbox.project().join(".claude").exists());
     put(&sandbox, "progress.md", FLOW);
-    assert!(sandbox.run(&["handoff"]).ok().starts_with("the handoff was written to "));
+    assert!(sandbox.run(&["handoff"]).ok().starts_with("Wrote the handoff to "));
     let handoff = text(&sandbox, "handoff.md");
     for absent in ["## Goal", "## Edited", "## Open", "## Where", "session", "transcript"] {
         assert!(!handoff.contains(absent), "{absent}: {handoff}");
@@ -120,7 +120,7 @@ fn what_a_person_wrote_is_kept() {
     put(&sandbox, "handoff.md", "# My own notes\n");
     let first = by_agent(&sandbox, &["handoff"]);
     let kept = path(&sandbox, "handoff.kept.md");
-    assert!(first.ok().contains(&format!("it is kept in {}", kept.display())), "{first:?}");
+    assert!(first.words().contains(&format!("they are kept in {}", kept.display())), "{first:?}");
     assert_eq!(fs::read_to_string(&kept).expect("it is there"), "# My own notes\n");
     let second = by_agent(&sandbox, &["handoff", "--json"]).json();
     assert_eq!(second.get("kept"), None, "ours is replaced: {second}");

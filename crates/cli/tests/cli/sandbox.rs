@@ -44,10 +44,20 @@ fn tell_of_recording(state: &Path) {
     fs::set_permissions(state, fs::Permissions::from_mode(0o700)).expect("our own folder");
 }
 
+/// A worker may still run. Under its old name it finds nothing, and ends; so nothing is added while the rest is removed.
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        let gone = self.folder.path().with_extension("gone");
+        if fs::rename(self.folder.path(), &gone).is_ok() {
+            let _ = fs::remove_dir_all(gone);
+        }
+    }
+}
+
 impl Sandbox {
     pub(crate) fn new() -> Sandbox {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        for name in ["home", "project"] {
+        for name in ["home", "project", "tmp"] {
             fs::create_dir(folder.path().join(name)).expect("a new folder");
         }
         // The person knows that they are recorded; whoever does not is told once.
@@ -58,11 +68,14 @@ impl Sandbox {
             ("TIDEGATE_STATE_DIR", at("state")),
             ("CLAUDE_PROJECT_DIR", at("project")),
             ("XDG_RUNTIME_DIR", at("run")),
+            ("TMPDIR", at("tmp")),
             // The test is the client, and was started with other variables. Without the file, nothing is known of them.
             ("TEST_TIDEGATE_CLIENT_ENVIRON", at("client-environ")),
             ("LANG", "C.UTF-8".into()),
             ("TZ", "UTC".into()),
             ("PATH", "/usr/bin:/bin".into()),
+            // Plain text to compare with; colours have tests of their own.
+            ("NO_COLOR", "1".into()),
             // The account's home, and the process above which no agent is looked for: tests may run below one.
             ("TEST_TIDEGATE_HOME", at("home")),
             ("TEST_TIDEGATE_TOP", std::process::id().to_string().into()),

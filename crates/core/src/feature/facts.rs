@@ -187,11 +187,6 @@ impl Facts<'_> {
         begun_phase::event_phase(self, config).ok()
     }
 
-    /// The name by which one of Tidegate's skills can be invoked in this session.
-    pub fn skill_name<'n>(&self, name: &'n str) -> Cow<'n, str> {
-        self.marks.value().map_or(Cow::Borrowed(name), |marks| marks.session.skill_name(name))
-    }
-
     /// `None` until the session is old enough to tell.
     pub fn forecast(&self) -> Option<Forecast> {
         let left = self.meter.reading()?.left()?;

@@ -10,6 +10,7 @@ mod forms;
 mod install;
 mod knowledge;
 mod listing;
+mod long_day;
 mod memory;
 #[cfg(unix)]
 mod mcp;

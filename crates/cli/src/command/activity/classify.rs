@@ -19,15 +19,14 @@ Examples:
   echo '{\"prompt\": \"why does the build fail?\"}' | tidegate activity classify
   jq -c '{prompt}' prompts.json | tidegate activity classify --time
 
-One line of JSON for each line of input, in order: the phase and how sure the
-classifier is, from 0 to 1. Phases: research, brainstorm, spec, design, plan,
-implement, debug, review, ship, reflect, other. Other members of an object are
-ignored. A line that is no such object is answered with its error, on stderr
-with its number, and the command goes on.
+Prints one line of JSON for each line of input: the kind of work, and how sure
+the classifier is, from 0 to 1. Kinds: research, brainstorm, spec, design, plan,
+implement, debug, review, ship, reflect, other. A line that is not an object with
+a prompt is reported on stderr, with its number.
 
 Exit codes: 0 all lines were read, 1 some were not.")]
 pub(crate) struct Args {
-    /// Add how long each prompt took, in microseconds
+    /// Add the time that each prompt took, in microseconds
     #[arg(long)]
     pub(crate) time: bool,
 }

@@ -1,4 +1,4 @@
-//! `tidegate activity`: the phase of work that a prompt asks for.
+//! `tidegate activity`: the activity that a prompt asks for.
 
 mod ask;
 mod classify;
@@ -7,9 +7,9 @@ use super::Outcome;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum ActivityCommand {
-    /// Reads prompts as JSON lines and prints the phase of each
+    /// Read prompts as JSON lines and print the kind of work that each asks for
     Classify(classify::Args),
-    /// Has a language model asked about the prompt on stdin (called by a hook)
+    /// Ask a language model about the prompt on stdin (called by a hook)
     #[command(hide = true)]
     Ask(ask::Args),
 }

@@ -18,10 +18,10 @@ Examples:
   tidegate cycle done
   tidegate cycle done --metric files_changed=3 --metric tests=12
 
-The next stage begins when the turn ends. Metrics stand in the closing message and
-in the history.")]
+The next stage begins when the turn ends. The closing message and the history show
+the metrics.")]
 pub(crate) struct Args {
-    /// What the stage came to; can be given several times
+    /// Result of the stage, such as a count; can be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) metric: Vec<String>,
     #[command(flatten)]

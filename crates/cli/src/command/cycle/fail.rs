@@ -16,9 +16,9 @@ use crate::print;
 Examples:
   tidegate cycle fail \"the release branch is locked\"
 
-`tidegate cycle resume` begins that stage again.")]
+`tidegate cycle resume` starts that stage again.")]
 pub(crate) struct Args {
-    /// Why
+    /// Reason
     #[arg(value_name = "REASON")]
     pub(crate) reason: String,
     #[command(flatten)]

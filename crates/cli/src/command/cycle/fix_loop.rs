@@ -17,14 +17,14 @@ use crate::print;
 #[command(after_help = "\
 Examples:
   tidegate cycle fix-loop && echo \"once more\"
-  tidegate cycle fix-loop --reset         a new loop, outside of a cycle
+  tidegate cycle fix-loop --reset         start a new loop, outside of a cycle
 
-In a cycle each stage may have `fix_loop_limit` rounds (2), so that there is room for
-what comes after; outside of one there are 3.
+In a cycle, each stage has `fix_loop_limit` rounds (2), which leaves room for the
+stages after it. Outside of a cycle the limit is 3.
 
-Exit codes: 0 counted, 1 the limit is used up.")]
+Exit codes: 0 counted, 1 the limit is reached.")]
 pub(crate) struct Args {
-    /// Begin a new loop; only outside of a cycle
+    /// Start a new loop, outside of a cycle
     #[arg(long)]
     pub(crate) reset: bool,
     #[command(flatten)]

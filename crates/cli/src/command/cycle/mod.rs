@@ -14,21 +14,21 @@ use super::Outcome;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum CycleCommand {
-    /// Begins a cycle in this session
+    /// Start a cycle in this session
     Start(start::Args),
-    /// Shows where the cycle of this project stands
+    /// Show the state of this project's cycle
     Status(status::Args),
-    /// Says that the stage is done, with or without its skill
+    /// Mark the stage as done
     Done(done::Args),
-    /// Ends the cycle because its stage cannot be done
+    /// End the cycle: its stage cannot be done
     Fail(fail::Args),
-    /// Goes on with a cycle that has stopped, in this session
+    /// Continue a stopped cycle in this session
     Resume(resume::Args),
-    /// Leaves the cycle; what its stages took goes to the history
+    /// Give up the cycle and keep its costs in the history
     Abandon(abandon::Args),
-    /// Shows what stages took, and how much must be left for them
+    /// Show the cost of stages and the room that they need
     Stats(stats::Args),
-    /// Counts one round of review and fix; fails when there were as many as there may be
+    /// Count one round of review and fix, up to the limit
     FixLoop(fix_loop::Args),
 }
 

@@ -11,10 +11,10 @@ use crate::error::CliError;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate cycle resume                   at the first stage that was not begun
+  tidegate cycle resume                   the first stage that was not started
   tidegate cycle resume --from ship")]
 pub(crate) struct Args {
-    /// The stage to begin with
+    /// Stage to begin with
     #[arg(long, value_name = "STAGE")]
     pub(crate) from: Option<String>,
     #[command(flatten)]
@@ -41,6 +41,6 @@ pub(super) fn run(args: &Args) -> Outcome {
     state.started_at.get_or_insert_with(|| place.project.here.now.iso());
     let begun = place.begin_stage(state, cycle, at, &session, None)?;
     place.record_command("resume", "a cycle goes on", None);
-    print_begun(&args.of, &begun, &session);
+    print_begun(&args.of, &place, &begun, &session);
     Ok(ExitCode::SUCCESS)
 }

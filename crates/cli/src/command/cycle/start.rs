@@ -18,14 +18,13 @@ use crate::sessions::Session;
 #[command(after_help = "\
 Examples:
   tidegate cycle start                    sprint, audit, ship, retrospective
-  tidegate cycle start release            the cycle [cycle.release] of the config
+  tidegate cycle start release            the cycle [cycle.release] of your config
 
-When a turn ends and its stage is done, the next stage begins if the context has
-room for it; else the cycle stops and can be resumed in another session. Refused
-while another live session is in one. What stood in the state file before goes to
-the history.")]
+At the end of a turn whose stage is done, the next stage begins if the context has
+room for it. Otherwise the cycle stops, and another session can continue it. Only one
+live session of a project can run a cycle.")]
 pub(crate) struct Args {
-    /// Which cycle
+    /// Name of the cycle
     #[arg(value_name = "NAME", default_value = tidegate_core::feature::cycle::BUILT_IN)]
     pub(crate) name: String,
     #[command(flatten)]
@@ -84,20 +83,26 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     let begun = place.begin_stage(CycleState::started(&args.name, now), &cycle, 0, &session, ended)?;
     place.record_command("start", "a cycle began", None);
-    print_begun(&args.of, &begun, &session);
+    print_begun(&args.of, &place, &begun, &session);
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn print_begun(of: &ProjectArgs, (state, active): &(CycleState, ActiveStage), session: &Session) {
+pub(super) fn print_begun(
+    of: &ProjectArgs,
+    place: &ProjectCycle,
+    (state, active): &(CycleState, ActiveStage),
+    session: &Session,
+) {
+    let skill = place.skill_name(&active.skill);
     if of.json {
         print::json(&serde_json::json!({
-            "cycle": state.cycle, "stage": state.stage, "skill": active.skill, "number": active.number, "of": active.of,
+            "cycle": state.cycle, "stage": state.stage, "skill": skill, "number": active.number, "of": active.of,
             "session": session.id.as_str(), "status": state.status.name(),
         }));
     } else {
         print::line(&format!(
             "{}: stage {} of {}, {}, begins in session {}; its skill is `{}`",
-            state.cycle, active.number, active.of, active.stage, session.id, active.skill
+            state.cycle, active.number, active.of, active.stage, session.id, skill
         ));
     }
 }

@@ -20,11 +20,10 @@ Examples:
   tidegate cycle stats
   tidegate cycle stats release --json
 
-`from here` is what a stage and all after it took together, in the cycles that got
-through them. With min_left = \"auto\" its 80th percentile counts, once there are
-five.")]
+`from here` is the cost of a stage and all stages after it, in cycles that finished
+them. With min_left = \"auto\" its 80th percentile counts, from five cycles on.")]
 pub(crate) struct Args {
-    /// Which cycle
+    /// Name of the cycle
     #[arg(value_name = "NAME", default_value = tidegate_core::feature::cycle::BUILT_IN)]
     pub(crate) name: String,
     #[command(flatten)]

@@ -14,9 +14,9 @@ Examples:
   tidegate memory backup
   tidegate memory backup --to /mnt/backup/memory.db
 
-One copy a day is made by itself; the last three are kept.")]
+Tidegate makes one copy a day and keeps the last three.")]
 pub(crate) struct Args {
-    /// Write the copy here instead of among the others
+    /// Write the copy to this file instead
     #[arg(long, value_name = "FILE")]
     pub(crate) to: Option<PathBuf>,
     /// Print JSON

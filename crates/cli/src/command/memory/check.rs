@@ -15,14 +15,13 @@ Examples:
   tidegate memory check
   tidegate memory check --mend
 
-A file that turns out to be damaged in use is set aside and rebuilt from the newest
-copy, from what can still be read of it and from what waits in the spool. --mend
-does so for damage that only this check finds; an index that does not fit the texts
-is made anew.
+Tidegate repairs damage by itself when it meets it: it sets the file aside and
+rebuilds the store from the newest copy and everything that is still readable.
+--mend does the same for damage that only this check finds.
 
-Exit codes: 0 sound, 1 something is wrong.")]
+Exit codes: 0 sound, 1 damaged.")]
 pub(crate) struct Args {
-    /// Rebuild what is damaged
+    /// Repair the damage that this check finds
     #[arg(long)]
     pub(crate) mend: bool,
     /// Print JSON

@@ -10,42 +10,42 @@ use crate::print;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum DecisionCommand {
-    /// Writes a decision down
+    /// Write down a decision
     #[command(after_help = "\
 Examples:
   tidegate memory decision add 12 \"Bigrams for Japanese\" --reason \"no dictionary to ship\"
 
 The topic stays open.")]
     Add(DecisionAdd),
-    /// Mends how a decision is written down
+    /// Correct the wording of a decision
     #[command(after_help = "\
 Examples:
   tidegate memory decision edit 7 --reason \"no dictionary to ship, and none to update\"
   tidegate memory decision edit 7 --topic 14")]
     Edit(DecisionEdit),
-    /// Puts another decision in its place
+    /// Replace a decision by a new one
     #[command(after_help = "\
 Examples:
   tidegate memory decision supersede 7 \"Bigrams and single characters\"")]
     Supersede(DecisionSupersede),
-    /// Takes a decision back
+    /// Take a decision back
     #[command(after_help = "\
 Examples:
   tidegate memory decision retract 7
 
-What it took the place of stands again.")]
+The decision that it replaced counts again.")]
     Retract(IdArgs),
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct DecisionAdd {
-    /// The topic
+    /// Number of the topic
     #[arg(value_name = "TOPIC")]
     pub(crate) topic: i64,
-    /// What was decided; `-` reads it from stdin
+    /// Text of the decision; `-` reads it from stdin
     #[arg(value_name = "TEXT")]
     pub(crate) text: String,
-    /// Why
+    /// Reason
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
     /// Print JSON
@@ -56,16 +56,16 @@ pub(crate) struct DecisionAdd {
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true).args(["text", "reason", "topic"]))]
 pub(crate) struct DecisionEdit {
-    /// The decision
+    /// Number of the decision
     #[arg(value_name = "ID")]
     pub(crate) id: i64,
-    /// What was decided; `-` reads it from stdin
+    /// Text of the decision; `-` reads it from stdin
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) text: Option<String>,
-    /// Why
+    /// Reason
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
-    /// Its topic
+    /// Move it to this topic
     #[arg(long, value_name = "ID")]
     pub(crate) topic: Option<i64>,
     /// Print JSON
@@ -75,13 +75,13 @@ pub(crate) struct DecisionEdit {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct DecisionSupersede {
-    /// The decision
+    /// Number of the decision
     #[arg(value_name = "ID")]
     pub(crate) id: i64,
-    /// What was decided instead; `-` reads it from stdin
+    /// Text of the new decision; `-` reads it from stdin
     #[arg(value_name = "TEXT")]
     pub(crate) text: String,
-    /// Why
+    /// Reason
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
     /// Print JSON

@@ -17,9 +17,9 @@ Examples:
   tidegate memory export > memory.jsonl
   tidegate memory export | jq -c 'select(.kind == \"decision\")'
 
-One object a line, with a member `kind`: project, topic, session, log, decision.
-What is referred to comes first. Times are milliseconds since 1970. `tidegate
-memory import` takes the same, on any machine and as often as you like.")]
+Prints one object a line, with a member `kind`: project, topic, session, log, decision.
+Times are milliseconds since 1970. `tidegate memory import` reads the same, on any
+machine and as often as you like.")]
 pub(crate) struct Args;
 
 pub(super) fn run() -> Outcome {

@@ -15,6 +15,7 @@ use tidegate_state::place::StateDir;
 
 use super::{Opened, line, list, not_finished, project_folder, show};
 use crate::approval::{self, Consent, Request};
+use crate::bilingual::Bilingual;
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
@@ -29,19 +30,19 @@ Examples:
   tidegate memory forget session 91b38a40-…
   tidegate memory forget project shop
 
-From the store, its copies, the spool and, with the next delivery, from the team's
-store. Nothing brings it back but a new conversation. At a terminal it asks; called
-by an agent it prints a code that only a person can approve.
+Deletes from the store, its copies and the queue, and with the next delivery from the
+team's store. This cannot be undone. At a terminal it asks first; called by an agent
+it prints a code that only a person can approve.
 
-Exit codes: 0 gone, 1 not yet gone from everywhere, or an error, 4 waits for a person's approval.")]
+Exit codes: 0 deleted, 1 not yet deleted everywhere or failed, 4 waits for a person's approval.")]
 pub(crate) struct Args {
-    /// What
+    /// Kind of row
     #[arg(value_name = "WHAT")]
     pub(crate) what: ForgetOf,
-    /// Its id; of a project also its name, or a folder in it
+    /// Its id; for a project also its name or a folder in it
     #[arg(value_name = "ID")]
     pub(crate) id: String,
-    /// A person approved this command in this session
+    /// Use the approval that a person gave in this session
     #[arg(long)]
     pub(crate) approved: bool,
     /// Print JSON
@@ -119,7 +120,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         name: "memory forget",
         command: format!("memory forget {} {}", args.what.name(), line(&args.id, 200)),
         about: Some(meant.would.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")),
-        would: &meant.would,
+        would: &Bilingual::lines(&meant.would),
         approved: args.approved,
         json: args.json,
     };

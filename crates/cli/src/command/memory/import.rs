@@ -18,6 +18,7 @@ use tidegate_state::file::bounded;
 
 use super::{Opened, line};
 use crate::approval;
+use crate::bilingual::{Bilingual, both};
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
@@ -28,20 +29,18 @@ Examples:
   tidegate memory import memory.jsonl
   ssh other tidegate memory export | tidegate memory import
 
-New rows are added; forgotten rows stay forgotten. A project of the same name and
-folder as one that is there is that one. Secrets are taken out. If a line makes no
-sense, or a row is there twice, nothing is taken in, and the line is named. Reads
-512 MiB at most, and lines of 4 MiB; FILE is a regular file, other input comes from
-stdin.
+Adds new rows and leaves out rows that you deleted with `forget`. Removes secrets. If
+one line cannot be read, or a row is there twice, nothing is added and the error
+names the line. Reads up to 512 MiB, in lines of up to 4 MiB. FILE is a regular file;
+other input comes from stdin.
 
-Replacing a row with a newer version, or superseding a decision that is here, needs
-your yes: at a terminal it shows these rows and asks. It cannot ask with a pipe as
-its input: write a file first, and import that. Without your yes these rows are left
-out and counted, unless `unattended = [\"memory import\"]` stands under [approval] in
-your own config and there is no terminal. An agent never replaces a row, and imports
-only rows of its own project.")]
+Rows that would replace an existing row need your yes. At a terminal the command
+shows them and asks; give it a file for that, not a pipe. Without your yes it leaves
+them out and says how many. Without a terminal, `unattended = [\"memory import\"]`
+under [approval] in your own config allows them. An agent never replaces a row, and
+imports only rows of its own project.")]
 pub(crate) struct Args {
-    /// JSON lines; unless told, or with `-`, from stdin
+    /// File with JSON lines; `-` or none reads stdin
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     /// Print JSON
@@ -99,10 +98,9 @@ pub(super) fn run(args: &Args) -> Outcome {
     let records = in_order(records);
     check_own(&mut opened, &records)?;
     let (records, left) = keep_agreed(&mut opened, records)?;
-    let puts = opened
-        .memory
-        .put(&records)
-        .map_err(|error| CliError::from(error).prefixed("nothing was imported"))?;
+    let puts = opened.memory.put(&records).map_err(|error| {
+        CliError::from(error).prefixed(&both!("nothing was imported", "何も取り込みませんでした"))
+    })?;
     let count = |wanted: Put| puts.iter().filter(|put| **put == wanted).count();
     let imported = Imported {
         new: count(Put::New),
@@ -277,7 +275,7 @@ fn keep_agreed(opened: &mut Opened, records: Vec<Record>) -> Result<(Vec<Record>
     let mut would = vec![format!("The import would replace {many} here already:")];
     let (names, shown): (BTreeSet<Name>, Vec<String>) = superseded.into_iter().unzip();
     would.extend(first_lines(&shown));
-    if approval::is_agreed(&opened.here, "memory import", &would)? {
+    if approval::is_agreed(&opened.here, "memory import", &Bilingual::lines(&would))? {
         return Ok((records, 0));
     }
     let mut left = names;

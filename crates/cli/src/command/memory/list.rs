@@ -23,28 +23,27 @@ Examples:
   tidegate memory list decisions --topic 12 --all
   tidegate memory list logs --limit 100 --json | jq -r .next
 
-A list comes in pages: `--after` takes what the page before said was next. Times are
-in UTC.")]
+A list comes in pages: give `--after` the value that the page before ended with.")]
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub(crate) struct Args {
-    /// What
+    /// Kind of rows
     #[arg(value_name = "WHAT", default_value = "topics")]
     pub(crate) what: ListOf,
     #[command(flatten)]
     pub(crate) filter: RowFilter,
-    /// Only open topics, or decisions of open topics
+    /// List only open topics, or decisions of open topics
     #[arg(long, conflicts_with = "closed")]
     pub(crate) open: bool,
-    /// Only closed ones
+    /// List only closed ones
     #[arg(long)]
     pub(crate) closed: bool,
-    /// Also topics that were made for a session, and decisions that do not stand any more
+    /// List automatic topics and replaced decisions, too
     #[arg(long)]
     pub(crate) all: bool,
-    /// At most so many
+    /// List at most this many
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) limit: u16,
-    /// The page after this one
+    /// List the page after this one
     #[arg(long, value_name = "PLACE", allow_hyphen_values = true)]
     pub(crate) after: Option<String>,
     /// Print JSON

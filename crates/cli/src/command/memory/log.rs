@@ -10,7 +10,7 @@ use crate::print;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum LogCommand {
-    /// Adds a log to a topic
+    /// Add a log to a topic
     #[command(after_help = "\
 Examples:
   tidegate memory log add 12 \"Asked the people who run it: weekly is enough\"
@@ -20,13 +20,13 @@ Examples:
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct LogAdd {
-    /// The topic
+    /// Number of the topic
     #[arg(value_name = "TOPIC")]
     pub(crate) topic: i64,
-    /// What there is to say; `-` reads it from stdin
+    /// Text of the log; `-` reads it from stdin
     #[arg(value_name = "TEXT")]
     pub(crate) text: String,
-    /// One line; unless told, the first of the text
+    /// Title in one line; without it, the first line of the text
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
     /// Print JSON

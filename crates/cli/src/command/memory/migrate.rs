@@ -15,6 +15,7 @@ use tidegate_memory::team;
 
 use super::{Opened, line};
 use crate::approval::{self, Consent, Request};
+use crate::bilingual::Bilingual;
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
@@ -27,27 +28,27 @@ Examples:
   tidegate memory migrate --to postgres://me@db.example.com/memory --password-variable DB_PASSWORD
   tidegate memory migrate --to postgres://me@localhost/memory --tls off
 
-All projects, whatever the config shares. The store here stays as it is, and can be
-copied again: what the server has is left alone, so a copy that was interrupted goes
-on. A password belongs into an environment variable: others on this machine can see
-a command line. At a terminal it asks first; called by an agent it prints a code that
-only a person can approve.
+Copies all projects, whatever the config shares. The store here does not change. Run it
+again after an interruption: it continues with the rows that the server lacks. Put
+the password into an environment variable: others on this machine can see a command
+line. At a terminal it asks first; called by an agent it prints a code that only a
+person can approve.
 
-Exit codes: 0 all rows are there, 1 something is missing, 4 waits for a person's approval.")]
+Exit codes: 0 all rows are there, 1 some are missing, 4 waits for a person's approval.")]
 pub(crate) struct Args {
-    /// The server and database: postgres://USER@HOST:PORT/DATABASE
+    /// Server and database: postgres://USER@HOST:PORT/DATABASE
     #[arg(long, value_name = "URL")]
     pub(crate) to: String,
-    /// The environment variable that holds the password; unless told, PGPASSWORD
+    /// Environment variable with the password; without it, PGPASSWORD
     #[arg(long, value_name = "NAME")]
     pub(crate) password_variable: Option<String>,
-    /// A file with the certificates that the server's is checked against; unless told, as in the config
+    /// File with the certificates to check the server's against; without it, as in the config
     #[arg(long, value_name = "FILE")]
     pub(crate) ca_file: Option<PathBuf>,
-    /// How the connection is protected; unless told, as in the config
+    /// Protection of the connection; without it, as in the config
     #[arg(long, value_name = "HOW")]
     pub(crate) tls: Option<TlsName>,
-    /// A person has approved it
+    /// Use the approval that a person gave in this session
     #[arg(long)]
     pub(crate) approved: bool,
     /// Print JSON
@@ -91,7 +92,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         name: "memory migrate",
         command: approved_command(args, &address),
         about: Some(would.join(" ")),
-        would: &would,
+        would: &Bilingual::lines(&would),
         approved: args.approved,
         json: args.json,
     };

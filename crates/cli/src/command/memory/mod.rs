@@ -37,40 +37,40 @@ use row_filter::RowFilter;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum MemoryCommand {
-    /// Finds what was said, decided and learned
+    /// Search conversations, decisions and learnings
     Search(search::Args),
-    /// Lists topics, logs, decisions or projects, newest first
+    /// List topics, logs, decisions or projects, newest first
     List(list::Args),
-    /// Shows one topic, log, decision, session or project
+    /// Show one topic, log, decision, session or project
     Show(show::Args),
-    /// Adds and changes topics
+    /// Add and change topics
     #[command(subcommand)]
     Topic(topic::TopicCommand),
-    /// Adds and changes decisions
+    /// Add and change decisions
     #[command(subcommand)]
     Decision(decision::DecisionCommand),
-    /// Writes a log by hand
+    /// Write a log by hand
     #[command(subcommand)]
     Log(log::LogCommand),
-    /// Goes through the whole store and says what is wrong with it
+    /// Check the whole store for damage
     Check(check::Args),
-    /// Makes a copy of the store now
+    /// Copy the store now
     Backup(backup::Args),
-    /// Prints everything as JSON lines
+    /// Print everything as JSON lines
     Export(export::Args),
-    /// Takes in what `export` printed
+    /// Add rows that `export` printed
     Import(import::Args),
-    /// Deletes a log, a decision, a topic, a session or a project for good
+    /// Delete a log, a decision, a topic, a session or a project for good
     Forget(forget::Args),
-    /// Shows how much there is, and what waits
+    /// Show how much is stored and what is still queued
     Stats(stats::Args),
-    /// Shows what is shared with a team, what waits to be delivered and how it went
+    /// Show what is shared with a team, and how the last deliveries went
     Team(team::Args),
-    /// Tells the team's store now what happened here
+    /// Send new rows to the team's store now
     Push(team::PushArgs),
-    /// Asks the team's store now for the topics and decisions of others
+    /// Fetch topics and decisions of others from the team's store now
     Pull(team::PullArgs),
-    /// Copies the whole store of this machine to a server
+    /// Copy the whole store of this machine to a server
     Migrate(migrate::Args),
 }
 

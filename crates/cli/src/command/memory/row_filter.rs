@@ -7,19 +7,19 @@ use crate::args::Span;
 /// Options that narrow a search or a list.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct RowFilter {
-    /// Only of this project: its name, its id, or a folder in it
+    /// Only this project: its name, its id or a folder in it
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: Option<String>,
-    /// Only of this topic
+    /// Only this topic
     #[arg(long, value_name = "ID")]
     pub(crate) topic: Option<i64>,
-    /// Only of this session
+    /// Only this session
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
-    /// Only from then on: `2026-11-01`, or `7d` ago; days are those of UTC
+    /// Only since then: `2026-11-01`, or `7d` for seven days; days are UTC
     #[arg(long, value_name = "WHEN")]
     pub(crate) since: Option<When>,
-    /// Only until then, a day included
+    /// Only until then, that day included
     #[arg(long, value_name = "WHEN")]
     pub(crate) until: Option<When>,
 }

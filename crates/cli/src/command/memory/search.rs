@@ -20,21 +20,20 @@ Examples:
   tidegate memory search 設計 --kind decision --kind log
   tidegate memory search parser --json | jq -r '.results[] | .at + \" \" + .title'
 
-All words have to be there; what stands in double quotes, one after another. Where
-no text has all of them, those with most of them are found. Texts in English and
-Japanese, whole words and forms of them; of the last word the beginning will do.
-Logs, decisions and topics of all projects, stock and progress of those that were
-worked in.")]
+Finds texts with all words, in English and Japanese; put a phrase in double quotes.
+If no text has all words, it finds those with the most. The last word may be the
+beginning of one. Searches logs, decisions and topics of all projects, and the
+learnings and progress notes of projects that were worked in.")]
 pub(crate) struct Args {
-    /// What to look for
+    /// Words to look for
     #[arg(value_name = "QUERY", required = true, num_args = 1..)]
     pub(crate) query: Vec<String>,
     #[command(flatten)]
     pub(crate) filter: RowFilter,
-    /// Only this kind; can be given several times
+    /// Only this kind; can be repeated
     #[arg(long, value_name = "KIND")]
     pub(crate) kind: Vec<KindName>,
-    /// At most so many
+    /// Show at most this many
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=200))]
     pub(crate) limit: u16,
     /// Print JSON

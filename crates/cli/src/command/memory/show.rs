@@ -22,9 +22,9 @@ Examples:
   tidegate memory show log 3f9a2c
   tidegate memory show session 91b38a40-…
 
-A log is named by its id or the beginning of it.")]
+The beginning of a log's id is enough.")]
 pub(crate) struct Args {
-    /// What
+    /// Kind of row
     #[arg(value_name = "WHAT")]
     pub(crate) what: ShowOf,
     /// Its id

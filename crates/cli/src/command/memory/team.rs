@@ -20,7 +20,7 @@ Examples:
   tidegate memory team
   tidegate memory team --json | jq .pending
 
-Says nothing to the server; `push` and `pull` do. docs/team.md says how to share.")]
+Does not contact the server; `push` and `pull` do. docs/team.md explains how to share.")]
 pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
@@ -32,10 +32,10 @@ pub(crate) struct Args {
 Examples:
   tidegate memory push
 
-The worker does this by itself after it has stored something. What the server has
-already stays as it is; what it cannot take now is kept.
+The worker does this by itself whenever it has stored something. Rows that the server
+cannot take now stay in the queue.
 
-Exit codes: 0 nothing is left to tell, 1 something is.")]
+Exit codes: 0 everything is sent, 1 something is left.")]
 pub(crate) struct PushArgs {
     /// Print JSON
     #[arg(long)]
@@ -47,8 +47,8 @@ pub(crate) struct PushArgs {
 Examples:
   tidegate memory pull
 
-The worker does this by itself, too. Logs of others stay on the server and are found
-there by `tidegate memory search`.")]
+The worker does this by itself, too. Logs of others stay on the server;
+`tidegate memory search` finds them there.")]
 pub(crate) struct PullArgs {
     /// Print JSON
     #[arg(long)]

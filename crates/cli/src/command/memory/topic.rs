@@ -12,39 +12,39 @@ use crate::print;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum TopicCommand {
-    /// Begins a topic
+    /// Add a topic
     #[command(after_help = "\
 Examples:
   tidegate memory topic add \"Search in two languages\"
   tidegate memory topic add \"Snippets\" --parent 12
   tidegate memory topic add \"Prices\" --project shop")]
     Add(TopicAdd),
-    /// Changes a topic's title, project or place
+    /// Change a topic's title, project or parent
     #[command(after_help = "\
 Examples:
   tidegate memory topic edit 12 --title \"Search\"
   tidegate memory topic edit 12 --project harbour
   tidegate memory topic edit 12 --no-parent
 
-A topic that was made for a session is one like others once it has a title of yours.")]
+An automatic topic becomes a normal one once you give it a title.")]
     Edit(TopicEdit),
-    /// Says that nobody works on a topic any more
+    /// Close a topic
     #[command(after_help = "Examples:\n  tidegate memory topic close 12")]
     Close(IdArgs),
-    /// Says that somebody works on it again
+    /// Open a closed topic again
     #[command(after_help = "Examples:\n  tidegate memory topic reopen 12")]
     Reopen(IdArgs),
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct TopicAdd {
-    /// What it is about, in one line
+    /// Title in one line
     #[arg(value_name = "TITLE")]
     pub(crate) title: String,
-    /// Its project: name, id, or a folder in it; unless told, that of this folder
+    /// Its project: name, id or a folder in it; without it, that of this folder
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: Option<String>,
-    /// The topic that it is a part of
+    /// Topic that it is a part of
     #[arg(long, value_name = "ID")]
     pub(crate) parent: Option<i64>,
     /// Print JSON
@@ -55,19 +55,19 @@ pub(crate) struct TopicAdd {
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true).args(["title", "project", "parent", "no_parent"]))]
 pub(crate) struct TopicEdit {
-    /// The topic
+    /// Number of the topic
     #[arg(value_name = "ID")]
     pub(crate) id: i64,
-    /// Its new title
+    /// New title
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
-    /// Its new project: name, id, or a folder in it
+    /// New project: name, id or a folder in it
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: Option<String>,
-    /// The topic that it is a part of
+    /// Topic that it is a part of
     #[arg(long, value_name = "ID", conflicts_with = "no_parent")]
     pub(crate) parent: Option<i64>,
-    /// It is part of no other
+    /// Make it a topic of its own
     #[arg(long)]
     pub(crate) no_parent: bool,
     /// Print JSON

@@ -22,9 +22,9 @@ use crate::print;
 Examples:
   tidegate workflow attach .claude/.output/features/user-dashboard/MANIFEST.yaml
 
-A manifest belongs to the session that last wrote it, or that it was attached to.")]
+A manifest belongs to the last session that wrote or attached it.")]
 pub(crate) struct Args {
-    /// The manifest
+    /// Path of the manifest
     #[arg(value_name = "PATH")]
     pub(crate) path: PathBuf,
     #[command(flatten)]

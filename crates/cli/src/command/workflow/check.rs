@@ -15,15 +15,15 @@ use crate::print;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate workflow check                     the gate that holds agents back, else the next one
+  tidegate workflow check                     the checkpoint that blocks, else the next
   tidegate workflow check 2 --json | jq -r '.missing[]'
 
-Token counts are estimates. What cannot be known does not fail a gate; the report
-says so.
+Token counts are estimates. A fact that cannot be read does not fail a checkpoint; the
+report says so.
 
-Exit codes: 0 nothing is missing, 1 something is.")]
+Exit codes: 0 complete, 1 something is missing.")]
 pub(crate) struct Args {
-    /// Which gate
+    /// Number of the checkpoint
     #[arg(value_name = "N")]
     pub(crate) gate: Option<usize>,
     #[command(flatten)]
@@ -46,7 +46,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     Ok(if report.is_met() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Without a number: the gate that holds agents back, else the next one.
+/// Without a number: the checkpoint that blocks, else the next.
 fn next_gate(standing: &WorkflowStanding, manifest: &Manifest) -> Result<Gate, CliError> {
     let open = |gate: &Gate| standing.clearance(gate.number).is_none();
     let current = manifest.current.unwrap_or_default();

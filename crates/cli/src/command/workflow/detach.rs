@@ -20,12 +20,12 @@ use crate::shell::quote_path;
 Examples:
   tidegate workflow detach
 
-While a gate holds agents back this needs a person's yes, as skipping it does.")]
+While a checkpoint blocks agents, this needs a person's yes, like `skip`.")]
 pub(crate) struct Args {
-    /// Only if this is the manifest that is meant
+    /// Refuse if another manifest is in use
     #[arg(long, value_name = "PATH")]
     pub(crate) manifest: Option<PathBuf>,
-    /// A person has approved this
+    /// Use the approval that a person gave in this session
     #[arg(long)]
     pub(crate) approved: bool,
     #[command(flatten)]

@@ -18,27 +18,27 @@ use super::Outcome;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum WorkflowCommand {
-    /// Shows where the workflow of this session stands
+    /// Show the state of this session's workflow
     Status(status::Args),
-    /// Checks a gate and prints its verification report
+    /// Check a checkpoint and print its report
     Check(check::Args),
-    /// Checks a gate and records that it was passed
+    /// Check a checkpoint and record that it passed
     Pass(pass::Args),
-    /// Goes on without a gate, if a person agrees
+    /// Skip a checkpoint, if a person agrees
     Skip(skip::Args),
-    /// Prints the verification reports of the gates, also of those that were passed
+    /// Print the reports of all checkpoints, passed ones too
     Report(report::Args),
-    /// Prints what satisfies a gate: the section to write, what goes to files and what stays
+    /// Print what a checkpoint needs: the section to write, and the files
     Template(template::Args),
-    /// Writes into a phase's section: its output, its summary, its status
+    /// Write the output, summary or status of a phase
     Note(note::Args),
-    /// Moves on to a phase: the one before is complete, this one begins
+    /// Complete the phase before and start this one
     Phase(phase::Args),
-    /// Begins a workflow: makes its manifest and attaches it to this session
+    /// Start a workflow in this session, with a new manifest
     Start(start::Args),
-    /// Attaches a manifest to this session
+    /// Use a manifest in this session
     Attach(attach::Args),
-    /// Lets go of this session's workflow
+    /// Stop using this session's workflow
     Detach(detach::Args),
 }
 

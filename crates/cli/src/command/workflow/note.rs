@@ -25,23 +25,23 @@ Examples:
   tidegate workflow note 3 --summary \"React 19. Key decisions: keep the hooks. Details: discovery.md\"
   tidegate workflow note discovery --artifact docs/discovery.md --status complete
 
-The client may refuse its own editing tools below `.claude`; this writes there,
-and touches nothing else in the manifest. --output reads standard input and
-writes it to a file beside the manifest, which becomes an artifact of the phase.")]
+Claude Code may refuse its own editing tools below `.claude`; this command writes
+there, and changes nothing else in the manifest. --output writes stdin to a file next
+to the manifest and adds the file to the phase's artifacts.")]
 pub(crate) struct Args {
-    /// Which phase: its number or name
+    /// Number or name of the phase
     #[arg(value_name = "PHASE")]
     pub(crate) phase: String,
-    /// What is carried on of it, in at most 200 tokens
+    /// Summary for later phases, in at most 200 tokens
     #[arg(long, value_name = "TEXT")]
     pub(crate) summary: Option<String>,
-    /// A file that holds its output; can be given several times
+    /// File with its output; can be repeated
     #[arg(long, value_name = "PATH")]
     pub(crate) artifact: Vec<String>,
-    /// Write standard input to this file beside the manifest
+    /// Write stdin to this file next to the manifest
     #[arg(long, value_name = "NAME")]
     pub(crate) output: Option<String>,
-    /// Its status
+    /// Status of the phase
     #[arg(long, value_name = "STATUS", value_parser = ["pending", "in_progress", "complete", "blocked", "skipped"])]
     pub(crate) status: Option<String>,
     #[command(flatten)]

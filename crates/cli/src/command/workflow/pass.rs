@@ -18,11 +18,11 @@ use crate::error::CliError;
 Examples:
   tidegate workflow pass 1
 
-Writes `gates: {1: {status: passed, …}}` into the manifest, and nothing else there.
+Writes only `gates: {1: {status: passed, …}}` into the manifest.
 
 Exit codes: 0 passed, 1 something is missing.")]
 pub(crate) struct Args {
-    /// Which gate
+    /// Number of the checkpoint
     #[arg(value_name = "N")]
     pub(crate) gate: usize,
     #[command(flatten)]

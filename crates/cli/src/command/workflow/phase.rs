@@ -18,10 +18,10 @@ Examples:
   tidegate workflow phase 4
   tidegate workflow phase skill_discovery
 
-Before the gate that lies in between is passed, this moves on all the same; agents
-wait then.")]
+If the checkpoint between the phases has not passed, the phase starts all the same, but
+agents stay blocked.")]
 pub(crate) struct Args {
-    /// Which phase: its number or name
+    /// Number or name of the phase
     #[arg(value_name = "PHASE")]
     pub(crate) phase: String,
     #[command(flatten)]

@@ -16,6 +16,7 @@ use tidegate_state::session::marks;
 
 use crate::approval::{self, Consent, Given, Request};
 use crate::args::ProjectArgs;
+use crate::bilingual::Bilingual;
 use crate::error::CliError;
 use crate::knowledge::Project;
 use crate::path::real_path;
@@ -191,7 +192,9 @@ impl ProjectWorkflow {
         approved: bool,
         json: bool,
     ) -> Result<Consent, CliError> {
-        let request = Request { name: "workflow skip", command, about: Some(about), would, approved, json };
+        let would = Bilingual::lines(would);
+        let request =
+            Request { name: "workflow skip", command, about: Some(about), would: &would, approved, json };
         approval::ask_consent(&self.project.here, &request)
     }
 

@@ -17,7 +17,7 @@ Examples:
   tidegate workflow report
   tidegate workflow report 1")]
 pub(crate) struct Args {
-    /// Which gate
+    /// Number of the checkpoint
     #[arg(value_name = "N")]
     pub(crate) gate: Option<usize>,
     #[command(flatten)]

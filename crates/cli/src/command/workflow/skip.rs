@@ -23,20 +23,19 @@ use crate::shell::quote_path;
 Examples:
   tidegate workflow skip 1 --reason \"the discovery was one file\"
 
-At a terminal it asks. Called by an agent it prints a code that the person can
-approve, once and within ten minutes. The manifest says that it was skipped and
-why.")]
+At a terminal it asks. Called by an agent it prints a code that only a person can
+approve, once and within ten minutes. The manifest records the skip and the reason.")]
 pub(crate) struct Args {
-    /// Which gate
+    /// Number of the checkpoint
     #[arg(value_name = "N")]
     pub(crate) gate: usize,
-    /// Why
+    /// Reason
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: String,
-    /// Only if this is the manifest that is meant
+    /// Refuse if another manifest is in use
     #[arg(long, value_name = "PATH")]
     pub(crate) manifest: Option<PathBuf>,
-    /// A person has approved exactly this
+    /// Use the approval that a person gave in this session
     #[arg(long)]
     pub(crate) approved: bool,
     #[command(flatten)]

@@ -19,14 +19,14 @@ use crate::error::CliError;
 #[command(after_help = "\
 Examples:
   tidegate workflow start user-dashboard
-  tidegate workflow start v2 --workflow release     the workflow [workflow.release] of the config
+  tidegate workflow start v2 --workflow release     the workflow [workflow.release] of your config
 
 The manifest is `.claude/.output/features/ID/MANIFEST.yaml`.")]
 pub(crate) struct Args {
-    /// What the feature is called: the name of its folder
+    /// Name of the feature and of its folder
     #[arg(value_name = "ID")]
     pub(crate) id: String,
-    /// Which workflow
+    /// Name of the workflow
     #[arg(long, value_name = "NAME", default_value = tidegate_core::feature::workflow::BUILT_IN)]
     pub(crate) workflow: String,
     #[command(flatten)]

@@ -15,7 +15,7 @@ use crate::print;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  tidegate workflow template 1")]
 pub(crate) struct Args {
-    /// Which gate
+    /// Number of the checkpoint
     #[arg(value_name = "N")]
     pub(crate) gate: usize,
     #[command(flatten)]

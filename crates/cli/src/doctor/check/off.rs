@@ -30,14 +30,14 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let switches = seen.state.as_ref().map(switches::read).unwrap_or_default();
     for off in switches.off.iter().filter(|off| !off.is_expired(seen.now)) {
         found.note_with(
-            format!("`{}` is switched off {}", off.policy, describe_off(off)),
+            format!("`{}` is switched off {}", off.policy, describe_off(seen.now, off).en),
             format!("`tidegate on {}{}` switches it on again", off.policy, scope_arguments(&off.scope)),
         );
     }
     for down in &switches.stepped_down {
         let project = quote_path(Path::new(&down.stepped_down_in));
         found.note_with(
-            format!("`{}` {}", down.policy, only_advises(down)),
+            only_advises(down).en,
             format!("`tidegate on {} --project {project}` lets it block again", down.policy),
         );
     }

@@ -1,7 +1,5 @@
 //! Marks of the session itself: when it began, where it works, what it was told. Other rooms hear these marks.
 
-use std::borrow::Cow;
-
 use serde::{Deserialize, Serialize};
 
 use crate::feature::marks::RoomMarks;
@@ -9,7 +7,7 @@ use crate::host::person::Person;
 use crate::host::window::HostSettings;
 use crate::meter::forecast::SAMPLES;
 use crate::text::lang::Lang;
-use crate::text::skill_name::{OWN_PREFIX, satisfies};
+use crate::text::skill_name::satisfies;
 use crate::time::Millis;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -79,13 +77,15 @@ impl Mark {
     }
 }
 
-/// A message for the model that waits for an event that can carry it. Its text is written on delivery: it may no
-/// longer be true by then.
+/// A message that waits for an event that can carry it. Its text is written on delivery: it may no longer be
+/// true by then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Note {
     /// Key facts missing from the last summary.
     Lost,
+    /// How many key facts the last summary kept, for the person.
+    Kept,
     /// Entries of the flow that are not reviewed.
     Promote,
     /// Code was written, but no entry since.
@@ -244,15 +244,6 @@ impl Marks {
         })
     }
 
-    /// The name by which one of Tidegate's skills can be invoked here.
-    pub fn skill_name<'n>(&self, name: &'n str) -> Cow<'n, str> {
-        if self.renamed.iter().any(|renamed| renamed == name) {
-            Cow::Owned(format!("{OWN_PREFIX}{name}"))
-        } else {
-            Cow::Borrowed(name)
-        }
-    }
-
     pub fn noticed(&self, what: &str) -> bool {
         self.notices.iter().any(|known| known == what)
     }
@@ -304,6 +295,7 @@ pub(in crate::feature) mod tests {
     fn note() -> impl Strategy<Value = Note> {
         prop_oneof![
             Just(Note::Lost),
+            Just(Note::Kept),
             Just(Note::Flow),
             Just(Note::Promote),
             Just(Note::TopicLeft),

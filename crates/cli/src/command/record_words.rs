@@ -1,0 +1,203 @@
+//! Records of the journal in people's words, for `log` and `explain`.
+
+use tidegate_core::event::EventKind;
+use tidegate_core::host::Host;
+use tidegate_core::host::person::Person;
+use tidegate_core::pipeline::record::{BoundaryRecord, Record, VerdictRecord};
+use tidegate_core::text::one_line::one_line;
+
+use crate::bilingual::{Bilingual, both};
+use crate::print::text::Text;
+
+/// What Claude wanted to do when Tidegate was asked.
+pub(super) fn subject(record: &Record) -> Bilingual {
+    let tool = record.tool.as_deref().map(one_line).unwrap_or_default();
+    match EventKind::from_name(&record.event) {
+        EventKind::PreToolUse | EventKind::PostToolUse | EventKind::PostToolUseFailure => match tool.as_str()
+        {
+            "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => match edited_file(record) {
+                Some(file) => both!("an edit of {file}", "{file} の編集"),
+                None => both!("an edit", "編集"),
+            },
+            "Bash" | "PowerShell" => both!("a command", "コマンド"),
+            "Agent" | "Task" => both!("a subagent", "サブエージェント"),
+            "" => both!("a tool call", "ツールの呼び出し"),
+            _ => both!("a call of {tool}", "{tool}の呼び出し"),
+        },
+        EventKind::Stop => both!("\"done\"", "「完了」"),
+        EventKind::SubagentStop => both!("the end of a subagent", "サブエージェントの終了"),
+        EventKind::TaskCompleted => both!("the end of a task", "タスクの完了"),
+        EventKind::PreCompact => both!("a compaction", "圧縮"),
+        EventKind::UserPromptSubmit | EventKind::UserPromptExpansion => both!("a prompt", "プロンプト"),
+        EventKind::SessionStart => both!("the start of a session", "セッションの開始"),
+        _ => Bilingual::data(one_line(&record.event)),
+    }
+}
+
+fn edited_file(record: &Record) -> Option<String> {
+    record.verdicts.iter().find_map(|verdict| verdict.asks.file.as_deref()).map(one_line)
+}
+
+/// The one line that people read first; `None` for a record in which nothing happened.
+pub(super) fn headline(record: &Record) -> Option<Text> {
+    let Bilingual { en, ja } = subject(record);
+    if let Some(failure) = &record.failure {
+        let step = one_line(&failure.step);
+        return Some(if failure.closed {
+            Text::from(both!(
+                "Tidegate could not check {en} and blocked it: {step}",
+                "Tidegateは{ja}を確認できなかったため、ブロックしました: {step}"
+            ))
+            .bad()
+        } else {
+            Text::from(both!(
+                "Tidegate could not check {en}: {step}",
+                "Tidegateは{ja}を確認できませんでした: {step}"
+            ))
+            .warning()
+        });
+    }
+    match record.ruling.as_str() {
+        "command" => Some(describe_command(record)),
+        "foreign" => {
+            let host = Host::title(&record.host);
+            Some(Text::from(both!(
+                "{host} called a hook. Tidegate does not check {host}.",
+                "{host}がフックを呼び出しました。Tidegateは{host}を確認しません。"
+            )))
+        }
+        "not-client" => Some(
+            Text::from(both!(
+                "A hook call did not come from Claude Code, so it changed nothing.",
+                "Claude Codeからではないフックの呼び出しがありました。何も変更していません。"
+            ))
+            .warning(),
+        ),
+        "deny" | "halt" => {
+            let who = policies(record, &record.ruling);
+            let paused = record.event == EventKind::PreToolUse.name() && who == "skill-gate";
+            Some(
+                Text::from(if paused {
+                    both!("{who} paused {en}", "{who}が{ja}を保留しました")
+                } else {
+                    both!("{who} blocked {en}", "{who}が{ja}をブロックしました")
+                })
+                .bad(),
+            )
+        }
+        "ask" => {
+            let who = policies(record, "ask");
+            Some(
+                Text::from(both!("{who} asked you about {en}", "{who}が{ja}についてあなたに確認しました"))
+                    .warning(),
+            )
+        }
+        _ => {
+            describe_compaction(record).or_else(|| describe_texts(record)).or_else(|| describe_deeds(record))
+        }
+    }
+}
+
+/// The policies that gave this call.
+fn policies(record: &Record, call: &str) -> String {
+    let is_of_call = |verdict: &&VerdictRecord| verdict.call == call && !verdict.shadow;
+    let ids: Vec<String> =
+        record.verdicts.iter().filter(is_of_call).map(|verdict| one_line(&verdict.policy)).collect();
+    if ids.is_empty() { "Tidegate".to_owned() } else { ids.join(", ") }
+}
+
+fn describe_command(record: &Record) -> Text {
+    let command = one_line(&record.event);
+    Text::from(if record.person == Person::There {
+        both!("You ran `{command}`", "あなたが `{command}` を実行しました")
+    } else {
+        both!("`{command}` was run without a person", "`{command}` が人の操作なしで実行されました")
+    })
+}
+
+fn describe_compaction(record: &Record) -> Option<Text> {
+    let BoundaryRecord { kept, of, .. } = record.boundary.as_ref()?;
+    let (kept, of) = ((*kept)?, *of);
+    let text = Text::from(both!(
+        "Compaction: the summary kept {kept} of {of} facts",
+        "圧縮: 要約には残すべき事実{of}件中{kept}件が残りました"
+    ));
+    (of > 0).then(|| if kept < of { text.warning() } else { text.good() })
+}
+
+fn describe_texts(record: &Record) -> Option<Text> {
+    let speaks = |verdict: &&VerdictRecord| {
+        !verdict.shadow && (verdict.says.model.is_some() || verdict.says.user.is_some())
+    };
+    let who: Vec<String> =
+        record.verdicts.iter().filter(speaks).map(|verdict| one_line(&verdict.policy)).collect();
+    let who = if who.is_empty() { "Tidegate".to_owned() } else { who.join(", ") };
+    Some(Text::from(match (&record.said.user, &record.said.model) {
+        (Some(_), Some(_)) => both!("{who} told you and Claude", "{who}があなたとClaudeに伝えました"),
+        (Some(_), None) => both!("{who} told you", "{who}があなたに伝えました"),
+        (None, Some(_)) => both!("{who} told Claude", "{who}がClaudeに伝えました"),
+        (None, None) => return None,
+    }))
+}
+
+/// Deeds of a silent record that somebody may wait for.
+fn describe_deeds(record: &Record) -> Option<Text> {
+    let did = &record.did;
+    if !did.verified.is_empty() {
+        let by = did.verified.join(", ");
+        return Some(Text::from(both!("A check passed: {by}", "確認が通りました: {by}")).good());
+    }
+    if let Some(line) = &did.hidden {
+        let line = one_line(line);
+        return Some(
+            Text::from(both!(
+                "A check did not count, because its exit status is hidden: `{line}`",
+                "終了ステータスが隠れているため、確認として数えられませんでした: `{line}`"
+            ))
+            .warning(),
+        );
+    }
+    if !did.skills.is_empty() {
+        let skills = did.skills.join(", ");
+        return Some(both!("Skill loaded: {skills}", "スキルを読み込みました: {skills}").into());
+    }
+    if did.compacted {
+        return Some(
+            both!("Claude Code compacted the conversation", "Claude Codeが会話を圧縮しました").into(),
+        );
+    }
+    let logged: Vec<&VerdictRecord> =
+        record.verdicts.iter().filter(|verdict| verdict.shadow && verdict.call != "pass").collect();
+    if let Some(first) = logged.first() {
+        let Bilingual { en, ja } = subject(record);
+        let (who, verb_en, verb_ja) = match first.call.as_str() {
+            "ask" => (&first.policy, "asked you about", "確認していました"),
+            _ => (&first.policy, "blocked", "ブロックしていました"),
+        };
+        return Some(
+            Text::from(both!(
+                "Log-only: {who} would have {verb_en} {en}",
+                "記録のみ: {who}が有効なら{ja}を{verb_ja}"
+            ))
+            .dim(),
+        );
+    }
+    (record.event == EventKind::SessionStart.name()).then(|| {
+        let cause = record.cause.as_deref().map(one_line).unwrap_or_default();
+        Text::from(match cause.as_str() {
+            "resume" => both!("A session continued", "セッションが再開しました"),
+            "clear" => both!("The conversation was cleared", "会話が消去されました"),
+            "compact" => {
+                both!("The session continued after a compaction", "圧縮のあと、セッションが続きました")
+            }
+            _ => both!("A session started", "セッションが始まりました"),
+        })
+        .dim()
+    })
+}
+
+/// The text that a person saw, else the one that the model got.
+pub(super) fn said_text(record: &Record) -> Option<String> {
+    let said = record.said.user.as_ref().or(record.said.model.as_ref())?;
+    Some(said.trim().to_owned())
+}

@@ -1,0 +1,617 @@
+//! Japanese for each English text of the command line.
+
+pub(super) fn find(en: &str) -> Option<&'static str> {
+    let known = TEXTS.iter().chain(VALUE_ERRORS).find(|(known, _)| *known == en);
+    known.map(|(_, ja)| *ja)
+}
+
+/// What is wrong with a value of an option.
+pub(super) const VALUE_ERRORS: &[(&str, &str)] = &[
+    ("use a time such as 30m, 2h or 1d, up to 365d", "30m、2h、1d のように指定してください（365dまで）"),
+    (
+        "use a day such as 2026-11-01, or how long ago: 30m, 12h, 7d",
+        "2026-11-01 のような日付か、30m、12h、7d のような長さで指定してください",
+    ),
+];
+
+/// In the order of the overview; texts of several commands come first.
+pub(super) const TEXTS: &[(&str, &str)] = &[
+    (
+        "Check the work of a coding agent, and keep what it learned when its context is compacted",
+        "コーディングエージェントの作業を確認し、コンテキストの圧縮で失われないように学びを残します",
+    ),
+    // Several commands.
+    ("Print JSON", "JSONで出力します"),
+    ("Use the project of this session", "このセッションのプロジェクトを使います"),
+    ("Use another project than that of the current folder", "現在のフォルダとは別のプロジェクトを使います"),
+    ("Use the approval that a person gave in this session", "このセッションで人が出した承認を使います"),
+    ("Only this session", "このセッションだけを対象にします"),
+    ("All projects, not only this one", "すべてのプロジェクトを対象にします"),
+    ("Reason", "理由です"),
+    ("every project", "すべてのプロジェクト"),
+    ("this project's newest session", "このプロジェクトの最新のセッション"),
+    ("Exit codes: 0 done, 4 waits for a person's approval.", "終了コード: 0 完了、4 人の承認待ち。"),
+    // demo
+    (
+        "Play a scripted session through the real hooks, in a throw-away project",
+        "使い捨てのプロジェクトで、台本のセッションを本物のフックに通して見せます",
+    ),
+    ("Needs no Claude Code and installs nothing.", "Claude Codeは不要で、何もインストールしません。"),
+    // init and uninstall
+    (
+        "Install the hooks, the status line and the skills",
+        "フック、ステータスライン、スキルをインストールします",
+    ),
+    ("this project, for you alone", "このプロジェクト、自分だけ"),
+    ("hooks into the committed settings", "フックをコミットされる設定に入れる"),
+    ("all your projects", "自分のすべてのプロジェクト"),
+    (
+        "Keeps everything that is there, to the byte, and can be run again. Where it goes: `.claude/settings.local.json`; with --shared the hooks go into `.claude/settings.json`, where a teammate without tidegate does not notice them; with --user it is `~/.claude/settings.json`. `tidegate uninstall` takes exactly this out again.",
+        "今ある内容は1バイトも変えず、何度でも実行できます。書き込み先は `.claude/settings.local.json` です。--shared ではフックを `.claude/settings.json` に、--user ではすべてを `~/.claude/settings.json` に入れます。`tidegate uninstall` で元に戻ります。",
+    ),
+    ("The project's folder", "プロジェクトのフォルダです"),
+    ("Your own settings, for all projects", "すべてのプロジェクトに効く、自分の設定に入れます"),
+    ("The settings that the project's team shares", "チームで共有する設定に入れます"),
+    ("Print what would change, as a diff, and change nothing", "変更内容を差分で表示し、何も変更しません"),
+    ("A person approved this command in this session", "このセッションで人が出した承認を使います"),
+    (
+        "How strict to be here; written into your own config",
+        "このプロジェクトでの厳しさです。自分の設定ファイルに書き込みます",
+    ),
+    ("Decides and records, says nothing", "判定して記録するだけで、何も言いません"),
+    ("Advises, and gates what is usually regretted", "助言し、確認のない「完了」などを止めます"),
+    ("Gates everything there is a gate for", "すべての確認で止めます"),
+    ("Remove what `init` installed", "`init` で入れたものを取り除きます"),
+    ("the committed settings, too", "コミットされる設定からも"),
+    (
+        "What you changed since stays; a file that nobody changed is as it was before.",
+        "あとから自分で変えた部分は残ります。変えていないファイルは元どおりになります。",
+    ),
+    // doctor
+    ("Find problems of the installation, and how to fix them", "インストールの問題と直し方を示します"),
+    ("Check the project in this folder", "このフォルダのプロジェクトを確認します"),
+    ("Exit codes: 0 no problem, 1 at least one problem.", "終了コード: 0 問題なし、1 問題あり。"),
+    // status, log, explain, report
+    (
+        "Show how full the context is, and everything that waits",
+        "コンテキストの使用量と、待っていることを表示します",
+    ),
+    ("Show this session", "このセッションを表示します"),
+    ("Show what Tidegate did here, in plain words", "Tidegateがここでしたことを、わかりやすく表示します"),
+    ("the last 20 events", "直近の20件"),
+    ("keep showing new ones", "新しいものを表示し続ける"),
+    ("with ids, for `tidegate explain`", "`tidegate explain` で使うIDつき"),
+    ("all records, for programs", "プログラム向けにすべての記録"),
+    (
+        "Leaves out everything that passed in silence; --verbose and --json show it.",
+        "何も言わずに通したものは省きます。--verbose と --json ではそれも表示します。",
+    ),
+    ("Keep showing new events", "新しい出来事を表示し続けます"),
+    ("Show ids, times and silent hook runs, too", "ID、所要時間、何も言わなかったフックも表示します"),
+    ("Only events that this policy took part in", "このポリシーが関わった出来事だけを表示します"),
+    ("Number of events", "表示する件数です"),
+    ("Explain why Tidegate blocked or said something", "Tidegateが止めた理由や伝えた理由を説明します"),
+    (
+        "Id from `tidegate log`, or `last` for the newest that said or blocked something",
+        "`tidegate log` に出るID、または最新のものを表す `last` です",
+    ),
+    ("Sum up what Tidegate caught, and what it cost", "Tidegateが防いだことと、かかったコストをまとめます"),
+    ("this project, last 30 days", "このプロジェクトの直近30日"),
+    ("Number of days, including today", "今日を含む日数です"),
+    // off, on, trust, config
+    ("Switch a policy off, or list all policies", "ポリシーをオフにするか、一覧を表示します"),
+    ("list the policies", "ポリシーの一覧"),
+    ("this project, for two hours", "このプロジェクトで2時間"),
+    (
+        "Works from another terminal while a session is stuck. Called by an agent, it prints a code that only a person can approve. TIDEGATE_OFF=skill-gate in the environment of Claude Code does the same for that run.",
+        "セッションが止まっているとき、別の端末からでも使えます。エージェントから呼ばれたときは、人だけが承認できるコードを表示します。Claude Codeの環境変数 TIDEGATE_OFF=skill-gate でも、その起動の間だけオフにできます。",
+    ),
+    ("Policy to switch off; without it, list all", "オフにするポリシーです。省くと一覧を表示します"),
+    (
+        "How long: 30m, 2h, 1d; without it, until `tidegate on`",
+        "期間です（30m、2h、1d）。省くと `tidegate on` まで続きます",
+    ),
+    (
+        "Only this session; without ID, this project's newest",
+        "このセッションだけ。IDを省くと、このプロジェクトの最新のセッションです",
+    ),
+    ("All your projects", "自分のすべてのプロジェクトを対象にします"),
+    ("Switch a policy on again", "ポリシーをオンに戻します"),
+    ("everywhere it was switched off", "オフにしたすべての場所で"),
+    (
+        "Also makes a policy block again that only advises in a project, because people overrode it often there.",
+        "何度も取り消されたために助言だけになったポリシーも、再び止めるようになります。",
+    ),
+    ("Policy to switch on", "オンに戻すポリシーです"),
+    ("Everywhere it was switched off", "オフにしたすべての場所でオンに戻します"),
+    (
+        "Allow the config files of a project to loosen rules",
+        "プロジェクトの設定ファイルがルールを緩めることを許可します",
+    ),
+    ("show what the files ask for, then ask you", "設定ファイルの内容を見せて確認する"),
+    (
+        "A project's `.claude/tidegate.toml` and `.claude/tidegate.local.toml` can always make rules stricter. Everything else in them waits until you have seen it. Any change to a file takes the trust back.",
+        "プロジェクトの `.claude/tidegate.toml` と `.claude/tidegate.local.toml` は、ルールを厳しくすることならいつでもできます。それ以外は、あなたが内容を見るまで効きません。ファイルが変わると許可は取り消されます。",
+    ),
+    ("Take the trust back", "許可を取り消します"),
+    (
+        "Refuse if the files changed since this digest was shown",
+        "このダイジェストの表示後にファイルが変わっていたら中止します",
+    ),
+    ("Show the settings and where each comes from", "設定とその出どころを表示します"),
+    ("Show every value that counts here", "ここで有効な値をすべて表示します"),
+    (
+        "Later sources override earlier ones: defaults, ~/.config/tidegate/config.toml, its [project.\"/path\"] section, .claude/tidegate.toml, .claude/tidegate.local.toml, TIDEGATE_* variables. A project's own files can only make rules stricter, until you run `tidegate trust`.",
+        "あとのものほど優先されます: 既定値、~/.config/tidegate/config.toml、その中の [project.\"/path\"]、.claude/tidegate.toml、.claude/tidegate.local.toml、環境変数 TIDEGATE_*。プロジェクト自身のファイルは、`tidegate trust` を実行するまでルールを厳しくすることしかできません。",
+    ),
+    ("Show the source of each value", "それぞれの値の出どころを表示します"),
+    ("Print JSON, with origins", "出どころつきのJSONで出力します"),
+    ("Print the JSON schema of a config file", "設定ファイルのJSONスキーマを出力します"),
+    // memory
+    ("Search and edit the memory of past conversations", "過去の会話の記憶を検索・編集します"),
+    ("Search conversations, decisions and learnings", "会話、決定、学びを検索します"),
+    (
+        "Finds texts with all words, in English and Japanese; put a phrase in double quotes. If no text has all words, it finds those with the most. The last word may be the beginning of one. Searches logs, decisions and topics of all projects, and the learnings and progress notes of projects that were worked in.",
+        "すべての語を含む文章を、英語でも日本語でも探します。続けて並ぶ語句は二重引用符で囲みます。すべてを含むものがなければ、多く含むものを表示します。最後の語は途中まででもかまいません。すべてのプロジェクトのログ、決定、トピックと、作業したプロジェクトの学びと作業メモが対象です。",
+    ),
+    ("Words to look for", "探す語です"),
+    (
+        "Only this project: its name, its id or a folder in it",
+        "このプロジェクトだけ（名前、ID、またはその中のフォルダ）を対象にします",
+    ),
+    ("Only this topic", "このトピックだけを対象にします"),
+    (
+        "Only since then: `2026-11-01`, or `7d` for seven days; days are UTC",
+        "この時点からあとだけ（`2026-11-01`、7日前からなら `7d`。日付はUTC）を対象にします",
+    ),
+    ("Only until then, that day included", "この時点まで（その日を含む）を対象にします"),
+    ("Only this kind; can be repeated", "この種類だけを対象にします。繰り返し指定できます"),
+    ("Show at most this many", "表示する最大の件数です"),
+    (
+        "List topics, logs, decisions or projects, newest first",
+        "トピック、ログ、決定、プロジェクトを新しい順に表示します",
+    ),
+    ("topics of all projects", "すべてのプロジェクトのトピック"),
+    (
+        "A list comes in pages: give `--after` the value that the page before ended with.",
+        "一覧はページに分かれます。前のページの最後に出た値を `--after` に渡してください。",
+    ),
+    ("Kind of rows", "表示する種類です"),
+    (
+        "List only open topics, or decisions of open topics",
+        "開いているトピック、またはその決定だけを表示します",
+    ),
+    ("List only closed ones", "閉じたものだけを表示します"),
+    (
+        "List automatic topics and replaced decisions, too",
+        "自動で作られたトピックと、置き換えられた決定も表示します",
+    ),
+    ("List at most this many", "表示する最大の件数です"),
+    ("List the page after this one", "このページの次を表示します"),
+    (
+        "Show one topic, log, decision, session or project",
+        "トピック、ログ、決定、セッション、プロジェクトを1件表示します",
+    ),
+    ("The beginning of a log's id is enough.", "ログのIDは先頭だけでもかまいません。"),
+    ("Kind of row", "種類です"),
+    ("Its id", "IDです"),
+    ("Its number", "番号です"),
+    ("Add and change topics", "トピックを追加・変更します"),
+    ("Add a topic", "トピックを追加します"),
+    ("Title in one line", "1行の題名です"),
+    (
+        "Its project: name, id or a folder in it; without it, that of this folder",
+        "プロジェクト（名前、ID、またはその中のフォルダ）です。省くと、このフォルダのプロジェクトです",
+    ),
+    ("Topic that it is a part of", "親のトピックです"),
+    ("Change a topic's title, project or parent", "トピックの題名、プロジェクト、親を変えます"),
+    (
+        "An automatic topic becomes a normal one once you give it a title.",
+        "自動で作られたトピックは、題名を付けると普通のトピックになります。",
+    ),
+    ("Number of the topic", "トピックの番号です"),
+    ("New title", "新しい題名です"),
+    ("New project: name, id or a folder in it", "新しいプロジェクト（名前、ID、またはその中のフォルダ）です"),
+    ("Make it a topic of its own", "親のないトピックにします"),
+    ("Close a topic", "トピックを閉じます"),
+    ("Open a closed topic again", "閉じたトピックを開き直します"),
+    ("Add and change decisions", "決定を追加・変更します"),
+    ("Write down a decision", "決定を書き留めます"),
+    ("The topic stays open.", "トピックは開いたままです。"),
+    ("Text of the decision; `-` reads it from stdin", "決定の内容です。`-` なら標準入力から読みます"),
+    ("Correct the wording of a decision", "決定の書き方を直します"),
+    ("Number of the decision", "決定の番号です"),
+    ("Move it to this topic", "このトピックに移します"),
+    ("Replace a decision by a new one", "決定を新しいものに置き換えます"),
+    (
+        "Text of the new decision; `-` reads it from stdin",
+        "新しい決定の内容です。`-` なら標準入力から読みます",
+    ),
+    ("Take a decision back", "決定を取り消します"),
+    ("The decision that it replaced counts again.", "置き換えられていた決定が再び有効になります。"),
+    ("Write a log by hand", "ログを手で書きます"),
+    ("Add a log to a topic", "トピックにログを追加します"),
+    ("Text of the log; `-` reads it from stdin", "ログの内容です。`-` なら標準入力から読みます"),
+    ("Title in one line; without it, the first line of the text", "1行の題名です。省くと、内容の1行目です"),
+    ("Check the whole store for damage", "保存された記憶全体に破損がないか調べます"),
+    (
+        "Tidegate repairs damage by itself when it meets it: it sets the file aside and rebuilds the store from the newest copy and everything that is still readable. --mend does the same for damage that only this check finds.",
+        "Tidegateは使用中に破損を見つけると、そのファイルを脇に置き、最新のコピーとまだ読める部分から自動で作り直します。--mend は、この検査で見つかった破損に対して同じことをします。",
+    ),
+    ("Exit codes: 0 sound, 1 damaged.", "終了コード: 0 正常、1 破損あり。"),
+    ("Repair the damage that this check finds", "この検査で見つかった破損を直します"),
+    ("Copy the store now", "記憶のコピーを今すぐ作ります"),
+    (
+        "Tidegate makes one copy a day and keeps the last three.",
+        "Tidegateは1日1回コピーを作り、直近の3つを残します。",
+    ),
+    ("Write the copy to this file instead", "コピーをこのファイルに書きます"),
+    ("Print everything as JSON lines", "すべてをJSON Linesで出力します"),
+    (
+        "Prints one object a line, with a member `kind`: project, topic, session, log, decision. Times are milliseconds since 1970. `tidegate memory import` reads the same, on any machine and as often as you like.",
+        "1行に1つのオブジェクトを出力します。`kind` は project、topic、session、log、decision のどれかです。時刻は1970年からのミリ秒です。`tidegate memory import` はこれを、どのマシンでも何度でも読み込めます。",
+    ),
+    ("Add rows that `export` printed", "`export` が出力したものを取り込みます"),
+    (
+        "Adds new rows and leaves out rows that you deleted with `forget`. Removes secrets. If one line cannot be read, or a row is there twice, nothing is added and the error names the line. Reads up to 512 MiB, in lines of up to 4 MiB. FILE is a regular file; other input comes from stdin.",
+        "新しい行を追加します。`forget` で消した行は取り込まず、秘密情報は取り除きます。読めない行や重複した行があれば何も追加せず、その行を示します。全体で512 MiB、1行4 MiBまでです。FILEは通常のファイルで、それ以外は標準入力から読みます。",
+    ),
+    (
+        "Rows that would replace an existing row need your yes. At a terminal the command shows them and asks; give it a file for that, not a pipe. Without your yes it leaves them out and says how many. Without a terminal, `unattended = [\"memory import\"]` under [approval] in your own config allows them. An agent never replaces a row, and imports only rows of its own project.",
+        "既存の行を置き換えるものには、あなたの同意が必要です。端末では内容を見せて尋ねます（パイプではなくファイルを渡してください）。同意がなければ除いて、その数を伝えます。端末がないときは、自分の設定の [approval] に `unattended = [\"memory import\"]` と書けば許可されます。エージェントは既存の行を置き換えられず、自分のプロジェクトの行だけを取り込めます。",
+    ),
+    (
+        "File with JSON lines; `-` or none reads stdin",
+        "JSON Linesのファイルです。`-` または省略で標準入力から読みます",
+    ),
+    (
+        "Delete a log, a decision, a topic, a session or a project for good",
+        "ログ、決定、トピック、セッション、プロジェクトを完全に削除します",
+    ),
+    (
+        "Deletes from the store, its copies and the queue, and with the next delivery from the team's store. This cannot be undone. At a terminal it asks first; called by an agent it prints a code that only a person can approve.",
+        "記憶とそのコピー、待ち行列から削除し、次の送信でチームの保存先からも削除します。元には戻せません。端末では先に尋ねます。エージェントから呼ばれたときは、人だけが承認できるコードを表示します。",
+    ),
+    (
+        "Exit codes: 0 deleted, 1 not yet deleted everywhere or failed, 4 waits for a person's approval.",
+        "終了コード: 0 削除済み、1 まだ残っている場所があるか失敗、4 人の承認待ち。",
+    ),
+    (
+        "Its id; for a project also its name or a folder in it",
+        "IDです。プロジェクトは名前やその中のフォルダでも指定できます",
+    ),
+    ("Show how much is stored and what is still queued", "保存されている量と、待ち行列の状態を表示します"),
+    (
+        "Show what is shared with a team, and how the last deliveries went",
+        "チームと共有しているものと、送信の状況を表示します",
+    ),
+    (
+        "Does not contact the server; `push` and `pull` do. docs/team.md explains how to share.",
+        "サーバーには接続しません。接続するのは `push` と `pull` です。共有のしかたは docs/team.md にあります。",
+    ),
+    ("Send new rows to the team's store now", "新しい行をチームの保存先に今すぐ送ります"),
+    (
+        "The worker does this by itself whenever it has stored something. Rows that the server cannot take now stay in the queue.",
+        "ワーカーが何かを保存するたびに自動で行います。サーバーが今受け取れない行は待ち行列に残ります。",
+    ),
+    ("Exit codes: 0 everything is sent, 1 something is left.", "終了コード: 0 すべて送信済み、1 残りあり。"),
+    (
+        "Fetch topics and decisions of others from the team's store now",
+        "ほかの人のトピックと決定を、チームの保存先から今すぐ取り込みます",
+    ),
+    (
+        "The worker does this by itself, too. Logs of others stay on the server; `tidegate memory search` finds them there.",
+        "これもワーカーが自動で行います。ほかの人のログはサーバーに残り、`tidegate memory search` で検索できます。",
+    ),
+    ("Copy the whole store of this machine to a server", "このマシンの記憶すべてをサーバーにコピーします"),
+    (
+        "Copies all projects, whatever the config shares. The store here does not change. Run it again after an interruption: it continues with the rows that the server lacks. Put the password into an environment variable: others on this machine can see a command line. At a terminal it asks first; called by an agent it prints a code that only a person can approve.",
+        "設定で共有していないものも含め、すべてのプロジェクトをコピーします。こちらの記憶は変わりません。中断しても、もう一度実行すれば足りない行から続けます。コマンドラインは同じマシンのほかの人に見えるので、パスワードは環境変数に入れてください。端末では先に尋ねます。エージェントから呼ばれたときは、人だけが承認できるコードを表示します。",
+    ),
+    (
+        "Exit codes: 0 all rows are there, 1 some are missing, 4 waits for a person's approval.",
+        "終了コード: 0 すべてコピー済み、1 足りない行あり、4 人の承認待ち。",
+    ),
+    (
+        "Server and database: postgres://USER@HOST:PORT/DATABASE",
+        "サーバーとデータベースです: postgres://USER@HOST:PORT/DATABASE",
+    ),
+    (
+        "Environment variable with the password; without it, PGPASSWORD",
+        "パスワードの入った環境変数です。省くと PGPASSWORD です",
+    ),
+    (
+        "File with the certificates to check the server's against; without it, as in the config",
+        "サーバーの証明書を検証するためのファイルです。省くと設定のとおりです",
+    ),
+    (
+        "Protection of the connection; without it, as in the config",
+        "接続の保護方法です。省くと設定のとおりです",
+    ),
+    // progress, compound, learnings, handoff
+    ("Write and read progress notes", "作業メモを書き、読みます"),
+    ("Add a note to `.claude/context/progress.md`", "`.claude/context/progress.md` にメモを追加します"),
+    (
+        "Adds the note next to the newest one, and creates the file if it is missing. Works in any folder of the project. Each worktree has a file of its own.",
+        "最新のメモの隣に追加し、ファイルがなければ作ります。プロジェクトのどのフォルダでも使えます。作業ツリーごとに別のファイルです。",
+    ),
+    ("Finished step, in one line", "終えた作業を1行で書きます"),
+    ("Key change; can be repeated", "主な変更です。繰り返し指定できます"),
+    ("Decision; can be repeated", "決めたことです。繰り返し指定できます"),
+    ("Next step; can be repeated", "次にすることです。繰り返し指定できます"),
+    ("List the notes, newest first", "メモを新しい順に表示します"),
+    ("List only notes that are not reviewed yet", "未整理のメモだけを表示します"),
+    ("Show one note", "メモを1件表示します"),
+    ("Id of the note, or its beginning", "メモのID、またはその先頭です"),
+    ("Turn progress notes into learnings", "作業メモを学びとして保存します"),
+    (
+        "List notes that are not reviewed yet, with learnings like them",
+        "未整理のメモを、似ている学びと一緒に表示します",
+    ),
+    (
+        "Tidegate remembers this list: `tidegate compound done` marks exactly these notes as reviewed. A long list comes in parts; `not_listed` counts the notes of later parts.",
+        "Tidegateはこの一覧を覚えていて、`tidegate compound done` はここに出たメモだけを整理済みにします。長い一覧は分けて表示し、残りの数は `not_listed` に出ます。",
+    ),
+    ("Save learnings, once a person agrees", "人の同意を得て、学びを保存します"),
+    (
+        "A plan is a JSON list; one yes covers all of it:",
+        "計画はJSONのリストです。一度の同意ですべてに効きます:",
+    ),
+    (
+        "Prints the text to save. At a terminal it then asks; called by an agent it prints a code that only a person can approve. `--to global` saves in the file that `[knowledge] global` in your own config names.",
+        "保存する内容を表示します。端末ではそのあと尋ねます。エージェントから呼ばれたときは、人だけが承認できるコードを表示します。`--to global` は、自分の設定の `[knowledge] global` にあるファイルに保存します。",
+    ),
+    ("Exit codes: 0 saved, 4 waits for a person's approval.", "終了コード: 0 保存済み、4 人の承認待ち。"),
+    ("Note that it was learned from; can be repeated", "学びのもとになったメモです。繰り返し指定できます"),
+    ("File to save it in", "保存先のファイルです"),
+    ("The file that your own config names", "自分の設定で指定したファイルです"),
+    ("Title of a new learning", "新しい学びの題名です"),
+    ("The lesson itself", "学んだ内容です"),
+    ("Situation that it comes from", "学びのもとになった状況です"),
+    ("Consequence for later work", "今後の作業でどうするかを書きます"),
+    ("Confirm this learning once more", "この学びをもう一度確かめられたものとします"),
+    ("Merge the second learning into the first", "2つ目の学びを1つ目にまとめます"),
+    ("Kind of work in which it was seen", "確かめられた作業の種類です"),
+    (
+        "Save several: a file with a JSON list, or `-` for stdin",
+        "まとめて保存します（JSONのリストのファイル、`-` なら標準入力）",
+    ),
+    ("Save only what was shown with this digest", "このダイジェストで表示した内容だけを保存します"),
+    ("Mark the listed notes as reviewed", "一覧に出たメモを整理済みにします"),
+    (
+        "Saves no learning, and leaves notes that were not listed. Refused to an agent in a session without a person.",
+        "学びは保存せず、一覧に出ていないメモはそのままです。人のいないセッションのエージェントには許可しません。",
+    ),
+    (
+        "Number of learnings saved; without it, those since the list",
+        "保存した学びの数です。省くと、一覧を出してからの数です",
+    ),
+    (
+        "Show the learnings of a project, or check their files",
+        "プロジェクトの学びを表示するか、そのファイルを調べます",
+    ),
+    ("all learnings, with confirmations", "すべての学びと、確かめられた回数"),
+    ("malformed ones, with file and line", "形式の誤りを、ファイル名と行番号つきで"),
+    (
+        "Reads `.claude/context/learnings*.md` and the file that `[knowledge] global` in your own config names. A learning is a `## title` with `- **Learning**:`, `- **Context**:`, `- **Implication**:` and `- **Confirmed**: 4 times | 2026-02-18 | implement, design`.",
+        "`.claude/context/learnings*.md` と、自分の設定の `[knowledge] global` にあるファイルを読みます。学びは `## 題名` と、その下の `- **Learning**:`、`- **Context**:`、`- **Implication**:`、`- **Confirmed**: 4 times | 2026-02-18 | implement, design` でできています。",
+    ),
+    (
+        "Exit codes: 0 fine, 1 `check` found a malformed learning.",
+        "終了コード: 0 正常、1 `check` で形式の誤りが見つかりました。",
+    ),
+    ("List the learnings, or check their files", "学びを表示するか、ファイルを調べるかを選びます"),
+    ("Show all learnings", "すべての学びを表示します"),
+    ("Show only malformed and duplicate ones", "形式の誤りと重複だけを表示します"),
+    (
+        "Write a summary that lets another session continue",
+        "別のセッションが続けられるように、引き継ぎを書きます",
+    ),
+    ("write .claude/context/handoff.md", ".claude/context/handoff.md に書く"),
+    ("print it, write nothing", "表示するだけで書かない"),
+    (
+        "Contains the goal, constraints, state of a cycle or workflow, decisions, unverified edits, notes to review, next steps, open questions and paths. Leaves out everything that is not known. Tidegate tells the next session about the file, once, within a day. It writes the file anew each time and keeps your own changes in handoff.kept.md.",
+        "目標、制約、サイクルやワークフローの状態、決定、未確認の編集、未整理のメモ、次の作業、残っている質問、パスが入ります。わからないことは書きません。1日以内に始まった次のセッションに、このファイルのことを一度だけ伝えます。毎回新しく書き直し、あなたの変更は handoff.kept.md に残します。",
+    ),
+    ("Print the summary and write nothing", "表示するだけで、書き込みません"),
+    // cycle
+    (
+        "Run stages one after another, while the context has room",
+        "コンテキストに余裕がある間、ステージを順に進めます",
+    ),
+    ("Start a cycle in this session", "このセッションでサイクルを始めます"),
+    ("sprint, audit, ship, retrospective", "sprint、audit、ship、retrospective の順"),
+    ("the cycle [cycle.release] of your config", "自分の設定の [cycle.release] のサイクル"),
+    (
+        "At the end of a turn whose stage is done, the next stage begins if the context has room for it. Otherwise the cycle stops, and another session can continue it. Only one live session of a project can run a cycle.",
+        "ステージが終わったターンの最後に、コンテキストに余裕があれば次のステージを始めます。なければサイクルは止まり、別のセッションで続けられます。1つのプロジェクトでサイクルを進められるのは、1つのセッションだけです。",
+    ),
+    ("Name of the cycle", "サイクルの名前です"),
+    ("Show the state of this project's cycle", "このプロジェクトのサイクルの状態を表示します"),
+    ("Mark the stage as done", "ステージを完了にします"),
+    (
+        "The next stage begins when the turn ends. The closing message and the history show the metrics.",
+        "ターンが終わると次のステージが始まります。結果の値は、終わりのメッセージと履歴に出ます。",
+    ),
+    (
+        "Result of the stage, such as a count; can be repeated",
+        "件数など、ステージの結果です。繰り返し指定できます",
+    ),
+    ("End the cycle: its stage cannot be done", "ステージを終えられないので、サイクルを終わらせます"),
+    (
+        "`tidegate cycle resume` starts that stage again.",
+        "`tidegate cycle resume` でそのステージからやり直せます。",
+    ),
+    ("Continue a stopped cycle in this session", "止まったサイクルを、このセッションで続けます"),
+    ("the first stage that was not started", "まだ始めていない最初のステージから"),
+    ("Stage to begin with", "始めるステージです"),
+    ("Give up the cycle and keep its costs in the history", "サイクルをやめ、かかった量を履歴に残します"),
+    ("Show the cost of stages and the room that they need", "ステージにかかった量と、必要な余裕を表示します"),
+    (
+        "`from here` is the cost of a stage and all stages after it, in cycles that finished them. With min_left = \"auto\" its 80th percentile counts, from five cycles on.",
+        "`from here` は、最後まで進んだサイクルで、そのステージから先にかかった量の合計です。min_left = \"auto\" では、5サイクル以上たまると、その80パーセンタイルを使います。",
+    ),
+    ("Count one round of review and fix, up to the limit", "レビューと修正の往復を、上限まで1回数えます"),
+    ("start a new loop, outside of a cycle", "サイクルの外で、新しく数え始める"),
+    (
+        "In a cycle, each stage has `fix_loop_limit` rounds (2), which leaves room for the stages after it. Outside of a cycle the limit is 3.",
+        "サイクルの中では、あとのステージに余裕を残すため、各ステージの上限は `fix_loop_limit`（2）回です。サイクルの外では3回です。",
+    ),
+    ("Exit codes: 0 counted, 1 the limit is reached.", "終了コード: 0 数えました、1 上限に達しました。"),
+    ("Start a new loop, outside of a cycle", "サイクルの外で、新しく数え始めます"),
+    // workflow
+    (
+        "Run a workflow in phases, with checkpoints between them",
+        "チェックポイントを挟みながら、ワークフローをフェーズごとに進めます",
+    ),
+    ("Show the state of this session's workflow", "このセッションのワークフローの状態を表示します"),
+    ("Check a checkpoint and print its report", "チェックポイントを調べ、報告を表示します"),
+    ("the checkpoint that blocks, else the next", "止めているチェックポイント、なければ次のもの"),
+    (
+        "Token counts are estimates. A fact that cannot be read does not fail a checkpoint; the report says so.",
+        "トークン数は見積もりです。読めなかった事実は不合格にはせず、報告に書きます。",
+    ),
+    (
+        "Exit codes: 0 complete, 1 something is missing.",
+        "終了コード: 0 そろっています、1 足りないものがあります。",
+    ),
+    ("Number of the checkpoint", "チェックポイントの番号です"),
+    ("Check a checkpoint and record that it passed", "チェックポイントを調べ、合格したことを記録します"),
+    (
+        "Writes only `gates: {1: {status: passed, …}}` into the manifest.",
+        "マニフェストには `gates: {1: {status: passed, …}}` だけを書き込みます。",
+    ),
+    ("Exit codes: 0 passed, 1 something is missing.", "終了コード: 0 合格、1 足りないものがあります。"),
+    ("Skip a checkpoint, if a person agrees", "人の同意を得て、チェックポイントを飛ばします"),
+    (
+        "At a terminal it asks. Called by an agent it prints a code that only a person can approve, once and within ten minutes. The manifest records the skip and the reason.",
+        "端末では尋ねます。エージェントから呼ばれたときは、人だけが10分以内に一度だけ承認できるコードを表示します。飛ばしたことと理由はマニフェストに残ります。",
+    ),
+    ("Refuse if another manifest is in use", "別のマニフェストを使っていたら中止します"),
+    (
+        "Print the reports of all checkpoints, passed ones too",
+        "合格したものも含め、すべてのチェックポイントの報告を表示します",
+    ),
+    (
+        "Print what a checkpoint needs: the section to write, and the files",
+        "チェックポイントに必要なもの（書く節とファイル）を表示します",
+    ),
+    ("Write the output, summary or status of a phase", "フェーズの成果、要約、状態を書き込みます"),
+    (
+        "Claude Code may refuse its own editing tools below `.claude`; this command writes there, and changes nothing else in the manifest. --output writes stdin to a file next to the manifest and adds the file to the phase's artifacts.",
+        "Claude Codeは `.claude` の中を自分の編集ツールで変えられないことがあります。このコマンドはそこに書き込み、マニフェストのほかの部分は変えません。--output は標準入力をマニフェストの隣のファイルに書き、フェーズの成果物に加えます。",
+    ),
+    ("Number or name of the phase", "フェーズの番号または名前です"),
+    ("Summary for later phases, in at most 200 tokens", "あとのフェーズに渡す要約（200トークンまで）です"),
+    ("File with its output; can be repeated", "成果の入ったファイルです。繰り返し指定できます"),
+    ("Write stdin to this file next to the manifest", "標準入力を、マニフェストの隣のこのファイルに書きます"),
+    ("Status of the phase", "フェーズの状態です"),
+    ("Complete the phase before and start this one", "前のフェーズを完了にし、このフェーズを始めます"),
+    (
+        "If the checkpoint between the phases has not passed, the phase starts all the same, but agents stay blocked.",
+        "間のチェックポイントに合格していなくてもフェーズは始まりますが、エージェントはブロックされたままです。",
+    ),
+    (
+        "Start a workflow in this session, with a new manifest",
+        "新しいマニフェストで、このセッションのワークフローを始めます",
+    ),
+    ("the workflow [workflow.release] of your config", "自分の設定の [workflow.release] のワークフロー"),
+    (
+        "The manifest is `.claude/.output/features/ID/MANIFEST.yaml`.",
+        "マニフェストは `.claude/.output/features/ID/MANIFEST.yaml` にできます。",
+    ),
+    ("Name of the feature and of its folder", "機能の名前で、フォルダの名前にもなります"),
+    ("Name of the workflow", "ワークフローの名前です"),
+    ("Use a manifest in this session", "このセッションでマニフェストを使います"),
+    (
+        "A manifest belongs to the last session that wrote or attached it.",
+        "マニフェストは、最後に書き込んだか使い始めたセッションのものです。",
+    ),
+    ("Path of the manifest", "マニフェストのパスです"),
+    ("Stop using this session's workflow", "このセッションのワークフローを使うのをやめます"),
+    (
+        "While a checkpoint blocks agents, this needs a person's yes, like `skip`.",
+        "チェックポイントがエージェントを止めている間は、`skip` と同じく人の同意が必要です。",
+    ),
+    // For programs.
+    ("Answer one hook event", "フックのイベント1件に答えます"),
+    (
+        "Reads one payload from stdin. Answers on stdout, with exit code 0 or 2.",
+        "標準入力から内容を1件読み、標準出力に答えます。終了コードは0か2です。",
+    ),
+    (
+        "Some agents ignore the arguments of a hook. So `tidegate` without arguments is a hook, too, unless it runs at a terminal; it then always exits with 0.",
+        "フックの引数を無視するエージェントがあります。そのため、端末以外で引数なしの `tidegate` もフックとして働き、終了コードは常に0です。",
+    ),
+    ("Event that this registration is for", "この登録の対象となるイベントです"),
+    (
+        "Stay silent if a check fails: this registration only advises",
+        "確認に失敗しても何も言いません（助言だけの登録）",
+    ),
+    ("Draw the status line", "ステータスラインを表示します"),
+    (
+        "Reads the status-line payload from stdin and prints one line.",
+        "標準入力からステータスラインの内容を読み、1行を出力します。",
+    ),
+    (
+        "Run this status line first, and add ours after it",
+        "このステータスラインを先に実行し、そのあとにTidegateのものを加えます",
+    ),
+    ("Give the model access to the memory, over MCP", "MCPでモデルに記憶を使わせます"),
+    (
+        "Speaks the Model Context Protocol, one JSON message a line, until its input ends. The plugin registers it by itself.",
+        "Model Context Protocolで、1行に1つのJSONメッセージを、入力が終わるまでやり取りします。プラグインでは自動で登録されます。",
+    ),
+    (
+        "Tools: get_startup_context, search, timeline, list_projects, list_topics, add_topic, set_topic, close_topic, get_logs, add_log, list_decisions, add_decision, supersede_decision, get_context_status, list_unpromoted. See docs/mcp.md.",
+        "ツール: get_startup_context、search、timeline、list_projects、list_topics、add_topic、set_topic、close_topic、get_logs、add_log、list_decisions、add_decision、supersede_decision、get_context_status、list_unpromoted。詳しくは docs/mcp.md にあります。",
+    ),
+    ("Store what hooks have queued for the memory", "フックが残したものを記憶に保存します"),
+    ("store everything now", "今すぐすべて保存する"),
+    (
+        "Hooks start a worker by themselves. It ends when the queue is empty.",
+        "ワーカーはフックが自動で起動し、待ち行列が空になると終わります。",
+    ),
+    (
+        "Exit codes: 0 the queue is empty, 1 something is left in it.",
+        "終了コード: 0 待ち行列は空です、1 残りがあります。",
+    ),
+    (
+        "Work in the foreground: wait for a running worker, then empty the queue",
+        "前面で動き、実行中のワーカーを待ってから待ち行列を空にします",
+    ),
+    ("Print one reading of the context meter", "コンテキストの使用量を1回測って出力します"),
+    (
+        "Exit codes: 0 a reading, 3 the context use is not known.",
+        "終了コード: 0 測定できました、3 使用量がわかりません。",
+    ),
+    ("Read this transcript", "この会話の記録ファイルを読みます"),
+    ("Read this session", "このセッションを読みます"),
+    ("Tell which kind of work a prompt asks for", "プロンプトが求める作業の種類を判定します"),
+    (
+        "Read prompts as JSON lines and print the kind of work that each asks for",
+        "JSON Linesのプロンプトを読み、それぞれの作業の種類を出力します",
+    ),
+    (
+        "Prints one line of JSON for each line of input: the kind of work, and how sure the classifier is, from 0 to 1. Kinds: research, brainstorm, spec, design, plan, implement, debug, review, ship, reflect, other. A line that is not an object with a prompt is reported on stderr, with its number.",
+        "入力1行ごとにJSONを1行出力します。内容は作業の種類と、0から1までの確からしさです。種類: research、brainstorm、spec、design、plan、implement、debug、review、ship、reflect、other。プロンプトのない行は、行番号とともに標準エラーに報告します。",
+    ),
+    (
+        "Exit codes: 0 all lines were read, 1 some were not.",
+        "終了コード: 0 すべての行を読みました、1 読めない行がありました。",
+    ),
+    ("Add the time that each prompt took, in microseconds", "それぞれの所要時間をマイクロ秒で加えます"),
+    ("Print a completion script for a shell", "シェルの補完スクリプトを出力します"),
+    ("Shell to complete commands in", "補完を使うシェルです"),
+    (
+        "Print the manual page, or write one per command",
+        "マニュアルページを出力するか、コマンドごとに書き出します",
+    ),
+    ("Write one page per command into this folder", "コマンドごとのページをこのフォルダに書き出します"),
+    ("Show the help of a command", "コマンドのヘルプを表示します"),
+    ("commands for people", "人が使うコマンド"),
+    ("all commands", "すべてのコマンド"),
+    ("one command", "1つのコマンド"),
+    ("Show the commands that programs call, too", "プログラムが呼び出すコマンドも表示します"),
+    ("Command to explain", "説明するコマンドです"),
+];

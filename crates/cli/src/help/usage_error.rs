@@ -1,0 +1,104 @@
+//! A command line that does not parse: what is wrong with it, in both languages.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use super::translate;
+use crate::bilingual::{Bilingual, both};
+use crate::print::page::Page;
+use crate::print::text::{Text, data};
+
+/// Clap's own words for what is seldom seen.
+pub(crate) fn usage_page(error: &clap::Error) -> Page {
+    let mut page = Page::new();
+    page.labelled(
+        Text::from(both!("error", "エラー")).bad(),
+        what_is_wrong(error).unwrap_or_else(|| own_words(error)),
+    );
+    if let Some(hint) = suggestion(error) {
+        page.labelled(Text::from(both!("hint", "ヒント")).good(), hint);
+    }
+    if let Some(usage) = context(error, ContextKind::Usage) {
+        let usage = usage.strip_prefix("Usage: ").unwrap_or(&usage).to_owned();
+        page.labelled(Text::from(both!("usage", "使い方")).strong(), data(usage));
+    }
+    page
+}
+
+fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
+    match error.get(kind)? {
+        ContextValue::String(text) => Some(text.clone()),
+        ContextValue::Strings(texts) => Some(texts.join(", ")),
+        ContextValue::StyledStr(text) => Some(text.to_string()),
+        ContextValue::StyledStrs(texts) => {
+            Some(texts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
+        }
+        ContextValue::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+    .filter(|text| !text.is_empty())
+}
+
+fn what_is_wrong(error: &clap::Error) -> Option<Bilingual> {
+    let of = |kind| context(error, kind);
+    let arg = of(ContextKind::InvalidArg);
+    Some(match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let name = of(ContextKind::InvalidSubcommand)?;
+            both!("there is no command `{name}`", "`{name}` というコマンドはありません")
+        }
+        ErrorKind::UnknownArgument => {
+            let arg = arg?;
+            both!("`{arg}` is not expected here", "`{arg}` はここでは使えません")
+        }
+        ErrorKind::MissingRequiredArgument => {
+            let arg = arg?;
+            both!("this is missing: {arg}", "足りないものがあります: {arg}")
+        }
+        ErrorKind::MissingSubcommand => {
+            let name = of(ContextKind::InvalidSubcommand)?;
+            both!("`{name}` needs a command after it", "`{name}` のあとにコマンドが必要です")
+        }
+        ErrorKind::ArgumentConflict => {
+            let (arg, prior) = (arg?, of(ContextKind::PriorArg)?);
+            both!("`{arg}` cannot be used with `{prior}`", "`{arg}` は `{prior}` と一緒には使えません")
+        }
+        ErrorKind::InvalidValue => {
+            let arg = arg?;
+            match (of(ContextKind::InvalidValue), of(ContextKind::ValidValue)) {
+                (Some(value), Some(valid)) => both!(
+                    "`{value}` is not a value of `{arg}`; use one of: {valid}",
+                    "`{value}` は `{arg}` の値として使えません。使える値: {valid}"
+                ),
+                (None, _) => both!("`{arg}` needs a value", "`{arg}` には値が必要です"),
+                (Some(value), None) => {
+                    both!("`{value}` is not a value of `{arg}`", "`{value}` は `{arg}` の値として使えません")
+                }
+            }
+        }
+        ErrorKind::ValueValidation => {
+            let (arg, value) = (arg?, of(ContextKind::InvalidValue)?);
+            let why = std::error::Error::source(error).map(ToString::to_string)?;
+            let Bilingual { en, ja } = translate(&why);
+            both!("`{value}` for `{arg}`: {en}", "`{arg}` の `{value}`: {ja}")
+        }
+        _ => return None,
+    })
+}
+
+fn suggestion(error: &clap::Error) -> Option<Bilingual> {
+    let kinds = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
+    let near = kinds.into_iter().find_map(|kind| context(error, kind));
+    match near {
+        Some(near) => Some(both!("did you mean `{near}`?", "`{near}` ではありませんか？")),
+        None if error.kind() == ErrorKind::InvalidSubcommand => {
+            Some(both!("`tidegate help` lists the commands", "`tidegate help` でコマンドの一覧を表示します"))
+        }
+        None => Some(both!("add --help to see the options", "オプションは --help で表示されます")),
+    }
+}
+
+fn own_words(error: &clap::Error) -> Bilingual {
+    let text = error.render().to_string();
+    let first = text.lines().next().unwrap_or_default();
+    Bilingual::data(first.strip_prefix("error: ").unwrap_or(first))
+}
