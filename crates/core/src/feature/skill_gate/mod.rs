@@ -155,20 +155,18 @@ fn deny_edit(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -
         return deny_for_missing(facts, file, &shown, &gone);
     }
     let skills = name_a_few(missing);
-    let (noun, was, has) =
-        if missing.len() == 1 { ("skill", "was", "has") } else { ("skills", "were", "have") };
-    let way = if elsewhere {
+    let (noun, them) = if missing.len() == 1 { ("skill", "it") } else { ("skills", "them") };
+    let reason = if elsewhere {
         format!(
-            "It cannot be repeated from this agent: report to the caller that the {noun} {skills} {has} to be invoked in the \
-             main thread before this edit."
+            "Report to your caller that the {noun} {skills} must be invoked in the main thread before {shown} is edited. Do not \
+             repeat the edit from this agent."
         )
     } else {
-        format!("Once the {noun} {was} invoked, the same edit can be repeated.")
+        format!(
+            "Invoke the {noun} {skills}, then repeat this edit: {shown} may be edited only after {them}, and this session has \
+             not invoked {them} yet."
+        )
     };
-    let reason = format!(
-        "{shown} was not edited: the {noun} {skills} must be invoked before a file like this is edited, and {was} not \
-         invoked in this session. {way}"
-    );
     // The way past the gate is for the person, and telling it once is enough.
     let told = facts.marks.value().is_some_and(|marks| marks.session.noticed(ID));
     let say = (!told).then(|| Say {
@@ -193,8 +191,8 @@ fn deny_for_missing(facts: &Facts<'_>, file: &str, shown: &str, gone: &[&str]) -
     let skills = name_a_few(gone);
     let (noun, are, them) = if gone.len() == 1 { ("skill", "is", "it") } else { ("skills", "are", "them") };
     let reason = format!(
-        "Tell the person that the {noun} {skills} {are} not installed: {shown} may be edited only after {them}, and no \
-         folder of skills has {them}. Writing the file another way does not help."
+        "Tell the user that the {noun} {skills} {are} not installed: {shown} may be edited only after {them}. Do not write the \
+         file another way."
     );
     let notice = format!("{ID}/not installed");
     let told = facts.marks.value().is_some_and(|marks| marks.session.noticed(&notice));
@@ -231,11 +229,10 @@ fn remind_of_skills(facts: &Facts<'_>, file: &Touched, missing: &[&str]) -> Verd
     if facts.marks.value().is_some_and(|marks| marks.session.noticed(&notice)) {
         return Verdict::silent("it was said already");
     }
-    let (noun, is, was) = if missing.len() == 1 { ("skill", "is", "was") } else { ("skills", "are", "were") };
+    let noun = if missing.len() == 1 { "skill" } else { "skills" };
     let name = quoted_line(file.inside.as_deref().unwrap_or_default());
-    let text = format!(
-        "The {noun} {skills} {is} asked for before a file like {name} is edited, and {was} not invoked in this session."
-    );
+    let text =
+        format!("Invoke the {noun} {skills} before you edit files like {name}: the settings ask for it.");
     let when_said = vec![Effect::mark(SessionMark::Notice(notice))];
     Verdict {
         because: "the required skill was not invoked; a reminder is enough here",
