@@ -12,9 +12,32 @@ use crate::workspace;
 
 /// As whole words, in any case.
 const AVOIDED: [&str; 26] = [
-    "mend", "mends", "mended", "mending", "cure", "cures", "nobody", "somebody", "of ours", "so many", "beside",
-    "go on", "goes on", "let through", "lets through", "stands in", "in the field", "is told", "are told", "is held",
-    "are held", "was held", "were held", "had the agent", "let go of", "lets go of",
+    "mend",
+    "mends",
+    "mended",
+    "mending",
+    "cure",
+    "cures",
+    "nobody",
+    "somebody",
+    "of ours",
+    "so many",
+    "beside",
+    "go on",
+    "goes on",
+    "let through",
+    "lets through",
+    "stands in",
+    "in the field",
+    "is told",
+    "are told",
+    "is held",
+    "are held",
+    "was held",
+    "were held",
+    "had the agent",
+    "let go of",
+    "lets go of",
 ];
 
 /// Documentation that is not for readers of today.
@@ -37,11 +60,11 @@ pub(crate) fn check() -> Done {
             files += 1;
         }
     }
-    for file in find_files(&root.join("docs"), "md")?.into_iter().chain(find_files(&root.join("plugin"), "md")?).chain([
-        root.join("README.md"),
-        root.join("SECURITY.md"),
-        root.join("CONTRIBUTING.md"),
-    ]) {
+    for file in find_files(&root.join("docs"), "md")?
+        .into_iter()
+        .chain(find_files(&root.join("plugin"), "md")?)
+        .chain([root.join("README.md"), root.join("SECURITY.md"), root.join("CONTRIBUTING.md")])
+    {
         let text = fs::read_to_string(&file).while_(file.display())?;
         let lines = text.lines().enumerate().map(|(at, line)| (at + 1, line.to_owned())).collect();
         if !HISTORY.iter().any(|name| file.to_string_lossy().contains(name)) {
@@ -117,7 +140,8 @@ fn sentences(source: &str) -> Vec<(usize, String)> {
             '"' => {
                 let end = literal_end(rest);
                 let before = &source[..source.len() - rest.len()];
-                let for_maintainers = ["expect(", "reason = ", "panic!("].iter().any(|word| before.ends_with(word));
+                let for_maintainers =
+                    ["expect(", "reason = ", "panic!("].iter().any(|word| before.ends_with(word));
                 let text = rest[1..end - 1].split("\\\n").map(str::trim_start).collect::<String>();
                 if !for_maintainers && text.split_whitespace().count() >= 3 {
                     sentences.push((line, text));

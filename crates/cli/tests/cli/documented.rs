@@ -31,13 +31,14 @@ const LEFT_OUT: [&str; 3] = ["…", "ssh ", "/local/you"];
 
 fn documents() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut documents = vec![root.join("README.md"), root.join("README.ja.md"), root.join("plugin/README.md")];
+    let mut documents =
+        vec![root.join("README.md"), root.join("README.ja.md"), root.join("plugin/README.md")];
     let docs = fs::read_dir(root.join("docs")).expect("the docs");
     let docs = docs.map(|entry| entry.expect("an entry").path());
     // Made from the help texts, which have examples with placeholders; clap checks those that are there.
-    documents.extend(docs.filter(|path| {
-        path.extension().is_some_and(|end| end == "md") && !path.ends_with("commands.md")
-    }));
+    documents.extend(
+        docs.filter(|path| path.extension().is_some_and(|end| end == "md") && !path.ends_with("commands.md")),
+    );
     documents.sort();
     documents
 }
@@ -55,7 +56,9 @@ fn commands(document: &str) -> Vec<String> {
             last.push_str(line);
         }
     }
-    commands.retain(|command| command.contains("tidegate ") && !LEFT_OUT.iter().any(|word| command.contains(word)));
+    commands.retain(|command| {
+        command.contains("tidegate ") && !LEFT_OUT.iter().any(|word| command.contains(word))
+    });
     commands.retain(|command| !["claude ", "cargo ", "git "].iter().any(|other| command.starts_with(other)));
     commands
 }
