@@ -91,6 +91,7 @@ fn texts_name_a_skill_as_it_is_called_here() {
         sandbox.hook(&["--event", name], members.to_string())
     };
     let file = sandbox.project().join("a.sh");
+    fs::write(&file, "x").expect("a new file");
     let edit = json!({ "tool_name": "Write", "tool_use_id": "t-1", "tool_input": { "file_path": file, "content": "x" },
         "tool_response": { "filePath": file } });
     let _ = event("PostToolUse", edit);

@@ -504,7 +504,7 @@ fn a_project_in_the_home_leaves_the_users_skills() {
         assert!(sandbox.home().join(".claude/skills/getting-started/SKILL.md").exists());
         assert!(sandbox.home().join(".local/share/tidegate/bin/tidegate").exists());
         Scope::User.uninstall(&sandbox);
-        assert_eq!(tree(&sandbox).len(), 2, "{:?}", tree(&sandbox).keys());
+        assert_eq!(tree(&sandbox).len(), 3, "{:?}", tree(&sandbox).keys());
     }
 }
 

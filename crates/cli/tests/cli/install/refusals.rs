@@ -162,7 +162,7 @@ fn without_a_place_for_the_backup_nothing_is_changed() {
     assert!(Scope::Project.refused(&sandbox, "init").contains("nothing was changed"));
     let sandbox = sandbox.with("TIDEGATE_STATE_DIR", "/dev/null/x");
     assert!(Scope::Project.refused(&sandbox, "init").contains("nothing was changed"));
-    assert_eq!(tree(&sandbox).len(), 2);
+    assert_eq!(tree(&sandbox).len(), 3);
 }
 
 #[test]

@@ -424,5 +424,5 @@ fn hooks_that_a_team_shares_are_taken_out_only_when_told() {
     assert!(sandbox.project().join(".claude/skills/getting-started/SKILL.md").exists());
     assert!(sandbox.home().join(".local/share/tidegate/bin/tidegate").exists(), "{said}");
     Scope::Shared.uninstall(&sandbox);
-    assert_eq!(tree(&sandbox).len(), 2, "only the folders of the test");
+    assert_eq!(tree(&sandbox).len(), 3, "only the folders of the test");
 }
