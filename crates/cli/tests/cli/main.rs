@@ -44,6 +44,7 @@ mod selector;
 mod state;
 mod statusline;
 mod team;
+mod told;
 mod transcripts;
 mod without_repository;
 mod worker;

@@ -18,6 +18,7 @@ use tidegate_core::meter::Meter;
 use tidegate_core::pipeline::record::Deeds;
 use tidegate_state::feature::cycle;
 use tidegate_state::feature::cycle::CycleChange;
+use tidegate_state::host::claude_code::skills;
 use tidegate_state::session::marks;
 
 use crate::approval::{self, consent_to_tighten};
@@ -34,6 +35,13 @@ pub(super) struct ProjectCycle {
 }
 
 impl ProjectCycle {
+    /// By which the stage's skill can be invoked here.
+    pub(super) fn skill_name(&self, skill: &str) -> String {
+        let host = self.project.here.env.place.host();
+        let folders = skills::folders(Some(&self.project.root), host.as_deref(), None);
+        skills::invocable_name(skill, &folders)
+    }
+
     pub(super) fn find(of: &ProjectArgs) -> Result<ProjectCycle, CliError> {
         let mut project = Project::find(of)?;
         // A session that went into another worktree takes its cycle along; the file stays where it is.

@@ -41,6 +41,6 @@ pub(super) fn run(args: &Args) -> Outcome {
     state.started_at.get_or_insert_with(|| place.project.here.now.iso());
     let begun = place.begin_stage(state, cycle, at, &session, None)?;
     place.record_command("resume", "a cycle goes on", None);
-    print_begun(&args.of, &begun, &session);
+    print_begun(&args.of, &place, &begun, &session);
     Ok(ExitCode::SUCCESS)
 }

@@ -83,20 +83,26 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     let begun = place.begin_stage(CycleState::started(&args.name, now), &cycle, 0, &session, ended)?;
     place.record_command("start", "a cycle began", None);
-    print_begun(&args.of, &begun, &session);
+    print_begun(&args.of, &place, &begun, &session);
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn print_begun(of: &ProjectArgs, (state, active): &(CycleState, ActiveStage), session: &Session) {
+pub(super) fn print_begun(
+    of: &ProjectArgs,
+    place: &ProjectCycle,
+    (state, active): &(CycleState, ActiveStage),
+    session: &Session,
+) {
+    let skill = place.skill_name(&active.skill);
     if of.json {
         print::json(&serde_json::json!({
-            "cycle": state.cycle, "stage": state.stage, "skill": active.skill, "number": active.number, "of": active.of,
+            "cycle": state.cycle, "stage": state.stage, "skill": skill, "number": active.number, "of": active.of,
             "session": session.id.as_str(), "status": state.status.name(),
         }));
     } else {
         print::line(&format!(
             "{}: stage {} of {}, {}, begins in session {}; its skill is `{}`",
-            state.cycle, active.number, active.of, active.stage, session.id, active.skill
+            state.cycle, active.number, active.of, active.stage, session.id, skill
         ));
     }
 }

@@ -32,7 +32,7 @@ struct ShownCycle<'a> {
     stage: &'a str,
     number: Option<usize>,
     of: usize,
-    skill: Option<&'a str>,
+    skill: Option<String>,
     /// Its skill was invoked, or `cycle done` was called; absent if the session is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     done: Option<bool>,
@@ -55,7 +55,7 @@ struct ShownCycle<'a> {
 #[derive(Serialize)]
 struct ShownStage<'a> {
     name: &'a str,
-    skill: &'a str,
+    skill: String,
     ended: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     tokens: Option<u64>,
@@ -79,7 +79,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         let spent = state.stages.iter().find(|(name, _)| *name == known.name).map(|(_, spent)| *spent);
         ShownStage {
             name: &known.name,
-            skill: &known.skill,
+            skill: place.skill_name(&known.skill),
             ended: state.was_done(cycle, at),
             tokens: spent.and_then(StageTokens::tokens),
             min_left: if at == 0 { 0 } else { history::min_left(&runs, &state.cycle, cycle, at) },
@@ -95,7 +95,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         stage: &state.stage,
         number: at.map(|at| at + 1),
         of: cycle.stages.len(),
-        skill: at.and_then(|at| cycle.stages.get(at)).map(|stage| stage.skill.as_str()),
+        skill: at.and_then(|at| cycle.stages.get(at)).map(|stage| place.skill_name(&stage.skill)),
         done: owner
             .as_ref()
             .and_then(|owner| owner.marks.cycle.stage.as_ref())

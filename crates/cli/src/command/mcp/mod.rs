@@ -24,6 +24,7 @@ use tokio::runtime::Builder;
 
 use crate::command::Outcome;
 use crate::error::CliError;
+pub(crate) use tool::define_tools;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

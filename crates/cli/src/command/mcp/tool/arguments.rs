@@ -42,11 +42,11 @@ impl Which {
         let members = json!({
             "project": {
                 "type": ["integer", "string"],
-                "description": "A project's id or name; without it, the project of this folder",
+                "description": "Id or name; default: this folder's",
             },
-            "all_projects": { "type": "boolean", "default": false, "description": "Of all projects instead" },
-            "topic_id": schema::id("Only of this topic"),
-            "session": schema::text("Only of this session, by its id"),
+            "all_projects": { "type": "boolean", "default": false },
+            "topic_id": schema::id("Only this topic"),
+            "session": schema::text("Only this session"),
             "since": schema::since(),
             "until": schema::until(),
             "limit": schema::limit(USUAL, MOST),

@@ -19,11 +19,10 @@ fn definition() -> Value {
     let percent = |description: &str| json!({ "type": "number", "minimum": 0, "description": description });
     json!({
         "title": "Context status",
-        "description": "How full the context of this session is: tokens in use, the window, what is left before the \
-            client compacts, the turns that may be left, how fresh the numbers are; what is armed, the stage and the gate \
-            under way, and which of Tidegate's policies are switched off. A member that is not known is absent.",
+        "description": "Show how full this session's context is, what is left before compaction, what Tidegate waits for, the \
+            current stage or checkpoint, and which checks are switched off. Unknown members are absent.",
         "inputSchema": schema::object(json!({
-            "session": text("The id of another session; without it, the session of this client"),
+            "session": text("Id; default: this one"),
         }), &[]),
         "outputSchema": schema::object(json!({
             "summary": text("The same in sentences"),

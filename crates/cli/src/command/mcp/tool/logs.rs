@@ -18,14 +18,10 @@ const TEXT_CHARS: usize = 20_000;
 
 fn get_definition() -> Value {
     let mut members = Which::members();
-    members.insert(
-        "log_id".to_owned(),
-        schema::text("One log, whole, with what was asked and answered; the beginning of its id is enough"),
-    );
+    members.insert("log_id".to_owned(), schema::text("One log, whole; the beginning of its id is enough"));
     json!({
         "title": "Logs",
-        "description": "What was said and done: a log for every relay, and those written by hand; newest first, shortened. \
-            With `log_id` one of them, whole.",
+        "description": "Read what was said and done, newest first, shortened; with `log_id` one log, whole.",
         "inputSchema": schema::object(Value::Object(members), &[]),
         "outputSchema": rows::page_schema("logs", &rows::log_schema(), "The logs"),
         "annotations": schema::reads(),
@@ -64,12 +60,11 @@ fn get_logs(given: Value, memory: Option<&mut Memory>) -> Done {
 fn add_definition() -> Value {
     json!({
         "title": "Write a log",
-        "description": "Writes something down under a topic that the relays themselves do not say: a result, a finding, where \
-            the work stands. Relays are recorded without it.",
+        "description": "Write down a result or finding under a topic. Conversations are recorded without it.",
         "inputSchema": schema::object(json!({
-            "topic_id": schema::id("The topic's id"),
-            "text": schema::written("What is to be remembered", TEXT_CHARS),
-            "title": schema::written("One line; without it, the text's first", 200),
+            "topic_id": schema::id("Its topic"),
+            "text": schema::written("What to remember", TEXT_CHARS),
+            "title": schema::written("Default: the first line", 200),
         }), &["topic_id", "text"]),
         "outputSchema": schema::object(json!({ "log": rows::log_schema() }), &["log"]),
         "annotations": schema::writes(false),

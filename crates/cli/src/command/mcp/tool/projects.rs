@@ -12,7 +12,7 @@ pub(super) const LIST: Tool = Tool { name: "list_projects", definition, does: Do
 fn definition() -> Value {
     json!({
         "title": "Projects",
-        "description": "The projects that something is remembered of, the last active one first.",
+        "description": "List projects with recorded conversations, the last active one first.",
         "inputSchema": schema::object(json!({
             "limit": schema::limit(arguments::USUAL, arguments::MOST),
             "after": schema::after(),

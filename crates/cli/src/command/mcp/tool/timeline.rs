@@ -28,8 +28,7 @@ fn definition() -> Value {
     );
     json!({
         "title": "Timeline",
-        "description": "What happened when: logs and decisions of a project, a topic or a session together, newest first, one \
-            line each. `get_logs` and `list_decisions` tell more.",
+        "description": "List logs and decisions of a project, topic or session together, newest first, one line each.",
         "inputSchema": schema::object(Value::Object(Which::members()), &[]),
         "outputSchema": rows::page_schema("entries", &entry, "What happened"),
         "annotations": schema::reads(),

@@ -29,19 +29,18 @@ fn list_definition() -> Value {
         "status".to_owned(),
         json!({
             "type": "string", "enum": ["open", "closed", "any"], "default": "open",
-            "description": "Whether somebody works on them",
         }),
     );
     members.insert(
         "automatic".to_owned(),
         json!({
             "type": "boolean", "default": false,
-            "description": "Also those that were made for a session that named none",
+            "description": "Also topics made for a session that named none",
         }),
     );
     json!({
         "title": "Topics",
-        "description": "Topics of a project, the last active one first.",
+        "description": "List topics of a project, the last active one first.",
         "inputSchema": schema::object(Value::Object(members), &[]),
         "outputSchema": rows::page_schema("topics", &rows::topic_schema(), "The topics"),
         "annotations": schema::reads(),
@@ -98,20 +97,20 @@ fn chosen_schema() -> Value {
 fn add_definition() -> Value {
     json!({
         "title": "Begin a topic",
-        "description": "Begins a topic: something that is worked on or talked about until it is decided or done. The relays \
-            of this session belong to it from now on, unless `set` is false.",
+        "description": "Begin a topic: a subject of work until it is decided or done. This session belongs to it from now on, \
+            unless `set` is false.",
         "inputSchema": schema::object(json!({
-            "title": schema::written("What it is about, in one line", TITLE_CHARS),
+            "title": schema::written("One line", TITLE_CHARS),
             "project": {
                 "type": ["integer", "string"],
-                "description": "A project within this folder's, by its id or name; without it, the project of the parent or of this folder",
+                "description": "Id or name, within this folder's; default: that of the parent or folder",
             },
             "new_project": schema::written(
-                "The name of a project to begin with this topic, where a repository holds several; one of that name is used",
+                "Name of a project to begin, in a repository with several",
                 TITLE_CHARS,
             ),
-            "parent_id": schema::id("The topic that it is a part of"),
-            "set": { "type": "boolean", "default": true, "description": "Whether this session is about it now" },
+            "parent_id": schema::id("The topic that contains it"),
+            "set": { "type": "boolean", "default": true },
         }), &["title"]),
         "outputSchema": chosen_schema(),
         "annotations": schema::writes(false),
@@ -152,10 +151,9 @@ fn add_topic(given: Value, memory: &mut Memory) -> Done {
 fn set_definition() -> Value {
     json!({
         "title": "Set the topic of this session",
-        "description": "Says that this session is about a topic: its relays belong to it from now on. A closed topic is \
-            opened again.",
+        "description": "Record this session under a topic from now on. Opens a closed topic again.",
         "inputSchema": schema::object(json!({
-            "topic_id": schema::id("The topic's id, as `list_topics` or `get_startup_context` gives it"),
+            "topic_id": schema::id("From `list_topics` or `get_startup_context`"),
         }), &["topic_id"]),
         "outputSchema": chosen_schema(),
         "annotations": schema::writes(true),
@@ -185,9 +183,8 @@ fn set_topic(given: Value, memory: &mut Memory) -> Done {
 fn close_definition() -> Value {
     json!({
         "title": "Close a topic",
-        "description": "Says that nobody works on a topic any more. Its logs and decisions stay, and `set_topic` opens it \
-            again.",
-        "inputSchema": schema::object(json!({ "topic_id": schema::id("The topic's id") }), &["topic_id"]),
+        "description": "Close a topic. Its logs and decisions stay; `set_topic` opens it again.",
+        "inputSchema": schema::object(json!({ "topic_id": schema::id("Its id") }), &["topic_id"]),
         "outputSchema": schema::object(json!({ "topic": rows::topic_schema() }), &["topic"]),
         "annotations": schema::writes(true),
     })

@@ -28,9 +28,9 @@ fn definition() -> Value {
         &["id", "what", "body", "file", "line"],
     );
     json!({
-        "title": "Unpromoted entries",
-        "description": "Entries of this project's flow (progress.md and its archive) that no person has gone through yet, \
-            newest first. Whether one becomes a learning is a person's decision: `/compound` goes through them.",
+        "title": "Progress notes to review",
+        "description": "List this project's progress notes that the person has not reviewed yet, newest first. `/compound` goes \
+            through them with the person.",
         "inputSchema": schema::object(json!({ "limit": schema::limit(20, 100), "after": schema::after() }), &[]),
         "outputSchema": schema::object(json!({
             "entries": schema::list(&entry, "The entries"),
