@@ -6,8 +6,12 @@ Reads the status-line payload from stdin and prints one line.
 
 Examples:
   tidegate statusline
-  tidegate statusline --wrap 'my-status-line --short'")]
+  tidegate statusline --wrap 'my-status-line --short'
+  tidegate statusline --preview             every part with samples")]
 pub(crate) struct Args {
+    /// Show every part of the line with samples, and how to choose among them
+    #[arg(long, conflicts_with = "wrap")]
+    pub(crate) preview: bool,
     /// Run this status line first, and add ours after it
     #[arg(long, value_name = "CMD", num_args = 1.., allow_hyphen_values = true)]
     pub(crate) wrap: Vec<String>,

@@ -257,8 +257,8 @@ fn journal_and_explain() {
     }, @"
     [id] PreToolUse at [time]
     ruling: could not check (payload: the payload is not JSON (line 1, column 1)), so the gate stayed closed
-    the model was told: tidegate could not check: the payload is not JSON (line 1, column 1). The call was not let through.
-    you were told: Tidegate could not check this call, so it was not let through: the payload is not JSON (line 1, column 1). `tidegate journal` shows what happened. To work without this gate, run `tidegate off skill-gate --for 1h` in this project from another terminal, or start the client with TIDEGATE_OFF=skill-gate.
+    the model was told: Tidegate could not check: the payload is not JSON (line 1, column 1). It blocked this call.
+    you were told: Tidegate blocked this call because it could not check it: the payload is not JSON (line 1, column 1). Details: `tidegate log`. Skip: `tidegate off skill-gate --for 1h`, or start Claude Code with TIDEGATE_OFF=skill-gate.
     ");
 
     let lines = |args: &[&str]| sandbox.run(&[&["journal", "--json"], args].concat()).ok().lines().count();

@@ -146,15 +146,15 @@ fn four_stages_in_one_turn() {
         play.invokes(STAGES[at]);
         play.uses(used);
         let reason = play.held();
-        assert!(reason.contains(&format!("Stage {} of 4 ({})", at + 1, STAGES[at])), "{reason}");
-        assert!(reason.contains(&format!("with the skill `{}`", STAGES[at + 1])), "{reason}");
+        assert!(reason.contains(&format!("stage {} of 4 ({})", at + 1, STAGES[at])), "{reason}");
+        assert!(reason.contains(&format!("Invoke the skill `{}`", STAGES[at + 1])), "{reason}");
         assert_eq!(play.state()["stage"], STAGES[at + 1]);
         assert_eq!(play.because(), "there is room for the next stage");
     }
     assert!(play.cycle(&["done", "--metric", "found=3", "--metric", "note=all green"]).code == Some(0));
     play.uses(58_000);
     let last = message(&play.stop());
-    let expected = "dev-cycle is complete. Tokens by stage: sprint 10k, audit 15k, ship 15k, retrospective 8.0k. \
+    let expected = "Tidegate: dev-cycle is complete. Tokens by stage: sprint 10k, audit 15k, ship 15k, retrospective 8.0k. \
                     retrospective: found 3, note all green.";
     assert_eq!(last, expected);
     assert_eq!(play.files(), Vec::<String>::new());
@@ -173,7 +173,10 @@ fn no_room_stops_and_another_session_resumes() {
     play.invokes("tidegate:sprint");
     play.uses(67_001);
     let stop = play.stop();
-    assert!(message(&stop).starts_with("dev-cycle stopped after sprint: 99k tokens are left"), "{stop:?}");
+    assert!(
+        message(&stop).starts_with("Tidegate stopped dev-cycle after sprint: 99k tokens are left"),
+        "{stop:?}"
+    );
     assert!(!stop.stdout.contains("block"), "{stop:?}");
     let state = play.state();
     assert_eq!((&state["stage"], &state["status"]), (&json!("sprint"), &json!("stopped")));
@@ -185,7 +188,7 @@ fn no_room_stops_and_another_session_resumes() {
     for (session, told) in [("s-2", true), ("s-3", true), ("s-4", true), ("s-5", false)] {
         let begins = play.begins(session);
         assert_eq!(
-            message(&begins).contains("Not begun: audit, ship, retrospective"),
+            message(&begins).contains("Open: audit, ship, retrospective"),
             told,
             "{session}: {begins:?}"
         );
@@ -206,7 +209,7 @@ fn no_room_stops_and_another_session_resumes() {
     for gone in ["stopped_reason", "skipped_stages", "remaining_pct", "resume_told"] {
         assert_eq!(state.get(gone), None, "{gone}");
     }
-    assert!(play.held().contains("Stage audit (2 of 4)"));
+    assert!(play.held().contains("stage audit (2 of 4)"));
     play.session = "s-1";
     play.stop().silent();
     assert_eq!(play.state()["stage"], "audit", "the old session steers nothing any more");
@@ -222,7 +225,7 @@ fn a_stage_that_did_nothing_is_held_once() {
     play.stop().silent();
     assert_eq!(play.because(), "the person has not answered");
     play.prompt("the new one");
-    assert!(play.held().contains("its skill `sprint` was not invoked"));
+    assert!(play.held().contains("Invoke the skill `sprint`: stage sprint"));
     play.stop().silent();
     play.stop().silent();
     assert_eq!(play.state()["stage"], "sprint");
@@ -238,10 +241,10 @@ fn a_person_who_breaks_in_is_not_run_over() {
     // No stop: the turn was interrupted, and the next one is about something else.
     play.prompt("what was that?");
     let told = message(&play.stop());
-    assert!(told.starts_with("dev-cycle waits at sprint: a prompt came before"), "{told}");
+    assert!(told.starts_with("Tidegate: dev-cycle waits at sprint, because you sent a prompt"), "{told}");
     assert_eq!(play.because(), "the person broke in");
     play.prompt("good, go on");
-    assert!(play.held().contains("The next stage is audit"));
+    assert!(play.held().contains("for stage audit"));
 }
 
 #[test]
@@ -255,7 +258,7 @@ fn who_speaks_while_agents_work_has_not_broken_in() {
     let stop = json!({ "last_assistant_message": "done", "background_tasks": agents });
     play.event("Stop", stop).silent();
     play.prompt("how is it going?");
-    assert!(play.held().contains("The next stage is audit"));
+    assert!(play.held().contains("for stage audit"));
 }
 
 #[test]
@@ -267,7 +270,7 @@ fn two_registrations_begin_a_stage_once() {
     let stop =
         play.payload("Stop", json!({ "last_assistant_message": "done", "prompt_id": "p" })).to_string();
     let first = play.sandbox.hook(&["--event", "Stop", "--via", "init"], &stop);
-    assert!(first.stdout.contains("The next stage is audit"), "{first:?}");
+    assert!(first.stdout.contains("for stage audit"), "{first:?}");
     play.sandbox.hook(&["--event", "Stop", "--via", "plugin"], &stop).silent();
 }
 
@@ -287,7 +290,7 @@ fn without_any_reading_it_goes_on() {
     let play = Play::new();
     play.start();
     play.invokes("sprint");
-    assert!(play.held().contains("How much context is left is not known"));
+    assert!(play.held().contains("The number of tokens left is not known"));
     assert_eq!(play.because(), "what is left is not known: goes on as if there were room");
 }
 
@@ -319,7 +322,7 @@ fn verify_stop_is_asked_first() {
     fs::write(&file, "fn a() {}\n").expect("a file");
     let edit = json!({ "tool_name": "Write", "tool_use_id": "toolu_w", "tool_input": { "file_path": file }, "tool_response": {} });
     let _ = play.event("PostToolUse", edit);
-    assert!(play.held().starts_with("Code was edited and not verified since"));
+    assert!(play.held().contains("no check has passed since"));
     assert_eq!(play.state()["stage"], "sprint");
     assert_eq!(play.because(), "another policy holds it back");
     let _ = play.stop();
@@ -342,7 +345,7 @@ fn what_cannot_be_used_is_put_aside_and_nobody_is_steered() {
         play.invokes("sprint");
         play.write(text);
         let stop = play.stop();
-        assert!(message(&stop).contains("cannot be used"), "{text}: {stop:?}");
+        assert!(message(&stop).contains("cannot use the cycle's file"), "{text}: {stop:?}");
         assert!(!stop.stdout.contains("block"), "{text}: {stop:?}");
         assert_eq!(
             play.files(),
@@ -363,7 +366,7 @@ fn a_damaged_file_is_told_at_the_start_of_a_session() {
     let play = Play::new();
     play.write("{");
     let begins = play.begins("s-2");
-    assert!(message(&begins).contains("cannot be used"), "{begins:?}");
+    assert!(message(&begins).contains("cannot use the cycle's file"), "{begins:?}");
     assert_eq!(play.files(), ["dev-cycle.state.json.bad"]);
     assert_eq!(message(&play.begins("s-3")), "");
 }
@@ -412,7 +415,7 @@ fn a_repository_puts_no_words_into_anybodys_mouth() {
     let _ = fs::remove_file(&copy);
     fs::create_dir(&copy).expect("a folder in its place");
     let told = message(&play.stop());
-    assert_eq!(told, "dev-cycle is complete. Tokens by stage: retrospective (not known).  [1m:  .");
+    assert_eq!(told, "Tidegate: dev-cycle is complete. Tokens by stage: retrospective (not known).  [1m:  .");
     // As long as a file may be.
     let many = vec!["\"audit\""; 20_000].join(", ");
     play.write(&format!("{{\"stage\": \"sprint\", \"status\": \"stopped\", \"skipped_stages\": [{many}]}}"));
@@ -472,7 +475,7 @@ fn what_only_the_config_does_not_know_stays_where_it_is() {
     play.stop().silent();
     assert_eq!(play.state().to_string(), unknown);
     play.write(&good);
-    assert!(play.held().contains("The next stage is audit"));
+    assert!(play.held().contains("for stage audit"));
 }
 
 #[test]
@@ -491,13 +494,13 @@ fn a_session_that_goes_into_a_worktree_takes_its_cycle_along() {
     let mut stop = play.payload("Stop", json!({ "last_assistant_message": "done" }));
     stop["cwd"] = json!(tree);
     let held = play.sandbox.event(&stop);
-    assert!(held.stdout.contains("The next stage is audit"), "{held:?}");
+    assert!(held.stdout.contains("for stage audit"), "{held:?}");
     assert_eq!(play.state()["stage"], "audit");
     assert!(!tree.join(".claude").exists());
     let done = play.cycle(&["done", "--json"]);
     assert_eq!(done.json()["stage"], "audit", "{done:?}");
     let held = play.sandbox.event(&stop);
-    assert!(held.stdout.contains("The next stage is ship"), "{held:?}");
+    assert!(held.stdout.contains("for stage ship"), "{held:?}");
     assert!(!play.cycle(&["status"]).ok().contains("needs about 100k"));
 }
 
@@ -529,7 +532,7 @@ fn done_counts_also_where_the_session_forgot_its_stage() {
     // The client begins the same session anew.
     let _ = play.begins("s-1");
     assert_eq!(play.cycle(&["done"]).code, Some(0));
-    assert!(play.held().contains("The next stage is audit"));
+    assert!(play.held().contains("for stage audit"));
     let other = Play { session: "s-2", ..play };
     let _ = other.begins("s-2");
     assert_eq!(own(&other), false);
@@ -544,7 +547,7 @@ fn a_stage_whose_session_went_away_is_told_and_begun_again() {
     let _ = play.held();
     play.begins("s-2").silent();
     let _ = play.event("SessionEnd", json!({ "reason": "prompt_input_exit" }));
-    let told = "was in stage audit (2 of 4) in a session that has ended or was silent for an hour";
+    let told = "is at stage audit (2 of 4) in a session that ended or was silent for an hour";
     let begins = play.begins("s-3");
     assert!(message(&begins).contains(told), "{begins:?}");
     let context = begins.context().unwrap_or_default();
@@ -555,7 +558,7 @@ fn a_stage_whose_session_went_away_is_told_and_begun_again() {
     assert_eq!(message(&resumes), "", "{resumes:?}");
     play.begins("s-4").silent();
     play.invokes("audit");
-    assert!(play.held().contains("The next stage is ship"));
+    assert!(play.held().contains("for stage ship"));
     assert_eq!(play.state().get("resume_told"), None);
     // Killed: nothing was heard of it for an hour.
     let heard = play.sandbox.state().join("sessions/s-1/claims");
@@ -570,7 +573,7 @@ fn a_stage_whose_session_went_away_is_told_and_begun_again() {
             .contains("session s-1 is in stage ship")
     );
     heard.set_modified(ago(61)).expect("the time");
-    assert!(message(&play.begins("s-6")).contains("was in stage ship (3 of 4)"));
+    assert!(message(&play.begins("s-6")).contains("is at stage ship (3 of 4)"));
     play.session = "s-6";
     play.uses(40_000);
     assert_eq!(play.cycle(&["resume"]).code, Some(0));
@@ -578,7 +581,7 @@ fn a_stage_whose_session_went_away_is_told_and_begun_again() {
     assert_eq!((&state["stage"], &state["session_id"]), (&json!("ship"), &json!("s-6")));
     assert_eq!(state["stages"]["ship"], json!({ "tokens_at_start": 40_000 }));
     assert_eq!(state.get("resume_told"), None);
-    assert!(play.held().contains("Stage ship (3 of 4)"));
+    assert!(play.held().contains("stage ship (3 of 4)"));
 }
 
 #[test]
@@ -614,11 +617,11 @@ fn a_cycle_of_the_config() {
     assert_eq!(play.cycle(&["start", "short"]).code, Some(0));
     play.invokes("do-a");
     play.uses(17_000);
-    assert!(play.held().contains("with the skill `b`"));
+    assert!(play.held().contains("Invoke the skill `b`"));
     assert_eq!(play.cycle(&["resume", "--from", "a"]).code, Some(0));
     play.invokes("do-a");
     play.uses(17_001);
-    assert!(message(&play.stop()).contains("short stopped after a"));
+    assert!(message(&play.stop()).contains("stopped short after a"));
 }
 
 #[test]
@@ -707,7 +710,7 @@ fn a_link_is_not_followed() {
     fs::write(&elsewhere, &text).expect("a file");
     std::os::unix::fs::symlink(&elsewhere, &path).expect("a link");
     let told = message(&play.stop());
-    assert!(told.contains("is reached through a link). No stage is begun until it can."), "{told}");
+    assert!(told.contains("is reached through a link). It begins no further stage until it can."), "{told}");
     play.stop().silent();
     assert_eq!(fs::read_to_string(&elsewhere).expect("it is there"), text);
 }

@@ -321,7 +321,7 @@ fn a_policy_that_people_override_steps_down_and_up_again_by_hand() {
     let sandbox = sandbox.with("CLAUDE_CODE_SESSION_ATTENDED", "1");
     let told = event(&sandbox, "SessionStart.startup");
     let message = told.output()["systemMessage"].as_str().unwrap_or_default().to_owned();
-    assert!(message.starts_with("skill-gate was overridden in five"), "{told:?}");
+    assert!(message.starts_with("Tidegate: skill-gate only advises"), "{told:?}");
     assert_eq!(told.context(), None);
     prompt(&sandbox).silent();
     let status = sandbox.run(&["status"]);

@@ -53,6 +53,8 @@ impl Sandbox {
             ("LANG", "C.UTF-8".into()),
             ("TZ", "UTC".into()),
             ("PATH", "/usr/bin:/bin".into()),
+            // Plain text to compare with; colours have tests of their own.
+            ("NO_COLOR", "1".into()),
             // The account's home, and the process above which no agent is looked for: tests may run below one.
             ("TEST_TIDEGATE_HOME", at("home")),
             ("TEST_TIDEGATE_TOP", std::process::id().to_string().into()),

@@ -44,13 +44,13 @@ fn every_capture_draws_one_line() {
     }
     insta::assert_snapshot!(lines, @"
     no reading yet
-    5% used · 917k to compaction
-    15% used · 816k to compaction
-    15% used · 816k to compaction
-    25% used · 716k to compaction
+    ▰▱▱▱▱▱▱▱ 917k to compaction
+    ▰▰▱▱▱▱▱▱ 816k to compaction
+    ▰▰▱▱▱▱▱▱ 816k to compaction
+    ▰▰▰▱▱▱▱▱ 716k to compaction
     no reading yet
-    1% used · 957k to compaction
-    5% used · 190k left
+    ▰▱▱▱▱▱▱▱ 957k to compaction
+    ▰▱▱▱▱▱▱▱ 190k left
     ");
 }
 
@@ -108,11 +108,11 @@ fn members_of_another_type_are_unknown() {
 fn a_session_without_hooks_shows() {
     let sandbox = Sandbox::new();
     let draw = || sandbox.run_with(&["statusline"], payload(1).to_string().as_bytes()).ok().to_owned();
-    insta::assert_snapshot!(draw(), @"5% used · ! hooks silent (tidegate doctor) · 917k to compaction");
+    insta::assert_snapshot!(draw(), @"! hooks silent (tidegate doctor) · ▰▱▱▱▱▱▱▱ 917k to compaction");
     let prompt =
         addressed(fixtures::hook("UserPromptSubmit.plain"), SESSION, "none".as_ref(), &sandbox.project());
     sandbox.event(&prompt).silent();
-    insta::assert_snapshot!(draw(), @"5% used · 917k to compaction");
+    insta::assert_snapshot!(draw(), @"▰▱▱▱▱▱▱▱ 917k to compaction");
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_session_whose_hooks_stopped_shows() {
     }
     for answer in 5..8 {
         insta::allow_duplicates! {
-            insta::assert_snapshot!(draw(&sandbox, answer), @"0% used · ! hooks stopped (tidegate doctor) · 963k to compaction");
+            insta::assert_snapshot!(draw(&sandbox, answer), @"! hooks stopped (tidegate doctor) · ▰▱▱▱▱▱▱▱ 963k to compaction");
         }
     }
     let sandbox = sandbox.with("LANG", "ja_JP.UTF-8");
@@ -175,7 +175,7 @@ fn theirs_and_ours() {
         let ran = sandbox.run_with(&args, text.as_bytes());
         ran.ok().to_owned()
     };
-    let ours = "5% used · ! hooks silent (tidegate doctor) · 917k to compaction\n";
+    let ours = "! hooks silent (tidegate doctor) · ▰▱▱▱▱▱▱▱ 917k to compaction\n";
     assert_eq!(wrap(&["echo theirs"]), format!("theirs · {ours}"));
     assert_eq!(wrap(&["printf 'one\\ntwo'"]), format!("one\ntwo · {ours}"));
     assert_eq!(wrap(&["grep -o '\"Opus 5.5\"'"]), format!("\"Opus 5.5\" · {ours}"), "it gets the payload");
@@ -201,17 +201,17 @@ fn theirs_and_ours() {
 fn a_wrapped_command_may_have_options() {
     let sandbox = Sandbox::new();
     let ran = sandbox.run_with(&["statusline", "--wrap", "echo", "-h"], payload(1).to_string().as_bytes());
-    assert!(ran.ok().contains("5% used"), "ours is drawn: {ran:?}");
+    assert!(ran.ok().contains("917k to compaction"), "ours is drawn: {ran:?}");
 }
 
 #[test]
 fn it_fits_the_terminal() {
     for (columns, expected) in [
-        ("200", "5% used · ! hooks silent (tidegate doctor) · 917k to compaction\n"),
-        ("50", "5% used · ! hooks silent (tidegate doctor)\n"),
-        ("12", "5% used\n"),
-        ("0", "5% used · ! hooks silent (tidegate doctor) · 917k to compaction\n"),
-        ("wide", "5% used · ! hooks silent (tidegate doctor) · 917k to compaction\n"),
+        ("200", "! hooks silent (tidegate doctor) · ▰▱▱▱▱▱▱▱ 917k to compaction\n"),
+        ("50", "! hooks silent (tidegate doctor)\n"),
+        ("12", "! hooks sil…\n"),
+        ("0", "! hooks silent (tidegate doctor) · ▰▱▱▱▱▱▱▱ 917k to compaction\n"),
+        ("wide", "! hooks silent (tidegate doctor) · ▰▱▱▱▱▱▱▱ 917k to compaction\n"),
     ] {
         let sandbox = Sandbox::new().with("COLUMNS", columns);
         let ran = sandbox.run_with(&["statusline"], payload(1).to_string().as_bytes());
@@ -242,4 +242,54 @@ fn killed_in_between_it_leaves_whole_files() {
         let bridge = bridge(&sandbox).expect("there is always one");
         assert!(bridge["seen"].is_u64(), "{bridge}");
     }
+}
+
+/// A person who looks at the line sees what is off and for how long, and what no check covers.
+#[test]
+fn what_waits_for_the_person_is_in_the_line() {
+    const ALLOWED: &str = "[approval]\nunattended = [\"off\"]\n";
+    let sandbox = Sandbox::new();
+    let start =
+        addressed(fixtures::hook("SessionStart.startup"), SESSION, "none".as_ref(), &sandbox.project());
+    sandbox.event(&start).silent();
+    let draw = |sandbox: &Sandbox| {
+        let mut input = payload(2);
+        input["workspace"]["project_dir"] = json!(sandbox.project());
+        sandbox.run_with(&["statusline"], input.to_string().as_bytes()).ok().to_owned()
+    };
+    sandbox.config(ALLOWED);
+    sandbox.run(&["off", "verify-stop", "--for", "30m"]).ok();
+    assert!(draw(&sandbox).contains("verify-stop off for 30 min"), "{}", draw(&sandbox));
+    sandbox.run(&["off", "verify-stop"]).ok();
+    assert!(draw(&sandbox).trim_end().ends_with("verify-stop off"), "{}", draw(&sandbox));
+    sandbox.run(&["on", "verify-stop"]).ok();
+    assert!(!draw(&sandbox).contains("verify-stop"), "{}", draw(&sandbox));
+    sandbox.config(format!("{ALLOWED}[statusline]\nshow = [\"checks\", \"context\"]\n"));
+    sandbox.run(&["off", "verify-stop"]).ok();
+    assert!(!draw(&sandbox).contains("verify-stop"), "{}", draw(&sandbox));
+}
+
+#[test]
+fn the_preview_shows_every_part() {
+    let sandbox = Sandbox::new().with("LANG", "C").with("COLUMNS", "60");
+    insta::assert_snapshot!(sandbox.run(&["statusline", "--preview"]).ok());
+    let sandbox = Sandbox::new().with("LANG", "ja_JP.UTF-8").with("COLUMNS", "60");
+    insta::assert_snapshot!(sandbox.run(&["statusline", "--preview"]).ok());
+}
+
+#[test]
+fn colours_are_for_terminals_that_have_them() {
+    let line = |variable: Option<(&'static str, &str)>| {
+        let sandbox = Sandbox::new();
+        let sandbox = match variable {
+            Some((name, value)) => sandbox.with("NO_COLOR", "").with(name, value),
+            None => sandbox.with("NO_COLOR", ""),
+        };
+        let input = payload(2).to_string();
+        sandbox.run_with(&["statusline"], input.as_bytes()).ok().contains('\x1b')
+    };
+    assert!(line(None), "hooks are silent here, which is red");
+    assert!(!line(Some(("NO_COLOR", "1"))));
+    assert!(!line(Some(("TERM", "dumb"))));
+    assert!(line(Some(("TERM", "xterm"))));
 }

@@ -132,7 +132,7 @@ fn a_gate_holds_agents_back_until_it_is_passed() {
     assert_eq!(play.because(), "there is room for agents");
     let at_four = MANIFEST.replace("current_phase: 3", "current_phase: 4");
     let told = play.writes(&at_four).context().expect("the model is told");
-    assert!(told.contains("Gate 1, after phase 3 (discovery), was not let through. Missing: "), "{told}");
+    assert!(told.contains("Complete checkpoint 1, after phase 3 (discovery). Missing: "), "{told}");
     let reason = play.denied();
     assert!(reason.contains("has no `summary`"), "{reason}");
     let checked = play.gate(&["check"]);
@@ -143,7 +143,7 @@ fn a_gate_holds_agents_back_until_it_is_passed() {
     fs::write(play.path().with_file_name("discovery.md"), "found\n".repeat(100)).expect("the file");
     let whole = format!("{at_four}{DISCOVERY}");
     let _ = play.writes(&whole);
-    assert!(play.denied().contains("Everything that it wants is there"));
+    assert!(play.denied().contains("has all it needs"));
     assert_eq!(play.text(), whole);
     let passed = play.gate(&["pass", "1"]);
     assert!(passed.ok().contains("Gate status: PASSED. Proceeding to Phase 4."), "{passed:?}");
@@ -166,7 +166,7 @@ fn only_a_person_skips_a_gate() {
     // Whoever writes it into the manifest has not been asked.
     let claims = format!("{}    compaction_skipped: true\n", play.text());
     let _ = play.writes(&claims);
-    assert!(play.denied().contains("no person said so here"));
+    assert!(play.denied().contains("the person did not say so here"));
     let _ = play.writes(&MANIFEST.replace("current_phase: 3", "current_phase: 4"));
 
     let skip = ["skip", "1", "--reason", "it was one file"];
@@ -227,7 +227,7 @@ fn the_ladder_before_agents() {
     let play = Play::new();
     let _ = play.writes(&MANIFEST.replace("current_phase: 3", "current_phase: 2"));
     let levels = [
-        (148_000, "from 60% on a compaction can be planned"),
+        (148_000, "a compaction can be planned"),
         (151_000, "a compaction is due soon"),
         (152_000, "this level was said in this phase"),
         (156_000, "a compaction is due now"),
@@ -260,7 +260,7 @@ fn a_compaction_makes_the_check_green() {
     let told = play.writes(&whole);
     let text = told.context().expect("the model is told");
     assert!(
-        text.contains("80% of the way") && text.contains("Gate 1") && text.contains("not compacted"),
+        text.contains("tokens are used") && text.contains("checkpoint 1") && text.contains("not compacted"),
         "{text}"
     );
     assert!(told.output()["systemMessage"].as_str().is_some_and(|text| text.contains("/compact")));
@@ -268,7 +268,7 @@ fn a_compaction_makes_the_check_green() {
     assert!(missing.contains("was not compacted since phase 3 ended"), "{missing}");
     let reminded = play.event("SessionStart", json!({ "source": "compact" })).context().expect("a reminder");
     assert!(
-        reminded.contains("phase 4 of 16 (skill_discovery)") && reminded.contains("Gate 1"),
+        reminded.contains("phase 4 of 16 (skill_discovery)") && reminded.contains("Checkpoint 1"),
         "{reminded}"
     );
     Transcript::at(play.transcript()).line(&crate::transcript::boundary(20_000));
@@ -285,7 +285,7 @@ fn a_compaction_that_was_asked_for_is_noted() {
     play.uses(151_000);
     let at_two = MANIFEST.replace("current_phase: 3", "current_phase: 2");
     let told = play.writes(&at_two).context().expect("the model is told");
-    assert!(told.contains("Phase 1 has ended and phase 2 (triage) begins. 75% of the way"), "{told}");
+    assert!(told.contains("Phase 1 has ended and phase 2 (triage) begins. 76% of"), "{told}");
     play.spawns().silent();
     assert_eq!(play.because(), "this level was said in this phase");
     let _ = play.event("SessionStart", json!({ "source": "compact" }));
@@ -336,7 +336,7 @@ fn a_broken_manifest_closes_nothing_and_passes_nothing() {
     let play = Play::at_gate();
     play.denied();
     let told = play.writes("current_phase: 4\nphases: {").context().expect("the model is told");
-    assert!(told.contains("cannot be used as it is"), "{told}");
+    assert!(told.contains("Tidegate cannot read it"), "{told}");
     play.spawns().silent();
     for command in [&["check"][..], &["pass", "1"]] {
         let ran = play.gate(command);
@@ -353,7 +353,7 @@ fn a_workflow_of_the_config() {
     let text = play.text().replace("current_phase: 1", "current_phase: ship");
     let _ = play.writes(&text);
     let reason = play.denied();
-    assert!(reason.contains("Gate 1, after phase 2 (build)"), "{reason}");
+    assert!(reason.contains("heckpoint 1, after phase 2 (build)"), "{reason}");
 }
 
 /// Lists of artifacts have the same name in other folders, and other tools have other phases.
@@ -409,7 +409,7 @@ fn a_manifest_is_of_the_session_that_wrote_it_last() {
     play.spawns().silent();
     assert_eq!(play.because(), "another session has the workflow now");
     let _ = play.writes(&play.text());
-    assert!(play.denied().contains("Gate 1"));
+    assert!(play.denied().contains("heckpoint 1"));
     spawn("toolu_e").silent();
     assert_eq!(play.gate(&["attach", PATH, "--session", "s-2"]).code, Some(0));
     play.spawns().silent();
@@ -427,12 +427,9 @@ fn another_manifest_is_no_way_around_a_gate() {
         play.event("PostToolUse", call)
     };
     let told = writes("toolu_y");
-    assert!(
-        told.stdout.contains("This session stays in the workflow of .claude/.output/features/x/"),
-        "{told:?}"
-    );
+    assert!(told.stdout.contains("Complete checkpoint 1 of .claude/.output/features/x/"), "{told:?}");
     writes("toolu_z").silent();
-    assert!(play.denied().contains("Gate 1"));
+    assert!(play.denied().contains("heckpoint 1"));
 }
 
 #[test]
@@ -471,7 +468,7 @@ fn a_section_is_written_where_the_client_would_refuse() {
     let call = json!({ "tool_name": "Bash", "tool_input": { "command": "tidegate workflow phase 4" }, "tool_use_id": "toolu_b",
         "tool_response": { "stdout": "" } });
     let told = play.event("PostToolUse", call).context().expect("the model is told");
-    assert!(told.contains("Gate 1, after phase 3 (discovery), was not let through. Everything"), "{told}");
+    assert!(told.contains("checkpoint 1, after phase 3 (discovery) has all it needs"), "{told}");
     assert!(play.gate(&["pass", "1"]).ok().contains("discovery.md exists (200 lines)"));
     play.spawns().silent();
     for line in at_one

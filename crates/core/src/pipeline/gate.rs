@@ -46,7 +46,7 @@ impl ClosedGate {
     pub fn for_call(step: &FailedStep, lang: Lang) -> ClosedGate {
         ClosedGate {
             // Quoted, because a step may name a path.
-            model: quoted_line(&format!("tidegate could not check: {step}. The call was not let through.")),
+            model: quoted_line(&format!("Tidegate could not check: {step}. It blocked this call.")),
             user: quoted_line(&words::gate_closed(lang, step)),
         }
     }
@@ -54,8 +54,8 @@ impl ClosedGate {
     /// For the end of a turn: without the session's marks, unverified edits are unknown.
     pub fn for_stop(step: &FailedStep, lang: Lang) -> ClosedGate {
         let model = format!(
-            "Run the project's checks now if code was edited in this turn, and tell the person that Tidegate cannot use its \
-             state: {step}. Tidegate cannot tell whether edits were verified, and holds this turn once."
+            "If code changed in this turn, run the project's checks, and tell the person that Tidegate cannot use its state: \
+             {step}. It does not know whether a check has passed, and pauses this turn once."
         );
         ClosedGate { model: quoted_line(&model), user: quoted_line(&words::stop_unchecked(lang, step)) }
     }

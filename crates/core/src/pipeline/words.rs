@@ -9,40 +9,31 @@ use crate::text::lang::Lang;
 
 /// A check failed.
 pub(super) fn gate_closed(lang: Lang, step: &FailedStep) -> String {
+    let fix = match (lang, step) {
+        (_, FailedStep::Locked { .. }) => state_fix(lang, step),
+        (Lang::En, FailedStep::State(_)) => "Fix: `tidegate doctor`.".to_owned(),
+        (Lang::Ja, FailedStep::State(_)) => "直し方: `tidegate doctor`。".to_owned(),
+        (Lang::En, _) => "Details: `tidegate log`.".to_owned(),
+        (Lang::Ja, _) => "詳細: `tidegate log`。".to_owned(),
+    };
     // Without usable state no command works either.
-    let only_variable = matches!(step, FailedStep::State(_));
-    let fix = matches!(step, FailedStep::Locked { .. }).then(|| state_fix(lang, step));
+    let skip = match step {
+        FailedStep::State(_) => String::new(),
+        _ => match lang {
+            Lang::En => format!("`tidegate off {EDIT_GATE} --for 1h`, or "),
+            Lang::Ja => format!("`tidegate off {EDIT_GATE} --for 1h`、または "),
+        },
+    };
     match lang {
-        Lang::En => {
-            let command = if only_variable {
-                "`tidegate doctor` says how to mend it. To work without this gate,".to_owned()
-            } else {
-                let fix = fix.as_deref().unwrap_or("`tidegate journal` shows what happened.");
-                format!(
-                    "{fix} To work without this gate, run `tidegate off {EDIT_GATE} --for 1h` in this project from another \
-                     terminal, or"
-                )
-            };
-            format!(
-                "Tidegate could not check this call, so it was not let through: {step}. {command} start the client with \
-                 TIDEGATE_OFF={EDIT_GATE}."
-            )
-        }
-        Lang::Ja => {
-            let command = if only_variable {
-                "直し方は `tidegate doctor` で分かります。このゲートなしで作業するには、".to_owned()
-            } else {
-                let fix = fix.as_deref().unwrap_or("経緯は `tidegate journal` で見られます。");
-                format!(
-                    "{fix}このゲートなしで作業するには、別の端末のこのプロジェクトで \
-                     `tidegate off {EDIT_GATE} --for 1h` を実行するか、"
-                )
-            };
-            format!(
-                "Tidegateはこの呼び出しを確認できなかったため通しませんでした: {}。{command}TIDEGATE_OFF={EDIT_GATE} を付けてクライアントを起動してください。",
-                failed_step_in_japanese(step),
-            )
-        }
+        Lang::En => format!(
+            "Tidegate blocked this call because it could not check it: {step}. {fix} Skip: {skip}start Claude Code with \
+             TIDEGATE_OFF={EDIT_GATE}."
+        ),
+        Lang::Ja => format!(
+            "Tidegate: 確認できなかったため、この呼び出しをブロックしました（{}）。{fix}スキップ: {skip}TIDEGATE_OFF={EDIT_GATE} を\
+             付けて Claude Code を起動",
+            failed_step_in_japanese(step),
+        ),
     }
 }
 
@@ -50,14 +41,14 @@ pub(super) fn gate_closed(lang: Lang, step: &FailedStep) -> String {
 pub(super) fn stop_unchecked(lang: Lang, step: &FailedStep) -> String {
     match lang {
         Lang::En => format!(
-            "Tidegate held this turn once: it cannot tell whether edits were verified, because {step}. {} Skip: start the client \
-             with TIDEGATE_OFF={}.",
+            "Tidegate paused this turn once: it does not know whether a check has passed, because {step}. {} Skip: start Claude \
+             Code with TIDEGATE_OFF={}.",
             state_fix(lang, step),
             verify_stop::ID
         ),
         Lang::Ja => format!(
-            "Tidegate: {}。編集が検証されたか分からないため、このターンを一度だけ止めました。{}\
-             このチェックなしで作業するには TIDEGATE_OFF={} を付けてクライアントを起動してください。",
+            "Tidegate: {}。検証が済んだか分からないため、このターンを一度だけ保留しました。{}スキップ: TIDEGATE_OFF={} を付けて Claude \
+             Code を起動",
             failed_step_in_japanese(step),
             state_fix(lang, step),
             verify_stop::ID
@@ -184,6 +175,22 @@ pub fn hooks_stopped(lang: Lang) -> &'static str {
     match lang {
         Lang::En => "! hooks stopped (tidegate doctor)",
         Lang::Ja => "! フック停止 (tidegate doctor)",
+    }
+}
+
+/// Status line: a policy that is off, and for how many more minutes.
+pub fn policy_off(lang: Lang, policy: &str, minutes: Option<u64>) -> String {
+    let rest = minutes.map(|minutes| match (lang, minutes) {
+        (Lang::En, 0..=99) => format!("{minutes} min"),
+        (Lang::En, _) => format!("{} h", minutes / 60),
+        (Lang::Ja, 0..=99) => format!("{minutes}分"),
+        (Lang::Ja, _) => format!("{}時間", minutes / 60),
+    });
+    match (lang, rest) {
+        (Lang::En, Some(rest)) => format!("{policy} off for {rest}"),
+        (Lang::En, None) => format!("{policy} off"),
+        (Lang::Ja, Some(rest)) => format!("{policy} オフ（あと{rest}）"),
+        (Lang::Ja, None) => format!("{policy} オフ"),
     }
 }
 

@@ -42,7 +42,7 @@ fn of_a_policy() {
 
 #[test]
 fn of_a_gate_that_could_not_check() {
-    denies(&wire::could_not_check(&FailedStep::SessionMissing), "tidegate could not check: ");
+    denies(&wire::could_not_check(&FailedStep::SessionMissing), "Tidegate could not check: ");
 }
 
 #[test]

@@ -48,7 +48,7 @@ impl Attempt {
     /// The gate explained itself: the step to the model, the way out only to the user.
     fn assert_explained(&self) {
         let result = self.model.last_main().last_tool_result();
-        assert!(result.text.contains("tidegate could not check: "), "{result:?}");
+        assert!(result.text.contains("Tidegate could not check: "), "{result:?}");
         assert!(!self.model.requests().iter().any(|request| request.mentions("TIDEGATE_OFF")));
         let shown = self.run.shown();
         assert!(shown.iter().any(|text| text.contains(WAY_OUT)), "{shown:?}");

@@ -99,7 +99,7 @@ fn a_program_that_is_gone_is_seen_and_one_that_moved_is_found() {
         Launch::new(&home, &model).on(OPUS_5_5).argument("--permission-mode").argument("acceptEdits");
     let terminal = Terminal::start(&launch);
     terminal.enter("begin");
-    terminal.wait_for("5% used");
+    terminal.wait_for("▰▱▱▱▱▱▱▱ ");
 
     std::fs::remove_file(&first).expect("our own copy");
     terminal.enter("write it");

@@ -71,7 +71,7 @@ fn a_typed_approval_works_once() {
     let screen = terminal.wait_for("it is off now");
     assert!(screen.contains("You approved"), "the person is told:\n{screen}");
     let requests = model.main_requests();
-    assert!(requests[3].mentions("The person approved"), "so is the model");
+    assert!(requests[3].mentions("the person approved it, once"), "so is the model");
     assert!(requests[4].last_tool_result().text.contains("context-warning is switched off in"));
     let again = requests[5].last_tool_result();
     assert!(again.text.contains("there is no approval of"), "only once: {again:?}");
@@ -99,7 +99,7 @@ fn an_answered_question_works() {
     terminal.dismiss("Enter", REFUSE);
     terminal.wait_for("it is off now");
     assert!(
-        model.main_requests()[2].mentions("The person approved"),
+        model.main_requests()[2].mentions("the person approved it, once"),
         "{:?}",
         model.main_requests()[2].texts()
     );
@@ -140,7 +140,7 @@ fn a_model_cannot_approve_by_itself() {
     // A person is there again.
     terminal.enter("go on");
     let screen = terminal.wait_for("scheduled");
-    assert!(screen.contains("so the code is void"), "the person is told:\n{screen}");
+    assert!(screen.contains("Tidegate cancelled the code"), "the person is told:\n{screen}");
     model.then(Reply::bash(call("off context-warning --for 2h --approved")));
     model.then(Reply::text("no way past it"));
     // The scheduled prompt arrives like a typed one.

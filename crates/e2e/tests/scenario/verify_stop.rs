@@ -10,8 +10,8 @@ use tidegate_e2e::tidegate::Tidegate;
 
 use super::work::{CODE_RULES, gradle, launch, skill};
 
-const HELD: &str = "Code was edited and not verified since";
-const TOLD: &str = "Code was edited and is not verified";
+const HELD: &str = "no check has passed since";
+const TOLD: &str = "changed and no check has passed since. ";
 
 fn edit(home: &Home) -> Reply {
     Reply::write(home.in_project("src/B.java"), "class B {}\n")
@@ -177,7 +177,7 @@ fn no_evidence_does_not_settle_it() {
         tidegate.assert_unfailing();
         let feedback = model.main_requests()[4].texts().join("\n");
         assert!(feedback.contains(HELD), "{command}: {feedback}");
-        assert_eq!(feedback.contains("is no evidence"), hint, "{command}: {feedback}");
+        assert_eq!(feedback.contains("did not count"), hint, "{command}: {feedback}");
         assert_eq!(
             stops(&tidegate).last().map(String::as_str),
             Some("verified since the last edit"),
@@ -419,7 +419,7 @@ fn a_compaction_between_edit_and_stop_leaves_it_armed() {
     assert_eq!(turn.compactions(), ["auto"]);
     let after = model.main_requests()[3].clone();
     assert!(
-        after.mentions("is not verified since: src/B.java"),
+        after.mentions("src/B.java changed before this compaction, and no check has passed since"),
         "the model is told what the summary may have lost"
     );
     assert_eq!(stops(&tidegate), ["code was edited and not verified since", "verified since the last edit"]);

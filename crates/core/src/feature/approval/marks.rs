@@ -30,7 +30,8 @@ impl RoomMarks for Marks {
         if self.requests.len() > REQUESTS_KEPT {
             // A finished request goes first, otherwise the oldest.
             let over = |known: &ApprovalRequest| {
-                matches!(known.stage, ApprovalStage::Used | ApprovalStage::Void | ApprovalStage::Refused)
+                use ApprovalStage::{Declined, Refused, Used, Void};
+                matches!(known.stage, Used | Void | Declined | Refused)
             };
             let at = self.requests.iter().position(over).unwrap_or_default();
             self.requests.remove(at);
@@ -72,6 +73,8 @@ pub enum ApprovalStage {
     Given,
     Used,
     Void,
+    /// The person answered something else.
+    Declined,
     /// It was approved, but not by a person.
     Refused,
 }

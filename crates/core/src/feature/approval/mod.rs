@@ -227,10 +227,16 @@ fn decide_on_prompt(facts: &Facts<'_>, requests: &[ApprovalRequest]) -> Verdict 
     match waiting {
         Some(request) => approve_requests(facts, &[request], "a person typed the approval"),
         None => Verdict {
-            says: vec![say(Audience::User, words::nothing_to_approve(facts.lang, &code))],
+            says: vec![say(Audience::User, nothing_to_approve(facts, requests, &code))],
             ..Verdict::silent("no request waits with this code")
         },
     }
+}
+
+fn nothing_to_approve(facts: &Facts<'_>, requests: &[ApprovalRequest], code: &str) -> String {
+    let closed = requests.iter().rev().find(|request| request.code == code).map(|request| &request.stage);
+    let waiting = requests.iter().rev().find(|request| request.waits(facts.now));
+    words::nothing_to_approve(facts.lang, code, closed, waiting)
 }
 
 /// Why a typed approval does not count as a person's.
@@ -388,10 +394,7 @@ fn approve_requests(facts: &Facts<'_>, requests: &[&ApprovalRequest], because: &
         verdict.says.push(say(Audience::User, words::approved(facts.lang, &what)));
         verdict.says.push(say(
             Audience::Model,
-            format!(
-                "The person approved `tidegate {command}` once. Within ten minutes, `tidegate {command} --approved` \
-                 carries it out."
-            ),
+            format!("Run `tidegate {command} --approved` within ten minutes: the person approved it, once."),
         ));
         verdict.effects.push(Effect::mark(Mark::Approval(given)));
     }
@@ -402,13 +405,13 @@ fn approve_requests(facts: &Facts<'_>, requests: &[&ApprovalRequest], because: &
 fn decline_requests(requests: &[&ApprovalRequest]) -> Verdict {
     let mut verdict = Verdict::silent("the answer is no approval");
     for request in requests {
-        let void = ApprovalRequest { stage: ApprovalStage::Void, ..(*request).clone() };
+        let declined = ApprovalRequest { stage: ApprovalStage::Declined, ..(*request).clone() };
         let text = format!(
-            "The person did not approve `tidegate {}`: only the answer `approve` does. That request is closed.",
+            "Do not run `tidegate {}`: the person did not approve it, and the request is closed.",
             request.command
         );
         verdict.says.push(say(Audience::Model, text));
-        verdict.effects.push(Effect::mark(Mark::Approval(void)));
+        verdict.effects.push(Effect::mark(Mark::Approval(declined)));
     }
     verdict
 }
@@ -422,7 +425,7 @@ fn void_requests(facts: &Facts<'_>, requests: &[&ApprovalRequest], because: &'st
         verdict.says.push(say(Audience::User, words::void(facts.lang, code, &command)));
         verdict.says.push(say(
             Audience::Model,
-            format!("The code {code} was in a tool call, so it is void: only a person can give an approval."),
+            format!("Leave the code {code} to the person: it was in a tool call, so Tidegate cancelled the request."),
         ));
         verdict.effects.push(Effect::mark(Mark::Approval(void)));
     }
@@ -430,7 +433,7 @@ fn void_requests(facts: &Facts<'_>, requests: &[&ApprovalRequest], because: &'st
 }
 
 const NOT_THE_QUESTION: &str =
-    "That is not the question that Tidegate gave, so an answer to it approves nothing";
+    "An answer to this question approves nothing, because it is not the question that Tidegate gave";
 
 fn how_to_ask(host: Host, request: &ApprovalRequest) -> String {
     let ask = |QuestionCall { tool, input }| format!("Ask with {tool} and exactly this input: {input}");

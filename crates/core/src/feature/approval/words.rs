@@ -1,19 +1,19 @@
 //! Texts for people about commands that wait for their approval.
 
 use super::Doubt;
-use super::marks::ApprovalRequest;
+use super::marks::{ApprovalRequest, ApprovalStage};
 use crate::text::lang::Lang;
 
 /// `wording` is the command and its meaning.
 pub(super) fn asked(lang: Lang, code: &str, wording: &str) -> String {
     match lang {
         Lang::En => format!(
-            "Claude asks you to approve {wording}. To allow it once, type `approve {code}` within ten minutes. To refuse, you \
-             don't need to do anything."
+            "Claude asks you to approve {wording}. To allow it once, type `approve {code}` within ten minutes. To refuse, do \
+             nothing."
         ),
         Lang::Ja => format!(
             "Tidegate: Claude が {wording} の承認を求めています。許可する場合は10分以内に `approve {code}` と入力してください（1回限り）。\
-             許可しない場合は何もする必要はありません。"
+             許可しない場合は何もしないでください。"
         ),
     }
 }
@@ -54,8 +54,8 @@ pub fn waits(lang: Lang, code: &str, what: &str) -> String {
 
 pub(super) fn approved(lang: Lang, what: &str) -> String {
     match lang {
-        Lang::En => format!("You approved {what}; it can be run once, within ten minutes."),
-        Lang::Ja => format!("Tidegate: {what} を承認しました。10分以内に1回だけ実行できます。"),
+        Lang::En => format!("You approved {what}. Claude can run it once, within ten minutes."),
+        Lang::Ja => format!("Tidegate: {what} を承認しました。Claude は10分以内に1回だけ実行できます。"),
     }
 }
 
@@ -66,7 +66,7 @@ pub(super) fn not_counted(lang: Lang, request: &ApprovalRequest, doubt: Doubt) -
     let why = match (lang, doubt) {
         (_, Doubt::Absent) => return None,
         (Lang::En, Doubt::Unsaid) => "Claude Code does not say whether a person is there",
-        (Lang::En, Doubt::NotByClient) => "a script stands between Claude Code and Tidegate's hook",
+        (Lang::En, Doubt::NotByClient) => "a script runs between Claude Code and Tidegate's hook",
         (Lang::En, Doubt::Unattended) => "Claude Code says that no person is there",
         (Lang::En, Doubt::OfAgent) => "an agent started this Claude Code",
         (Lang::En, Doubt::OtherClient) => "another Claude Code asked for it",
@@ -88,13 +88,46 @@ pub(super) fn not_counted(lang: Lang, request: &ApprovalRequest, doubt: Doubt) -
     })
 }
 
-pub(super) fn nothing_to_approve(lang: Lang, code: &str) -> String {
-    match lang {
-        Lang::En => format!(
-            "No request waits with the code {code}: it was approved already, is void, is older than ten minutes, or is of another session."
+/// `closed` is the request with this code, `waiting` another one that can still be approved.
+pub(super) fn nothing_to_approve(
+    lang: Lang,
+    code: &str,
+    closed: Option<&ApprovalStage>,
+    waiting: Option<&ApprovalRequest>,
+) -> String {
+    let why = match (lang, closed) {
+        (Lang::En, Some(ApprovalStage::Given)) => "you approved it already",
+        (Lang::En, Some(ApprovalStage::Used)) => "you approved it already and Claude has run it",
+        (Lang::En, Some(ApprovalStage::Declined)) => "you refused it",
+        (Lang::En, Some(ApprovalStage::Void | ApprovalStage::Refused)) => "Tidegate cancelled it",
+        (Lang::En, Some(ApprovalStage::Asked | ApprovalStage::Questioned(_))) => {
+            "it is older than ten minutes"
+        }
+        (Lang::En, None) => "this session has no request with that code",
+        (Lang::Ja, Some(ApprovalStage::Given)) => "すでに承認済みです",
+        (Lang::Ja, Some(ApprovalStage::Used)) => "すでに承認され、実行されました",
+        (Lang::Ja, Some(ApprovalStage::Declined)) => "あなたが拒否しました",
+        (Lang::Ja, Some(ApprovalStage::Void | ApprovalStage::Refused)) => "Tidegate が無効にしました",
+        (Lang::Ja, Some(ApprovalStage::Asked | ApprovalStage::Questioned(_))) => "10分を過ぎました",
+        (Lang::Ja, None) => "このセッションにその要求はありません",
+    };
+    match (lang, waiting) {
+        (Lang::En, Some(other)) => format!(
+            "Tidegate approved nothing for {code}: {why}. Another request waits: {}. To allow it, type `approve {}`.",
+            other.wording(),
+            other.code
         ),
-        Lang::Ja => format!(
-            "コード {code} で承認待ちの要求はありません。承認済み、無効、10分経過、または別のセッションのものです。"
+        (Lang::En, None) => {
+            format!("Tidegate approved nothing for {code}: {why}. Ask Claude to request it again.")
+        }
+        (Lang::Ja, Some(other)) => format!(
+            "Tidegate: {code} では何も承認していません（{why}）。別の要求が待っています: {}。許可する場合は `approve {}` と入力して\
+             ください。",
+            other.wording(),
+            other.code
+        ),
+        (Lang::Ja, None) => format!(
+            "Tidegate: {code} では何も承認していません（{why}）。必要なら Claude にもう一度要求させてください。"
         ),
     }
 }
@@ -103,10 +136,12 @@ pub(super) fn nothing_to_approve(lang: Lang, code: &str) -> String {
 pub(super) fn void(lang: Lang, code: &str, command: &str) -> String {
     match lang {
         Lang::En => format!(
-            "The agent put the approval code {code} into a tool call, so the code is void and `{command}` was not approved."
+            "Tidegate cancelled the code {code}: Claude used it in a tool call. `{command}` is not approved; you don't need to do \
+             anything."
         ),
         Lang::Ja => format!(
-            "エージェントが承認コード {code} をツール呼び出しに使ったため、コードは無効になりました。`{command}` は承認されていません。"
+            "Tidegate: Claude がツール呼び出しに承認コード {code} を使ったため、コードを無効にしました。`{command}` は承認されていません。\
+             操作は不要です。"
         ),
     }
 }

@@ -6,6 +6,7 @@
 pub mod layer;
 mod preset;
 pub mod schema;
+pub mod status_line;
 
 use std::collections::BTreeMap;
 
@@ -23,12 +24,14 @@ use crate::settings::section::{Section, section};
 use crate::settings::setting::{Days, Whole, WholePath};
 use crate::text::lang::Lang;
 use layer::{FormerName, Origin, WaitingValue};
+use status_line::StatusLineSettings;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
     /// Keys outside any section.
     pub general: GeneralSettings,
     pub meter: MeterSettings,
+    pub status_line: StatusLineSettings,
     pub journal: JournalSettings,
     pub tools: ToolSettings,
     pub knowledge: KnowledgeSettings,
@@ -156,15 +159,23 @@ impl Config {
 
     /// Sections that belong to no policy.
     fn general_sections(&self) -> impl Iterator<Item = &dyn Section> {
-        let sections: [&dyn Section; 6] =
-            [&self.general, &self.meter, &self.journal, &self.tools, &self.knowledge, &self.memory];
+        let sections: [&dyn Section; 7] = [
+            &self.general,
+            &self.meter,
+            &self.status_line,
+            &self.journal,
+            &self.tools,
+            &self.knowledge,
+            &self.memory,
+        ];
         sections.into_iter()
     }
 
     fn section_mut(&mut self, name: &str) -> Option<&mut dyn Section> {
-        let general: [&mut dyn Section; 6] = [
+        let general: [&mut dyn Section; 7] = [
             &mut self.general,
             &mut self.meter,
+            &mut self.status_line,
             &mut self.journal,
             &mut self.tools,
             &mut self.knowledge,

@@ -213,8 +213,8 @@ fn stopped_texts(facts: &Facts<'_>, cycle: &Cycle, state: &CycleState) -> (Strin
         state.stopped_reason.as_deref().filter(|why| *why == OUT_OF_CONTEXT).map(|why| format!(" ({why})"));
     let why = why.unwrap_or_default();
     let to_model = format!(
-        "The file .claude/{STATE_FILE} says that a cycle of this project ({}) has stopped{}. Done: {}. Not begun: {}. `tidegate cycle resume` goes on with {} in this \
-         session; nothing is begun until the person wants it.",
+        "According to .claude/{STATE_FILE}, the cycle {} of this project has stopped{}. Done: {}. Open: {}. `tidegate cycle resume` \
+         continues with {} in this session, if the person wants it.",
         state.cycle,
         why,
         join_or_nothing(&done),
@@ -229,8 +229,8 @@ fn left_behind_texts(facts: &Facts<'_>, cycle: &Cycle, state: &CycleState) -> (S
     let (at, of) = (cycle.position(&state.stage).unwrap_or_default(), cycle.stages.len());
     let done = ended_stages(cycle, state);
     let to_model = format!(
-        "The file .claude/{STATE_FILE} says that a cycle of this project ({}) was in stage {} ({} of {of}) in another session, which has ended or was not heard of for an \
-         hour. Done: {}. `tidegate cycle resume` begins that stage again in this session; nothing is begun until the person wants it.",
+        "According to .claude/{STATE_FILE}, the cycle {} of this project is at stage {} ({} of {of}) in another session, which ended or \
+         was silent for an hour. Done: {}. `tidegate cycle resume` begins that stage again in this session, if the person wants it.",
         state.cycle,
         state.stage,
         at + 1,
@@ -426,9 +426,8 @@ fn is_choice(line: &str) -> bool {
 fn block_stop(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
     let ActiveStage { cycle, stage: name, skill, number, of, .. } = stage;
     let mut reason = format!(
-        "Stage {name} ({number} of {of}) of the cycle {cycle} is under way, and its skill `{skill}` was not invoked since it began. \
-         Invoking it is the stage; `tidegate cycle done` says that the stage is done without it, `tidegate cycle fail REASON` that it \
-         cannot be. The next stop is not held."
+        "Invoke the skill `{skill}`: stage {name} ({number} of {of}) of the cycle {cycle} is not done without it. If it is done, run \
+         `tidegate cycle done`; if it cannot be done, `tidegate cycle fail REASON`."
     );
     request_full_answer(facts, &mut reason);
     let asks = Asks::stage(name.as_str(), skill.as_str());
@@ -446,7 +445,7 @@ fn block_stop(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
 fn request_full_answer(facts: &Facts<'_>, reason: &mut String) {
     if !facts.person.may_be_there() {
         reason.push_str(
-            " The last message of this run is its result: at the end, give the whole final answer again.",
+            " At the end, give the whole final answer again: the last message of this run is its result.",
         );
     }
 }
@@ -543,17 +542,17 @@ impl StageEnd<'_> {
         let used = self.facts.meter.reading().map(|reading| reading.used);
         state.begin_stage(&begun.stage, used);
         let mut reason = format!(
-            "Stage {} of {} ({}) of the cycle {} is done. The next stage is {}, with the skill `{}`; the state file says so already.",
-            self.stage.number, self.stage.of, self.stage.stage, self.state.cycle, begun.stage, begun.skill
+            "Invoke the skill `{}` for stage {}: stage {} of {} ({}) of the cycle {} is done. The state file is up to date.",
+            begun.skill, begun.stage, self.stage.number, self.stage.of, self.stage.stage, self.state.cycle
         );
         let _ = match budget {
             Some((left, needed)) => write!(
                 reason,
-                " {} tokens are left, and what comes next needs about {}.",
+                " {} tokens are left; this stage and those after it need about {}.",
                 short_tokens(left),
                 short_tokens(needed)
             ),
-            None => write!(reason, " How much context is left is not known."),
+            None => write!(reason, " The number of tokens left is not known."),
         };
         request_full_answer(self.facts, &mut reason);
         let asks = Asks::stage(begun.stage.as_str(), begun.skill.as_str());

@@ -9,8 +9,12 @@ use crate::text::lang::Lang;
 pub(super) fn stage_begins(lang: Lang, done: &ActiveStage, next: &str) -> String {
     let ActiveStage { cycle, stage, number, of, .. } = done;
     match lang {
-        Lang::En => format!("{cycle}: stage {number} of {of} ({stage}) is done, {next} begins."),
-        Lang::Ja => format!("{cycle}: ステージ {number}/{of}（{stage}）が完了し、{next} を始めます。"),
+        Lang::En => format!(
+            "Tidegate: {cycle}, stage {number} of {of} ({stage}) is done. Claude continues with {next}."
+        ),
+        Lang::Ja => format!(
+            "Tidegate: {cycle} のステージ {number}/{of}（{stage}）が終わりました。続けて {next} に進みます。"
+        ),
     }
 }
 
@@ -20,13 +24,13 @@ pub(super) fn stopped(lang: Lang, after: &ActiveStage, skipped: &[String], left:
     let (left, needed) = (short_tokens(left), short_tokens(needed));
     match lang {
         Lang::En => format!(
-            "{cycle} stopped after {stage}: {left} tokens are left, and what comes next needs about {needed}. Not begun: {}. To go on in a new session: \
-             `tidegate cycle resume` there, or /dev-cycle.",
+            "Tidegate stopped {cycle} after {stage}: {left} tokens are left, the rest needs about {needed}. Open: {}. \
+             Continue in a new session with `/dev-cycle`.",
             skipped.join(", ")
         ),
         Lang::Ja => format!(
-            "{cycle} は {stage} の後で停止しました。残り {left} トークンに対し、次のステージ以降には約 {needed} が必要です。未実行: {}。新しいセッションで \
-             `tidegate cycle resume` または /dev-cycle を実行すると再開できます。",
+            "Tidegate: {cycle} を {stage} の後で止めました。残り {left} トークンですが、この先には約 {needed} 必要です。未実行: {}。\
+             新しいセッションで `/dev-cycle` を実行すると続けられます。",
             skipped.join("、")
         ),
     }
@@ -37,10 +41,11 @@ pub(super) fn stage_waits(lang: Lang, stage: &ActiveStage) -> String {
     let ActiveStage { cycle, stage, .. } = stage;
     match lang {
         Lang::En => format!(
-            "{cycle} waits at {stage}: a prompt came before the turn before it had ended. It goes on when the next turn ends."
+            "Tidegate: {cycle} waits at {stage}, because you sent a prompt while Claude was working. It continues at the end of \
+             the next turn."
         ),
         Lang::Ja => format!(
-            "{cycle} は {stage} で待っています。前のターンが終わる前に次のプロンプトが届いたためです。次のターンが終わると先へ進みます。"
+            "Tidegate: 作業中にプロンプトが届いたため、{cycle} は {stage} で待っています。次のターンが終わると続けます。"
         ),
     }
 }
@@ -49,11 +54,11 @@ pub(super) fn unreadable(lang: Lang, why: &str) -> String {
     match lang {
         Lang::En => {
             format!(
-                "The cycle's file .claude/{STATE_FILE} cannot be read ({why}). No stage is begun until it can."
+                "Tidegate cannot read the cycle's file .claude/{STATE_FILE} ({why}). It begins no further stage until it can."
             )
         }
         Lang::Ja => format!(
-            "サイクルのファイル .claude/{STATE_FILE} を読めません（{why}）。読めるようになるまで次のステージは始めません。"
+            "Tidegate: サイクルのファイル .claude/{STATE_FILE} を読めません（{why}）。読めるようになるまで次のステージは始めません。"
         ),
     }
 }
@@ -69,11 +74,14 @@ pub(super) fn complete(lang: Lang, cycle: &str, stages: &[StageCost], metrics: &
     match lang {
         Lang::En => {
             let metrics = if metrics.is_empty() { String::new() } else { format!(" {metrics}.") };
-            format!("{cycle} is complete. Tokens by stage: {}.{metrics}", stages.join(", "))
+            format!("Tidegate: {cycle} is complete. Tokens by stage: {}.{metrics}", stages.join(", "))
         }
         Lang::Ja => {
             let metrics = if metrics.is_empty() { String::new() } else { format!("{metrics}。") };
-            format!("{cycle} が完了しました。ステージごとのトークン: {}。{metrics}", stages.join("、"))
+            format!(
+                "Tidegate: {cycle} が完了しました。ステージごとのトークン: {}。{metrics}",
+                stages.join("、")
+            )
         }
     }
 }
@@ -84,16 +92,16 @@ pub(super) fn waits(lang: Lang, cycle: &str, done: &[String], skipped: &[String]
         Lang::En => {
             let done = if done.is_empty() { "nothing".to_owned() } else { done.join(", ") };
             format!(
-                "A {cycle} of this project has stopped. Done: {done}. Not begun: {}. To go on here: `tidegate cycle resume`, or /dev-cycle; \
-                 to leave it: `tidegate cycle abandon`.",
+                "Tidegate: {cycle} has stopped in this project. Done: {done}. Open: {}. Continue it here with `/dev-cycle`, or drop \
+                 it with `tidegate cycle abandon`.",
                 skipped.join(", ")
             )
         }
         Lang::Ja => {
             let done = if done.is_empty() { "なし".to_owned() } else { done.join("、") };
             format!(
-                "このプロジェクトの {cycle} が停止しています。完了: {done}。未実行: {}。ここで再開するには `tidegate cycle resume` または \
-                 /dev-cycle を、やめるには `tidegate cycle abandon` を実行してください。",
+                "Tidegate: このプロジェクトの {cycle} が止まっています。完了: {done}。未実行: {}。続けるには `/dev-cycle`、やめるには \
+                 `tidegate cycle abandon` を実行してください。",
                 skipped.join("、")
             )
         }
@@ -104,12 +112,12 @@ pub(super) fn waits(lang: Lang, cycle: &str, done: &[String], skipped: &[String]
 pub(super) fn left(lang: Lang, cycle: &str, stage: &str, number: usize, of: usize) -> String {
     match lang {
         Lang::En => format!(
-            "A {cycle} of this project was in stage {stage} ({number} of {of}) in a session that has ended or was silent for an hour. To \
-             go on with that stage here: `tidegate cycle resume`, or /dev-cycle; to leave it: `tidegate cycle abandon`."
+            "Tidegate: {cycle} is at stage {stage} ({number} of {of}) in a session that ended or was silent for an hour. Continue \
+             it here with `/dev-cycle`, or drop it with `tidegate cycle abandon`."
         ),
         Lang::Ja => format!(
-            "このプロジェクトの {cycle} は、終了したか1時間応答のないセッションで、ステージ {number}/{of}（{stage}）の途中です。ここでその\
-             ステージから再開するには `tidegate cycle resume` または /dev-cycle を、やめるには `tidegate cycle abandon` を実行してください。"
+            "Tidegate: {cycle} は、終了したか1時間動きのないセッションで、ステージ {number}/{of}（{stage}）の途中です。続けるには \
+             `/dev-cycle`、やめるには `tidegate cycle abandon` を実行してください。"
         ),
     }
 }
@@ -118,11 +126,11 @@ pub(super) fn damaged(lang: Lang, damage: &CycleDamage) -> String {
     match lang {
         Lang::En => {
             let kept = match damage {
-                CycleDamage::UnknownCycle(_) => "; trust or the config may say why",
-                _ => "; the file is kept beside it with .bad in its name",
+                CycleDamage::UnknownCycle(_) => "Check `tidegate config show` and `tidegate trust`.",
+                _ => "A copy with .bad in its name is kept. Begin anew with `tidegate cycle start`.",
             };
             format!(
-                "The cycle's file .claude/{STATE_FILE} cannot be used: {damage}. No stage is begun{kept}. `tidegate cycle start` begins anew."
+                "Tidegate cannot use the cycle's file .claude/{STATE_FILE}: {damage}. It begins no stage. {kept}"
             )
         }
         Lang::Ja => {
@@ -133,12 +141,13 @@ pub(super) fn damaged(lang: Lang, damage: &CycleDamage) -> String {
                 CycleDamage::UnknownStage(_) => "ステージがサイクルにありません".to_owned(),
             };
             let kept = match damage {
-                CycleDamage::UnknownCycle(_) => "設定または信頼の状態を確認してください。",
-                _ => "ファイルは名前に .bad を付けて残してあります。",
+                CycleDamage::UnknownCycle(_) => {
+                    "`tidegate config show` と `tidegate trust` を確認してください。"
+                }
+                _ => "名前に .bad を付けた控えを残しました。`tidegate cycle start` で最初から始められます。",
             };
             format!(
-                "サイクルのファイル .claude/{STATE_FILE} を使えません: {why}。次のステージは始めません。{kept}`tidegate cycle start` で\
-                 最初から始められます。"
+                "Tidegate: サイクルのファイル .claude/{STATE_FILE} を使えません: {why}。次のステージは始めません。{kept}"
             )
         }
     }

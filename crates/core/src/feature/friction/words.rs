@@ -5,12 +5,12 @@ use crate::text::lang::Lang;
 pub(super) fn stepped_down(lang: Lang, policy: &str) -> String {
     match lang {
         Lang::En => format!(
-            "{policy} was overridden in five of its last ten interruptions in this project, so it only advises here from now on. \
-             `tidegate on {policy}` lets it block again; `tidegate report` shows the interruptions."
+            "Tidegate: {policy} only advises in this project from now on, because you overrode five of its last ten \
+             interruptions here. To have it block again: `tidegate on {policy}`. Details: `tidegate report`."
         ),
         Lang::Ja => format!(
-            "{policy} はこのプロジェクトで直近10回の介入のうち5回が人によって無効にされたため、今後ここでは助言だけを行います。\
-             再びブロックさせるには `tidegate on {policy}` を、経過を見るには `tidegate report` を実行してください。"
+            "Tidegate: このプロジェクトでは {policy} を助言だけに切り替えました。直近10回のうち5回、無効にされたためです。再びブロック\
+             させるには `tidegate on {policy}`、詳細は `tidegate report` で確認できます。"
         ),
     }
 }

@@ -112,8 +112,8 @@ impl Policy for OwnSettings {
                 let text = words::edit_denied(facts.lang, file, path, mode);
                 let say = Say { to: Audience::User, text, weight: 90, explains: true, when_said: Vec::new() };
                 let reason = format!(
-                    "{path} decides which checks run here, and a person has to agree to a change of it. In the mode `{mode}` \
-                     nobody would be asked, so the edit was not let through. The person can make it."
+                    "Leave {path} to the person: it decides which checks run here, and in the mode `{mode}` the client would not \
+                     ask them. They can edit it themselves."
                 );
                 Verdict {
                     call: Call::Deny,

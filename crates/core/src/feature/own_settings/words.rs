@@ -7,20 +7,18 @@ use crate::text::lang::Lang;
 /// The question to the person.
 pub(super) fn edit_asked(lang: Lang, file: OwnFile, path: &str) -> String {
     let name = describe_file(lang, file);
-    match lang {
-        Lang::En => {
-            let risk = match file {
-                OwnFile::Memory => "Later sessions are given its contents.",
-                _ => "It can switch gates off.",
-            };
-            format!("The agent wants to edit {path}: {name}. {risk}")
+    match (lang, file) {
+        (Lang::En, OwnFile::Memory) => {
+            format!("Claude wants to edit {path} ({name}). Later sessions read what it says.")
         }
-        Lang::Ja => {
-            let risk = match file {
-                OwnFile::Memory => "今後のセッションに渡される内容です。",
-                _ => "ゲートを無効にできるファイルです。",
-            };
-            format!("エージェントが {path}（{name}）を編集しようとしています。{risk}")
+        (Lang::En, _) => format!("Claude wants to edit {path} ({name}). It can switch checks off."),
+        (Lang::Ja, OwnFile::Memory) => {
+            format!("Claude が {path}（{name}）を編集しようとしています。今後のセッションが読む内容です。")
+        }
+        (Lang::Ja, _) => {
+            format!(
+                "Claude が {path}（{name}）を編集しようとしています。チェックを無効にできるファイルです。"
+            )
         }
     }
 }
@@ -30,12 +28,12 @@ pub(super) fn edit_denied(lang: Lang, file: OwnFile, path: &str, mode: &str) -> 
     let name = describe_file(lang, file);
     match lang {
         Lang::En => format!(
-            "The agent wanted to edit {path}: {name}. In the client's mode `{mode}` nobody would have been asked, so it was not \
-             let through. Edit it yourself, switch the mode, or run `tidegate off {ID} --for 10m`."
+            "Tidegate blocked an edit to {path} ({name}): in the mode `{mode}` Claude Code would not have asked you. Edit it \
+             yourself, change the mode, or run `tidegate off {ID} --for 10m`."
         ),
         Lang::Ja => format!(
-            "エージェントが {path}（{name}）を編集しようとしました。クライアントの {mode} モードでは誰にも確認されないため、通しませんでした。\
-             自分で編集するか、モードを切り替えるか、`tidegate off {ID} --for 10m` を実行してください。"
+            "Tidegate: {path}（{name}）の編集をブロックしました。{mode} モードの Claude Code は確認を求めないためです。ご自身で編集するか、\
+             モードを変えるか、`tidegate off {ID} --for 10m` を実行してください。"
         ),
     }
 }
@@ -45,12 +43,12 @@ pub(super) fn changed(lang: Lang, file: OwnFile) -> String {
     let name = describe_file(lang, file);
     match lang {
         Lang::En => format!(
-            "A command of the agent has just changed {name}, without anybody being asked. It can switch gates off; \
-             `tidegate doctor` and `tidegate config show --origin` tell what stands there now."
+            "Tidegate: a command that Claude ran changed {name} without asking you. It can switch checks off. See what it says \
+             now: `tidegate doctor`, `tidegate config show --origin`."
         ),
         Lang::Ja => format!(
-            "エージェントのコマンドが{name}を、誰にも確認せずに変更しました。ゲートを無効にできるファイルです。現在の内容は \
-             `tidegate doctor` と `tidegate config show --origin` で確認できます。"
+            "Tidegate: Claude が実行したコマンドが、確認なしに{name}を変更しました。チェックを無効にできるファイルです。今の内容: \
+             `tidegate doctor`、`tidegate config show --origin`"
         ),
     }
 }
@@ -58,18 +56,18 @@ pub(super) fn changed(lang: Lang, file: OwnFile) -> String {
 fn describe_file(lang: Lang, file: OwnFile) -> &'static str {
     match (lang, file) {
         (Lang::En, OwnFile::Config) => "Tidegate's config",
-        (Lang::Ja, OwnFile::Config) => "Tidegateの設定",
+        (Lang::Ja, OwnFile::Config) => "Tidegate の設定",
         (Lang::En, OwnFile::ProjectConfig) => "Tidegate's config for this project",
-        (Lang::Ja, OwnFile::ProjectConfig) => "このプロジェクトのTidegateの設定",
-        (Lang::En, OwnFile::Host) => "the settings in which the client's hooks and status line stand",
-        (Lang::Ja, OwnFile::Host) => "クライアントのフックとステータスラインの設定",
+        (Lang::Ja, OwnFile::ProjectConfig) => "このプロジェクトのTidegate の設定",
+        (Lang::En, OwnFile::Host) => "Claude Code's settings, with its hooks and status line",
+        (Lang::Ja, OwnFile::Host) => "フックとステータスラインを含む Claude Code の設定",
         (Lang::En, OwnFile::State) => "Tidegate's private state",
-        (Lang::Ja, OwnFile::State) => "Tidegateの内部状態",
+        (Lang::Ja, OwnFile::State) => "Tidegate の内部状態",
         (Lang::En, OwnFile::Program) => "the program that runs Tidegate's checks",
-        (Lang::Ja, OwnFile::Program) => "Tidegateのチェックを実行するプログラム",
-        (Lang::En, OwnFile::Plugin) => "a file that registers Tidegate's plugin",
-        (Lang::Ja, OwnFile::Plugin) => "Tidegateのプラグインの登録ファイル",
+        (Lang::Ja, OwnFile::Program) => "Tidegate のチェックを実行するプログラム",
+        (Lang::En, OwnFile::Plugin) => "the registration of Tidegate's plugin",
+        (Lang::Ja, OwnFile::Plugin) => "Tidegate のプラグインの登録",
         (Lang::En, OwnFile::Memory) => "Tidegate's memory",
-        (Lang::Ja, OwnFile::Memory) => "Tidegateの記憶",
+        (Lang::Ja, OwnFile::Memory) => "Tidegate の記憶",
     }
 }

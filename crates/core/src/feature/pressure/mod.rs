@@ -153,14 +153,18 @@ fn use_fell(said: &SaidPressure, now: &SaidPressure) -> bool {
 }
 
 fn reached_level(facts: &Facts<'_>, config: &Config, reading: &Reading) -> PressureLevel {
-    let forecast = facts.forecast();
-    let settings = &config.policies.pressure;
-    if settings.late.reached(reading, forecast.as_ref()) {
-        PressureLevel::Urgent
-    } else if settings.early.reached(reading, forecast.as_ref()) {
-        PressureLevel::Info
-    } else {
-        PressureLevel::None
+    config.policies.pressure.level(reading, facts.forecast().as_ref())
+}
+
+impl Settings {
+    pub fn level(&self, reading: &Reading, forecast: Option<&Forecast>) -> PressureLevel {
+        if self.late.reached(reading, forecast) {
+            PressureLevel::Urgent
+        } else if self.early.reached(reading, forecast) {
+            PressureLevel::Info
+        } else {
+            PressureLevel::None
+        }
     }
 }
 

@@ -8,22 +8,36 @@ pub(super) fn stop_held(lang: Lang, changes: &ChangeSet) -> String {
     let files = file_list(lang, changes);
     match lang {
         Lang::En => format!(
-            "Tidegate had the agent go on: code was edited and not verified since ({files}). To work without this gate: \
-             `tidegate off {ID} --for 1h` in another terminal."
+            "Tidegate paused \"done\": {files} changed and no check has passed since. Claude will run one and finish; you don't \
+             need to do anything. Skip: `tidegate off {ID} --for 1h`."
         ),
         Lang::Ja => format!(
-            "コードが編集された後に検証されていないため、エージェントに作業を続けさせました（{files}）。このゲートなしで作業するには、\
-             別の端末で `tidegate off {ID} --for 1h` を実行してください。"
+            "Tidegate: 完了を保留しました。{files} の変更後、まだ検証が通っていません。Claude が検証してから終えるので、操作は不要です。\
+             スキップ: `tidegate off {ID} --for 1h`。"
         ),
     }
 }
 
 /// For a turn that ended although code is unverified.
-pub(super) fn unverified(lang: Lang, changes: &ChangeSet) -> String {
+///
+/// `check` is a command of this project that would count, in backticks.
+pub(super) fn unverified(lang: Lang, changes: &ChangeSet, check: Option<&str>) -> String {
     let files = file_list(lang, changes);
-    match lang {
-        Lang::En => format!("Code was edited and is not verified: {files}."),
-        Lang::Ja => format!("コードが編集されましたが、その後検証されていません: {files}。"),
+    match (lang, check) {
+        (Lang::En, Some(check)) => format!(
+            "Tidegate: {files} changed and no check has passed since. Ask Claude to run {check}, or run it yourself."
+        ),
+        (Lang::En, None) => {
+            format!(
+                "Tidegate: {files} changed and no check has passed since. Look at the change before you use it."
+            )
+        }
+        (Lang::Ja, Some(check)) => format!(
+            "Tidegate: {files} は変更後の検証がまだ通っていません。{check} を実行するか、Claude に頼んでください。"
+        ),
+        (Lang::Ja, None) => {
+            format!("Tidegate: {files} は変更後の検証がまだ通っていません。使う前に内容を確認してください。")
+        }
     }
 }
 
@@ -45,8 +59,15 @@ fn file_list(lang: Lang, changes: &ChangeSet) -> String {
 /// In the status line.
 pub fn unverified_files(lang: Lang, count: usize) -> String {
     match lang {
-        Lang::En if count == 1 => "1 file unverified".to_owned(),
-        Lang::En => format!("{count} files unverified"),
-        Lang::Ja => format!("未検証 {count} ファイル"),
+        Lang::En => format!("✗ {count} unverified"),
+        Lang::Ja => format!("✗ 未検証 {count}"),
+    }
+}
+
+/// In the status line.
+pub fn verified(lang: Lang) -> &'static str {
+    match lang {
+        Lang::En => "✓ tested",
+        Lang::Ja => "✓ 検証済み",
     }
 }

@@ -265,13 +265,13 @@ impl GateCase<'_> {
         }
         if before == 0 {
             return StepFinding::Missing(format!(
-                "phases.{} holds no output beside its status, and names no artifacts that do",
+                "phases.{} holds only a status: no output, and no artifact that has it",
                 self.key()
             ));
         }
         if before <= after {
             return StepFinding::Missing(format!(
-                "the output of phases.{} (about {before} tokens) is no longer than its summary (about {after})",
+                "the output of phases.{} (about {before} tokens) is not longer than its summary (about {after})",
                 self.key()
             ));
         }
@@ -288,8 +288,8 @@ impl GateCase<'_> {
                 newest.iso_seconds(),
                 began.iso_seconds()
             )),
-            (None, _) => StepFinding::Unknown("when the phase began is not known".to_owned()),
-            (_, None) => StepFinding::Unknown("when it was written is not known".to_owned()),
+            (None, _) => StepFinding::Unknown("the start of the phase is not known".to_owned()),
+            (_, None) => StepFinding::Unknown("the time of the write is not known".to_owned()),
             _ => StepFinding::Met,
         }
     }
@@ -308,7 +308,7 @@ impl GateCase<'_> {
         }
         if after > MAX_SUMMARY_TOKENS {
             return StepFinding::Missing(format!(
-                "the summary of phases.{} is about {after} tokens, and at most {MAX_SUMMARY_TOKENS} are carried on",
+                "the summary of phases.{} is about {after} tokens; the limit is {MAX_SUMMARY_TOKENS}",
                 self.key()
             ));
         }
@@ -335,13 +335,13 @@ impl GateCase<'_> {
 
     fn decisions(&self) -> StepFinding {
         let Some(summary) = &self.section.summary else {
-            return StepFinding::Missing("no summary tells what was decided".to_owned());
+            return StepFinding::Missing("without a summary the decisions are lost".to_owned());
         };
         if self.section.decisions || manifest::tells_decisions(summary) {
             StepFinding::Met
         } else {
             StepFinding::Missing(
-                "the summary tells no decision, and not that there was none (`Key decisions: …`)".to_owned(),
+                "the summary names no decision (`Key decisions: …`, or `Key decisions: none`)".to_owned(),
             )
         }
     }
@@ -355,15 +355,15 @@ impl GateCase<'_> {
         match (ended, since) {
             (Some(ended), Some(since)) if since >= ended => return StepFinding::Met,
             _ if !wanted && level.is_none() => {
-                return StepFinding::Unknown("how full the context is is not known".to_owned());
+                return StepFinding::Unknown("the use of the context is not known".to_owned());
             }
             _ if !wanted => return StepFinding::Met,
-            (None, _) => return StepFinding::Unknown("when the phase ended is not known".to_owned()),
+            (None, _) => return StepFinding::Unknown("the end of the phase is not known".to_owned()),
             _ => {}
         }
-        let from = if strict { String::new() } else { format!(" (wanted from {COMPACTS_FROM}% on)") };
+        let why = if strict { "" } else { ", and the context is nearly full" };
         StepFinding::Missing(format!(
-            "the conversation was not compacted since phase {} ended{from}; the person can type /compact",
+            "the conversation was not compacted since phase {} ended{why}; the person can type /compact",
             self.gate.after
         ))
     }
@@ -422,19 +422,19 @@ mod tests {
             (
                 "",
                 vec![],
-                "holds no output beside its status, and names no artifacts that do | phases.3_discovery has no `summary` | no summary tells what was decided",
+                "holds only a status: no output, and no artifact that has it | phases.3_discovery has no `summary` | without a summary the decisions are lost",
             ),
             (
                 "    log: a\n    summary: Decided to keep everything as it is, in all its parts.\n",
                 vec![],
-                "is no longer than its summary",
+                "is not longer than its summary",
             ),
             (artifact, vec![file("d.md", 500, late)], ""),
             (artifact, vec![file("d.md", 500, early)], "before the phase began"),
             (
                 artifact,
                 vec![NamedFile { name: "d.md".into(), found: FoundFile::Missing }],
-                "holds no output beside its status, and names no artifacts that do | d.md is named and does not exist",
+                "holds only a status: no output, and no artifact that has it | d.md is named and does not exist",
             ),
             (
                 artifact,
@@ -442,11 +442,11 @@ mod tests {
                 "d.md is named and is outside of the project",
             ),
             (artifact, vec![file("d.md", 500, late), file("e.md", 0, late)], ""),
-            (&long, vec![], "and at most 200 are carried on"),
+            (&long, vec![], "the limit is 200"),
             (
                 "    log: a long text about what was found in each of the files\n    summary: React\n",
                 vec![],
-                "the summary tells no decision",
+                "the summary names no decision",
             ),
         ] {
             let is = missing(section, files, &moment());

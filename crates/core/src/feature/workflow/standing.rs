@@ -145,7 +145,7 @@ impl WorkflowStanding {
             };
             let mut told = status.unwrap_or_else(|| by_place().to_owned());
             if pending.iter().any(|gate| gate.after == number) {
-                told.push_str(", its gate was not let through");
+                told.push_str(", its checkpoint is not passed yet");
             }
             (format!("{number} {}", phase.title()), told)
         };

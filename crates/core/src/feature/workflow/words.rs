@@ -1,44 +1,45 @@
-//! Texts for people about workflows, their gates, and blocked agents.
+//! Texts for people about workflows, their checkpoints, and blocked agents.
 
 use super::policy::ID;
 use crate::feature::CONTEXT_FOLDER;
-use crate::meter::Reading;
-use crate::meter::words::in_use;
+use crate::meter::{Reading, short_tokens};
 use crate::text::lang::Lang;
 
-pub(super) fn spawn_blocked(lang: Lang, level: u8, reading: Option<&Reading>) -> String {
-    let in_use = in_use(lang, reading);
+pub(super) fn spawn_blocked(lang: Lang, reading: Option<&Reading>) -> String {
+    let left = tokens_left(lang, reading);
     match lang {
         Lang::En => format!(
-            "No agents are spawned from {level}% of the way to a full context on ({in_use}). Run /compact to go on; `tidegate off {ID}` \
-             switches this off."
+            "Tidegate blocked a subagent: {left}, too few for an agent and its result. Run `/compact`, then continue. Skip: \
+             `tidegate off {ID} --for 1h`."
         ),
         Lang::Ja => format!(
-            "コンテキストの上限に対して{level}%以降はエージェントを起動しません（{in_use}）。続けるには /compact を実行してください。\
-             `tidegate off {ID}` で無効にできます。"
+            "Tidegate: サブエージェントの起動をブロックしました。{left}で、エージェントとその結果には足りません。`/compact` を実行してから\
+             続けてください。スキップ: `tidegate off {ID} --for 1h`。"
         ),
     }
 }
 
 /// The context is nearly full.
-pub(super) fn handoff_written(lang: Lang, level: u8, file: &str) -> String {
+pub(super) fn handoff_written(lang: Lang, file: &str) -> String {
     match lang {
         Lang::En => format!(
-            "From {level}% on a handoff is written: {CONTEXT_FOLDER}/{file} says where the work stands, also for a new session."
+            "Tidegate wrote {CONTEXT_FOLDER}/{file}: it says how far the work is, so that a new session can continue it."
         ),
         Lang::Ja => format!(
-            "{level}%に達したため引き継ぎを書き出します。作業の状態は {CONTEXT_FOLDER}/{file} にあり、新しいセッションでも使えます。"
+            "Tidegate: 引き継ぎを {CONTEXT_FOLDER}/{file} に書き出しました。新しいセッションでも作業を続けられます。"
         ),
     }
 }
 
 pub(super) fn compact_now(lang: Lang, reading: Option<&Reading>) -> String {
-    let in_use = in_use(lang, reading);
+    let left = tokens_left(lang, reading);
     match lang {
-        Lang::En => format!("A good moment for /compact: {in_use}. From 85% on no agents are spawned."),
-        Lang::Ja => {
-            format!("/compact の良いタイミングです（{in_use}）。85%以降はエージェントを起動しません。")
-        }
+        Lang::En => format!(
+            "Tidegate: a good moment for `/compact`: {left}. Soon Tidegate will block new subagents until you compact."
+        ),
+        Lang::Ja => format!(
+            "Tidegate: `/compact` によいタイミングです（{left}）。このまま進むと、圧縮するまで新しいサブエージェントをブロックします。"
+        ),
     }
 }
 
@@ -47,26 +48,39 @@ pub(super) fn gate_pending(lang: Lang, gate: usize, phase: usize, missing: usize
     match lang {
         Lang::En => {
             let missing = match missing {
-                0 => "everything is there, but nobody recorded it".to_owned(),
+                0 => "nothing is missing, Claude only has to record it".to_owned(),
                 1 => "1 item is missing".to_owned(),
                 _ => format!("{missing} items are missing"),
             };
             format!(
-                "Gate {gate} after phase {phase} holds agents back: {missing}. `tidegate workflow check {gate}` shows it; `tidegate workflow skip {gate} \
-                 --reason …` goes on without it, `tidegate off {ID}` switches all gates off."
+                "Tidegate blocked a subagent at checkpoint {gate}, after phase {phase}: {missing}. Claude will complete it and retry. \
+                 See it: `tidegate workflow check {gate}`. Skip: `tidegate workflow skip {gate} --reason …`."
             )
         }
         Lang::Ja => {
             let missing = match missing {
-                0 => "条件はすべて満たされていますが、まだ記録されていません".to_owned(),
+                0 => "不足はなく、あとは Claude が記録するだけです".to_owned(),
                 _ => format!("{missing}件が不足しています"),
             };
             format!(
-                "フェーズ{phase}の後のゲート{gate}がエージェントの起動を止めています。{missing}。内容は `tidegate workflow check {gate}` で\
-                 確認できます。通さずに進むには `tidegate workflow skip {gate} --reason …`、ゲートをすべて無効にするには `tidegate off {ID}` を\
-                 実行してください。"
+                "Tidegate: フェーズ{phase}の後のチェックポイント{gate}で、サブエージェントの起動をブロックしました。{missing}。Claude が対応して\
+                 やり直します。内容: `tidegate workflow check {gate}`、スキップ: `tidegate workflow skip {gate} --reason …`。"
             )
         }
+    }
+}
+
+/// As part of a sentence: `6.5k tokens are left before compaction`.
+fn tokens_left(lang: Lang, reading: Option<&Reading>) -> String {
+    let compacts =
+        reading.and_then(|reading| reading.window).is_some_and(|window| window.compact_at.is_some());
+    match (lang, reading.and_then(Reading::left).map(short_tokens), compacts) {
+        (Lang::En, Some(left), true) => format!("{left} tokens are left before compaction"),
+        (Lang::En, Some(left), false) => format!("{left} tokens are left in the window"),
+        (Lang::En, None, _) => "the context is nearly full".to_owned(),
+        (Lang::Ja, Some(left), true) => format!("圧縮まで残り {left} トークン"),
+        (Lang::Ja, Some(left), false) => format!("残り {left} トークン"),
+        (Lang::Ja, None, _) => "コンテキストがほぼ満杯".to_owned(),
     }
 }
 

@@ -56,6 +56,7 @@ fn request(case: &mut Situation, cell: &str) {
         "given" => ApprovalStage::Given,
         "used" => ApprovalStage::Used,
         "void" => ApprovalStage::Void,
+        "declined" => ApprovalStage::Declined,
         "none" => return,
         other => panic!("no such request: {other}"),
     };
@@ -80,6 +81,7 @@ fn becomes(decided: &Decided) -> String {
         Some(ApprovalStage::Given) => "given",
         Some(ApprovalStage::Used) => "used",
         Some(ApprovalStage::Void) => "void",
+        Some(ApprovalStage::Declined) => "declined",
         Some(ApprovalStage::Refused) => "refused",
     };
     name.into()

@@ -68,7 +68,7 @@ pub(super) static WORKFLOW_GATE: Room = Room {
         ("rot_at", |case, cell| case.set("workflow", "rot_at", cell)),
         ("workflow", workflow),
         ("section of phase 3", |case, cell| case.workflow.section = cell.into()),
-        ("let through", cleared_gates),
+        ("passed", cleared_gates),
         ("since phase 3", since_phase_3),
         ("from", from),
         ("to", to),
@@ -221,7 +221,7 @@ fn workflow(case: &mut Situation, cell: &str) {
     }
 }
 
-/// How the gate after phase 3 was let through.
+/// How the gate after phase 3 was passed.
 fn cleared_gates(case: &mut Situation, cell: &str) {
     let draft = &mut case.workflow;
     draft.began = vec![3, 4];
@@ -347,8 +347,8 @@ fn what(case: &mut Situation, cell: &str) {
 
 fn missing(decided: &Decided) -> String {
     let reason = decided.part.as_ref().and_then(|part| part.verdict.reason.as_deref()).unwrap_or_default();
-    let missing = reason.split_once("Missing: ").and_then(|(_, rest)| rest.split_once(". `tidegate"));
-    let everything = reason.contains("Everything that it wants is there");
+    let missing = reason.split_once("Missing: ").and_then(|(_, rest)| rest.split_once(". Write it with"));
+    let everything = reason.contains("has all it needs");
     missing.map_or(if everything { "nothing" } else { "?" }, |(missing, _)| missing).into()
 }
 

@@ -58,7 +58,7 @@ fn without_room_it_stops_and_another_session_goes_on() {
     let run = launch(&home, &model).ask("run a cycle");
     tidegate.assert_unfailing();
     assert_eq!(stops(&tidegate), [NO_ROOM]);
-    assert_eq!(told(&run.shown(), "dev-cycle stopped after sprint"), 1, "{:?}", run.shown());
+    assert_eq!(told(&run.shown(), "Tidegate stopped dev-cycle after sprint"), 1, "{:?}", run.shown());
     assert_eq!(stands(&home), ("sprint".to_owned(), "stopped".to_owned()));
     model.finish();
 
@@ -80,7 +80,7 @@ fn without_room_it_stops_and_another_session_goes_on() {
     let told = begins["said"]["user"].as_str().unwrap_or_default().to_owned();
     assert!(told.contains("A dev-cycle of this project has stopped. Done: sprint."), "{begins}");
     let requests = model.main_requests();
-    assert!(requests[0].mentions("Not begun: audit, ship, retrospective"), "the model knows");
+    assert!(requests[0].mentions("Open: audit, ship, retrospective"), "the model knows");
     assert_eq!(stops(&tidegate)[1..], [ASKS, NOT_DONE, ROOM]);
     assert_eq!(stands(&home), ("ship".to_owned(), "failed".to_owned()));
     model.finish();
@@ -101,8 +101,8 @@ fn it_stops_before_ship_and_another_session_ships() {
     tidegate.assert_unfailing();
     assert_eq!(stops(&tidegate), [ROOM, NO_ROOM]);
     assert_eq!(run.answer(), "the audit is over");
-    let stopped = "dev-cycle stopped after audit: 57k tokens are left, and what comes next needs about 60k. Not begun: ship, \
-                   retrospective. To go on in a new session: `tidegate cycle resume` there, or /dev-cycle.";
+    let stopped = "Tidegate stopped dev-cycle after audit: 57k tokens are left, the rest needs about 60k. Open: ship, \
+                   retrospective. Continue in a new session with `/dev-cycle`.";
     assert_eq!(told(&run.shown(), stopped), 1, "{:?}", run.shown());
     let said = state(&home);
     for (member, value) in [
@@ -126,10 +126,9 @@ fn it_stops_before_ship_and_another_session_ships() {
     session.ask("hello");
     session.ask("and hello");
     let second = session.finish();
-    let waits =
-        "A dev-cycle of this project has stopped. Done: sprint, audit. Not begun: ship, retrospective.";
+    let waits = "dev-cycle has stopped in this project. Done: sprint, audit. Open: ship, retrospective.";
     assert_eq!(told(&greetings(&second), waits), 1, "{:?}", greetings(&second));
-    let guide = "Done: sprint, audit. Not begun: ship, retrospective. `tidegate cycle resume` goes on with ship in this session";
+    let guide = "Done: sprint, audit. Open: ship, retrospective. `tidegate cycle resume` continues with ship in this session";
     assert_eq!(model.last_main().count(guide), 1, "{:#?}", model.last_main().hook_contexts());
     assert_eq!(state(&home)["resume_told"], json!([second.session_id()]));
     assert_eq!(stops(&tidegate).len(), 2, "its stops are its own");

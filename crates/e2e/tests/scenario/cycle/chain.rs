@@ -128,7 +128,7 @@ fn unverified_code_holds_the_next_stage_back() {
             assert!(state.contains(r#""stage": "sprint""#), "nothing has begun: {state}");
             let held = feedbacks(request);
             assert_eq!(held.len(), 1, "{held:#?}");
-            assert!(held[0].contains("not verified since") && !held[0].contains("stage"), "{held:#?}");
+            assert!(held[0].contains("no check has passed since") && !held[0].contains("stage"), "{held:#?}");
             Reply::bash("./gradlew test")
         })
         .main(Reply::text("tested and over"))
@@ -147,7 +147,12 @@ fn unverified_code_holds_the_next_stage_back() {
     assert_eq!(held.len(), 2, "{held:#?}");
     assert!(held[1].contains(&begins("audit")), "{held:#?}");
     assert_eq!(stands(&home), running("audit"));
-    assert_eq!(told(&run.shown(), "stage 1 of 4 (sprint) is done, audit begins"), 1, "{:?}", run.shown());
+    assert_eq!(
+        told(&run.shown(), "stage 1 of 4 (sprint) is done. Claude continues with audit"),
+        1,
+        "{:?}",
+        run.shown()
+    );
     model.finish();
 }
 

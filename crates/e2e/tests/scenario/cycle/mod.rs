@@ -60,12 +60,12 @@ fn feedbacks(request: &Request) -> Vec<String> {
 }
 
 fn begins(stage: &str) -> String {
-    format!("The next stage is {stage}, with the skill `{stage}`")
+    format!("Invoke the skill `{stage}` for stage {stage}: ")
 }
 
 /// Stages that held stops started, oldest first.
 fn begun(request: &Request) -> Vec<String> {
-    let stage = |text: String| Some(text.split_once("The next stage is ")?.1.split(',').next()?.to_owned());
+    let stage = |text: String| Some(text.split_once(" for stage ")?.1.split(':').next()?.to_owned());
     feedbacks(request).into_iter().filter_map(stage).collect()
 }
 

@@ -35,7 +35,7 @@ fn goes_on_after(home: &Home, model: &Model, terminal: &Terminal<'_>) {
 
     terminal.enter("go on");
     let screen = terminal.wait_for("the audit is over, ship it?");
-    assert!(screen.contains("stage 1 of 4 (sprint) is done, audit begins"), "{screen}");
+    assert!(screen.contains("stage 1 of 4 (sprint) is done. Claude continues with audit"), "{screen}");
     until_stops(&tidegate, &[BROKE_IN, ROOM, ASKS]);
     assert_eq!(begun(&model.last_main()), ["audit"]);
     assert_eq!(stands(home), running("audit"));
@@ -128,14 +128,13 @@ fn a_person_sees_what_has_stopped_and_goes_on() {
     let model = Model::start(script);
     let terminal = start(launch(&home, &model));
     terminal.wait_for_sentence(
-        "A dev-cycle of this project has stopped. Done: sprint. Not begun: audit, ship, retrospective.",
+        "dev-cycle has stopped in this project. Done: sprint. Open: audit, ship, retrospective.",
     );
     terminal.enter("/dev-cycle");
     terminal.wait_for("shall I go on with audit?");
     let first = &model.main_requests()[0];
     assert!(
-        first.mentions("nothing is begun until the person wants it")
-            && first.mentions("# A development cycle")
+        first.mentions("in this session, if the person wants it") && first.mentions("# A development cycle")
     );
     assert_eq!(stands(&home), ("sprint".to_owned(), "stopped".to_owned()), "nothing is forced on");
     terminal.enter("yes");

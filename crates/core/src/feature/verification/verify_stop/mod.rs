@@ -4,6 +4,8 @@
 //! The rules, case by case, are in `verify_stop.md`. It blocks only on facts: successful edits, and no
 //! successful check since. If it cannot tell, it passes: a stop that can never succeed would loop.
 
+use std::fmt::Write as _;
+
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
@@ -85,14 +87,14 @@ impl Policy for VerifyStop {
         }
         let settings = &config.policies.verify_stop;
         if changes.held >= settings.blocks.get() as u32 {
-            return pass_and_tell(facts, changes, "held as often as the config allows");
+            return pass_and_tell(facts, config, changes, "held as often as the config allows");
         }
         let active = facts.event.held_before;
         if active && changes.held > 0 && !changes.ran {
-            return pass_and_tell(facts, changes, "nothing ran since it was held");
+            return pass_and_tell(facts, config, changes, "nothing ran since it was held");
         }
         if config.stepped_down(ID) {
-            return pass_and_tell(facts, changes, "stepped down: the person is told");
+            return pass_and_tell(facts, config, changes, "stepped down: the person is told");
         }
         block_stop(facts, config, changes)
     }
@@ -140,11 +142,13 @@ fn waiting_pass(because: &'static str) -> Verdict {
 }
 
 /// The stop passes; the person is told once that nothing was verified.
-fn pass_and_tell(facts: &Facts<'_>, changes: &ChangeSet, because: &'static str) -> Verdict {
+fn pass_and_tell(facts: &Facts<'_>, config: &Config, changes: &ChangeSet, because: &'static str) -> Verdict {
     if changes.told {
         return Verdict::silent(because);
     }
-    let text = words::unverified(facts.lang, changes);
+    let checks = facts.verification.checks.as_ref();
+    let commands = example_commands(checks, config, missing_kinds(checks, config, changes.checked));
+    let text = words::unverified(facts.lang, changes, commands.first().map(String::as_str));
     let when_said = vec![Effect::mark(Mark::Told)];
     let say = Say { to: Audience::User, text, weight: 60, explains: false, when_said };
     Verdict { says: vec![say], ..Verdict::silent(because) }
@@ -153,7 +157,9 @@ fn pass_and_tell(facts: &Facts<'_>, changes: &ChangeSet, because: &'static str) 
 fn block_stop(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Verdict {
     let mut reason = block_reason(facts, config, changes);
     if !facts.person.may_be_there() {
-        reason.push_str(" The last message of this run is its result: after the check, give the whole final answer again.");
+        reason.push_str(
+            " After the check, give the whole final answer again: the last message of this run is its result.",
+        );
     }
     let mut verdict = Verdict {
         call: Call::Deny,
@@ -176,31 +182,36 @@ fn block_stop(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Verdic
 }
 
 pub(super) fn block_reason(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> String {
-    let hidden = changes.hidden.as_ref().map(|command| {
-        format!(
-            " The run of `{command}` is no evidence: its exit status was hidden by what stands around it."
-        )
-    });
     let checks = facts.verification.checks.as_ref();
-    let examples = example_commands(checks, config, missing_kinds(checks, config, changes.checked));
-    let counts = if examples.is_empty() {
-        format!(
-            "No test, type check or build of this project is known. What counts is the skill {SKILL}, invoked after the \
-             last edit."
-        )
-    } else {
-        let how_many = match config.policies.verify_stop.wants {
-            Wants::One => "one",
-            Wants::Each => "each",
-        };
-        format!(
-            "What counts is {how_many} of these, succeeding after the last edit with its exit status not hidden by a pipe, \
-             `;` or `|| true`: {}. Or the skill {SKILL}, invoked after the last edit.",
-            examples.join(", ")
-        )
-    };
+    let commands = example_commands(checks, config, missing_kinds(checks, config, changes.checked));
     let edited = changes.list_files();
-    format!("Code was edited and not verified since: {edited}.{} {counts}", hidden.unwrap_or_default())
+    let mut reason = match (commands.as_slice(), config.policies.verify_stop.wants) {
+        ([], _) => format!(
+            "Invoke the skill {SKILL}: {edited} changed and no check has passed since. Tidegate knows no test, type check or \
+             build of this project."
+        ),
+        ([command], _) => {
+            format!("Run {command} on its own: {edited} changed and no check has passed since.")
+        }
+        (commands, Wants::One) => format!(
+            "Run one of these on its own: {}. {edited} changed and no check has passed since.",
+            commands.join(", ")
+        ),
+        (commands, Wants::Each) => format!(
+            "Run each of these on its own: {}. {edited} changed and they have not all passed since.",
+            commands.join(", ")
+        ),
+    };
+    if let Some(command) = &changes.hidden {
+        let _ = write!(
+            reason,
+            " `{command}` did not count: a pipe, `;` or `|| true` hides its exit status (`set -o pipefail` would show it)."
+        );
+    }
+    if !commands.is_empty() {
+        let _ = write!(reason, " If no command fits, invoke the skill {SKILL}.");
+    }
+    reason
 }
 
 /// One for each missing kind. If each kind is required, lines made unnecessary by others are left out.
@@ -233,10 +244,8 @@ pub fn example_commands(checks: Option<&ProjectChecks>, config: &Config, missing
 
 /// The summary may have lost that code is unverified.
 fn remind_after_compaction(changes: &ChangeSet) -> Verdict {
-    let text = format!(
-        "Code was edited before this compaction and is not verified since: {}.",
-        changes.list_files()
-    );
+    let text =
+        format!("{} changed before this compaction, and no check has passed since.", changes.list_files());
     Verdict {
         because: "unverified edits outlive the compaction",
         says: vec![Say { to: Audience::Model, text, weight: 70, explains: false, when_said: Vec::new() }],

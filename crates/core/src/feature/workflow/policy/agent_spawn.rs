@@ -81,26 +81,20 @@ impl AgentSpawn<'_> {
             }
         };
         if level >= BLOCKED {
-            let _ = write!(
-                reason,
-                "The agent was not spawned: from {BLOCKED}% of the way to a full context on, no agents are. {}.",
-                describe_use(self.facts)
-            );
             reason += if self.facts.person.may_be_there() {
-                " Only the person can have the conversation compacted, with /compact; they are told. What is not in a file by then \
-                 survives as a summary."
+                "Write to files what must survive, then wait for the person to run /compact"
             } else {
-                " Nobody is there to have the conversation compacted. The work can go on without agents, in this thread and in small \
-                 steps; what is written to files stays."
+                "Continue without agents, in this thread and in small steps, and write results to files"
             };
-            once(BLOCKED.to_string(), words::spawn_blocked(lang, BLOCKED, self.facts.meter.reading()));
+            let _ = write!(reason, ": the context is too full for an agent. {}.", describe_use(self.facts));
+            once(BLOCKED.to_string(), words::spawn_blocked(lang, self.facts.meter.reading()));
         }
         if level >= LAST && !self.noticed(&LAST.to_string()) {
             let steps = self.phase.and_then(|(_, standing)| standing.steps());
             effects.push(Effect::Workflow(effect::Effect::WriteHandoff(steps.into_iter().collect())));
             effects.push(Effect::mark(SessionMark::Notice(until_boundary(&LAST.to_string()))));
-            let _ = write!(reason, " From {LAST}% on {CONTEXT_FOLDER}/{HANDOFF_FILE} is written.");
-            once(LAST.to_string(), words::handoff_written(lang, LAST, HANDOFF_FILE));
+            let _ = write!(reason, " {CONTEXT_FOLDER}/{HANDOFF_FILE} says how far the work is.");
+            once(LAST.to_string(), words::handoff_written(lang, HANDOFF_FILE));
         }
         let mut asks = if level >= BLOCKED { Asks::compacted() } else { Asks::default() };
         if let Some((gate, report)) = &self.pending {
@@ -109,11 +103,8 @@ impl AgentSpawn<'_> {
                 .and_then(|(manifest, _)| manifest.section(gate.after))
                 .is_some_and(|found| found.skipped);
             let text = gate_text(*gate, report, claimed);
-            let _ = if reason.is_empty() {
-                write!(reason, "The agent was not spawned. {text}")
-            } else {
-                write!(reason, " {text}")
-            };
+            let space = if reason.is_empty() { "" } else { " " };
+            let _ = write!(reason, "{space}{text}");
             let key = format!("gate {}", gate.number);
             once(key, words::gate_pending(lang, gate.number, gate.after, report.missing().len()));
             asks.gate = Some(gate.number);
@@ -121,8 +112,8 @@ impl AgentSpawn<'_> {
         let because = match (level, &self.pending) {
             (LAST.., _) => "the context is full: a handoff is written",
             (BLOCKED.., None) => "the context is too full to spawn agents",
-            (BLOCKED.., Some(_)) => "the context is too full to spawn agents, and a gate was not let through",
-            _ => "a gate was not let through",
+            (BLOCKED.., Some(_)) => "the context is too full to spawn agents, and a gate was not passed",
+            _ => "a gate was not passed",
         };
         Verdict { call: Call::Deny, reason: Some(reason), because, says, asks, effects }
     }
@@ -147,7 +138,7 @@ impl AgentSpawn<'_> {
         let step = match level {
             NOW.. => NOW,
             SOON.. => SOON,
-            PLAN.. => return Verdict::silent("from 60% on a compaction can be planned"),
+            PLAN.. => return Verdict::silent("a compaction can be planned"),
             _ => return Verdict::silent("there is room for agents"),
         };
         let key = format!("{step} {phase}");
@@ -156,11 +147,11 @@ impl AgentSpawn<'_> {
             return Verdict::silent("this level was said in this phase");
         }
         let mark = || vec![Effect::mark(SessionMark::Notice(until_boundary(&key)))];
-        let mut text = format!("{step}% of the way to a full context: {}.", describe_use(self.facts));
+        let mut text = format!("{}.", describe_use(self.facts));
         text += if step == NOW {
-            " From 85% on no agents are spawned. A compaction now keeps what stands in files."
+            " Tidegate blocks new agents soon. A compaction now keeps only what is in files."
         } else {
-            " The next end of a phase is a good moment for a compaction."
+            " The end of this phase is a good moment for a compaction."
         };
         text += &self.describe_summaries();
         let mut says =
@@ -199,8 +190,8 @@ impl AgentSpawn<'_> {
         };
         let ids = [work_id(what, kind), work_id(what, "")];
         let Some(work) = ids.into_iter().find(|work| attached.failed.contains(work)) else { return };
-        let text = "An agent with this task failed before. For the next one, one line on what went wrong is enough in its prompt; the output \
-                    of the one that failed fills the context twice."
+        let text = "An agent with this task failed before. One line on what went wrong is enough for the next one; the whole output \
+                    of the failed one would fill the context twice."
             .to_owned();
         let when_said = vec![Effect::mark(Mark::AgentRetried(work))];
         verdict.says.push(Say { to: Audience::Model, text, weight: 65, explains: false, when_said });
@@ -212,10 +203,7 @@ impl AgentSpawn<'_> {
 
 /// Turns a denial into advice.
 fn advise_instead(denial: Verdict) -> Verdict {
-    let text = denial
-        .reason
-        .unwrap_or_default()
-        .replace("The agent was not spawned", "This agent would not have been spawned");
+    let text = denial.reason.unwrap_or_default();
     let say = Say { to: Audience::Model, text, weight: 70, explains: false, when_said: Vec::new() };
     Verdict {
         says: vec![say],

@@ -1,8 +1,8 @@
 //! A manifest was written: who owns it, and whether a phase ended.
 
 use super::{
-    BLOCKED, LAST, NOW, SOON, describe_use, first_pending_gate, gate_context, gate_text, is_same_file,
-    list_missing, new_phase_mark, phase_name, until_boundary,
+    NOW, SOON, describe_use, first_pending_gate, gate_context, gate_text, is_same_file, list_missing,
+    new_phase_mark, phase_name, until_boundary,
 };
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known};
@@ -112,14 +112,14 @@ fn stay_attached(
     standing: &WorkflowStanding,
     gate: usize,
 ) -> Verdict {
-    let because = "a gate of this session's workflow was not let through";
+    let because = "a gate of this session's workflow was not passed";
     let key = format!("stays {}", standing.path);
     if facts.marks.value().is_some_and(|marks| marks.session.noticed(&until_boundary(&key))) {
         return Verdict::silent(because);
     }
     let text = format!(
-        "This session stays in the workflow of {}: its gate {gate} was not let through. `tidegate workflow check {gate}` shows what is \
-         missing; `tidegate workflow detach` lets go of it, with the person's yes.",
+        "Complete checkpoint {gate} of {} first: this session stays in that workflow until then. `tidegate workflow check {gate}` \
+         shows what is missing; `tidegate workflow detach` leaves it, if the person agrees.",
         attached.manifest
     );
     let when_said = vec![Effect::mark(SessionMark::Notice(until_boundary(&key)))];
@@ -142,7 +142,7 @@ fn report_broken_manifest(facts: &Facts<'_>, standing: &WorkflowStanding, why: &
         return Verdict::silent("the manifest cannot be used");
     }
     let text = format!(
-        "{} cannot be used as it is: {why}. Until it reads back no gate can be passed with it.",
+        "Repair {}: {why}. Tidegate cannot read it, and no checkpoint can be passed until it can.",
         standing.path
     );
     let when_said = vec![Effect::mark(SessionMark::Notice(until_boundary(&key)))];
@@ -169,19 +169,13 @@ impl PhaseChange<'_> {
             phase_name(manifest, *begins).replace('_', " ")
         );
         let gate = first_pending_gate(self.standing, &self.at);
-        let full = (*level >= SOON).then(|| {
-            format!(
-                " {step}% of the way to a full context: {}.",
-                describe_use(facts),
-                step = self.ladder_step()
-            )
-        });
+        let full = (*level >= SOON).then(|| format!(" {}.", describe_use(facts)));
         let (text, because, asks, asked) = match gate {
             Some((gate, report)) => {
                 let claimed = manifest.section(gate.after).is_some_and(|found| found.skipped);
                 let mut text =
                     format!("{head}{} {}", full.unwrap_or_default(), gate_text(gate, &report, claimed));
-                text += " Until then no agents are spawned.";
+                text += " Tidegate blocks new agents until then.";
                 (text, "a gate lies before the phase that begins", Asks::gate(gate.number), false)
             }
             None if *level >= NOW => {
@@ -190,16 +184,16 @@ impl PhaseChange<'_> {
                     .check_gate(Gate { number: 0, after: *ended }, &self.at.moment_after(*ended));
                 let missing = if report.is_met() { "nothing".to_owned() } else { list_missing(&report) };
                 let text = format!(
-                    "{head}{} From 85% on no agents are spawned. A compaction now keeps what stands in files; missing there of phase {ended}: \
-                     {missing}.",
+                    "{head}{} Tidegate blocks new agents soon. A compaction now keeps only what is in files; missing there of phase \
+                     {ended}: {missing}.",
                     full.unwrap_or_default()
                 );
                 (text, "a phase has ended, and a compaction is due now", Asks::compacted(), true)
             }
             None if *level >= SOON => {
                 let text = format!(
-                    "{head}{} Before the next compaction it is enough that progress stands in {} and the phases that ended have a short \
-                     `summary` there.",
+                    "{head}{} Before the next compaction, write progress to {} and give each finished phase a short `summary` \
+                     there.",
                     full.unwrap_or_default(),
                     self.standing.path
                 );
@@ -218,9 +212,5 @@ impl PhaseChange<'_> {
             says.push(Say { to: Audience::User, text, weight: 60, explains: false, when_said });
         }
         (Verdict { says, asks, ..Verdict::silent(because) }, asked)
-    }
-
-    fn ladder_step(&self) -> u8 {
-        [LAST, BLOCKED, NOW].into_iter().find(|step| self.level >= *step).unwrap_or(SOON)
     }
 }

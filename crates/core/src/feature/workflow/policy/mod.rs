@@ -225,19 +225,16 @@ fn describe_use(facts: &Facts<'_>) -> String {
     let Some(reading) = facts.meter.reading() else { return String::new() };
     match (reading.window, reading.used_pct(), reading.left()) {
         (Some(window), Some(percent), Some(left)) => {
-            let before = if window.compact_at.is_some() {
-                "before the client compacts"
-            } else {
-                "before the window is full"
-            };
+            let before =
+                if window.compact_at.is_some() { "before compaction" } else { "before the window is full" };
             format!(
-                "{}% of {} tokens are in use, {} are left {before}",
+                "{}% of {} tokens are used, {} are left {before}",
                 percent.round() as u64,
                 short_tokens(window.tokens),
                 short_tokens(left)
             )
         }
-        _ => format!("{} tokens are in use", short_tokens(reading.used)),
+        _ => format!("{} tokens are used", short_tokens(reading.used)),
     }
 }
 
@@ -254,19 +251,18 @@ fn list_missing(report: &GateReport) -> String {
 /// Explains a blocking gate to the model.
 fn gate_text(gate: Gate, report: &GateReport, claimed_skipped: bool) -> String {
     let Gate { number, after } = gate;
-    let mut text = format!("Gate {number}, after phase {after} ({}), was not let through.", report.phase);
-    let _ = if report.is_met() {
-        write!(text, " Everything that it wants is there: `tidegate workflow pass {number}` records it.")
+    let place = format!("checkpoint {number}, after phase {after} ({})", report.phase);
+    let mut text = if report.is_met() {
+        format!("Run `tidegate workflow pass {number}`: {place} has all it needs and is not recorded yet.")
     } else {
-        write!(
-            text,
-            " Missing: {}. `tidegate workflow note {after}` writes into the section, `tidegate workflow check {number}` shows what is missing, \
-             `tidegate workflow pass {number}` lets the next agent through.",
+        format!(
+            "Complete {place}. Missing: {}. Write it with `tidegate workflow note {after}`, then run `tidegate workflow pass \
+             {number}`; `tidegate workflow check {number}` shows what is missing.",
             list_missing(report)
         )
     };
     if claimed_skipped {
-        text += " The manifest says that it was skipped, but no person said so here.";
+        text += " The manifest says that it was skipped, but the person did not say so here.";
     }
     text
 }
@@ -282,7 +278,7 @@ fn remind_after_boundary(facts: &Facts<'_>, attached: &AttachedWorkflow) -> Verd
     if let Some(gate) = standing.and_then(|standing| standing.pending_gates().into_iter().next()) {
         let _ = write!(
             text,
-            " Gate {0}, after phase {1}, was not let through yet: `tidegate workflow check {0}` shows what is missing.",
+            " Checkpoint {0}, after phase {1}, is not passed yet: `tidegate workflow check {0}` shows what is missing.",
             gate.number, gate.after
         );
     }
