@@ -33,7 +33,9 @@ pub(crate) fn describe_policy(id: &str) -> Option<Bilingual> {
             "carries facts across a compaction, and gives lost ones back",
             "圧縮の前後で事実を引き継ぎ、失われたものを補います"
         ),
-        "cycle" => both!("runs the stages of a cycle, while you use one", "サイクルの実行中、ステージを進めます"),
+        "cycle" => {
+            both!("runs the stages of a cycle, while you use one", "サイクルの実行中、ステージを進めます")
+        }
         "workflow" => both!(
             "blocks agents at the checkpoints of a workflow, while you use one",
             "ワークフローの実行中、チェックポイントでエージェントを止めます"

@@ -23,6 +23,7 @@ use crate::local_time::LocalClock;
 use crate::policy_words::describe_policy;
 use crate::print;
 use crate::print::page::Page;
+use crate::print::remark;
 use crate::print::table::{Column, Table};
 use crate::print::text::{Text, data};
 use crate::sessions::Here;
@@ -127,7 +128,10 @@ fn switched_page(here: &Here, off: &Off, stepped_down: bool) -> Page {
     let mut page = Page::new();
     let (policy, Bilingual { en, ja }) = (&off.policy, describe_off(here.now, off));
     page.paragraph(both!("{policy} is off {en}.", "{policy}をオフにしました（{ja}）。"));
-    page.paragraph(both!("Switch it on again: `tidegate on {policy}`", "オンに戻すには: `tidegate on {policy}`"));
+    page.paragraph(both!(
+        "Switch it on again: `tidegate on {policy}`",
+        "オンに戻すには: `tidegate on {policy}`"
+    ));
     if stepped_down {
         page.paragraph(both!(
             "People overrode it in five of its last ten interruptions in this project. When it comes back, it only advises \
@@ -211,17 +215,14 @@ fn policies_page(here: &Here, switches: &Switches) -> Page {
             None if by_variable.iter().any(|off| off == id) => {
                 Text::from(both!("off by TIDEGATE_OFF", "オフ（TIDEGATE_OFF）")).warning()
             }
-            None if switches.is_down(id, &places) => {
-                Text::from(both!("advises only", "助言のみ")).warning()
-            }
+            None if switches.is_down(id, &places) => Text::from(both!("advises only", "助言のみ")).warning(),
             None => describe_mode(policy.mode(&here.config)),
         };
         table.row([data(id).strong(), state, describe_policy(id).unwrap_or_default().into()]);
     }
     page.table(table);
     let elsewhere: Vec<&Off> = switches.off.iter().filter(|off| !is_here(off)).collect();
-    let down: Vec<&SteppedDown> =
-        switches.stepped_down.iter().filter(|down| !down.is_in(&places)).collect();
+    let down: Vec<&SteppedDown> = switches.stepped_down.iter().filter(|down| !down.is_in(&places)).collect();
     if !elsewhere.is_empty() || !down.is_empty() {
         page.heading(both!("Elsewhere", "ほかの場所"));
         for off in elsewhere {
@@ -250,24 +251,17 @@ fn describe_mode(mode: Mode) -> Text {
 
 pub(super) fn warn_of_damage(here: &Here) {
     if let Some(problem) = switches::find_problem(&here.state) {
-        let mut page = Page::new();
-        page.labelled(
-            Text::from(both!("warning", "警告")).warning(),
-            both!("{problem}; it switches nothing off", "{problem}（そのため、オフにする指定は効いていません）"),
-        );
-        page.print_to_stderr();
+        remark::warn(both!(
+            "{problem}; it switches nothing off",
+            "{problem}（そのため、オフにする指定は効いていません）"
+        ));
     }
 }
 
 /// Finds a policy by its id, or with a hint by its former one.
 pub(super) fn find_policy(id: &str) -> Result<&'static str, CliError> {
     if let Some(now) = former_names::renamed_policy(id) {
-        let mut page = Page::new();
-        page.labelled(
-            Text::from(both!("hint", "ヒント")).good(),
-            both!("`{id}` is called `{now}` now", "`{id}` は `{now}` に名前が変わりました"),
-        );
-        page.print_to_stderr();
+        remark::hint(both!("`{id}` is called `{now}` now", "`{id}` は `{now}` に名前が変わりました"));
         return Ok(now);
     }
     if let Some(policy) = policy::switchable_policies().find(|known| *known == id) {
@@ -290,10 +284,9 @@ fn choose_scope(here: &Here, args: &Args) -> Result<Scope, CliError> {
     }
     match &here.root {
         Some(root) => Ok(Scope::Project(root.to_string_lossy().into_owned())),
-        None => Err(CliError::new(both!("the project is not known", "プロジェクトがわかりません")).hint(both!(
-            "use --everywhere or --session ID",
-            "--everywhere か --session ID を指定してください"
-        ))),
+        None => Err(CliError::new(both!("the project is not known", "プロジェクトがわかりません")).hint(
+            both!("use --everywhere or --session ID", "--everywhere か --session ID を指定してください"),
+        )),
     }
 }
 

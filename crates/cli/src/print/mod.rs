@@ -6,6 +6,7 @@
 
 mod fold;
 pub(crate) mod page;
+pub(crate) mod remark;
 pub(crate) mod table;
 pub(crate) mod terminal;
 pub(crate) mod text;
