@@ -549,6 +549,11 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "確認に失敗しても何も言いません（助言だけの登録）",
     ),
     ("Draw the status line", "ステータスラインを表示します"),
+    ("every part with samples", "すべての部分を例で表示"),
+    (
+        "Show every part of the line with samples, and how to choose among them",
+        "すべての部分を例とともに表示し、選び方を示します",
+    ),
     (
         "Reads the status-line payload from stdin and prints one line.",
         "標準入力からステータスラインの内容を読み、1行を出力します。",

@@ -231,11 +231,11 @@ pub fn gate_template(workflow: &Workflow, gate: Gate, path: &str) -> String {
         |(_, rows, says)| (*rows, *says),
     );
     let number = gate.after;
-    let mut out = format!("Checkpoint {}: after phase {number} ({title}), in {path}\n\n", gate.number);
+    let mut out = format!("Gate {}: after phase {number} ({title}), in {path}\n\n", gate.number);
     let _ = write!(
         out,
         "phases:\n  {number}_{name}:\n    status: complete\n    completed_at: \"2026-01-20T14:32:15Z\"\n    artifacts:\n      - \
-         {name}.md   # the whole output, next to the manifest\n    summary: |   # at most {MAX_SUMMARY_TOKENS} tokens\n      Phase \
+         {name}.md   # the whole output, beside the manifest\n    summary: |   # at most {MAX_SUMMARY_TOKENS} tokens\n      Phase \
          {number} ({title}): COMPLETE\n"
     );
     for line in says {
@@ -249,7 +249,7 @@ pub fn gate_template(workflow: &Workflow, gate: Gate, path: &str) -> String {
     }
     let _ = writeln!(
         out,
-        "\n`tidegate workflow check {0}` shows what is missing, `tidegate workflow pass {0}` records that it passed.",
+        "\n`tidegate workflow check {0}` tells what is missing, `tidegate workflow pass {0}` records the rest.",
         gate.number
     );
     out
