@@ -36,8 +36,11 @@ use tidegate_state::place::StateDir;
 use tidegate_state::session::marks;
 use tidegate_state::{account, config, journal};
 
+use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
+use crate::language;
 use crate::print;
+use crate::print::page::Page;
 use crate::sessions::Here;
 
 /// The client writes its transcript every 100 ms, a busy machine later: it is read this often, with a pause before each
@@ -57,7 +60,7 @@ pub(crate) struct Request<'a> {
     /// The effect, if the command itself does not show it.
     pub(crate) about: Option<String>,
     /// The effect, line by line.
-    pub(crate) would: &'a [String],
+    pub(crate) would: &'a [Bilingual],
     /// `--approved` was given.
     pub(crate) approved: bool,
     pub(crate) json: bool,
@@ -85,7 +88,7 @@ impl Given {
 #[derive(Serialize)]
 struct Waiting<'a> {
     waits_for: &'static str,
-    would: &'a [String],
+    would: Vec<&'a str>,
     code: &'a str,
     command: &'a str,
     expires: String,
@@ -109,7 +112,7 @@ pub(crate) fn ask_consent(here: &Here, request: &Request<'_>) -> Result<Consent,
     if is_at_terminal() {
         return at_terminal(request);
     }
-    nobody_there(here, request, "no terminal to ask at")
+    nobody_there(here, request, both!("no terminal to ask at", "尋ねるための端末がありません"))
 }
 
 /// For a command that a person at a terminal has typed in full: typing it is the yes.
@@ -127,7 +130,7 @@ pub(crate) fn is_at_terminal() -> bool {
 
 /// Asks about a part of a command; the rest runs without a yes. An agent is never asked. `name` is the command in
 /// `[approval] unattended`.
-pub(crate) fn is_agreed(here: &Here, name: &str, would: &[String]) -> Result<bool, CliError> {
+pub(crate) fn is_agreed(here: &Here, name: &str, would: &[Bilingual]) -> Result<bool, CliError> {
     if is_by_agent(&here.env) {
         return Ok(false);
     }
@@ -141,15 +144,18 @@ fn at_terminal(request: &Request<'_>) -> Result<Consent, CliError> {
     if is_yes_at_terminal(request.would)? {
         return Ok(Consent::Given(Given::by_person("asked at the terminal")));
     }
-    Err(CliError::new("nothing was changed"))
+    Err(CliError::new(both!("nothing was changed", "何も変更していません")))
 }
 
-pub(crate) fn is_yes_at_terminal(would: &[String]) -> Result<bool, CliError> {
+pub(crate) fn is_yes_at_terminal(would: &[Bilingual]) -> Result<bool, CliError> {
+    let mut page = Page::new();
     for line in would {
-        print::to_stderr(line);
+        page.paragraph(line.clone());
     }
+    page.print_to_stderr();
+    let question = both!("Continue? [y/N] ", "続けますか？ [y/N] ");
     let mut out = std::io::stderr().lock();
-    let asked = write!(out, "Go on? [y/N] ").and_then(|()| out.flush());
+    let asked = write!(out, "{}", question.get(language::current())).and_then(|()| out.flush());
     drop(out);
     let mut answer = String::new();
     asked.and_then(|()| std::io::stdin().lock().read_line(&mut answer).map(drop)).map_err(CliError::new)?;
@@ -166,30 +172,41 @@ fn is_allowed_unattended(here: &Here, name: &str) -> bool {
 }
 
 /// Without a person, only the user's own config file can have said yes before.
-fn nobody_there(here: &Here, request: &Request<'_>, why: &str) -> Result<Consent, CliError> {
+fn nobody_there(here: &Here, request: &Request<'_>, why: Bilingual) -> Result<Consent, CliError> {
     if is_allowed_unattended(here, request.name) {
         let how = "the user's config allows it unattended".to_owned();
         return Ok(Consent::Given(Given { how, by_person: false }));
     }
-    let error =
-        CliError::new(format!("`tidegate {}` needs a person's yes, and there is {why}", request.command));
+    let (command, Bilingual { en, ja }) = (&request.command, why);
+    let error = CliError::new(both!(
+        "`tidegate {command}` needs a person's yes, and there is {en}",
+        "`tidegate {command}` には人の同意が必要ですが、{ja}"
+    ));
     // How to allow it is for people: a hurried model would take it for its next step.
     if is_by_agent(&here.env) {
         return Err(error.hint("ask the person to run it at a terminal of their own"));
     }
     let Some(file) = account::config_file() else {
-        return Err(error
-            .hint("run it at a terminal of your own; the system does not say which home this account has"));
+        return Err(error.hint(both!(
+            "run it at a terminal of your own; the system does not say which home this account has",
+            "自分の端末で実行してください（このアカウントのホームがわかりません）"
+        )));
     };
-    let moved = if here.env.place.config().as_ref() == Some(&file) {
-        ""
+    let is_moved = here.env.place.config().as_ref() != Some(&file);
+    let (moved_en, moved_ja) = if is_moved {
+        (
+            ", the account's own: one that HOME or XDG_CONFIG_HOME leads to allows nothing",
+            "（アカウント自身のファイルです。HOME や XDG_CONFIG_HOME の指すファイルは使われません）",
+        )
     } else {
-        ", the account's own: one that HOME or XDG_CONFIG_HOME leads to allows nothing"
+        ("", "")
     };
     let (name, file) = (request.name, file.display());
-    Err(error.hint(format!(
+    Err(error.hint(both!(
         "run it at a terminal of your own; to allow it unattended, write `unattended = [\"{name}\"]` under [approval] in \
-         {file}{moved}"
+         {file}{moved_en}",
+        "自分の端末で実行してください。無人でも許可するには、{file} の [approval] に `unattended = [\"{name}\"]` と \
+         書いてください{moved_ja}"
     )))
 }
 
@@ -206,22 +223,45 @@ pub(crate) fn somebody_there(here: &Here, name: &'static str, command: &str) -> 
     }
     let request =
         Request { name, command: command.to_owned(), about: None, would: &[], approved: false, json: false };
-    nobody_there(here, &request, "nobody in this session who could have seen anything").map(drop)
+    nobody_there(
+        here,
+        &request,
+        both!("no person in this session who could have seen it", "このセッションには見た人がいません"),
+    )
+    .map(drop)
 }
 
 fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
     let Some(id) = here.env.session.as_deref().and_then(|id| SessionId::parse(id).ok()) else {
-        return nobody_there(here, request, "no session in which a person could approve it");
+        return nobody_there(
+            here,
+            request,
+            both!("no session in which a person could approve it", "承認できるセッションがありません"),
+        );
     };
     let session = AgentSession { state: &here.state, id, client: here.env.client, now: here.now };
     let Some(client) = session.client else {
-        return nobody_there(here, request, "no sign of the client that this agent works in (CLAUDE_PID)");
+        return nobody_there(
+            here,
+            request,
+            both!(
+                "no sign of the Claude Code that this agent works in (CLAUDE_PID)",
+                "このエージェントのClaude Codeが見つかりません（CLAUDE_PID）"
+            ),
+        );
     };
     if let Some(why) = not_of_a_person(client) {
-        return nobody_there(here, request, &why);
+        return nobody_there(here, request, why);
     }
     if here.env.unattended || !is_attended(here, &session.id) {
-        return nobody_there(here, request, "nobody in this session who could approve it");
+        return nobody_there(
+            here,
+            request,
+            both!(
+                "no person in this session who could approve it",
+                "このセッションには承認できる人がいません"
+            ),
+        );
     }
     if request.approved {
         let code = session.take(request, here.env.place.host().as_deref())?.ok_or_else(|| {
@@ -238,7 +278,7 @@ fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
     if request.json {
         print::json(&Waiting {
             waits_for: "a person",
-            would: request.would,
+            would: request.would.iter().map(|line| line.en.as_str()).collect(),
             code,
             command: &request.command,
             expires: Millis(here.now.0 + APPROVAL_MS).iso(),
@@ -248,7 +288,7 @@ fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
         return Ok(Consent::Waits(ExitCode::from(WAITS)));
     }
     for line in request.would {
-        print::line(line);
+        print::line(&line.en);
     }
     print::line(&format!("This needs a person's yes. Code {code}, for this session and ten minutes."));
     let typed = format!("The person can type the prompt `approve {code}`");
@@ -267,15 +307,18 @@ fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
 }
 
 /// An agent can start a second client and type into it. Returns why this client is not a person's.
-fn not_of_a_person(client: u64) -> Option<String> {
+fn not_of_a_person(client: u64) -> Option<Bilingual> {
     match ancestry::check(client) {
         Ancestry::Clear => None,
-        Ancestry::OfAgent(agent) => Some(format!(
-            "a client that an agent started ({} in process {}), so its prompts may be the agent's",
-            agent.sign, agent.process
+        Ancestry::OfAgent(agent) => Some(both!(
+            "a Claude Code that an agent started ({sign} in process {process}), so its prompts may be the agent's",
+            "このClaude Codeはエージェントが起動したもの（プロセス{process}の {sign}）で、入力がエージェントのものかもしれません",
+            sign = agent.sign,
+            process = agent.process
         )),
-        Ancestry::Unknown => Some(format!(
-            "no client that can be looked at (process {client}), so an agent may have started it"
+        Ancestry::Unknown => Some(both!(
+            "no Claude Code that can be looked at (process {client}), so an agent may have started it",
+            "Claude Codeのプロセス（{client}）を確認できず、エージェントが起動したものかもしれません"
         )),
     }
 }
@@ -334,10 +377,12 @@ impl AgentSession<'_> {
         };
         // It may have come from another client than the one that uses it.
         if let Some(why) = given.client.and_then(not_of_a_person) {
-            return Err(CliError::new(format!(
-                "the approval of `tidegate {command}` does not count: there is {why}"
+            let Bilingual { en, ja } = why;
+            return Err(CliError::new(both!(
+                "the approval of `tidegate {command}` does not count: there is {en}",
+                "`tidegate {command}` の承認は使えません。{ja}"
             ))
-            .hint("run the command at a terminal of your own"));
+            .hint(own_terminal()));
         }
         // Without the lock: it takes a while, and hooks of the session need the lock.
         let found = self.in_transcript(given, known.session.transcript.as_deref(), host);
@@ -348,7 +393,6 @@ impl AgentSession<'_> {
         else {
             return Ok(None);
         };
-        let terminal = "run the command at a terminal of your own";
         match found {
             TranscriptAnswer::Yes => {
                 let used = ApprovalRequest { stage: ApprovalStage::Used, ..given.clone() };
@@ -361,12 +405,12 @@ impl AgentSession<'_> {
                 Err(CliError::new(format!(
                     "the approval of `tidegate {command}` is void: a hook or a scheduled prompt gave it, not a person"
                 ))
-                .hint(terminal))
+                .hint(own_terminal()))
             }
             TranscriptAnswer::Nothing => Err(CliError::new(format!(
                 "the approval of `tidegate {command}` is not in this session's transcript, so it may not be a person's"
             ))
-            .hint(terminal)),
+            .hint(own_terminal())),
         }
     }
 
@@ -440,6 +484,10 @@ fn look_in_transcript(path: &Path, given: &ApprovalRequest) -> TranscriptAnswer 
         })
     });
     if is_by_hook { TranscriptAnswer::NotByAPerson } else { TranscriptAnswer::Yes }
+}
+
+fn own_terminal() -> Bilingual {
+    both!("run the command at a terminal of your own", "自分の端末で実行してください")
 }
 
 /// Random by the seed that the standard library takes from the system for its hash tables.

@@ -45,9 +45,15 @@ impl CliError {
     }
 
     #[must_use]
-    pub(crate) fn prefixed(self, what: &str) -> CliError {
+    pub(crate) fn prefixed(self, what: &Bilingual) -> CliError {
         let Bilingual { en, ja } = self.message;
-        CliError { message: both!("{what}: {en}", "{what}: {ja}"), ..self }
+        let message = both!("{of_en}: {en}", "{of_ja}: {ja}", of_en = what.en, of_ja = what.ja);
+        CliError { message, ..self }
+    }
+
+    /// Without the hint.
+    pub(crate) fn words(&self) -> &Bilingual {
+        &self.message
     }
 
     /// Without the hint, in English.

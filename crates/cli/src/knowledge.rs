@@ -20,9 +20,12 @@ use tidegate_state::file::bounded;
 use tidegate_state::project;
 
 use crate::args::ProjectArgs;
+use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
+use crate::local_time::LocalClock;
 use crate::path::real_path;
-use crate::print;
+use crate::print::page::Page;
+use crate::print::text::{Text, data, prose};
 use crate::sessions::Here;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Serialize, serde::Deserialize)]
@@ -69,7 +72,10 @@ impl Project {
             here.env.session = Some(session.id.to_string());
         }
         let root = here.root.clone().ok_or_else(|| {
-            CliError::new("the project is not known").hint("go to its folder, or name it with --project")
+            CliError::new(both!("the project is not known", "プロジェクトがわかりません")).hint(both!(
+                "go to its folder, or name it with --project",
+                "プロジェクトのフォルダに移動するか、--project で指定してください"
+            ))
         })?;
         // As the hooks see it: a worktree of the same repository has its own flow and stock.
         let cwd = std::env::current_dir().ok().filter(|_| of.project.is_none());
@@ -109,7 +115,11 @@ impl Project {
     }
 
     pub(crate) fn read(&self) -> Result<Knowledge, CliError> {
-        read_knowledge(&self.here, &self.root)
+        read_knowledge(&self.here, &self.root, KnowledgeFiles::Notes)
+    }
+
+    pub(crate) fn read_learnings(&self) -> Result<Knowledge, CliError> {
+        read_knowledge(&self.here, &self.root, KnowledgeFiles::Learnings)
     }
 
     /// Makes the folder, but nothing outside the project.
@@ -134,7 +144,8 @@ impl Project {
     }
 
     pub(crate) fn unwritten(path: &Path, error: &std::io::Error) -> CliError {
-        CliError::new(format!("{} was not written: {error}", path.display()))
+        let path = path.display();
+        CliError::new(both!("{path} was not written: {error}", "{path} に書き込めませんでした: {error}"))
     }
 
     /// Behind all links.
@@ -153,34 +164,63 @@ impl Project {
                 let config = self.here.env.place.config();
                 let config =
                     config.map_or_else(|| "your config".to_owned(), |path| path.display().to_string());
-                CliError::new("there is no file for learnings of all projects").hint(format!(
-                    "write `global = \"~/.claude/learnings.md\"` under [knowledge] in {config}"
+                CliError::new(both!(
+                    "there is no file for learnings of all projects",
+                    "すべてのプロジェクト共通の学びのファイルが指定されていません"
+                ))
+                .hint(both!(
+                    "write `global = \"~/.claude/learnings.md\"` under [knowledge] in {config}",
+                    "{config} の [knowledge] に `global = \"~/.claude/learnings.md\"` と書いてください"
                 ))
             }),
         }
     }
 }
 
-pub(crate) fn read_knowledge(here: &Here, root: &Path) -> Result<Knowledge, CliError> {
+/// What a command cannot do without.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KnowledgeFiles {
+    Notes,
+    /// Notes that cannot be read are left out.
+    Learnings,
+}
+
+pub(crate) fn warn_left_out(why: &Bilingual) {
+    let Bilingual { en, ja } = why;
+    let mut page = Page::new();
+    page.labelled(Text::from(both!("warning", "警告")).warning(), both!("left out: {en}", "除外: {ja}"));
+    page.print_to_stderr();
+}
+
+pub(crate) fn read_knowledge(here: &Here, root: &Path, files: KnowledgeFiles) -> Result<Knowledge, CliError> {
     let folder = ContextFolder::find(root);
     if folder.is_none() && std::fs::symlink_metadata(context_folder(root)).is_ok() {
-        return Err(CliError::new(format!(
-            "{} is not a folder in this project",
-            context_folder(root).display()
+        let folder = context_folder(root);
+        let folder = folder.display();
+        return Err(CliError::new(both!(
+            "{folder} is not a folder in this project",
+            "{folder} はこのプロジェクトのフォルダではありません"
         ))
-        .hint("move it away; `tidegate progress add` makes it anew"));
+        .hint(both!(
+            "move it away; `tidegate progress add` creates it again",
+            "別の場所に移してください。`tidegate progress add` で作り直します"
+        )));
     }
     let text = |name: &str| match folder.as_ref().map(|folder| folder.text(name)) {
         Some(Known::Value(text)) => Ok(Some(text)),
         Some(Known::Broken(why)) => Err(unreadable_file(&context_folder(root).join(name), &why)),
         Some(Known::Absent) | None => Ok(None),
     };
-    let progress = text(flow::FILE)?.unwrap_or_default();
-    // A damaged archive does not stop the command: its entries can wait.
-    let archive = text(flow::ARCHIVE).unwrap_or_else(|error| {
-        print::to_stderr(&format!("warning: left out: {}", error.message()));
+    let leave_out = |error: CliError| {
+        warn_left_out(error.words());
         None
-    });
+    };
+    let progress = match text(flow::FILE) {
+        Err(error) if files == KnowledgeFiles::Learnings => leave_out(error),
+        progress => progress?,
+    };
+    // A damaged archive does not stop the command: its entries can wait.
+    let archive = text(flow::ARCHIVE).unwrap_or_else(leave_out);
     let mut stock = Vec::new();
     let mut broken = Vec::new();
     for file in StockFile::ALL {
@@ -188,27 +228,33 @@ pub(crate) fn read_knowledge(here: &Here, root: &Path) -> Result<Knowledge, CliE
         match text(file.file_name()) {
             Ok(Some(text)) => stock.push(StockText { file: of_project(file), path, text }),
             Ok(None) => {}
-            Err(error) => broken.push((path, error.message().to_owned())),
+            Err(error) => broken.push((path, error.words().clone())),
         }
     }
     if let Some(path) = global_stock(here) {
         match global_text(&path) {
             Ok(Some(text)) => stock.push(StockText { file: StockName::Global, path, text }),
             Ok(None) => {}
-            Err(why) => broken.push((path.clone(), unreadable_file(&path, &why).message().to_owned())),
+            Err(why) => broken.push((path.clone(), unreadable_file(&path, &why).words().clone())),
         }
     }
     let shown =
         folder.map(|folder| promotions::read_shown(&here.state, &folder, here.now)).unwrap_or_default();
-    Ok(Knowledge { progress, archive: archive.unwrap_or_default(), stock, broken, shown })
+    Ok(Knowledge {
+        progress: progress.unwrap_or_default(),
+        archive: archive.unwrap_or_default(),
+        stock,
+        broken,
+        shown,
+    })
 }
 
 fn unreadable_file(path: &Path, why: &str) -> CliError {
     // Some reasons begin with the file's name.
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let why = why.strip_prefix(&format!("{name}: ")).unwrap_or(why);
-    CliError::new(format!("{} cannot be read: {why}", path.display()))
-        .hint("nothing was changed; mend that file, or move it away, and try again")
+    let path = path.display();
+    CliError::new(both!("{path} cannot be read: {why}", "{path} を読めません: {why}")).hint(fix_file())
 }
 
 /// The stock of all projects, if the user's config names it.
@@ -259,7 +305,7 @@ pub(crate) struct Knowledge {
     archive: String,
     pub(crate) stock: Vec<StockText>,
     /// Stock that cannot be read, and why.
-    pub(crate) broken: Vec<(PathBuf, String)>,
+    pub(crate) broken: Vec<(PathBuf, Bilingual)>,
     shown: ShownEntries,
 }
 
@@ -297,9 +343,15 @@ pub(crate) struct Entry {
 
 impl Entry {
     /// Id, time and title in one line.
-    pub(crate) fn line(&self) -> String {
-        let at = self.at.as_deref().map(|at| format!("{}  ", at[..16].replace('T', " ")));
-        format!("{}  {}{}", shorten_id(self.id), at.unwrap_or_default(), self.what)
+    pub(crate) fn line(&self, clock: &LocalClock) -> Text {
+        let at = self.at.as_deref().and_then(Millis::from_iso).map(|at| clock.minute(at));
+        let at = at.map(|at| format!("{at}  ")).unwrap_or_default();
+        let archived = if self.file == flow::ARCHIVE {
+            Text::from(both!("  (archive)", "（アーカイブ）")).dim()
+        } else {
+            Text::default()
+        };
+        data(shorten_id(self.id)).dim() + data(format!("  {at}")).dim() + prose(&self.what) + archived
     }
 }
 
@@ -343,7 +395,9 @@ impl Knowledge {
         let mut entries = self.entries();
         entries.retain(|entry| is_named(entry.id, named));
         let ids = entries.iter().map(|entry| entry.id.to_string()).collect();
-        check_unique(named, "entry", ids, "`tidegate progress list` shows the entries with their ids")?;
+        let hint =
+            both!("`tidegate progress list` shows the ids", "IDは `tidegate progress list` で表示されます");
+        check_unique(named, &both!("note", "メモ"), ids, hint)?;
         Ok(entries.swap_remove(0))
     }
 }
@@ -351,22 +405,33 @@ impl Knowledge {
 /// Refuses an id that names nothing, or several things.
 pub(crate) fn check_unique(
     named: &str,
-    what: &str,
+    what: &Bilingual,
     mut ids: Vec<String>,
-    hint: &str,
+    hint: Bilingual,
 ) -> Result<(), CliError> {
+    let Bilingual { en, ja } = what;
     if named.len() < FEWEST_DIGITS {
-        return Err(CliError::new(format!(
-            "`{named}` is too short for an id: at least {FEWEST_DIGITS} digits"
+        return Err(CliError::new(both!(
+            "`{named}` is too short for an id: give at least {FEWEST_DIGITS} digits",
+            "`{named}` はIDとして短すぎます。{FEWEST_DIGITS}桁以上で指定してください"
         ))
         .hint(hint));
     }
     ids.dedup();
     match ids.len() {
-        0 => Err(CliError::new(format!("there is no {what} `{named}`")).hint(hint)),
+        0 => {
+            Err(CliError::new(both!("there is no {en} `{named}`", "`{named}` という{ja}はありません"))
+                .hint(hint))
+        }
         1 => Ok(()),
-        _ => Err(CliError::new(format!("`{named}` is the beginning of several ids: {}", ids.join(", ")))
-            .hint("give more of its digits")),
+        _ => {
+            let ids = ids.join(", ");
+            Err(CliError::new(both!(
+                "`{named}` is the beginning of several ids: {ids}",
+                "`{named}` で始まるIDが複数あります: {ids}"
+            ))
+            .hint(both!("give more of its digits", "もう少し長く指定してください")))
+        }
     }
 }
 
@@ -383,7 +448,15 @@ pub(crate) fn shorten_id(id: EntryId) -> String {
 pub(crate) fn required_line(name: &str, text: &str) -> Result<String, CliError> {
     let line = one_line(text);
     if line.is_empty() {
-        return Err(CliError::new(format!("{name} is empty")).hint("say it in one line"));
+        return Err(CliError::new(both!("`{name}` is empty", "`{name}` が空です"))
+            .hint(both!("say it in one line", "1行で書いてください")));
     }
     Ok(line)
+}
+
+pub(crate) fn fix_file() -> Bilingual {
+    both!(
+        "nothing was changed; repair that file or move it away, then try again",
+        "何も変更していません。ファイルを直すか別の場所に移して、やり直してください"
+    )
 }

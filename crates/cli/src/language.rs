@@ -7,17 +7,11 @@ use tidegate_hook::environment::Environment;
 use tidegate_state::config::{self, Sources};
 
 use crate::approval::is_by_agent;
-use crate::bilingual::Bilingual;
 
 static IS_JAPANESE: AtomicBool = AtomicBool::new(false);
 
 pub(crate) fn current() -> Lang {
     if IS_JAPANESE.load(Ordering::Relaxed) { Lang::Ja } else { Lang::En }
-}
-
-/// For texts that leave the process on another way than a page.
-pub(crate) fn in_current(texts: &[Bilingual]) -> Vec<String> {
-    texts.iter().map(|text| text.get(current()).to_owned()).collect()
 }
 
 /// Before the project is known: for the help and for errors on the way to it.

@@ -18,6 +18,11 @@ impl LocalClock {
         LocalClock { zone: if zone.is_unknown() { TimeZone::UTC } else { zone }, now }
     }
 
+    #[cfg(test)]
+    pub(crate) fn utc(now: Millis) -> LocalClock {
+        LocalClock { zone: TimeZone::UTC, now }
+    }
+
     fn at(&self, time: Millis) -> Option<Zoned> {
         let time = Timestamp::from_millisecond(i64::try_from(time.0).ok()?).ok()?;
         Some(time.to_zoned(self.zone.clone()))

@@ -23,7 +23,9 @@ use tidegate_state::place::StateDir;
 use tidegate_state::session::{bridge, marks};
 use tidegate_state::{clock, config};
 
+use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
+use crate::host::claude_code::settings_file::has_our_hooks;
 use crate::language;
 use crate::project_root;
 
@@ -40,8 +42,14 @@ impl Here {
     pub(crate) fn find() -> Result<Here, CliError> {
         let env = Environment::of_process();
         let state = StateDir::open(&env.place).map_err(|why| {
-            CliError::new(format!("the state directory cannot be used: {why}"))
-                .hint("set TIDEGATE_STATE_DIR to a folder of your own")
+            CliError::new(both!(
+                "the state directory cannot be used: {why}",
+                "状態を保存するフォルダを使えません: {why}"
+            ))
+            .hint(both!(
+                "set TIDEGATE_STATE_DIR to a folder of your own",
+                "TIDEGATE_STATE_DIR に自分のフォルダを指定してください"
+            ))
         })?;
         let mut here = Here { env, config: Config::default(), state, now: clock::now(), root: None };
         here.root = here.find_root();
@@ -88,10 +96,7 @@ impl Here {
     /// The named one, else the environment's, else the project's newest.
     pub(crate) fn session(&self, named: Option<&str>) -> Result<Session, CliError> {
         if let Some(id) = named.or(self.env.session.as_deref()) {
-            let id = SessionId::parse(id).map_err(|step| {
-                CliError::new(step)
-                    .hint("`tidegate status` without --session shows the newest one of this project")
-            })?;
+            let id = SessionId::parse(id).map_err(|step| CliError::new(step).hint(without_session()))?;
             return self.open(id);
         }
         let mut all = self.all();
@@ -100,26 +105,28 @@ impl Here {
             .position(|session| session.marks.session.root.as_deref().map(Path::new) == self.root.as_deref());
         match here {
             Some(newest) => Ok(all.swap_remove(newest)),
-            None if all.is_empty() => Err(CliError::new("no session has been seen yet").hint(
-                "`tidegate init --project .` installs the hooks; then start the client in this project",
-            )),
+            None if all.is_empty() => Err(CliError::new(both!(
+                "no session has been seen yet",
+                "セッションはまだ一度も見つかっていません"
+            ))
+            .hint(how_to_begin(self))),
             None => {
-                let listed: Vec<String> = all
-                    .iter()
-                    .take(5)
-                    .map(|session| {
-                        format!(
-                            "{} in {}",
-                            session.id,
-                            session.marks.session.root.as_deref().unwrap_or("an unknown project")
-                        )
-                    })
-                    .collect();
-                Err(CliError::new(format!(
-                    "no session has been seen in this project; elsewhere:\n  {}",
-                    listed.join("\n  ")
+                let unknown = both!("an unknown project", "不明なプロジェクト");
+                let line = |session: &Session| {
+                    let id = &session.id;
+                    match session.marks.session.root.as_deref() {
+                        Some(root) => both!("{id} in {root}", "{id}（{root}）"),
+                        None => both!("{id} in {en}", "{id}（{ja}）", en = unknown.en, ja = unknown.ja),
+                    }
+                };
+                let (en, ja): (Vec<String>, Vec<String>) =
+                    all.iter().take(5).map(line).map(|line| (line.en, line.ja)).unzip();
+                let (en, ja) = (en.join("\n  "), ja.join("\n  "));
+                Err(CliError::new(both!(
+                    "no session has been seen in this project; elsewhere:\n  {en}",
+                    "このプロジェクトのセッションはまだありません。ほかのプロジェクト:\n  {ja}"
                 ))
-                .hint("name one with --session"))
+                .hint(both!("name one with --session", "--session で指定してください")))
             }
         }
     }
@@ -136,11 +143,15 @@ impl Here {
     fn open(&self, id: SessionId) -> Result<Session, CliError> {
         match marks::read(&self.state.session(&id)) {
             Known::Value(marks) => Ok(Session { id, marks }),
-            Known::Absent => Err(CliError::new(format!("session {id} has not been seen"))
-                .hint("`tidegate status` without --session shows the newest one of this project")),
-            Known::Broken(why) => {
-                Err(CliError::new(format!("the marks of session {id} cannot be read: {why}")))
-            }
+            Known::Absent => Err(CliError::new(both!(
+                "session {id} has not been seen",
+                "セッション {id} は見つかりません"
+            ))
+            .hint(without_session())),
+            Known::Broken(why) => Err(CliError::new(both!(
+                "the marks of session {id} cannot be read: {why}",
+                "セッション {id} の記録を読めません: {why}"
+            ))),
         }
     }
 
@@ -198,4 +209,26 @@ impl Here {
 pub(crate) struct Session {
     pub(crate) id: SessionId,
     pub(crate) marks: Marks,
+}
+
+fn without_session() -> Bilingual {
+    both!(
+        "`tidegate status` without --session shows the newest one of this project",
+        "`tidegate status` を --session なしで実行すると、このプロジェクトの最新のセッションを表示します"
+    )
+}
+
+/// Somebody who has installed it already needs another hint.
+fn how_to_begin(here: &Here) -> Bilingual {
+    if has_our_hooks(here.root.as_deref(), here.env.place.host().as_deref()) {
+        both!(
+            "Tidegate is installed here: start `claude` in this project and send a prompt",
+            "Tidegateはインストール済みです。このプロジェクトで `claude` を起動し、プロンプトを送ってください"
+        )
+    } else {
+        both!(
+            "`tidegate init` installs the hooks; then start `claude` in this project",
+            "`tidegate init` でフックをインストールし、このプロジェクトで `claude` を起動してください"
+        )
+    }
 }

@@ -10,7 +10,10 @@ use tidegate_core::settings::value;
 use tidegate_core::settings::value::key_text;
 
 use super::Outcome;
+use crate::bilingual::both;
 use crate::print;
+use crate::print::page::Page;
+use crate::print::text::{Text, data};
 use crate::sessions::Here;
 
 #[derive(Debug, clap::Subcommand)]
@@ -69,23 +72,43 @@ fn show_values(args: &ConfigShow) -> Outcome {
     } else {
         as_toml(&here, args.origin);
     }
-    for problem in &here.config.problems {
-        print::to_stderr(&format!("warning: {problem}"));
-    }
+    warn_of_problems(&here.config.problems);
+    let mut page = Page::new();
     for name in &here.config.former_names {
-        print::to_stderr(&format!("hint: {name}"));
+        page.labelled(Text::from(both!("hint", "ヒント")).good(), data(name));
     }
     for waiting in &here.config.waiting {
-        let what = format!("{}: `{}`", waiting.assignment.origin, waiting.assignment.path());
-        print::to_stderr(&if waiting.never {
-            format!("note: {what} counts only in your own config file")
-        } else if waiting.in_part {
-            format!("note: {what} only adds to the list; what it leaves out waits for `tidegate trust`")
-        } else {
-            format!("note: {what} waits for `tidegate trust`")
-        });
+        let (origin, key) = (&waiting.assignment.origin, waiting.assignment.path());
+        page.labelled(
+            both!("note", "注意"),
+            if waiting.never {
+                both!(
+                    "{origin}: `{key}` counts only in your own config file",
+                    "{origin}: `{key}` は自分の設定ファイルでだけ有効です"
+                )
+            } else if waiting.in_part {
+                both!(
+                    "{origin}: `{key}` only adds to the list; the rest of it waits for `tidegate trust`",
+                    "{origin}: `{key}` は一覧への追加だけが有効です。残りは `tidegate trust` を待っています"
+                )
+            } else {
+                both!(
+                    "{origin}: `{key}` waits for `tidegate trust`",
+                    "{origin}: `{key}` は `tidegate trust` を待っています"
+                )
+            },
+        );
     }
+    page.print_to_stderr();
     Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn warn_of_problems(problems: &[String]) {
+    let mut page = Page::new();
+    for problem in problems {
+        page.labelled(Text::from(both!("warning", "警告")).warning(), data(problem));
+    }
+    page.print_to_stderr();
 }
 
 fn as_toml(here: &Here, origin: bool) {

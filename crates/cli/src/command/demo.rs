@@ -16,6 +16,7 @@ use tidegate_state::{clock, journal};
 use super::Outcome;
 use crate::error::CliError;
 use crate::host::claude_code::transcript;
+use crate::local_time::LocalClock;
 use crate::print;
 
 #[derive(Debug, clap::Args)]
@@ -38,9 +39,8 @@ pub(crate) fn run() -> Outcome {
     print::line(&format!("  {}", demo.status_line(131_000)?));
     print::line("\nWhy the last warning was given (tidegate explain):");
     if let Some(record) = &demo.last_said {
-        for line in super::explain::explain_record(record) {
-            print::line(&format!("  {line}"));
-        }
+        let clock = LocalClock::of_system(tidegate_state::clock::now());
+        super::explain::explain_page(record, &clock).print();
     }
     print::line(&format!(
         "\nAll of it: {} events in {} ms of hook time, nothing installed, nothing left behind.",
@@ -237,7 +237,7 @@ impl Demo {
             print::line(&format!("{indent}{whom} <- {}", text.trim_end().replace('\n', &below)));
         };
         for done in super::explain::list_deeds(&record.did) {
-            print::line(&format!("{indent}{done}"));
+            print::line(&format!("{indent}{}", done.en));
         }
         if code == 2 {
             print::line(&format!("{indent}exit 2: the gate stays closed"));

@@ -2,16 +2,23 @@
 
 use std::process::ExitCode;
 
+use tidegate_core::feature::activity::classifier::Phase;
 use tidegate_core::feature::verdict::Asks;
 use tidegate_core::host::Host;
 use tidegate_core::host::person::Person;
-use tidegate_core::pipeline::record::{BackendCall, Deeds, Record, SwitchedPolicy};
+use tidegate_core::pipeline::record::{BackendCall, Deeds, Record, SwitchedPolicy, VerdictRecord};
+use tidegate_core::time::Millis;
 use tidegate_state::journal;
 
 use super::Outcome;
 use super::meter::describe_reading;
+use super::record_words::{headline, subject};
+use crate::bilingual::{Bilingual, both, count_en};
 use crate::error::CliError;
+use crate::local_time::LocalClock;
 use crate::print;
+use crate::print::page::Page;
+use crate::print::text::{Text, data};
 use crate::sessions::Here;
 
 #[derive(Debug, clap::Args)]
@@ -36,10 +43,8 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let record = find_record(&here, args)?;
     if args.json {
         print::json(&record);
-        return Ok(ExitCode::SUCCESS);
-    }
-    for line in explain_record(&record) {
-        print::line(&line);
+    } else {
+        explain_page(&record, &LocalClock::of_system(here.now)).print();
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -67,84 +72,143 @@ fn find_among(here: &Here, args: &Args, is_shown: fn(&Record) -> bool) -> Result
             return Ok(record);
         }
     }
-    Err(if args.record == "last" {
-        CliError::new("no record of this project in which something was said or decided")
-            .hint("--all looks in every project; `tidegate journal` lists the records")
+    let id = &args.record;
+    Err(if id == "last" {
+        CliError::new(both!(
+            "Tidegate has not said or blocked anything in this project yet",
+            "このプロジェクトでは、Tidegateはまだ何も伝えたり止めたりしていません"
+        ))
+        .hint(both!(
+            "--all looks in every project; `tidegate log` shows what happened",
+            "--all ですべてのプロジェクトを探します。`tidegate log` で出来事を表示します"
+        ))
     } else {
-        CliError::new(format!("no record `{}`", args.record))
-            .hint("`tidegate journal` lists the records with their ids")
+        CliError::new(both!("there is no record `{id}`", "`{id}` という記録はありません")).hint(both!(
+            "`tidegate log --verbose` shows the ids",
+            "IDは `tidegate log --verbose` で表示されます"
+        ))
     })
 }
 
-fn list_asks(asks: &Asks) -> Vec<String> {
+/// Actions that would have satisfied a policy.
+fn list_asks(asks: &Asks) -> Vec<Bilingual> {
+    let load = |skill: &String| both!("load the skill {skill}", "スキル {skill} を読み込む");
     let mut wanted = Vec::new();
     if !asks.skills.is_empty() {
-        wanted.push(format!("invoking {}", asks.skills.join(" and ")));
+        let (en, ja) = (asks.skills.join(" and "), asks.skills.join("、"));
+        wanted.push(both!("load the skill {en}", "スキル {ja} を読み込む"));
     }
-    wanted.extend(asks.any_skill.iter().map(|skill| format!("invoking {skill}")));
-    wanted.extend(asks.any_file.iter().map(|file| format!("reading {file}")));
-    wanted.extend(asks.verified.then(|| "verifying the work".to_owned()));
-    let said = |stage: &String| {
-        format!("saying that stage {stage} is done (`tidegate cycle done`) or cannot be (`fail`)")
-    };
-    wanted.extend(asks.stage.as_ref().map(said));
+    wanted.extend(asks.any_skill.iter().map(load));
+    wanted.extend(asks.any_file.iter().map(|file| both!("read {file}", "{file} を読む")));
+    if asks.verified {
+        wanted.push(both!("run a check that passes", "確認を実行して通す"));
+    }
+    if asks.compound {
+        wanted.push(both!("review the progress notes with `/compound`", "`/compound` で作業メモを整理する"));
+    }
+    if asks.entry {
+        wanted.push(both!("write a progress note", "作業メモを書く"));
+    }
+    if let Some(gate) = asks.gate {
+        wanted.push(both!(
+            "complete checkpoint {gate} (`tidegate workflow check {gate}`)",
+            "チェックポイント{gate}を満たす（`tidegate workflow check {gate}`）"
+        ));
+    }
+    if asks.compacted {
+        wanted.push(both!("compact the conversation with `/compact`", "`/compact` で会話を圧縮する"));
+    }
+    if let Some(stage) = &asks.stage {
+        wanted.push(both!(
+            "mark stage {stage} as done (`tidegate cycle done`) or failed (`tidegate cycle fail`)",
+            "ステージ {stage} を完了（`tidegate cycle done`）か失敗（`tidegate cycle fail`）にする"
+        ));
+    }
+    if asks.tag {
+        wanted.push(both!("add the topic's tag to the answer", "回答にトピックのタグを付ける"));
+    }
+    if let Some(topic) = asks.topic {
+        wanted.push(both!("record the decision of topic {topic}", "トピック{topic}の決定を書き留める"));
+    }
     wanted
 }
 
 /// Deeds that settle earlier interruptions.
-pub(super) fn list_deeds(did: &Deeds) -> impl Iterator<Item = String> {
-    let hidden =
-        did.hidden.as_ref().map(|line| format!("a check verified nothing, its status is hidden: {line}"));
-    let off =
-        did.switched_off.as_ref().map(|off| format!("a policy was switched off: {}", describe_switch(off)));
-    let stage =
-        did.stage.as_ref().map(|stage| format!("somebody said that a stage is done, or cannot be: {stage}"));
-    let up: Vec<String> = did.stepped_up.iter().map(describe_switch).collect();
-    let up = (!up.is_empty()).then(|| format!("a policy was let block again: {}", up.join(", ")));
-    let lists = [
-        ("a skill was invoked", &did.skills),
-        ("code was edited", &did.edited),
-        ("code was written through the shell", &did.edited_by_shell),
-        ("a file was read", &did.read),
-        ("the work was verified", &did.verified),
-        ("checks succeeded, and are not enough", &did.checked),
-        ("checks run in the background", &did.launched),
-    ];
-    lists
-        .into_iter()
-        .filter(|(_, list)| !list.is_empty())
-        .map(|(what, list)| format!("{what}: {}", list.join(", ")))
-        .chain(hidden)
-        .chain(stage)
-        .chain(off)
-        .chain(up)
-}
-
-fn describe_switch(what: &SwitchedPolicy) -> String {
-    let place = match (&what.session, &what.project) {
-        (Some(session), _) => format!("in session {session}"),
-        (None, Some(project)) => format!("in {project}"),
-        (None, None) => "in every project".to_owned(),
+pub(super) fn list_deeds(did: &Deeds) -> Vec<Bilingual> {
+    let mut deeds = Vec::new();
+    let mut add = |list: &[String], word: fn(String) -> Bilingual| {
+        if !list.is_empty() {
+            deeds.push(word(list.join(", ")));
+        }
     };
-    format!("{} {place}", what.policy)
+    add(&did.skills, |list| both!("a skill was loaded: {list}", "スキルを読み込みました: {list}"));
+    add(&did.edited, |list| both!("code was edited: {list}", "コードを編集しました: {list}"));
+    add(&did.edited_by_shell, |list| {
+        both!("a command wrote to files: {list}", "コマンドがファイルに書き込みました: {list}")
+    });
+    add(&did.read, |list| both!("a file was read: {list}", "ファイルを読みました: {list}"));
+    add(&did.verified, |list| both!("a check passed: {list}", "確認が通りました: {list}"));
+    add(&did.checked, |list| {
+        both!("a check passed, but is not enough: {list}", "確認が通りましたが、まだ足りません: {list}")
+    });
+    add(&did.launched, |list| {
+        both!("a check runs in the background: {list}", "裏で確認を実行中です: {list}")
+    });
+    deeds.extend(did.hidden.as_ref().map(|line| {
+        both!(
+            "a check did not count, because its exit status is hidden: `{line}`",
+            "終了ステータスが隠れているため、確認として数えられませんでした: `{line}`"
+        )
+    }));
+    deeds.extend(did.stage.as_ref().map(|stage| {
+        both!("a stage was marked as done or failed: {stage}", "ステージを完了または失敗にしました: {stage}")
+    }));
+    deeds.extend(did.switched_off.as_ref().map(|off| {
+        let (policy, Bilingual { en, ja }) = (&off.policy, describe_place(off));
+        both!("{policy} was switched off {en}", "{ja}{policy}をオフにしました")
+    }));
+    deeds.extend(did.stepped_up.iter().map(|up| {
+        let (policy, Bilingual { en, ja }) = (&up.policy, describe_place(up));
+        both!("{policy} blocks again {en}", "{ja}{policy}が再び止めるようになりました")
+    }));
+    deeds
 }
 
-fn describe_call(call: &BackendCall) -> String {
-    let came = match call.phase {
-        Some(phase) => format!("it named the phase `{}`", phase.name()),
-        None => format!("it named no phase: {}", call.outcome.name()),
+fn describe_place(what: &SwitchedPolicy) -> Bilingual {
+    match (&what.session, &what.project) {
+        (Some(session), _) => both!("in session {session}", "セッション {session} で"),
+        (None, Some(project)) => both!("in {project}", "{project} で"),
+        (None, None) => both!("in every project", "すべてのプロジェクトで"),
+    }
+}
+
+fn describe_call(call: &BackendCall) -> Bilingual {
+    let BackendCall { backend, model, ms, .. } = call;
+    let answer = match call.phase.map(Phase::name) {
+        Some(phase) => both!("It answered `{phase}`", "回答は `{phase}` でした"),
+        None => {
+            let outcome = call.outcome.name();
+            both!("It gave no answer: {outcome}", "回答はありませんでした: {outcome}")
+        }
     };
     let why = call.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
     let tokens = match (call.input_tokens, call.output_tokens) {
-        (None, None) => String::new(),
+        (None, None) => Bilingual::default(),
         (input, output) => {
-            format!(", {} tokens in and {} out", input.unwrap_or_default(), output.unwrap_or_default())
+            let (input, output) = (input.unwrap_or_default(), output.unwrap_or_default());
+            both!(", {input} tokens in and {output} out", "、入力{input}・出力{output}トークン")
         }
     };
-    format!(
-        "  the backend `{}` was to be asked about a prompt, with {}; {came}{why}, after {} ms{tokens}",
-        call.backend, call.model, call.ms
-    )
+    Bilingual {
+        en: format!(
+            "Tidegate asked {model} ({backend}) which kind of work a prompt asks for. {}{why}, after {ms} ms{}.",
+            answer.en, tokens.en
+        ),
+        ja: format!(
+            "Tidegateは、プロンプトの作業の種類を {model}（{backend}）に尋ねました。{}{why}（{ms}ミリ秒{}）。",
+            answer.ja, tokens.ja
+        ),
+    }
 }
 
 /// Nothing said, nothing refused, nothing failed.
@@ -155,101 +219,170 @@ fn is_quiet(record: &Record) -> bool {
         && record.said.user.is_none()
 }
 
-pub(crate) fn explain_record(record: &Record) -> Vec<String> {
-    let mut lines = vec![format!("{}  {} at {}", record.id, record.event, record.at)];
-    let mut fact = |name: &str, value: Option<&str>| {
-        if let Some(value) = value {
-            lines.push(format!("  {name:<9} {value}"));
-        }
-    };
-    fact("session", record.session.as_deref());
-    fact("project", record.project.as_deref());
-    fact("tool", record.tool.as_deref());
-    fact("cause", record.cause.as_deref());
-    fact("subagent", record.agent.as_deref());
-    let is_foreign = record.ruling == "foreign";
-    fact("host", is_foreign.then_some(record.host.as_str()));
-    match record.person {
-        Person::Absent => fact("person", Some("absent: the run is unattended")),
-        Person::Unknown if is_foreign => fact("person", Some("unknown: this host does not say")),
-        Person::Unknown | Person::There => {}
-    }
-    if let Some(meter) = &record.meter {
-        lines.extend(
-            describe_reading(meter)
-                .into_iter()
-                .map(|line| format!("  {}", line.replacen("context:", "context  ", 1))),
-        );
-    }
-    lines.push(match &record.failure {
-        Some(failure) => format!(
-            "ruling: could not check ({}: {}), {}",
-            failure.class,
-            failure.step,
-            if failure.closed { "so the gate stayed closed" } else { "so nothing was said" }
-        ),
-        None => format!("ruling: {}", record.ruling),
+/// The outcome first, then why, then every text once, then the facts.
+pub(super) fn explain_page(record: &Record, clock: &LocalClock) -> Page {
+    let mut page = Page::new();
+    let event = &record.event;
+    let outcome = headline(record).unwrap_or_else(|| {
+        let Bilingual { en, ja } = subject(record);
+        both!("Tidegate let {en} pass without a word", "Tidegateは{ja}を何も言わずに通しました").into()
     });
-    for verdict in &record.verdicts {
-        let shadow = if verdict.shadow { ", only recorded (shadow)" } else { "" };
-        let because =
-            if verdict.because.is_empty() { String::new() } else { format!(": {}", verdict.because) };
-        lines
-            .push(format!("  {} says {}{because}{shadow} ({} µs)", verdict.policy, verdict.call, verdict.us));
-        for (label, text) in [
-            ("reason", &verdict.reason),
-            ("to the model", &verdict.says.model),
-            ("to you", &verdict.says.user),
-        ] {
-            if let Some(text) = text {
-                lines.push(format!("    {label}: {}", text.replace('\n', "\n      ")));
-            }
-        }
-        let wanted = list_asks(&verdict.asks);
-        if !wanted.is_empty() {
-            lines.push(format!("    satisfied by: {}", wanted.join(", or ")));
-        }
-    }
-    lines.extend(list_deeds(&record.did).map(|done| format!("  here {done}")));
+    page.paragraph(outcome.strong());
+    let at = Millis::from_iso(&record.at).map_or_else(|| record.at.clone(), |at| clock.exact(at));
+    page.paragraph(data(format!("{at}  {event}  {}", record.id)).dim());
+    add_outcome(&mut page, record);
+    add_texts(&mut page, record);
+    add_policies(&mut page, record);
+    add_facts(&mut page, record);
+    page
+}
+
+fn add_outcome(page: &mut Page, record: &Record) {
     if let Some(call) = &record.backend {
-        lines.push(describe_call(call));
-        return lines;
+        page.gap();
+        page.paragraph(describe_call(call));
     }
-    if is_foreign {
-        lines.push(format!(
-            "  {} called: Tidegate records its calls and checks nothing there",
-            Host::title(&record.host)
-        ));
-        return lines;
+    if let Some(failure) = &record.failure {
+        page.heading(both!("Why", "理由"));
+        let (class, step) = (&failure.class, &failure.step);
+        page.item(both!("this step failed: {step} ({class})", "失敗した手順: {step}（{class}）"));
+        page.item(if failure.closed {
+            both!(
+                "a check that cannot be made blocks: `tidegate doctor` looks for the cause",
+                "確認できないときはブロックします。原因は `tidegate doctor` で調べられます"
+            )
+        } else {
+            both!("Tidegate stayed silent", "Tidegateは何も言いませんでした")
+        });
     }
-    if record.ruling == "not-client" {
-        lines.push(
-            "  the session's client did not call: nothing was changed, and a gate answered as always"
-                .to_owned(),
-        );
-        return lines;
+    let decided: Vec<&VerdictRecord> =
+        record.verdicts.iter().filter(|verdict| !verdict.shadow && verdict.call == record.ruling).collect();
+    if record.ruling == "pass" || decided.is_empty() {
+        return;
     }
-    let of_hook = !matches!(record.ruling.as_str(), "unguarded" | "command");
-    if record.verdicts.is_empty() && record.failure.is_none() && of_hook {
-        lines.push("  no policy took part in this event".to_owned());
+    page.heading(both!("Why", "理由"));
+    for verdict in &decided {
+        let VerdictRecord { policy, because, .. } = verdict;
+        page.item(Bilingual::data(format!("{policy}: {because}")));
     }
-    for (by, off) in [("TIDEGATE_OFF", &record.off), ("`tidegate off`", &record.off_by_command)] {
-        if !off.is_empty() {
-            lines.push(format!("  switched off by {by}: {}", off.join(", ")));
+    let wanted: Vec<Bilingual> = decided.iter().flat_map(|verdict| list_asks(&verdict.asks)).collect();
+    if !wanted.is_empty() {
+        page.heading(both!("To get past it", "先に進むには"));
+        wanted.into_iter().for_each(|ask| page.item(ask));
+        for VerdictRecord { policy, .. } in &decided {
+            page.item(both!(
+                "or switch the policy off: `tidegate off {policy} --for 1h`",
+                "または、ポリシーをオフにする: `tidegate off {policy} --for 1h`"
+            ));
         }
     }
-    for (label, text) in [("the model was told", &record.said.model), ("you were told", &record.said.user)] {
+}
+
+/// Texts as they were given, each once.
+fn add_texts(page: &mut Page, record: &Record) {
+    let texts = [
+        (both!("Tidegate told you", "あなたへのメッセージ"), &record.said.user),
+        (both!("Tidegate told Claude", "Claudeへのメッセージ"), &record.said.model),
+    ];
+    for (whom, text) in texts {
         if let Some(text) = text {
-            lines.push(format!("{label}: {}", text.replace('\n', "\n  ")));
+            page.heading(whom);
+            page.indented(|page| page.paragraph(data(text.trim_end())));
         }
     }
     if record.said.dropped > 0 {
-        lines.push(format!("left out for length: {}", record.said.dropped));
+        let dropped = record.said.dropped;
+        page.paragraph(both!("left out for length: {dropped}", "長さの都合で省いた文: {dropped}件"));
     }
-    lines.push(format!(
-        "cost: {} bytes (about {} tokens), {} extra turns, {} µs",
-        record.cost.bytes, record.cost.tokens, record.cost.turns, record.cost.us
-    ));
-    lines.extend(record.config.iter().map(|problem| format!("config: {problem}")));
-    lines
+}
+
+/// Every policy that took part, with texts that were not given.
+fn add_policies(page: &mut Page, record: &Record) {
+    if record.verdicts.is_empty() {
+        return;
+    }
+    page.heading(both!("Policies that took part", "関わったポリシー"));
+    let is_given = |text: &str| {
+        [&record.said.user, &record.said.model].into_iter().flatten().any(|said| said.contains(text))
+    };
+    let rows = record.verdicts.iter().map(|verdict| {
+        let mut text = describe_verdict(verdict);
+        if !verdict.because.is_empty() {
+            text = text + data(format!(": {}", verdict.because));
+        }
+        let would = [
+            (both!("would have told Claude", "Claudeに伝えるはずだった文"), &verdict.reason),
+            (both!("would have told Claude", "Claudeに伝えるはずだった文"), &verdict.says.model),
+            (both!("would have told you", "あなたに伝えるはずだった文"), &verdict.says.user),
+        ];
+        for (label, said) in would {
+            if let Some(said) = said.as_deref().map(str::trim).filter(|said| !is_given(said)) {
+                text = text + data("\n") + label + data(format!(": {said}")).dim();
+            }
+        }
+        (data(&verdict.policy).strong(), text)
+    });
+    page.pairs(rows);
+}
+
+fn describe_verdict(verdict: &VerdictRecord) -> Text {
+    let says = verdict.says.model.is_some() || verdict.says.user.is_some();
+    let text = Text::from(match verdict.call.as_str() {
+        "pass" if says => both!("message only", "メッセージのみ"),
+        "pass" => both!("no objection", "問題なし"),
+        "ask" => both!("asks you", "あなたに確認"),
+        _ => both!("blocks", "ブロック"),
+    });
+    let text = match verdict.call.as_str() {
+        "pass" => text.dim(),
+        _ => text.warning(),
+    };
+    if verdict.shadow { text + Text::from(both!(", log-only", "（記録のみ）")).dim() } else { text }
+}
+
+fn add_facts(page: &mut Page, record: &Record) {
+    page.heading(both!("Facts", "事実"));
+    let mut rows: Vec<(Text, Text)> = Vec::new();
+    let mut fact =
+        |key: Bilingual, value: Option<Text>| rows.extend(value.map(|value| (Text::from(key), value)));
+    fact(both!("session", "セッション"), record.session.as_ref().map(data));
+    fact(both!("project", "プロジェクト"), record.project.as_ref().map(data));
+    fact(both!("tool", "ツール"), record.tool.as_ref().map(data));
+    fact(both!("cause", "きっかけ"), record.cause.as_ref().map(data));
+    fact(both!("subagent", "サブエージェント"), record.agent.as_ref().map(data));
+    let is_foreign = record.ruling == "foreign";
+    fact(both!("agent", "エージェント"), is_foreign.then(|| data(Host::title(&record.host))));
+    fact(
+        both!("person", "人"),
+        (record.person == Person::Absent)
+            .then(|| both!("absent: the run is unattended", "いません（無人の実行です）").into()),
+    );
+    fact(both!("context", "コンテキスト"), record.meter.as_ref().map(describe_reading));
+    for (by, off) in [("TIDEGATE_OFF", &record.off), ("tidegate off", &record.off_by_command)] {
+        let list = off.join(", ");
+        fact(
+            both!("switched off", "オフ"),
+            (!off.is_empty()).then(|| both!("{list} (by `{by}`)", "{list}（`{by}` による）").into()),
+        );
+    }
+    for problem in &record.config {
+        fact(both!("config", "設定"), Some(data(problem)));
+    }
+    for done in list_deeds(&record.did) {
+        fact(both!("happened", "起きたこと"), Some(done.into()));
+    }
+    if record.cost.us > 0 {
+        fact(both!("cost", "コスト"), Some(describe_cost(record).into()));
+    }
+    page.pairs(rows);
+}
+
+fn describe_cost(record: &Record) -> Bilingual {
+    let (tokens, turns) = (record.cost.tokens, record.cost.turns);
+    let (tokens_en, turns_en) = (count_en(tokens, "token"), count_en(turns as usize, "extra turn"));
+    let ms = record.cost.us as f64 / 1000.0;
+    both!(
+        "about {tokens_en} of context, {turns_en}, {ms:.1} ms",
+        "コンテキスト約{tokens}トークン、追加{turns}ターン、{ms:.1}ミリ秒"
+    )
 }

@@ -15,9 +15,11 @@ use tidegate_state::feature::workflow;
 use super::Outcome;
 use crate::approval::{self, consent_to_tighten};
 use crate::args::ProjectArgs;
+use crate::bilingual::both;
 use crate::error::CliError;
-use crate::knowledge::Project;
+use crate::knowledge::{Project, fix_file};
 use crate::print;
+use crate::print::page::Page;
 use crate::sessions::Session;
 
 #[derive(Debug, clap::Args)]
@@ -79,10 +81,14 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let work = standing.and_then(WorkflowStanding::steps).into_iter().collect();
     let found = handoff::collect(&here.state, &project.root, &here.config, of, work, here.now);
     if found.is_empty() {
-        return Err(CliError::new(
-            "there is nothing to hand off: no plan, no entry, no cycle, no workflow, no edit that was seen",
-        )
-        .hint("`tidegate progress add` writes down what was done and what comes next"));
+        return Err(CliError::new(both!(
+            "there is nothing to hand off: no plan, note, cycle, workflow or edit was seen",
+            "引き継ぐものがありません（計画、メモ、サイクル、ワークフロー、編集のどれも見つかりません）"
+        ))
+        .hint(both!(
+            "`tidegate progress add` writes down a finished step and the next one",
+            "`tidegate progress add` で、終えたことと次にすることを書けます"
+        )));
     }
     let mut shown =
         ShownHandoff { file, project: project.root.clone(), at: found.at.iso(), kept: None, text: None };
@@ -99,10 +105,8 @@ pub(crate) fn run(args: &Args) -> Outcome {
     // At a terminal there is no session to attribute it to, so the next one is told of it like any other.
     let by = session.as_ref().map(|session| &session.id);
     let by = by.filter(|id| here.env.agent && project.session.as_ref() == Some(id));
-    let written = handoff::write(&here.state, &project.root, &found, by).map_err(|error| {
-        Project::unwritten(&shown.file, &error)
-            .hint("nothing was changed; move that file away, and try again")
-    })?;
+    let written = handoff::write(&here.state, &project.root, &found, by)
+        .map_err(|error| Project::unwritten(&shown.file, &error).hint(fix_file()))?;
     approval::record_command(
         here,
         "handoff",
@@ -114,9 +118,19 @@ pub(crate) fn run(args: &Args) -> Outcome {
         print::json(&shown);
         return Ok(ExitCode::SUCCESS);
     }
-    print::line(&format!("the handoff was written to {}", shown.file.display()));
+    let mut page = Page::new();
+    let file = shown.file.display();
+    page.paragraph(both!(
+        "Wrote the handoff to {file}. Tidegate tells the next session here about it.",
+        "引き継ぎを {file} に書きました。次のセッションに伝えます。"
+    ));
     if let Some(kept) = &shown.kept {
-        print::line(&format!("what stood there was not ours; it is kept in {}", kept.display()));
+        let kept = kept.display();
+        page.paragraph(both!(
+            "The file had changes of yours: they are kept in {kept}.",
+            "ファイルにあったあなたの変更は {kept} に残しました。"
+        ));
     }
+    page.print();
     Ok(ExitCode::SUCCESS)
 }

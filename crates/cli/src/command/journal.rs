@@ -5,7 +5,7 @@ use std::time::Duration;
 use tidegate_core::text::cut::cut_to;
 
 use tidegate_core::feature::activity::classifier::Phase;
-use tidegate_core::feature::former_names::current_policy;
+use tidegate_core::feature::config::former_names::current_policy;
 use tidegate_core::host::Host;
 use tidegate_core::pipeline::record::{BackendCall, Record};
 use tidegate_state::clock;

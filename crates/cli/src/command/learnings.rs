@@ -11,8 +11,11 @@ use tidegate_core::feature::knowledge::stock::{Confidence, Stock};
 use super::Outcome;
 use super::compound::describe_confirmations;
 use crate::args::ProjectArgs;
+use crate::bilingual::{Bilingual, both, count_en};
 use crate::knowledge::{Knowledge, Project, shorten_id};
-use crate::print::{self, format_count};
+use crate::print;
+use crate::print::page::Page;
+use crate::print::text::{Text, data, prose};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -105,17 +108,19 @@ struct Malformed {
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let project = Project::find(&args.of)?;
-    let report = build_report(&project, &project.read()?);
+    let report = build_report(&project, &project.read_learnings()?);
     let checks = args.r#do == LearningsDo::Check;
     let code = if checks && !report.malformed.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS };
     if args.of.json {
         print::json(&report);
         return Ok(code);
     }
+    let mut page = Page::new();
     if !checks {
-        report.list(&project);
+        report.list(&mut page, &project);
     }
-    report.check(checks);
+    report.check(&mut page, checks);
+    page.print();
     Ok(code)
 }
 
@@ -158,7 +163,7 @@ fn build_report(project: &Project, knowledge: &Knowledge) -> LearningsReport {
     malformed.extend(broken.map(|(path, why)| Malformed {
         path: path.clone(),
         line: None,
-        what: why.clone(),
+        what: why.en.clone(),
     }));
     compared.truncate(MOST_COMPARED);
     let mut duplicates = Vec::new();
@@ -176,52 +181,71 @@ fn build_report(project: &Project, knowledge: &Knowledge) -> LearningsReport {
 }
 
 impl LearningsReport {
-    fn list(&self, project: &Project) {
+    fn list(&self, page: &mut Page, project: &Project) {
         if self.files.is_empty() {
-            print::line(&format!("there are no learnings in {}", project.folder().display()));
+            let folder = project.folder();
+            let folder = folder.display();
+            page.paragraph(both!(
+                "There are no learnings in {folder} yet. `/compound` in a session saves the first.",
+                "{folder} にはまだ学びがありません。セッションの `/compound` で保存できます。"
+            ));
         }
         for file in &self.files {
-            print::line(&format!(
-                "{}: {}, confirmed {:.1} times on average, {} unverified",
-                file.file,
-                format_count(file.total, "learning"),
-                file.average,
-                file.unverified
-            ));
+            let File { file: name, total, average, unverified, .. } = file;
+            page.heading(data(name));
+            let total_en = count_en(*total, "learning");
+            page.paragraph(
+                Text::from(both!(
+                    "{total_en}, confirmed {average:.1} times on average, {unverified} not confirmed yet",
+                    "学び{total}件、平均{average:.1}回確認、未確認{unverified}件"
+                ))
+                .dim(),
+            );
             for entry in &file.learnings {
-                let date = entry.date.as_deref().map(|date| format!(", last {date}")).unwrap_or_default();
-                print::line(&format!(
-                    "  {}  {}  ({}{date})",
-                    shorten_id(entry.id),
-                    entry.title,
-                    describe_confirmations(entry.confirmed)
-                ));
+                let Bilingual { en, ja } = describe_confirmations(entry.confirmed);
+                let date = entry.date.as_deref().unwrap_or_default();
+                let confirmed = if date.is_empty() {
+                    both!("  ({en})", "（{ja}）")
+                } else {
+                    both!("  ({en}, last {date})", "（{ja}、最後は{date}）")
+                };
+                page.item(
+                    data(shorten_id(entry.id)).dim()
+                        + data("  ")
+                        + prose(&entry.title)
+                        + Text::from(confirmed).dim(),
+                );
             }
         }
     }
 
-    fn check(&self, alone: bool) {
+    fn check(&self, page: &mut Page, alone: bool) {
+        page.gap();
         for pair in &self.duplicates {
             let spot = |spot: &Spot| {
                 format!("{} \"{}\" ({}:{})", shorten_id(spot.id), spot.title, spot.file, spot.line)
             };
-            print::line(&format!(
-                "similar: {} and {}, {}%",
-                spot(&pair.first),
-                spot(&pair.second),
-                (pair.similarity * 100.0).round()
-            ));
+            let (first, second) = (spot(&pair.first), spot(&pair.second));
+            let alike = (pair.similarity * 100.0).round();
+            page.labelled(
+                Text::from(both!("similar", "類似")).warning(),
+                both!("{first} and {second}, {alike}% alike", "{first} と {second}（{alike}%一致）"),
+            );
         }
         for malformed in &self.malformed {
             let line = malformed.line.map(|line| format!("{}:{line}: ", malformed.path.display()));
-            print::line(&format!("malformed: {}{}", line.unwrap_or_default(), malformed.what));
+            page.labelled(
+                Text::from(both!("malformed", "形式の誤り")).bad(),
+                data(format!("{}{}", line.unwrap_or_default(), malformed.what)),
+            );
         }
         if alone && self.malformed.is_empty() {
-            let learnings = self.files.iter().map(|file| file.total).sum();
-            print::line(&format!(
-                "{} in {}, none malformed",
-                format_count(learnings, "learning"),
-                format_count(self.files.len(), "file")
+            let (learnings, files): (usize, usize) =
+                (self.files.iter().map(|file| file.total).sum(), self.files.len());
+            let (learnings_en, files_en) = (count_en(learnings, "learning"), count_en(files, "file"));
+            page.paragraph(both!(
+                "{learnings_en} in {files_en}, none malformed",
+                "{files}ファイルの学び{learnings}件に、形式の誤りはありません"
             ));
         }
     }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::process::ExitCode;
 
-use tidegate_core::feature::former_names::current_policy;
+use tidegate_core::feature::config::former_names::current_policy;
 use tidegate_core::pipeline::record::Record;
 use tidegate_core::text::cut::cut_to;
 use tidegate_core::text::one_line::one_line;
@@ -17,7 +17,7 @@ use crate::bilingual::{Bilingual, both};
 use crate::local_time::LocalClock;
 use crate::print;
 use crate::print::page::Page;
-use crate::print::text::{Text, data};
+use crate::print::text::{Text, data, prose};
 use crate::sessions::Here;
 
 #[derive(Debug, clap::Args)]
@@ -118,7 +118,7 @@ fn add_record(page: &mut Page, record: &Record, args: &Args, shown_day: &mut Str
         text = text + Text::from(both!(" (in {project})", "（{project}）")).dim();
     }
     if let Some(said) = said_text(record) {
-        text = text + data("\n") + data(format!("  {}", cut_to(&one_line(&said), LONGEST))).dim();
+        text = text + data("\n") + prose(&format!("  {}", cut_to(&one_line(&said), LONGEST))).dim();
     }
     page.pairs([(data(time).dim(), text)]);
 }

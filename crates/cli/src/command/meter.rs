@@ -3,11 +3,14 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use tidegate_core::meter::short_tokens;
+use tidegate_core::meter::{NoReading, short_tokens};
 use tidegate_core::pipeline::record::MeterRecord;
 
 use super::Outcome;
+use crate::bilingual::{Bilingual, both, count_en};
 use crate::print;
+use crate::print::page::Page;
+use crate::print::text::{Text, data};
 use crate::sessions::Here;
 
 #[derive(Debug, clap::Args)]
@@ -44,55 +47,98 @@ pub(crate) fn run(args: &Args) -> Outcome {
     if args.json {
         print::json(&record);
     } else {
-        for line in describe_reading(&record) {
-            print::line(&line);
-        }
+        let mut page = Page::new();
+        page.pairs([(both!("context", "コンテキスト").into(), describe_reading(&record))]);
+        page.print();
     }
     Ok(if record.used.is_some() { ExitCode::SUCCESS } else { ExitCode::from(UNKNOWN) })
 }
 
-/// For people: the number, its meaning, its source.
-pub(crate) fn describe_reading(meter: &MeterRecord) -> Vec<String> {
-    let Some(used) = meter.used else {
-        return vec![format!(
-            "context: unknown ({})",
-            meter.unknown.as_deref().unwrap_or("no reason recorded")
-        )];
+/// For people, in lines: the number, what is left, where it comes from.
+pub(crate) fn describe_reading(meter: &MeterRecord) -> Text {
+    let Some(used) = meter.used else { return describe_unknown(meter) };
+    let (Some(window), Some(percent), Some(left)) = (meter.window, meter.used_pct, meter.left) else {
+        return Text::from(both!(
+            "{used} tokens used; the size of the window is not known",
+            "{used}トークン使用（コンテキストの大きさは不明です）"
+        )) + describe_source(meter);
     };
-    let mut lines = Vec::new();
-    match (meter.window, meter.used_pct, meter.left) {
-        (Some(window), Some(percent), Some(left)) => {
-            lines.push(format!(
-                "context: {} {}% of {} tokens used ({used})",
-                draw_bar(percent),
-                percent.round(),
-                short_tokens(window)
-            ));
-            let end = match meter.compact_at {
-                Some(at) => format!("{} left before the client compacts at {at}", short_tokens(left)),
-                None => format!(
-                    "{} left before the window is full; the client does not compact before that",
-                    short_tokens(left)
-                ),
-            };
-            let turns = match (meter.turns_left, meter.turns_range) {
-                (Some(turns), Some((fewest, most))) => format!(", about {turns} turns ({fewest} to {most})"),
-                _ => String::new(),
-            };
-            lines.push(format!("         {end}{turns}"));
-        }
-        _ => lines.push(format!("context: {used} tokens used, the window is not known")),
+    let (bar, percent, window) = (draw_bar(percent), percent.round(), short_tokens(window));
+    let bar = match meter.level {
+        Some(85..) => data(bar).bad(),
+        Some(60..) => data(bar).warning(),
+        _ => data(bar).good(),
+    };
+    bar + both!(" {percent}% of {window} tokens used", " {window}トークン中{percent}%使用")
+        + describe_rest(meter, left)
+        + describe_source(meter)
+}
+
+fn describe_unknown(meter: &MeterRecord) -> Text {
+    let why = meter.unknown.as_deref().unwrap_or_default();
+    Text::from(if why == NoReading::NothingYet.to_string() {
+        both!("not known yet: Claude has not answered", "まだわかりません（Claudeの回答がまだありません）")
+    } else {
+        both!("not known: {why}", "わかりません: {why}")
+    })
+    .dim()
+}
+
+fn describe_rest(meter: &MeterRecord, left: u64) -> Bilingual {
+    let left = short_tokens(left);
+    let Bilingual { en, ja } = describe_turns(meter).unwrap_or_default();
+    match meter.compact_at {
+        Some(_) => both!(
+            "\n{left} tokens left before Claude Code compacts{en}",
+            "\nClaude Codeの圧縮まで残り{left}トークン{ja}"
+        ),
+        None => both!(
+            "\n{left} tokens left in the window{en}; Claude Code does not compact by itself",
+            "\n残り{left}トークン{ja}（Claude Codeは自動では圧縮しません）"
+        ),
     }
-    let freshness = match meter.freshness.as_str() {
-        "current" => "current",
-        _ => "may be one request behind",
+}
+
+/// A forecast says something only if its spread is narrow.
+fn describe_turns(meter: &MeterRecord) -> Option<Bilingual> {
+    const FURTHEST: u32 = 30;
+    let (turns, (fewest, most)) = (meter.turns_left?, meter.turns_range?);
+    if turns > FURTHEST || most > fewest.max(1) * 3 {
+        return None;
+    }
+    let count = count_en(turns as usize, "turn");
+    Some(if fewest == most {
+        both!(", about {count}", "、あと約{turns}ターン")
+    } else {
+        both!(", about {count} ({fewest} to {most})", "、あと約{turns}ターン（{fewest}〜{most}）")
+    })
+}
+
+fn describe_source(meter: &MeterRecord) -> Text {
+    let Bilingual { en, ja } = match meter.source.as_deref() {
+        Some("bridge" | "payload") => both!("the status line", "ステータスライン"),
+        Some("boundary") => both!("the compaction's own estimate", "圧縮時の見積もり"),
+        _ => both!("the transcript", "会話の記録"),
     };
-    lines.push(format!(
-        "         from the {}, {} s old, {freshness}",
-        meter.source.as_deref().unwrap_or("?"),
-        meter.age_s.unwrap_or_default()
-    ));
-    lines
+    let age = describe_age(meter.age_s.unwrap_or_default());
+    let (age_en, age_ja) = (age.en, age.ja);
+    Text::from(if meter.freshness == "current" {
+        both!("\nread from {en}, {age_en}", "\n{ja}から、{age_ja}に取得")
+    } else {
+        both!(
+            "\nread from {en}, {age_en}; may be one request behind",
+            "\n{ja}から、{age_ja}に取得（1回分古い場合があります）"
+        )
+    })
+    .dim()
+}
+
+fn describe_age(seconds: u64) -> Bilingual {
+    match (seconds / 3600, seconds / 60) {
+        (0, 0) => both!("{seconds} s ago", "{seconds}秒前"),
+        (0, minutes) => both!("{minutes} min ago", "{minutes}分前"),
+        (hours, _) => both!("{hours} h ago", "{hours}時間前"),
+    }
 }
 
 /// Twenty cells of five per cent.

@@ -1,7 +1,6 @@
 //! One file or folder per command: its command line (`Args`) and `run`.
 
 pub(crate) mod activity;
-mod boundaries;
 pub(crate) mod completions;
 pub(crate) mod compound;
 pub(crate) mod config;

@@ -5,8 +5,9 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tidegate_core::feature as policy;
+use tidegate_core::feature::Mode;
+use tidegate_core::feature::config::former_names;
 use tidegate_core::feature::config::parse_off_list;
-use tidegate_core::feature::{Mode, former_names};
 use tidegate_core::pipeline::record::{Deeds, SwitchedPolicy};
 use tidegate_core::time::Millis;
 use tidegate_state::config::switches;
@@ -96,12 +97,13 @@ pub(crate) fn run(args: &Args) -> Outcome {
     }
     let until = args.r#for.map(|time| Millis(here.now.0 + time.0));
     let off = Off { policy: policy.to_owned(), scope: choose_scope(&here, args)?, since: here.now, until };
+    let Bilingual { en, ja } = describe_off(here.now, &off);
     let request = Request {
         name: "off",
         command: approved_command(args, &off),
         // The approval says "once", which people took for the duration.
         about: off.until.is_none().then(|| format!("switches {policy} off until it is switched on again")),
-        would: &[format!("This would switch {policy} off {}.", describe_off(here.now, &off).en)],
+        would: &[both!("This would switch {policy} off {en}.", "{policy}をオフにします（{ja}）。")],
         approved: args.approved,
         json: args.json,
     };
@@ -202,7 +204,7 @@ fn policies_page(here: &Here, switches: &Switches) -> Page {
     let mut table = Table::new([
         Column::text(both!("policy", "ポリシー")),
         Column::text(both!("state", "状態")),
-        Column::text(both!("what it does", "すること")),
+        Column::text(Bilingual::default()),
     ]);
     for policy in policy::POLICIES.iter().filter(|policy| describe_policy(policy.id()).is_some()) {
         let id = policy.id();

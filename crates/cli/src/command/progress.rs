@@ -14,8 +14,12 @@ use tidegate_core::text::one_line::one_line;
 use super::Outcome;
 use crate::approval::{self, consent_to_tighten};
 use crate::args::ProjectArgs;
-use crate::knowledge::{Entry, Project, required_line};
+use crate::bilingual::both;
+use crate::knowledge::{Entry, Project, fix_file, required_line};
+use crate::local_time::LocalClock;
 use crate::print;
+use crate::print::page::Page;
+use crate::print::text::{Text, prose};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum ProgressCommand {
@@ -107,17 +111,14 @@ fn add_entry(args: &ProgressAdd) -> Outcome {
     };
     let entry = NewEntry {
         at: project.here.now,
-        what: required_line("the entry", &args.what)?,
+        what: required_line("WHAT", &args.what)?,
         changes: lines(&args.change),
         decisions: lines(&args.decision),
         rationale: args.rationale.as_deref().map(one_line).filter(|text| !text.is_empty()),
         next: lines(&args.next),
     };
     let file = project.folder().join(flow::FILE);
-    let id = project.add(&entry).map_err(|error| {
-        Project::unwritten(&file, &error)
-            .hint("nothing was changed; mend that file or folder, and add it again")
-    })?;
+    let id = project.add(&entry).map_err(|error| Project::unwritten(&file, &error).hint(fix_file()))?;
     let given = consent_to_tighten(&project.here, "an entry was written");
     approval::record_command(
         &project.here,
@@ -128,8 +129,8 @@ fn add_entry(args: &ProgressAdd) -> Outcome {
     if args.of.json {
         print::json(&Added { id, file, project: project.root });
     } else {
-        let id = id.map(|id| format!("entry {id}")).unwrap_or_default();
-        print::line(&format!("{id} was written to {}", file.display()));
+        let (id, file) = (id.map(|id| id.to_string()).unwrap_or_default(), file.display());
+        Page::of(both!("Added note {id} to {file}", "メモ {id} を {file} に追加しました")).print();
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -149,17 +150,29 @@ fn list_entries(args: &ProgressList) -> Outcome {
         print::json(&ListedProgress { project: &project.root, entries });
         return Ok(ExitCode::SUCCESS);
     }
+    let mut page = Page::new();
     if entries.is_empty() {
-        let none = if args.unpromoted { "every entry is promoted" } else { "there is no entry yet" };
-        print::line(&format!("{none} in {}", project.folder().display()));
+        let folder = project.folder();
+        let folder = folder.display();
+        page.paragraph(if args.unpromoted {
+            both!("All notes in {folder} are reviewed.", "{folder} のメモはすべて整理済みです。")
+        } else {
+            both!(
+                "There is no note in {folder} yet. Add one: `tidegate progress add \"…\"`",
+                "{folder} にはまだメモがありません。追加するには `tidegate progress add \"…\"`"
+            )
+        });
     }
+    let clock = LocalClock::of_system(project.here.now);
     for entry in &entries {
-        let unpromoted = if entry.unpromoted && !args.unpromoted { "  (unpromoted)" } else { "" };
-        let archived = if entry.file == flow::ARCHIVE { "  (archive)" } else { "" };
-        if !print::line(&format!("{}{unpromoted}{archived}", entry.line())) {
-            break;
-        }
+        let mark = if entry.unpromoted && !args.unpromoted {
+            Text::from(both!("  (not reviewed)", "（未整理）")).warning()
+        } else {
+            Text::default()
+        };
+        page.item(entry.line(&clock) + mark);
     }
+    page.print();
     Ok(ExitCode::SUCCESS)
 }
 
@@ -170,9 +183,11 @@ fn show_entry(args: &ProgressShow) -> Outcome {
         print::json(&entry);
         return Ok(ExitCode::SUCCESS);
     }
-    print::line(&format!("## {}", entry.heading));
+    let mut page = Page::new();
+    page.heading(prose(&entry.heading));
     if !entry.body.is_empty() {
-        print::line(&entry.body);
+        page.paragraph(prose(&entry.body));
     }
+    page.print();
     Ok(ExitCode::SUCCESS)
 }

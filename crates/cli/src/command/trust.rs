@@ -16,9 +16,13 @@ use tidegate_state::file::bounded;
 use tidegate_state::session::claims;
 
 use super::Outcome;
+use super::config::warn_of_problems;
 use crate::approval::{self, Consent, Request, consent_to_tighten};
+use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
 use crate::print;
+use crate::print::page::Page;
+use crate::print::text::data;
 use crate::sessions::Here;
 use crate::shell::quote_path;
 
@@ -92,7 +96,10 @@ pub(crate) fn run(args: &Args) -> Outcome {
     if let Some(project) = &args.project {
         here.look_at(project)?;
     }
-    let root = here.root.clone().ok_or_else(|| CliError::new("the project is not known"))?;
+    let root = here
+        .root
+        .clone()
+        .ok_or_else(|| CliError::new(both!("the project is not known", "プロジェクトがわかりません")))?;
     if args.revoke {
         return revoke_trust(&here, &root, args.json);
     }
@@ -103,8 +110,14 @@ pub(crate) fn run(args: &Args) -> Outcome {
     if let Some(only) = &args.only
         && *only != report.digest
     {
-        return Err(CliError::new("the files have changed since this was asked for")
-            .hint("run `tidegate trust` again and look at what it would allow now"));
+        return Err(CliError::new(both!(
+            "the files have changed since this was asked for",
+            "依頼のあとでファイルが変わりました"
+        ))
+        .hint(both!(
+            "run `tidegate trust` again and look at the new text",
+            "もう一度 `tidegate trust` を実行し、内容を確かめてください"
+        )));
     }
     if !report.values.iter().any(|value| value.waits) {
         nothing_waits(&here, report, args.json);
@@ -131,10 +144,15 @@ pub(crate) fn run(args: &Args) -> Outcome {
     if args.json {
         print::json(&TrustReport { trusted: true, ..report });
     } else {
-        print::line("Trusted as they are; any change revokes it:");
+        let mut page = Page::new();
+        page.paragraph(both!(
+            "These files are trusted as they are now. Any change takes the trust back.",
+            "次のファイルを今の内容で許可しました。変更されると許可は取り消されます。"
+        ));
         for file in &report.files {
-            print::line(&format!("  {}", file.path.display()));
+            page.item(data(file.path.display()));
         }
+        page.print();
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -160,11 +178,16 @@ fn revoke_trust(here: &Here, root: &Path, json: bool) -> Outcome {
     if json {
         print::json(&revoked);
     } else if revoked.is_empty() {
-        print::line("none of this project's files was trusted");
+        Page::of(both!(
+            "No file of this project was trusted.",
+            "このプロジェクトに許可したファイルはありません。"
+        ))
+        .print();
     } else {
-        for path in &revoked {
-            print::line(&format!("no longer trusted: {}", path.display()));
-        }
+        let mut page = Page::new();
+        page.paragraph(both!("No longer trusted:", "許可を取り消しました:"));
+        revoked.iter().for_each(|path| page.item(data(path.display())));
+        page.print();
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -175,28 +198,43 @@ fn nothing_waits(here: &Here, report: TrustReport, json: bool) {
         print::json(&TrustReport { trusted, ..report });
         return;
     }
+    let mut page = Page::new();
     if report.files.is_empty() {
-        print::line(&format!("{} has no config of its own", report.project.display()));
+        let project = report.project.display();
+        page.paragraph(both!(
+            "{project} has no config of its own.",
+            "{project} には独自の設定がありません。"
+        ));
     }
     for file in &report.files {
-        let state = if file.trusted { "trusted as it is" } else { "nothing in it waits for trust" };
-        print::line(&format!("{}: {state}", file.path.display()));
+        let path = file.path.display();
+        page.paragraph(if file.trusted {
+            both!("{path} is trusted as it is.", "{path} は今の内容で許可済みです。")
+        } else {
+            both!("{path} asks for nothing that needs your trust.", "{path} に許可が必要な内容はありません。")
+        });
     }
-    report.values.iter().filter(|value| value.never).for_each(|value| {
-        print::line(&describe_value(value));
-    });
-    here.config.problems.iter().for_each(|problem| print::to_stderr(&format!("warning: {problem}")));
+    report.values.iter().filter(|value| value.never).for_each(|value| page.item(describe_value(value)));
+    page.print();
+    warn_of_problems(&here.config.problems);
 }
 
 /// Everything in the files, also values without effect now: they get one when the user's own config changes.
-fn describe_files(report: &TrustReport) -> Vec<String> {
-    let mut would =
-        vec![format!("This project's own config would be allowed to set, in {}:", report.project.display())];
-    would.extend(report.values.iter().map(describe_value));
-    let changed = report.files.iter().filter(|file| file.changed);
-    would.extend(
-        changed.map(|file| format!("  note: {} has changed since it was trusted", file.path.display())),
-    );
+fn describe_files(report: &TrustReport) -> Vec<Bilingual> {
+    let project = report.project.display();
+    let mut would = vec![both!(
+        "The config files of {project} ask to set:",
+        "{project} の設定ファイルは、次の設定を求めています:"
+    )];
+    let indented = |Bilingual { en, ja }: Bilingual| both!("  {en}", "  {ja}");
+    would.extend(report.values.iter().map(describe_value).map(indented));
+    for file in report.files.iter().filter(|file| file.changed) {
+        let path = file.path.display();
+        would.push(both!(
+            "Note: {path} has changed since you trusted it.",
+            "注意: {path} は許可したあとで変わりました。"
+        ));
+    }
     would
 }
 
@@ -207,17 +245,20 @@ fn describe_values(report: &TrustReport) -> String {
     format!("sets {}", sets.join("\n"))
 }
 
-fn describe_value(value: &ShownValue) -> String {
-    let effect = match (value.never, value.value == value.now) {
-        _ if value.useless.is_some() => {
-            let why = value.useless.as_deref().unwrap_or_default();
-            format!("without effect in this version: {why}; trusted, it counts where a version takes it")
+fn describe_value(value: &ShownValue) -> Bilingual {
+    let ShownValue { key, value: text, now, origin, .. } = value;
+    let Bilingual { en, ja } = match (&value.useless, value.never) {
+        (Some(why), _) => both!(
+            "no effect in this version: {why}; if trusted, it counts in a version that knows it",
+            "この版では効きません: {why}。許可すると、対応する版では有効になります"
+        ),
+        (None, true) => {
+            both!("no effect: only your own config can set it", "効きません。自分の設定でだけ指定できます")
         }
-        (true, _) => "stays without effect: only your own config can say it".to_owned(),
-        (false, true) => "as it is now".to_owned(),
-        (false, false) => format!("now {}", value.now),
+        (None, false) if text == now => both!("as it is now", "今と同じ"),
+        (None, false) => both!("now {now}", "今は {now}"),
     };
-    format!("  {} = {}  ({effect})  {}", value.key, value.value, value.origin)
+    both!("{key} = {text} ({en}; {origin})", "{key} = {text}（{ja}、{origin}）")
 }
 
 fn read_files(here: &Here, root: &Path) -> Vec<File> {

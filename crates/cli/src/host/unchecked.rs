@@ -5,6 +5,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use tidegate_core::host::Host;
 use tidegate_core::pipeline::record::Record;
+use tidegate_core::time::Millis;
+
+use crate::bilingual::{Bilingual, both};
+use crate::local_time::LocalClock;
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Unchecked {
@@ -30,12 +34,13 @@ impl Unchecked {
         hosts.into_iter().map(seen).collect()
     }
 
-    pub(crate) fn line(&self) -> String {
-        let times = if self.calls == 1 { "once".to_owned() } else { format!("{} times", self.calls) };
-        format!(
-            "{} called Tidegate's hooks here {times}, last at {}: Tidegate records its calls and checks nothing there",
-            Host::title(&self.host),
-            self.last
+    pub(crate) fn line(&self, clock: &LocalClock) -> Bilingual {
+        let (host, calls) = (Host::title(&self.host), self.calls);
+        let times = if calls == 1 { "once".to_owned() } else { format!("{calls} times") };
+        let last = Millis::from_iso(&self.last).map_or_else(|| self.last.clone(), |last| clock.minute(last));
+        both!(
+            "{host} called Tidegate's hooks here {times}, last at {last}. Tidegate records its calls and checks nothing there.",
+            "{host}がここのフックを{calls}回呼び出しました（最後は{last}）。Tidegateは呼び出しを記録するだけで、何も確認しません。"
         )
     }
 }
@@ -53,17 +58,19 @@ mod tests {
             ..Record::default()
         };
         let records = [
-            record("codex", "foreign", "1"),
+            record("codex", "foreign", "2026-11-15T11:51:28.759Z"),
             record("claude-code", "pass", "2"),
             record("unknown", "foreign", "3"),
-            record("codex", "foreign", "4"),
+            record("codex", "foreign", "2026-11-15T11:55:28.759Z"),
         ];
-        let lines: Vec<String> = Unchecked::among(records.iter()).iter().map(Unchecked::line).collect();
+        let clock = LocalClock::utc(Millis(0));
+        let lines: Vec<String> =
+            Unchecked::among(records.iter()).iter().map(|host| host.line(&clock).en).collect();
         assert_eq!(
             lines,
             [
-                "Codex called Tidegate's hooks here 2 times, last at 4: Tidegate records its calls and checks nothing there",
-                "An unknown agent called Tidegate's hooks here once, last at 3: Tidegate records its calls and checks nothing there",
+                "Codex called Tidegate's hooks here 2 times, last at 2026-11-15 11:55. Tidegate records its calls and checks nothing there.",
+                "An unknown agent called Tidegate's hooks here once, last at 3. Tidegate records its calls and checks nothing there.",
             ]
         );
     }

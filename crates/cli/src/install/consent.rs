@@ -15,6 +15,7 @@ use tidegate_core::pipeline::record::Deeds;
 use tidegate_hook::process::is_agent_at_work;
 
 use crate::approval::{self, Consent, Request};
+use crate::bilingual::Bilingual;
 use crate::command::init::{self, Preset};
 use crate::error::CliError;
 use crate::sessions::Here;
@@ -54,7 +55,11 @@ pub(crate) fn to_follow(links: &[LinkOut], target: &Target) -> Result<(), CliErr
         return Err(not_followed(first));
     }
     let would: Vec<String> = links.iter().map(LinkOut::said).collect();
-    if approval::is_yes_at_terminal(&would)? { Ok(()) } else { Err(CliError::new("nothing was changed")) }
+    if approval::is_yes_at_terminal(&Bilingual::lines(&would))? {
+        Ok(())
+    } else {
+        Err(CliError::new("nothing was changed"))
+    }
 }
 
 /// Before existing hooks are pointed elsewhere, or block less. A person at their own terminal asked for it by the
@@ -109,7 +114,8 @@ fn ask_person(
     report: &InstallReport,
 ) -> Result<Option<ExitCode>, CliError> {
     let (approved, json) = (report.approved, report.json);
-    let request = Request { name, command, about, would, approved, json };
+    let would = Bilingual::lines(would);
+    let request = Request { name, command, about, would: &would, approved, json };
     match approval::ask_consent(here, &request)? {
         Consent::Given(given) => {
             approval::record_command(here, &request.command, &given, Deeds::default());

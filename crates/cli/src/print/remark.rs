@@ -9,7 +9,7 @@ pub(crate) fn warn(text: impl Into<Text>) {
 }
 
 pub(crate) fn note(text: impl Into<Text>) {
-    remark(both!("note", "お知らせ").into(), text);
+    remark(both!("note", "注意").into(), text);
 }
 
 /// A next step.

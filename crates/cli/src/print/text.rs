@@ -50,6 +50,11 @@ pub(crate) fn data(value: impl Display) -> Text {
     Bilingual::data(value).into()
 }
 
+/// Text of a note or a message, without its marks of emphasis.
+pub(crate) fn prose(text: &str) -> Text {
+    data(text.replace("**", ""))
+}
+
 impl From<Bilingual> for Text {
     fn from(words: Bilingual) -> Text {
         Text { pieces: vec![(Tone::Plain, words)] }

@@ -46,7 +46,6 @@ pub mod approval;
 pub mod config;
 pub mod cycle;
 pub mod facts;
-pub mod former_names;
 pub mod friction;
 pub mod knowledge;
 mod mark_names;

@@ -251,7 +251,7 @@ impl fmt::Display for Threshold {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Threshold::Level(percent) => {
-                match LEVELS.iter().find(|level| f64::from(level.percent) == *percent) {
+                match LEVELS.iter().find(|level| Threshold::Level(f64::from(level.percent)) == *self) {
                     Some(level) => write!(out, "{}k", level.before_compaction / 1000.0),
                     None => write!(out, "{percent}%"),
                 }

@@ -17,9 +17,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tidegate_core::feature as policy;
+use tidegate_core::feature::config::former_names;
 use tidegate_core::feature::config::layer::{Assignment, FormerName, Layer, Origin};
 use tidegate_core::feature::config::{Config, ConfigOwner, parse_off_list, split_off_list};
-use tidegate_core::feature::former_names;
 use tidegate_core::settings::section::Voice;
 
 use crate::config::file::{ConfigFile, read_file};

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use tidegate_core::feature::config::Config;
+use tidegate_core::feature::config::former_names::current_section;
 use tidegate_core::feature::config::layer::{Assignment, Origin, key_path as path_of};
-use tidegate_core::feature::former_names::current_section;
 use tidegate_core::settings::value::Value;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tidegate_core::feature::config::Config;
-use tidegate_core::feature::former_names;
+use tidegate_core::feature::config::former_names;
 use tidegate_core::settings::preset::Preset;
 use tidegate_core::time::Millis;
 

@@ -1,4 +1,4 @@
-//! `tidegate activity`: the phase of work that a prompt asks for.
+//! `tidegate activity`: the activity that a prompt asks for.
 
 mod ask;
 mod classify;

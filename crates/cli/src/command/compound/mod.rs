@@ -4,13 +4,11 @@
 mod plan;
 mod promote;
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde::Serialize;
 use tidegate_core::feature::knowledge::entry_id::EntryId;
-use tidegate_core::feature::knowledge::flow;
 use tidegate_core::feature::knowledge::similarity::{DUPLICATE, containment, content_words, similarity};
 use tidegate_core::feature::knowledge::stock::Stock;
 use tidegate_core::feature::marks::SessionMark;
@@ -27,9 +25,13 @@ use tidegate_state::session::marks;
 use super::Outcome;
 use crate::approval::{self, consent_to_tighten};
 use crate::args::ProjectArgs;
+use crate::bilingual::{Bilingual, both, count_en};
 use crate::error::CliError;
-use crate::knowledge::{Entry, Knowledge, Project, shorten_id};
-use crate::print::{self, format_count};
+use crate::knowledge::{Entry, Knowledge, Project, shorten_id, warn_left_out};
+use crate::local_time::LocalClock;
+use crate::print;
+use crate::print::page::Page;
+use crate::print::text::{Text, prose};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum CompoundCommand {
@@ -127,7 +129,7 @@ fn list_entries(args: &CompoundList) -> Outcome {
     let project = Project::find(&args.of)?;
     let knowledge = project.read()?;
     for (_, why) in &knowledge.broken {
-        print::to_stderr(&format!("warning: left out: {why}"));
+        warn_left_out(why);
     }
     let mut entries = build_listings(&knowledge);
     let shown = count_fitting(&entries, args.of.json);
@@ -142,76 +144,98 @@ fn list_entries(args: &CompoundList) -> Outcome {
         ids,
         promoted: recent.map_or(0, |before| before.promoted),
     };
-    listed::write(&project.private(), &listed)
-        .map_err(|error| CliError::new(format!("what is listed cannot be remembered: {error}")))?;
+    listed::write(&project.private(), &listed).map_err(|error| {
+        CliError::new(both!("the list cannot be remembered: {error}", "一覧を保存できません: {error}"))
+    })?;
     if args.of.json {
         print::json(&EntryList { project: project.root, entries, not_listed });
         return Ok(ExitCode::SUCCESS);
     }
-    if entries.is_empty() {
-        print::line(&format!("no entry waits in {}", project.folder().display()));
-        return Ok(ExitCode::SUCCESS);
-    }
-    let waiting = count_entries(entries.len() + not_listed);
-    print::line(&format!("{waiting} not promoted in {}", project.folder().display()));
-    for listing in &entries {
-        print::line(&format!("\n{}", listing.text()));
-    }
-    if not_listed > 0 {
-        print::line(&format!(
-            "\n{} not listed here; `tidegate compound done`, then `tidegate compound list` shows more.",
-            count_entries(not_listed)
-        ));
-    }
+    list_page(&project, &entries, not_listed).print();
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn count_entries(number: usize) -> String {
-    if number == 1 { "1 entry is".to_owned() } else { format!("{number} entries are") }
+fn list_page(project: &Project, entries: &[Listing], not_listed: usize) -> Page {
+    let mut page = Page::new();
+    let folder = project.folder();
+    let folder = folder.display();
+    if entries.is_empty() {
+        page.paragraph(both!("All notes in {folder} are reviewed.", "{folder} のメモはすべて整理済みです。"));
+        return page;
+    }
+    let all = entries.len() + not_listed;
+    let (all_en, are) = (count_en(all, "note"), if all == 1 { "is" } else { "are" });
+    page.heading(both!("{all_en} in {folder} {are} not reviewed yet", "{folder} の未整理のメモ: {all}件"));
+    let clock = LocalClock::of_system(project.here.now);
+    for listing in entries {
+        page.gap();
+        listing.add_to(&mut page, &clock);
+    }
+    if not_listed > 0 {
+        page.gap();
+        let (more_en, are) = (count_en(not_listed, "note"), if not_listed == 1 { "is" } else { "are" });
+        page.paragraph(both!(
+            "{more_en} {are} not listed here. Run `tidegate compound done`, then `tidegate compound list` again.",
+            "ここに出ていないメモが{not_listed}件あります。`tidegate compound done` のあと、もう一度 `tidegate compound list` を \
+             実行してください。"
+        ));
+    }
+    page
 }
 
 /// At least one, even if it does not fit.
 fn count_fitting(entries: &[Listing], json: bool) -> usize {
     let mut length = 0;
     let fits = entries.iter().take_while(|listing| {
-        let text = if json { serde_json::to_string(listing).unwrap_or_default() } else { listing.text() };
-        length += text.chars().count();
+        length += if json {
+            serde_json::to_string(listing).unwrap_or_default().chars().count()
+        } else {
+            listing.length()
+        };
         length <= LIST_BUDGET
     });
     fits.count().max(1).min(entries.len())
 }
 
 impl Listing {
-    fn text(&self) -> String {
+    /// About as long as it will be.
+    fn length(&self) -> usize {
+        let similar = self.similar.iter().map(|similar| similar.title.chars().count() + 60);
+        self.entry.what.chars().count() + self.entry.body.chars().count() + similar.sum::<usize>() + 60
+    }
+
+    fn add_to(&self, page: &mut Page, clock: &LocalClock) {
         let entry = &self.entry;
-        let archived = if entry.file == flow::ARCHIVE { "  (archive)" } else { "" };
-        let mut text = format!("{}{archived}", entry.line());
-        for line in entry.body.lines().filter(|line| !line.trim().is_empty()) {
-            let _ = write!(text, "\n    {}", line.trim_end());
-        }
-        if self.cut {
-            let _ = write!(text, "\n    … all of it: tidegate progress show {}", shorten_id(entry.id));
-        }
-        for similar in &self.similar {
-            let _ = write!(
-                text,
-                "\n    similar: {} \"{}\" in {}, {}",
-                shorten_id(similar.id),
-                similar.title,
-                similar.file,
-                describe_confirmations(similar.confirmed)
-            );
-        }
-        text
+        page.paragraph(entry.line(clock));
+        page.indented(|page| {
+            for line in entry.body.lines().filter(|line| !line.trim().is_empty()) {
+                page.paragraph(prose(line.trim_end()));
+            }
+            if self.cut {
+                let id = shorten_id(entry.id);
+                page.paragraph(both!(
+                    "… all of it: `tidegate progress show {id}`",
+                    "… 全文: `tidegate progress show {id}`"
+                ));
+            }
+            for similar in &self.similar {
+                let Similar { title, file, confirmed, .. } = similar;
+                let (id, Bilingual { en, ja }) = (shorten_id(similar.id), describe_confirmations(*confirmed));
+                page.labelled(
+                    Text::from(both!("similar", "類似")).warning(),
+                    both!("{id} \"{title}\" in {file}, {en}", "{id}「{title}」（{file}、{ja}）"),
+                );
+            }
+        });
     }
 }
 
 /// In words.
-pub(super) fn describe_confirmations(times: u32) -> String {
+pub(super) fn describe_confirmations(times: u32) -> Bilingual {
     match times {
-        0 => "unverified".to_owned(),
-        1 => "confirmed once".to_owned(),
-        times => format!("confirmed {times} times"),
+        0 => both!("not confirmed yet", "未確認"),
+        1 => both!("confirmed once", "1回確認"),
+        times => both!("confirmed {times} times", "{times}回確認"),
     }
 }
 
@@ -285,12 +309,14 @@ fn mark_reviewed(args: &CompoundDone) -> Outcome {
             Listed { ids, ..Listed::default() }
         }
         None => {
-            return Err(CliError::new(
-                "nothing was listed here in the last hours, so nothing was gone through",
-            )
-            .hint(
-                "run `tidegate compound list`, go through it with the person, then `tidegate compound done`",
-            ));
+            return Err(CliError::new(both!(
+                "no notes were listed here in the last hours, so none were reviewed",
+                "この数時間、メモの一覧は表示されていません"
+            ))
+            .hint(both!(
+                "run `tidegate compound list`, review the notes with the person, then run `tidegate compound done`",
+                "`tidegate compound list` を実行し、人と一緒に整理してから `tidegate compound done` を実行してください"
+            )));
         }
     };
     let (seen, left): (Vec<Entry>, Vec<Entry>) =
@@ -298,8 +324,9 @@ fn mark_reviewed(args: &CompoundDone) -> Outcome {
     // From now on ids decide: entries that counted by their time need one, too.
     let mut ids = knowledge.promoted_by_time();
     ids.extend(seen.iter().map(|entry| entry.id));
-    promotions::remember_shown(&project.here.state, &project.root, &ids, now)
-        .map_err(|error| CliError::new(format!("what was gone through cannot be remembered: {error}")))?;
+    promotions::remember_shown(&project.here.state, &project.root, &ids, now).map_err(|error| {
+        CliError::new(both!("the review cannot be saved: {error}", "整理の結果を保存できません: {error}"))
+    })?;
     let promoted = args.promoted.unwrap_or(listed.promoted);
     project.public_copies(promoted);
     project.rearm()?;
@@ -319,21 +346,32 @@ fn mark_reviewed(args: &CompoundDone) -> Outcome {
         print::json(&ReviewReport { project: project.root, entries, promoted, unpromoted: left.len() });
         return Ok(ExitCode::SUCCESS);
     }
-    print::line(&format!(
-        "marked as gone through: {}; {} promoted",
-        if seen.len() == 1 { "1 entry".to_owned() } else { format!("{} entries", seen.len()) },
-        format_count(usize::try_from(promoted).unwrap_or(usize::MAX), "learning")
+    reviewed_page(&seen, &left, promoted, &LocalClock::of_system(now)).print();
+    Ok(ExitCode::SUCCESS)
+}
+
+fn reviewed_page(seen: &[Entry], left: &[Entry], promoted: u64, clock: &LocalClock) -> Page {
+    let mut page = Page::new();
+    let (notes, number) = (count_en(seen.len(), "note"), seen.len());
+    let saved = count_en(usize::try_from(promoted).unwrap_or(usize::MAX), "learning");
+    page.paragraph(both!(
+        "Marked {notes} as reviewed; {saved} saved.",
+        "メモ{number}件を整理済みにしました（保存した学び{promoted}件）。"
     ));
-    for entry in &seen {
-        print::line(&format!("  {}", entry.line()));
+    for entry in seen {
+        page.item(entry.line(clock));
     }
     if !left.is_empty() {
-        print::line(&format!("{} not listed before and stay unpromoted:", count_entries(left.len())));
+        let (notes, number) = (count_en(left.len(), "note"), left.len());
+        page.paragraph(both!(
+            "Still not reviewed, because they were not listed: {notes}",
+            "一覧に出ていなかったため、まだ未整理のメモ: {number}件"
+        ));
     }
-    for entry in &left {
-        print::line(&format!("  {}", entry.line()));
+    for entry in left {
+        page.item(entry.line(clock));
     }
-    Ok(ExitCode::SUCCESS)
+    page
 }
 
 impl Project {
@@ -345,7 +383,16 @@ impl Project {
         let written = written.and_then(|()| pressure_file::reset_level(&self.root));
         if let Err(error) = written {
             let folder = self.folder();
-            print::to_stderr(&format!("warning: a copy for other tools in {}: {error}", folder.display()));
+            let folder = folder.display();
+            let mut page = Page::new();
+            page.labelled(
+                Text::from(both!("warning", "警告")).warning(),
+                both!(
+                    "a copy for other tools in {folder} was not written: {error}",
+                    "{folder} のほかのツール向けのコピーを書けませんでした: {error}"
+                ),
+            );
+            page.print_to_stderr();
         }
     }
 
@@ -354,6 +401,11 @@ impl Project {
         let Some(session) = self.session.as_ref().filter(|_| self.is_seen()) else { return Ok(()) };
         marks::lock_shared(&self.here.state.session(session))
             .and_then(|lock| lock.append(&[SessionMark::Promoted(self.here.now).into()]))
-            .map_err(|error| CliError::new(format!("the session's marks cannot be written: {error}")))
+            .map_err(|error| {
+                CliError::new(both!(
+                    "the session's marks cannot be written: {error}",
+                    "セッションの記録に書き込めません: {error}"
+                ))
+            })
     }
 }

@@ -9,8 +9,9 @@ use tidegate_core::feature::knowledge::stock::{CountForm, Learning, NewLearning,
 use tidegate_core::text::one_line::one_line;
 
 use super::promote::Args;
+use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
-use crate::knowledge::{Knowledge, Project, StockName, check_unique, is_named, required_line};
+use crate::knowledge::{Knowledge, Project, StockName, check_unique, fix_file, is_named, required_line};
 
 /// One promotion as a person or a model writes it, on the command line or in a plan.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -60,11 +61,19 @@ impl Typed {
     }
 
     pub(super) fn all(text: &str) -> Result<Vec<Typed>, CliError> {
-        let hint = "`tidegate compound promote --help` shows a plan";
-        let plan: Vec<Typed> = serde_json::from_str(text.trim_start_matches('\u{feff}'))
-            .map_err(|error| CliError::new(format!("the plan cannot be read: {error}")).hint(hint))?;
+        let hint = || {
+            both!(
+                "`tidegate compound promote --help` shows a plan",
+                "計画の例は `tidegate compound promote --help` にあります"
+            )
+        };
+        let plan: Vec<Typed> =
+            serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
+                CliError::new(both!("the plan cannot be read: {error}", "計画を読めません: {error}"))
+                    .hint(hint())
+            })?;
         if plan.is_empty() {
-            return Err(CliError::new("the plan is empty").hint(hint));
+            return Err(CliError::new(both!("the plan is empty", "計画が空です")).hint(hint()));
         }
         Ok(plan)
     }
@@ -81,30 +90,45 @@ impl Typed {
             }
             (false, None, Some(merge)) => {
                 let [keep, away] = merge.as_slice() else {
-                    return Err(CliError::new("`merge` takes two ids").hint("the second goes into the first"));
+                    return Err(CliError::new(both!("`merge` takes two ids", "`merge` にはIDが2つ必要です"))
+                        .hint(both!("the second goes into the first", "2つ目を1つ目にまとめます")));
                 };
                 if phase.is_some() {
-                    return Err(CliError::new("`merge` takes no phase: those of both are kept"));
+                    return Err(CliError::new(both!(
+                        "`merge` takes no phase: those of both are kept",
+                        "`merge` に phase は指定できません（両方のものが残ります）"
+                    )));
                 }
                 let (keep, away) = LearningPlace::two(knowledge, keep, away)?;
                 Ok(Step::Merge { keep, away })
             }
             (true, None, None) => {
                 let text = |name: &str, text: Option<String>| {
-                    required_line(name, &text.ok_or_else(|| CliError::new(format!("`{name}` is missing")))?)
+                    required_line(
+                        name,
+                        &text.ok_or_else(|| {
+                            CliError::new(both!("`{name}` is missing", "`{name}` がありません"))
+                        })?,
+                    )
                 };
                 let entries = self.entry.map(OneOrMore::list).unwrap_or_default();
                 if entries.is_empty() {
-                    return Err(CliError::new("`entry` is missing")
-                        .hint("`tidegate compound list` shows the entries with their ids"));
+                    return Err(CliError::new(both!("`entry` is missing", "`entry` がありません")).hint(
+                        both!(
+                            "`tidegate compound list` shows the notes with their ids",
+                            "メモのIDは `tidegate compound list` で表示されます"
+                        ),
+                    ));
                 }
                 let entries: Result<Vec<EntryId>, CliError> =
                     entries.iter().map(|named| knowledge.entry(named).map(|entry| entry.id)).collect();
                 Ok(Step::Learn {
                     entries: entries?,
                     to: self.to.ok_or_else(|| {
-                        CliError::new("`to` is missing")
-                            .hint("one of coding, design, feature-spec, general, global")
+                        CliError::new(both!("`to` is missing", "`to` がありません")).hint(both!(
+                            "one of coding, design, feature-spec, general, global",
+                            "coding、design、feature-spec、general、global のどれかです"
+                        ))
                     })?,
                     title: text("title", self.title)?,
                     learning: text("learning", self.learning)?,
@@ -113,10 +137,17 @@ impl Typed {
                     phase,
                 })
             }
-            (false, None, None) => Err(CliError::new("nothing to promote")
-                .hint("give a new learning, or `confirm` with an id, or `merge` with two")),
-            _ => Err(CliError::new("a new learning, `confirm` and `merge` are three things")
-                .hint("make each an element of the plan")),
+            (false, None, None) => {
+                Err(CliError::new(both!("there is nothing to save", "保存するものがありません")).hint(both!(
+                    "give a new learning, or `confirm` with an id, or `merge` with two",
+                    "新しい学びか、IDつきの `confirm`、または2つのIDつきの `merge` を指定してください"
+                )))
+            }
+            _ => Err(CliError::new(both!(
+                "a new learning, `confirm` and `merge` cannot be one element",
+                "新しい学び、`confirm`、`merge` は1つの要素にまとめられません"
+            ))
+            .hint(both!("make each an element of the plan", "計画の別々の要素にしてください"))),
         }
     }
 }
@@ -173,7 +204,12 @@ pub(super) struct LearningPlace {
     file: StockName,
 }
 
-const WHERE: &str = "`tidegate learnings` shows the learnings with their ids";
+fn where_ids_are() -> Bilingual {
+    both!(
+        "`tidegate learnings` shows the learnings with their ids",
+        "学びのIDは `tidegate learnings` で表示されます"
+    )
+}
 
 impl LearningPlace {
     fn shown(self, knowledge: &Knowledge) -> String {
@@ -190,15 +226,21 @@ impl LearningPlace {
             found.extend(named.map(|learning| LearningPlace { id: learning.id, file: file.file }));
         }
         let ids = found.iter().map(|place| place.id.to_string()).collect();
-        check_unique(named, "learning", ids, WHERE)?;
+        check_unique(named, &both!("learning", "学び"), ids, where_ids_are())?;
         Ok(found)
     }
 
     fn of(knowledge: &Knowledge, named: &str) -> Result<LearningPlace, CliError> {
         match LearningPlace::all(knowledge, named)?.as_slice() {
             [place] => Ok(*place),
-            _ => Err(CliError::new(format!("the learning `{named}` is there more than once"))
-                .hint(format!("make them one first: tidegate compound promote --merge {named} {named}"))),
+            _ => Err(CliError::new(both!(
+                "the learning `{named}` is there more than once",
+                "学び `{named}` が複数あります"
+            ))
+            .hint(both!(
+                "merge them first: `tidegate compound promote --merge {named} {named}`",
+                "先にまとめてください: `tidegate compound promote --merge {named} {named}`"
+            ))),
         }
     }
 
@@ -214,7 +256,13 @@ impl LearningPlace {
             ([one, other], _) if first == second => Some((*one, *other)),
             _ => None,
         };
-        pair.ok_or_else(|| CliError::new(format!("`{keep}` and `{away}` are not two learnings")).hint(WHERE))
+        pair.ok_or_else(|| {
+            CliError::new(both!(
+                "`{keep}` and `{away}` are not two learnings",
+                "`{keep}` と `{away}` は別々の学びではありません"
+            ))
+            .hint(where_ids_are())
+        })
     }
 }
 
@@ -247,8 +295,16 @@ pub(super) fn plan_changes(
                 let added = Stock::parse(&text).entries.pop().map(|added| added.id);
                 let known = Stock::parse(&change.new);
                 if let Some(same) = known.entries.iter().find(|known| Some(known.id) == added) {
-                    return Err(CliError::new(format!("`{title}` is there already, in line {}", same.line))
-                        .hint(format!("tidegate compound promote --confirm {}", same.id)));
+                    return Err(CliError::new(both!(
+                        "`{title}` is there already, in line {line}",
+                        "`{title}` はすでに{line}行目にあります",
+                        line = same.line
+                    ))
+                    .hint(both!(
+                        "confirm it instead: `tidegate compound promote --confirm {id}`",
+                        "代わりに確認してください: `tidegate compound promote --confirm {id}`",
+                        id = same.id
+                    )));
                 }
                 change.new = text;
             }
@@ -264,14 +320,21 @@ pub(super) fn plan_changes(
     list.retain(|change| change.old.as_deref() != Some(&change.new));
     list.sort_by_key(|change| change.loses);
     if list.iter().filter(|change| change.loses).count() > 1 {
-        return Err(CliError::new("learnings would go from one file to another and back")
-            .hint("merge those of one file with one command, and the others with the next"));
+        return Err(CliError::new(both!(
+            "learnings would move from one file to another and back",
+            "学びが2つのファイルの間を行き来します"
+        ))
+        .hint(both!(
+            "merge those of one file with one command, and the others with the next",
+            "ファイルごとに別のコマンドでまとめてください"
+        )));
     }
     Ok(list)
 }
 
 fn learning_gone(id: EntryId) -> CliError {
-    CliError::new(format!("there is no learning `{id}` any more")).hint(WHERE)
+    CliError::new(both!("there is no learning `{id}` any more", "学び `{id}` はもうありません"))
+        .hint(where_ids_are())
 }
 
 struct Changes<'a> {
@@ -287,8 +350,7 @@ impl Changes<'_> {
         }
         let path = self.project.path_of(file)?;
         if let Some((_, why)) = self.knowledge.broken.iter().find(|(broken, _)| *broken == path) {
-            return Err(CliError::new(why)
-                .hint("nothing was changed; mend that file, or move it away, and try again"));
+            return Err(CliError::new(why.clone()).hint(fix_file()));
         }
         let old = self.knowledge.stock.iter().find(|stock| stock.file == file);
         let old = old.map(|stock| stock.text.clone());

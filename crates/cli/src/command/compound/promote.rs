@@ -19,9 +19,11 @@ use super::super::Outcome;
 use super::plan::{Change, Step, Typed, plan_changes};
 use crate::approval::{self, Consent, Request};
 use crate::args::ProjectArgs;
+use crate::bilingual::{Bilingual, both, count_en};
 use crate::error::CliError;
-use crate::knowledge::{Knowledge, LARGEST, Project, StockName};
-use crate::print::{self, format_count};
+use crate::knowledge::{Knowledge, LARGEST, Project, StockName, fix_file};
+use crate::print;
+use crate::print::page::Page;
 use crate::shell::quote_path;
 
 #[derive(Debug, clap::Args)]
@@ -117,7 +119,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         None => new_promotion(args, &project, &knowledge)?,
     };
     if changes.is_empty() {
-        return Err(CliError::new("nothing would change"));
+        return Err(CliError::new(both!("nothing would change", "変更はありません")));
     }
     let bytes = serde_json::to_vec(&promotion).map_err(CliError::new)?;
     let digest = listed::digest(&bytes);
@@ -126,14 +128,15 @@ pub(super) fn run(args: &Args) -> Outcome {
         name: NAME,
         command: format!("compound promote --project {} --only {digest}", quote_path(&project.real())),
         about: Some(steps.join("\n")),
-        would: &steps.iter().cloned().chain(changes.iter().flat_map(describe_change)).collect::<Vec<_>>(),
+        would: &changes.iter().flat_map(describe_change).collect::<Vec<_>>(),
         approved: args.approved,
         json: args.of.json,
     };
     // Before the code is printed: the approved command has to find the promotion.
     if approval::is_by_agent(&project.here.env) && !args.approved {
-        listed::keep_promotion(&project.private(), &bytes)
-            .map_err(|error| CliError::new(format!("what is asked for cannot be kept: {error}")))?;
+        listed::keep_promotion(&project.private(), &bytes).map_err(|error| {
+            CliError::new(both!("the request cannot be saved: {error}", "依頼を保存できません: {error}"))
+        })?;
     }
     let given = match approval::ask_consent(&project.here, &request)? {
         Consent::Given(given) => given,
@@ -150,12 +153,17 @@ pub(super) fn run(args: &Args) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let merged = promotion.steps.len() - promoted;
-    let mut done = vec![format!("{} promoted", format_count(promoted, "learning"))];
-    if merged > 0 {
-        done.push(format!("{} merged", format_count(merged, "pair")));
-    }
     let shown: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
-    print::line(&format!("{}: {}", done.join(", "), shown.join(", ")));
+    let (files, saved, pairs) = (shown.join(", "), count_en(promoted, "learning"), count_en(merged, "pair"));
+    Page::of(if merged > 0 {
+        both!(
+            "Saved {saved} and merged {pairs} in {files}",
+            "学び{promoted}件を保存し、{merged}組をまとめました: {files}"
+        )
+    } else {
+        both!("Saved {saved} in {files}", "学び{promoted}件を保存しました: {files}")
+    })
+    .print();
     Ok(ExitCode::SUCCESS)
 }
 
@@ -172,7 +180,11 @@ fn new_promotion(
     let mut steps = Vec::new();
     for (number, typed) in typed.into_iter().enumerate() {
         steps.push(typed.step(knowledge).map_err(|error| {
-            if in_a_plan { error.prefixed(&format!("element {} of the plan", number + 1)) } else { error }
+            if in_a_plan {
+                error.prefixed(&both!("element {n} of the plan", "計画の{n}番目", n = number + 1))
+            } else {
+                error
+            }
         })?);
     }
     let (date, form) = (project.here.now.day(), project.form());
@@ -191,9 +203,10 @@ fn plan_text(path: &Path) -> Result<String, CliError> {
     };
     let bytes = bytes.map_err(|error| CliError::new(format!("{}: {error}", path.display())))?;
     if bytes.len() as u64 > LARGEST {
-        return Err(CliError::new("the plan is too large"));
+        return Err(CliError::new(both!("the plan is too large", "計画が大きすぎます")));
     }
-    String::from_utf8(bytes).map_err(|_| CliError::new("the plan is not UTF-8"))
+    String::from_utf8(bytes)
+        .map_err(|_| CliError::new(both!("the plan is not UTF-8", "計画がUTF-8ではありません")))
 }
 
 /// Refuses if the files have changed since.
@@ -202,15 +215,30 @@ fn asked_before(
     knowledge: &Knowledge,
     digest: &str,
 ) -> Result<(Promotion, Vec<Change>), CliError> {
-    let again = "run it once more without --only and --approved, and look at what it would write now";
+    let again = || {
+        both!(
+            "run it once more without --only and --approved, and look at the new text",
+            "--only と --approved なしでもう一度実行し、内容を確かめてください"
+        )
+    };
     let promotion = listed::read_promotion(&project.private(), digest)
         .and_then(|bytes| serde_json::from_slice::<Promotion>(&bytes).ok())
         .filter(|promotion| Path::new(&promotion.project) == project.real())
         .ok_or_else(|| {
-            CliError::new(format!("nothing with the digest `{digest}` waits in this session")).hint(again)
+            CliError::new(both!(
+                "nothing with the digest `{digest}` waits in this session",
+                "ダイジェスト `{digest}` の依頼は、このセッションにありません"
+            ))
+            .hint(again())
         })?;
     let form = if promotion.kai { CountForm::Kai } else { CountForm::Times };
-    let changed = || CliError::new("the learnings have changed since this was asked for").hint(again);
+    let changed = || {
+        CliError::new(both!(
+            "the learnings have changed since this was asked for",
+            "依頼のあとで学びのファイルが変わりました"
+        ))
+        .hint(again())
+    };
     let changes =
         plan_changes(project, knowledge, &promotion.steps, &promotion.date, form).map_err(|_| changed())?;
     if changes.iter().map(old_digest).collect::<Vec<_>>() != promotion.were {
@@ -226,9 +254,13 @@ fn old_digest(change: &Change) -> (String, String) {
 }
 
 /// As a diff.
-fn describe_change(change: &Change) -> Vec<String> {
-    let new = if change.old.is_some() { "" } else { " (a new file)" };
-    let mut lines = vec![format!("This would write to {}{new}:", change.path.display())];
+fn describe_change(change: &Change) -> Vec<Bilingual> {
+    let path = change.path.display();
+    let mut lines = vec![if change.old.is_some() {
+        both!("This would write to {path}:", "{path} に次のように書きます:")
+    } else {
+        both!("This would write to the new file {path}:", "新しいファイル {path} に次のように書きます:")
+    }];
     let diff = TextDiff::from_lines(change.old.as_deref().unwrap_or_default(), &change.new);
     // The learning that a change is in, until it was named.
     let mut within = None;
@@ -246,8 +278,8 @@ fn describe_change(change: &Change) -> Vec<String> {
         if line.value().starts_with("## ") {
             within = None;
         }
-        lines.extend(within.take().map(|title| format!("    {}", without_break(title))));
-        lines.push(format!("  {sign} {}", without_break(line.value())));
+        lines.extend(within.take().map(|title| Bilingual::data(format!("    {}", without_break(title)))));
+        lines.push(Bilingual::data(format!("  {sign} {}", without_break(line.value()))));
     }
     lines
 }
@@ -261,10 +293,15 @@ impl Project {
         let mut done: Vec<String> = Vec::new();
         for change in changes {
             if let Err(error) = self.write_stock(&change.path, change.old.as_deref(), &change.new) {
-                let before = if done.is_empty() { "nothing".to_owned() } else { done.join(", ") };
-                return Err(Project::unwritten(&change.path, &error).hint(format!(
-                    "written before this: {before}; mend it and run it again without --approved"
-                )));
+                let done = done.join(", ");
+                return Err(Project::unwritten(&change.path, &error).hint(if done.is_empty() {
+                    fix_file()
+                } else {
+                    both!(
+                        "written before this: {done}; repair the file and run it again without --approved",
+                        "先に書き込んだもの: {done}。ファイルを直し、--approved なしでもう一度実行してください"
+                    )
+                }));
             }
             done.push(change.path.display().to_string());
         }

@@ -19,7 +19,6 @@ use crate::approval::{self, Consent, Request};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::Outcome;
 use crate::error::CliError;
-use crate::language;
 use crate::print;
 use crate::print::page::Page;
 use crate::sessions::Here;
@@ -123,7 +122,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         name: "memory forget",
         command: format!("memory forget {} {}", args.what.name(), line(&args.id, 200)),
         about: Some(meant.would.iter().map(|line| line.en.trim()).collect::<Vec<_>>().join(" ")),
-        would: &language::in_current(&meant.would),
+        would: &meant.would,
         approved: args.approved,
         json: args.json,
     };

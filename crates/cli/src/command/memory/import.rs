@@ -21,7 +21,6 @@ use crate::approval;
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::Outcome;
 use crate::error::CliError;
-use crate::language;
 use crate::print;
 use crate::print::page::Page;
 
@@ -97,10 +96,9 @@ pub(super) fn run(args: &Args) -> Outcome {
     let records = in_order(records);
     check_own(&mut opened, &records)?;
     let (records, left) = keep_agreed(&mut opened, records)?;
-    let puts = opened
-        .memory
-        .put(&records)
-        .map_err(|error| CliError::from(error).prefixed("nothing was imported"))?;
+    let puts = opened.memory.put(&records).map_err(|error| {
+        CliError::from(error).prefixed(&both!("nothing was imported", "何も取り込みませんでした"))
+    })?;
     let count = |wanted: Put| puts.iter().filter(|put| **put == wanted).count();
     let imported = Imported {
         new: count(Put::New),
@@ -303,7 +301,7 @@ fn keep_agreed(opened: &mut Opened, records: Vec<Record>) -> Result<(Vec<Record>
     )];
     let (names, shown): (BTreeSet<Name>, Vec<Bilingual>) = superseded.into_iter().unzip();
     would.extend(first_lines(&shown));
-    if approval::is_agreed(&opened.here, "memory import", &language::in_current(&would))? {
+    if approval::is_agreed(&opened.here, "memory import", &would)? {
         return Ok((records, 0));
     }
     let mut left = names;

@@ -18,7 +18,6 @@ use crate::approval::{self, Consent, Request};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::Outcome;
 use crate::error::CliError;
-use crate::language;
 use crate::print::page::Page;
 use crate::print::{self, remark};
 use crate::sessions::Here;
@@ -99,7 +98,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         name: "memory migrate",
         command: approved_command(args, &address),
         about: Some(would.en.clone()),
-        would: &language::in_current(&[would]),
+        would: &[would],
         approved: args.approved,
         json: args.json,
     };

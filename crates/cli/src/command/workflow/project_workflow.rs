@@ -19,7 +19,6 @@ use crate::args::ProjectArgs;
 use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
 use crate::knowledge::Project;
-use crate::language;
 use crate::path::real_path;
 use crate::print::remark;
 use crate::sessions::Session;
@@ -250,9 +249,7 @@ impl ProjectWorkflow {
         approved: bool,
         json: bool,
     ) -> Result<Consent, CliError> {
-        let would = language::in_current(would);
-        let request =
-            Request { name: "workflow skip", command, about: Some(about), would: &would, approved, json };
+        let request = Request { name: "workflow skip", command, about: Some(about), would, approved, json };
         approval::ask_consent(&self.project.here, &request)
     }
 

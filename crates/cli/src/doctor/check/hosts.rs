@@ -4,6 +4,7 @@ use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
 use crate::doctor::history::DAYS;
 use crate::host::unchecked::Unchecked;
+use crate::local_time::LocalClock;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     if seen.state.is_err() {
@@ -12,7 +13,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     }
     for host in Unchecked::among(seen.history.records.iter().filter(|record| seen.is_here(record))) {
         found.note_with(
-            host.line(),
+            host.line(&LocalClock::of_system(seen.now)).en,
             "you don't need to do anything: Tidegate does not support this agent yet",
         );
     }

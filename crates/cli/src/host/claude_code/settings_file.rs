@@ -84,6 +84,12 @@ pub(crate) fn read_all(project: Option<&Path>, host: Option<&Path>) -> Vec<Setti
     there.filter_map(|(scope, path)| Some(SettingsFile::read(scope, path?))).collect()
 }
 
+/// Whether any file registers hooks of Tidegate, working or not.
+pub(crate) fn has_our_hooks(project: Option<&Path>, host: Option<&Path>) -> bool {
+    let files = read_all(project, host);
+    files.iter().filter_map(|file| file.get("hooks")).any(|hooks| hooks.to_string().contains("tidegate"))
+}
+
 /// The nearest file with `disableAllHooks` decides.
 pub(crate) fn find_disabling_file(files: &[SettingsFile]) -> Option<&SettingsFile> {
     let said = |file: &SettingsFile| file.get("disableAllHooks").and_then(Value::as_bool);

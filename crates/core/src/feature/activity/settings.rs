@@ -9,7 +9,7 @@ use crate::settings::value::Value;
 section! {
     /// Section `[activity]`.
     Settings "activity" {
-        /// What happens when a prompt begins another phase of work: the model is told its skills and files (`advise`), it is only recorded (`shadow`), or nobody looks.
+        /// When a prompt begins another activity: name its skills and files to the model (`advise`), only record it (`shadow`), or do not look (`off`).
         mode: PhaseMode = PhaseMode::Advise, Tightens;
         /// How sure the classifier has to be, in per cent.
         confidence: Whole<0, 100> = Whole::new(80), WithTrust;
@@ -91,7 +91,7 @@ pub struct PhaseSettings {
 
 const SKILLS: Key = Key {
     name: "skills",
-    doc: "Skills that are named when this phase begins; invoking one of them begins it.",
+    doc: "Skills to name when this activity begins; invoking one of them begins it, too.",
     shape: <Required<Skill> as Setting>::SHAPE,
     project: Project::Tightens,
 };

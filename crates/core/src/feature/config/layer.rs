@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::feature::config::Config;
-use crate::feature::former_names;
+use crate::feature::config::former_names;
 use crate::settings::near;
 use crate::settings::section::{Put, Section, Voice, Wrong};
 use crate::settings::setting::Shape;
@@ -314,20 +314,13 @@ impl Config {
                     .map(move |key| (section.name(), key, variable_name(section.name(), key.name)))
             });
             let origin = Origin::Variable(name.clone());
-            let assignment = match keys.find(|(_, _, variable)| variable == name) {
-                Some((section, key, _)) => {
-                    Assignment::new(section, key.name, key.shape.from_text(text), origin)
-                }
-                None => match self.former_variable(name) {
-                    Some((section, key, shape)) => {
-                        Assignment::new(&section, &key, shape.from_text(text), origin)
-                    }
-                    // Unknown: reported like any other unknown key.
-                    None => {
-                        let key = name.trim_start_matches("TIDEGATE_").to_ascii_lowercase();
-                        Assignment::new("", &key, text.as_str().into(), origin)
-                    }
-                },
+            let known = keys.find(|(_, _, variable)| variable == name);
+            let known = known.map(|(section, key, _)| (section.to_owned(), key.name.to_owned(), key.shape));
+            let unknown = || name.trim_start_matches("TIDEGATE_").to_ascii_lowercase();
+            let assignment = match known.or_else(|| self.former_variable(name)) {
+                Some((section, key, shape)) => Assignment::new(&section, &key, shape.from_text(text), origin),
+                // Reported like any other unknown key.
+                None => Assignment::new("", &unknown(), text.as_str().into(), origin),
             };
             assignments.push(assignment);
         }

@@ -3,6 +3,7 @@
 //! A section declares its keys, defaults, and what a project's file may do with them ([`crate::settings::section`]);
 //! files and environment are layered ([`layer`]); a preset is one word for many values ([`Preset`]).
 
+pub mod former_names;
 pub mod layer;
 mod preset;
 pub mod schema;
@@ -12,7 +13,6 @@ use std::collections::BTreeMap;
 
 use crate::event::{Event, EventKind};
 use crate::feature::PolicySettings;
-use crate::feature::former_names;
 use crate::feature::memory::settings::MemorySettings;
 use crate::feature::skill_gate;
 use crate::feature::skill_gate::settings::SkillGateMode;

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value as Json, json};
 
 use crate::feature::config::Config;
+use crate::feature::config::former_names;
 use crate::feature::config::layer::{key_path, variable_name};
-use crate::feature::former_names;
 use crate::settings::section::{Key, Project, Section};
 use crate::settings::setting::Shape;
 use crate::settings::value::Value;
@@ -123,6 +123,16 @@ pub fn reference_page() -> String {
          \"migrations/**/*.sql\" = [\"database-rules\"]\n\
          ```\n",
     );
+    page.push_str(
+        "\nThese names of version 0.1 are still understood, with a hint in `tidegate config show` and `tidegate doctor`.\n\n\
+         | 0.1 | now |\n| --- | --- |\n",
+    );
+    for (former, now) in former_names::SECTIONS {
+        let _ = writeln!(page, "| `[{former}]` | `[{now}]` |");
+    }
+    for (section, former, now) in former_names::KEYS {
+        let _ = writeln!(page, "| `{former}` in `[{section}]` | `{now}` |");
+    }
     let config = Config::default();
     for section in config.sections() {
         let title = if section.name().is_empty() {

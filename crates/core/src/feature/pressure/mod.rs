@@ -25,9 +25,9 @@ section! {
     Settings "context_warning" {
         /// Whether it tells the model (`advise`), only records what it would have said (`shadow`), or does not look.
         mode: PressureMode = PressureMode::Advise, Tightens;
-        /// The early warning: tokens left before Claude Code compacts, or turns left. `"47k"` and `"17k"` adapt: on a window that compacts below 167k tokens they shrink in proportion, and without automatic compaction they are 80k and 50k before the window is full.
+        /// When to warn early: tokens left before Claude Code compacts, or turns left. `"47k"` and `"17k"` adapt to the window. They shrink in proportion if it compacts below 167k tokens, and mean 80k and 50k before it is full if it never compacts.
         early: Threshold = Threshold::EARLY, WithTrust;
-        /// The late warning, in the same form.
+        /// When to warn late, in the same form.
         late: Threshold = Threshold::LATE, WithTrust;
     }
     presets {

@@ -89,9 +89,12 @@ fn call(given: Value) -> Done {
         project: session.marks.session.root.clone(),
         meter: MeterRecord::from_meter(&meter, forecast, here.now),
         pressure_said: session.marks.pressure.said.level.name(),
-        armed: held.then(|| Unverified::of(&here, &session)).flatten().map(|armed| armed.lines().join("; ")),
-        stage: Cycle::of(&here, &session).map(|cycle| cycle.line()),
-        gate: InWorkflow::of(&here, &session).map(|workflow| workflow.line()),
+        armed: held
+            .then(|| Unverified::of(&here, &session))
+            .flatten()
+            .map(|armed| armed.lines().map(|line| line.en).join("; ")),
+        stage: Cycle::of(&here, &session).map(|cycle| cycle.line().en),
+        gate: InWorkflow::of(&here, &session).map(|workflow| workflow.line().en),
         switched_off,
     };
     status.summary = in_sentences(&status);

@@ -6,7 +6,7 @@ use tidegate_core::text::cut::cut_after_word;
 
 use super::{Content, Does, Done, Tool, parse_arguments, schema};
 use crate::error::CliError;
-use crate::knowledge::{self, Entry};
+use crate::knowledge::{self, Entry, KnowledgeFiles, shorten_id};
 use crate::sessions::Here;
 
 pub(super) const TOOL: Tool = Tool { name: "list_unpromoted", definition, does: Does::Plain(call) };
@@ -58,7 +58,7 @@ fn call(given: Value) -> Done {
     let root = here.root.clone().ok_or_else(|| {
         CliError::new("the project is not known").hint("the server has to run in the project's folder")
     })?;
-    let mut entries = knowledge::read_knowledge(&here, &root)?.entries();
+    let mut entries = knowledge::read_knowledge(&here, &root, KnowledgeFiles::Notes)?.entries();
     entries.retain(|entry| entry.unpromoted);
     let total = entries.len();
     let begin = match &after {
@@ -76,7 +76,7 @@ fn call(given: Value) -> Done {
         0 => "Nothing is unpromoted.".to_owned(),
         _ => format!("{} of {total} unpromoted entries:", page.len()),
     }];
-    lines.extend(page.iter().map(Entry::line));
+    lines.extend(page.iter().map(entry_line));
     if let Some(next) = &next {
         lines.push(format!("More with after: \"{next}\"."));
     }
@@ -98,4 +98,10 @@ fn call(given: Value) -> Done {
         structured["next"] = json!(next);
     }
     Ok(Content { texts: vec![lines.join("\n")], structured })
+}
+
+/// Id, time in UTC and title.
+fn entry_line(entry: &Entry) -> String {
+    let at = entry.at.as_deref().map(|at| format!("{}  ", at[..16].replace('T', " ")));
+    format!("{}  {}{}", shorten_id(entry.id), at.unwrap_or_default(), entry.what)
 }

@@ -21,7 +21,7 @@ use crate::text::json::LongText;
 section! {
     /// Section `[recording]`.
     Settings "recording" {
-        /// Whether what is said in a session is recorded. Whoever switches it off, here or in a project's file, is right.
+        /// Record your prompts and the agent's answers (`on`), or do not (`off`). A project's file may switch it off without trust.
         mode: RecordMode = RecordMode::On, Tightens;
     }
     presets {

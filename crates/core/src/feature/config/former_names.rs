@@ -53,7 +53,7 @@ pub fn nearest_policy(id: &str) -> Option<&'static str> {
     near::nearest(id, switchable_policies().chain(former)).map(|near| renamed_policy(near).unwrap_or(near))
 }
 
-pub(super) fn current_command(name: &str) -> &str {
+pub(crate) fn current_command(name: &str) -> &str {
     renamed(&COMMANDS, name).unwrap_or(name)
 }
 

@@ -1,5 +1,7 @@
 //! `tidegate status`: one screen about a session.
 
+mod page;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -8,7 +10,6 @@ use tidegate_core::feature::activity::classifier::Phase;
 use tidegate_core::feature::approval::marks::ApprovalRequest;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::Known;
-use tidegate_core::feature::pressure::marks::PressureLevel;
 use tidegate_core::feature::verification::checks::Kinds;
 use tidegate_core::feature::verification::required_checks;
 use tidegate_core::feature::verification::verify_stop;
@@ -23,11 +24,13 @@ use tidegate_state::feature::{cycle, workflow};
 use tidegate_state::journal;
 
 use super::Outcome;
-use super::meter::describe_reading;
+use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
 use crate::host::unchecked::Unchecked;
-use crate::knowledge;
-use crate::print::{self, format_count};
+use crate::knowledge::{self, KnowledgeFiles};
+use crate::local_time::LocalClock;
+use crate::print;
+use crate::print::page::Page;
 use crate::sessions::{Here, Session};
 
 #[derive(Debug, clap::Args)]
@@ -184,25 +187,49 @@ impl Cycle {
         })))
     }
 
-    pub(in crate::command) fn line(&self) -> String {
+    pub(in crate::command) fn line(&self) -> Bilingual {
         let stands = match self {
             Cycle::Stands(stands) => stands.as_ref(),
-            Cycle::Damaged { damage } => return format!("its file cannot be used: {}", one_line(damage)),
+            Cycle::Damaged { damage } => {
+                let damage = one_line(damage);
+                return both!("its file cannot be used: {damage}", "ファイルを使えません: {damage}");
+            }
         };
         let Stands { name, status, stage, number, of, skill, resumes_at, .. } = stands;
-        let stage = format!("{name}: stage {stage} ({number} of {of})");
-        let resume = format!("`tidegate cycle resume` goes on with {resumes_at}");
+        let en = format!("{name}: stage {stage} ({number} of {of})");
+        let ja = format!("{name}: ステージ {stage}（{of}中{number}）");
+        let resume_en = format!("`tidegate cycle resume` continues with {resumes_at}");
+        let resume_ja = format!("`tidegate cycle resume` で {resumes_at} から続けます");
         match (stands.here, &stands.session, stands.live) {
-            (true, ..) if stands.done == Some(true) => format!("{stage}, done when this turn ends"),
-            (true, ..) => format!("{stage}, its skill is `{skill}`"),
-            (false, Some(session), Some(true)) => format!("{stage} in session {}", one_line(session)),
-            (false, Some(_), _) => format!("{stage} in a session that is not there any more; {resume}"),
-            (false, None, _) if *status == "running" => format!("{stage}, of no session; {resume}"),
+            (true, ..) if stands.done == Some(true) => {
+                both!("{en}, done when this turn ends", "{ja}、このターンの終わりに完了します")
+            }
+            (true, ..) => both!("{en}, its skill is `{skill}`", "{ja}、スキルは `{skill}` です"),
+            (false, Some(session), Some(true)) => {
+                let session = one_line(session);
+                both!("{en} in session {session}", "{ja}、セッション {session} で実行中です")
+            }
+            (false, Some(_), _) => both!(
+                "{en} in a session that has ended; {resume_en}",
+                "{ja}、実行していたセッションは終わっています。{resume_ja}"
+            ),
+            (false, None, _) if *status == "running" => {
+                both!("{en}, without a session; {resume_en}", "{ja}、セッションがありません。{resume_ja}")
+            }
             (false, None, _) => {
+                let why = stands.stopped_reason.as_deref().map(one_line);
+                let why_en = why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+                let why_ja = why.as_ref().map(|why| format!("（{why}）")).unwrap_or_default();
                 let place = if *status == "stopped" { "after" } else { "at" };
-                let why = stands.stopped_reason.as_deref();
-                let why = why.map(|why| format!(" ({})", one_line(why))).unwrap_or_default();
-                format!("{name}: {status} {place} stage {} ({number} of {of}){why}; {resume}", stands.stage)
+                let state_ja = match *status {
+                    "stopped" => "のあとで停止",
+                    "failed" => "で失敗",
+                    _ => "で完了",
+                };
+                both!(
+                    "{name}: {status} {place} stage {stage} ({number} of {of}){why_en}; {resume_en}",
+                    "{ja}{state_ja}しました{why_ja}。{resume_ja}"
+                )
             }
         }
     }
@@ -262,23 +289,29 @@ impl InWorkflow {
         Some(shown)
     }
 
-    pub(in crate::command) fn line(&self) -> String {
-        let phase = match (self.phase, &self.phase_name) {
+    pub(in crate::command) fn line(&self) -> Bilingual {
+        let of = self.of;
+        let Bilingual { mut en, mut ja } = match (self.phase, &self.phase_name) {
             (Some(number), Some(name)) => {
-                format!("phase {number} of {} ({})", self.of, name.replace(['_', '-'], " "))
+                let name = name.replace(['_', '-'], " ");
+                both!("phase {number} of {of} ({name})", "フェーズ{number}/{of}（{name}）")
             }
-            (Some(number), None) => format!("phase {number} of {}", self.of),
-            _ => "its phase is not known".to_owned(),
+            (Some(number), None) => both!("phase {number} of {of}", "フェーズ{number}/{of}"),
+            _ => both!("its phase is not known", "フェーズは不明"),
         };
-        let mut line = format!("{}: {phase}", self.name);
+        let name = &self.name;
         if let Some(idle) = &self.idle {
-            line = format!("{line}, {}", one_line(idle));
+            let idle = one_line(idle);
+            en = format!("{en}, {idle}");
+            ja = format!("{ja}、{idle}");
         }
         if let Some(gate) = self.pending.first() {
-            line =
-                format!("{line}; gate {gate} holds agents back, `tidegate workflow check {gate}` tells why");
+            en = format!("{en}; checkpoint {gate} blocks agents, `tidegate workflow check {gate}` says why");
+            ja = format!(
+                "{ja}、チェックポイント{gate}がエージェントを止めています。理由: `tidegate workflow check {gate}`"
+            );
         }
-        line
+        both!("{name}: {en}", "{name}: {ja}")
     }
 }
 
@@ -322,14 +355,22 @@ impl Unverified {
         })
     }
 
-    /// The waiting gate, and the checks that would satisfy it.
-    pub(in crate::command) fn lines(&self) -> [String; 2] {
-        let more = self.count - self.files.len();
-        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    /// What waits for a check, and what would do.
+    pub(in crate::command) fn lines(&self) -> [Bilingual; 2] {
         let files = self.files.join(", ");
+        let more = self.count - self.files.len();
+        let (more_en, more_ja) = if more == 0 {
+            <_>::default()
+        } else {
+            (format!(" and {more} more"), format!("ほか{more}件"))
+        };
+        let (en, ja) = (self.settled_by.join(", "), self.settled_by.join("、"));
         [
-            format!("verify-stop: edited and not verified since: {files}{more}"),
-            format!("settled by {}", self.settled_by.join(", ")),
+            both!(
+                "changed, and no check has passed since: {files}{more_en}",
+                "変更後に確認が通っていません: {files}{more_ja}"
+            ),
+            both!("one of these is enough: {en}", "次のどれかで足ります: {ja}"),
         ]
     }
 }
@@ -347,8 +388,11 @@ pub(crate) fn run(args: &Args) -> Outcome {
         Unchecked::among(records.iter().filter(|record| here.concerns(record, None, false)));
     let session = here.session(args.session.as_deref()).inspect_err(|_| {
         // Such a host leaves no session, so its calls are listed by themselves.
+        let clock = LocalClock::of_system(here.now);
         for host in &unchecked_hosts {
-            print::to_stderr(&format!("note: {}", host.line()));
+            let mut page = Page::new();
+            page.labelled(both!("note", "注意"), host.line(&clock));
+            page.print_to_stderr();
         }
     })?;
     records.retain(|record| record.session.as_deref() == Some(session.id.as_str()));
@@ -409,114 +453,14 @@ pub(crate) fn run(args: &Args) -> Outcome {
         print::json(&status);
         return Ok(ExitCode::SUCCESS);
     }
-    print::line(&format!("session  {}", status.session));
-    print::line(&format!("project  {}", status.project.as_deref().unwrap_or("unknown")));
-    if let Some(began) = &status.began {
-        print::line(&format!("since    {began}"));
-    }
-    for line in describe_reading(&status.meter) {
-        print::line(&line.replacen("context:", "context ", 1));
-    }
-    let said = match session.marks.pressure.said.level {
-        PressureLevel::None => "nothing said yet at this use".to_owned(),
-        PressureLevel::Info => "`info` was said; `urgent` is said once when it is reached".to_owned(),
-        PressureLevel::Urgent => "`urgent` was said, the last level".to_owned(),
-    };
-    print::line(&format!("pressure {said}"));
-    if let Some(boundary) = &status.last_boundary {
-        print::line(&format!("compacted {boundary}"));
-    }
-    if let Some(Survived { trigger, kept, of, lost }) = &status.survival {
-        print::line(&format!(
-            "         {trigger}: the summary kept {kept} of {}",
-            format_count(*of, "key fact")
-        ));
-        for fact in lost {
-            print::line(&format!("         not in it: {fact}"));
-        }
-    }
-    if status.unpromoted > 0 {
-        let entries = if status.unpromoted == 1 { "entry" } else { "entries" };
-        print::line(&format!(
-            "flow     {} {entries} unpromoted; /compound goes through them",
-            status.unpromoted
-        ));
-    }
-    if let Some(phase) = status.phase {
-        print::line(&format!("phase    {}", phase.name()));
-    }
-    if let Some(cycle) = &status.cycle {
-        print::line(&format!("cycle    {}", cycle.line()));
-    }
-    if let Some(workflow) = &status.workflow {
-        print::line(&format!("workflow {}", workflow.line()));
-    }
-    if !status.skills.is_empty() {
-        print::line(&format!("skills   {}", status.skills.join(", ")));
-    }
-    if let Some(unverified) = &status.unverified {
-        let [armed, settled] = unverified.lines();
-        print::line(&format!("armed    {armed}"));
-        print::line(&format!("         {settled}"));
-    }
-    print::line(&format!(
-        "hooks    {}, {}, {}, about {} added to the context",
-        format_count(status.events, "run"),
-        format_count(status.interruptions, "interruption"),
-        format_count(status.failures, "failed check"),
-        format_count(status.tokens_added, "token")
-    ));
-    if status.unguarded {
-        print::line(
-            "warning: this session runs unguarded (TIDEGATE_GUARD is set in it): nothing is gated or said",
-        );
-    }
-    if status.not_by_client > 0 {
-        print::line(&format!(
-            "warning: {} did not come from the client and changed nothing (a script between the client and Tidegate must pass \
-             its input on unread: `exec tidegate hook …`)",
-            print::format_count(status.not_by_client, "hook run")
-        ));
-    }
-    if !status.switched_off.is_empty() {
-        print::line(&format!(
-            "warning: switched off in this session: {} (`tidegate off` lists them)",
-            status.switched_off.join(", ")
-        ));
-    }
-    for policy in &status.stepped_down {
-        print::line(&format!(
-            "note: {policy} only advises here since people overrode it so often (`tidegate on {policy}` lets it block again)"
-        ));
-    }
-    for host in &status.unchecked_hosts {
-        print::line(&format!("note: {}", host.line()));
-    }
-    for problem in &status.config_problems {
-        print::line(&format!("warning: config: {problem}"));
-    }
-    if !status.waiting_for_trust.is_empty() {
-        print::line(&format!(
-            "note: this project's config waits for `tidegate trust`: {}",
-            status.waiting_for_trust.join(", ")
-        ));
-    }
-    for request in &status.waiting_for_approval {
-        print::line(&format!(
-            "waiting  {}: type `approve {}` in the session",
-            request.wording(),
-            request.code
-        ));
-    }
-    if status.unreadable_lines > 0 {
-        print::line(&format!("note: {} lines of the journal could not be read", status.unreadable_lines));
-    }
+    let said = session.marks.pressure.said.level;
+    page::status_page(&status, said, &LocalClock::of_system(here.now)).print();
     Ok(ExitCode::SUCCESS)
 }
 
 /// Unreadable files count as none here: `learnings check` and `doctor` report them.
 fn count_unpromoted(here: &Here, root: &Path) -> usize {
-    let knowledge = knowledge::read_knowledge(here, root);
+    let knowledge = knowledge::read_knowledge(here, root, KnowledgeFiles::Notes);
     knowledge.map_or(0, |known| known.entries().iter().filter(|entry| entry.unpromoted).count())
 }
 

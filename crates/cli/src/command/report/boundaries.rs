@@ -4,6 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use tidegate_core::pipeline::record::{BoundaryRecord, Record};
+use tidegate_core::time::Millis;
+
+use crate::bilingual::{Bilingual, both, count_en};
+use crate::local_time::LocalClock;
+use crate::print::page::Page;
+use crate::print::text::Text;
 
 /// One compaction.
 #[derive(Serialize)]
@@ -23,19 +29,24 @@ pub(super) struct Boundary {
 }
 
 impl Boundary {
-    /// `2026-11-15 11:51 auto: 7 of 9 key facts survived; lost: …`.
-    pub(super) fn line(&self) -> String {
+    fn line(&self, clock: &LocalClock) -> Bilingual {
         const SHOWN: usize = 3;
-        let at = self.at.get(..16).unwrap_or(&self.at).replace('T', " ");
-        let facts = if self.of == 1 { "key fact" } else { "key facts" };
-        let mut line = format!("{at} {}: {} of {} {facts} survived", self.trigger, self.kept, self.of);
-        if !self.lost.is_empty() {
-            let shown: Vec<&str> = self.lost.iter().take(SHOWN).map(String::as_str).collect();
-            let more = self.lost.len().saturating_sub(SHOWN);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            line = format!("{line}; lost: {}{more}", shown.join(", "));
-        }
-        line
+        let Boundary { kept, of, lost, .. } = self;
+        let at = Millis::from_iso(&self.at).map_or_else(|| self.at.clone(), |at| clock.minute(at));
+        let facts = count_en(*of, "fact");
+        let shown: Vec<&str> = lost.iter().take(SHOWN).map(String::as_str).collect();
+        let more = lost.len().saturating_sub(SHOWN);
+        let (en, ja) = match (shown.is_empty(), more) {
+            (true, _) => <_>::default(),
+            (_, 0) => {
+                (format!("; lost: {}", shown.join(", ")), format!("、失われたもの: {}", shown.join("、")))
+            }
+            _ => (
+                format!("; lost: {} and {more} more", shown.join(", ")),
+                format!("、失われたもの: {}ほか{more}件", shown.join("、")),
+            ),
+        };
+        both!("{at}: kept {kept} of {facts}{en}", "{at}: {of}件中{kept}件{ja}")
     }
 }
 
@@ -70,16 +81,20 @@ impl Boundaries {
     }
 }
 
-pub(super) fn describe_boundaries(boundaries: &[Boundary]) -> Vec<String> {
+pub(super) fn add_boundaries(page: &mut Page, boundaries: &[Boundary], clock: &LocalClock) {
     const SHOWN: usize = 5;
     if boundaries.is_empty() {
-        return Vec::new();
+        return;
     }
     let (kept, of) = boundaries.iter().fold((0, 0), |(kept, of), one| (kept + one.kept, of + one.of));
-    let compactions = crate::print::format_count(boundaries.len(), "compaction");
-    let mut lines =
-        vec![format!("{compactions}: {kept} of {of} key facts survived ({}%)", kept * 100 / of.max(1))];
-    let skipped = boundaries.len().saturating_sub(SHOWN);
-    lines.extend(boundaries.iter().skip(skipped).map(|one| format!("  {}", one.line())));
-    lines
+    let (number, compactions) = (boundaries.len(), count_en(boundaries.len(), "compaction"));
+    page.item(both!(
+        "{compactions}: the summaries kept {kept} of {of} facts",
+        "圧縮{number}回: 要約に残った事実は{of}件中{kept}件です"
+    ));
+    page.indented(|page| {
+        for one in boundaries.iter().skip(number.saturating_sub(SHOWN)) {
+            page.item(Text::from(one.line(clock)).dim());
+        }
+    });
 }

@@ -1,0 +1,261 @@
+//! The report in people's words: what was caught, what it cost, then the numbers of each policy.
+
+use tidegate_core::pipeline::friction::{SpokenCounts, Tally};
+
+use super::boundaries::add_boundaries;
+use super::{Backend, Failures, FrictionReport, Latency};
+use crate::bilingual::{Bilingual, both, count_en};
+use crate::local_time::LocalClock;
+use crate::print::page::Page;
+use crate::print::table::{Column, Table};
+use crate::print::text::{Text, data};
+
+pub(super) fn report_page(report: &FrictionReport, days: u64, clock: &LocalClock) -> Page {
+    let mut page = Page::new();
+    let Bilingual { en, ja } = match (&report.session, &report.project) {
+        (Some(id), _) => both!("session {id}", "セッション {id}"),
+        (None, Some(project)) => both!("{project}", "{project}"),
+        (None, None) => both!("all projects", "すべてのプロジェクト"),
+    };
+    page.heading(if days == 1 {
+        both!("Today in {en}", "今日（{ja}）")
+    } else {
+        both!("Last {days} days in {en}", "直近{days}日（{ja}）")
+    });
+    let (runs, sessions) = (report.hook_runs, report.sessions);
+    let (runs_en, sessions_en) = (count_en(runs, "hook run"), count_en(sessions, "session"));
+    page.paragraph(both!("{sessions_en}, {runs_en}", "セッション{sessions}件、フックの実行{runs}回"));
+    add_deeds(&mut page, report, clock);
+    add_costs(&mut page, report);
+    add_remarks(&mut page, report);
+    let spoke: Vec<&Tally> = report.policies.iter().filter(|tally| tally.spoke.total() > 0).collect();
+    if !spoke.is_empty() {
+        page.heading(both!("By policy", "ポリシー別"));
+        page.table(draw_table(&spoke));
+        page.gap();
+        page.paragraph(
+            Text::from(both!(
+                "\"followed\": Claude then did what was asked. \"ignored\": it did not. \"bypassed\": it wrote the file through \
+                 the shell instead. \"overridden\": you switched the policy off. \"open\": not known yet.",
+                "「応じた」は求められたことをした回数、「無視」はしなかった回数、「回避」はシェルで同じファイルに書いた回数、\
+                 「取消」はポリシーをオフにした回数、「未定」はまだわからない回数です。"
+            ))
+            .dim(),
+        );
+    }
+    page
+}
+
+fn add_deeds(page: &mut Page, report: &FrictionReport, clock: &LocalClock) {
+    page.heading(both!("What Tidegate did", "Tidegateがしたこと"));
+    let (void, heard): (Vec<&Tally>, Vec<&Tally>) =
+        report.policies.iter().filter(|tally| tally.spoke.total() > 0).partition(|tally| tally.is_void());
+    let is_quiet = void.is_empty() && heard.is_empty() && report.boundaries.is_empty();
+    if is_quiet {
+        page.item(both!(
+            "nothing: no policy had anything to say",
+            "何もありません（伝えることはありませんでした）"
+        ));
+    }
+    // Policies without effect come first.
+    for tally in void {
+        page.item(Text::from(in_words(tally)).warning());
+    }
+    for tally in heard {
+        page.item(in_words(tally));
+    }
+    add_boundaries(page, &report.boundaries, clock);
+    for tally in &report.policies {
+        if let Some(text) = describe_shadow(tally) {
+            page.item(Text::from(text).dim());
+        }
+    }
+}
+
+fn in_words(tally: &Tally) -> Bilingual {
+    let Tally { policy, satisfied, .. } = tally;
+    let Bilingual { en, ja } = describe_ways(tally.spoke);
+    let settled = tally.settled();
+    if tally.spoke.total() == tally.unasked {
+        return both!("{policy} {en}", "{policy}: {ja}");
+    }
+    if tally.spoke.total() == tally.unasked + tally.unknown {
+        return both!(
+            "{policy} {en}; its record does not say what it asked for",
+            "{policy}: {ja}（何を求めたかは記録されていません）"
+        );
+    }
+    if tally.is_void() {
+        return both!(
+            "{policy} {en}, and Claude followed only {satisfied} of {settled} times. If you do not need it: \
+             `tidegate off {policy}`",
+            "{policy}: {ja}。応じたのは{settled}回中{satisfied}回だけです。不要なら `tidegate off {policy}`"
+        );
+    }
+    if settled == 0 {
+        return both!(
+            "{policy} {en}; the outcome is not known yet",
+            "{policy}: {ja}（結果はまだわかりません）"
+        );
+    }
+    let (turn_en, turn_ja) = match tally.median_turns {
+        Some(0) => (", mostly in the same turn", "、多くは同じターンの中"),
+        Some(_) => (", mostly in a later turn", "、多くはあとのターン"),
+        None => ("", ""),
+    };
+    both!(
+        "{policy} {en}; Claude then did what it asked {satisfied} of {settled} times{turn_en}",
+        "{policy}: {ja}。{settled}回中{satisfied}回、求められたことをしました{turn_ja}"
+    )
+}
+
+/// `blocked 5 times, told you once`.
+fn describe_ways(spoke: SpokenCounts) -> Bilingual {
+    let times = |number: usize| if number == 1 { "once".to_owned() } else { format!("{number} times") };
+    let ways = [
+        (spoke.denied, "blocked an action", "操作のブロック"),
+        (spoke.blocked, "blocked \"done\"", "「完了」のブロック"),
+        (spoke.asked, "asked you", "あなたへの確認"),
+        (spoke.advised, "told Claude something", "Claudeへの伝言"),
+        (spoke.told, "told you something", "あなたへの伝言"),
+    ];
+    let said = ways.into_iter().filter(|(number, ..)| *number > 0);
+    Bilingual::list(said.map(|(number, en, ja)| both!("{en} {n}", "{ja}{number}回", n = times(number))))
+}
+
+/// Calls that a log-only policy would have made.
+fn describe_shadow(tally: &Tally) -> Option<Bilingual> {
+    let (would, policy) = (tally.shadow?, &tally.policy);
+    let Bilingual { en, ja } = describe_ways(would.spoken);
+    let (anyway, all) = (would.anyway, would.anyway + would.not);
+    let (rest_en, rest_ja) = match all {
+        0 => <_>::default(),
+        _ => (
+            format!("; in {anyway} of {all} cases Claude did it anyway"),
+            format!("（{all}件中{anyway}件は言われなくてもしていました）"),
+        ),
+    };
+    Some(both!("log-only: {policy} would have {en}{rest_en}", "記録のみ: {policy}が有効なら、{ja}{rest_ja}"))
+}
+
+fn add_costs(page: &mut Page, report: &FrictionReport) {
+    page.heading(both!("What it cost", "かかったコスト"));
+    let turns: u32 = report.policies.iter().map(|tally| tally.forced_turns).sum();
+    let tokens: usize = report.policies.iter().map(|tally| tally.tokens).sum();
+    let (turns_en, tokens_en) = (count_en(turns as usize, "extra turn"), count_en(tokens, "token"));
+    page.item(both!(
+        "{turns_en}, about {tokens_en} of context",
+        "追加のターン{turns}回、コンテキスト約{tokens}トークン"
+    ));
+    if let Some(Latency { median, p95, longest, .. }) = &report.latency_us {
+        let ms = |micros: &u64| format!("{}.{} ms", micros / 1000, micros % 1000 / 100);
+        let (median, p95, longest) = (ms(median), ms(p95), ms(longest));
+        page.item(both!(
+            "a hook took {median} (median), {p95} in 95 of 100 runs, {longest} at most",
+            "フックの所要時間: 中央値{median}、100回中95回は{p95}以内、最長{longest}"
+        ));
+    }
+    if !report.backend.is_empty() {
+        page.item(describe_backend(&report.backend));
+    }
+}
+
+fn describe_backend(backend: &Backend) -> Bilingual {
+    let others = backend.by_outcome.iter().filter(|(outcome, _)| **outcome != "answered");
+    let others: Vec<String> = others.map(|(outcome, number)| format!("{outcome} {number}")).collect();
+    let others = if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };
+    let median = backend.median_ms.map(|ms| format!(", median {}", format_time(ms))).unwrap_or_default();
+    let (calls, answers, tokens) = (backend.calls, backend.answered, backend.tokens);
+    let calls_en = count_en(calls, "time");
+    let tokens_en = if tokens == 0 { String::new() } else { format!(", {tokens} tokens") };
+    let answers_en = count_en(answers, "answer");
+    both!(
+        "asked a language model about prompts {calls_en}, {answers_en}{others}{median}{tokens_en}",
+        "言語モデルへの問い合わせ{calls}回、回答{answers}回{others}{median}{tokens_en}"
+    )
+}
+
+fn add_remarks(page: &mut Page, report: &FrictionReport) {
+    let remarks =
+        report.failures.all + report.stepped_down.len() + report.unreadable_lines + report.unreadable_files;
+    if remarks == 0 {
+        return;
+    }
+    page.gap();
+    for policy in &report.stepped_down {
+        page.labelled(
+            both!("note", "注意"),
+            both!(
+                "{policy} only advises here, because people overrode it often. `tidegate on {policy}` makes it block again.",
+                "{policy}は何度も取り消されたため、ここでは助言だけをします。再び止めるには `tidegate on {policy}`"
+            ),
+        );
+    }
+    if let Some(text) = describe_failures(&report.failures) {
+        page.labelled(Text::from(both!("warning", "警告")).warning(), text);
+    }
+    if report.unreadable_lines + report.unreadable_files > 0 {
+        let (lines, files) = (report.unreadable_lines, report.unreadable_files);
+        let (lines_en, files_en) = (count_en(lines, "line"), count_en(files, "file"));
+        page.labelled(
+            both!("note", "注意"),
+            both!(
+                "{lines_en} and {files_en} of the journal could not be read",
+                "記録のうち{lines}行と{files}ファイルは読めませんでした"
+            ),
+        );
+    }
+}
+
+fn describe_failures(failures: &Failures) -> Option<Bilingual> {
+    if failures.all == 0 {
+        return None;
+    }
+    let classes: Vec<String> =
+        failures.by_class.iter().map(|(class, number)| format!("{class} {number}")).collect();
+    let (all, closed, classes) = (failures.all, failures.closed, classes.join(", "));
+    let all_en = count_en(all, "check");
+    Some(both!(
+        "{all_en} could not be made ({classes}); {closed} of them blocked. `tidegate doctor` looks for the cause.",
+        "{all}件の確認ができませんでした（{classes}）。うち{closed}件はブロックしました。原因は `tidegate doctor` で調べられます。"
+    ))
+}
+
+fn draw_table(tallies: &[&Tally]) -> Table {
+    let mut table = Table::new([
+        Column::text(both!("policy", "ポリシー")),
+        Column::number(both!("spoke", "発言")),
+        Column::number(both!("followed", "応じた")),
+        Column::number(both!("ignored", "無視")),
+        Column::number(both!("bypassed", "回避")),
+        Column::number(both!("overridden", "取消")),
+        Column::number(both!("open", "未定")),
+        Column::number(both!("within", "所要")),
+    ]);
+    for tally in tallies {
+        // A policy that asks for nothing has nothing to settle.
+        let asks = tally.spoke.total() > tally.unasked + tally.unknown;
+        let settled = |number: usize| if asks { data(number) } else { data("-").dim() };
+        table.row([
+            data(&tally.policy).strong(),
+            data(tally.spoke.total()),
+            settled(tally.satisfied),
+            settled(tally.ignored),
+            settled(tally.bypassed),
+            settled(tally.overridden),
+            settled(tally.open),
+            tally.median_ms.map_or_else(|| data("-").dim(), |ms| data(format_time(ms))),
+        ]);
+    }
+    table
+}
+
+/// In its largest unit.
+fn format_time(ms: u64) -> String {
+    match ms / 1000 {
+        0 => format!("{ms} ms"),
+        seconds @ 1..=119 => format!("{seconds} s"),
+        seconds @ 120..=7199 => format!("{} min", seconds / 60),
+        seconds => format!("{} h", seconds / 3600),
+    }
+}

@@ -1,0 +1,190 @@
+//! The status of a session on one screen: how full it is, what waits, what happened.
+
+use tidegate_core::feature::pressure::marks::PressureLevel;
+use tidegate_core::time::Millis;
+
+use super::{Status, Survived};
+use crate::bilingual::{Bilingual, both, count_en};
+use crate::command::meter::describe_reading;
+use crate::local_time::LocalClock;
+use crate::policy_words::describe_policy;
+use crate::print::page::Page;
+use crate::print::text::{Text, data, prose};
+
+pub(super) fn status_page(status: &Status, said: PressureLevel, clock: &LocalClock) -> Page {
+    let mut page = Page::new();
+    add_problems(&mut page, status, clock);
+    page.gap();
+    let mut rows: Vec<(Text, Text)> = Vec::new();
+    let mut row = |key: Bilingual, value: Text| rows.push((Text::from(key).strong(), value));
+    row(
+        both!("project", "プロジェクト"),
+        match &status.project {
+            Some(project) => data(project),
+            None => both!("unknown", "不明").into(),
+        },
+    );
+    row(both!("session", "セッション"), data(&status.session) + started(status, clock).unwrap_or_default());
+    row(both!("context", "コンテキスト"), describe_reading(&status.meter));
+    row(both!("warnings", "警告"), describe_warnings(said).into());
+    if let Some(text) = describe_compaction(status, clock) {
+        row(both!("compaction", "圧縮"), text);
+    }
+    if let Some(unverified) = &status.unverified {
+        let [missing, enough] = unverified.lines();
+        row(both!("check", "確認"), Text::from(missing).warning() + data("\n") + enough);
+    }
+    if status.unpromoted > 0 {
+        let (count, number) = (count_en(status.unpromoted, "progress note"), status.unpromoted);
+        let are = if number == 1 { "is" } else { "are" };
+        row(
+            both!("notes", "作業メモ"),
+            both!(
+                "{count} {are} not reviewed yet; `/compound` in the session saves what they taught",
+                "未整理のメモが{number}件あります。セッションで `/compound` を実行すると学びとして保存できます"
+            )
+            .into(),
+        );
+    }
+    if let Some(phase) = status.phase {
+        row(both!("activity", "作業の種類"), data(phase.name()));
+    }
+    if let Some(cycle) = &status.cycle {
+        row(both!("cycle", "サイクル"), cycle.line().into());
+    }
+    if let Some(workflow) = &status.workflow {
+        row(both!("workflow", "ワークフロー"), workflow.line().into());
+    }
+    if !status.skills.is_empty() {
+        row(both!("skills", "スキル"), data(status.skills.join(", ")));
+    }
+    row(both!("hooks", "フック"), describe_hooks(status).into());
+    page.pairs(rows);
+    page
+}
+
+/// What waits for the person, and what is not as it should be, first.
+fn add_problems(page: &mut Page, status: &Status, clock: &LocalClock) {
+    let warning = || Text::from(both!("warning", "警告")).warning();
+    let note = || Text::from(both!("note", "注意"));
+    for request in &status.waiting_for_approval {
+        let (wording, code) = (request.wording(), &request.code);
+        page.labelled(
+            Text::from(both!("waits for you", "承認待ち")).warning(),
+            both!(
+                "{wording}. To allow it once, type `approve {code}` in the session.",
+                "{wording}。一度だけ許可するには、セッションで `approve {code}` と入力してください。"
+            ),
+        );
+    }
+    for policy in &status.switched_off {
+        let does =
+            describe_policy(policy).map(|does| both!(" It {en}.", "（{ja}）", en = does.en, ja = does.ja));
+        let Bilingual { en, ja } = does.unwrap_or_default();
+        page.labelled(
+            warning(),
+            both!(
+                "{policy} is off here.{en} Switch it on again: `tidegate on {policy}`",
+                "{policy}はオフです{ja}。オンに戻すには `tidegate on {policy}`"
+            ),
+        );
+    }
+    if status.unguarded {
+        page.labelled(
+            warning(),
+            both!(
+                "Tidegate checks nothing in this session, because TIDEGATE_GUARD is set in it.",
+                "TIDEGATE_GUARD が設定されているため、このセッションではTidegateは何も確認しません。"
+            ),
+        );
+    }
+    if status.not_by_client > 0 {
+        let (runs, number) = (count_en(status.not_by_client, "hook run"), status.not_by_client);
+        page.labelled(
+            warning(),
+            both!(
+                "{runs} did not come from Claude Code and changed nothing. A script between Claude Code and Tidegate must pass \
+                 its input on unread: `exec tidegate hook …`",
+                "Claude Codeから直接来ていないフックが{number}回あり、何も変更していません。間にスクリプトを置く場合は、入力を読まずに \
+                 渡してください: `exec tidegate hook …`"
+            ),
+        );
+    }
+    for problem in &status.config_problems {
+        page.labelled(warning(), both!("config: {problem}", "設定: {problem}"));
+    }
+    for policy in &status.stepped_down {
+        page.labelled(
+            note(),
+            both!(
+                "{policy} only advises here, because people overrode it often. `tidegate on {policy}` makes it block again.",
+                "{policy}は何度も取り消されたため、ここでは助言だけをします。再び止めるには `tidegate on {policy}`"
+            ),
+        );
+    }
+    for host in &status.unchecked_hosts {
+        page.labelled(note(), host.line(clock));
+    }
+    if !status.waiting_for_trust.is_empty() {
+        let keys = status.waiting_for_trust.join(", ");
+        page.labelled(
+            note(),
+            both!(
+                "This project's config waits for your trust: {keys}. See what it asks for: `tidegate trust`",
+                "このプロジェクトの設定があなたの許可を待っています: {keys}。内容を見るには `tidegate trust`"
+            ),
+        );
+    }
+    if status.unreadable_lines > 0 {
+        let (lines, number) = (count_en(status.unreadable_lines, "line"), status.unreadable_lines);
+        page.labelled(
+            note(),
+            both!("{lines} of the journal could not be read.", "記録のうち{number}行は読めませんでした。"),
+        );
+    }
+}
+
+fn started(status: &Status, clock: &LocalClock) -> Option<Text> {
+    let began = Millis::from_iso(status.began.as_deref()?)?;
+    let (at, Bilingual { en, ja }) = (clock.minute_with_zone(began), clock.ago(began));
+    Some(Text::from(both!(", started {en} ({at})", "、開始: {ja}（{at}）")).dim())
+}
+
+fn describe_warnings(said: PressureLevel) -> Bilingual {
+    match said {
+        PressureLevel::None => both!("none since the context last shrank", "まだ出ていません"),
+        PressureLevel::Info => {
+            both!("the early one was given; a late one may follow", "早めの警告を出しました")
+        }
+        PressureLevel::Urgent => {
+            both!("early and late ones were given", "早めの警告と最後の警告を出しました")
+        }
+    }
+}
+
+fn describe_compaction(status: &Status, clock: &LocalClock) -> Option<Text> {
+    let at = Millis::from_iso(status.last_boundary.as_deref()?)?;
+    let (time, Bilingual { en, ja }) = (clock.minute_with_zone(at), clock.ago(at));
+    let mut text = Text::from(both!("{en} ({time})", "{ja}（{time}）"));
+    if let Some(Survived { kept, of, lost, .. }) = &status.survival {
+        let facts = count_en(*of, "fact");
+        text =
+            text + both!("; the summary kept {kept} of {facts}", "、要約に残った事実は{of}件中{kept}件です");
+        for fact in lost {
+            text = text + both!("\nnot in it: ", "\n残らなかったもの: ") + prose(fact);
+        }
+    }
+    Some(text)
+}
+
+fn describe_hooks(status: &Status) -> Bilingual {
+    let Status { events, interruptions, failures, tokens_added, .. } = status;
+    let runs = count_en(*events, "run");
+    let spoke = count_en(*interruptions, "message");
+    let failed = count_en(*failures, "failed check");
+    let tokens = count_en(*tokens_added, "token");
+    both!(
+        "{runs}, {spoke}, {failed}, about {tokens} added to the context",
+        "実行{events}回、メッセージ{interruptions}件、失敗した確認{failures}件、コンテキストに加えた量は約{tokens_added}トークン"
+    )
+}
