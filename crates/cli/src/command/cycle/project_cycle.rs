@@ -155,7 +155,7 @@ impl ProjectCycle {
             let cycle = &state.cycle;
             let Bilingual { en, ja } = status_word(state.status.name());
             return Err(CliError::new(both!(
-                "{cycle} does not run: it is {en}",
+                "{cycle} is not running ({en})",
                 "{cycle} は動いていません（{ja}）"
             ))
             .hint(both!("`tidegate cycle resume` continues it", "`tidegate cycle resume` で続けられます")));

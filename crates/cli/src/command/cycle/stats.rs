@@ -107,10 +107,17 @@ fn stats_page(name: &str, ended: usize, rows: &[Row]) -> Page {
         "{name}: このプロジェクトで{ended}回、単位はトークン",
         n = count_en(ended, "cycle")
     ));
-    page.heading(both!("Each stage", "ステージごと"));
-    page.table(numbers_table(rows, |row| &row.took));
-    page.heading(both!("From a stage to the end", "そのステージから最後まで"));
-    page.table(numbers_table(rows, |row| &row.from_here));
+    if rows.iter().all(|row| row.took.count == 0) {
+        page.paragraph(both!(
+            "No stage has ended yet, so its cost is not known.",
+            "まだ終わったステージがないため、かかった量はわかりません。"
+        ));
+    } else {
+        page.heading(both!("Each stage", "ステージごと"));
+        page.table(numbers_table(rows, |row| &row.took));
+        page.heading(both!("From a stage to the end", "そのステージから最後まで"));
+        page.table(numbers_table(rows, |row| &row.from_here));
+    }
     page.heading(both!("Room that a stage needs before it starts", "始めるときに必要な余裕"));
     page.pairs(rows.iter().enumerate().map(|(at, row)| (data(&row.stage), describe_room(at, row))));
     page

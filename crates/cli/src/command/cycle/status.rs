@@ -188,6 +188,9 @@ fn describe_stage(shown: &ShownCycle<'_>, at: usize, stage: &ShownStage<'_>) -> 
             both!("done when this turn ends", "このターンの終わりに完了").into()
         }
         (false, _) if is_current => both!("in progress, skill `{skill}`", "進行中、スキル `{skill}`").into(),
+        (false, _) if stage.name == shown.stage => {
+            Text::from(both!("stopped here", "ここで止まっています")).warning()
+        }
         (false, _) if at > 0 => {
             let room = short_tokens(stage.min_left);
             Text::from(both!("needs about {room} tokens", "約{room}トークン必要")).dim()

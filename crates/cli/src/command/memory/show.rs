@@ -146,7 +146,7 @@ fn project_page(project: &MemoryProject, _: &LocalClock) -> Page {
     let Bilingual { en, ja } = describe_counts(project.decisions, project.logs);
     page.pairs([
         (
-            both!("rows", "件数").into(),
+            both!("holds", "内容").into(),
             both!("{n}, {en}", "トピック{topics}件、{ja}", n = count_en(topics as usize, "topic")).into(),
         ),
         (both!("folder", "フォルダ").into(), project_folder(project).into()),
@@ -168,7 +168,7 @@ fn topic_page(whole: &WholeTopic, clock: &LocalClock) -> Page {
         (both!("project", "プロジェクト").into(), data(line(&topic.in_project.name, 80))),
         (both!("state", "状態").into(), state.into()),
         (both!("last active", "最終更新").into(), data(clock.minute_with_zone(topic.active))),
-        (both!("rows", "件数").into(), describe_counts(topic.decisions, topic.logs).into()),
+        (both!("holds", "内容").into(), describe_counts(topic.decisions, topic.logs).into()),
     ];
     if topic.row.automatic.is_some() {
         let made = both!(
@@ -254,8 +254,8 @@ fn log_page(log: &Log, clock: &LocalClock) -> Page {
     page.pairs(pairs);
     let texts = [
         (both!("Text", "本文"), &row.text),
-        (both!("You asked", "プロンプト"), &row.prompt),
-        (both!("Claude answered", "Claudeの回答"), &row.answer),
+        (both!("Prompt", "プロンプト"), &row.prompt),
+        (both!("Answer", "回答"), &row.answer),
     ];
     for (heading, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
         page.heading(heading);

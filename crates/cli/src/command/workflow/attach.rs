@@ -13,7 +13,7 @@ use tidegate_core::pipeline::record::Deeds;
 use super::project_workflow::{ProjectWorkflow, usable_manifest};
 use crate::approval::consent_to_tighten;
 use crate::args::ProjectArgs;
-use crate::bilingual::{Bilingual, both};
+use crate::bilingual::both;
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
@@ -78,23 +78,24 @@ pub(super) fn print_attached(
 
 fn attached_page(path: &str, manifest: &Manifest, session: Option<&SessionId>) -> Page {
     let name = &manifest.name;
-    let phase = manifest.current.and_then(|number| Some((number, manifest.workflow.phase(number)?.title())));
-    let Bilingual { en, ja } = phase.map_or_else(Bilingual::default, |(number, title)| {
-        let of = manifest.workflow.phases.len();
-        both!(", phase {number} of {of} ({title})", "、フェーズ{number}/{of}（{title}）")
-    });
     let mut page = Page::new();
     page.paragraph(match session {
         Some(session) => both!(
-            "Session {session} now uses the workflow {name}{en}.",
-            "セッション {session} でワークフロー {name} を使います{ja}。"
+            "Session {session} now uses the workflow {name}.",
+            "セッション {session} でワークフロー {name} を使います。"
         ),
         None => both!(
-            "The workflow {name} is ready{en}, but no session uses it yet.",
-            "ワークフロー {name} の準備ができました{ja}。まだどのセッションも使っていません。"
+            "The workflow {name} is ready, but no session uses it yet.",
+            "ワークフロー {name} の準備ができました。まだどのセッションも使っていません。"
         ),
     });
-    page.pairs([(both!("manifest", "マニフェスト").into(), data(path))]);
+    let phase = manifest.current.and_then(|number| Some((number, manifest.workflow.phase(number)?.title())));
+    let phase = phase.map(|(number, title)| {
+        let of = manifest.workflow.phases.len();
+        let text = both!("{number} of {of} ({title})", "{number}/{of}（{title}）");
+        (both!("phase", "フェーズ").into(), text.into())
+    });
+    page.pairs(phase.into_iter().chain([(both!("manifest", "マニフェスト").into(), data(path))]));
     if session.is_none() {
         page.paragraph(both!(
             "Use it: run `tidegate workflow attach {path}` inside a session.",

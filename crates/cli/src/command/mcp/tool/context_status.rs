@@ -128,7 +128,8 @@ fn in_sentences(status: &Status) -> String {
         let behind = if meter.freshness == "current" { "" } else { ", perhaps one request behind" };
         parts.push(format!("The numbers come from the {source} and are {age} s old{behind}."));
     }
-    let under_way = [("Waiting for a check", &status.armed), ("Cycle", &status.stage), ("Workflow", &status.gate)];
+    let under_way =
+        [("Waiting for a check", &status.armed), ("Cycle", &status.stage), ("Workflow", &status.gate)];
     for (what, line) in under_way {
         parts.extend(line.as_ref().map(|line| format!("{what}: {line}.")));
     }
