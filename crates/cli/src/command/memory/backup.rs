@@ -8,7 +8,6 @@ use crate::bilingual::both;
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
-use crate::print::page::Page;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -54,8 +53,8 @@ pub(super) fn run(args: &Args) -> Outcome {
     if args.json {
         print::json(&serde_json::json!({ "copy": copy }));
     } else {
-        let copy = copy.display();
-        Page::of(both!("Copied the store to {copy}", "{copy} にコピーしました")).print();
+        // The path alone: scripts read it.
+        print::line(&copy.display().to_string());
     }
     Ok(ExitCode::SUCCESS)
 }
