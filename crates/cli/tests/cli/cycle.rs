@@ -653,7 +653,7 @@ fn rounds_of_review_are_counted() {
     assert!(play.cycle(&["fix-loop", "--reset"]).failed().contains("each stage has one loop"));
     play.invokes("sprint");
     let _ = play.held();
-    assert_eq!(play.cycle(&["fix-loop"]).ok(), "round 1 of 2 in stage audit\n");
+    assert_eq!(play.cycle(&["fix-loop"]).ok(), "Round 1 of 2 in stage audit\n");
 }
 
 #[test]

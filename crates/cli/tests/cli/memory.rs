@@ -94,7 +94,7 @@ fn topics_decisions_and_logs_by_hand() {
         listed.starts_with("2  Bigrams and single characters\n") && listed.lines().count() == 2,
         "{listed}"
     );
-    let listed = ok(&memory(&sandbox, &["list", "decisions", "--all"])).stdout.clone();
+    let listed = ok(&memory(&sandbox, &["list", "decisions", "--all"])).words();
     assert!(listed.contains("replaced by decision 2"), "{listed}");
     let shown = ok(&memory(&sandbox, &["show", "topic", &id])).stdout.clone();
     assert!(
@@ -637,7 +637,7 @@ fn damage_is_said_and_mended() {
     fs::write(&store, "x".repeat(50_000)).unwrap();
     let ran = memory(&sandbox, &["list", "logs"]);
     assert!(
-        ran.stderr.contains("warning: the memory was damaged") && ran.stderr.contains("rebuilt from"),
+        ran.stderr.contains("warning: the memory was damaged") && ran.stderr.contains("rebuilt it from"),
         "{ran:?}"
     );
     assert_eq!(ran.stdout.matches("session s").count(), 3);
@@ -703,7 +703,7 @@ fn many_write_at_once() {
         .collect();
     for process in running.drain(..) {
         let ran = process.end();
-        assert!(ok(&ran).stdout.starts_with("200 rows are new"), "{ran:?}");
+        assert!(ok(&ran).stdout.starts_with("Imported 200 new rows"), "{ran:?}");
     }
     let stats = ok(&memory(&sandbox, &["stats", "--json"])).json();
     assert_eq!(stats["logs"], json!(1603));

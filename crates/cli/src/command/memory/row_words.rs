@@ -44,7 +44,7 @@ pub(super) fn topic_row(clock: &LocalClock, topic: &Topic) -> ShownRow {
     let mut details = vec![
         Bilingual::data(line(&topic.in_project.name, 40)),
         describe_counts(topic.decisions, topic.logs),
-        Bilingual::data(clock.minute_with_zone(topic.active)),
+        Bilingual::data(clock.dated_minute(topic.active)),
     ];
     if topic.row.status == TopicStatus::Closed {
         details.push(both!("closed", "終了"));
@@ -58,7 +58,7 @@ pub(super) fn topic_row(clock: &LocalClock, topic: &Topic) -> ShownRow {
 pub(super) fn log_row(clock: &LocalClock, log: &Log) -> ShownRow {
     let details = vec![
         topic_of(&log.in_project.name, &log.in_topic.name),
-        Bilingual::data(clock.minute_with_zone(log.row.at)),
+        Bilingual::data(clock.dated_minute(log.row.at)),
         describe_author(&author_of_log(&log.row)),
     ];
     ShownRow { id: short_uid(&log.row.uid), title: line(&log.row.title, 120), details }
@@ -67,7 +67,7 @@ pub(super) fn log_row(clock: &LocalClock, log: &Log) -> ShownRow {
 pub(super) fn decision_row(clock: &LocalClock, decision: &Decision) -> ShownRow {
     let mut details = vec![
         topic_of(&decision.in_project.name, &decision.in_topic.name),
-        Bilingual::data(clock.minute_with_zone(decision.row.created)),
+        Bilingual::data(clock.dated_minute(decision.row.created)),
         describe_author(&author(decision.row.session.as_deref())),
     ];
     details.extend(describe_end(decision));
@@ -136,5 +136,5 @@ pub(super) fn short_uid(uid: &str) -> String {
 
 /// `at` as JSON has it.
 pub(super) fn local_minute(clock: &LocalClock, at: &str) -> Bilingual {
-    Bilingual::data(Millis::from_iso(at).map_or_else(|| line(at, 40), |at| clock.minute_with_zone(at)))
+    Bilingual::data(Millis::from_iso(at).map_or_else(|| line(at, 40), |at| clock.dated_minute(at)))
 }

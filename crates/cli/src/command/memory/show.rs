@@ -167,7 +167,7 @@ fn topic_page(whole: &WholeTopic, clock: &LocalClock) -> Page {
     let mut pairs: Vec<(Text, Text)> = vec![
         (both!("project", "プロジェクト").into(), data(line(&topic.in_project.name, 80))),
         (both!("state", "状態").into(), state.into()),
-        (both!("last active", "最終更新").into(), data(clock.minute_with_zone(topic.active))),
+        (both!("last active", "最終更新").into(), data(clock.dated_minute(topic.active))),
         (both!("holds", "内容").into(), describe_counts(topic.decisions, topic.logs).into()),
     ];
     if topic.row.automatic.is_some() {

@@ -46,9 +46,9 @@ fn errors_of_the_tool_are_for_the_model() {
     told(
         &sandbox,
         &json!({ "session": "never-seen" }),
-        ["never-seen has not been seen", "without `session`"],
+        ["never-seen has not been seen", "leave `session` out"],
     );
-    told(&sandbox, &json!({ "session": "../../x" }), ["session_id has characters", "without `session`"]);
+    told(&sandbox, &json!({ "session": "../../x" }), ["session_id has characters", "leave `session` out"]);
     told(&sandbox, &json!({ "session": 5 }), ["`session` is not a string", "leave it out"]);
     told(&sandbox, &json!({ "sesion": SESSION }), ["no argument `sesion`", "`session` is the only one"]);
     assert_eq!(status(&sandbox, &json!({ "session": null }))["structuredContent"]["session"], SESSION);

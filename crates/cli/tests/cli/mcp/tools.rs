@@ -424,7 +424,7 @@ fn projects_are_told_apart() {
         assert!(said.contains("there is no project `") && said.contains("project (id 1)"), "{said}");
     }
     let said = server.refuses("get_logs", &json!({ "since": "yesterday" }));
-    assert!(said.contains("`since` is no time: yesterday") && said.contains("7d, 12h, 30m ago"), "{said}");
+    assert!(said.contains("`since` is not a time: yesterday") && said.contains("7d, 12h, 30m ago"), "{said}");
     assert_eq!(
         server.gives("list_topics", &json!({ "since": "1h", "until": "2099-01-01" }))["topics"][0]["id"],
         2
