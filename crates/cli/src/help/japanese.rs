@@ -12,6 +12,7 @@ pub(super) const VALUE_ERRORS: &[(&str, &str)] = &[
         "use a day such as 2026-11-01, or how long ago: 30m, 12h, 7d",
         "2026-11-01 のような日付か、30m、12h、7d のような長さで指定してください",
     ),
+    ("use a number that `tidegate memory list` shows", "`tidegate memory list` に出る番号を指定してください"),
 ];
 
 /// In the order of the overview; texts of several commands come first.

@@ -157,3 +157,32 @@ fn describe_room(at: usize, row: &Row) -> Text {
         None => text,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::print::looks::assert_looks;
+
+    #[test]
+    fn costs_look_well() {
+        let none = || Numbers { count: 0, least: None, median: None, p80: None, most: None };
+        let row = |stage: &str, took, min_left, learned| Row {
+            stage: stage.to_owned(),
+            took,
+            from_here: none(),
+            written: "30%".to_owned(),
+            min_left,
+            learned,
+        };
+        let took = Numbers {
+            count: 7,
+            least: Some(9_000),
+            median: Some(41_000),
+            p80: Some(58_300),
+            most: Some(121_000),
+        };
+        let rows = [row("sprint", took, 0, None), row("retrospective", none(), 60_000, Some(71_000))];
+        assert_looks("cycle-stats", &stats_page("dev-cycle", 7, &rows));
+        assert_looks("cycle-stats-empty", &stats_page("dev-cycle", 0, &rows[1..]));
+    }
+}

@@ -168,7 +168,13 @@ fn cycle_page(shown: &ShownCycle<'_>) -> Page {
         page.gap();
         if let Some(why) = shown.stopped_reason {
             let why = sanitize_line(why);
-            page.paragraph(both!("Reason: {why}", "理由: {why}"));
+            page.paragraph(match why.as_str() {
+                "context_budget" => both!(
+                    "Reason: the context had no room for the next stage",
+                    "理由: コンテキストに次のステージの余裕がありませんでした"
+                ),
+                _ => both!("Reason: {why}", "理由: {why}"),
+            });
         }
         page.paragraph(both!(
             "Continue with {next}: `tidegate cycle resume`",
@@ -196,5 +202,53 @@ fn describe_stage(shown: &ShownCycle<'_>, at: usize, stage: &ShownStage<'_>) -> 
             Text::from(both!("needs about {room} tokens", "約{room}トークン必要")).dim()
         }
         (false, _) => Text::from(both!("not started", "未着手")).dim(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::print::looks::assert_looks;
+
+    #[test]
+    fn a_cycle_looks_well() {
+        let stage = |name, ended, tokens, min_left| ShownStage { name, skill: name, ended, tokens, min_left };
+        let stages = || {
+            vec![
+                stage("sprint", true, Some(61_200), 0),
+                stage("audit", false, None, 100_000),
+                stage("ship", false, None, 60_000),
+            ]
+        };
+        let skipped = ["audit".to_owned(), "ship".to_owned()];
+        let running = ShownCycle {
+            cycle: "dev-cycle",
+            status: "running",
+            stage: "audit",
+            number: Some(2),
+            of: 3,
+            skill: Some("audit"),
+            done: None,
+            session: Some("91b38a40-3ead-4aa8-8407-24d36ddad7be"),
+            live: true,
+            own: true,
+            stopped_reason: None,
+            skipped_stages: &[],
+            remaining_pct: None,
+            resumes_at: "audit",
+            stages: stages(),
+            left: Some(46_000),
+        };
+        assert_looks("cycle", &cycle_page(&running));
+        let stopped = ShownCycle {
+            status: "stopped",
+            live: false,
+            stopped_reason: Some("context_budget"),
+            skipped_stages: &skipped,
+            left: None,
+            stages: stages(),
+            ..running
+        };
+        assert_looks("cycle-stopped", &cycle_page(&stopped));
     }
 }

@@ -292,3 +292,15 @@ fn queue_failed(error: &std::io::Error) -> CliError {
             "状態のフォルダの `spool` に書き込めるか確認し、もう一度実行してください"
         ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::print::looks::assert_looks;
+
+    #[test]
+    fn a_deletion_looks_well() {
+        assert_looks("forgotten", &forgotten_page(3, 1, Some(true)));
+        assert_looks("forgotten-no-team", &forgotten_page(1, 0, Some(false)));
+    }
+}

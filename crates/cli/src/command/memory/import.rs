@@ -575,6 +575,7 @@ fn after_others(mut rows: Vec<Record>, refers: fn(&Record) -> Option<&str>) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::print::looks::assert_looks;
 
     fn line(uid: usize) -> String {
         format!(r#"{{"kind":"project","uid":"{uid}","name":"n","created":1,"updated":1}}"#) + "\n"
@@ -593,6 +594,13 @@ mod tests {
         assert_eq!(breaks, "nothing was imported: there is more than 4 MiB to read");
         let rows: String = (0..70_000).map(line).collect();
         assert_eq!(fails(&mut rows.as_bytes()), breaks);
+    }
+
+    #[test]
+    fn an_import_looks_well() {
+        let imported = Imported { new: 7, changed: 1, kept: 2, forgotten: 0, left: 3 };
+        assert_looks("imported", &import_page(&imported, true));
+        assert_looks("imported-unasked", &import_page(&imported, false));
     }
 
     #[test]

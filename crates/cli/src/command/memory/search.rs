@@ -151,3 +151,43 @@ fn describe_kind(kind: HitKind, id: &str) -> Bilingual {
         HitKind::Progress => both!("progress note", "作業メモ"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::print::looks::assert_looks;
+    use tidegate_core::time::Millis;
+    use tidegate_memory::view::Hit;
+
+    #[test]
+    fn hits_look_well() {
+        let hit = |kind, id: &str, title: &str, snippet: &str| Hit {
+            kind,
+            id: id.to_owned(),
+            uid: id.to_owned(),
+            title: title.to_owned(),
+            snippet: snippet.to_owned(),
+            project: Some("shop".to_owned()),
+            topic: Some("Search in two languages".to_owned()),
+            at: "2026-11-15T11:51:28.000Z".to_owned(),
+            score: 0.0,
+        };
+        let hits = [
+            Authored {
+                hit: hit(
+                    HitKind::Log,
+                    "3f9a2c11-0000-4000-8000-000000000001",
+                    "検索の設計を変更し、二文字ずつ索引に入れることにした",
+                    "検索の**設計**を変更し、二文字ずつ索引に入れる。辞書は持たない。",
+                ),
+                by: Some("conversation, session 91b38a40".to_owned()),
+            },
+            Authored {
+                hit: hit(HitKind::Decision, "7", "Bigrams for Japanese, whole words for everything else", ""),
+                by: Some("author not recorded".to_owned()),
+            },
+            Authored { hit: hit(HitKind::Stock, "x", "One lock per project", "**lock**"), by: None },
+        ];
+        assert_looks("memory-search", &hits_page(&LocalClock::utc(Millis(1_794_963_600_000)), &hits));
+    }
+}

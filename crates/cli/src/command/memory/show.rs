@@ -282,3 +282,71 @@ fn session_page(whole: &WholeSession, clock: &LocalClock) -> Page {
     add_rows(&mut page, both!("Logs", "ログ"), &logs);
     page
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use tidegate_core::time::Millis;
+    use tidegate_memory::view::NamedRow;
+
+    use super::*;
+    use crate::print::looks::assert_looks;
+
+    const AT: Millis = Millis(1_794_743_488_759);
+
+    fn named(id: i64, name: &str) -> NamedRow {
+        NamedRow { id, name: name.to_owned() }
+    }
+
+    fn row<T: serde::de::DeserializeOwned>(value: serde_json::Value) -> T {
+        serde_json::from_value(value).expect("a row")
+    }
+
+    fn log() -> Log {
+        let row = row(json!({
+            "uid": "3f9a2c11-0000-4000-8000-000000000001", "topic": "t", "session": "91b38a40-3ead", "source": "relay",
+            "title": "The busy timeout of the store, and why the tests wait for it longer than expected",
+            "text": "Asked for the timeout.", "prompt": "How long is it?", "answer": "Five seconds.\n\n```\nBUSY = 5\n```",
+            "tools": { "Read": 3 }, "files": ["src/store.rs"], "redacted": { "token": 1 }, "at": AT, "updated": AT,
+        }));
+        Log { row, in_topic: named(12, "Search in two languages"), in_project: named(1, "shop") }
+    }
+
+    fn decision() -> Decision {
+        let row = row(json!({
+            "uid": "d", "topic": "t", "text": "Bigrams for Japanese", "reason": "no dictionary to ship, and none to update",
+            "created": AT, "updated": AT,
+        }));
+        Decision {
+            id: 7,
+            row,
+            superseded_by: Some(9),
+            in_topic: named(12, "Search in two languages"),
+            in_project: named(1, "shop"),
+        }
+    }
+
+    #[test]
+    fn rows_look_well() {
+        let clock = LocalClock::utc(AT);
+        assert_looks("memory-log", &log_page(&log(), &clock));
+        assert_looks("memory-decision", &decision_page(&decision(), &clock));
+        let topic = Topic {
+            id: 12,
+            row: row(json!({
+                "uid": "t", "project": "p", "title": "Search in two languages", "status": "open", "automatic": "91b38a40",
+                "created": AT, "updated": AT,
+            })),
+            in_project: named(1, "shop"),
+            part_of: Some(named(3, "検索の改善")),
+            logs: 1,
+            decisions: 1,
+            recorded: None,
+            active: AT,
+        };
+        let rows = [super::super::row_words::topic_row(&clock, &topic)];
+        assert_looks("memory-list", &list::rows_page(&rows));
+        let whole = WholeTopic { topic, latest_decisions: vec![decision()], latest_logs: vec![log()] };
+        assert_looks("memory-topic", &topic_page(&whole, &clock));
+    }
+}

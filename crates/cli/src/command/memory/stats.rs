@@ -81,3 +81,33 @@ fn stats_page(stats: &Stats, sizes: &StoreSizes) -> Page {
     page.table(table);
     page
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::print::looks::assert_looks;
+
+    #[test]
+    fn sizes_look_well() {
+        let sizes = StoreSizes {
+            projects: 3,
+            topics: 41,
+            automatic_topics: 120,
+            sessions: 161,
+            logs: 1290,
+            logs_again: 0,
+            decisions: 18,
+            notes: 7,
+            outbox: 0,
+            bytes: 1_843_200,
+        };
+        let stats = Stats {
+            store: PathBuf::from("/home/me/memory.db"),
+            sizes: None,
+            copies: Vec::new(),
+            damaged: Vec::new(),
+            waiting: 2,
+        };
+        assert_looks("memory-stats", &stats_page(&stats, &sizes));
+    }
+}

@@ -264,3 +264,32 @@ pub(super) fn exchange_now(json: bool, direction: Direction) -> Outcome {
     }
     Ok(ExitCode::SUCCESS)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::print::looks::assert_looks;
+
+    #[test]
+    fn a_team_looks_well() {
+        let at = Millis(1_794_963_600_000);
+        let team = Team {
+            server: None,
+            shared: vec!["harbour".to_owned(), "東京".to_owned()],
+            named: vec!["quays".to_owned()],
+            pending: 5,
+            succeeded: None,
+            failure: Some(TeamFailure {
+                at,
+                next: Millis(at.0 + 60_000),
+                times: 2,
+                what: "db.example.com did not answer within 3000 ms".to_owned(),
+                server: String::new(),
+            }),
+            refused: None,
+            forgotten: 1,
+        };
+        let clock = LocalClock::utc(Millis(at.0 + 1000));
+        assert_looks("team", &team_page(&team, "postgres://me@db.example.com/memory", None, &clock));
+    }
+}

@@ -141,9 +141,8 @@ fn workflow_page(shown: &ShownWorkflow<'_>, cleared: impl Fn(usize) -> Option<St
     let session: Text = match shown.session {
         Some(id) => data(id),
         None => Text::from(both!(
-            "none; use it with `tidegate workflow attach {path}` inside a session",
-            "なし。セッションの中で `tidegate workflow attach {path}` を実行すると使えます",
-            path = shown.manifest
+            "none; `tidegate workflow attach PATH` inside a session uses it",
+            "なし。セッションの中で `tidegate workflow attach パス` を実行すると使えます"
         )),
     };
     page.pairs([
@@ -154,7 +153,7 @@ fn workflow_page(shown: &ShownWorkflow<'_>, cleared: impl Fn(usize) -> Option<St
     if shown.untouched {
         page.gap();
         page.paragraph(both!(
-            "Nobody has changed the manifest for a day, so its checkpoints block nothing.",
+            "The manifest has not changed for a day, so its checkpoints block nothing.",
             "マニフェストは1日以上変更されていないため、チェックポイントは何も止めません。"
         ));
     }
@@ -173,7 +172,7 @@ fn workflow_page(shown: &ShownWorkflow<'_>, cleared: impl Fn(usize) -> Option<St
         table.row([
             data(gate.gate),
             both!("phase {after}", "フェーズ{after}のあと").into(),
-            describe_state(gate.state, &at),
+            describe_state(gate.state, &at, shown.untouched),
         ]);
     }
     page.table(table);
@@ -188,12 +187,41 @@ fn workflow_page(shown: &ShownWorkflow<'_>, cleared: impl Fn(usize) -> Option<St
     page
 }
 
-fn describe_state(state: &str, at: &str) -> Text {
+fn describe_state(state: &str, at: &str, is_untouched: bool) -> Text {
     match state {
         "passed" => Text::from(both!("passed {at}", "{at} に通過")).good(),
         "skipped" => Text::from(both!("skipped {at}", "{at} に省略")).warning(),
+        "pending" if is_untouched => Text::from(both!("not passed", "未通過")).warning(),
         "pending" => Text::from(both!("blocks agents", "エージェントを止めています")).warning(),
         "ahead" => Text::from(both!("ahead", "これから")).dim(),
         other => Bilingual::data(other).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::print::looks::assert_looks;
+
+    #[test]
+    fn a_workflow_looks_well() {
+        let gate = |gate, after_phase, state| ShownGate { gate, after_phase, state, at: None };
+        let mut shown = ShownWorkflow {
+            manifest: ".claude/.output/features/user-dashboard/MANIFEST.yaml",
+            workflow: "feature",
+            feature: Some("user-dashboard"),
+            complete: false,
+            phase: Some(9),
+            phase_name: Some("design_verification"),
+            of: 16,
+            last_write: None,
+            untouched: false,
+            session: Some("91b38a40-3ead-4aa8-8407-24d36ddad7be"),
+            gates: vec![gate(1, 3, "passed"), gate(2, 8, "pending"), gate(3, 13, "ahead")],
+        };
+        let cleared = |gate| (gate == 1).then(|| "2026-11-18 01:00 JST".to_owned());
+        assert_looks("workflow", &workflow_page(&shown, cleared));
+        (shown.session, shown.untouched) = (None, true);
+        assert_looks("workflow-untouched", &workflow_page(&shown, cleared));
     }
 }
