@@ -273,12 +273,13 @@ fn journal_and_explain() {
 
     Tidegate told you
     Tidegate blocked this call because it could not check it: the payload is not
-    JSON (line 1, column 1). Details: `tidegate log`. Skip: `tidegate off
-    skill-gate --for 1h`, or start Claude Code with TIDEGATE_OFF=skill-gate.
+    JSON (line 1, column 1). Details: `tidegate log`. Skip:
+    `tidegate off skill-gate --for 1h`, or start Claude Code with
+    TIDEGATE_OFF=skill-gate.
 
     Tidegate told Claude
-    Tidegate could not check: the payload is not JSON (line 1, column 1). It blocked
-    this call.
+    Tidegate could not check: the payload is not JSON (line 1, column 1). It
+    blocked this call.
 
     Facts
     ");

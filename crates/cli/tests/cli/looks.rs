@@ -158,7 +158,7 @@ fn colours_are_asked_for_or_left_out() {
     let sandbox = played();
     let run = |args: &[&str], variables: &[(&str, &str)]| {
         let mut command = sandbox.command(args);
-        command.env("COLUMNS", "80").envs(variables.iter().copied());
+        command.env_remove("NO_COLOR").env("COLUMNS", "80").envs(variables.iter().copied());
         String::from_utf8(command.output().expect("it starts").stdout).expect("UTF-8")
     };
     for args in [&["off"] as &[&str], &["help"], &["off", "--help"], &["learnings"]] {
