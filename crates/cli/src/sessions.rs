@@ -29,6 +29,17 @@ use crate::host::claude_code::settings_file::has_our_hooks;
 use crate::language;
 use crate::project_root;
 
+fn unusable_state(why: String) -> CliError {
+    CliError::new(both!(
+        "the state directory cannot be used: {why}",
+        "状態を保存するフォルダを使えません: {why}"
+    ))
+    .hint(both!(
+        "set TIDEGATE_STATE_DIR to a folder of your own",
+        "TIDEGATE_STATE_DIR に自分のフォルダを指定してください"
+    ))
+}
+
 /// Everything that commands start from.
 pub(crate) struct Here {
     pub(crate) env: Environment,
@@ -41,21 +52,23 @@ pub(crate) struct Here {
 impl Here {
     pub(crate) fn find() -> Result<Here, CliError> {
         let env = Environment::of_process();
-        let state = StateDir::open(&env.place).map_err(|why| {
-            CliError::new(both!(
-                "the state directory cannot be used: {why}",
-                "状態を保存するフォルダを使えません: {why}"
-            ))
-            .hint(both!(
-                "set TIDEGATE_STATE_DIR to a folder of your own",
-                "TIDEGATE_STATE_DIR に自分のフォルダを指定してください"
-            ))
-        })?;
+        let state = StateDir::open(&env.place).map_err(unusable_state)?;
+        Ok(Here::with_state(env, state))
+    }
+
+    /// `None` if the state directory is gone.
+    pub(crate) fn find_in_background() -> Result<Option<Here>, CliError> {
+        let env = Environment::of_process();
+        let state = StateDir::open_in_background(&env.place).map_err(unusable_state)?;
+        Ok(state.map(|state| Here::with_state(env, state)))
+    }
+
+    fn with_state(env: Environment, state: StateDir) -> Here {
         let mut here = Here { env, config: Config::default(), state, now: clock::now(), root: None };
         here.root = here.find_root();
         here.config = here.read_config();
         language::choose(&here.env, here.config.general.lang);
-        Ok(here)
+        here
     }
 
     /// Switches to another project than that of the current folder.

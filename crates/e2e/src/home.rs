@@ -17,8 +17,20 @@ const PATH: &str = "/usr/local/bin:/opt/homebrew/bin:/usr/bin:/bin";
 
 /// Contains an empty git project.
 pub struct Home {
-    _dir: TempDir,
+    dir: TempDir,
     root: PathBuf,
+    is_kept: bool,
+}
+
+/// A worker of the last hooks may still run. Under its old name it finds nothing, and ends; so nothing is added while the rest
+/// is removed.
+impl Drop for Home {
+    fn drop(&mut self) {
+        let gone = self.dir.path().with_extension("gone");
+        if !self.is_kept && fs::rename(self.dir.path(), &gone).is_ok() {
+            let _ = fs::remove_dir_all(gone);
+        }
+    }
 }
 
 impl Home {
@@ -38,7 +50,7 @@ impl Home {
         let dir = dir.expect("a temporary directory");
         // The client compares canonical paths, and the temporary directory may be behind a link.
         let root = dir.path().canonicalize().expect("the temporary directory's real path");
-        let home = Self { _dir: dir, root };
+        let home = Self { dir, root, is_kept: keep };
         for part in ["claude", "project/.claude", "tmp", "state", "home"] {
             fs::create_dir_all(home.root.join(part)).expect("a directory in the temporary home");
         }

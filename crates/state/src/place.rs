@@ -65,6 +65,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use tidegate_core::event::SessionId;
 
@@ -115,13 +116,18 @@ impl PlaceEnv {
         Some(self.shared()?.join("bin/tidegate"))
     }
 
-    /// The folder of the memory store.
+    /// Where everything is that a person could not make again.
     pub fn data(&self) -> Result<PathBuf, String> {
         match &self.data_dir {
             Some(dir) if dir.is_absolute() => Ok(dir.clone()),
             Some(_) => Err("TIDEGATE_DATA_DIR is not an absolute path".to_owned()),
             None => self.shared().ok_or_else(|| "neither HOME nor TIDEGATE_DATA_DIR is set".to_owned()),
         }
+    }
+
+    /// The folder of the memory store.
+    pub fn memory(&self) -> Result<PathBuf, String> {
+        self.data().map(|data| data.join("memory"))
     }
 
     fn shared(&self) -> Option<PathBuf> {
@@ -158,17 +164,35 @@ pub struct StateDir {
 impl StateDir {
     /// Creates it if it is missing. Refuses a directory of another user, or one reached through another user's link.
     pub fn open(env: &PlaceEnv) -> Result<StateDir, String> {
-        let root = env.state()?;
-        let described = |error: &io::Error| format!("{}: {error}", root.display());
-        match check_folder(&root, LoosePermissions::Restrict) {
-            Ok(()) => {}
-            Err(Refused::Missing) => {
-                make_private(&root).map_err(|error| described(&error))?;
-                check_folder(&root, LoosePermissions::Restrict).map_err(|refused| refused.describe(&root))?;
-            }
-            Err(refused) => return Err(refused.describe(&root)),
+        if let Some(found) = StateDir::open_if_there(env)? {
+            return Ok(found);
         }
+        let root = env.state()?;
+        make_private(&root).map_err(|error| format!("{}: {error}", root.display()))?;
+        check_folder(&root, LoosePermissions::Restrict).map_err(|refused| refused.describe(&root))?;
         Ok(StateDir { root })
+    }
+
+    /// For a process that outlives the hook that started it, and possibly its homes: it ends without one, and from now on makes
+    /// folders only inside of those that it finds.
+    pub fn open_in_background(env: &PlaceEnv) -> Result<Option<StateDir>, String> {
+        // A second call in the same process could only repeat the first.
+        let _ = FOUND_HOMES.set([env.state(), env.memory()].into_iter().flatten().collect());
+        StateDir::open_if_there(env)
+    }
+
+    fn open_if_there(env: &PlaceEnv) -> Result<Option<StateDir>, String> {
+        let root = env.state()?;
+        match check_folder(&root, LoosePermissions::Restrict) {
+            Ok(()) => Ok(Some(StateDir { root })),
+            Err(Refused::Missing) => Ok(None),
+            Err(refused) => Err(refused.describe(&root)),
+        }
+    }
+
+    /// False once somebody deleted it.
+    pub fn is_there(&self) -> bool {
+        self.root.is_dir()
     }
 
     pub fn root(&self) -> &Path {
@@ -233,13 +257,36 @@ impl Refused {
     }
 }
 
+/// Set in a process that never makes a home: [`StateDir::open_in_background`].
+static FOUND_HOMES: OnceLock<Vec<PathBuf>> = OnceLock::new();
+
 /// Creates missing folders with mode 0700.
 pub fn make_private(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
+    match FOUND_HOMES.get() {
+        None => builder.recursive(true).create(folder),
+        Some(homes) => make_inside(homes, folder, &builder),
+    }
+}
+
+/// Goes down from the home step by step: below a folder that is gone, no step succeeds.
+fn make_inside(homes: &[PathBuf], folder: &Path, builder: &fs::DirBuilder) -> io::Result<()> {
+    let missing = || io::Error::new(io::ErrorKind::NotFound, format!("{} is gone", folder.display()));
+    let home = homes.iter().find(|home| folder.starts_with(home)).ok_or_else(missing)?;
+    if !home.is_dir() {
+        return Err(missing());
+    }
+    let mut steps: Vec<&Path> = folder.ancestors().take_while(|step| *step != home).collect();
+    steps.reverse();
+    for step in steps {
+        match builder.create(step) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && step.is_dir() => {}
+            made => made?,
+        }
+    }
+    Ok(())
 }
 
 #[cfg(unix)]
@@ -320,6 +367,36 @@ mod tests {
         fs::set_permissions(&root, fs::Permissions::from_mode(0o1777)).unwrap();
         assert!(StateDir::open(&at(&root)).unwrap_err().contains("shared"));
         assert_eq!(mode(), 0o777);
+    }
+
+    #[test]
+    fn only_who_may_make_it_makes_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("state");
+        assert!(StateDir::open_if_there(&at(&root)).unwrap().is_none() && !root.exists());
+        let state = StateDir::open(&at(&root)).unwrap();
+        assert!(StateDir::open_if_there(&at(&root)).unwrap().is_some() && state.is_there());
+        fs::remove_dir(&root).unwrap();
+        assert!(!state.is_there());
+    }
+
+    #[test]
+    fn a_home_that_is_gone_is_not_made_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let homes = [folder.path().join("state"), folder.path().join("data/memory")];
+        let make = |path: &Path| make_inside(&homes, path, &fs::DirBuilder::new());
+        let below = homes[0].join("memory/projects");
+        for path in [&homes[0], &homes[1], &below, &folder.path().join("elsewhere")] {
+            assert_eq!(make(path).unwrap_err().kind(), io::ErrorKind::NotFound, "{}", path.display());
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        fs::create_dir(&homes[0]).unwrap();
+        make(&below).unwrap();
+        make(&below).unwrap();
+        make(&homes[0]).unwrap();
+        assert!(below.is_dir());
+        fs::write(homes[0].join("file"), b"").unwrap();
+        assert!(make(&homes[0].join("file")).is_err() && make(&homes[0].join("file/below")).is_err());
     }
 
     #[test]

@@ -99,19 +99,14 @@ fn describe_rest(meter: &MeterRecord, left: u64) -> Bilingual {
     }
 }
 
-/// A forecast says something only if its spread is narrow.
 fn describe_turns(meter: &MeterRecord) -> Option<Bilingual> {
-    const FURTHEST: u32 = 30;
-    let (turns, (fewest, most)) = (meter.turns_left?, meter.turns_range?);
-    if turns > FURTHEST || most > fewest.max(1) * 3 {
-        return None;
-    }
-    let count = count_en(turns as usize, "turn");
-    Some(if fewest == most {
-        both!(", about {count}", "、あと約{turns}ターン")
-    } else {
-        both!(", about {count} ({fewest} to {most})", "、あと約{turns}ターン（{fewest}〜{most}）")
-    })
+    let turns = meter.shown_turns()?;
+    Some(both!(
+        ", about {count}",
+        "、あと約{turns}ターン",
+        count = count_en(turns as usize, "turn"),
+        turns = turns
+    ))
 }
 
 fn describe_source(meter: &MeterRecord) -> Text {

@@ -66,7 +66,9 @@ const ROUNDS: usize = 20;
 pub(crate) const EVENT: &str = "worker";
 
 pub(crate) fn run(args: &Args) -> Outcome {
-    let here = Here::find()?;
+    // One in the background may come too late: what it was started for can be deleted by now.
+    let here = if args.once { Some(Here::find()?) } else { Here::find_in_background()? };
+    let Some(here) = here else { return Ok(ExitCode::SUCCESS) };
     // Tidegate started this client itself, for a summary: nothing of it is recorded.
     if here.env.guard && !args.once {
         return Ok(ExitCode::SUCCESS);

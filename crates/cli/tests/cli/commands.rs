@@ -185,7 +185,7 @@ fn status_for_people_and_machines() {
     43k tokens left before Claude Code compacts
     read from the transcript, [n] s ago; may be one request behind
     warnings the early one was given; a late one may follow
-    hooks 3 runs, 1 message, 0 failed checks, about 47 tokens added to the
+    hooks 3 runs, 1 message, 0 failed checks, about 73 tokens added to the
     context
     ");
     let json = sandbox.run(&["status", "--json"]).json();
@@ -235,17 +235,23 @@ fn journal_and_explain() {
     sandbox.hook(&["--event", "PreToolUse"], "{").closed("the payload is not JSON");
     insta::assert_snapshot!(redacted(&sandbox, sandbox.run(&["journal"]).ok()), @r#"
     [clock] [id] pass [n]µs SessionStart(startup)
-    [clock] [id] pass 62% [n]µs UserPromptSubmit "Context use: 62% of 200k tokens are in use, 43k tokens are …"
+    [clock] [id] pass 62% [n]µs UserPromptSubmit "Write down decisions and the next step: `tidegate progress …"
     [clock] [id] pass [n]µs Stop
     [clock] [id] failed [n]µs PreToolUse could not check: the payload is not JSON (line 1, column 1) (gate closed)
     "#);
-    insta::assert_snapshot!(redacted(&sandbox, sandbox.run(&["explain", "last", "--session", SESSION]).ok()), @"
-    context-warning told Claude
+    insta::assert_snapshot!(redacted(&sandbox, sandbox.run(&["explain", "last", "--session", SESSION]).ok()), @r#"
+    context-warning told you and Claude
     [day] [clock] UTC UserPromptSubmit [id]
 
+    Tidegate told you
+    Tidegate: 43k tokens left until Claude Code compacts. Claude was asked to
+    write down what matters; you don't need to do anything.
+
     Tidegate told Claude
-    Context use: 62% of 200k tokens are in use, 43k tokens are left before the
-    client compacts. After that the conversation survives only as a summary.
+    Write down decisions and the next step:
+    `tidegate progress add "what was done" --decision "if any" --next "the next step"`.
+    43k tokens are left before Claude Code compacts the conversation to a summary
+    (62% of 200k used).
 
     Policies that took part
     activity no objection: the prompt asks for nothing new
@@ -257,8 +263,8 @@ fn journal_and_explain() {
     context [############--------] 62% of 200k tokens used
     43k tokens left before Claude Code compacts
     read from the transcript, [n] s ago; may be one request behind
-    cost about 47 tokens of context, 0 extra turns, [n] ms
-    ");
+    cost about 73 tokens of context, 0 extra turns, [n] ms
+    "#);
     insta::assert_snapshot!({
         let text = redacted(&sandbox, sandbox.run(&["explain"]).ok());
         text.split_once("\ncost ").expect("the last line is the cost").0.to_owned()
@@ -420,13 +426,13 @@ fn the_demo_shows_a_held_stop_and_the_way_through_a_compaction() {
     let parts = [
         "(verify-stop: code was edited and not verified since",
         "(verify-stop: verified since the last edit",
-        "you   <- A good moment for /compound: 1 entry",
+        "you   <- Tidegate: 1 progress note is not reviewed.",
         "the client compacts by itself",
         "- no new dependencies",
         "a signed cookie, valid for 30 days",
-        "model <- Compact occurred.",
+        "model <- Read task_plan.md and progress.md in .claude/context before you continue",
         "the summary lost something",
-        "are missing in its summary",
+        "The summary of the compaction lost these facts:",
         "- a signed cookie, valid for 30 days",
     ];
     let mut rest = ran.ok();
@@ -434,5 +440,5 @@ fn the_demo_shows_a_held_stop_and_the_way_through_a_compaction() {
         let found = rest.find(part).unwrap_or_else(|| panic!("{part:?} in {rest}"));
         rest = &rest[found..];
     }
-    assert!(!ran.ok().contains("Code was edited since the last entry"), "it was not: {ran:?}");
+    assert!(!ran.ok().contains("code was edited since the last note"), "it was not: {ran:?}");
 }

@@ -150,9 +150,7 @@ fn a_repositorys_file_never_speaks_as_the_user() {
         for source in sources {
             assert!(text.contains(source), "{source}: {text}");
         }
-        let voice = text
-            .replace("that file's word there, not the user's", "")
-            .replace("that no person has gone through", "");
+        let voice = text.replace("to that file, not to the user", "");
         assert!(!voice.contains("user") && !voice.contains("person"), "{text}");
     }
 }
@@ -199,11 +197,11 @@ fn recovery_is_said_once_and_by_what_was_promoted() {
     let (_, text) = play.compact("auto", "…");
     let text = text.expect("recovery");
     assert!(
-        text.starts_with(
-            "Compact occurred. Recent work entries were not promoted to learnings. Run /compound"
-        )
+        text.starts_with("Read task_plan.md and progress.md in .claude/context before you continue: "),
+        "{text}"
     );
-    assert!(text.contains("- progress.md (2 entries, changed "), "{text}");
+    assert!(text.contains("2 progress notes are not reviewed; the user can run `/compound`."), "{text}");
+    assert!(text.contains("- progress.md (2 notes, changed ") && !text.contains(".json"), "{text}");
     assert!(!text.contains("30 s"), "names and numbers, never contents: {text}");
     // Nothing new was noted: a start that says so again has nothing to say.
     play.run("SessionStart.compact").silent();
@@ -263,7 +261,7 @@ fn what_was_lost_is_told_also_when_another_compaction_is_tried_and_does_not_happ
         assert!(named.contains("No new dependencies in the client crate"), "{named}");
     }
     let note = play.next().expect("what was lost is told");
-    assert!(note.contains("missing in its summary") && note.contains("No new dependencies"), "{note}");
+    assert!(note.contains("lost these facts") && note.contains("No new dependencies"), "{note}");
     assert_eq!(play.next(), None, "once");
 }
 
@@ -278,9 +276,9 @@ fn old_entries_go_to_the_archive_and_nothing_is_lost() {
     play.write("task_plan.md", PLAN);
     let (_, text) = play.compact("auto", "…");
     let text = text.unwrap();
-    assert!(text.contains("5 older entries were moved from progress.md to progress.archive.md."), "{text}");
-    assert!(text.contains("- progress.md (10 entries, "), "as it is by now: {text}");
-    assert!(text.contains("- progress.archive.md (5 entries, "), "{text}");
+    assert!(text.contains("Tidegate moved 5 older notes from progress.md to progress.archive.md."), "{text}");
+    assert!(text.contains("- progress.md (10 notes, "), "as it is by now: {text}");
+    assert!(text.contains("- progress.archive.md (5 notes, "), "{text}");
     play.run("SessionStart.resume").silent();
     let (progress, archive) = (play.read("progress.md"), play.read("progress.archive.md"));
     for (number, entry) in all.iter().enumerate() {
@@ -314,7 +312,7 @@ fn strict_holds_the_first_manual_one() {
     assert!(!auto.stdout.is_empty() && !auto.stdout.starts_with('{'), "{}", auto.stdout);
     let held = play.run("PreCompact.manual").output();
     assert_eq!(held["decision"], "block");
-    assert!(held["reason"].as_str().unwrap().contains("2 entries of progress.md are not promoted"), "{held}");
+    assert!(held["reason"].as_str().unwrap().contains("2 progress notes are not reviewed"), "{held}");
     let passed = play.run("PreCompact.manual");
     assert!(!passed.stdout.starts_with('{'), "the second passes: {}", passed.stdout);
 }
@@ -333,7 +331,12 @@ fn a_subagents_compaction_is_left_alone() {
 fn the_persistence_files_are_named_at_a_start() {
     let play = Play::new();
     let text = play.run("SessionStart.startup").context().expect("the files");
-    assert!(text.starts_with("Persistence files in .claude/context:\n- task_plan.md (changed "), "{text}");
+    assert!(
+        text.starts_with(
+            "Read these files in .claude/context when they matter to the task:\n- task_plan.md (changed "
+        ),
+        "{text}"
+    );
     play.run("SessionStart.resume").silent();
     play.write("progress.md", "## one\n");
     assert!(play.run("SessionStart.resume").context().is_some(), "another number of entries");

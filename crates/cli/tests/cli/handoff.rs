@@ -71,8 +71,8 @@ fn it_says_what_files_and_marks_know() {
     let transcript = event(&sandbox, "PostToolUse.Write")["transcript_path"].clone();
     let expected = format!(
         "## Goal\n\n- task_plan.md: refresh session tokens\n- task_plan.md, constraint: the old endpoint stays\n\n\
-         ## Decisions in progress.md\n\n- at 80% of the lifetime\n\n## Edited and not verified since\n\n- src/auth.ts\n\n\
-         ## Entries that no person has gone through\n\n- Tokens are refreshed\n\n## Next in progress.md\n\n- logout\n\n\
+         ## Decisions in progress.md\n\n- at 80% of the lifetime\n\n## Edited, without a passed check since\n\n- src/auth.ts\n\n\
+         ## Progress notes that are not reviewed\n\n- Tokens are refreshed\n\n## Next in progress.md\n\n- logout\n\n\
          ## Open in task_plan.md\n\n- cancel the timer\n\n## Open questions in task_plan.md\n\n- who rotates the key?\n\n\
          ## Paths\n\n- edited: src/auth.ts\n- .claude/context/task_plan.md\n- .claude/context/progress.md\n\
          - transcript: {}\n",
@@ -92,7 +92,7 @@ fn a_cycle_is_part_of_it() {
     by_agent(&sandbox, &["cycle", "start"]).ok();
     by_agent(&sandbox, &["handoff"]).ok();
     let handoff = text(&sandbox, "handoff.md");
-    let stages = "## Where the work stands: cycle dev-cycle, running\n\n- sprint: under way\n- audit: not begun\n\
+    let stages = "## State of the work: cycle dev-cycle, running\n\n- sprint: under way\n- audit: not begun\n\
         - ship: not begun\n- retrospective: not begun\n";
     assert!(handoff.contains(stages), "{handoff}");
     fs::write(sandbox.project().join(".claude/dev-cycle.state.json"), "{").expect("a file");

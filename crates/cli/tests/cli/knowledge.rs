@@ -629,9 +629,9 @@ fn status_and_status_line_say_what_waits() {
         payload["workspace"]["project_dir"] = json!(sandbox.project());
         sandbox.run_with(&["statusline"], payload.to_string().as_bytes()).ok().to_owned()
     };
-    assert!(!line(&sandbox).contains("unpromoted"), "{}", line(&sandbox));
+    assert!(!line(&sandbox).contains("to review"), "{}", line(&sandbox));
     put(&sandbox, "progress.md", FLOW);
-    assert!(line(&sandbox).ends_with("2 entries unpromoted\n"), "{}", line(&sandbox));
+    assert!(line(&sandbox).ends_with("2 notes to review\n"), "{}", line(&sandbox));
     let status = sandbox.run(&["status"]);
     assert!(status.ok().contains("\nnotes     2 progress notes are not reviewed yet; "), "{status:?}");
     let boundary = json!({
@@ -646,10 +646,10 @@ fn status_and_status_line_say_what_waits() {
     assert_eq!(sandbox.run(&["status", "--json"]).json()["unpromoted"], 2);
     let _ = by_agent(&sandbox, &["compound", "list"]).ok();
     let _ = by_agent(&sandbox, &["compound", "done"]).ok();
-    assert!(!line(&sandbox).contains("unpromoted"));
+    assert!(!line(&sandbox).contains("to review"));
     // Too long to be looked at all the time, and unreadable: nothing, and no harm.
     put(&sandbox, "progress.md", format!("## a\n{}", "x\n".repeat(200 * 1024)));
-    assert!(!line(&sandbox).contains("unpromoted"));
+    assert!(!line(&sandbox).contains("to review"));
     put(&sandbox, "progress.md", b"## a\n\xff");
-    assert!(!line(&sandbox).contains("unpromoted"));
+    assert!(!line(&sandbox).contains("to review"));
 }

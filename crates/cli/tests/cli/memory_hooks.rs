@@ -441,7 +441,7 @@ fn a_topic_without_a_decision_is_not_left_in_silence() {
         // An id that nobody gave is told once, whatever it says.
         memory.stop("p5", &tag(99)).silent();
         let told = context(&prompt(&memory, "p6"));
-        assert!(told.contains("99, which does not exist"), "{told}");
+        assert!(told.contains("id 99 does not exist"), "{told}");
         memory.stop("p6", &tag(99)).silent();
         prompt(&memory, "p7").silent();
     }
@@ -492,7 +492,7 @@ fn a_start_names_decisions_and_topics_and_what_was_named_counts_as_offered() {
     let (decisions, topics) = told.split_once('\n').expect("two lines");
     assert_eq!(
         decisions,
-        "Decisions recorded in the memory of shop, with who recorded them: \"‹/system-reminder› bigrams\" (id 4, agent, session \
+        "Decisions in the memory of shop, each with its author: \"‹/system-reminder› bigrams\" (id 4, agent, session \
          91b38a40)."
     );
     assert!(

@@ -36,10 +36,20 @@ struct Journal {
 /// How often a late hook is asked again.
 const PATIENCE: usize = 30;
 
+/// A worker may still run. Under its old name it finds nothing, and ends; so nothing is added while the rest is removed.
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        let gone = self.folder.path().with_extension("gone");
+        if fs::rename(self.folder.path(), &gone).is_ok() {
+            let _ = fs::remove_dir_all(gone);
+        }
+    }
+}
+
 impl Sandbox {
     pub(crate) fn new() -> Sandbox {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        for name in ["home", "project"] {
+        for name in ["home", "project", "tmp"] {
             fs::create_dir(folder.path().join(name)).expect("a new folder");
         }
         let at = |name: &str| folder.path().join(name).into_os_string();
@@ -48,6 +58,7 @@ impl Sandbox {
             ("TIDEGATE_STATE_DIR", at("state")),
             ("CLAUDE_PROJECT_DIR", at("project")),
             ("XDG_RUNTIME_DIR", at("run")),
+            ("TMPDIR", at("tmp")),
             // The test is the client, and was started with other variables. Without the file, nothing is known of them.
             ("TEST_TIDEGATE_CLIENT_ENVIRON", at("client-environ")),
             ("LANG", "C.UTF-8".into()),

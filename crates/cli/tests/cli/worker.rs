@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -38,6 +38,8 @@ impl Machine {
     fn of(sandbox: Sandbox) -> Machine {
         let env = PlaceEnv { state_dir: Some(sandbox.state()), ..PlaceEnv::default() };
         let state = StateDir::open(&env).expect("a state directory");
+        // Made by the hook that starts a worker.
+        fs::create_dir_all(sandbox.home().join(".local/share/tidegate/memory")).expect("a new folder");
         Machine { sandbox, state }
     }
 
@@ -55,7 +57,12 @@ impl Machine {
         self.job(session, from, Some(&answer));
     }
 
+    /// From a minute ago: nothing more is waited for.
     fn job(&self, session: &str, from: u64, answer: Option<&str>) {
+        self.job_at(Millis(clock::now().0 - 60_000), session, from, answer);
+    }
+
+    fn job_at(&self, at: Millis, session: &str, from: u64, answer: Option<&str>) {
         let path = self.transcript(session);
         let root = self.sandbox.project().to_string_lossy().into_owned();
         let hash = |text: &str| AnswerDigest { bytes: text.len() as u64, hash: fnv::hash(text.bytes()) };
@@ -70,8 +77,6 @@ impl Machine {
             project: RelayProject { key: root.clone(), name: "project".to_owned(), root, branch: None },
             lang: None,
         };
-        // A minute ago: nothing more is waited for.
-        let at = Millis(clock::now().0 - 60_000);
         let job = Job { v: VERSION, at, session: session.to_owned(), work: Work::Relays(part) };
         spool::put(&self.state, &job).expect("a job");
     }
@@ -130,6 +135,82 @@ fn with_nothing_to_do_nothing_is_made() {
     assert!(!machine.file().exists());
     let ran = machine.sandbox.run(&["worker"]);
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (Some(0), "", ""));
+}
+
+#[test]
+fn a_worker_that_comes_too_late_makes_nothing() {
+    let sandbox = Sandbox::new();
+    let before = sandbox.everything();
+    let ran = sandbox.run(&["worker"]);
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (Some(0), "", ""));
+    assert_eq!(sandbox.everything(), before);
+}
+
+#[test]
+fn a_worker_ends_with_its_home_and_does_not_make_it_again() {
+    let machine = Machine::new();
+    fs::write(machine.transcript("s"), turn("u", "on the way")).expect("a transcript");
+    // It never arrives, so that the worker waits for it.
+    machine.job_at(clock::now(), "s", 0, Some("the last answer"));
+    let mut waiting = Running::start(machine.sandbox.command(&["worker"]));
+    while !machine.file().exists() {
+        assert!(!waiting.has_ended());
+        std::thread::yield_now();
+    }
+    let (home, gone) = (machine.sandbox.path().to_owned(), machine.sandbox.path().with_extension("moved"));
+    fs::rename(&home, &gone).expect("it can be renamed");
+    fs::remove_dir_all(&gone).expect("it can be removed");
+    // So that each folder of its own could be made again.
+    fs::create_dir_all(machine.sandbox.home().join(".local/share/tidegate")).expect("a new folder");
+    let before = machine.sandbox.everything();
+    assert_eq!(waiting.end().code, Some(1));
+    assert_eq!(machine.sandbox.everything(), before);
+}
+
+/// What the other tests rely on: workers that their hooks started leave nothing in the temporary folder.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_sandbox_takes_its_workers_with_it() {
+    let machine = Machine::of(Sandbox::new().with("TIDEGATE_ATTENDED", "1"));
+    fs::write(machine.transcript("s"), turn("u", "on the way")).expect("a transcript");
+    let payload = json!({
+        "session_id": "s", "hook_event_name": "Stop", "cwd": machine.sandbox.project(),
+        "transcript_path": machine.transcript("s"), "last_assistant_message": "the last answer",
+    });
+    machine.sandbox.event(&payload).silent();
+    let path = machine.sandbox.path().to_owned();
+    // It works in the state directory.
+    let is_worker = |process: &fs::DirEntry| {
+        fs::read_link(process.path().join("cwd")).is_ok_and(|folder| folder.starts_with(&path))
+    };
+    let find = || fs::read_dir("/proc").expect("processes").flatten().find(is_worker);
+    while !machine.file().exists() {
+        std::thread::yield_now();
+    }
+    let worker = find().expect("a worker that waits").path();
+    drop(machine);
+    let runs = |worker: &Path| {
+        let state = fs::read_to_string(worker.join("stat")).unwrap_or_default();
+        state.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with(['Z', 'X']))
+    };
+    while runs(&worker) {
+        std::thread::yield_now();
+    }
+    assert!(!path.exists(), "{}", path.display());
+}
+
+#[test]
+fn a_worker_without_a_folder_for_the_memory_says_so_and_keeps_the_job() {
+    let machine = Machine::new();
+    machine.turn("s", "u");
+    let folder = machine.sandbox.home().join(".local/share/tidegate/memory");
+    fs::remove_dir(&folder).expect("it is empty");
+    assert_eq!(machine.sandbox.run(&["worker"]).code, Some(1));
+    assert_eq!((machine.jobs(), folder.exists()), (1, false));
+    let failure = machine.sandbox.one_record()["failure"].to_string();
+    assert!(failure.contains("memory is gone"), "{failure}");
+    machine.emptied();
+    machine.holds(&BTreeSet::from(["u".to_owned()]));
 }
 
 /// Where a worker was when it was killed.

@@ -13,6 +13,21 @@ pub struct Forecast {
     pub most: u32,
 }
 
+impl Forecast {
+    /// The turns to show to a reader: none if growth varies too much or the end is far away.
+    pub fn shown_turns(&self) -> Option<u32> {
+        // Less than a turn counts as one.
+        let is_narrow = self.most <= WIDEST * self.fewest.max(1);
+        (is_narrow && self.turns <= MOST_SHOWN).then_some(self.turns)
+    }
+}
+
+/// A session seldom keeps its pace for longer.
+const MOST_SHOWN: u32 = 30;
+
+/// With a wider spread the number of turns says nothing.
+const WIDEST: u32 = 3;
+
 /// Older growths say little about the work at hand.
 pub const SAMPLES: usize = 16;
 
@@ -68,6 +83,19 @@ mod tests {
         let jump = [20_000, 27_000, 34_000, 114_000, 121_000, 128_000];
         assert_eq!(forecast(&jump, 39_000).map(|f| f.turns), Some(5));
         assert_eq!(median_growth(&jump), Some(7000));
+    }
+
+    #[test]
+    fn turns_are_shown_only_if_they_mean_something() {
+        let shown = |used: &[u64], left| forecast(used, left).expect("a forecast").shown_turns();
+        let steady = [20_000, 27_000, 34_000, 41_000];
+        assert_eq!(shown(&steady, 14_000), Some(2));
+        assert_eq!(shown(&steady, 7_000 * 30), Some(30));
+        assert_eq!(shown(&steady, 7_000 * 31), None, "too far away");
+        assert_eq!(shown(&[0, 3_000, 8_000, 17_000], 18_000), Some(3), "2 to 6");
+        assert_eq!(shown(&[0, 2_000, 7_000, 16_000], 18_000), None, "2 to 9");
+        assert_eq!(shown(&[0, 3_000, 8_000, 28_000], 4_000), Some(0), "0 to 1");
+        assert_eq!(shown(&[0, 1_000, 6_000, 26_000], 4_000), None, "0 to 4");
     }
 
     #[test]

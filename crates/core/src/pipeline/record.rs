@@ -18,6 +18,7 @@ use crate::feature::verification::marks::Mark as VerificationMark;
 use crate::host::Host;
 use crate::host::person::Person;
 use crate::meter::Meter;
+use crate::meter::forecast::Forecast;
 use crate::pipeline::ruling::{Outcome, Ruling};
 use crate::redact::{Found, redact_in_place};
 use crate::text::tokens::estimate_tokens;
@@ -325,11 +326,7 @@ pub struct MeterRecord {
 }
 
 impl MeterRecord {
-    pub fn from_meter(
-        meter: &Meter,
-        forecast: Option<crate::meter::forecast::Forecast>,
-        now: Millis,
-    ) -> MeterRecord {
+    pub fn from_meter(meter: &Meter, forecast: Option<Forecast>, now: Millis) -> MeterRecord {
         let mut record = MeterRecord { freshness: meter.freshness().to_owned(), ..MeterRecord::default() };
         match meter {
             Meter::Unknown(why) => record.unknown = Some(why.to_string()),
@@ -349,6 +346,12 @@ impl MeterRecord {
             }
         }
         record
+    }
+
+    /// [`Forecast::shown_turns`].
+    pub fn shown_turns(&self) -> Option<u32> {
+        let (turns, (fewest, most)) = self.turns_left.zip(self.turns_range)?;
+        Forecast { turns, fewest, most }.shown_turns()
     }
 }
 

@@ -1,5 +1,6 @@
-//! Phase advice: once per change of phase, names only, and none without a person.
+//! Activity advice: each name once, none without a person, and none after two in a row that were ignored.
 
+use serde_json::json;
 use tidegate_e2e::home::Home;
 use tidegate_e2e::model::{Model, Reply, Script};
 use tidegate_e2e::prefix::assert_extending;
@@ -7,48 +8,78 @@ use tidegate_e2e::tidegate::Tidegate;
 
 use super::work::launch;
 
-const ENTERS: &str = "This session enters the phase";
+const ENTERS: &str = " first: the activity is now ";
 
-#[test]
-fn it_is_named_once_per_entry() {
-    let home = Home::new();
-    let tidegate = Tidegate::init(&home);
-    home.write(".claude/context/learnings-coding.md", "# Learnings\n");
-    let prompts = [
-        ("undo/redoの実装を調べて", Some("research")),
-        ("find out how the parser reads numbers", None),
-        ("implement the retry with exponential backoff in client.py", Some("implement")),
-        ("now add a test for it, too", None),
-        ("ok", None),
-        ("explain to me how the cache decides what to evict", Some("research")),
-    ];
-    let script = prompts.iter().fold(Script::new(), |script, _| script.main(Reply::text("done")));
-    let model = Model::start(script);
-    let mut session = launch(&home, &model).environment("TIDEGATE_ATTENDED", "1").start();
-    let mut said = Vec::new();
-    for (prompt, _) in prompts {
+const STOCK: [&str; 3] = ["learnings-feature-spec.md", "learnings-design.md", "learnings-coding.md"];
+
+/// Plays one turn for each prompt; the number of advices after each.
+fn play(home: &Home, model: &Model, prompts: &[(&str, usize)]) {
+    let mut session = launch(home, model).environment("TIDEGATE_ATTENDED", "1").start();
+    for (prompt, expected) in prompts {
         session.ask(prompt);
-        said.push(model.last_main().count(ENTERS));
+        assert_eq!(model.last_main().count(ENTERS), *expected, "{prompt}");
     }
     session.finish();
+}
+
+#[test]
+fn a_name_is_given_once() {
+    let home = Home::new();
+    home.write_config("[activity.debug]\nskills = [\"team-rules\", \"not-installed\"]\n");
+    home.write(
+        ".claude/skills/team-rules/SKILL.md",
+        "---\nname: team-rules\ndescription: rules\n---\nBe kind.\n",
+    );
+    let tidegate = Tidegate::init(&home);
+    let stock = STOCK.map(|name| home.write(format!(".claude/context/{name}"), "# Learnings\n"));
+    // The first advice is heeded.
+    let read = Reply::tool("Read", json!({ "file_path": stock[2] }));
+    let begin = Script::new().main(read).main(Reply::text("done"));
+    let script = (0..5).fold(begin, |script, _| script.main(Reply::text("done")));
+    let model = Model::start(script);
+    let prompts = [
+        ("undo/redoの実装を調べて", 1),
+        ("find out how the parser reads numbers", 1),
+        ("ok", 1),
+        ("debug the crash in the parser", 2),
+        ("explain to me how the cache decides what to evict", 2),
+        ("debug the crash in the cache", 2),
+    ];
+    play(&home, &model, &prompts);
 
     tidegate.assert_unfailing();
-    let mut expected = 0;
-    for ((prompt, phase), said) in prompts.iter().zip(said) {
-        expected += usize::from(phase.is_some());
-        assert_eq!(said, expected, "{prompt}");
-    }
     let contexts = model.last_main().hook_contexts();
-    let last = contexts.iter().rfind(|text| text.contains(ENTERS)).expect("the last advice");
-    assert!(last.contains("`research`") && last.contains("learnings-coding.md"), "{last}");
-    let implement =
-        contexts.iter().find(|text| text.contains("`implement`")).expect("the advice on implementing");
+    let advice: Vec<&String> = contexts.iter().filter(|text| text.contains(ENTERS)).collect();
     assert!(
-        implement.contains("code-quality-rules") && implement.contains("learnings-coding.md"),
-        "{implement}"
+        advice[0].contains("`research`") && STOCK.iter().all(|name| advice[0].contains(name)),
+        "{advice:#?}"
     );
-    assert!(!model.requests().iter().any(|request| request.mentions("# Learnings")), "names only");
+    let debug = advice[1].contains("team-rules") && advice[1].contains("`debug`");
+    assert!(debug && !advice[1].contains("not-installed") && !advice[1].contains(".md"), "{advice:#?}");
     assert_extending(&model.requests());
+    model.finish();
+}
+
+#[test]
+fn it_ends_when_two_in_a_row_are_ignored() {
+    let home = Home::new();
+    home.write_config("[activity.debug]\nskills = [\"one\"]\n[activity.review]\nskills = [\"two\"]\n[activity.plan]\nskills = [\"three\"]\n");
+    for name in ["one", "two", "three"] {
+        home.write(
+            format!(".claude/skills/{name}/SKILL.md"),
+            &format!("---\nname: {name}\ndescription: x\n---\nx\n"),
+        );
+    }
+    let tidegate = Tidegate::init(&home);
+    let model = Model::start((0..3).fold(Script::new(), |script, _| script.main(Reply::text("done"))));
+    let prompts = [
+        ("debug the crash in the parser", 1),
+        ("please review this diff and tell me what is wrong with it", 2),
+        ("plan the tasks for the migration and estimate them", 2),
+    ];
+    play(&home, &model, &prompts);
+
+    tidegate.assert_unfailing();
     model.finish();
 }
 

@@ -12,12 +12,13 @@ use tidegate_e2e::tidegate::Tidegate;
 
 use super::work::launch;
 
-const ENTERS: &str = "This session enters the phase";
+const ENTERS: &str = " first: the activity is now ";
 
 const PROMPT: &str = "something about the numbers in the parser, quickly";
 
 /// A turn of three calls; the first ends when the answer is there.
 fn turn(home: &Home) -> Script {
+    home.write(".claude/context/learnings-coding.md", "# Learnings\n");
     let marks = home.state().join("sessions");
     let waits = format!(
         "for i in $(seq 300); do grep -qs late-phase {}/*/marks && break; sleep 0.1; done",

@@ -12,7 +12,7 @@ use super::filler;
 /// The numbers of one model.
 struct Window {
     model: &'static str,
-    /// Below every level, although more than 60 % of a large window.
+    /// Below every level, although most of a large window.
     quiet: u64,
     /// Past the first level, with the percentage and the tokens left that the advice must name.
     info: (u64, &'static str, &'static str),
@@ -47,7 +47,7 @@ const LARGE: Window = Window {
 
 /// Only context warnings: around a compaction there are other texts too.
 fn advice(request: &Request) -> Vec<String> {
-    let of_pressure = |context: &String| context.contains(": Context ");
+    let of_pressure = |context: &String| context.contains(": Write down decisions");
     request.hook_contexts().into_iter().filter(of_pressure).collect()
 }
 

@@ -27,7 +27,7 @@ use tidegate_core::feature::workflow::settings::WorkflowMode;
 use tidegate_core::feature::{approval, cycle, knowledge, verification, workflow};
 use tidegate_core::host::Host;
 use tidegate_core::host::window::HostSettings;
-use tidegate_core::meter::forecast;
+use tidegate_core::meter::forecast::{self, Forecast};
 use tidegate_core::meter::sources::{Bridge, MeterSources};
 use tidegate_core::meter::{self, Reading};
 use tidegate_core::pipeline;
@@ -148,7 +148,7 @@ fn find_pieces(payload: &[u8], env: &Environment, now: Millis) -> Vec<Piece> {
     let signs = signs.chain(sign.map(|sign| Piece::new(sign, Style::Alarm)));
     let of_part = |part: &StatusPart| match part {
         StatusPart::Context => {
-            let turns = forecast.as_ref().map(|forecast| forecast.turns);
+            let turns = forecast.as_ref().and_then(Forecast::shown_turns);
             line::context(reading, turns, level, lang)
         }
         StatusPart::Checks => {

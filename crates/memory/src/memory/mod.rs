@@ -33,10 +33,9 @@ pub struct MemoryHome(PathBuf);
 impl MemoryHome {
     /// Refuses a folder that others own or can write: their files would be served as the user's own.
     pub fn of(place: &PlaceEnv) -> Result<MemoryHome> {
-        let data = place.data().map_err(|why| {
+        let folder = place.memory().map_err(|why| {
             Error::new(ErrorKind::Io, why).hint("set TIDEGATE_DATA_DIR to a folder of your own")
         })?;
-        let folder = data.join("memory");
         place::refuse_foreign(&folder).map_err(|why| {
             Error::new(ErrorKind::Io, why).hint(format!(
                 "look at what is in it; if it is all yours, `chown -R \"$USER\"` and `chmod 700` on {} make it yours alone, \

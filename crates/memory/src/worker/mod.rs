@@ -206,6 +206,7 @@ impl Worker<'_> {
                 return Ok(false);
             }
         };
+        self.check_home()?;
         let name = queued.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if !self.at_once && retries.jobs.get(&name).is_some_and(|retry| retry.next > (self.now)()) {
             return Ok(true);
@@ -299,7 +300,7 @@ impl Worker<'_> {
                 // The first lines of a session may not be written yet.
                 Err(TranscriptGone::Deleted) if looks > 0 => {
                     looks -= 1;
-                    (self.pause)(LOOK_INTERVAL);
+                    self.wait(LOOK_INTERVAL)?;
                 }
                 Err(gone) => return Ok(Err(gone)),
                 Ok(reader) => break reader,
@@ -319,7 +320,7 @@ impl Worker<'_> {
                         break answered;
                     }
                     looks -= 1;
-                    (self.pause)(LOOK_INTERVAL);
+                    self.wait(LOOK_INTERVAL)?;
                 }
             }
         };
@@ -408,13 +409,26 @@ impl Worker<'_> {
         Ok(())
     }
 
+    /// Ends the worker if somebody deleted the state directory meanwhile: its jobs are gone, too.
+    fn wait(&self, delay: Duration) -> Result<()> {
+        (self.pause)(delay);
+        self.check_home()
+    }
+
+    fn check_home(&self) -> Result<()> {
+        if self.state.is_there() {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Io, format!("{} is gone", self.state.root().display())))
+    }
+
     /// Retries while another process holds the store.
     fn with_store<T>(&mut self, mut act: impl FnMut(&mut dyn Store) -> Result<T>) -> Result<T> {
         let mut delays = STORE_DELAYS.iter();
         loop {
             match act(self.store) {
                 Err(error) if error.passes() => match delays.next() {
-                    Some(delay) => (self.pause)(*delay),
+                    Some(delay) => self.wait(*delay)?,
                     None => return Err(error),
                 },
                 done => return done,

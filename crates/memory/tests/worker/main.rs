@@ -442,6 +442,20 @@ fn what_crashed_sessions_left_is_picked_up_once() {
 }
 
 #[test]
+fn a_worker_whose_state_is_deleted_ends_at_once() {
+    let mut world = World::new();
+    world.say(&user("u1", "go"));
+    world.stop("s1", "an answer that never arrives");
+    let (root, waits) = (world.state.root().to_owned(), std::cell::Cell::new(0));
+    let ended = world.try_work(None, &|_| {
+        waits.set(waits.get() + 1);
+        let _ = std::fs::remove_dir_all(&root);
+    });
+    assert!(ended.unwrap_err().what.ends_with(" is gone"));
+    assert_eq!((waits.get(), root.exists()), (1, false));
+}
+
+#[test]
 fn a_job_that_the_store_refuses_does_not_hold_up_the_others() {
     let mut world = World::new();
     world.say(&user("u1", "go"));

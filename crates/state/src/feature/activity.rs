@@ -16,6 +16,7 @@ use tidegate_core::time::Millis;
 
 use crate::child;
 use crate::feature::HookContext;
+use crate::host::claude_code::skills;
 
 pub(super) fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &HookContext<'_>) {
     if needs.guess {
@@ -24,6 +25,9 @@ pub(super) fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &HookContext
     if needs.stock {
         facts.activity.stock = list_stock(here.root);
     }
+    if needs.installed {
+        facts.activity.installed = list_installed(here);
+    }
 }
 
 /// Existing stock files that a phase may name.
@@ -31,6 +35,13 @@ fn list_stock(root: Option<&Path>) -> Vec<String> {
     let Some(folder) = root.map(|root| root.join(CONTEXT_FOLDER)) else { return Vec::new() };
     let all = activity::helpful_stock(Phase::Research).iter();
     all.filter(|name| folder.join(name).is_file()).map(ToString::to_string).collect()
+}
+
+fn list_installed(here: &HookContext<'_>) -> Vec<String> {
+    let host = here.place.host();
+    let folders = skills::folders(here.root, host.as_deref(), here.plugin);
+    let is_there = |name: &&str| skills::is_installed(name, &folders, host.as_deref());
+    activity::nameable_skills(here.config).filter(is_there).map(str::to_owned).collect()
 }
 
 pub(super) fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<()> {

@@ -164,7 +164,7 @@ mod tests {
         let steps = vec![("8_implementation".to_owned(), "in progress".to_owned())];
         write(vec![Steps { of: "workflow feature".into(), steps }]);
         let text = std::fs::read_to_string(root.join(".claude/context/handoff.md")).unwrap();
-        assert!(text.contains("stands: workflow feature\n\n- 8_implementation: in progress\n"), "{text}");
+        assert!(text.contains("work: workflow feature\n\n- 8_implementation: in progress\n"), "{text}");
         let known = marks::read(&folder).value().and_then(|marks| marks.knowledge.handoff);
         assert_eq!(known, Some(HandoffKnown { at: Millis(7), wrote: true }));
     }

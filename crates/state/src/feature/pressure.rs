@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::pressure::effect::Effect;
 use tidegate_core::feature::pressure::marks::PressureLevel;
@@ -35,7 +35,10 @@ struct File {
 
 pub(super) fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<()> {
     let Effect::Publish { level, reading } = effect;
-    write(here.root()?, here.session, reading, *level, here.now)
+    match reading {
+        Some(reading) => write(here.root()?, here.session, reading, *level, here.now),
+        None => void_reading(here.root()?, here.session, here.now),
+    }
 }
 
 /// `level` is the last one that was said; a reading alone does not change it.
@@ -61,17 +64,42 @@ pub fn write(
 
 /// Resets the level that was said last. Other members stay; a file in another format is not touched.
 pub fn reset_level(root: &Path) -> io::Result<()> {
+    edit(root, |members| {
+        let none = Value::from(PressureLevel::None.name());
+        let is_said = members.get(LEVEL).is_some_and(|level| *level != none);
+        if is_said {
+            members.insert(LEVEL.to_owned(), none);
+        }
+        is_said
+    })
+}
+
+/// Takes out this session's numbers, which a compaction has made wrong. An unknown number is absent, never zero.
+fn void_reading(root: &Path, session: &SessionId, now: Millis) -> io::Result<()> {
+    edit(root, |members| {
+        if members.get("sessionId").and_then(Value::as_str) != Some(session.as_str()) {
+            return false;
+        }
+        for number in ["usedPercentage", "usedTokens", "windowTokens"] {
+            members.remove(number);
+        }
+        members.insert(LEVEL.to_owned(), PressureLevel::None.name().into());
+        members.insert("timestamp".to_owned(), now.iso().into());
+        true
+    })
+}
+
+/// Writes only if `change` says so. A file that is missing or in another format is not touched.
+fn edit(root: &Path, change: impl FnOnce(&mut Map<String, Value>) -> bool) -> io::Result<()> {
     let Some(path) = folder(root).map(|folder| folder.join(FILE)) else { return Ok(()) };
     let bytes = match bounded::read(&path, LARGEST) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         read => read?,
     };
     let Ok(Value::Object(mut members)) = serde_json::from_slice(&bytes) else { return Ok(()) };
-    let none = Value::from(PressureLevel::None.name());
-    if members.get(LEVEL).is_none_or(|level| *level == none) {
+    if !change(&mut members) {
         return Ok(());
     }
-    members.insert(LEVEL.to_owned(), none);
     crate::file::replace::copy(&path, &serde_json::to_vec_pretty(&members)?)
 }
 
@@ -85,6 +113,27 @@ fn folder(root: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_compaction_makes_the_numbers_unknown() {
+        let project = tempfile::tempdir().unwrap();
+        let (root, now) = (project.path(), Millis(1_794_795_005_000));
+        let session = SessionId::parse("s1").unwrap();
+        let path = root.join(".claude/context").join(FILE);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        void_reading(root, &session, now).unwrap();
+        assert!(!path.exists(), "nothing to void");
+        let text = r#"{"usedPercentage":76.0,"timestamp":"x","lastNotifiedLevel":"urgent","sessionId":"s1","usedTokens":152000,"windowTokens":200000,"more":[1]}"#;
+        fs::write(&path, text).unwrap();
+        void_reading(root, &SessionId::parse("s2").unwrap(), now).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), text, "another session's");
+        void_reading(root, &session, now).unwrap();
+        let read: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        let expected = serde_json::json!({
+            "timestamp": now.iso(), "lastNotifiedLevel": "none", "sessionId": "s1", "more": [1]
+        });
+        assert_eq!(read, expected);
+    }
 
     #[test]
     fn only_the_level_is_reset() {

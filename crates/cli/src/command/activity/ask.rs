@@ -46,7 +46,9 @@ const EVENT: &str = "phase-llm";
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let env = Environment::of_hook();
-    let state = StateDir::open(&env.place).map_err(CliError::new)?;
+    let Some(state) = StateDir::open_in_background(&env.place).map_err(CliError::new)? else {
+        return Ok(ExitCode::SUCCESS);
+    };
     let session = SessionId::parse(&args.session).map_err(CliError::new)?;
     let folder = state.session(&session);
     let Some(known) = marks_if_waiting(&marks::read(&folder), args.prompt_at) else {

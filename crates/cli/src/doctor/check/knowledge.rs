@@ -9,7 +9,7 @@ use tidegate_core::feature::knowledge::flow;
 use tidegate_core::feature::knowledge::flow::{Progress, ProgressEntry};
 use tidegate_core::feature::knowledge::stock::{LearningFault, Stock};
 use tidegate_core::feature::knowledge::tracked;
-use tidegate_core::feature::knowledge::tracked::TRACKED;
+use tidegate_core::feature::knowledge::tracked::{COPIES, TRACKED};
 use tidegate_core::time::Millis;
 use tidegate_state::feature::knowledge::folder::{ContextFolder, LARGEST};
 use tidegate_state::file::bounded;
@@ -47,7 +47,7 @@ fn check_files(root: &Path, now: Millis, found: &mut Findings) {
         return without_folder(&path, found);
     };
     let mut numbers = Numbers::default();
-    for name in TRACKED {
+    for name in TRACKED.into_iter().chain(COPIES) {
         let file = path.join(name);
         match folder.text(name) {
             Known::Absent => {}

@@ -15,11 +15,11 @@ pub fn event_phase(facts: &Facts<'_>, config: &Config) -> Result<Phase, &'static
         Known::Broken(_) => return Err("the marks cannot be read"),
     };
     match (facts.event.invoked_skill(), facts.activity.guess) {
-        (Some(name), _) => phase_of_skill(config, name, now).ok_or("a skill of no phase"),
-        (None, None) => Err("no prompt of a person"),
+        (Some(name), _) => phase_of_skill(config, name, now).ok_or("the skill belongs to no activity"),
+        (None, None) => Err("not a prompt of a person"),
         (None, Some(guess)) if guess.phase == Phase::Other => Err("the prompt asks for nothing new"),
         (None, Some(guess)) if guess.confidence < wanted_confidence(config) => {
-            Err("the prompt could be of several phases")
+            Err("the prompt fits several activities")
         }
         (None, Some(guess)) => Ok(guess.phase),
     }

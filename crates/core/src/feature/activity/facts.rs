@@ -9,6 +9,8 @@ needs! {
         guess,
         /// The names of existing stock files.
         stock,
+        /// Skills that may be named, as far as they are installed.
+        installed,
     }
 }
 
@@ -17,4 +19,6 @@ pub struct Facts {
     pub guess: Option<Guess>,
     /// In the project's `.claude/context/`, by name.
     pub stock: Vec<String>,
+    /// Of [`crate::feature::activity::nameable_skills`].
+    pub installed: Vec<String>,
 }

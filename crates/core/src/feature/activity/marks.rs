@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::feature::activity::classifier::Phase;
-use crate::feature::marks::RoomMarks;
+use crate::feature::marks::{RoomMarks, SessionMark, SessionMarks};
+use crate::text::skill_name::satisfies;
 use crate::time::Millis;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,6 +20,10 @@ pub enum Mark {
         /// The time of its prompt.
         prompt: Millis,
     },
+    /// Skills or files were named.
+    Advised(GivenAdvice),
+    /// A named file was read.
+    AdviceHeeded,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,6 +32,59 @@ pub struct Marks {
     pub phase: Option<Phase>,
     /// The last question to a language model since the phase was set.
     pub late: Option<Late>,
+    pub advice: GivenAdvice,
+}
+
+/// The advice of a session so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GivenAdvice {
+    /// Skills and files that were named.
+    pub named: Vec<String>,
+    pub times: u32,
+    /// Before the last one, in a row.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub ignored: u32,
+    /// None of the named skills was invoked, and none of the files read, since the last one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub open: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// More would be noise, however useful.
+const MOST_ADVICE: u32 = 3;
+
+/// Ignored so often in a row, it has nothing to say in this session.
+const MOST_IGNORED: u32 = 2;
+
+impl GivenAdvice {
+    pub fn may_go_on(&self) -> bool {
+        self.times < MOST_ADVICE && self.ignored + u32::from(self.open) < MOST_IGNORED
+    }
+
+    /// With one more that names these.
+    #[must_use]
+    pub fn and(&self, names: impl IntoIterator<Item = String>) -> GivenAdvice {
+        GivenAdvice {
+            named: self.named.iter().cloned().chain(names).collect(),
+            times: self.times + 1,
+            ignored: if self.open { self.ignored + 1 } else { 0 },
+            open: true,
+        }
+    }
+
+    pub fn has_named(&self, name: &str) -> bool {
+        self.named.iter().any(|named| named == name)
+    }
+
+    fn heed(&mut self) {
+        self.open = false;
+        self.ignored = 0;
+    }
 }
 
 /// A question to a language model.
@@ -61,6 +119,16 @@ impl RoomMarks for Marks {
                     late.phase = Some(phase);
                 }
             }
+            Mark::Advised(advice) => self.advice = advice,
+            Mark::AdviceHeeded => self.advice.heed(),
+        }
+    }
+
+    fn hear(&mut self, mark: &SessionMark, _: &SessionMarks) {
+        if let SessionMark::Skill { name, .. } = mark
+            && self.advice.named.iter().any(|named| satisfies(name, named))
+        {
+            self.advice.heed();
         }
     }
 
@@ -71,6 +139,7 @@ impl RoomMarks for Marks {
             marks.push(Mark::PhaseAsked(prompt));
             marks.extend(phase.map(|phase| Mark::LatePhase { phase, prompt }));
         }
+        marks.extend((self.advice != GivenAdvice::default()).then(|| Mark::Advised(self.advice.clone())));
         marks
     }
 }
@@ -86,7 +155,33 @@ pub(in crate::feature) mod tests {
             Just(Mark::Phase(Phase::Debug)),
             (0u64..3).prop_map(|prompt| Mark::PhaseAsked(Millis(prompt))),
             (0u64..3).prop_map(|prompt| Mark::LatePhase { phase: Phase::Plan, prompt: Millis(prompt) }),
+            (0u32..4, 0u32..3, any::<bool>()).prop_map(|(times, ignored, open)| {
+                Mark::Advised(GivenAdvice { named: vec!["a".into()], times, ignored, open })
+            }),
+            Just(Mark::AdviceHeeded),
         ]
+    }
+
+    #[test]
+    fn advice_ends_after_three_or_when_two_were_ignored() {
+        let names = || ["rules".to_owned(), "learnings.md".to_owned()];
+        let mut marks = marks::Marks::default();
+        let advise = |marks: &mut marks::Marks| {
+            let next = marks.activity.advice.and(names());
+            marks.apply(Mark::Advised(next));
+            marks.activity.advice.may_go_on()
+        };
+        assert!(advise(&mut marks), "one may have been missed");
+        assert!(!advise(&mut marks), "two in a row were not heeded");
+        for heeded in [
+            marks::Mark::from(Mark::AdviceHeeded),
+            SessionMark::Skill { name: "tidegate:rules".into(), agent: None }.into(),
+        ] {
+            let mut marks = marks.clone();
+            marks.apply(heeded);
+            assert!(marks.activity.advice.may_go_on());
+            assert!(!advise(&mut marks), "the third was the last");
+        }
     }
 
     #[test]

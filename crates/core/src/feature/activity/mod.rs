@@ -1,5 +1,5 @@
-//! Phase: when a prompt, or a skill, begins another phase of work, the model is told once which skills and
-//! files help: names only.
+//! Activity: when a prompt, or a skill, begins another activity, the model is told once which skills and files help:
+//! names only, each of them once per session. Advice that is ignored ends.
 //!
 //! The rules, case by case, are in `activity.md`; [`crate::feature::activity::classifier`] classifies prompts.
 //!
@@ -15,7 +15,7 @@ use crate::event::EventKind;
 use crate::feature::CONTEXT_FOLDER;
 use crate::feature::activity::begun_phase::{event_phase, phase_skills, wanted_confidence};
 use crate::feature::activity::classifier::Phase;
-use crate::feature::activity::marks::Mark;
+use crate::feature::activity::marks::{GivenAdvice, Mark};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::{Mark as AnyMark, Marks};
@@ -44,9 +44,21 @@ impl Feature for Room {
     type Effect = effect::Effect;
 
     fn observe(facts: &Facts<'_>, config: &Config) -> Vec<AnyMark> {
-        let mark = facts.event.is_main_thread().then(|| begun_phase::mark(facts, config)).flatten();
-        mark.map(AnyMark::from).into_iter().collect()
+        if !facts.event.is_main_thread() {
+            return Vec::new();
+        }
+        let heeded = reads_named_file(facts).then_some(Mark::AdviceHeeded);
+        begun_phase::mark(facts, config).into_iter().chain(heeded).map(AnyMark::from).collect()
     }
+}
+
+fn reads_named_file(facts: &Facts<'_>) -> bool {
+    let Some(advice) = facts.marks.value().map(|marks| &marks.activity.advice).filter(|advice| advice.open)
+    else {
+        return false;
+    };
+    let is_named = |path: &str| path.rsplit(['/', '\\']).next().is_some_and(|name| advice.has_named(name));
+    facts.event.read_path().is_some_and(is_named)
 }
 
 pub struct PhaseAdvice;
@@ -74,8 +86,10 @@ impl Policy for PhaseAdvice {
     fn needs_more(&self, facts: &Facts<'_>, _: &Config) -> Needs {
         // Most prompts continue the current phase, for which nothing is named.
         let now = facts.marks.value().and_then(|marks| marks.activity.phase);
-        let stock = facts.activity.guess.is_none_or(|guess| Some(guess.phase) != now);
-        Needs { activity: facts::Needs { stock, ..facts::Needs::default() }, ..Needs::default() }
+        let speaks = facts.marks.value().is_none_or(|marks| marks.activity.advice.may_go_on());
+        let looks = speaks && facts.activity.guess.is_none_or(|guess| Some(guess.phase) != now);
+        let more = facts::Needs { stock: looks, installed: looks, ..facts::Needs::default() };
+        Needs { activity: more, ..Needs::default() }
     }
 
     fn skills<'c>(&self, config: &'c Config) -> Vec<&'c str> {
@@ -96,7 +110,7 @@ fn advise_phase(facts: &Facts<'_>, config: &Config) -> Verdict {
     let marks = facts.marks.value();
     let (phase, entry) = match (event_phase(facts, config), late_phase(facts.event, marks)) {
         (Ok(phase), _) if marks.is_some_and(|marks| marks.activity.phase == Some(phase)) => {
-            return Verdict::silent("the same phase");
+            return Verdict::silent("the same activity");
         }
         (Ok(phase), _) => (phase, &BY_ITSELF),
         (Err(_), Some(phase)) => (phase, &LATE),
@@ -109,39 +123,68 @@ fn advise_phase(facts: &Facts<'_>, config: &Config) -> Verdict {
     if !facts.person.may_be_there() {
         return silent(entry.unattended);
     }
+    let none = GivenAdvice::default();
+    let given = marks.map_or(&none, |marks| &marks.activity.advice);
+    if !given.may_go_on() {
+        return silent(entry.ignored);
+    }
     let session = marks.map(|marks| &marks.session);
     let invoked = |skill: &str| {
         let now = facts.event.invoked_skill().is_some_and(|name| satisfies(name, skill));
         now || session.is_some_and(|session| session.invoked(skill, None))
     };
-    let skills: Vec<&str> = phase_skills(config, phase).filter(|skill| !invoked(skill)).collect();
+    let is_news = |name: &str| !given.has_named(name);
+    let is_installed = |name: &str| facts.activity.installed.iter().any(|found| found == name);
+    let mut skills: Vec<&str> = Vec::new();
+    for skill in skills_before(config, phase) {
+        if !skills.contains(&skill) && is_news(skill) && is_installed(skill) && !invoked(skill) {
+            skills.push(skill);
+        }
+    }
     let stock: Vec<&str> = helpful_stock(phase)
         .iter()
         .copied()
-        .filter(|file| facts.activity.stock.iter().any(|found| found == file))
+        .filter(|file| is_news(file) && facts.activity.stock.iter().any(|found| found == file))
         .collect();
     if skills.is_empty() && stock.is_empty() {
         return silent(entry.nothing);
     }
-    let named = |what: &str, names: &[&str]| match names {
-        [] => String::new(),
-        names => format!(" {what}: {}.", name_a_few(names)),
-    };
-    let text = format!(
-        "This session enters the phase `{}`.{}{}",
-        phase.name(),
-        named("Skills for it", &skills),
-        named(&format!("Worth reading first, in {CONTEXT_FOLDER}/"), &stock)
-    );
-    let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect();
-    let asks = Asks::any(owned(&skills), owned(&stock));
+    let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let advised = Mark::Advised(given.and(owned(&skills).into_iter().chain(owned(&stock))));
+    let when_said = vec![Effect::mark(advised)];
+    let text = advice_text(phase, &skills, &stock);
     Verdict {
         because: entry.because,
-        says: vec![Say { to: Audience::Model, text, weight: 20, explains: false, when_said: Vec::new() }],
-        asks,
+        says: vec![Say { to: Audience::Model, text, weight: 20, explains: false, when_said }],
+        asks: Asks::any(owned(&skills), owned(&stock)),
         effects,
         ..Verdict::pass()
     }
+}
+
+fn advice_text(phase: Phase, skills: &[&str], stock: &[&str]) -> String {
+    let noun = if skills.len() == 1 { "skill" } else { "skills" };
+    let invoke = format!("Invoke the {noun} {}", name_a_few(skills));
+    let files = format!("{} in {CONTEXT_FOLDER}", name_a_few(stock));
+    let ask = match (skills, stock) {
+        ([], _) => format!("Read {files}"),
+        (_, []) => invoke,
+        _ => format!("{invoke} and read {files}"),
+    };
+    format!("{ask} first: the activity is now `{}`.", phase.name())
+}
+
+/// Skills of the phase, and those without which the skill gate would stop its edits.
+fn skills_before(config: &Config, phase: Phase) -> impl Iterator<Item = &str> {
+    let edits = matches!(phase, Phase::Implement | Phase::Debug);
+    let required = config.policies.skill_gate.before_code().filter(move |_| edits);
+    phase_skills(config, phase).chain(required)
+}
+
+/// Skills that advice may name, in any phase; some come twice.
+pub fn nameable_skills(config: &Config) -> impl Iterator<Item = &str> {
+    let of_phases = config.policies.phase.labels().into_iter().flat_map(PhaseSettings::names);
+    of_phases.chain(config.policies.skill_gate.before_code())
 }
 
 /// How a phase became known, in the words of a record.
@@ -150,20 +193,23 @@ struct PhaseCause {
     because: &'static str,
     unattended: &'static str,
     nothing: &'static str,
+    ignored: &'static str,
 }
 
 const BY_ITSELF: PhaseCause = PhaseCause {
     late: false,
-    because: "another phase",
-    unattended: "another phase; nobody is there",
-    nothing: "another phase; nothing to name",
+    because: "another activity",
+    unattended: "another activity; the session is unattended",
+    nothing: "another activity; nothing new to name",
+    ignored: "another activity; enough was said",
 };
 
 const LATE: PhaseCause = PhaseCause {
     late: true,
-    because: "another phase, by a late answer",
-    unattended: "another phase, by a late answer; nobody is there",
-    nothing: "another phase, by a late answer; nothing to name",
+    because: "another activity, by a late answer",
+    unattended: "another activity, by a late answer; the session is unattended",
+    nothing: "another activity, by a late answer; nothing new to name",
+    ignored: "another activity, by a late answer; enough was said",
 };
 
 /// Another phase that a language model named for an earlier prompt, at an event that can carry the advice.

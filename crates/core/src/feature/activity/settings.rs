@@ -11,7 +11,7 @@ section! {
     Settings "activity" {
         /// When a prompt begins another activity: name its skills and files to the model (`advise`), only record it (`shadow`), or do not look (`off`).
         mode: PhaseMode = PhaseMode::Advise, Tightens;
-        /// How sure the classifier has to be, in per cent.
+        /// The confidence that the classifier needs, in per cent.
         confidence: Whole<0, 100> = Whole::new(80), WithTrust;
     }
     presets {
@@ -91,7 +91,7 @@ pub struct PhaseSettings {
 
 const SKILLS: Key = Key {
     name: "skills",
-    doc: "Skills to name when this activity begins; invoking one of them begins it, too.",
+    doc: "Skills to name when this activity begins; invoking one of them begins it.",
     shape: <Required<Skill> as Setting>::SHAPE,
     project: Project::Tightens,
 };

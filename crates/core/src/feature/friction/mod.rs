@@ -20,7 +20,7 @@ pub const ID: &str = "friction";
 section! {
     /// Section `[friction]`.
     Settings "friction" {
-        /// In the preset `guide`: a policy that people overrode in five of its last ten interruptions in a project only advises there, until `tidegate on` lets it block again.
+        /// In the preset `guide`: let a policy only advise in a project after people overrode five of its last ten interruptions there, until `tidegate on` lets it block again.
         step_down: bool = true, WithTrust;
     }
 }
@@ -52,7 +52,7 @@ impl Policy for Friction {
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
         // Told only once, so it waits until a person is there.
         if !facts.person.may_be_there() {
-            return Verdict::silent("a policy has stepped down; nobody is there");
+            return Verdict::silent("a policy has stepped down; the session is unattended");
         }
         let say = |policy: &String| Say {
             to: Audience::User,

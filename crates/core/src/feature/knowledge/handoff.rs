@@ -89,8 +89,7 @@ impl Handoff {
         }
         let edited = marks.map(|marks| marks.verification.wrote.files.as_slice()).unwrap_or_default();
         let tracked = knowledge.map(|knowledge| knowledge.tracked.as_slice()).unwrap_or_default();
-        // Public copies add nothing.
-        let is_there = |name: &&&str| tracked.iter().any(|file| file.name == **name && !file.is_copy());
+        let is_there = |name: &&&str| tracked.iter().any(|file| file.name == **name);
         let files = TRACKED.iter().filter(is_there);
         Handoff {
             at: *at,
@@ -142,7 +141,7 @@ impl Handoff {
         let mut goal: Vec<String> = labelled("task_plan.md", self.goal.as_slice());
         // Tidegate does not keep prompts.
         if goal.is_empty() && self.transcript.is_some() {
-            goal.push("No plan names it. What the person asked for stands in the transcript below.".into());
+            goal.push("No plan names it. The transcript below has the prompts.".into());
         }
         goal.extend(labelled("task_plan.md, constraint", &self.constraints));
         write_section(&mut text, "Goal", &goal);
@@ -151,11 +150,11 @@ impl Handoff {
                 .iter()
                 .map(|(name, state)| format!("{}: {}", short_point(name), short_point(state)))
                 .collect();
-            write_section(&mut text, &format!("Where the work stands: {}", short_point(of)), &steps);
+            write_section(&mut text, &format!("State of the work: {}", short_point(of)), &steps);
         }
         write_section(&mut text, "Decisions in progress.md", &self.decisions);
-        write_section(&mut text, "Edited and not verified since", &self.unverified);
-        write_section(&mut text, "Entries that no person has gone through", &self.unpromoted);
+        write_section(&mut text, "Edited, without a passed check since", &self.unverified);
+        write_section(&mut text, "Progress notes that are not reviewed", &self.unpromoted);
         write_section(&mut text, "Next in progress.md", &self.next);
         write_section(&mut text, "Open in task_plan.md", &self.open);
         write_section(&mut text, "Open questions in task_plan.md", &self.questions);
@@ -274,11 +273,11 @@ mod tests {
         let handoff = Handoff::collect(&sources);
         let body = "# Handoff of session s1, 2026-11-16T02:10:05Z\n\n\
             ## Goal\n\n- task_plan.md: 認証を直す\n- task_plan.md, constraint: Node 18 のまま\n\n\
-            ## Where the work stands: cycle dev-cycle, stopped\n\n- sprint: done\n- audit: not begun\n\n\
+            ## State of the work: cycle dev-cycle, stopped\n\n- sprint: done\n- audit: not begun\n\n\
             ## Decisions in progress.md\n\n- at 80%\n- one pass\n\n\
-            ## Edited and not verified since\n\n- src/a.rs\n- src/b.rs\n\
+            ## Edited, without a passed check since\n\n- src/a.rs\n- src/b.rs\n\
             - `cargo test | tail` ran since; its exit status was hidden\n\n\
-            ## Entries that no person has gone through\n\n- Tokens are refreshed\n- Parser\n\n\
+            ## Progress notes that are not reviewed\n\n- Tokens are refreshed\n- Parser\n\n\
             ## Next in progress.md\n\n- logout\n\n## Open in task_plan.md\n\n- logout\n\n\
             ## Open questions in task_plan.md\n\n- which key?\n- who rotates it\n\n\
             ## Paths\n\n- edited: src/b.rs\n- edited: src/a.rs\n- .claude/context/task_plan.md\n\
@@ -303,7 +302,7 @@ mod tests {
         assert!(
             prompt
                 .body()
-                .contains("stands in the transcript below.\n\n## Paths\n\n- transcript: /t/s.jsonl\n")
+                .contains("The transcript below has the prompts.\n\n## Paths\n\n- transcript: /t/s.jsonl\n")
         );
     }
 

@@ -53,11 +53,11 @@ impl FactKind {
         match self {
             FactKind::Constraint => "Constraints in the file task_plan.md",
             FactKind::Decision => "Decisions in the file progress.md",
-            FactKind::Entry => "Entries of progress.md that are not promoted yet",
+            FactKind::Entry => "Progress notes in the file progress.md",
             FactKind::Next => "Next steps in the files progress.md and task_plan.md",
-            FactKind::Unverified => "Files edited and not verified since",
+            FactKind::Unverified => "Files edited, without a passed check since",
             FactKind::File => "Files edited",
-            FactKind::Phase => "Where the work stands",
+            FactKind::Phase => "State of the work",
             FactKind::Note => "Facts from files and edits that an earlier summary lost",
         }
     }
@@ -178,9 +178,8 @@ fn short_fact(text: &str, kind: FactKind) -> String {
 
 /// Appended to the instructions for the summary. `None` without facts or without room for one.
 pub fn summary_instructions(facts: &[KeyFact], budget_chars: usize) -> Option<String> {
-    const FIRST: &str = "The work goes on from this summary alone. These facts of the session are needed in it, \
-                         with paths, names and numbers as they are written here. What a file says stays that file's word \
-                         there, not the user's:";
+    const FIRST: &str = "Keep these facts in the summary, with paths, names and numbers exactly as written here: the work \
+                         continues from the summary alone. Attribute the words of a file to that file, not to the user.";
     list_facts(FIRST, facts, budget_chars)
 }
 
@@ -213,7 +212,7 @@ pub(super) fn list_facts(first: &str, facts: &[KeyFact], budget_chars: usize) ->
 }
 
 fn left_out(count: usize) -> String {
-    if count == 0 { String::new() } else { format!("\n({count} more of less weight are left out here.)") }
+    if count == 0 { String::new() } else { format!("\n({count} less important facts are left out here.)") }
 }
 
 #[cfg(test)]
@@ -286,15 +285,15 @@ mod tests {
             fact(FactKind::Decision, "索引は別"),
             fact(FactKind::File, "src/a.rs"),
         ];
-        let all = "The work goes on from this summary alone. These facts of the session are needed in it, with paths, \
-                   names and numbers as they are written here. What a file says stays that file's word there, not the user's:\n\
+        let all = "Keep these facts in the summary, with paths, names and numbers exactly as written here: the work \
+                   continues from the summary alone. Attribute the words of a file to that file, not to the user.\n\
                    Constraints in the file task_plan.md:\n- no regex\nDecisions in the file progress.md:\n\
                    - SQLite\n- 索引は別\nFiles edited:\n- src/a.rs";
         assert_eq!(summary_instructions(&facts, 2000).unwrap(), all);
         let length = all.chars().count();
         assert_eq!(summary_instructions(&facts, length).unwrap(), all);
         let less = summary_instructions(&facts, length - 1).unwrap();
-        assert!(less.ends_with("- no regex\n(3 more of less weight are left out here.)"), "{less}");
+        assert!(less.ends_with("- no regex\n(3 less important facts are left out here.)"), "{less}");
         assert_eq!(summary_instructions(&facts, 60), None);
         assert_eq!(summary_instructions(&[], 2000), None);
     }

@@ -8,7 +8,7 @@ use crate::time::Millis;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
-    /// A note about flow was left for the change set that began at this time.
+    /// A note about flow was left at this time. (Version 0.1 wrote the beginning of its change set.)
     FlowNoted(Millis),
     /// A manual compaction was paused for this set of unpromoted entries.
     CompactionHeld(u64),
@@ -43,7 +43,7 @@ pub struct HandoffKnown {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
-    /// The beginning of the change set that a note about flow was left for.
+    /// When a note about flow was last left.
     pub flow_noted: Option<Millis>,
     /// The set of entries that a manual compaction was last paused for.
     pub compaction_held: Option<u64>,
@@ -64,7 +64,7 @@ impl RoomMarks for Marks {
 
     fn apply(&mut self, mark: Mark) {
         match mark {
-            Mark::FlowNoted(began) => self.flow_noted = Some(began),
+            Mark::FlowNoted(at) => self.flow_noted = Some(at),
             Mark::CompactionHeld(set) => {
                 self.compaction_held = Some(set);
                 self.held_since_boundary = true;

@@ -54,7 +54,7 @@ pub fn measure_survival(facts: &[KeyFact], summary: &str, preserved: &[&str]) ->
 
 /// Empty without lost facts or without room for one.
 pub fn lost_note(lost: &[KeyFact], budget_chars: usize) -> String {
-    const FIRST: &str = "These facts were known before the compaction and are missing in its summary:";
+    const FIRST: &str = "The summary of the compaction lost these facts:";
     list_facts(FIRST, lost, budget_chars).unwrap_or_default()
 }
 
@@ -362,7 +362,7 @@ mod tests {
         assert_eq!(survival.lost, facts[1..]);
         assert_eq!(
             lost_note(&survival.lost, 1000),
-            "These facts were known before the compaction and are missing in its summary:\nDecisions in the file progress.md:\n\
+            "The summary of the compaction lost these facts:\nDecisions in the file progress.md:\n\
              - 索引は SQLite に置く\nFiles edited:\n- src/a.rs"
         );
         assert_eq!(lost_note(&[], 1000), "");

@@ -1,26 +1,24 @@
 //! The persistence files of a project, by names and numbers.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
-use crate::feature::CONTEXT_FOLDER;
 use crate::feature::knowledge::stock::Confidence;
 use crate::feature::knowledge::{flow, plan};
 use crate::time::Millis;
 
 /// Files in `.claude/context`, in the order of the listing.
-pub const TRACKED: [&str; 10] = [
+pub const TRACKED: [&str; 7] = [
     plan::FILE,
     flow::FILE,
     "learnings-feature-spec.md",
     "learnings-design.md",
     "learnings-coding.md",
     "learnings.md",
-    "compound-last-run.json",
-    "context-pressure.json",
-    "last-compact.json",
     flow::ARCHIVE,
 ];
+
+/// Public copies there, for other tools. They hold nothing that a model should read.
+pub const COPIES: [&str; 3] = ["compound-last-run.json", "context-pressure.json", "last-compact.json"];
 
 pub fn is_flow(name: &str) -> bool {
     matches!(name, flow::FILE | flow::ARCHIVE)
@@ -47,19 +45,9 @@ pub struct TrackedFile {
     pub modified: Millis,
 }
 
-impl TrackedFile {
-    /// A public copy for other tools.
-    pub fn is_copy(&self) -> bool {
-        Path::new(self.name).extension().is_some_and(|ending| ending == "json")
-    }
-}
-
-/// The files with their numbers and ages, never their content; empty without files.
-pub fn list_files(files: &[TrackedFile], now: Millis) -> String {
-    if files.is_empty() {
-        return String::new();
-    }
-    let mut text = format!("Persistence files in {CONTEXT_FOLDER}:");
+/// The files with their numbers and ages, never their content.
+pub fn list_files(first_line: &str, files: &[TrackedFile], now: Millis) -> String {
+    let mut text = first_line.to_owned();
     for name in TRACKED {
         for file in files.iter().filter(|file| file.name == name) {
             let _ = write!(
@@ -75,20 +63,20 @@ pub fn list_files(files: &[TrackedFile], now: Millis) -> String {
 
 fn numbers_text(what: &FileNumbers) -> String {
     match what {
-        FileNumbers::Flow { entries } => format!("{}, ", count_entries(*entries)),
-        FileNumbers::Stock(Confidence { total: 0, .. }) => format!("{}, ", count_entries(0)),
+        FileNumbers::Flow { entries } => format!("{}, ", count_of(*entries, "note")),
+        FileNumbers::Stock(Confidence { total: 0, .. }) => "no learnings, ".to_owned(),
         FileNumbers::Stock(Confidence { total, average, unverified }) => {
             format!(
-                "{}, confirmed {average:.1} times on average, {unverified} unverified, ",
-                count_entries(*total)
+                "{}, confirmed {average:.1} times on average, {unverified} never confirmed, ",
+                count_of(*total, "learning")
             )
         }
         FileNumbers::Other => String::new(),
     }
 }
 
-fn count_entries(entries: usize) -> String {
-    if entries == 1 { "1 entry".into() } else { format!("{entries} entries") }
+fn count_of(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 pub fn age_text(ms: u64) -> String {
@@ -122,12 +110,11 @@ mod tests {
             file("task_plan.md", FileNumbers::Other, 0),
         ];
         assert_eq!(
-            list_files(&files, now),
-            "Persistence files in .claude/context:\n- task_plan.md (changed just now)\n\
-             - progress.md (12 entries, changed 59 min ago)\n\
-             - learnings-coding.md (7 entries, confirmed 2.0 times on average, 2 unverified, changed 47 h ago)\n\
-             - learnings.md (0 entries, changed 3 days ago)\n- progress.archive.md (1 entry, changed 1 min ago)"
+            list_files("First:", &files, now),
+            "First:\n- task_plan.md (changed just now)\n\
+             - progress.md (12 notes, changed 59 min ago)\n\
+             - learnings-coding.md (7 learnings, confirmed 2.0 times on average, 2 never confirmed, changed 47 h ago)\n\
+             - learnings.md (no learnings, changed 3 days ago)\n- progress.archive.md (1 note, changed 1 min ago)"
         );
-        assert_eq!(list_files(&[], now), "");
     }
 }

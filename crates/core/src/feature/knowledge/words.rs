@@ -1,26 +1,27 @@
-//! Texts for people about flow, stock and handoffs.
+//! Texts for people about flow, stock, compactions and handoffs.
 
 use crate::feature::{CONTEXT_FOLDER, HANDOFF_FILE};
+use crate::text::cut::cut_to_word;
 use crate::text::lang::Lang;
 
 /// `doubtful`: unverified and all learnings, if many are unverified.
 pub(super) fn unpromoted(lang: Lang, entries: usize, doubtful: Option<(usize, usize)>) -> String {
     match lang {
         Lang::En => {
-            let entries = if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") };
+            let notes = notes_are(entries);
             let doubtful = doubtful.map_or_else(String::new, |(unverified, all)| {
-                format!(" Of the {all} learnings there are, {unverified} were never confirmed.")
+                format!(" {unverified} of {all} learnings were never confirmed.")
             });
             format!(
-                "A good moment for /compound: {entries} of progress.md not promoted to learnings yet.{doubtful}"
+                "Tidegate: {notes} not reviewed. `/compound` at a pause saves what is worth keeping as learnings.{doubtful}"
             )
         }
         Lang::Ja => {
             let doubtful = doubtful.map_or_else(String::new, |(unverified, all)| {
-                format!("学び{all}件のうち{unverified}件は、まだ一度も確認されていません。")
+                format!("学び{all}件のうち{unverified}件は未確認です。")
             });
             format!(
-                "/compound を実行する良いタイミングです。progress.md の{entries}件がまだ学びに昇格していません。{doubtful}"
+                "Tidegate: 未整理の作業メモが{entries}件あります。区切りで `/compound` を実行すると、学びとして保存できます。{doubtful}"
             )
         }
     }
@@ -29,19 +30,69 @@ pub(super) fn unpromoted(lang: Lang, entries: usize, doubtful: Option<(usize, us
 pub(super) fn compaction_held(lang: Lang, entries: usize) -> String {
     match lang {
         Lang::En => {
-            let (entries, them) = match entries {
-                1 => ("1 entry of progress.md is".to_owned(), "it"),
-                _ => (format!("{entries} entries of progress.md are"), "them"),
-            };
+            let them = if entries == 1 { "it" } else { "them" };
             format!(
-                "Not compacted yet: {entries} not promoted to learnings. Run /compound to go through {them}, or /compact once more to \
-                 compact as it is."
+                "Tidegate paused this compaction: {} not reviewed. `/compound` reviews {them}; `/compact` again compacts without.",
+                notes_are(entries)
             )
         }
         Lang::Ja => format!(
-            "まだ圧縮していません。progress.md の{entries}件が学びに昇格していません。/compound で確認するか、このまま圧縮する場合は\
-             もう一度 /compact を実行してください。"
+            "Tidegate: 未整理の作業メモが{entries}件あるため、圧縮を保留しました。`/compound` で整理できます。このまま圧縮するには、もう一度 \
+             `/compact` を実行してください。"
         ),
+    }
+}
+
+/// `1 progress note is`.
+pub(super) fn notes_are(count: usize) -> String {
+    if count == 1 { "1 progress note is".to_owned() } else { format!("{count} progress notes are") }
+}
+
+/// The facts that a compaction left in the conversation, and those that Claude got again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kept<'a> {
+    pub kept: usize,
+    pub of: usize,
+    /// The host repeated some of them next to the summary.
+    pub repeated: bool,
+    pub given_back: &'a [&'a str],
+}
+
+/// Most characters of a fact that is quoted to a person.
+const LONGEST_QUOTE: usize = 80;
+
+pub(super) fn summary_kept(lang: Lang, kept: Kept<'_>) -> String {
+    let Kept { kept, of, repeated, given_back } = kept;
+    let first = given_back.first().map(|first| cut_to_word(first, LONGEST_QUOTE));
+    let more = given_back.len().saturating_sub(1);
+    match lang {
+        Lang::En => {
+            let facts = if of == 1 { "fact" } else { "facts" };
+            let kept = if repeated {
+                format!("after the compaction Claude still has {kept} of {of} {facts}.")
+            } else {
+                format!("the summary kept {kept} of {of} {facts}.")
+            };
+            let given = match (first, more) {
+                (None, _) => String::new(),
+                (Some(first), 0) => format!(" Given back to Claude: \"{first}\"."),
+                (Some(first), more) => format!(" Given back to Claude: \"{first}\" and {more} more."),
+            };
+            format!("Tidegate: {kept}{given}")
+        }
+        Lang::Ja => {
+            let kept = if repeated {
+                format!("圧縮後も、残すべき事実{of}件中{kept}件が Claude に残っています。")
+            } else {
+                format!("要約に、残すべき事実{of}件中{kept}件が残りました。")
+            };
+            let given = match (first, more) {
+                (None, _) => String::new(),
+                (Some(first), 0) => format!("Claude に戻した事実: 「{first}」"),
+                (Some(first), more) => format!("Claude に戻した事実: 「{first}」ほか{more}件"),
+            };
+            format!("Tidegate: {kept}{given}")
+        }
     }
 }
 
@@ -54,7 +105,7 @@ pub(super) fn handoff_waits(lang: Lang, minutes_old: u64) -> String {
                 _ => format!("{} h ago", minutes_old / 60),
             };
             format!(
-                "A handoff was written {age}: {CONTEXT_FOLDER}/{HANDOFF_FILE} says where the work stands and what comes next."
+                "Tidegate told Claude to read {CONTEXT_FOLDER}/{HANDOFF_FILE}, a handoff written {age}. You don't need to do anything."
             )
         }
         Lang::Ja => {
@@ -64,7 +115,7 @@ pub(super) fn handoff_waits(lang: Lang, minutes_old: u64) -> String {
                 _ => format!("{}時間前に", minutes_old / 60),
             };
             format!(
-                "{age}引き継ぎが書かれました。作業の状態と次の手順は {CONTEXT_FOLDER}/{HANDOFF_FILE} にあります。"
+                "Tidegate: {age}書かれた引き継ぎ {CONTEXT_FOLDER}/{HANDOFF_FILE} を Claude に読むよう伝えました。何もする必要はありません。"
             )
         }
     }
@@ -73,8 +124,8 @@ pub(super) fn handoff_waits(lang: Lang, minutes_old: u64) -> String {
 /// In the status line.
 pub fn unpromoted_entries(lang: Lang, entries: usize) -> String {
     match lang {
-        Lang::En if entries == 1 => "1 entry unpromoted".to_owned(),
-        Lang::En => format!("{entries} entries unpromoted"),
-        Lang::Ja => format!("未昇格{entries}件"),
+        Lang::En if entries == 1 => "1 note to review".to_owned(),
+        Lang::En => format!("{entries} notes to review"),
+        Lang::Ja => format!("未整理メモ{entries}件"),
     }
 }

@@ -7,12 +7,12 @@ pub(super) fn tag_missing(lang: Lang) -> String {
     let policy = meta_tag::ID;
     match lang {
         Lang::En => format!(
-            "Tidegate had the agent go on: its answer did not say which topic it belongs to. To work without meta tags: \
-             `tidegate off {policy} --for 1h` in another terminal."
+            "Tidegate asked Claude to add the missing topic tag to its answer; you don't need to do anything. To work without tags: \
+             `tidegate off {policy} --for 1h`"
         ),
         Lang::Ja => format!(
-            "回答にトピックを示すメタタグがなかったため、エージェントに作業を続けさせました。メタタグなしで作業するには、別の端末で \
-             `tidegate off {policy} --for 1h` を実行してください。"
+            "Tidegate: 回答にトピックのタグがなかったため、Claude に付けるよう求めました。何もする必要はありません。タグなしで作業するには: \
+             `tidegate off {policy} --for 1h`"
         ),
     }
 }
@@ -22,12 +22,12 @@ pub(super) fn topic_undecided(lang: Lang, topic: &str) -> String {
     let policy = topic_decision::ID;
     match lang {
         Lang::En => format!(
-            "Tidegate had the agent go on: the topic {topic} was left, and neither a decision nor a log was recorded for it. To \
-             work without this: `tidegate off {policy} --for 1h` in another terminal."
+            "Tidegate asked Claude to record a decision for the topic {topic}, or to close it, before the next topic. You don't need to do \
+             anything. To work without this: `tidegate off {policy} --for 1h`"
         ),
         Lang::Ja => format!(
-            "トピック {topic} に決定事項もログも記録されないまま話題が移ったため、エージェントに作業を続けさせました。この確認なしで\
-             作業するには、別の端末で `tidegate off {policy} --for 1h` を実行してください。"
+            "Tidegate: トピック {topic} が未記録のまま話題が移ったため、決定を記録するか終了するよう Claude に求めました。何もする必要は\
+             ありません。この確認なしで作業するには: `tidegate off {policy} --for 1h`"
         ),
     }
 }

@@ -6,11 +6,12 @@ use crate::meter::Reading;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Update the public copy of the pressure.
+    /// Update the public copy of the meter.
     Publish {
         /// The last level that was said.
         level: PressureLevel,
-        reading: Reading,
+        /// `None` after a compaction, until there is a new one.
+        reading: Option<Reading>,
     },
 }
 

@@ -17,6 +17,13 @@ pub struct Marks {
     pub said: SaidPressure,
 }
 
+impl Marks {
+    /// The model was asked to write down what matters, since the last boundary.
+    pub fn has_warned(&self) -> bool {
+        self.said.level > PressureLevel::None
+    }
+}
+
 /// The last warning, and its numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -34,6 +41,17 @@ pub struct SaidPressure {
     /// When the flow was last found without a new entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub looked: Option<Millis>,
+    /// Unpromoted entries that the person was told of, since the last promotion.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub notes: usize,
+    /// The person got an early warning in this session.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub told_early: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -68,11 +86,15 @@ impl RoomMarks for Marks {
 
     fn hear(&mut self, mark: &SessionMark, _: &SessionMarks) {
         match mark {
-            SessionMark::Boundary(_) => self.said = SaidPressure::default(),
+            SessionMark::Boundary(_) => {
+                let SaidPressure { notes, told_early, .. } = self.said;
+                self.said = SaidPressure { notes, told_early, ..SaidPressure::default() };
+            }
             // The urgency was about unpromoted entries.
             SessionMark::Promoted(at) => {
                 let level = PressureLevel::None;
-                self.said = SaidPressure { level, at: *at, promoted: true, looked: None, ..self.said };
+                self.said =
+                    SaidPressure { level, at: *at, promoted: true, looked: None, notes: 0, ..self.said };
             }
             _ => {}
         }
@@ -100,6 +122,11 @@ pub(in crate::feature) mod tests {
                 at: Millis(at),
                 promoted: true,
                 looked: Some(Millis(at)),
+                ..SaidPressure::default()
+            }),
+            (1usize..9, any::<bool>()).prop_map(|(notes, told_early)| SaidPressure {
+                notes,
+                told_early,
                 ..SaidPressure::default()
             }),
         ]

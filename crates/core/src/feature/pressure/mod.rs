@@ -1,29 +1,30 @@
-//! Context pressure: warns once per level while context use climbs. Advice only.
+//! Context warning: tells the model and the person once per level while context use climbs. Advice only.
 //!
 //! The rules, case by case, are in `context_warning.md`.
 
 pub mod effect;
 pub mod marks;
+mod words;
 
 use std::cmp::Ordering;
-use std::fmt::Write as _;
 
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::Marks;
 use crate::feature::pressure::marks::{Mark, PressureLevel, SaidPressure};
-use crate::feature::verdict::{Audience, Effect, Say, Verdict};
+use crate::feature::verdict::{Asks, Audience, Effect, Say, Verdict};
 use crate::feature::{Feature, Mode, Policy};
+use crate::host::Host;
 use crate::meter::forecast::Forecast;
-use crate::meter::{Reading, Threshold, short_tokens};
+use crate::meter::{Reading, Source, Threshold, short_tokens};
 use crate::settings::section::section;
 use crate::settings::setting::choices;
 
 section! {
     /// Section `[context_warning]`.
     Settings "context_warning" {
-        /// Whether it tells the model (`advise`), only records what it would have said (`shadow`), or does not look.
+        /// Tell the model and the person (`advise`), only record the warning (`shadow`), or do not look (`off`).
         mode: PressureMode = PressureMode::Advise, Tightens;
         /// When to warn early: tokens left before Claude Code compacts, or turns left. `"47k"` and `"17k"` adapt to the window. They shrink in proportion if it compacts below 167k tokens, and mean 80k and 50k before it is full if it never compacts.
         early: Threshold = Threshold::EARLY, WithTrust;
@@ -37,7 +38,7 @@ section! {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PressureMode {
-    /// Tells the model.
+    /// Tells the model and the person.
     Advise,
     /// Only records.
     Shadow,
@@ -75,13 +76,19 @@ impl Policy for Pressure {
 
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
         // A subagent has its own context, and text for it reaches only the subagent.
-        let listens = matches!(event.kind, EventKind::UserPromptSubmit | EventKind::PostToolUse);
-        (listens && event.is_main_thread()).then(|| {
-            let mut needs = Needs { meter: true, ..Needs::default() };
-            // An unchanged flow need not be read again.
-            needs.knowledge.flow_changed = marks.is_some_and(|marks| marks.pressure.said.promoted);
-            needs
-        })
+        if !event.is_main_thread() {
+            return None;
+        }
+        match event.kind {
+            EventKind::SessionStart if event.follows_compaction() => Some(Needs::default()),
+            EventKind::UserPromptSubmit | EventKind::PostToolUse => {
+                let mut needs = Needs { meter: true, ..Needs::default() };
+                // An unchanged flow need not be read again.
+                needs.knowledge.flow_changed = marks.is_some_and(|marks| marks.pressure.said.promoted);
+                Some(needs)
+            }
+            _ => None,
+        }
     }
 
     fn needs_more(&self, facts: &Facts<'_>, config: &Config) -> Needs {
@@ -93,6 +100,11 @@ impl Policy for Pressure {
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
+        if facts.event.kind == EventKind::SessionStart {
+            let unknown = effect::Effect::Publish { level: PressureLevel::None, reading: None };
+            let effects = vec![Effect::Pressure(unknown)];
+            return Verdict { effects, ..Verdict::silent("the compaction voids the last reading") };
+        }
         let Some(reading) = facts.meter.reading() else { return Verdict::silent("no reading") };
         let Some(window) = reading.window else { return Verdict::silent("the window is not known") };
         let given = match &facts.marks {
@@ -109,21 +121,27 @@ impl Policy for Pressure {
             at: reading.at,
             promoted: false,
             looked: None,
+            notes: given.notes,
+            told_early: given.told_early,
         };
-        let remember = vec![
-            Effect::mark(Mark::Pressure(now)),
-            Effect::Pressure(effect::Effect::Publish { level, reading: reading.clone() }),
-        ];
+        let remember = |now: SaidPressure| {
+            let publish = effect::Effect::Publish { level, reading: Some(reading.clone()) };
+            vec![Effect::mark(Mark::Pressure(now)), Effect::Pressure(publish)]
+        };
         // A hook of a parallel call may have an older reading than the last warning.
         if reading.at < given.at {
             return Verdict::silent("a newer reading was seen");
         }
         match level.cmp(&given.level) {
-            Ordering::Equal if level == PressureLevel::None => Verdict::silent("below the first level"),
+            Ordering::Equal if level == PressureLevel::None => {
+                let effects =
+                    if is_first_reading(facts, &given, reading) { remember(now) } else { Vec::new() };
+                Verdict { effects, ..Verdict::silent("below the first level") }
+            }
             Ordering::Equal => Verdict::silent("this level was said before"),
             // Use fell (a rewind), or the window grew: the next level may be said again.
             Ordering::Less if use_fell(&given, &now) => {
-                Verdict { effects: remember, ..Verdict::silent("use fell; armed again") }
+                Verdict { effects: remember(now), ..Verdict::silent("use fell; armed again") }
             }
             Ordering::Less => Verdict::silent("this level was said before"),
             // The urgency was about losing unpromoted entries.
@@ -131,20 +149,45 @@ impl Policy for Pressure {
                 let looked = Mark::Pressure(SaidPressure { looked: Some(facts.now), ..given });
                 let effects =
                     if flow_is_unchanged(facts, &given) { Vec::new() } else { vec![Effect::mark(looked)] };
-                Verdict { effects, ..Verdict::silent("everything is promoted") }
+                Verdict { effects, ..Verdict::silent("every note is reviewed") }
             }
             Ordering::Greater => {
-                let say = Say {
-                    to: Audience::Model,
-                    text: pressure_text(level, facts, reading),
-                    weight: if level == PressureLevel::Urgent { 60 } else { 40 },
-                    explains: false,
-                    when_said: remember,
-                };
-                Verdict { says: vec![say], ..Verdict::silent("a level was reached") }
+                let notes = count_unpromoted(facts);
+                let weight = if level == PressureLevel::Urgent { 60 } else { 40 };
+                let is_for_person = concerns_person(facts, level, notes);
+                let told = if is_for_person { SaidPressure { notes, told_early: true, ..now } } else { now };
+                let text = text_for_model(level, facts, reading);
+                let when_said = remember(told);
+                let mut says = vec![Say { to: Audience::Model, text, weight, explains: false, when_said }];
+                if let Some(distance) = distance(facts, reading).filter(|_| is_for_person) {
+                    let text = words::warning(facts.lang, level, distance, notes);
+                    says.push(Say {
+                        to: Audience::User,
+                        text,
+                        weight,
+                        explains: false,
+                        when_said: Vec::new(),
+                    });
+                }
+                Verdict { says, asks: Asks::entry(), ..Verdict::silent("a level was reached") }
             }
         }
     }
+}
+
+/// The person hears of every late level. After the first early one in a session the status line is enough, unless many
+/// more notes wait.
+fn concerns_person(facts: &Facts<'_>, level: PressureLevel, notes: usize) -> bool {
+    let knows =
+        facts.marks.value().is_some_and(|marks| marks.pressure.said.told_early && !marks.are_news(notes));
+    facts.person.may_be_there() && (level == PressureLevel::Urgent || !knows)
+}
+
+/// The public copy still says that the reading is unknown since the compaction.
+fn is_first_reading(facts: &Facts<'_>, given: &SaidPressure, reading: &Reading) -> bool {
+    let boundary = facts.marks.value().and_then(|marks| marks.session.boundary);
+    // The compaction's own estimate is too low.
+    reading.source != Source::Boundary && boundary.is_some_and(|boundary| given.at < boundary)
 }
 
 /// A few tokens less are jitter: tools come and go in a request.
@@ -181,57 +224,39 @@ fn count_unpromoted(facts: &Facts<'_>) -> usize {
     facts.knowledge.files.as_ref().map_or(0, |knowledge| knowledge.unpromoted.len())
 }
 
-/// Numbers first, then their meaning. Facts, no commands.
-fn pressure_text(level: PressureLevel, facts: &Facts<'_>, reading: &Reading) -> String {
-    let mut text = String::from(match level {
-        PressureLevel::Urgent => "Context is running out: ",
-        PressureLevel::Info | PressureLevel::None => "Context use: ",
-    });
-    if let (Some(window), Some(percent), Some(left)) = (reading.window, reading.used_pct(), reading.left()) {
-        let before = if window.compact_at.is_some() {
-            "before the client compacts"
-        } else {
-            "before the window is full"
-        };
-        let _ = write!(
-            text,
-            "{}% of {} tokens are in use, {} tokens are left {before}",
-            percent.round() as u64,
-            short_tokens(window.tokens),
-            short_tokens(left),
-        );
-    }
-    if let Some(Forecast { turns, fewest, most }) = facts.forecast() {
-        let _ = match turns {
-            0 => write!(text, ", less than a turn at this session's pace"),
-            1 => write!(text, ", about 1 turn at this session's pace ({fewest} to {most})"),
-            _ => write!(text, ", about {turns} turns at this session's pace ({fewest} to {most})"),
-        };
-    }
-    // A host that never compacts makes no summary to rely on.
-    let compacts = reading.window.is_some_and(|window| window.compact_at.is_some());
-    text += if compacts { ". After that the conversation survives only as a summary." } else { "." };
-    // Decisions for a person go with a person's prompt; in the middle of a turn the text names what the model
-    // can do alone.
-    match (facts.event.kind, count_unpromoted(facts)) {
-        (EventKind::PostToolUse, _) => {
-            text += " An entry in progress.md is kept as written: `tidegate progress add \"what was done\"` makes one, with \
-                     --decision and --next.";
+/// `None` if the window is unknown.
+fn distance<'a>(facts: &Facts<'a>, reading: &Reading) -> Option<words::Distance<'a>> {
+    let turns = facts.forecast().as_ref().and_then(Forecast::shown_turns);
+    let host = Host::title(facts.event.host.name());
+    let compacts = reading.window?.compact_at.map(|_| host);
+    Some(words::Distance { left: reading.left()?, turns, compacts })
+}
+
+/// Asks for the only thing that the model can do alone: only a person can type `/compound`.
+fn text_for_model(level: PressureLevel, facts: &Facts<'_>, reading: &Reading) -> String {
+    let when = if level == PressureLevel::Urgent { " now" } else { "" };
+    let ask = format!(
+        "Write down decisions and the next step{when}: `tidegate progress add \"what was done\" --decision \"if any\" --next \"the next step\"`."
+    );
+    let (Some(distance), Some(window), Some(percent)) =
+        (distance(facts, reading), reading.window, reading.used_pct())
+    else {
+        return ask;
+    };
+    let (percent, window) = (percent.round() as u64, short_tokens(window.tokens));
+    let turns = match distance.turns {
+        None => String::new(),
+        Some(0) => "less than a turn, ".to_owned(),
+        Some(1) => "about 1 turn, ".to_owned(),
+        Some(turns) => format!("about {turns} turns, "),
+    };
+    let left = short_tokens(distance.left);
+    let state = match (distance.left, distance.compacts) {
+        (0, Some(host)) => format!("{host} is about to compact the conversation to a summary"),
+        (_, Some(host)) => {
+            format!("{left} tokens are left before {host} compacts the conversation to a summary")
         }
-        (_, 0) => {}
-        (_, entries) => {
-            let (entries, them) = match entries {
-                1 => ("1 entry of progress.md is".to_owned(), "it"),
-                _ => (format!("{entries} entries of progress.md are"), "them"),
-            };
-            let _ = write!(text, " {entries} not promoted to learnings; ");
-            let _ = match level {
-                PressureLevel::Urgent => write!(text, "`/compound` now would preserve {them} before that."),
-                PressureLevel::Info | PressureLevel::None => {
-                    write!(text, "the next pause in the work is a good moment for `/compound`.")
-                }
-            };
-        }
-    }
-    text
+        (_, None) => format!("{left} tokens are left before the context window is full"),
+    };
+    format!("{ask} {state} ({turns}{percent}% of {window} used).")
 }

@@ -75,13 +75,15 @@ impl Mark {
     }
 }
 
-/// A message for the model that waits for an event that can carry it. Its text is written on delivery: it may no
-/// longer be true by then.
+/// A message that waits for an event that can carry it. Its text is written on delivery: it may no longer be
+/// true by then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Note {
     /// Key facts missing from the last summary.
     Lost,
+    /// How many key facts the last summary kept, for the person.
+    Kept,
     /// Entries of the flow that are not reviewed.
     Promote,
     /// Code was written, but no entry since.
@@ -286,6 +288,7 @@ pub(in crate::feature) mod tests {
     fn note() -> impl Strategy<Value = Note> {
         prop_oneof![
             Just(Note::Lost),
+            Just(Note::Kept),
             Just(Note::Flow),
             Just(Note::Promote),
             Just(Note::TopicLeft),

@@ -48,6 +48,14 @@ section! {
     }
 }
 
+impl Settings {
+    /// Skills without which every edit of code is denied or reminded of.
+    pub fn before_code(&self) -> impl Iterator<Item = &str> {
+        let speaks = matches!(self.mode, SkillGateMode::Deny | SkillGateMode::Remind);
+        self.require.code.0.iter().filter(move |_| speaks).map(|skill| skill.0.as_str())
+    }
+}
+
 impl Require {
     /// `path` is relative to the project's root. Skills of its class come first, then those of each matching pattern,
     /// without duplicates.

@@ -15,6 +15,7 @@ use crate::host::transcript::{
     AnswerEntry, BoundaryEntry, ContentPart, EntryContent, EntryKind, LazyText, PromptEntry, RequestTokens,
     Sought, ToolCall, ToolResult, TranscriptEntry, TranscriptParser,
 };
+use crate::text::cut::first_bytes;
 use crate::text::json::{Field, LongText, Member, read_object, wire_key, wire_object};
 use crate::text::search;
 use crate::text::search::Needle;
@@ -22,7 +23,16 @@ use crate::time::Millis;
 
 /// The client repeats the output of hooks in the conversation after `/compact` (seen with 2.1.325), but not
 /// after an automatic compaction or a summary requested while rewinding.
-const REPEATED_OUTPUT: &str = "<local-command-stdout>Compacted PreCompact [";
+fn repeats_hook_output(text: &str) -> bool {
+    // In a terminal there is a hint and escape sequences between the words.
+    let is_of_compaction = |output| {
+        let head = first_bytes(output, 160);
+        head.contains("Compacted") && head.contains("PreCompact [")
+    };
+    text.strip_prefix(COMMAND_OUTPUT).is_some_and(is_of_compaction)
+}
+
+const COMMAND_OUTPUT: &str = "<local-command-stdout>";
 
 const BOUNDARY: &str = "compact_boundary";
 const QUEUED: &str = "queued_command";
@@ -40,7 +50,7 @@ pub(super) fn parser(kinds: &[Sought]) -> TranscriptParser {
             Sought::Answers => b"\"assistant\"",
             Sought::Results => b"\"tool_result\"",
             Sought::Boundaries => BOUNDARY.as_bytes(),
-            Sought::RepeatedOutput => REPEATED_OUTPUT.as_bytes(),
+            Sought::RepeatedOutput => COMMAND_OUTPUT.as_bytes(),
         })
     };
     TranscriptParser::new(kinds.iter().map(needle).collect(), entry)
@@ -105,7 +115,7 @@ impl<'a> WireLine<'a> {
         let text = content.and_then(|content| content.0.strip_prefix('"'));
         PromptEntry {
             is_hidden: is_set(&self.meta),
-            repeats_output: text.is_some_and(|text| text.starts_with(REPEATED_OUTPUT)),
+            repeats_output: text.is_some_and(repeats_hook_output),
             typed: content.filter(|_| !is_of_client).map(|content| LazyText { json: content.0, read }),
             sent: content.filter(|_| is_sent).map(|content| LazyText { json: content.0, read: all_words }),
         }
@@ -511,9 +521,16 @@ mod tests {
         }
         let of_agent = PROMPT.replace("\"uuid\"", "\"isSidechain\":true,\"uuid\"");
         assert!(entry(&of_agent).is_of_agent && entry(&of_agent).typed_prompt().is_none());
-        let repeated = entry(REPEATED);
-        assert!(matches!(&repeated.kind, EntryKind::Prompt(prompt) if prompt.repeats_output));
-        assert_eq!(repeated.typed_prompt(), None);
+        let in_terminal = REPEATED.replace(
+            "Compacted PreCompact [",
+            r"\u001b[2mCompacted (ctrl+o to see full summary)\u001b[22m\n\u001b[2mPreCompact [",
+        );
+        for repeated in [REPEATED, &in_terminal].map(entry) {
+            assert!(matches!(&repeated.kind, EntryKind::Prompt(prompt) if prompt.repeats_output));
+            assert_eq!(repeated.typed_prompt(), None);
+        }
+        let other = REPEATED.replace("Compacted PreCompact [", "Set model to ");
+        assert!(matches!(entry(&other).kind, EntryKind::Prompt(prompt) if !prompt.repeats_output));
         let boundary = entry(COMPACTION);
         assert!(matches!(&boundary.kind, EntryKind::Boundary(boundary)
             if boundary.left == Some(9) && boundary.kept == ["u1"]));

@@ -1,9 +1,10 @@
 //! `phase`: what a prompt asks for.
 
 use tidegate_core::feature::activity::classifier::{Guess, Phase};
-use tidegate_core::feature::activity::marks::{Late, Mark};
+use tidegate_core::feature::activity::marks::{GivenAdvice, Late, Mark};
 use tidegate_core::feature::marks::Marks;
 use tidegate_core::feature::verdict::Carried;
+use tidegate_core::settings::value::Value;
 use tidegate_core::time::Millis;
 
 use super::{Room, or_dash, plain};
@@ -13,12 +14,19 @@ pub(super) static PHASE: Room = Room {
     begin: |case| {
         case.event("UserPromptSubmit");
         stock(case, "design, coding");
+        installed(case, "code-quality-rules, team-rules");
     },
     given: &[
         ("now", |case, cell| case.leave(Phase::named(cell).map(Mark::Phase))),
         ("answer", answer),
         ("guess", guess),
         ("stock", stock),
+        ("installed", installed),
+        ("required", |case, cell| {
+            let names = cell.split(", ").filter(|name| *name != "-").map(Value::from);
+            case.set("skill_gate.require", "code", Value::List(names.collect()));
+        }),
+        ("earlier advice", earlier),
     ],
     expected: &[("enters", enters), ("then", then)],
     ..plain("activity")
@@ -44,6 +52,25 @@ fn guess(case: &mut Situation, cell: &str) {
 fn stock(case: &mut Situation, cell: &str) {
     let names = cell.split(", ").filter(|name| *name != "-");
     case.facts.activity.stock = names.map(|name| format!("learnings-{name}.md")).collect();
+}
+
+fn installed(case: &mut Situation, cell: &str) {
+    let names = cell.split(", ").filter(|name| *name != "-");
+    case.facts.activity.installed = names.map(str::to_owned).collect();
+}
+
+/// `rules, learnings-design.md heeded; other ignored`: what was named, one advice after the other.
+fn earlier(case: &mut Situation, cell: &str) {
+    let mut given = GivenAdvice::default();
+    for advice in cell.split("; ").filter(|advice| *advice != "-") {
+        let (names, end) = advice.rsplit_once(' ').expect("names, and what became of them");
+        given = given.and(names.split(", ").map(str::to_owned));
+        case.mark(Mark::Advised(given.clone()));
+        if end == "heeded" {
+            case.mark(Mark::AdviceHeeded);
+            given = crate::situation::fold(case.marks.clone()).activity.advice;
+        }
+    }
 }
 
 /// In the order in which the hook writes them.

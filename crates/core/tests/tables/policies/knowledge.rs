@@ -12,6 +12,7 @@ use tidegate_core::feature::knowledge::stock::Confidence;
 use tidegate_core::feature::knowledge::survival::Survival;
 use tidegate_core::feature::knowledge::tracked::{FileNumbers, TrackedFile};
 use tidegate_core::feature::marks::{Mark, Note, SessionMark};
+use tidegate_core::feature::pressure::marks::{Mark as PressureMark, PressureLevel, SaidPressure};
 use tidegate_core::feature::verdict::{Audience, Effect};
 use tidegate_core::feature::verification::checks::Kinds;
 use tidegate_core::feature::verification::marks::Mark as VerificationMark;
@@ -79,6 +80,7 @@ pub(super) static COMPACTION: Room = Room {
             let repeated = case.payload["trigger"] == "manual";
             case.facts.knowledge.preserved = Preserved { texts, repeated, known: true };
         }),
+        ("lang", |case, cell| case.facts.lang = if cell == "ja" { Lang::Ja } else { Lang::En }),
         ("since the summary", since_summary),
         ("written down", |case, cell| case.facts.knowledge.preserved.known = cell == "yes"),
         ("marks", |case, cell| match cell {
@@ -102,6 +104,7 @@ pub(super) static COMPACTION: Room = Room {
             format!("{} of {}", survival.kept, survival.of)
         }),
         ("told later", |decided| or_dash(later(decided).1)),
+        ("the person sees", |decided| or_dash(later(decided).2)),
     ],
     ..plain("compaction")
 };
@@ -152,13 +155,15 @@ pub(super) static COMPOUND_NUDGE: Room = Room {
             }
         }),
         ("noted", |case, cell| {
-            let noted = match cell {
-                "this set" => EDITED,
-                "an older set" => Millis(1),
-                "an older set, by a clock that was ahead" => Millis(EDITED.0 + 1),
-                _ => return,
-            };
-            case.mark(KnowledgeMark::FlowNoted(noted));
+            if cell != "no" {
+                case.mark(KnowledgeMark::FlowNoted(Millis(1)));
+            }
+            case.leave((cell == "before a compaction").then_some(SessionMark::Boundary(Millis(2))));
+        }),
+        ("warned", |case, cell| {
+            let level = if cell == "yes" { PressureLevel::Info } else { PressureLevel::None };
+            let notes = number(cell).unwrap_or_default();
+            case.mark(PressureMark::Pressure(SaidPressure { level, notes, ..SaidPressure::default() }));
         }),
         ("stock", |case, cell| {
             let numbers: Vec<usize> = cell.split(" of ").filter_map(number).collect();
@@ -239,7 +244,7 @@ fn says(decided: &Decided) -> String {
 }
 
 fn leaves(decided: &Decided) -> String {
-    let flow = [Effect::mark(SessionMark::Note(Note::Flow)), Effect::mark(KnowledgeMark::FlowNoted(EDITED))];
+    let flow = [Effect::mark(SessionMark::Note(Note::Flow)), Effect::mark(KnowledgeMark::FlowNoted(NOW))];
     or_dash(if decided.effects() == flow { "flow" } else { "" })
 }
 
@@ -316,12 +321,15 @@ fn named(case: &mut Situation, cell: &str) {
     case.facts.knowledge.boundary = Some(Boundary {
         noted: NOW,
         trigger: case.payload["trigger"].as_str().expect("a word").into(),
-        facts: vec![
-            fact(FactKind::Constraint, "no new dependencies"),
-            fact(FactKind::Decision, "use a ring buffer"),
-            fact(FactKind::File, "src/meter.rs"),
-        ],
-        named: number(cell).expect("a number"),
+        facts: match cell {
+            "-" => Vec::new(),
+            _ => vec![
+                fact(FactKind::Constraint, "no new dependencies"),
+                fact(FactKind::Decision, "use a ring buffer"),
+                fact(FactKind::File, "src/meter.rs"),
+            ],
+        },
+        named: number(cell).unwrap_or_default(),
         ..Boundary::default()
     });
 }
@@ -336,8 +344,8 @@ fn since_summary(case: &mut Situation, cell: &str) {
     case.mark(SessionMark::Note(Note::Lost));
 }
 
-/// What survived a summary, and what the model is told of at the next call of a tool.
-fn later(decided: &Decided) -> (Survival, String) {
+/// What survived a summary, and what the model and the person are told at the next event.
+fn later(decided: &Decided) -> (Survival, String, String) {
     fn take(case: &mut Situation, decided: &Decided) {
         for effect in decided.effects() {
             if let Effect::Knowledge(own::Effect::NoteBoundary(noted)) = effect {
@@ -349,19 +357,26 @@ fn later(decided: &Decided) -> (Survival, String) {
     let notes = |case: &Situation| fold(case.marks.clone()).session.notes;
     assert!(decided.says().is_empty(), "nothing can be said there");
     let mut next = decided.case.clone();
-    let mut lost = Vec::new();
+    let (mut lost, mut seen) = (Vec::new(), String::new());
     take(&mut next, decided);
-    if notes(&next).contains(&Note::Lost) {
+    if !notes(&next).is_empty() {
+        // Lost facts cannot be given back when a turn ends, so both wait.
+        next.event("Stop");
+        let at_stop = next.decide();
+        let waits = notes(&next).contains(&Note::Lost);
+        assert_eq!(at_stop.tells(Audience::User), !waits && notes(&next).contains(&Note::Kept));
         next.event("PostToolUse");
         let told = next.decide();
         take(&mut next, &told);
         let facts =
             |text: &str| text.lines().filter_map(|line| line.strip_prefix("- ")).map(str::to_owned).collect();
-        lost = told.says().iter().flat_map(|say| -> Vec<String> { facts(&say.text) }).collect();
+        let of = |to| told.says().iter().filter(move |say| say.to == to);
+        lost = of(Audience::Model).flat_map(|say| -> Vec<String> { facts(&say.text) }).collect();
+        seen = of(Audience::User).map(|say| say.text.clone()).collect();
         assert!(notes(&next).is_empty(), "told once");
     }
     let boundary = next.facts.knowledge.boundary.expect("it was noted");
-    (boundary.survival.expect("it was measured"), lost.join(", "))
+    (boundary.survival.expect("it was measured"), lost.join(", "), seen)
 }
 
 /// The list for the summariser is cut to what there is room for, and then there must be room for it.

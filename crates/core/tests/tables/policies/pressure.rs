@@ -4,14 +4,31 @@ use tidegate_core::feature::knowledge::facts::Knowledge;
 use tidegate_core::feature::marks::{Mark, SessionMark};
 use tidegate_core::feature::pressure::effect::Effect as PressureEffect;
 use tidegate_core::feature::pressure::marks::{Mark as PressureMark, PressureLevel, SaidPressure};
-use tidegate_core::feature::verdict::Effect;
+use tidegate_core::feature::verdict::{Audience, Effect};
+use tidegate_core::text::lang::Lang;
 
 use super::{Room, number, or_dash, plain, yes};
-use crate::situation::{Decided, NOW, Situation, marks, pick};
+use crate::situation::{Decided, NOW, Situation, ago, marks, pick};
 
 pub(super) static PRESSURE: Room = Room {
     begin: |case| case.meter.stale = true,
+    law: |decided| {
+        assert!(!decided.tells(Audience::User) || decided.tells(Audience::Model), "never the person alone");
+        for say in decided.says().iter().filter(|say| say.to == Audience::User) {
+            assert!(say.text.split(' ').count() <= 40, "too long for a person: {}", say.text);
+        }
+    },
     given: &[
+        ("lang", |case, cell| case.facts.lang = if cell == "ja" { Lang::Ja } else { Lang::En }),
+        ("heard", heard),
+        ("boundary", |case, cell| match cell {
+            "later" => case.mark(SessionMark::Boundary(ago(1))),
+            "earlier" => {
+                case.mark(SessionMark::Boundary(ago(1)));
+                said(case, "none at 30000");
+            }
+            _ => {}
+        }),
         ("said", said),
         ("relays", |case, cell| {
             case.leave(cell.split(' ').filter_map(number).map(SessionMark::Relay));
@@ -22,7 +39,13 @@ pub(super) static PRESSURE: Room = Room {
             unpromoted(case, cell);
         }),
     ],
-    expected: &[("says", says), ("marks", marked), ("looked", looked), ("advice", advice)],
+    expected: &[
+        ("person", |decided| yes(decided.tells(Audience::User))),
+        ("says", says),
+        ("marks", marked),
+        ("looked", looked),
+        ("publishes", publishes),
+    ],
     ..plain("context-warning")
 };
 
@@ -46,9 +69,16 @@ fn said(case: &mut Situation, cell: &str) {
         used,
         reference,
         at: NOW,
-        promoted: false,
-        looked: None,
+        ..SaidPressure::default()
     }));
+}
+
+/// `early, 3 notes`: an early warning before the last compaction, and the notes that the person knows of.
+fn heard(case: &mut Situation, cell: &str) {
+    let notes = cell.split(' ').find_map(number).unwrap_or_default();
+    let told_early = cell.starts_with("early");
+    case.mark(PressureMark::Pressure(SaidPressure { notes, told_early, ..SaidPressure::default() }));
+    case.mark(SessionMark::Boundary(ago(1)));
 }
 
 fn unpromoted(case: &mut Situation, cell: &str) {
@@ -59,7 +89,7 @@ fn unpromoted(case: &mut Situation, cell: &str) {
 fn says(decided: &Decided) -> String {
     match decided.outcome.context.as_str() {
         "" => "-".into(),
-        text if text.starts_with("Context is running out") => "urgent".into(),
+        text if text.contains("the next step now:") => "urgent".into(),
         _ => "info".into(),
     }
 }
@@ -88,6 +118,11 @@ fn looked(decided: &Decided) -> String {
     yes(looked.is_some())
 }
 
-fn advice(decided: &Decided) -> String {
-    or_dash(decided.outcome.context.split_once(" as a summary.").map_or("", |(_, advice)| advice.trim()))
+fn publishes(decided: &Decided) -> String {
+    let published =
+        pick!(&decided.outcome.effects, Effect::Pressure(PressureEffect::Publish { reading, .. }) => reading);
+    match published {
+        None => "-".into(),
+        Some(reading) => reading.as_ref().map_or("unknown".into(), |reading| reading.used.to_string()),
+    }
 }

@@ -70,7 +70,7 @@ fn a_person_goes_through_the_entries() {
     model.finish();
 }
 
-const NOT_PROMOTED: &str = "1 entry of progress.md is not promoted to learnings";
+const NOT_REVIEWED: &str = "1 progress note is not reviewed: `/compound`";
 
 #[test]
 fn pressure_names_what_would_be_lost_until_it_is_promoted() {
@@ -87,9 +87,11 @@ fn pressure_names_what_would_be_lost_until_it_is_promoted() {
         .main(Reply::text("urgent").used(158_000));
     let model = Model::start(script).paced(&scene.home);
     let mut session = scene.launch(&model).start();
+    let mut seen = Vec::new();
     for prompt in ["begin", "go through the entries", "go on", "write it down", "and on"] {
         let turn = session.ask(prompt);
         model.await_transcript(turn.session_id());
+        seen.push(turn.shown().iter().filter(|text| text.contains(NOT_REVIEWED)).count());
     }
     session.finish();
 
@@ -99,11 +101,12 @@ fn pressure_names_what_would_be_lost_until_it_is_promoted() {
     };
     let said: Vec<usize> = requests.iter().map(of_pressure).collect();
     let info = requests[1].hook_contexts().concat();
-    assert!(info.contains("Context use: 62%") && info.contains(NOT_PROMOTED), "{info}");
-    assert_eq!(said[..6], [0, 1, 1, 1, 1, 1], "urgent is silent: everything is promoted");
+    assert!(info.contains("62% of 200k used") && !info.contains("/compound"), "{info}");
+    assert_eq!(said[..6], [0, 1, 1, 1, 1, 1], "the late one is silent: every note is reviewed");
+    assert_eq!(seen, [0, 1, 0, 1, 0], "the person hears the same, after the new entry at once");
     let last = model.last_main().hook_contexts();
     assert_eq!(said.last(), Some(&2), "a new entry arms it again: {last:#?}");
-    assert!(last.iter().any(|context| context.contains("Context is running out")), "{last:#?}");
+    assert!(last.iter().any(|context| context.contains("the next step now:")), "{last:#?}");
     settle(&tidegate, &model);
 }
 
@@ -118,15 +121,21 @@ fn pressure_in_a_turn_names_what_the_model_can_do() {
         .main(Reply::bash("true").used(124_100))
         .main(Reply::text("done").used(124_200));
     let model = Model::start(script).paced(&scene.home);
-    scene.launch(&model).ask("work for an hour");
+    let run = scene.launch(&model).ask("work for an hour");
 
+    let seen: Vec<String> = run.shown().into_iter().filter(|text| text.contains(NOT_REVIEWED)).collect();
+    assert!(
+        matches!(&seen[..], [text] if text.starts_with("PostToolUse:Bash says: Tidegate: 43k")),
+        "{seen:#?}"
+    );
     let contexts = model.last_main().hook_contexts();
-    let advice: Vec<&String> = contexts.iter().filter(|context| context.contains("Context use: ")).collect();
+    let advice: Vec<&String> =
+        contexts.iter().filter(|context| context.contains("tokens are left")).collect();
     assert_eq!(advice.len(), 1, "{contexts:#?}");
     assert!(
         advice[0].starts_with("PostToolUse:Bash") && advice[0].contains("tidegate progress add"),
         "{advice:#?}"
     );
-    assert!(!advice[0].contains("/compound"), "a person would have to decide: {advice:#?}");
+    assert!(!advice[0].contains("/compound"), "only a person can type it: {advice:#?}");
     settle(&tidegate, &model);
 }

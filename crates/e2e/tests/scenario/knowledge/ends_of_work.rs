@@ -6,9 +6,9 @@ use tidegate_e2e::model::{Model, Reply, Script};
 use super::super::work::{CODE_RULES, skill};
 use super::*;
 
-const NUDGE: &str = "A good moment for /compound: ";
-const TO_MODEL: &str = "The person was told; `/compound` goes through";
-const NO_ENTRY: &str = "Code was edited since the last entry of progress.md";
+const NUDGE: &str = "`/compound` at a pause saves";
+const TO_MODEL: &str = "The user was told, and can run `/compound`.";
+const NO_ENTRY: &str = "code was edited since the last note in progress.md";
 
 fn shown(turn: &Stream) -> usize {
     turn.shown().iter().filter(|text| text.contains(NUDGE)).count()
@@ -39,8 +39,10 @@ fn the_person_is_told_once_per_set_of_entries() {
     let model = Model::start(script.main(Reply::text("hello"))).paced(&scene.home);
     let mut session = scene.launch(&model).start();
     let (first, second) = (session.ask("add a class"), session.ask("add another class"));
-    let two = "# Progress\n\n## [2099-01-02T00:00:00Z] — another step\n\n## [2099-01-01T00:00:00Z] — the newest step\n";
-    scene.put(PROGRESS, two);
+    // As many more as are worth another line.
+    let more: Vec<String> =
+        (1..=6).map(|day| format!("## [2099-01-0{day}T00:00:00Z] — step {day}\n")).collect();
+    scene.put(PROGRESS, &format!("# Progress\n\n{}", more.join("\n")));
     let third = session.ask("add one more class");
     session.finish();
     // Another session does not repeat it.

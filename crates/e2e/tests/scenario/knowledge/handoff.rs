@@ -4,7 +4,7 @@ use tidegate_e2e::model::{Model, Reply, Script};
 
 use super::*;
 
-const TOLD: &str = "is a handoff dated";
+const TOLD: &str = "it is a handoff written";
 
 #[test]
 fn the_next_session_is_told_once() {
@@ -34,7 +34,7 @@ fn the_next_session_is_told_once() {
     model.await_transcript(second.session_id());
     let context = model.last_main().hook_contexts().concat();
     assert_eq!(context.matches(TOLD).count(), 1, "{context}");
-    assert!(context.contains("It says what the goal is"), "{context}");
+    assert!(context.contains("Read .claude/context/handoff.md before you continue"), "{context}");
     let begins = tidegate.records_of("SessionStart").pop().unwrap_or_default();
     assert!(begins["said"]["user"].as_str().is_some_and(|text| text.contains("handoff.md")), "{begins:#}");
 

@@ -4,7 +4,7 @@ use tidegate_e2e::model::{Model, Reply, Route, Script};
 
 use super::*;
 
-const HELD: &str = "Not compacted yet: 1 entry of progress.md is not promoted to learnings.";
+const HELD: &str = "Tidegate paused this compaction: 1 progress note is not reviewed.";
 
 #[test]
 fn the_first_manual_one_is_held_and_the_second_passes() {
@@ -18,11 +18,7 @@ fn the_first_manual_one_is_held_and_the_second_passes() {
     session.ask("anything else?");
     let held = session.ask("/compact");
     assert_eq!(held.compactions(), Vec::<&str>::new());
-    assert!(
-        held.answer().contains(HELD) && held.answer().contains("/compact once more"),
-        "{}",
-        held.answer()
-    );
+    assert!(held.answer().contains(HELD) && held.answer().contains("`/compact` again"), "{}", held.answer());
     assert_eq!(model.requests_on(&Route::Compaction).len(), 0);
     assert!(!scene.path("last-compact.json").exists(), "nothing else happens");
     assert_eq!(session.ask("/compact").compactions(), ["manual"]);

@@ -9,6 +9,8 @@ mod ends_of_work;
 mod handoff;
 mod hold;
 mod persistence_files;
+#[cfg(unix)]
+mod person;
 mod recovery;
 mod trim;
 
@@ -40,10 +42,10 @@ const FILE: &str = "src/B.java";
 const FACTS: [&str; 5] = [CONSTRAINT, DECISION, HEADING, NEXT, OPEN];
 
 /// In the note about lost facts.
-const LOST: &str = "missing in its summary";
+const LOST: &str = "The summary of the compaction lost these facts:";
 
-/// The start of the text after a compaction.
-const OCCURRED: &str = "Compact occurred.";
+/// In the text after a compaction.
+const OCCURRED: &str = "Claude Code compacted the conversation.";
 
 /// The size at which the client compacts on the model of these scenarios.
 const FULL: u64 = 168_000;

@@ -4,7 +4,7 @@ use tidegate_e2e::model::{Model, Reply, Script};
 
 use super::*;
 
-const LISTING: &str = "Persistence files in .claude/context:";
+const LISTING: &str = "Read these files in .claude/context";
 
 #[test]
 fn at_startup_and_on_resume_only_when_they_changed() {
@@ -36,9 +36,9 @@ fn at_startup_and_on_resume_only_when_they_changed() {
 
     assert_eq!(said, [1, 1, 2, 2], "again only after the third entry was written");
     let text = model.main_requests()[0].hook_contexts().concat();
-    assert!(text.contains("progress.md (1 entry, changed"), "{text}");
+    assert!(text.contains("progress.md (1 note, changed"), "{text}");
     assert!(
-        text.contains("learnings-coding.md (1 entry, confirmed 3.0 times on average, 0 unverified"),
+        text.contains("learnings-coding.md (1 learning, confirmed 3.0 times on average, 0 never confirmed"),
         "{text}"
     );
     for fact in FACTS {

@@ -25,10 +25,11 @@ fn entries_that_nobody_promoted() {
     let scene = Scene::new();
     let tidegate = scene.install();
     let text = told(&scene, &tidegate);
-    let sentence = "Compact occurred. Recent work entries were not promoted to learnings. Run /compound to review and \
-                    preserve knowledge.";
+    let sentence = "Read task_plan.md and progress.md in .claude/context before you continue: Claude Code compacted the \
+                    conversation. 1 progress note is not reviewed; the user can run `/compound`.";
     assert!(text.contains(sentence), "{text}");
-    assert!(text.contains("progress.md (1 entry,") && text.contains("task_plan.md"), "{text}");
+    assert!(text.contains("- progress.md (1 note,") && text.contains("- task_plan.md"), "{text}");
+    assert!(!text.contains(".json"), "only files to read: {text}");
     let copy = scene.json("last-compact.json");
     assert_eq!(copy["compoundRun"], false);
     assert_eq!(copy["progressSummary"]["entryCount"], 1);
@@ -41,9 +42,12 @@ fn entries_that_somebody_went_through() {
     let tidegate = scene.install();
     tidegate.run(&["compound", "done"]);
     let text = told(&scene, &tidegate);
-    let sentence = "Compact occurred. Learnings preserved via /compound. Read persistence files to resume.";
-    assert!(text.contains(sentence), "{text}");
-    assert_eq!(scene.json("last-compact.json")["compoundRun"], true);
+    assert!(text.contains("Every progress note is reviewed.") && !text.contains("not reviewed"), "{text}");
+    let copy = scene.json("last-compact.json");
+    assert_eq!(
+        (&copy["compoundRun"], &copy["progressSummary"]["entryCount"]),
+        (&Value::Bool(true), &0.into())
+    );
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn the_newest_ten_stay_and_the_others_are_archived() {
     assert_eq!((line.len(), rest.concat()), (1, plan), "{after_it}");
     assert_eq!(scene.json("last-compact.json")["progressSummary"]["entryCount"], 15, "counted before");
     let told = after(&model)[0].texts().concat();
-    assert!(told.contains("5 older entries were moved from progress.md to progress.archive.md"), "{told}");
+    assert!(told.contains("Tidegate moved 5 older notes from progress.md to progress.archive.md"), "{told}");
     settle(&tidegate, &model);
 }
 

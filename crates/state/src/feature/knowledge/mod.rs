@@ -77,7 +77,7 @@ fn publish_compaction(boundary: &Boundary, here: &HookContext<'_>) -> io::Result
         compound_run: boundary.all_promoted(),
         trigger: Some(boundary.trigger.clone()),
         progress_summary: ProgressSummary {
-            entry_count: number(boundary.entries),
+            entry_count: number(boundary.unpromoted),
             recent_headings: boundary.headings.clone(),
         },
         confidence_summary: ConfidenceSummary {

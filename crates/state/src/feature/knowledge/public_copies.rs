@@ -66,6 +66,7 @@ pub struct LastCompact {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ProgressSummary {
+    /// Only unpromoted entries.
     pub entry_count: u64,
     pub recent_headings: Vec<String>,
 }

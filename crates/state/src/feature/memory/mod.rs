@@ -93,7 +93,7 @@ pub(super) fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<(
         }
         Effect::StartWorker { waits, starts } => {
             if (*waits || spool::has_jobs(state)) && spool::worker_is_due(state, here.now, *starts)? {
-                worker::start(state, here.ignored)?;
+                worker::start(state, here)?;
             }
             Ok(())
         }

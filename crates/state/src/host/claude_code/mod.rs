@@ -2,3 +2,4 @@
 
 pub mod own_files;
 pub mod settings;
+pub mod skills;

@@ -9,6 +9,7 @@ use super::{Content, Does, Done, Tool, parse_arguments, schema};
 use crate::command::mcp::session;
 use crate::command::status::{Cycle, InWorkflow, Unverified, list_switches};
 use crate::error::CliError;
+use crate::print::format_count;
 use crate::sessions::Here;
 
 pub(super) const TOOL: Tool = Tool { name: "get_context_status", definition, does: Does::Plain(call) };
@@ -121,8 +122,8 @@ fn in_sentences(status: &Status) -> String {
         }
         (Some(used), ..) => parts.push(format!("{used} tokens are in use; the window is not known.")),
     }
-    if let (Some(turns), Some((fewest, most))) = (meter.turns_left, meter.turns_range) {
-        parts.push(format!("That is about {turns} turns at this session's pace ({fewest} to {most})."));
+    if let Some(turns) = meter.shown_turns() {
+        parts.push(format!("That is about {}.", format_count(turns as usize, "turn")));
     }
     if let (Some(source), Some(age)) = (&meter.source, meter.age_s) {
         let behind = if meter.freshness == "current" { "" } else { ", perhaps one request behind" };

@@ -1,4 +1,5 @@
-//! Compaction: names the facts to keep before it, reports to the model after it, and measures what was lost.
+//! Compaction: names the facts to keep before it, and measures afterwards what the summary lost. The model gets lost
+//! facts back, and the person sees how many were kept.
 //!
 //! The rules, case by case, are in `compaction.md`. It never fails a compaction: unreadable files are left
 //! out.
@@ -16,6 +17,7 @@ use crate::feature::knowledge::flow;
 use crate::feature::knowledge::handoff::HandoffHead;
 use crate::feature::knowledge::key_facts::{FactSources, KeyFact, select_key_facts, summary_instructions};
 use crate::feature::knowledge::marks::{HandoffKnown, Mark};
+use crate::feature::knowledge::plan;
 use crate::feature::knowledge::survival;
 use crate::feature::knowledge::survival::Survival;
 use crate::feature::knowledge::tracked;
@@ -24,6 +26,7 @@ use crate::feature::knowledge::words;
 use crate::feature::marks::{Marks, Note, SessionMark};
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use crate::feature::{CONTEXT_FOLDER, HANDOFF_FILE, Mode, Policy};
+use crate::host::Host;
 use crate::settings::section::section;
 use crate::settings::setting::{Whole, choices};
 use crate::text::fnv;
@@ -32,12 +35,12 @@ use crate::time::Millis;
 section! {
     /// Section `[compaction]`.
     Settings "compaction" {
-        /// Whether it acts (`on`), only measures (`shadow`: nothing is trimmed, nothing is said), or does not look.
+        /// Act (`on`), only measure without a word (`shadow`), or do not look (`off`).
         mode: CompactionMode = CompactionMode::On, Tightens;
-        /// Whether a manual compaction is held once while entries are not promoted (`first`), or none (`never`).
+        /// Pause the first manual compaction while progress notes are not reviewed (`first`), or none (`never`).
         hold: Hold = Hold::Never, Tightens;
         /// Characters for the summariser at an automatic compaction. (At a manual one the client repeats the text in the
-        /// conversation, and `text_budget` counts.)
+        /// conversation, so `text_budget` limits it.)
         instructions: Whole<200, 9_000> = Whole::new(4000), WithTrust;
     }
     presets {
@@ -105,7 +108,8 @@ impl Policy for Compaction {
         if !event.is_main_thread() {
             return None;
         }
-        let lost = marks.is_some_and(|marks| marks.session.notes.contains(&Note::Lost));
+        let waits = |note| marks.is_some_and(|marks| marks.session.notes.contains(&note));
+        let (lost, kept) = (waits(Note::Lost), waits(Note::Kept));
         let needs = |boundary| Needs {
             knowledge: facts::Needs { boundary, ..facts::Needs::default() },
             ..Needs::default()
@@ -114,7 +118,9 @@ impl Policy for Compaction {
             EventKind::PreCompact => Some(needs(lost)),
             EventKind::PostCompact => Some(needs(true)),
             EventKind::SessionStart => Some(needs(event.follows_compaction())),
-            EventKind::UserPromptSubmit | EventKind::PostToolUse if lost => Some(needs(true)),
+            EventKind::UserPromptSubmit | EventKind::PostToolUse if lost || kept => Some(needs(true)),
+            // Lost facts cannot be given back there, and the person hears of both together.
+            EventKind::Stop if kept && !lost => Some(needs(true)),
             _ => None,
         }
     }
@@ -143,7 +149,7 @@ impl Policy for Compaction {
                 verdict
             }
             EventKind::PostCompact => measure_summary(facts),
-            _ => tell_lost(facts, config),
+            _ => tell_summary(facts, config),
         }
     }
 }
@@ -157,7 +163,7 @@ fn prepare_compaction(facts: &Facts<'_>, config: &Config) -> Verdict {
         return Verdict {
             call: Call::Deny,
             reason: Some(words::compaction_held(facts.lang, knowledge.unpromoted.len())),
-            because: "entries are not promoted",
+            because: "progress notes are not reviewed",
             effects: vec![Effect::mark(Mark::CompactionHeld(knowledge.set))],
             asks: Asks::compound(),
             ..Verdict::pass()
@@ -166,7 +172,7 @@ fn prepare_compaction(facts: &Facts<'_>, config: &Config) -> Verdict {
     let owed = untold_facts(facts);
     let key_facts = collect_key_facts(facts, knowledge, &owed);
     if key_facts.is_empty() && facts.knowledge.files.is_none() {
-        return Verdict::silent("nothing that must survive is known");
+        return Verdict::silent("no facts to keep are known");
     }
     // A text costs one character more than its length.
     let said = summary_instructions(&key_facts, config.text_budget(facts.event).saturating_sub(1));
@@ -189,10 +195,10 @@ fn prepare_compaction(facts: &Facts<'_>, config: &Config) -> Verdict {
             Effect::Knowledge(effect::Effect::NoteBoundary(Box::new(boundary.clone()))),
             Effect::Knowledge(effect::Effect::PublishCompaction(Box::new(boundary))),
         ],
-        ..Verdict::silent("nothing that must survive is known")
+        ..Verdict::silent("no facts to keep are known")
     };
     if let Some(said) = said {
-        verdict.because = "what must survive was named";
+        verdict.because = "facts to keep were named";
         verdict.says.push(Say {
             to: Audience::Model,
             text: said,
@@ -259,21 +265,29 @@ fn report_recovery(facts: &Facts<'_>) -> Verdict {
     let Some(knowledge) = &facts.knowledge.files else {
         return Verdict { effects: vec![recovered], ..Verdict::silent("there is no flow here") };
     };
-    let mut text = String::from(if boundary.all_promoted() {
-        "Compact occurred. Learnings preserved via /compound. Read persistence files to resume."
-    } else if boundary.unpromoted > 0 {
-        "Compact occurred. Recent work entries were not promoted to learnings. Run /compound to review and preserve knowledge."
-    } else {
-        "Compact occurred."
-    });
+    let host = Host::title(facts.event.host.name());
+    let mut text = match first_files(knowledge) {
+        Some(files) => format!("Read {files} before you continue: {host} compacted the conversation."),
+        None => format!("{host} compacted the conversation."),
+    };
+    match knowledge.unpromoted.len() {
+        0 if knowledge.entries > 0 => text.push_str(" Every progress note is reviewed."),
+        0 => {}
+        waiting => {
+            let _ =
+                write!(text, " {} not reviewed; the user can run `/compound`.", words::notes_are(waiting));
+        }
+    }
     let moved = knowledge.entries.saturating_sub(KEPT_ENTRIES);
     let files = files_after_trim(moved, knowledge, facts.now);
-    if has_own_files(&files) {
-        let _ = write!(text, "\n{}", tracked::list_files(&files, facts.now));
+    if !files.is_empty() {
+        let first = format!("Files in {CONTEXT_FOLDER}:");
+        let _ = write!(text, "\n{}", tracked::list_files(&first, &files, facts.now));
     }
     if moved > 0 {
-        let entries = if moved == 1 { "entry was" } else { "entries were" };
-        let _ = write!(text, "\n{moved} older {entries} moved from progress.md to progress.archive.md.");
+        let notes = if moved == 1 { "note" } else { "notes" };
+        let _ =
+            write!(text, "\nTidegate moved {moved} older {notes} from progress.md to progress.archive.md.");
     }
     let when_said = vec![recovered, Effect::mark(Mark::Listed(listing_hash(&files)))];
     Verdict {
@@ -307,9 +321,11 @@ fn files_after_trim(moved: usize, knowledge: &Knowledge, now: Millis) -> Vec<Tra
     files
 }
 
-/// Public copies alone do not count.
-fn has_own_files(files: &[TrackedFile]) -> bool {
-    files.iter().any(|file| !file.is_copy())
+/// Plan and progress, if they are there.
+fn first_files(knowledge: &Knowledge) -> Option<String> {
+    let is_there = |name: &&str| knowledge.tracked.iter().any(|file| file.name == *name);
+    let names: Vec<&str> = [plan::FILE, flow::FILE].into_iter().filter(is_there).collect();
+    (!names.is_empty()).then(|| format!("{} in {CONTEXT_FOLDER}", names.join(" and ")))
 }
 
 /// Mentions a handoff younger than a day, once per session. The session that wrote it needs it only after its
@@ -324,9 +340,8 @@ fn mention_handoff(facts: &Facts<'_>) -> Vec<Say> {
     }
     let age = facts.now.since(at);
     let to_model = format!(
-        "The file {CONTEXT_FOLDER}/{} is a handoff dated {}. It says what the goal is, where the work stands, what was decided, what \
-         is not verified and what comes next. Files that were changed since are newer than it.",
-        HANDOFF_FILE,
+        "Read {CONTEXT_FOLDER}/{HANDOFF_FILE} before you continue: it is a handoff written {}, with goal, state, decisions, unverified \
+         files and next steps. Trust a file that changed since over it.",
         tracked::age_text(age)
     );
     let told = Effect::mark(Mark::Handoff(HandoffKnown { at, wrote: false }));
@@ -344,8 +359,7 @@ fn is_new_conversation(facts: &Facts<'_>) -> bool {
 
 /// Once per session: the host repeats earlier texts on resume.
 fn list_once(facts: &Facts<'_>) -> Verdict {
-    let Some(knowledge) =
-        facts.knowledge.files.as_ref().filter(|knowledge| has_own_files(&knowledge.tracked))
+    let Some(knowledge) = facts.knowledge.files.as_ref().filter(|knowledge| !knowledge.tracked.is_empty())
     else {
         return Verdict::silent("there are no persistence files");
     };
@@ -358,7 +372,11 @@ fn list_once(facts: &Facts<'_>) -> Verdict {
     Verdict {
         says: vec![Say {
             to: Audience::Model,
-            text: tracked::list_files(&knowledge.tracked, facts.now),
+            text: tracked::list_files(
+                &format!("Read these files in {CONTEXT_FOLDER} when they matter to the task:"),
+                &knowledge.tracked,
+                facts.now,
+            ),
             weight: 60,
             explains: false,
             when_said: vec![Effect::mark(Mark::Listed(names))],
@@ -392,6 +410,7 @@ fn measure_summary(facts: &Facts<'_>) -> Verdict {
     let boundary = Boundary { measured: Some(facts.now), survival: Some(survival), ..boundary.clone() };
     // The host has not written down yet which messages it kept; by the next event it will have.
     let missing = !boundary.missing(false).is_empty();
+    let of = boundary.facts.len();
     let mut verdict =
         Verdict::silent(if missing { "the summary lost something" } else { "nothing was lost" });
     verdict.effects.push(Effect::Knowledge(effect::Effect::NoteBoundary(Box::new(boundary.clone()))));
@@ -399,33 +418,34 @@ fn measure_summary(facts: &Facts<'_>) -> Verdict {
     if missing {
         verdict.effects.push(Effect::mark(SessionMark::Note(Note::Lost)));
     }
+    // The client shows no message of this event to the person.
+    if of > 0 && facts.person.may_be_there() {
+        verdict.effects.push(Effect::mark(SessionMark::Note(Note::Kept)));
+    }
     verdict
 }
 
-/// By now the host has written down which messages it kept whole.
-fn tell_lost(facts: &Facts<'_>, config: &Config) -> Verdict {
-    let given = Effect::mark(SessionMark::NoteGiven(Note::Lost));
+/// Gives lost facts back to the model, and tells the person how many were kept. By now the host has written down
+/// which messages it kept whole.
+fn tell_summary(facts: &Facts<'_>, config: &Config) -> Verdict {
     let Some(boundary) = &facts.knowledge.boundary else {
-        return Verdict { effects: vec![given], ..Verdict::silent("what was lost is not known any more") };
+        return drop_notes("what was lost is not known any more");
     };
     let Some(survival) = boundary.survival.clone() else {
         // Another compaction was tried since, and did not happen.
-        return tell_missing(
-            Verdict::silent("what was lost is not known any more"),
-            &boundary.owed,
-            given,
-            config,
-        );
+        let given = drop_notes("what was lost is not known any more");
+        return tell_missing(given, &boundary.owed, config);
     };
     // In the middle of a turn there will be another call. At a prompt the host has long written it down, or
     // never will.
     let just_now = boundary.measured.is_some_and(|measured| facts.now.since(measured) < WRITTEN_MS);
-    if facts.event.kind == EventKind::PostToolUse && !facts.knowledge.preserved.known && just_now {
+    let may_be_kept = !survival.lost.is_empty() && !facts.knowledge.preserved.known;
+    if facts.event.kind == EventKind::PostToolUse && may_be_kept && just_now {
         return Verdict::silent("the client has not written down yet what it kept");
     }
     let preserved = as_strs(&facts.knowledge.preserved.texts);
     let found = survival::measure_survival(&survival.lost, "", &preserved);
-    let mut verdict = Verdict::silent("what the summary lost stands beside it");
+    let mut verdict = drop_notes("the conversation still has every fact");
     let mut boundary = boundary.clone();
     if found.kept > 0 {
         boundary.survival =
@@ -435,18 +455,47 @@ fn tell_lost(facts: &Facts<'_>, config: &Config) -> Verdict {
             .effects
             .push(Effect::Knowledge(effect::Effect::PublishCompaction(Box::new(boundary.clone()))));
     }
-    tell_missing(verdict, &boundary.missing(facts.knowledge.preserved.repeated), given, config)
+    let missing = boundary.missing(facts.knowledge.preserved.repeated);
+    let waits = facts.marks.value().is_some_and(|marks| marks.session.notes.contains(&Note::Kept));
+    let mut verdict = tell_missing(verdict, &missing, config);
+    if waits && facts.person.may_be_there() {
+        verdict.says.push(tell_person(facts, &boundary, &missing));
+    }
+    verdict
 }
 
-fn tell_missing(mut verdict: Verdict, missing: &[KeyFact], given: Effect, config: &Config) -> Verdict {
+/// They are given, or no longer true.
+fn drop_notes(because: &'static str) -> Verdict {
+    let given = [Note::Lost, Note::Kept].map(|note| Effect::mark(SessionMark::NoteGiven(note)));
+    Verdict { effects: given.to_vec(), ..Verdict::silent(because) }
+}
+
+fn tell_missing(mut verdict: Verdict, missing: &[KeyFact], config: &Config) -> Verdict {
     // Leaves room for other texts: a note over the whole budget would never be delivered.
     let budget = (config.general.text_budget.get() as usize * 3) / 4;
     let text = survival::lost_note(missing, budget);
     if text.is_empty() {
-        verdict.effects.push(given);
         return verdict;
     }
     verdict.because = "the summary lost something";
-    verdict.says.push(Say { to: Audience::Model, text, weight: 80, explains: false, when_said: vec![given] });
+    // Both notes wait on if this text is not delivered.
+    let is_note = |effect: &Effect| matches!(effect, Effect::Mark(_));
+    let (when_said, effects) = verdict.effects.into_iter().partition(is_note);
+    verdict.effects = effects;
+    verdict.says.push(Say { to: Audience::Model, text, weight: 80, explains: false, when_said });
     verdict
+}
+
+fn tell_person(facts: &Facts<'_>, boundary: &Boundary, missing: &[KeyFact]) -> Say {
+    let lost = boundary.survival.as_ref().map_or(0, |survival| survival.lost.len());
+    let given_back: Vec<&str> = missing.iter().map(|fact| fact.text.as_str()).collect();
+    let of = boundary.facts.len();
+    let kept = words::Kept {
+        kept: of - missing.len().min(of),
+        of,
+        repeated: missing.len() < lost,
+        given_back: &given_back,
+    };
+    let text = words::summary_kept(facts.lang, kept);
+    Say { to: Audience::User, text, weight: 70, explains: false, when_said: Vec::new() }
 }

@@ -1,5 +1,5 @@
-//! Compound nudge: at natural ends of work, reminds that entries wait to be promoted, or that none was
-//! written. Never blocks.
+//! Learning reminder: at natural ends of work, reminds the person of unpromoted entries, and the model of a missing
+//! one. Never blocks.
 //!
 //! The rules, case by case, are in `learning_reminder.md`.
 
@@ -19,7 +19,7 @@ use crate::settings::setting::choices;
 section! {
     /// Section `[learning_reminder]`.
     Settings "learning_reminder" {
-        /// Whether it tells the person (`user`), the model at the next prompt, too (`both`), only records (`shadow`), or does not look.
+        /// Tell the person (`user`), also the model at the next prompt (`both`), only record it (`shadow`), or do not look (`off`).
         mode: NudgeMode = NudgeMode::User, Tightens;
     }
     presets {
@@ -105,21 +105,19 @@ impl Policy for CompoundNudge {
             Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
         };
         let Some(moment) = find_moment(facts, marks, config) else {
-            return Verdict::silent("no end of work");
+            return Verdict::silent("not an end of work");
         };
         let Some(knowledge) = &facts.knowledge.files else {
             return Verdict::silent("there is no flow here");
         };
         let mut verdict = match moment {
-            NudgeMoment::Verified | NudgeMoment::PhaseEnds => {
-                nudge_person(facts, config, moment, marks.knowledge.nudge, knowledge)
-            }
+            NudgeMoment::Verified | NudgeMoment::PhaseEnds => nudge_person(facts, config, marks, knowledge),
             NudgeMoment::Edited => Verdict::silent("the work is not verified"),
             NudgeMoment::Prompt => return deliver_notes(marks, knowledge),
         };
         if matches!(moment, NudgeMoment::Verified | NudgeMoment::Edited) && wants_entry(marks, knowledge) {
             verdict.effects.push(Effect::mark(SessionMark::Note(Note::Flow)));
-            verdict.effects.push(Effect::mark(Mark::FlowNoted(marks.verification.wrote.began)));
+            verdict.effects.push(Effect::mark(Mark::FlowNoted(facts.now)));
         }
         verdict
     }
@@ -146,27 +144,21 @@ fn find_moment(facts: &Facts<'_>, marks: &Marks, config: &Config) -> Option<Nudg
     waits.then_some(NudgeMoment::Prompt)
 }
 
-/// Once per set of entries. With an entry in every turn, the person hears of it only when there are twice as
-/// many, or when a phase ends.
-fn nudge_person(
-    facts: &Facts<'_>,
-    config: &Config,
-    moment: NudgeMoment,
-    last: Option<Nudge>,
-    knowledge: &Knowledge,
-) -> Verdict {
+/// Once per set of entries, and again only when there are many more than a reminder or a context warning named.
+fn nudge_person(facts: &Facts<'_>, config: &Config, marks: &Marks, knowledge: &Knowledge) -> Verdict {
     if knowledge.unpromoted.is_empty() {
-        return Verdict::silent("every entry is promoted");
+        return Verdict::silent("every note is reviewed");
     }
     let entries = knowledge.unpromoted.len();
+    let last = marks.knowledge.nudge;
     if knowledge.nudged || last.is_some_and(|last| last.set == knowledge.set) {
-        return Verdict::silent("this was said about these entries");
+        return Verdict::silent("this was said about these notes");
     }
-    if moment == NudgeMoment::Verified && last.is_some_and(|last| entries < last.entries * 2) {
+    if !marks.are_news(entries) {
         return Verdict::silent("this was said, and there are few more");
     }
     if !facts.person.may_be_there() {
-        return Verdict::silent("nobody is there");
+        return Verdict::silent("the session is unattended");
     }
     let nudge = Nudge { set: knowledge.set, entries };
     // The project remembers it for every session; until that is written, the session does.
@@ -180,23 +172,22 @@ fn nudge_person(
     let text =
         words::unpromoted(facts.lang, entries, doubtful.then_some((confidence.unverified, confidence.total)));
     Verdict {
-        because: "entries are not promoted",
+        because: "progress notes are not reviewed",
         says: vec![Say { to: Audience::User, text, weight: 30, explains: false, when_said }],
         asks: Asks::compound(),
         ..Verdict::pass()
     }
 }
 
-/// Code was edited since the last entry, without a note about it in this change set.
+/// Code was edited since the last entry. Once per session: before each compaction the context warning asks for the same.
 fn wants_entry(marks: &Marks, knowledge: &Knowledge) -> bool {
-    let wrote = &marks.verification.wrote;
-    marks.knowledge.flow_noted != Some(wrote.began)
-        && knowledge.written.is_none_or(|written| written < wrote.last)
+    let is_missing = knowledge.written.is_none_or(|written| written < marks.verification.wrote.last);
+    is_missing && !marks.pressure.has_warned() && marks.knowledge.flow_noted.is_none()
 }
 
 /// Delivers waiting notes that are still true.
 fn deliver_notes(marks: &Marks, knowledge: &Knowledge) -> Verdict {
-    let mut verdict = Verdict::silent("what waited is not true any more");
+    let mut verdict = Verdict::silent("the waiting note is no longer true");
     for note in marks.session.notes.iter().copied().filter(|note| is_nudge_note(*note)) {
         let given = Effect::mark(SessionMark::NoteGiven(note));
         let text = match note {
@@ -223,23 +214,17 @@ fn deliver_notes(marks: &Marks, knowledge: &Knowledge) -> Verdict {
 }
 
 fn promotion_note(count: usize) -> String {
-    let (entries, them) = match count {
-        1 => ("1 entry of progress.md is".to_owned(), "it"),
-        _ => (format!("{count} entries of progress.md are"), "them"),
-    };
-    format!(
-        "{entries} not promoted to learnings. The person was told; `/compound` goes through {them} together with the person."
-    )
+    format!("{} not reviewed. The user was told, and can run `/compound`.", words::notes_are(count))
 }
 
 /// Names only the last file: the others may have been edited before that entry.
 fn entry_note(marks: &Marks, knowledge: &Knowledge) -> String {
     let last = marks.verification.wrote.files.last().map_or("", String::as_str);
     let fact = match knowledge.written {
-        Some(_) => format!("Code was edited since the last entry of progress.md (last: {last})."),
-        None => format!("Code was edited (last: {last}), and progress.md has no entry."),
+        Some(_) => format!("code was edited since the last note in progress.md (last: {last})."),
+        None => format!("code was edited (last: {last}), and progress.md has no note."),
     };
     format!(
-        "{fact} `tidegate progress add \"what was done\"` writes one, with --decision and --next where there is something to say."
+        "Write a progress note with `tidegate progress add \"what was done\" --decision \"if any\" --next \"the next step\"`: {fact}"
     )
 }

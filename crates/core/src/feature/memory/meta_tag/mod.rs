@@ -19,7 +19,7 @@ use crate::settings::setting::choices;
 section! {
     /// Section `[meta_tag]`.
     Settings "meta_tag" {
-        /// Whether an answer without a meta tag is held up once per turn (`block`), or nobody asks for one.
+        /// Block an answer without a meta tag once per turn (`block`), or ask for none (`off`).
         mode: TagMode = TagMode::Off, Tightens;
     }
     presets {
@@ -66,7 +66,7 @@ impl Policy for MetaTag {
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
         if !facts.person.may_be_there() {
-            return Verdict::silent("nobody is there");
+            return Verdict::silent("the session is unattended");
         }
         if config.stepped_down(ID) {
             return Verdict::silent("stepped down: topics are found without it");
@@ -94,7 +94,7 @@ impl Policy for MetaTag {
             Some(_) => {}
         }
         if marks.memory.held_in_turn(facts.event) {
-            return Verdict::silent("held once in this turn");
+            return Verdict::silent("blocked once in this turn");
         }
         block_stop(facts, marks)
     }
@@ -104,9 +104,9 @@ fn block_stop(facts: &Facts<'_>, marks: &Marks) -> Verdict {
     let (project, topic) = tag_now(facts);
     let tag = meta_tag::render(&project, &topic);
     let reason = format!(
-        "The last message has no meta tag, so it does not say which topic it belongs to. What counts is this line at the end \
-         of the answer, outside of code:\n{tag}\nThese ids are the current ones. Id 0 is the project that the session runs in, or \
-         the session's own topic; set_topic and add_topic choose another topic, and list_topics names their ids."
+        "End the answer with this meta tag, outside of code:\n{tag}\nThe last message has no meta tag. These ids are the current ones: 0 is \
+         the project that the session runs in, or the session's own topic. Choose another topic with set_topic or add_topic; \
+         list_topics has the ids."
     );
     let mut verdict = Verdict {
         call: Call::Deny,
@@ -132,7 +132,7 @@ fn block_stop(facts: &Facts<'_>, marks: &Marks) -> Verdict {
 fn tag_reminder(facts: &Facts<'_>) -> String {
     let (project, topic) = tag_now(facts);
     format!(
-        "Each answer ends with a meta tag, outside of code, that says what it belongs to. With the current ids:\n{}\nId 0 is \
+        "End each answer with a meta tag, outside of code, that names its project and topic. With the current ids:\n{}\nId 0 is \
          the project that the session runs in, or the session's own topic.",
         meta_tag::render(&project, &topic)
     )

@@ -25,7 +25,7 @@ use crate::time::Millis;
 section! {
     /// Section `[topic_decision]`.
     Settings "topic_decision" {
-        /// What happens when a topic is left for which nothing was recorded: nothing, a note to the model at the next prompt (`note`), or the stop is held once (`block`). With `off` a session's start names no topics either.
+        /// When a topic is left without a record: tell the model at the next prompt (`note`), block the stop once (`block`), or do nothing (`off`). With `off` the start of a session names no topics either.
         mode: TopicMode = TopicMode::Note, Tightens;
     }
     presets {
@@ -79,7 +79,7 @@ impl Policy for TopicDecision {
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
         if !facts.person.may_be_there() {
-            return Verdict::silent("nobody is there");
+            return Verdict::silent("the session is unattended");
         }
         if facts.event.kind == EventKind::SessionStart {
             return startup::tell(facts, config);
@@ -164,7 +164,7 @@ fn judge_turn(facts: &Facts<'_>, config: &Config, marks: &Marks) -> Verdict {
     }
     let was_told = held_by_us && marks.session.noticed(&hold_notice(before));
     if was_told {
-        return moved("held once in this turn");
+        return moved("blocked once in this turn");
     }
     Verdict {
         effects: vec![
@@ -203,10 +203,10 @@ fn quote_topic(topic: &NamedId) -> String {
 
 fn block_stop(facts: &Facts<'_>, marks: &Marks, before: &SessionTopic, now: &SessionTopic) -> Verdict {
     let (left, id) = (quote_topic(&before.topic), before.topic.id);
-    let next = if now.is_own() { "the session's own".to_owned() } else { quote_topic(&now.topic) };
+    let next = if now.is_own() { "the session's own topic".to_owned() } else { quote_topic(&now.topic) };
     let reason = format!(
-        "The topic {left} was left for {next}, and neither a decision nor a log was recorded for it by hand since it began \
-         here. What counts is add_decision or add_log with topic_id {id}; where nothing is to be kept, close_topic with it."
+        "Record a decision or a log for the topic {left} with add_decision or add_log and topic_id {id}, or end it with \
+         close_topic if nothing is worth keeping. The conversation moved on to {next}, and the topic has no record from this session."
     );
     let said = hold_notice(before);
     let mut verdict = Verdict {
@@ -245,7 +245,7 @@ fn note_unknown(marks: &Marks, id: i64) -> Verdict {
 
 /// Delivers waiting notes that are still true.
 fn deliver_notes(facts: &Facts<'_>, marks: &Marks) -> Verdict {
-    let mut verdict = Verdict::silent("what waited is not true any more");
+    let mut verdict = Verdict::silent("the waiting note is no longer true");
     for note in marks.session.notes.iter().copied().filter(|note| is_topic_note(*note)) {
         let given = Effect::mark(SessionMark::NoteGiven(note));
         let text = match note {
@@ -277,8 +277,8 @@ fn still_left(facts: &Facts<'_>, marks: &Marks) -> Option<(i64, String)> {
     }
     let (topic, id) = (quote_topic(&left.topic), left.topic.id);
     let text = format!(
-        "The topic {topic} was left, and neither a decision nor a log was recorded for it by hand. add_decision or add_log \
-         with topic_id {id} records one; close_topic ends a topic where nothing is to be kept."
+        "Record a decision or a log for the topic {topic} with add_decision or add_log and topic_id {id}, or end it with \
+         close_topic if nothing is worth keeping. The conversation left it without a record."
     );
     Some((id, text))
 }
@@ -292,7 +292,7 @@ fn still_unknown(facts: &Facts<'_>, marks: &Marks, id: i64) -> Option<String> {
         None => "the session's own topic".to_owned(),
     };
     Some(format!(
-        "A meta tag named the topic id {id}, which does not exist: that answer is filed under {used}. list_topics names the ids \
-         there are, and id 0 is the session's own topic."
+        "Use a topic id from list_topics in meta tags, or 0 for the session's own topic: id {id} does not exist, so Tidegate filed \
+         that answer under {used}."
     ))
 }

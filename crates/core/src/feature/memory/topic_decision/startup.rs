@@ -39,10 +39,8 @@ fn tell_decisions(facts: &Facts<'_>) -> Option<Say> {
 }
 
 fn decisions_text(page: &ProjectPage) -> String {
-    let mut text = format!(
-        "Decisions recorded in the memory of {}, with who recorded them:",
-        short_name(&page.project.name)
-    );
+    let mut text =
+        format!("Decisions in the memory of {}, each with its author:", short_name(&page.project.name));
     let mut length = text.chars().count();
     let mut listed = 0;
     for decision in &page.decisions {
@@ -88,7 +86,7 @@ fn offer_topics(facts: &Facts<'_>, config: &Config) -> Option<Say> {
         })
         .collect();
     let text = format!(
-        "Topics without a decision, newest first: {}. Nobody has to take one up; set_topic with its id makes one of this project this session's.",
+        "Call set_topic with an id if this session works on one of these topics, which have no decision yet (newest first): {}.",
         listed.join("; ")
     );
     let mut when_said = vec![Effect::mark(Mark::TopicsTold(which))];

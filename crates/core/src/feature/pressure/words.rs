@@ -1,0 +1,91 @@
+//! Texts for people about a context that fills up.
+
+use crate::feature::pressure::marks::PressureLevel;
+use crate::meter::short_tokens;
+use crate::text::lang::Lang;
+
+/// The distance to the end of the conversation as it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Distance<'a> {
+    /// Tokens left.
+    pub left: u64,
+    /// Turns left, if the forecast is narrow enough.
+    pub turns: Option<u32>,
+    /// The host that compacts then; `None` if the window just ends.
+    pub compacts: Option<&'a str>,
+}
+
+/// `notes`: progress notes that no person has reviewed.
+pub(super) fn warning(lang: Lang, level: PressureLevel, distance: Distance<'_>, notes: usize) -> String {
+    let late = level == PressureLevel::Urgent;
+    match lang {
+        Lang::En => {
+            let rest = match (notes, late) {
+                (0, _) => {
+                    "Claude was asked to write down what matters; you don't need to do anything.".to_owned()
+                }
+                (1, true) => {
+                    "1 progress note is not reviewed: `/compound` now keeps what it taught.".to_owned()
+                }
+                (1, false) => {
+                    "1 progress note is not reviewed: `/compound` at a pause keeps what it taught.".to_owned()
+                }
+                (_, true) => {
+                    format!(
+                        "{notes} progress notes are not reviewed: `/compound` now keeps what they taught."
+                    )
+                }
+                (_, false) => format!(
+                    "{notes} progress notes are not reviewed: `/compound` at a pause keeps what they taught."
+                ),
+            };
+            format!("Tidegate: {}. {rest}", distance_en(distance))
+        }
+        Lang::Ja => {
+            let rest = match (notes, late) {
+                (0, _) => {
+                    "大切なことを書き留めるよう Claude に伝えました。何もする必要はありません。".to_owned()
+                }
+                (_, true) => format!(
+                    "未整理の作業メモが{notes}件あります。いま `/compound` を実行すると、学びとして保存できます。"
+                ),
+                (_, false) => format!(
+                    "未整理の作業メモが{notes}件あります。区切りで `/compound` を実行すると、学びとして保存できます。"
+                ),
+            };
+            format!("Tidegate: {}。{rest}", distance_ja(distance))
+        }
+    }
+}
+
+fn distance_en(distance: Distance<'_>) -> String {
+    let end = distance
+        .compacts
+        .map_or_else(|| "the context window is full".to_owned(), |host| format!("{host} compacts"));
+    let left = short_tokens(distance.left);
+    match (distance.left, distance.turns) {
+        (0, _) => match distance.compacts {
+            Some(host) => format!("{host} is about to compact"),
+            None => end,
+        },
+        (_, None) => format!("{left} tokens left until {end}"),
+        (_, Some(0)) => format!("less than a turn until {end} ({left} tokens left)"),
+        (_, Some(1)) => format!("about 1 turn until {end} ({left} tokens left)"),
+        (_, Some(turns)) => format!("about {turns} turns until {end} ({left} tokens left)"),
+    }
+}
+
+fn distance_ja(distance: Distance<'_>) -> String {
+    let end =
+        distance.compacts.map_or_else(|| "コンテキストの上限".to_owned(), |host| format!("{host} の圧縮"));
+    let left = short_tokens(distance.left);
+    match (distance.left, distance.turns) {
+        (0, _) => match distance.compacts {
+            Some(host) => format!("まもなく {host} が会話を圧縮します"),
+            None => "コンテキストが上限に達しました".to_owned(),
+        },
+        (_, None) => format!("{end}まで残り {left} トークンです"),
+        (_, Some(0)) => format!("{end}まで1ターン未満です（残り {left} トークン）"),
+        (_, Some(turns)) => format!("{end}まで約{turns}ターンです（残り {left} トークン）"),
+    }
+}

@@ -1,0 +1,82 @@
+//! Skills and commands that Claude Code can find.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::file::bounded;
+
+/// More than this is not a skill.
+const LARGEST: u64 = 4 * 1024 * 1024;
+
+/// Folders with `skills` and `commands` in them: of the project, of the person, of Tidegate's plugin.
+pub fn folders(project: Option<&Path>, host: Option<&Path>, plugin: Option<&Path>) -> Vec<PathBuf> {
+    let project = project.map(|project| project.join(".claude"));
+    [project.as_deref(), host, plugin].into_iter().flatten().map(Path::to_owned).collect()
+}
+
+/// True for `plugin:name`: plugins keep their skills in places of their own. Commands are invoked like skills.
+pub fn is_installed(name: &str, folders: &[PathBuf], host: Option<&Path>) -> bool {
+    if name.contains(['/', '\\', ':']) {
+        return true;
+    }
+    let is_in = |folder: &PathBuf| has_skill(folder, name) || has_command(folder, name);
+    folders.iter().any(is_in) || host.is_some_and(|host| plugin_folders(host).iter().any(is_in))
+}
+
+/// An empty file is not a skill.
+pub fn has_skill(folder: &Path, name: &str) -> bool {
+    has_text(&folder.join("skills").join(name).join("SKILL.md"))
+}
+
+pub fn has_command(folder: &Path, name: &str) -> bool {
+    has_text(&folder.join("commands").join(format!("{name}.md")))
+}
+
+fn has_text(path: &Path) -> bool {
+    bounded::read(path, LARGEST).is_ok_and(|text| !text.trim_ascii().is_empty())
+}
+
+/// From the client's own list. Its form has changed over time: an entry per plugin, or a list of them.
+fn plugin_folders(host: &Path) -> Vec<PathBuf> {
+    let list = bounded::read(&host.join("plugins/installed_plugins.json"), LARGEST).unwrap_or_default();
+    let list: Value = serde_json::from_slice(&list).unwrap_or_default();
+    let plugins = list.get("plugins").unwrap_or(&list).as_object().into_iter().flatten();
+    let entries = plugins.flat_map(|(_, entry)| match entry {
+        Value::Array(entries) => entries.as_slice(),
+        entry => std::slice::from_ref(entry),
+    });
+    entries.filter_map(|entry| Some(PathBuf::from(entry.get("installPath")?.as_str()?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_skill_is_found_wherever_the_client_finds_it() {
+        let base = tempfile::tempdir().unwrap();
+        let at = |path: &str| base.path().join(path);
+        let put = |path: &str, text: &str| {
+            fs::create_dir_all(at(path).parent().unwrap()).unwrap();
+            fs::write(at(path), text).unwrap();
+        };
+        put("p/.claude/skills/of-project/SKILL.md", "x");
+        put("p/.claude/skills/empty/SKILL.md", " \n");
+        put("p/.claude/commands/typed.md", "x");
+        put("host/skills/of-person/SKILL.md", "x");
+        put("market/one/skills/of-plugin/SKILL.md", "x");
+        let list = serde_json::json!({ "plugins": { "one@market": [{ "installPath": at("market/one") }] } });
+        put("host/plugins/installed_plugins.json", &list.to_string());
+        let (project, host) = (at("p"), at("host"));
+        let places = folders(Some(&project), Some(&host), None);
+        let found = |name: &str| is_installed(name, &places, Some(&host));
+        for name in ["of-project", "typed", "of-person", "of-plugin", "another:one"] {
+            assert!(found(name), "{name}");
+        }
+        for name in ["empty", "none"] {
+            assert!(!found(name), "{name}");
+        }
+    }
+}
