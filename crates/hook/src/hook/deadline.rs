@@ -17,6 +17,22 @@ const GATE: Duration = Duration::from_secs(2);
 /// Extra time for a run that is recording its ruling.
 const GRACE: Duration = Duration::from_millis(300);
 
+/// How many times as long a test wants the deadlines: on a busy machine a hook is late through no fault of its own.
+/// Release builds ignore this variable.
+fn test_patience() -> Option<u32> {
+    cfg!(debug_assertions).then(|| std::env::var("TEST_TIDEGATE_PATIENCE").ok()).flatten()?.parse().ok()
+}
+
+/// In milliseconds.
+fn stretch(limit: Duration) -> u64 {
+    (limit * test_patience().unwrap_or(1)).as_millis() as u64
+}
+
+/// Time for what is still to be written. Also a test that runs into a deadline wants to see that.
+pub(crate) fn stretch_grace(grace: Duration) -> Duration {
+    test_patience().map_or(grace, |_| Duration::from_secs(20))
+}
+
 /// Whether a gate decides at this event, or depends on its marks: an edit that a busy machine forgets would never be
 /// verified. A compaction takes far longer anyway, and facts that are not named before it are lost.
 pub(crate) fn is_of_gate(kind: EventKind) -> bool {
@@ -46,12 +62,12 @@ impl Deadline {
     pub(crate) fn of(registration: Registration, start: Instant) -> Deadline {
         let advice = registration.advice || registration.event.is_some_and(|kind| !is_of_gate(kind));
         let limit = if advice { ADVICE } else { GATE };
-        Deadline { start, limit: Arc::new(AtomicU64::new(limit.as_millis() as u64)) }
+        Deadline { start, limit: Arc::new(AtomicU64::new(stretch(limit))) }
     }
 
     /// For an event that turned out to matter for a gate.
     pub(crate) fn extend(&self) {
-        self.limit.store(GATE.as_millis() as u64, Ordering::Relaxed);
+        self.limit.store(stretch(GATE), Ordering::Relaxed);
     }
 
     fn limit(&self) -> Duration {
@@ -79,7 +95,8 @@ impl Deadline {
             for again in [false, true] {
                 let until = || {
                     let limit = self.limit();
-                    self.start + limit + if again { limit.min(GRACE) } else { Duration::ZERO }
+                    let grace = if again { stretch_grace(limit.min(GRACE)) } else { Duration::ZERO };
+                    self.start + limit + grace
                 };
                 while let Some(rest) = until().checked_duration_since(Instant::now()) {
                     std::thread::park_timeout(rest);
