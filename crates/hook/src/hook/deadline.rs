@@ -23,9 +23,8 @@ fn test_patience() -> Option<u32> {
     cfg!(debug_assertions).then(|| std::env::var("TEST_TIDEGATE_PATIENCE").ok()).flatten()?.parse().ok()
 }
 
-/// In milliseconds.
-fn stretch(limit: Duration) -> u64 {
-    (limit * test_patience().unwrap_or(1)).as_millis() as u64
+pub(crate) fn stretch(limit: Duration) -> Duration {
+    limit * test_patience().unwrap_or(1)
 }
 
 /// Time for what is still to be written. Also a test that runs into a deadline wants to see that.
@@ -62,12 +61,12 @@ impl Deadline {
     pub(crate) fn of(registration: Registration, start: Instant) -> Deadline {
         let advice = registration.advice || registration.event.is_some_and(|kind| !is_of_gate(kind));
         let limit = if advice { ADVICE } else { GATE };
-        Deadline { start, limit: Arc::new(AtomicU64::new(stretch(limit))) }
+        Deadline { start, limit: Arc::new(AtomicU64::new(stretch(limit).as_millis() as u64)) }
     }
 
     /// For an event that turned out to matter for a gate.
     pub(crate) fn extend(&self) {
-        self.limit.store(stretch(GATE), Ordering::Relaxed);
+        self.limit.store(stretch(GATE).as_millis() as u64, Ordering::Relaxed);
     }
 
     fn limit(&self) -> Duration {

@@ -21,6 +21,7 @@ use tidegate_state::project;
 use tidegate_state::session::bridge;
 
 use crate::environment::Environment;
+use crate::hook::deadline::stretch;
 use crate::host::claude_code::caller;
 use crate::process::ancestry::{self, Ancestry};
 
@@ -94,7 +95,7 @@ impl<'a> Gather<'a> {
 
     /// With `wait`, gives the client a moment to write the answer that the event follows.
     fn meter(&self, event: &Event<'_>, marks: Option<&Marks>, host: &HostSettings, wait: bool) -> Meter {
-        let until = Instant::now() + LATE_TRANSCRIPT;
+        let until = Instant::now() + stretch(LATE_TRANSCRIPT);
         loop {
             let meter = self.meter_now(event, marks, host);
             let is_late = wait && !matches!(meter, Meter::Current(_));
