@@ -1,7 +1,7 @@
 //! What a change can affect, by the folder it lies in.
 //!
-//! Rooms do not name each other (`cargo xtask layers`), and commands do not either. So a change in some of them is
-//! tested by the scenarios that show these; all other tests run anyway. A change anywhere else can affect everything.
+//! Rooms do not name each other (`cargo xtask layers`), and hardly a command names another. So a change in some of them
+//! is tested by the scenarios that show these; all other tests run anyway. A change anywhere else can affect everything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -254,7 +254,8 @@ fn a_client_that_an_agent_started_is_not_a_persons() {
     };
     let keep = "HOME PATH CLAUDE_CONFIG_DIR CLAUDE_CODE_EXECPATH TIDEGATE_STATE_DIR ANTHROPIC_BASE_URL ANTHROPIC_API_KEY \
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC DISABLE_AUTOUPDATER DISABLE_TELEMETRY DISABLE_ERROR_REPORTING \
-        TEST_TIDEGATE_TOP TEST_TIDEGATE_HOME TEST_TIDEGATE_PATIENCE";
+        TEST_TIDEGATE_TOP TEST_TIDEGATE_HOME TEST_TIDEGATE_PATIENCE \
+        TEST_TIDEGATE_CLIENT_PATIENCE";
     let kept: Vec<String> = keep.split_whitespace().map(|name| format!("{name}=\"${name}\"")).collect();
     let without = format!("exec env -i TIDEGATE_ATTENDED=1 {}", kept.join(" "));
     let mut script = Script::new();

@@ -10,27 +10,14 @@ use std::time::{Duration, Instant};
 use tidegate_core::event::EventKind;
 use tidegate_core::pipeline::gate::Registration;
 
+use crate::patience::{stretch, stretch_grace};
+
 /// Later advice is worth less than the wait.
 const ADVICE: Duration = Duration::from_millis(200);
 const GATE: Duration = Duration::from_secs(2);
 
 /// Extra time for a run that is recording its ruling.
 const GRACE: Duration = Duration::from_millis(300);
-
-/// How many times as long a test wants the deadlines: on a busy machine a hook is late through no fault of its own.
-/// Release builds ignore this variable.
-fn test_patience() -> Option<u32> {
-    cfg!(debug_assertions).then(|| std::env::var("TEST_TIDEGATE_PATIENCE").ok()).flatten()?.parse().ok()
-}
-
-pub(crate) fn stretch(limit: Duration) -> Duration {
-    limit * test_patience().unwrap_or(1)
-}
-
-/// Time for what is still to be written. Also a test that runs into a deadline wants to see that.
-pub(crate) fn stretch_grace(grace: Duration) -> Duration {
-    test_patience().map_or(grace, |_| Duration::from_secs(20))
-}
 
 /// Whether a gate decides at this event, or depends on its marks: an edit that a busy machine forgets would never be
 /// verified. A compaction takes far longer anyway, and facts that are not named before it are lost.

@@ -27,7 +27,8 @@ use tidegate_state::session::marks;
 
 use crate::environment::Environment;
 use crate::hook::answer;
-use crate::hook::deadline::{Deadline, stretch_grace};
+use crate::hook::deadline::Deadline;
+use crate::patience::stretch_grace;
 
 /// Everything that a failure needs. Exists before anything can fail; the cells are filled as the run learns more.
 #[derive(Clone, Debug)]
