@@ -659,7 +659,7 @@ fn a_scratch_file_that_is_gone_again_holds_nobody() {
 #[test]
 fn an_edit_that_could_not_be_noted_holds_the_next_stop() {
     let mut work = Work::new();
-    work.sandbox = work.sandbox.hurried();
+    work.sandbox = work.sandbox.waiting();
     work.skill("code-quality-rules");
     work.stop().silent();
     let lock = fs::File::create(work.sandbox.session(work.session).join("lock")).expect("a file");
@@ -689,7 +689,7 @@ fn an_edit_that_could_not_be_noted_holds_the_next_stop() {
 #[test]
 fn a_stop_that_waits_for_a_lock_is_held_once_and_names_its_holder() {
     let mut work = Work::new();
-    work.sandbox = work.sandbox.hurried();
+    work.sandbox = work.sandbox.waiting();
     work.skill("code-quality-rules");
     work.edits("src/a.rs");
     let path = work.sandbox.session(work.session).join("lock");
@@ -811,7 +811,7 @@ fn a_turn_that_cannot_be_checked_is_held_once() {
 #[test]
 fn an_edit_that_could_not_be_noted_and_was_checked_holds_nothing() {
     let mut work = Work::new();
-    work.sandbox = work.sandbox.hurried();
+    work.sandbox = work.sandbox.waiting();
     work.skill("code-quality-rules");
     let lock = fs::File::create(work.sandbox.session(work.session).join("lock")).expect("a file");
     lock.lock().expect("nobody else has it");

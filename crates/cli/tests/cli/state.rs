@@ -219,7 +219,7 @@ fn once(sandbox: &Sandbox, capture: &str) -> Answer {
 
 #[test]
 fn a_lock_that_is_not_given_back() {
-    let sandbox = Sandbox::new().hurried();
+    let sandbox = Sandbox::new().waiting();
     folder(&sandbox.session(SESSION));
     let lock = File::create(sandbox.session(SESSION).join("lock")).expect("a new file");
     lock.lock().expect("nobody else has it");
