@@ -104,7 +104,7 @@ impl Memory {
 
     pub(super) fn log(&mut self, id: &str) -> Result<Log, CliError> {
         let address = team_of::server_address(&self.here).ok().flatten();
-        team::find_log(&mut self.memory, address.as_ref(), id)?.ok_or_else(|| {
+        team::find_log(&mut self.memory, address.as_ref(), id, team_of::patience())?.ok_or_else(|| {
             CliError::new(format!(
                 "`{}` is not the id of a log, or it begins several ids",
                 cut_after_word(id, 80)

@@ -78,7 +78,8 @@ pub(super) fn print_report(report: &GateReport, standing: &WorkflowStanding, now
 }
 
 pub(super) fn add_report(page: &mut Page, report: &GateReport, standing: &WorkflowStanding, now: Millis) {
-    page.paragraph(Bilingual::from_fn(|lang| report.text(lang, &standing.path).trim_end().to_owned()));
+    let text = |lang| report.text(lang, &standing.path).trim_end().to_owned();
+    page.paragraph(Bilingual { en: text(Lang::En), ja: text(Lang::Ja) });
     if let Some(skipped) = standing.clearance(report.gate.number).filter(|known| known.skipped) {
         let at = LocalClock::of_system(now).minute_with_zone(skipped.at);
         page.paragraph(both!(
