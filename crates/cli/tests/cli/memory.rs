@@ -633,6 +633,10 @@ fn damage_is_said_and_mended() {
     let copy = PathBuf::from(ok(&memory(&sandbox, &["backup"])).stdout.trim());
     assert!(copy.is_file());
     assert!(ok(&memory(&sandbox, &["check"])).stdout.ends_with("is sound.\n"));
+    // By its name in 0.1, too.
+    for repair in ["--repair", "--mend"] {
+        assert!(ok(&memory(&sandbox, &["check", repair])).stdout.ends_with("is sound.\n"));
+    }
     let store = copy.parent().unwrap().with_file_name("memory.db");
     fs::write(&store, "x".repeat(50_000)).unwrap();
     let ran = memory(&sandbox, &["list", "logs"]);

@@ -17,17 +17,17 @@ use crate::print::text::data;
 #[command(after_help = "\
 Examples:
   tidegate memory check
-  tidegate memory check --mend
+  tidegate memory check --repair
 
 Tidegate repairs damage by itself when it meets it: it sets the file aside and
 rebuilds the store from the newest copy and everything that is still readable.
---mend does the same for damage that only this check finds.
+--repair does the same for damage that only this check finds.
 
 Exit codes: 0 sound, 1 damaged.")]
 pub(crate) struct Args {
     /// Repair the damage that this check finds
-    #[arg(long)]
-    pub(crate) mend: bool,
+    #[arg(long, alias = "mend")]
+    pub(crate) repair: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -53,8 +53,8 @@ pub(super) fn run(args: &Args) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     };
     let mut wrong = opened.memory.check()?;
-    let mended = args.mend && !wrong.is_empty();
-    if mended {
+    let repaired = args.repair && !wrong.is_empty();
+    if repaired {
         opened.memory.repair(&wrong.join("; "))?;
         opened.said.clone_from(&opened.memory.healed);
         wrong = opened.memory.check()?;
@@ -68,9 +68,9 @@ pub(super) fn run(args: &Args) -> Outcome {
         return Ok(code);
     }
     let mut page = Page::new();
-    match rebuilt.filter(|_| args.mend) {
+    match rebuilt.filter(|_| args.repair) {
         Some(healed) => page.paragraph(describe_healed(&healed)),
-        None if mended && sound => page
+        None if repaired && sound => page
             .paragraph(both!("Tidegate rebuilt the index from the texts.", "本文から索引を作り直しました。")),
         None => {}
     }
@@ -84,15 +84,15 @@ pub(super) fn run(args: &Args) -> Outcome {
         page.item(data(line(one, 300)));
     }
     page.print();
-    remark::hint(if args.mend {
+    remark::hint(if args.repair {
         both!(
             "a copy in `backups`, next to the store, may be sound; put it in place of the store",
             "保存先の隣の `backups` にあるコピーが正常なら、置き換えてください"
         )
     } else {
         both!(
-            "`tidegate memory check --mend` repairs it, or sets it aside and rebuilds it",
-            "`tidegate memory check --mend` で修復します。できないときは、よけて作り直します"
+            "`tidegate memory check --repair` repairs it, or sets it aside and rebuilds it",
+            "`tidegate memory check --repair` で修復します。できないときは、よけて作り直します"
         )
     });
     Ok(code)
