@@ -7,6 +7,7 @@ mod remains;
 mod said;
 mod server;
 mod settings;
+mod shapes;
 mod wrapper;
 
 use std::collections::BTreeMap;

@@ -104,7 +104,7 @@ fn every_revision_conforms() {
         assert_eq!(entries["result"]["structuredContent"], json!({ "entries": [], "total": 0 }));
         assert_eq!(
             entries["result"]["content"],
-            json!([{ "type": "text", "text": "Nothing is unpromoted." }])
+            json!([{ "type": "text", "text": "Every progress note is reviewed." }])
         );
         for arguments in [json!({ "limit": "5" }), json!({ "limit": 0 }), json!({ "limt": 5 })] {
             let result = ask("tools/call", json!({ "name": "list_unpromoted", "arguments": arguments }));

@@ -89,8 +89,8 @@ pub(super) fn parse_times(
     let read = |name: &str, text: Option<&str>| {
         let when = text.map(|text| {
             text.trim().parse::<When>().map_err(|_| {
-                CliError::new(format!("`{name}` is no time: {}", cut_after_word(text, 40)))
-                    .hint("2026-11-15, 2026-11-15T11:51:28Z (both UTC), or 7d, 12h, 30m ago")
+                CliError::new(format!("`{name}` is not a time: {}", cut_after_word(text, 40)))
+                    .hint("use 2026-11-15, 2026-11-15T11:51:28Z (both UTC), or 7d, 12h, 30m ago")
             })
         });
         when.transpose()

@@ -88,7 +88,7 @@ fn add_decision(given: Value, memory: &mut Memory) -> Done {
     let NewDecision { topic_id, text, reason } = parse_arguments(given)?;
     let decision = memory.add_decision(topic_id, &text, reason.as_deref())?;
     let said =
-        format!("Decision {} is recorded under topic {topic_id} ({}).", decision.id, decision.in_topic.name);
+        format!("Recorded decision {} under topic {topic_id} ({}).", decision.id, decision.in_topic.name);
     Ok(decision_content(&decision, said))
 }
 
@@ -117,7 +117,7 @@ fn supersede_decision(given: Value, memory: &mut Memory) -> Done {
     let Instead { decision_id, text, reason } = parse_arguments(given)?;
     let decision = memory.supersede(decision_id, &text, reason.as_deref())?;
     let said = format!(
-        "Decision {} takes the place of decision {decision_id} under topic {} ({}).",
+        "Decision {} replaces decision {decision_id} under topic {} ({}).",
         decision.id, decision.in_topic.id, decision.in_topic.name
     );
     Ok(decision_content(&decision, said))

@@ -81,6 +81,6 @@ struct NewLog {
 fn add_log(given: Value, memory: &mut Memory) -> Done {
     let NewLog { topic_id, text, title } = parse_arguments(given)?;
     let log = memory.add_log(topic_id, title.as_deref(), &text)?;
-    let said = format!("Written down under topic {topic_id} ({}): {}", log.in_topic.name, log.row.title);
+    let said = format!("Wrote a log under topic {topic_id} ({}): {}", log.in_topic.name, log.row.title);
     Ok(Content { texts: vec![said], structured: json!({ "log": rows::log_json(&log, false) }) })
 }

@@ -30,7 +30,7 @@ struct ProjectsArguments {
 
 fn call(given: Value, memory: Option<&mut Memory>) -> Done {
     let ProjectsArguments { limit, after } = parse_arguments(given)?;
-    let nothing = "Nothing is remembered yet: relays are recorded as the work goes on.";
+    let nothing = "Nothing is recorded yet; conversations are recorded as you work.";
     let Some(memory) = memory else { return Ok(rows::empty_page("projects", nothing)) };
     let own = memory.own_project()?.map(|own| own.id);
     let page = Page { limit: limit.unwrap_or(arguments::USUAL), after };

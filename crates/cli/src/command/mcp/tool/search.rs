@@ -107,7 +107,7 @@ fn call(given: Value, memory: Option<&mut Memory>) -> Done {
         })
         .collect();
     if lines.is_empty() {
-        lines.push("Nothing fits all of these words: fewer or other words may find more.".to_owned());
+        lines.push("Nothing found. Try fewer or other words.".to_owned());
     }
     Ok(Content { texts: vec![lines.join("\n")], structured: json!({ "results": hits }) })
 }

@@ -69,8 +69,8 @@ impl PageEnd {
         let place =
             parts.filter(|(_, shown)| *shown <= 10_000).map(|(at, shown)| PageEnd { at: Millis(at), shown });
         place.ok_or_else(|| {
-            CliError::new("`after` is not what a page said")
-                .hint("give the `next` of the page before, as it was")
+            CliError::new("`after` is not the `next` of a page")
+                .hint("pass the `next` of the page before unchanged, or leave `after` out")
         })
     }
 }

@@ -88,7 +88,7 @@ fn chosen_schema() -> Value {
         json!({
             "topic": rows::topic_ref_schema(),
             "project": rows::project_ref_schema(),
-            "set": schema::flag("The relays of this session belong to it from now on"),
+            "set": schema::flag("This session belongs to it from now on"),
         }),
         &["topic", "project", "set"],
     )
@@ -135,16 +135,16 @@ fn add_topic(given: Value, memory: &mut Memory) -> Done {
     let NewTopic { title, project, new_project, parent_id, set } = parse_arguments(given)?;
     let project = match (&project, &new_project) {
         (Some(_), Some(_)) => {
-            return Err(CliError::new("`project` and `new_project` at once")
-                .hint("`project` names one that is there, `new_project` one that is not"));
+            return Err(CliError::new("`project` and `new_project` cannot be used together")
+                .hint("give `project` for an existing project, or `new_project` to begin one"));
         }
         (Some(named), None) => Some(memory.project(named)?.id),
         (None, Some(name)) => Some(memory.make_project(name)?.id),
         (None, None) => None,
     };
     let topic = memory.add_topic(&title, project, parent_id)?;
-    let now = if set { " This session's relays belong to it from now on." } else { "" };
-    let text = format!("Topic {} was begun in project {}.{now}", topic.id, topic.in_project.name);
+    let now = if set { " This session belongs to it from now on." } else { "" };
+    let text = format!("Began topic {} in project {}.{now}", topic.id, topic.in_project.name);
     Ok(choice_content(&topic, set, text))
 }
 
@@ -174,7 +174,7 @@ fn set_topic(given: Value, memory: &mut Memory) -> Done {
         opened = " It was closed and is open again.";
     }
     let text = format!(
-        "This session is about topic {} of project {} now: {}.{opened}",
+        "This session now belongs to topic {} of project {}: {}.{opened}",
         topic.id, topic.in_project.name, topic.row.title
     );
     Ok(choice_content(&topic, true, text))
@@ -194,11 +194,11 @@ fn close_topic(given: Value, memory: &mut Memory) -> Done {
     let OfTopic { topic_id } = parse_arguments(given)?;
     let topic = memory.own_topic(topic_id)?;
     let text = match topic.row.status {
-        TopicStatus::Closed => format!("Topic {topic_id} was closed already."),
+        TopicStatus::Closed => format!("Topic {topic_id} was already closed."),
         TopicStatus::Open if topic.decisions == 0 => {
-            format!("Topic {topic_id} is closed; nothing was decided in it.")
+            format!("Closed topic {topic_id}. It has no decision; `add_decision` can still record one.")
         }
-        TopicStatus::Open => format!("Topic {topic_id} is closed."),
+        TopicStatus::Open => format!("Closed topic {topic_id}."),
     };
     let topic = memory.set_status(topic_id, TopicStatus::Closed)?;
     Ok(Content { texts: vec![text], structured: json!({ "topic": rows::topic_json(&topic) }) })
