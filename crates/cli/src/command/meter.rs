@@ -101,7 +101,12 @@ fn describe_rest(meter: &MeterRecord, left: u64) -> Bilingual {
 
 fn describe_turns(meter: &MeterRecord) -> Option<Bilingual> {
     let turns = meter.shown_turns()?;
-    Some(both!(", about {count}", "、あと約{turns}ターン", count = count_en(turns as usize, "turn"), turns = turns))
+    Some(both!(
+        ", about {count}",
+        "、あと約{turns}ターン",
+        count = count_en(turns as usize, "turn"),
+        turns = turns
+    ))
 }
 
 fn describe_source(meter: &MeterRecord) -> Text {

@@ -36,6 +36,10 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "Play a scripted session through the real hooks, in a throw-away project",
         "使い捨てのプロジェクトで、台本のセッションを本物のフックに通して見せます",
     ),
+    ("only the compaction", "圧縮の場面だけ"),
+    ("every hook call, with the reason of each policy", "すべてのフック呼び出しと、各ポリシーの理由"),
+    ("Show only this scene", "この場面だけを見せます"),
+    ("Show every hook call with its reasons", "すべてのフック呼び出しを理由とともに見せます"),
     ("Needs no Claude Code and installs nothing.", "Claude Codeは不要で、何もインストールしません。"),
     // init and uninstall
     (
