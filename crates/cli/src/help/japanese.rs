@@ -558,6 +558,11 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "標準入力からステータスラインの内容を読み、1行を出力します。",
     ),
     (
+        "Show every part of the line with samples, and how to choose among them",
+        "表示できる部分の見本と、選び方を表示します",
+    ),
+    ("every part with samples", "すべての部分の見本"),
+    (
         "Run this status line first, and add ours after it",
         "このステータスラインを先に実行し、そのあとにTidegateのものを加えます",
     ),

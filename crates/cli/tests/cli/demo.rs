@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Running, Sandbox};
 
 fn play(lang: &str, columns: &'static str, args: &[&str]) -> String {
     let sandbox = Sandbox::new().with("LANG", lang).with("COLUMNS", columns);
@@ -68,6 +68,21 @@ fn every_hook_call_with_its_reasons() {
         let found = rest.find(part).unwrap_or_else(|| panic!("{part:?} in {rest}"));
         rest = &rest[found..];
     }
+}
+
+/// For pictures: other commands find what the demo left.
+#[test]
+fn a_home_that_is_kept() {
+    let sandbox = Sandbox::new();
+    let home = sandbox.path().join("kept").display().to_string();
+    sandbox.run(&["demo", "--scene", "1", "--keep", &home]).ok();
+    let again = sandbox.run(&["demo", "--keep", &home]);
+    assert!(again.failed().contains("cannot make a folder"), "{again:?}");
+    let mut log = sandbox.command(&["log"]);
+    log.env("HOME", &home).env_remove("TIDEGATE_STATE_DIR").env_remove("CLAUDE_PROJECT_DIR");
+    log.current_dir(format!("{home}/shop"));
+    let ran = Running::start(log).end();
+    assert!(ran.ok().contains("verify-stop blocked \"done\""), "{ran:?}");
 }
 
 /// The words come from the person's own language, wherever it is set.

@@ -7,6 +7,7 @@ mod page;
 mod script;
 mod stage;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::builder::RangedU64ValueParser;
@@ -31,10 +32,13 @@ pub(crate) struct Args {
     /// Show every hook call with its reasons
     #[arg(long)]
     pub(crate) verbose: bool,
+    /// Play in this new folder and leave it there: a home whose project is `shop`
+    #[arg(long, value_name = "DIR", hide = true)]
+    pub(crate) keep: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &Args) -> Outcome {
-    let mut stage = Stage::new()?;
+    let mut stage = Stage::new(args.keep.as_deref())?;
     let mut page = Page::new();
     if args.scene.is_none() {
         page::add_introduction(&mut page, args.verbose);
@@ -49,7 +53,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     }
     let (calls, micros) = (stage.calls, stage.micros);
     stage.remove()?;
-    if args.scene.is_none() {
+    if args.scene.is_none() && args.keep.is_none() {
         page::add_end(&mut page, calls, micros, args.verbose);
     }
     page.print();

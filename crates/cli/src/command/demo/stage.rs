@@ -4,7 +4,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
@@ -28,7 +28,9 @@ pub(super) const WINDOW: u64 = 200_000;
 const TRIES: usize = 5;
 
 pub(super) struct Stage {
-    folder: TempDir,
+    home: PathBuf,
+    /// The same folder, unless it stays.
+    temporary: Option<TempDir>,
     program: PathBuf,
     state: StateDir,
     /// While it is held, hooks start no worker: one in the background could outlive the stage.
@@ -59,14 +61,18 @@ struct Ran {
 }
 
 impl Stage {
-    pub(super) fn new() -> Result<Stage, CliError> {
-        let folder = tempfile::Builder::new().prefix("tidegate-demo-").tempdir().map_err(|error| {
-            CliError::new(both!(
-                "cannot make a temporary folder: {error}",
-                "一時フォルダを作れません: {error}"
-            ))
-        })?;
-        let at = |path: &str| folder.path().join(path);
+    pub(super) fn new(keep: Option<&Path>) -> Result<Stage, CliError> {
+        let failed = |error: std::io::Error| {
+            CliError::new(both!("cannot make a folder: {error}", "フォルダを作れません: {error}"))
+        };
+        let temporary = match keep {
+            Some(folder) => fs::create_dir(folder).map(|()| None),
+            None => tempfile::Builder::new().prefix("tidegate-demo-").tempdir().map(Some),
+        };
+        let temporary = temporary.map_err(failed)?;
+        let home = temporary.as_ref().map(TempDir::path).or(keep).unwrap_or(Path::new("."));
+        let home = fs::canonicalize(home).map_err(failed)?;
+        let at = |path: &str| home.join(path);
         let lang = match language::current() {
             Lang::En => "en",
             Lang::Ja => "ja",
@@ -79,13 +85,14 @@ impl Stage {
         for (path, text) in files {
             let path = at(path);
             let made = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&path, text));
-            made.map_err(|error| CliError::new(format!("{}: {error}", path.display())))?;
+            made.map_err(failed)?;
         }
-        let place = PlaceEnv { home: Some(folder.path().to_owned()), ..PlaceEnv::default() };
+        let place = PlaceEnv { home: Some(home.clone()), ..PlaceEnv::default() };
         let state = StateDir::open(&place).map_err(CliError::new)?;
         let program = std::env::current_exe().map_err(CliError::new)?;
         let mut stage = Stage {
-            folder,
+            home,
+            temporary,
             program,
             state,
             worker: None,
@@ -105,15 +112,15 @@ impl Stage {
     }
 
     pub(super) fn remove(self) -> Result<(), CliError> {
-        let path = self.folder.path().display().to_string();
+        let path = self.home.display().to_string();
         drop(self.worker);
-        self.folder.close().map_err(|error| {
+        self.temporary.map_or(Ok(()), TempDir::close).map_err(|error| {
             CliError::new(both!("cannot delete {path}: {error}", "{path} を削除できません: {error}"))
         })
     }
 
     pub(super) fn project(&self) -> PathBuf {
-        self.folder.path().join("shop")
+        self.home.join("shop")
     }
 
     pub(super) fn start_session(&mut self, name: &str) -> Result<HookCall, CliError> {
@@ -225,7 +232,7 @@ impl Stage {
         };
         let mut command = Command::new(&self.program);
         command.args(args).env_clear().current_dir(self.project());
-        command.env("HOME", self.folder.path()).env("CLAUDE_PROJECT_DIR", self.project());
+        command.env("HOME", &self.home).env("CLAUDE_PROJECT_DIR", self.project());
         if let Some(root) = std::env::var_os("SystemRoot") {
             command.env("SystemRoot", root);
         }
@@ -255,7 +262,7 @@ impl Stage {
     }
 
     fn transcript(&self) -> PathBuf {
-        self.folder.path().join(format!("{}.jsonl", self.session))
+        self.home.join(format!("{}.jsonl", self.session))
     }
 }
 
