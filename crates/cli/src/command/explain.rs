@@ -225,7 +225,11 @@ pub(super) fn explain_page(record: &Record, clock: &LocalClock) -> Page {
     let event = &record.event;
     let outcome = headline(record).unwrap_or_else(|| {
         let Bilingual { en, ja } = subject(record);
-        both!("Tidegate let {en} pass without a word", "Tidegateは{ja}を何も言わずに通しました").into()
+        Text::from(if record.backend.is_some() {
+            both!("Tidegate asked a language model", "Tidegateは言語モデルに尋ねました")
+        } else {
+            both!("Tidegate had nothing to say about {en}", "Tidegateは{ja}を何も言わずに通しました")
+        })
     });
     page.paragraph(outcome.strong());
     let at = Millis::from_iso(&record.at).map_or_else(|| record.at.clone(), |at| clock.exact(at));
@@ -263,7 +267,8 @@ fn add_outcome(page: &mut Page, record: &Record) {
     page.heading(both!("Why", "理由"));
     for verdict in &decided {
         let VerdictRecord { policy, because, .. } = verdict;
-        page.item(Bilingual::data(format!("{policy}: {because}")));
+        let because = if because.is_empty() { String::new() } else { format!(": {because}") };
+        page.item(data(policy).strong() + data(because));
     }
     let wanted: Vec<Bilingual> = decided.iter().flat_map(|verdict| list_asks(&verdict.asks)).collect();
     if !wanted.is_empty() {
@@ -310,14 +315,18 @@ fn add_policies(page: &mut Page, record: &Record) {
         if !verdict.because.is_empty() {
             text = text + data(format!(": {}", verdict.because));
         }
-        let would = [
-            (both!("would have told Claude", "Claudeに伝えるはずだった文"), &verdict.reason),
-            (both!("would have told Claude", "Claudeに伝えるはずだった文"), &verdict.says.model),
-            (both!("would have told you", "あなたに伝えるはずだった文"), &verdict.says.user),
-        ];
-        for (label, said) in would {
+        let (claude, you) = if verdict.shadow {
+            (
+                both!("would have told Claude", "Claudeに伝えるはずだった文"),
+                both!("would have told you", "あなたに伝えるはずだった文"),
+            )
+        } else {
+            (both!("for Claude", "Claude向け"), both!("for you", "あなた向け"))
+        };
+        let texts = [(&claude, &verdict.reason), (&claude, &verdict.says.model), (&you, &verdict.says.user)];
+        for (label, said) in texts {
             if let Some(said) = said.as_deref().map(str::trim).filter(|said| !is_given(said)) {
-                text = text + data("\n") + label + data(format!(": {said}")).dim();
+                text = text + data("\n") + label.clone() + data(format!(": {said}")).dim();
             }
         }
         (data(&verdict.policy).strong(), text)

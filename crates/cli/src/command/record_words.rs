@@ -15,9 +15,13 @@ pub(super) fn subject(record: &Record) -> Bilingual {
     match EventKind::from_name(&record.event) {
         EventKind::PreToolUse | EventKind::PostToolUse | EventKind::PostToolUseFailure => match tool.as_str()
         {
-            "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => both!("an edit", "編集"),
+            "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => match edited_file(record) {
+                Some(file) => both!("an edit of {file}", "{file} の編集"),
+                None => both!("an edit", "編集"),
+            },
             "Bash" | "PowerShell" => both!("a command", "コマンド"),
             "Agent" | "Task" => both!("a subagent", "サブエージェント"),
+            "" => both!("a tool call", "ツールの呼び出し"),
             _ => both!("a call of {tool}", "{tool}の呼び出し"),
         },
         EventKind::Stop => both!("\"done\"", "「完了」"),
@@ -28,6 +32,10 @@ pub(super) fn subject(record: &Record) -> Bilingual {
         EventKind::SessionStart => both!("the start of a session", "セッションの開始"),
         _ => Bilingual::data(one_line(&record.event)),
     }
+}
+
+fn edited_file(record: &Record) -> Option<String> {
+    record.verdicts.iter().find_map(|verdict| verdict.asks.file.as_deref()).map(one_line)
 }
 
 /// The one line that people read first; `None` for a record in which nothing happened.

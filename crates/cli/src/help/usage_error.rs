@@ -93,7 +93,7 @@ fn suggestion(error: &clap::Error) -> Option<Bilingual> {
         None if error.kind() == ErrorKind::InvalidSubcommand => {
             Some(both!("`tidegate help` lists the commands", "`tidegate help` でコマンドの一覧を表示します"))
         }
-        None => None,
+        None => Some(both!("add --help to see the options", "オプションは --help で表示されます")),
     }
 }
 

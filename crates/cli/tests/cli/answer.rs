@@ -19,6 +19,11 @@ impl Ran {
         &self.stdout
     }
 
+    /// The same without its folding: every gap is one space.
+    pub(crate) fn words(&self) -> String {
+        unfold(self.ok())
+    }
+
     /// The JSON it printed, if it went well.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(self.ok()).unwrap_or_else(|error| panic!("{error}: {self:?}"))
@@ -31,6 +36,11 @@ impl Ran {
         assert!(!self.stderr.contains("panicked"), "{self:?}");
         &self.stderr
     }
+}
+
+/// Every gap as one space, as if nothing had been folded.
+pub(crate) fn unfold(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A hook's answer.

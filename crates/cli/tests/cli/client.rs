@@ -111,7 +111,7 @@ fn events_that_the_client_did_not_send_change_nothing() {
         }
     }
     let status = sandbox.run(&["status", "--session", SESSION]);
-    assert!(status.ok().contains("warning: 6 hook runs did not come from the client"), "{status:?}");
+    assert!(status.ok().contains("warning: 6 hook runs did not come from Claude Code"), "{status:?}");
     // A gate answers as always, and an end of a turn that is made up uses nothing up.
     assert!(is_held(&piped(&sandbox, &stops(&sandbox))));
     assert_eq!(marks(), before);

@@ -99,7 +99,7 @@ fn meter_that_does_not_know() {
     for path in [at("missing"), at("empty"), at("project")] {
         let ran = sandbox.run(&["meter", "--transcript", &path]);
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(3), ""), "{ran:?}");
-        assert!(ran.stdout.starts_with("context: unknown ("), "{ran:?}");
+        assert!(ran.stdout.starts_with("context  not known: "), "{ran:?}");
         let ran = sandbox.run(&["meter", "--transcript", &path, "--json"]);
         let json: Value = serde_json::from_str(&ran.stdout).expect("JSON");
         assert_eq!(ran.code, Some(3));
@@ -255,7 +255,7 @@ fn journal_and_explain() {
     "#);
     insta::assert_snapshot!({
         let text = redacted(&sandbox, sandbox.run(&["explain"]).ok());
-        text.split_once("\ncost: ").expect("the last line is the cost").0.to_owned()
+        text.split_once("\ncost ").expect("the last line is the cost").0.to_owned()
     }, @"
     [id] PreToolUse at [time]
     ruling: could not check (payload: the payload is not JSON (line 1, column 1)), so the gate stayed closed
@@ -292,7 +292,7 @@ fn a_damaged_journal_is_read_around() {
     std::fs::write(&day, bytes).expect("our own file");
     let ran = sandbox.run(&["journal", "--json"]);
     assert_eq!((ran.code, ran.stdout.lines().count()), (Some(0), 3), "{ran:?}");
-    assert!(ran.stderr.contains("note: 3 lines could not be read"), "{ran:?}");
+    assert!(ran.stderr.contains("note: 3 lines of the journal could not be read"), "{ran:?}");
     assert_eq!(sandbox.run(&["status", "--json"]).json()["unreadable_lines"], 3);
 }
 
@@ -365,10 +365,10 @@ fn a_followed_journal_shows_what_comes_and_ends_with_its_reader() {
 #[test]
 fn completions_and_pages_know_every_command() {
     let sandbox = Sandbox::new();
-    let help = sandbox.run(&["--help"]);
-    let list = help.ok().split_once("Commands:\n").expect("a list").1.split_once("\n\n").expect("its end").0;
-    // A line that is indented further goes on with the one before it.
-    let commands: Vec<&str> = list
+    let help = sandbox.run(&["help", "--all"]);
+    // A line that is indented further belongs to the one before it.
+    let commands: Vec<&str> = help
+        .ok()
         .lines()
         .filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')))
         .filter_map(|line| line.split_whitespace().next())

@@ -77,8 +77,9 @@ fn other_hosts_are_recorded_and_never_held_back() {
         }
         assert!(!sandbox.state().join("sessions").exists(), "nothing is remembered of its session");
         let explained = sandbox.run(&["explain", "last"]);
-        assert!(explained.ok().contains(&format!("  host      {host}\n")), "{explained:?}");
-        assert!(!explained.stdout.contains("nobody is there"), "{explained:?}");
+        let title = tidegate_core::host::Host::title(host);
+        assert!(explained.ok().contains(&format!("agent    {title}\n")), "{explained:?}");
+        assert!(!explained.stdout.contains("unattended"), "{explained:?}");
     }
 }
 
@@ -128,7 +129,7 @@ fn a_person_learns_that_nothing_is_checked_in_another_host() {
     start["cwd"] = json!(sandbox.project());
     let _ = sandbox.event(&start);
     let status = sandbox.run(&["status"]);
-    assert!(status.ok().contains(said), "{status:?}");
+    assert!(status.words().contains(said), "{status:?}");
     let status = sandbox.run(&["status", "--json"]).json();
     assert_eq!(status["unchecked_hosts"][0]["host"], "codex");
 }

@@ -107,7 +107,7 @@ fn nothing_is_made_up() {
     assert!(refused.failed().contains("there is nothing to hand off"), "{refused:?}");
     assert!(!sandbox.project().join(".claude").exists());
     put(&sandbox, "progress.md", FLOW);
-    assert!(sandbox.run(&["handoff"]).ok().starts_with("the handoff was written to "));
+    assert!(sandbox.run(&["handoff"]).ok().starts_with("Wrote the handoff to "));
     let handoff = text(&sandbox, "handoff.md");
     for absent in ["## Goal", "## Edited", "## Open", "## Where", "session", "transcript"] {
         assert!(!handoff.contains(absent), "{absent}: {handoff}");
@@ -120,7 +120,7 @@ fn what_a_person_wrote_is_kept() {
     put(&sandbox, "handoff.md", "# My own notes\n");
     let first = by_agent(&sandbox, &["handoff"]);
     let kept = path(&sandbox, "handoff.kept.md");
-    assert!(first.ok().contains(&format!("it is kept in {}", kept.display())), "{first:?}");
+    assert!(first.words().contains(&format!("they are kept in {}", kept.display())), "{first:?}");
     assert_eq!(fs::read_to_string(&kept).expect("it is there"), "# My own notes\n");
     let second = by_agent(&sandbox, &["handoff", "--json"]).json();
     assert_eq!(second.get("kept"), None, "ours is replaced: {second}");

@@ -392,7 +392,7 @@ fn a_session_of_our_own_is_left_alone_and_shown() {
         assert_eq!(record["session"], payload["session_id"]);
         assert!(record.get("failure").is_none());
         let session = payload["session_id"].as_str().expect("a session");
-        assert!(sandbox.run(&["status", "--session", session]).ok().contains("runs unguarded"));
+        assert!(sandbox.run(&["status", "--session", session]).ok().contains("TIDEGATE_GUARD is set"));
     }
     // A payload that cannot be read closes nothing either: nothing is gated there.
     sandbox.hook(&["--event", "PreToolUse"], "{").silent();

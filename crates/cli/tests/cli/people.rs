@@ -192,7 +192,7 @@ fn an_approval_that_a_person_types_works_once() {
     let other = by_agent(&sandbox, &["off", "context-warning", "--approved"]);
     assert!(other.failed().contains("there is no approval"), "it was for two hours: {other:?}");
     let done = by_agent(&sandbox, &["off", "context-warning", "--for", "2h", "--approved"]);
-    assert!(done.ok().starts_with("context-warning is switched off in "), "{done:?}");
+    assert!(done.ok().starts_with("context-warning is off in "), "{done:?}");
     assert!(is_off(&sandbox, "context-warning"));
     let record = sandbox.records().pop().expect("a record");
     assert_eq!(record["event"], format!("tidegate {whole}"));
@@ -238,7 +238,7 @@ fn a_model_cannot_approve_by_itself() {
     Answer::of(running.end()).silent();
     // That client is there now, and nobody else.
     let ran = by_agent(&sandbox, &["off", "skill-gate", "--approved"]);
-    assert!(ran.failed().contains("nobody in this session"), "{ran:?}");
+    assert!(ran.failed().contains("no person in this session"), "{ran:?}");
     let _ = types(&sandbox, "back again");
 
     // The code on its way to where it could come back as a prompt.
@@ -289,7 +289,7 @@ fn a_model_cannot_approve_by_itself() {
     let code = ask();
     let _ = types(&sandbox, &format!("approve {code}"));
     let elsewhere = by_agent_of(&sandbox, &["off", "skill-gate", "--approved"], "another");
-    assert!(elsewhere.failed().contains("nobody in this session"), "{elsewhere:?}");
+    assert!(elsewhere.failed().contains("no person in this session"), "{elsewhere:?}");
     assert!(!is_off(&sandbox, "skill-gate"));
 }
 
@@ -642,7 +642,7 @@ fn a_client_with_the_number_zero_is_none() {
     let mut running = Running::start(command);
     running.close();
     let ran = running.end();
-    assert!(ran.failed().contains("no sign of the client"), "{ran:?}");
+    assert!(ran.failed().contains("no sign of the Claude Code"), "{ran:?}");
 }
 
 #[test]
@@ -706,7 +706,7 @@ fn without_a_sign_that_a_person_is_there_nothing_is_approved() {
     sandbox.event(&event(&sandbox, "SessionStart.startup")).silent();
     assert_eq!(sandbox.one_record()["person"], "unknown");
     let ran = by_agent(&sandbox, &["off", "skill-gate"]);
-    assert!(ran.failed().contains("nobody in this session"), "{ran:?}");
+    assert!(ran.failed().contains("no person in this session"), "{ran:?}");
 }
 
 /// The person learns from Tidegate itself what they are asked for: after the call that asked, once, and in the status line.
@@ -756,7 +756,7 @@ fn unattended_it_is_refused_unless_the_user_said_so_before() {
     assert!(!is_off(&sandbox, "context-warning"));
     sandbox.config("[approval]\nunattended = [\"off\"]\n");
     let ran = sandbox.run(&["off", "context-warning"]);
-    assert!(ran.ok().contains("context-warning is switched off"), "{ran:?}");
+    assert!(ran.ok().contains("context-warning is off in"), "{ran:?}");
     assert_eq!(sandbox.one_record()["cause"], "the user's config allows it unattended");
 }
 
@@ -792,13 +792,26 @@ fn a_config_folder_that_was_moved_allows_nothing() {
 #[test]
 fn at_a_terminal_it_asks() {
     let sandbox = Sandbox::new();
-    let no = at_terminal(&sandbox, &["off", "context-warning", "--for", "30m"], "\n");
-    assert!(no.stdout.contains("Go on? [y/N]") && no.stdout.contains("nothing was changed"), "{no:?}");
+    fs::create_dir_all(sandbox.project().join(".claude")).expect("a new folder");
+    fs::write(sandbox.project().join(".claude/tidegate.toml"), "text_budget = 700\n").expect("a new file");
+    let no = at_terminal(&sandbox, &["trust"], "\n");
+    assert!(no.stdout.contains("Continue? [y/N]") && no.stdout.contains("nothing was changed"), "{no:?}");
     assert_ne!(no.code, Some(0));
-    assert!(!is_off(&sandbox, "context-warning"));
-    let yes = at_terminal(&sandbox, &["off", "context-warning", "--for", "30m"], "y\n");
-    assert!(yes.code == Some(0) && yes.stdout.contains("context-warning is switched off in"), "{yes:?}");
+    let yes = at_terminal(&sandbox, &["trust"], "y\n");
+    assert!(yes.code == Some(0) && yes.stdout.contains("trusted as they are now"), "{yes:?}");
+}
+
+/// Who types it at a terminal has said yes.
+#[cfg(target_os = "linux")]
+#[test]
+fn at_a_terminal_off_does_not_ask() {
+    let sandbox = Sandbox::new();
+    let ran = at_terminal(&sandbox, &["off", "context-warning", "--for", "30m"], "");
+    assert!(ran.code == Some(0) && ran.stdout.contains("context-warning is off in"), "{ran:?}");
+    assert!(!ran.stdout.contains("[y/N]"), "{ran:?}");
     assert!(is_off(&sandbox, "context-warning"));
+    let record = sandbox.one_record();
+    assert_eq!((&record["cause"], &record["person"]), (&json!("typed at the terminal"), &json!("there")));
 }
 
 /// Agents can open a terminal for a command and type into it.
@@ -881,7 +894,7 @@ fn a_client_that_an_agent_started_approves_nothing() {
     for args in [&["off", "skill-gate"][..], &["off", "skill-gate", "--approved"]] {
         let ran = by_agent_in_client(&sandbox, args, &nested);
         assert!(
-            ran.failed().contains("a client that an agent started (CLAUDE_CODE_SESSION_ID in"),
+            ran.failed().contains("a Claude Code that an agent started (CLAUDE_CODE_SESSION_ID in"),
             "{ran:?}"
         );
     }
@@ -948,10 +961,13 @@ fn off_counts_where_it_was_meant() {
     let _ = sandbox.run(&["off", "context-warning"]).ok();
     assert!(!at_use("three"), "the project");
     let listed = sandbox.run(&["off"]);
-    assert_eq!(listed.ok().lines().count(), 2, "{listed:?}");
+    let words = listed.words();
+    assert!(words.contains("context-warning off until you switch it on"), "{words}");
+    assert!(words.contains("Elsewhere - context-warning is off in session one"), "{words}");
     let _ = sandbox.run(&["on", "context-warning"]).ok();
     assert!(at_use("four"));
-    assert!(sandbox.run(&["off"]).ok().starts_with("nothing is switched off"));
+    let none = sandbox.run(&["off"]).words();
+    assert!(none.contains("context-warning on ") && !none.contains("Elsewhere"), "{none}");
     let _ = sandbox.run(&["off", "context-warning", "--everywhere", "--for", "1d"]).ok();
     assert!(!at_use("five"));
 }
@@ -970,13 +986,13 @@ fn another_folder_and_another_session() {
     crate::sandbox::feed(hook, start.to_string().as_bytes());
     let _ = sandbox.run(&["off", "context-warning", "--session", "elsewhere"]).ok();
     // Switched on here, it stays off there.
-    assert!(sandbox.run(&["on", "context-warning"]).ok().contains("is not switched off here"));
+    assert!(sandbox.run(&["on", "context-warning"]).ok().contains("was not off here"));
     assert_eq!(sandbox.run(&["off", "--json"]).json().as_array().map(Vec::len), Some(1));
     let ran = sandbox.run(&["off", "skill-gate", "--project", &other.to_string_lossy()]);
     assert!(ran.ok().contains("/other until"), "{ran:?}");
     // Switched on again from here, also when the folder is gone.
     fs::remove_dir_all(&other).expect("our own");
-    assert!(sandbox.run(&["on", "skill-gate"]).ok().contains("is not switched off here"));
+    assert!(sandbox.run(&["on", "skill-gate"]).ok().contains("was not off here"));
     let ran = sandbox.run(&["on", "skill-gate", "--project", &other.to_string_lossy()]);
     assert!(ran.ok().starts_with("skill-gate is on again"), "{ran:?}");
     sandbox.hook(&["--event", "PreToolUse"], "{").closed("the payload is not JSON");
@@ -997,7 +1013,10 @@ fn a_session_in_the_home_does_not_make_everything_below_it_one_project() {
     let mut running = Running::start(trust);
     running.close();
     let ran = running.end();
-    assert!(ran.ok().contains("new/.claude/tidegate.toml: nothing in it waits"), "{ran:?}");
+    assert!(
+        ran.words().contains("new/.claude/tidegate.toml asks for nothing that needs your trust"),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -1081,7 +1100,7 @@ fn a_policy_goes_off_and_on_by_its_former_id() {
         assert!(ran.stdout.contains(&format!("run: tidegate off {now} --for 2h")), "{ran:?}");
         let _ = types(&sandbox, &format!("approve {code}"));
         let ran = by_agent(&sandbox, &["off", former, "--for", "2h", "--approved"]);
-        assert!(ran.stdout.starts_with(&format!("{now} is switched off")) && ran.stderr == hint, "{ran:?}");
+        assert!(ran.stdout.starts_with(&format!("{now} is off in")) && ran.stderr == hint, "{ran:?}");
         assert!(is_off(&sandbox, now), "{now}");
         let ran = sandbox.run(&["on", former]);
         assert!(ran.stdout.starts_with(&format!("{now} is on again")) && ran.stderr == hint, "{ran:?}");
@@ -1116,7 +1135,7 @@ fn trust_is_for_what_was_shown() {
     fs::write(&own, "text_budget = 700\n[context_warning]\nmode = \"advise\"\n").expect("a new file");
     assert!(!budget());
     let asked = by_agent(&sandbox, &["trust"]);
-    assert!(asked.stdout.contains("text_budget = 700  (now 1200)"), "{asked:?}");
+    assert!(asked.stdout.contains("text_budget = 700 (now 1200;"), "{asked:?}");
     let code = code_of(&asked);
     // What comes into force, in the question and in the message to the person; a digest says nothing.
     let sets = "(sets text_budget = 700; context_warning.mode = \"advise\")";

@@ -313,7 +313,9 @@ fn a_day_has_so_many_calls_over_all_sessions() {
     assert_eq!(bench.read("u"), "");
     let report = bench.0.run(&["report", "--all"]);
     assert!(
-        report.ok().contains("the backend of phases: 2 calls, 2 answers (capped 1), median "),
+        report
+            .words()
+            .contains("asked a language model about prompts 2 times, 2 answers (capped 1), median "),
         "{report:?}"
     );
     let doctor = bench.0.run(&["doctor", "--json"]);
@@ -594,8 +596,9 @@ fn what_people_read() {
         .clone();
     let explained = bench.0.run(&["explain", id.as_str().expect("an id")]);
     assert!(
-        explained.ok().contains(&format!(
-            "the backend `claude` was to be asked about a prompt, with haiku; it named the phase `plan`, after {ms} ms, 305 tokens in and 4 out"
+        explained.words().contains(&format!(
+            "Tidegate asked haiku (claude) which kind of work a prompt asks for. It answered `plan`, after {ms} ms, 305 tokens in \
+             and 4 out."
         )),
         "{explained:?}"
     );

@@ -442,7 +442,9 @@ fn the_status_line_shows_the_phase() {
     assert!(shown.stdout.contains("phase 4/16 skill discovery · compact at the phase's end"), "{shown:?}");
     let status = by_agent(&play.sandbox, &["status"]);
     assert!(
-        status.ok().contains("workflow feature: phase 4 of 16 (skill discovery); gate 1 holds agents back"),
+        status
+            .words()
+            .contains("workflow feature: phase 4 of 16 (skill discovery); checkpoint 1 blocks agents"),
         "{status:?}"
     );
 }
@@ -531,13 +533,17 @@ fn a_gate_that_was_let_through_says_so() {
 #[test]
 fn the_status_of_a_session_shows_its_workflow() {
     let play = Play::at_gate();
-    let shown = |play: &Play| play.sandbox.run(&["status"]).ok().to_owned();
-    let line = "workflow feature: phase 4 of 16 (skill discovery); gate 1 holds agents back, `tidegate workflow check 1` tells why\n";
+    let shown = |play: &Play| play.sandbox.run(&["status"]).words();
+    let line = "workflow feature: phase 4 of 16 (skill discovery); checkpoint 1 blocks agents, `tidegate workflow check 1` says why";
     assert!(shown(&play).contains(line), "{}", shown(&play));
     let json = play.sandbox.run(&["status", "--json"]).json();
     assert_eq!((&json["workflow"]["phase"], &json["workflow"]["pending"]), (&json!(4), &json!([1])));
     play.gate(&["pass", "1"]).ok();
-    assert!(shown(&play).contains("workflow feature: phase 4 of 16 (skill discovery)\n"), "{}", shown(&play));
+    assert!(
+        shown(&play).contains("workflow feature: phase 4 of 16 (skill discovery) hooks "),
+        "{}",
+        shown(&play)
+    );
     fs::write(play.path(), "phases: {").expect("the file");
     assert!(shown(&play).contains("its manifest cannot be used"), "{}", shown(&play));
     fs::remove_file(play.path()).expect("it can go");

@@ -146,6 +146,18 @@ macro_rules! aggregate {
 
 rooms!(marks, aggregate);
 
+/// Fewer new entries are not worth another reminder.
+const MANY_MORE: usize = 5;
+
+impl Marks {
+    /// Whether a person should hear of so many unpromoted entries: the first time in a session, and when there are
+    /// many more than they know of.
+    pub fn are_news(&self, entries: usize) -> bool {
+        let told = self.knowledge.nudge.map_or(0, |nudge| nudge.entries).max(self.pressure.said.notes);
+        entries > 0 && (told == 0 || entries >= (told * 2).max(told + MANY_MORE))
+    }
+}
+
 /// The name of a mark in its line: `{"name":…}`, or `"name"` for a mark without content.
 fn mark_name(line: &str) -> Option<&str> {
     // Bytes: this runs dozens of times per hook, and a search by character costs three times as much.

@@ -44,6 +44,9 @@ pub struct SaidPressure {
     /// Unpromoted entries that the person was told of, since the last promotion.
     #[serde(skip_serializing_if = "is_zero")]
     pub notes: usize,
+    /// The person got an early warning in this session.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub told_early: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
@@ -84,7 +87,8 @@ impl RoomMarks for Marks {
     fn hear(&mut self, mark: &SessionMark, _: &SessionMarks) {
         match mark {
             SessionMark::Boundary(_) => {
-                self.said = SaidPressure { notes: self.said.notes, ..SaidPressure::default() };
+                let SaidPressure { notes, told_early, .. } = self.said;
+                self.said = SaidPressure { notes, told_early, ..SaidPressure::default() };
             }
             // The urgency was about unpromoted entries.
             SessionMark::Promoted(at) => {
@@ -120,7 +124,11 @@ pub(in crate::feature) mod tests {
                 looked: Some(Millis(at)),
                 ..SaidPressure::default()
             }),
-            (1usize..9).prop_map(|notes| SaidPressure { notes, ..SaidPressure::default() }),
+            (1usize..9, any::<bool>()).prop_map(|(notes, told_early)| SaidPressure {
+                notes,
+                told_early,
+                ..SaidPressure::default()
+            }),
         ]
         .prop_map(Mark::Pressure)
     }

@@ -122,6 +122,7 @@ impl Policy for Pressure {
             promoted: false,
             looked: None,
             notes: given.notes,
+            told_early: given.told_early,
         };
         let remember = |now: SaidPressure| {
             let publish = effect::Effect::Publish { level, reading: Some(reading.clone()) };
@@ -153,12 +154,12 @@ impl Policy for Pressure {
             Ordering::Greater => {
                 let notes = count_unpromoted(facts);
                 let weight = if level == PressureLevel::Urgent { 60 } else { 40 };
-                let there = facts.person.may_be_there();
-                let told = SaidPressure { notes: if there { notes } else { given.notes }, ..now };
+                let is_for_person = concerns_person(facts, level, notes);
+                let told = if is_for_person { SaidPressure { notes, told_early: true, ..now } } else { now };
                 let text = text_for_model(level, facts, reading);
                 let when_said = remember(told);
                 let mut says = vec![Say { to: Audience::Model, text, weight, explains: false, when_said }];
-                if let Some(distance) = distance(facts, reading).filter(|_| there) {
+                if let Some(distance) = distance(facts, reading).filter(|_| is_for_person) {
                     let text = words::warning(facts.lang, level, distance, notes);
                     says.push(Say {
                         to: Audience::User,
@@ -172,6 +173,14 @@ impl Policy for Pressure {
             }
         }
     }
+}
+
+/// The person hears of every late level. After the first early one in a session the status line is enough, unless many
+/// more notes wait.
+fn concerns_person(facts: &Facts<'_>, level: PressureLevel, notes: usize) -> bool {
+    let knows =
+        facts.marks.value().is_some_and(|marks| marks.pressure.said.told_early && !marks.are_news(notes));
+    facts.person.may_be_there() && (level == PressureLevel::Urgent || !knows)
 }
 
 /// The public copy still says that the reading is unknown since the compaction.

@@ -13,14 +13,14 @@ use crate::situation::{Decided, NOW, Situation, ago, marks, pick};
 pub(super) static PRESSURE: Room = Room {
     begin: |case| case.meter.stale = true,
     law: |decided| {
-        let there = decided.case.facts.person.may_be_there();
-        assert_eq!(decided.tells(Audience::User), decided.tells(Audience::Model) && there, "both hear it");
+        assert!(!decided.tells(Audience::User) || decided.tells(Audience::Model), "never the person alone");
         for say in decided.says().iter().filter(|say| say.to == Audience::User) {
             assert!(say.text.split(' ').count() <= 40, "too long for a person: {}", say.text);
         }
     },
     given: &[
         ("lang", |case, cell| case.facts.lang = if cell == "ja" { Lang::Ja } else { Lang::En }),
+        ("heard", heard),
         ("boundary", |case, cell| match cell {
             "later" => case.mark(SessionMark::Boundary(ago(1))),
             "earlier" => {
@@ -39,7 +39,13 @@ pub(super) static PRESSURE: Room = Room {
             unpromoted(case, cell);
         }),
     ],
-    expected: &[("says", says), ("marks", marked), ("looked", looked), ("publishes", publishes)],
+    expected: &[
+        ("person", |decided| yes(decided.tells(Audience::User))),
+        ("says", says),
+        ("marks", marked),
+        ("looked", looked),
+        ("publishes", publishes),
+    ],
     ..plain("context-warning")
 };
 
@@ -65,6 +71,14 @@ fn said(case: &mut Situation, cell: &str) {
         at: NOW,
         ..SaidPressure::default()
     }));
+}
+
+/// `early, 3 notes`: an early warning before the last compaction, and the notes that the person knows of.
+fn heard(case: &mut Situation, cell: &str) {
+    let notes = cell.split(' ').find_map(number).unwrap_or_default();
+    let told_early = cell.starts_with("early");
+    case.mark(PressureMark::Pressure(SaidPressure { notes, told_early, ..SaidPressure::default() }));
+    case.mark(SessionMark::Boundary(ago(1)));
 }
 
 fn unpromoted(case: &mut Situation, cell: &str) {

@@ -48,9 +48,6 @@ pub const ID: &str = "learning-reminder";
 
 pub struct CompoundNudge;
 
-/// Fewer new entries are not worth another reminder.
-const MANY_MORE: usize = 5;
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NudgeMoment {
     /// A turn ends, and all edits are verified.
@@ -157,8 +154,7 @@ fn nudge_person(facts: &Facts<'_>, config: &Config, marks: &Marks, knowledge: &K
     if knowledge.nudged || last.is_some_and(|last| last.set == knowledge.set) {
         return Verdict::silent("this was said about these notes");
     }
-    let told = last.map_or(0, |last| last.entries).max(marks.pressure.said.notes);
-    if told > 0 && entries < (told * 2).max(told + MANY_MORE) {
+    if !marks.are_news(entries) {
         return Verdict::silent("this was said, and there are few more");
     }
     if !facts.person.may_be_there() {
