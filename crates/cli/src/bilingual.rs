@@ -12,11 +12,6 @@ pub(crate) struct Bilingual {
 }
 
 impl Bilingual {
-    /// For texts that another function words by language, and for texts with others inside.
-    pub(crate) fn from_fn(word: impl Fn(Lang) -> String) -> Bilingual {
-        Bilingual { en: word(Lang::En), ja: word(Lang::Ja) }
-    }
-
     /// The same in every language: a name, a path, a number, words of others.
     pub(crate) fn data(value: impl Display) -> Bilingual {
         let text = value.to_string();

@@ -241,6 +241,11 @@ pub(super) fn explain_page(record: &Record, clock: &LocalClock) -> Page {
     page
 }
 
+/// It gave the call that counted.
+fn is_deciding(record: &Record, verdict: &VerdictRecord) -> bool {
+    record.ruling != "pass" && !verdict.shadow && verdict.call == record.ruling
+}
+
 fn add_outcome(page: &mut Page, record: &Record) {
     if let Some(call) = &record.backend {
         page.gap();
@@ -260,8 +265,8 @@ fn add_outcome(page: &mut Page, record: &Record) {
         });
     }
     let decided: Vec<&VerdictRecord> =
-        record.verdicts.iter().filter(|verdict| !verdict.shadow && verdict.call == record.ruling).collect();
-    if record.ruling == "pass" || decided.is_empty() {
+        record.verdicts.iter().filter(|verdict| is_deciding(record, verdict)).collect();
+    if decided.is_empty() {
         return;
     }
     page.heading(both!("Why", "理由"));
@@ -301,16 +306,22 @@ fn add_texts(page: &mut Page, record: &Record) {
     }
 }
 
-/// Every policy that took part, with texts that were not given.
+/// Policies that did not decide, with texts that were not given.
 fn add_policies(page: &mut Page, record: &Record) {
-    if record.verdicts.is_empty() {
+    let others: Vec<&VerdictRecord> =
+        record.verdicts.iter().filter(|verdict| !is_deciding(record, verdict)).collect();
+    if others.is_empty() {
         return;
     }
-    page.heading(both!("Policies that took part", "関わったポリシー"));
+    page.heading(if others.len() < record.verdicts.len() {
+        both!("Other policies that took part", "関わったほかのポリシー")
+    } else {
+        both!("Policies that took part", "関わったポリシー")
+    });
     let is_given = |text: &str| {
         [&record.said.user, &record.said.model].into_iter().flatten().any(|said| said.contains(text))
     };
-    let rows = record.verdicts.iter().map(|verdict| {
+    let rows = others.into_iter().map(|verdict| {
         let mut text = describe_verdict(verdict);
         if !verdict.because.is_empty() {
             text = text + data(format!(": {}", verdict.because));

@@ -11,9 +11,9 @@ use tidegate_core::text::one_line::one_line;
 use tidegate_core::time::Millis;
 
 use super::Outcome;
-use super::journal::{show_records, summarize_record};
+use super::journal::show_records;
 use super::record_words::{headline, said_text};
-use crate::bilingual::{Bilingual, both};
+use crate::bilingual::both;
 use crate::local_time::LocalClock;
 use crate::print;
 use crate::print::page::Page;
@@ -72,9 +72,11 @@ pub(crate) fn run(args: &Args) -> Outcome {
         if args.json {
             return records.iter().all(print::json);
         }
+        // Read each time: `--follow` may run for days.
+        let clock = LocalClock::of_system(tidegate_state::clock::now());
         let mut page = Page::new();
         for record in records {
-            add_record(&mut page, record, args, &mut day.borrow_mut());
+            add_record(&mut page, record, args, &clock, &mut day.borrow_mut());
         }
         page.print()
     };
@@ -96,9 +98,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn add_record(page: &mut Page, record: &Record, args: &Args, shown_day: &mut String) {
-    // The clock is read for each record: `--follow` may run for days.
-    let clock = LocalClock::of_system(tidegate_state::clock::now());
+fn add_record(page: &mut Page, record: &Record, args: &Args, clock: &LocalClock, shown_day: &mut String) {
     let at = Millis::from_iso(&record.at);
     let day = at.map(|at| clock.day(at)).unwrap_or_default();
     if *shown_day != day {
@@ -124,9 +124,131 @@ fn add_record(page: &mut Page, record: &Record, args: &Args, shown_day: &mut Str
 }
 
 fn verbose_text(record: &Record) -> Text {
-    let line = data(summarize_record(record));
+    let what = match (&record.tool, &record.cause) {
+        (Some(detail), _) | (None, Some(detail)) => format!("{} ({})", record.event, one_line(detail)),
+        (None, None) => record.event.clone(),
+    };
+    let used =
+        record.meter.as_ref().and_then(|meter| meter.used_pct).map(|percent| format!("{}%", percent.round()));
+    let time = format!("{:.1} ms", record.cost.us as f64 / 1000.0);
+    let session = record.session.as_deref().map(one_line);
+    let details = [Some(one_line(&what)), Some(record.ruling.clone()), used, Some(time), session];
+    let details = data(details.into_iter().flatten().collect::<Vec<_>>().join(", ")).dim();
     match headline(record) {
-        Some(headline) => headline + Bilingual::data("\n") + line.dim(),
-        None => line.dim(),
+        Some(headline) => headline + data("\n") + details,
+        None => details,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::explain::explain_page;
+    use crate::print::looks::assert_looks;
+    use tidegate_core::host::person::Person;
+    use tidegate_core::pipeline::record::{
+        BoundaryRecord, Deeds, FailedCheck, HookCost, SaidTexts, VerdictRecord,
+    };
+
+    fn record(minute: u64, event: &str, ruling: &str) -> Record {
+        Record {
+            id: format!("19a8f2c1d3e-{minute}"),
+            at: Millis(1_794_963_600_000 + minute * 60_000).iso(),
+            event: event.into(),
+            host: "claude-code".into(),
+            session: Some("91b38a40-3ead-4aa8-8407-24d36ddad7be".into()),
+            project: Some("/home/someone/code/東京".into()),
+            person: Person::There,
+            ruling: ruling.into(),
+            cost: HookCost { bytes: 300, tokens: 75, turns: 1, us: 1900 },
+            ..Record::default()
+        }
+    }
+
+    fn verdict(policy: &str, call: &str, because: &str) -> VerdictRecord {
+        VerdictRecord {
+            policy: policy.into(),
+            call: call.into(),
+            because: because.into(),
+            ..VerdictRecord::default()
+        }
+    }
+
+    fn blocked() -> Record {
+        let model = "Run `npm test` on its own: src/ログイン.ts changed and no check has passed since. `npm test | tail -3` did not \
+                     count, because the pipe hides its exit status.";
+        let user = "Tidegate blocked \"done\": src/ログイン.ts changed and no check has passed since. Claude will run one; you don't \
+                    need to do anything. Skip: `tidegate off verify-stop --for 1h`";
+        let mut decides = verdict("verify-stop", "deny", "code was edited and not verified since");
+        decides.reason = Some(model.into());
+        decides.says.user = Some(user.into());
+        decides.asks.verified = true;
+        let mut shadow = verdict("task-gate", "deny", "the task has no evidence");
+        shadow.shadow = true;
+        shadow.reason = Some("Run a check before the task ends.".into());
+        Record {
+            verdicts: vec![decides, shadow, verdict("recording", "pass", "left for the worker")],
+            said: SaidTexts { model: Some(model.into()), user: Some(user.into()), dropped: 0 },
+            ..record(2, "Stop", "deny")
+        }
+    }
+
+    #[test]
+    fn a_day_is_told_in_plain_words() {
+        let passed = Deeds { verified: vec!["test".into()], ..Deeds::default() };
+        let hidden = Deeds { hidden: Some("npm test | tail -3".into()), ..Deeds::default() };
+        let boundary = BoundaryRecord { of: 12, kept: Some(11), ..BoundaryRecord::default() };
+        let failure =
+            FailedCheck { class: "payload".into(), step: "the payload is not JSON".into(), closed: true };
+        let mut told = record(1, "UserPromptSubmit", "pass");
+        told.said.user = Some("Tidegate: about 2 turns until Claude Code compacts (17k tokens left).".into());
+        told.verdicts =
+            vec![VerdictRecord { says: told.said.clone(), ..verdict("context-warning", "pass", "") }];
+        let records = [
+            Record { cause: Some("startup".into()), ..record(0, "SessionStart", "pass") },
+            told,
+            blocked(),
+            Record { did: hidden, ..record(3, "PostToolUse", "pass") },
+            Record { did: passed, ..record(4, "PostToolUse", "pass") },
+            record(5, "tidegate off skill-gate --for 1h --project /home/someone/code/東京", "command"),
+            Record { boundary: Some(boundary), ..record(6, "SessionStart", "pass") },
+            Record { failure: Some(failure), tool: Some("Edit".into()), ..record(7, "PreToolUse", "failed") },
+            Record { host: "codex".into(), ..record(8, "PreToolUse", "foreign") },
+            Record { tool: Some("\u{1b}[31mWrite\nLine".into()), ..record(9, "PreToolUse", "ask") },
+            record(10, "PostToolUse", "pass"),
+        ];
+        let args = Args {
+            follow: false,
+            verbose: false,
+            session: None,
+            all: false,
+            policy: None,
+            last: 20,
+            json: false,
+        };
+        let (mut page, mut day) = (Page::new(), String::new());
+        let clock = LocalClock::utc(Millis(1_794_963_600_000));
+        for record in records.iter().filter(|record| headline(record).is_some()) {
+            add_record(&mut page, record, &args, &clock, &mut day);
+        }
+        assert_looks("log", &page);
+        let verbose = Args { verbose: true, ..args };
+        let (mut page, mut day) = (Page::new(), String::new());
+        records[..3].iter().for_each(|record| add_record(&mut page, record, &verbose, &clock, &mut day));
+        assert_looks("log-verbose", &page);
+    }
+
+    #[test]
+    fn a_block_is_explained_without_saying_anything_twice() {
+        let clock = LocalClock::utc(Millis(1_794_963_600_000));
+        let page = explain_page(&blocked(), &clock);
+        assert_looks("explain", &page);
+        let wide = page.render(
+            tidegate_core::text::lang::Lang::En,
+            crate::print::terminal::Terminal { width: 120, has_colors: false },
+        );
+        for once in ["Claude will run one", "because the pipe hides"] {
+            assert_eq!(wide.matches(once).count(), 1, "{wide}");
+        }
     }
 }

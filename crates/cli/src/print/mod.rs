@@ -5,6 +5,8 @@
 //! passes: colours are added afterwards. Clap prints its help itself.
 
 mod fold;
+#[cfg(test)]
+pub(crate) mod looks;
 pub(crate) mod page;
 pub(crate) mod table;
 pub(crate) mod terminal;

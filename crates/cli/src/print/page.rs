@@ -68,6 +68,7 @@ impl Page {
     }
 
     /// A problem, and how to fix it.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for `doctor`, which still prints lines"))]
     pub(crate) fn problem(&mut self, problem: impl Into<Text>, fix: Option<Text>) {
         self.labelled(Text::from(both!("problem", "問題")).bad(), problem);
         if let Some(fix) = fix {

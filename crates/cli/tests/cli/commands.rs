@@ -39,19 +39,21 @@ fn redacted(sandbox: &Sandbox, text: &str) -> String {
         text = text.replace(at, "[time]");
     }
     for at in texts("at") {
-        text = text.replace(&at[11..19], "[clock]");
+        text =
+            text.replace(&at[11..19], "[clock]").replace(&format!("({} UTC)", &at[11..16]), "([minute] UTC)");
+        text = text.replace(&format!("{} [clock] UTC", &at[..10]), "[day] [clock] UTC");
     }
     text.lines().map(without_durations).collect::<Vec<_>>().join("\n")
 }
 
-/// Columns closed up, numbers before `µs` and `s old` taken out.
+/// Columns closed up, numbers before `µs`, `ms` and `s ago` taken out.
 fn without_durations(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
     let tidy = |(at, word): (usize, &&str)| -> String {
         let next = words.get(at + 1).copied().unwrap_or_default();
         let number = word.trim_start_matches('(').trim_end_matches("µs");
-        let duration = next.starts_with("µs") || next == "s" || word.ends_with("µs");
-        if duration && !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) {
+        let duration = matches!(next, "ms" | "s") || next.starts_with("µs") || word.ends_with("µs");
+        if duration && !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
             word.replace(number, "[n]")
         } else {
             (*word).to_owned()
@@ -99,7 +101,7 @@ fn meter_that_does_not_know() {
     for path in [at("missing"), at("empty"), at("project")] {
         let ran = sandbox.run(&["meter", "--transcript", &path]);
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(3), ""), "{ran:?}");
-        assert!(ran.stdout.starts_with("context  not known: "), "{ran:?}");
+        assert!(ran.stdout.starts_with("context  not known"), "{ran:?}");
         let ran = sandbox.run(&["meter", "--transcript", &path, "--json"]);
         let json: Value = serde_json::from_str(&ran.stdout).expect("JSON");
         assert_eq!(ran.code, Some(3));
@@ -157,7 +159,7 @@ fn wrong_arguments() {
     ] {
         let ran = sandbox.run(args);
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
-        assert!(ran.stderr.starts_with("error: ") && ran.stderr.contains("--help"), "{ran:?}");
+        assert!(ran.stderr.starts_with("error: ") && ran.stderr.contains("\nhint: "), "{ran:?}");
     }
     assert!(!sandbox.state().exists(), "nothing is made by a mistake");
 }
@@ -177,14 +179,14 @@ fn status_for_people_and_machines() {
     sandbox.hook(&["--event", "PreToolUse"], "{").closed("the payload is not JSON");
     let ran = sandbox.run(&["status"]);
     insta::assert_snapshot!(redacted(&sandbox, ran.ok()), @"
-    session 91b38a40-3ead-4aa8-8407-24d36ddad7be
     project [sandbox]/project
-    since [time]
-    context [############--------] 62% of 200k tokens used (124000)
-    43k left before the client compacts at 167000
-    from the transcript, [n] s old, may be one request behind
-    pressure `info` was said; `urgent` is said once when it is reached
-    hooks 3 runs, 1 interruption, 0 failed checks, about 73 tokens added to the context
+    session 91b38a40-3ead-4aa8-8407-24d36ddad7be, started just now ([minute] UTC)
+    context [############--------] 62% of 200k tokens used
+    43k tokens left before Claude Code compacts
+    read from the transcript, [n] s ago; may be one request behind
+    warnings the early one was given; a late one may follow
+    hooks 3 runs, 1 message, 0 failed checks, about 73 tokens added to the
+    context
     ");
     let json = sandbox.run(&["status", "--json"]).json();
     assert_eq!((&json["session"], &json["pressure_said"]), (&json!(SESSION), &json!("info")), "{json}");
@@ -238,29 +240,54 @@ fn journal_and_explain() {
     [clock] [id] failed [n]µs PreToolUse could not check: the payload is not JSON (line 1, column 1) (gate closed)
     "#);
     insta::assert_snapshot!(redacted(&sandbox, sandbox.run(&["explain", "last", "--session", SESSION]).ok()), @r#"
-    [id] UserPromptSubmit at [time]
+    context-warning told you and Claude
+    [day] [clock] UTC UserPromptSubmit [id]
+
+    Tidegate told you
+    Tidegate: 43k tokens left until Claude Code compacts. Claude was asked to
+    write down what matters; you don't need to do anything.
+
+    Tidegate told Claude
+    Write down decisions and the next step:
+    `tidegate progress add "what was done" --decision "if any" --next "the next step"`.
+    43k tokens are left before Claude Code compacts the conversation to a summary
+    (62% of 200k used).
+
+    Policies that took part
+    activity no objection: the prompt asks for nothing new
+    context-warning message only: a level was reached
+
+    Facts
     session 91b38a40-3ead-4aa8-8407-24d36ddad7be
     project [sandbox]/project
-    context [############--------] 62% of 200k tokens used (124000)
-    43k left before the client compacts at 167000
-    from the transcript, [n] s old, may be one request behind
-    ruling: pass
-    activity says pass: the prompt asks for nothing new ([n] µs)
-    context-warning says pass: a level was reached ([n] µs)
-    to the model: Write down decisions and the next step: `tidegate progress add "what was done" --decision "if any" --next "the next step"`. 43k tokens are left before Claude Code compacts the conversation to a summary (62% of 200k used).
-    to you: Tidegate: 43k tokens left until Claude Code compacts. Claude was asked to write down what matters; you don't need to do anything.
-    the model was told: Write down decisions and the next step: `tidegate progress add "what was done" --decision "if any" --next "the next step"`. 43k tokens are left before Claude Code compacts the conversation to a summary (62% of 200k used).
-    you were told: Tidegate: 43k tokens left until Claude Code compacts. Claude was asked to write down what matters; you don't need to do anything.
-    cost: 221 bytes (about 73 tokens), 0 extra turns, [n] µs
+    context [############--------] 62% of 200k tokens used
+    43k tokens left before Claude Code compacts
+    read from the transcript, [n] s ago; may be one request behind
+    cost about 73 tokens of context, 0 extra turns, [n] ms
     "#);
     insta::assert_snapshot!({
         let text = redacted(&sandbox, sandbox.run(&["explain"]).ok());
         text.split_once("\ncost ").expect("the last line is the cost").0.to_owned()
     }, @"
-    [id] PreToolUse at [time]
-    ruling: could not check (payload: the payload is not JSON (line 1, column 1)), so the gate stayed closed
-    the model was told: Tidegate could not check: the payload is not JSON (line 1, column 1). It blocked this call.
-    you were told: Tidegate blocked this call because it could not check it: the payload is not JSON (line 1, column 1). Details: `tidegate log`. Skip: `tidegate off skill-gate --for 1h`, or start Claude Code with TIDEGATE_OFF=skill-gate.
+    Tidegate could not check a tool call and blocked it: the payload is not JSON
+    (line 1, column 1)
+    [day] [clock] UTC PreToolUse [id]
+
+    Why
+    - this step failed: the payload is not JSON (line 1, column 1) (payload)
+    - a check that cannot be made blocks: `tidegate doctor` looks for the cause
+
+    Tidegate told you
+    Tidegate blocked this call because it could not check it: the payload is not
+    JSON (line 1, column 1). Details: `tidegate log`. Skip:
+    `tidegate off skill-gate --for 1h`, or start Claude Code with
+    TIDEGATE_OFF=skill-gate.
+
+    Tidegate told Claude
+    Tidegate could not check: the payload is not JSON (line 1, column 1). It
+    blocked this call.
+
+    Facts
     ");
 
     let lines = |args: &[&str]| sandbox.run(&[&["journal", "--json"], args].concat()).ok().lines().count();

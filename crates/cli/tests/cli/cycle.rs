@@ -746,8 +746,15 @@ fn status_shows_the_stage_and_what_waits() {
     let mut play = Play::new();
     let shown = |play: &Play| {
         let ran = play.sandbox.run(&["status", "--session", play.session]);
-        let line = ran.ok().lines().find_map(|line| line.strip_prefix("cycle "));
-        line.map(|line| line.trim_start().to_owned()).unwrap_or_default()
+        // Its value, without the folding.
+        let words = ran.words();
+        let (_, after) = words.split_once(" cycle ").unwrap_or_default();
+        after
+            .split(" hooks ")
+            .next()
+            .and_then(|value| value.split(" skills ").next())
+            .unwrap_or_default()
+            .to_owned()
     };
     assert_eq!(shown(&play), "");
     play.uses(10_000);
@@ -767,14 +774,13 @@ fn status_shows_the_stage_and_what_waits() {
     play.session = "s-1";
     let _ = play.event("SessionEnd", json!({ "reason": "other" }));
     play.session = "s-2";
-    let gone = "dev-cycle: stage sprint (1 of 4) in a session that is not there any more; `tidegate cycle resume` goes on with \
-                sprint";
+    let gone = "dev-cycle: stage sprint (1 of 4) in a session that has ended; `tidegate cycle resume` continues with sprint";
     assert_eq!(shown(&play), gone);
     assert_eq!(play.cycle(&["resume"]).code, Some(0));
     play.invokes("sprint");
     play.uses(67_001);
     let _ = play.stop();
-    let stopped = "dev-cycle: stopped after stage sprint (1 of 4) (context_budget); `tidegate cycle resume` goes on with audit";
+    let stopped = "dev-cycle: stopped after stage sprint (1 of 4) (context_budget); `tidegate cycle resume` continues with audit";
     assert_eq!(shown(&play), stopped);
     play.write("{");
     assert_eq!(shown(&play), "its file cannot be used: it is no JSON object");

@@ -24,6 +24,7 @@ mod install;
 mod killed;
 mod knowledge;
 mod locks;
+mod looks;
 mod mcp;
 mod memory;
 mod memory_hooks;

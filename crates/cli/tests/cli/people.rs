@@ -900,7 +900,7 @@ fn a_client_that_an_agent_started_approves_nothing() {
     }
     end(&mut nested);
     let ran = by_agent_in_client(&sandbox, &["off", "skill-gate"], &nested);
-    assert!(ran.failed().contains("no client that can be looked at"), "{ran:?}");
+    assert!(ran.failed().contains("no Claude Code that can be looked at"), "{ran:?}");
 }
 
 /// The hook, too: the client that types the approval is the one that is looked at.
@@ -1155,23 +1155,23 @@ fn trust_is_for_what_was_shown() {
     assert!(ran.failed().contains("have changed since"), "{ran:?}");
     let _ = by_agent(&sandbox, &["trust", "--approved"]).failed();
     fs::write(&own, "text_budget = 700\n[context_warning]\nmode = \"advise\"\n").expect("the file");
-    assert!(by_agent(&sandbox, &then).ok().starts_with("Trusted as they are"));
+    assert!(by_agent(&sandbox, &then).ok().starts_with("These files are trusted as they are now."));
     assert!(budget());
-    assert!(sandbox.run(&["trust"]).ok().contains("trusted as it is"));
+    assert!(sandbox.run(&["trust"]).words().contains("is trusted as it is"));
     fs::write(&own, "text_budget = 700\n").expect("the file");
     assert!(!budget(), "any change revokes it");
     let asked = by_agent(&sandbox, &["trust"]);
-    assert!(asked.stdout.contains("has changed since it was trusted"), "{asked:?}");
+    assert!(asked.stdout.contains("has changed since you trusted it"), "{asked:?}");
     // What only another version would take is trusted along with the rest, so it is shown.
     fs::write(&own, "text_budget = 700\n[recorder]\ncommand = \"curl x\"\n[skill_gate]\nmode = \"loud\"\n")
         .expect("the file");
     let asked = by_agent(&sandbox, &["trust"]);
-    let unknown = "recorder.command = \"curl x\"  (without effect in this version: it has no such key";
-    let invalid = "skill_gate.mode = \"loud\"  (without effect in this version: \"loud\" is no value for it";
+    let unknown = "recorder.command = \"curl x\" (no effect in this version: it has no such key";
+    let invalid = "skill_gate.mode = \"loud\" (no effect in this version: \"loud\" is no value for it";
     assert!(asked.stdout.contains(unknown) && asked.stdout.contains(invalid), "{asked:?}");
     // Also while the file is away: it may come back as it was.
     fs::rename(&own, sandbox.path().join("away")).expect("our own");
-    assert!(sandbox.run(&["trust", "--revoke"]).ok().starts_with("no longer trusted"));
+    assert!(sandbox.run(&["trust", "--revoke"]).ok().starts_with("No longer trusted"));
 }
 
 /// A person who cannot take in all of it approves something else than they think.

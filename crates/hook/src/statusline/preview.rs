@@ -1,5 +1,7 @@
 //! `--preview`: every part with samples, and how to choose among them.
 
+use std::fmt::Write as _;
+
 use tidegate_core::feature::config::status_line::StatusPart;
 use tidegate_core::feature::pressure::marks::PressureLevel;
 use tidegate_core::feature::{approval, cycle, knowledge, verification, workflow};
@@ -18,9 +20,9 @@ pub(super) fn text(lang: Lang, canvas: Canvas) -> String {
         Canvas { columns: canvas.columns.map(|columns| columns.saturating_sub(INDENT.len())), ..canvas };
     let mut text = String::new();
     for part in StatusPart::ALL {
-        text += &format!("{}: {}\n", part.name(), describe(lang, part));
+        let _ = writeln!(text, "{}: {}", part.name(), describe(lang, part));
         for pieces in samples(lang, part) {
-            text += &format!("{INDENT}{}\n", draw(&pieces, canvas));
+            let _ = writeln!(text, "{INDENT}{}", draw(&pieces, canvas));
         }
     }
     let (problems, choose) = match lang {
@@ -29,14 +31,14 @@ pub(super) fn text(lang: Lang, canvas: Canvas) -> String {
         }
         Lang::Ja => ("常に先頭に表示:", "表示する項目と順序は ~/.config/tidegate/config.toml で選べます:"),
     };
-    text += &format!("{problems}\n");
+    let _ = writeln!(text, "{problems}");
     for sign in
         [pipeline::words::hooks_silent(lang).to_owned(), pipeline::words::config_sign(lang, "config.toml:3")]
     {
-        text += &format!("{INDENT}{}\n", draw(&[Piece::new(sign, Style::Alarm)], canvas));
+        let _ = writeln!(text, "{INDENT}{}", draw(&[Piece::new(sign, Style::Alarm)], canvas));
     }
     let names: Vec<String> = StatusPart::ALL.iter().map(|part| format!("\"{}\"", part.name())).collect();
-    text += &format!("\n{choose}\n{INDENT}[statusline]\n{INDENT}show = [{}]\n", names.join(", "));
+    let _ = writeln!(text, "\n{choose}\n{INDENT}[statusline]\n{INDENT}show = [{}]", names.join(", "));
     text
 }
 

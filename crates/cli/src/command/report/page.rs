@@ -259,3 +259,62 @@ fn format_time(ms: u64) -> String {
         seconds => format!("{} h", seconds / 3600),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::print::looks::assert_looks;
+    use tidegate_core::time::Millis;
+
+    fn tally(policy: &str, spoke: SpokenCounts, satisfied: usize, ignored: usize) -> Tally {
+        Tally {
+            policy: policy.into(),
+            spoke,
+            satisfied,
+            ignored,
+            forced_turns: 1,
+            tokens: 40,
+            ..Tally::default()
+        }
+    }
+
+    fn report(policies: Vec<Tally>) -> FrictionReport {
+        FrictionReport {
+            project: Some("/home/someone/code/東京".into()),
+            session: None,
+            since: "2026-10-20".into(),
+            hook_runs: 120,
+            sessions: 3,
+            policies,
+            stepped_down: Vec::new(),
+            boundaries: Vec::new(),
+            failures: Failures::default(),
+            backend: Backend::default(),
+            latency_us: Some(Latency { median: 1900, p95: 4200, p99: 9000, longest: 12_345 }),
+            unreadable_lines: 0,
+            unreadable_files: 0,
+        }
+    }
+
+    #[test]
+    fn a_month_of_work_fits_a_screen() {
+        let blocked = SpokenCounts { blocked: 5, told: 1, ..SpokenCounts::default() };
+        let denied = SpokenCounts { denied: 2, ..SpokenCounts::default() };
+        let told = SpokenCounts { advised: 3, told: 3, ..SpokenCounts::default() };
+        let mut heard = tally("verify-stop", blocked, 4, 1);
+        heard.median_turns = Some(0);
+        heard.median_ms = Some(95_000);
+        let mut informs = tally("context-warning", told, 0, 0);
+        informs.unasked = 6;
+        let mut report = report(vec![heard, tally("skill-gate", denied, 0, 9), informs]);
+        report.stepped_down = vec!["task-gate".into()];
+        report.failures = Failures { all: 2, closed: 1, by_class: [("payload".to_owned(), 2)].into() };
+        report.unreadable_lines = 1;
+        assert_looks("report", &report_page(&report, 30, &LocalClock::utc(Millis(1_794_963_600_000))));
+    }
+
+    #[test]
+    fn nothing_happened() {
+        assert_looks("report-empty", &report_page(&report(Vec::new()), 1, &LocalClock::utc(Millis(0))));
+    }
+}

@@ -364,7 +364,10 @@ impl Unverified {
         } else {
             (format!(" and {more} more"), format!("ほか{more}件"))
         };
-        let (en, ja) = (self.settled_by.join(", "), self.settled_by.join("、"));
+        let en = self.settled_by.join(", ");
+        let ja: Vec<String> =
+            self.settled_by.iter().map(|way| way.replace("the skill ", "スキル ")).collect();
+        let ja = ja.join("、");
         [
             both!(
                 "changed, and no check has passed since: {files}{more_en}",

@@ -163,16 +163,20 @@ fn describe_warnings(said: PressureLevel) -> Bilingual {
 }
 
 fn describe_compaction(status: &Status, clock: &LocalClock) -> Option<Text> {
-    let at = Millis::from_iso(status.last_boundary.as_deref()?)?;
-    let (time, Bilingual { en, ja }) = (clock.minute_with_zone(at), clock.ago(at));
-    let mut text = Text::from(both!("{en} ({time})", "{ja}（{time}）"));
-    if let Some(Survived { kept, of, lost, .. }) = &status.survival {
+    let at = status.last_boundary.as_deref().and_then(Millis::from_iso).map(|at| {
+        let (time, Bilingual { en, ja }) = (clock.minute_with_zone(at), clock.ago(at));
+        both!("{en} ({time})", "{ja}（{time}）")
+    });
+    let kept = status.survival.as_ref().map(|Survived { kept, of, .. }| {
         let facts = count_en(*of, "fact");
-        text =
-            text + both!("; the summary kept {kept} of {facts}", "、要約に残った事実は{of}件中{kept}件です");
-        for fact in lost {
-            text = text + both!("\nnot in it: ", "\n残らなかったもの: ") + prose(fact);
-        }
+        both!("the summary kept {kept} of {facts}", "要約に残った事実は{of}件中{kept}件です")
+    });
+    if at.is_none() && kept.is_none() {
+        return None;
+    }
+    let mut text = Text::from(Bilingual::list(at.into_iter().chain(kept)));
+    for fact in status.survival.iter().flat_map(|survived| &survived.lost) {
+        text = text + both!("\nnot in it: ", "\n残らなかったもの: ") + prose(fact);
     }
     Some(text)
 }
@@ -187,4 +191,72 @@ fn describe_hooks(status: &Status) -> Bilingual {
         "{runs}, {spoke}, {failed}, about {tokens} added to the context",
         "実行{events}回、メッセージ{interruptions}件、失敗した確認{failures}件、コンテキストに加えた量は約{tokens_added}トークン"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Cycle, Unverified};
+    use super::*;
+    use crate::print::looks::assert_looks;
+    use tidegate_core::feature::verification::checks::Kinds;
+    use tidegate_core::pipeline::record::MeterRecord;
+
+    #[test]
+    fn a_busy_session_fits_a_screen() {
+        let now = Millis(1_794_963_600_000);
+        let status = Status {
+            session: "91b38a40-3ead-4aa8-8407-24d36ddad7be".into(),
+            project: Some("/home/someone/code/東京".into()),
+            began: Some(now.before(3 * 3_600_000).iso()),
+            meter: MeterRecord {
+                used: Some(150_000),
+                window: Some(200_000),
+                compact_at: Some(167_000),
+                used_pct: Some(75.0),
+                left: Some(17_000),
+                level: Some(75),
+                turns_left: Some(2),
+                turns_range: Some((1, 3)),
+                source: Some("transcript".into()),
+                freshness: "current".into(),
+                age_s: Some(4),
+                ..MeterRecord::default()
+            },
+            pressure_said: "info",
+            last_boundary: Some(now.before(5_400_000).iso()),
+            survival: Some(Survived {
+                trigger: "auto".into(),
+                kept: 11,
+                of: 12,
+                lost: vec!["signed **cookie**, valid for 30 days".into()],
+            }),
+            unpromoted: 3,
+            phase: None,
+            cycle: Some(Cycle::Damaged { damage: "it is not JSON".into() }),
+            workflow: None,
+            unverified: Some(Unverified {
+                files: vec!["src/login.ts".into(), "src/ログイン.ts".into()],
+                count: 3,
+                since: now.iso(),
+                checked: Kinds::default(),
+                held: 1,
+                settled_by: vec!["`npm test`".into(), "the skill verification-before-completion".into()],
+            }),
+            skills: vec!["team-rules".into()],
+            events: 120,
+            interruptions: 1,
+            failures: 0,
+            unguarded: false,
+            not_by_client: 0,
+            tokens_added: 840,
+            config_problems: Vec::new(),
+            waiting_for_trust: vec!["text_budget".into()],
+            waiting_for_approval: Vec::new(),
+            switched_off: vec!["skill-gate".into()],
+            stepped_down: Vec::new(),
+            unchecked_hosts: Vec::new(),
+            unreadable_lines: 1,
+        };
+        assert_looks("status", &status_page(&status, PressureLevel::Info, &LocalClock::utc(now)));
+    }
 }
