@@ -15,6 +15,7 @@ mod pictures;
 mod postgres;
 mod recovery;
 mod scratch;
+mod selection;
 mod supply;
 mod test;
 
@@ -26,7 +27,8 @@ use xtask::{print, tools, workspace};
 const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
-  test                       everything that CI checks; installs what the tests need
+  test [--all]               everything that CI checks; installs what the tests need. After a change in some rooms
+                             (crates/e2e/scenarios.txt) it leaves what these hardly affect to CI, unless --all
   e2e [--client V] [FILTER]  the scenarios on the real client (V: a version, or latest) and on other hosts
   deps [--write]             what the hook depends on, against crates/hook/dependencies.txt
   layers                     modules of the core use only those above them in lib.rs
@@ -65,7 +67,8 @@ fn dispatch(arguments: &[String]) -> Done {
         return Ok(());
     }
     match words.as_slice() {
-        ["test"] => test::run(),
+        ["test"] => test::run(false),
+        ["test", "--all"] => test::run(true),
         ["e2e", rest @ ..] => e2e::run(rest),
         ["deps"] => deps::check(),
         ["deps", "--write"] => deps::write(),

@@ -118,7 +118,7 @@ fn a_repository_does_not_bring_its_own_copy() {
     let write = addressed(fixtures::hook("PreToolUse.Write"), "s", "none".as_ref(), &sandbox.project());
     let mut unreadable = write.clone();
     unreadable["tool_name"] = json!(7);
-    let answer = sandbox.hook_once(&["--event", "PreToolUse"], unreadable.to_string());
+    let answer = sandbox.hook(&["--event", "PreToolUse"], unreadable.to_string());
     assert_eq!(answer.exit, 2, "the gate is not off: {answer:?}");
     let shown = sandbox.run(&["config", "show"]);
     assert!(!shown.stdout.contains("mode = \"off\" "), "{shown:?}");
@@ -136,7 +136,7 @@ fn a_config_that_is_no_file() {
     make_fifo(&path);
     // Nobody writes to it, and nobody waits for that.
     let write = fixtures::hook("PreToolUse.Write").to_string();
-    sandbox.hook_once(&["--event", "PreToolUse"], write).silent();
+    sandbox.hook(&["--event", "PreToolUse"], write).silent();
     assert!(sandbox.one_record()["config"][0].as_str().is_some_and(|problem| problem.contains("not a file")));
 }
 

@@ -669,7 +669,7 @@ fn stops_at_once_begin_one_stage() {
         std::thread::scope(|scope| {
             for _ in 0..6 {
                 scope.spawn(|| {
-                    let _ = play.sandbox.hook_once(&["--event", "Stop"], &text);
+                    let _ = play.sandbox.hook(&["--event", "Stop"], &text);
                 });
             }
         });

@@ -879,8 +879,13 @@ fn while_a_session_runs_a_command_without_a_terminal_may_be_an_agents() {
     let ran = at_terminal(&sandbox, &["uninstall"], "");
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(!settings.exists());
+    // A person's own settings are everybody's on the machine, wherever an agent works.
+    assert_eq!(sandbox.run(&["init", "--user"]).code, Some(0));
+    let ran = sandbox.run(&["uninstall", "--user"]);
+    assert!(ran.failed().contains("needs a person's yes"), "{ran:?}");
     end(&mut agent);
     // Nothing runs there: a script may do it.
+    assert_eq!(sandbox.run(&["uninstall", "--user"]).code, Some(0));
     assert_eq!(sandbox.run(&["init"]).code, Some(0));
     assert_eq!(sandbox.run(&["uninstall"]).code, Some(0));
 }

@@ -294,9 +294,14 @@ fn without_line(text: String, around: &EntryContext<'_>) -> Result<String, Fault
 }
 
 #[cfg(test)]
+#[path = "../../../tests/cli/install/shapes.rs"]
+mod shapes;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::json_text::tests::odd_json;
+    use shapes::{needs_record, shapes};
 
     const PROGRAM: &str = "/opt/it's here/tidegate";
     const ALL: Entries<'_> = Entries { hooks: Some(Caller::Program(PROGRAM)), status_line: true };
@@ -337,6 +342,35 @@ mod tests {
         for theirs in files {
             let with = installed(Some(theirs));
             assert_eq!(out(&with).as_deref(), Some(theirs), "{with}");
+        }
+    }
+
+    #[test]
+    fn every_shape_comes_back_to_the_byte() {
+        const ADDED: &str = "{\"foreign\": {\"x\": [1]}, ";
+        let shared = Entries { hooks: Some(Caller::Shared), status_line: false };
+        let own = Entries { hooks: None, status_line: true };
+        for ((name, text), entries) in
+            shapes().iter().flat_map(|shape| [(shape, &ALL), (shape, &shared), (shape, &own)])
+        {
+            let with = add_entries(Some(text), entries, &around(None)).unwrap();
+            assert_eq!(add_entries(Some(&with), entries, &around(Some(text))).unwrap(), with, "{name}");
+            let is_nothing = text.trim().is_empty();
+            let left = remove_entries(&with, &around(Some(text))).unwrap();
+            assert_eq!(left.as_deref(), (!is_nothing).then_some(text.as_str()), "{name}: {with}");
+            // What somebody added in between stays.
+            let added = with.replacen('{', ADDED, 1);
+            assert_eq!(add_entries(Some(&added), entries, &around(Some(text))).unwrap(), added, "{name}");
+            let left = remove_entries(&added, &around(Some(text))).unwrap().unwrap();
+            if text.trim_matches(['{', '}', '\n']).is_empty() {
+                let left: Value = serde_json::from_str(&left).unwrap();
+                assert_eq!(left, json!({ "foreign": { "x": [1] } }), "{name}");
+            } else {
+                assert_eq!(left, text.replacen('{', ADDED, 1), "{name}");
+            }
+            if !needs_record(name) {
+                assert_eq!(out(&with).as_ref(), Some(text), "{name}: {with}");
+            }
         }
     }
 

@@ -5,6 +5,7 @@ mod link;
 mod refusals;
 mod settings;
 mod said;
+mod shapes;
 
 use std::collections::BTreeMap;
 use std::fs;
