@@ -11,6 +11,7 @@ mod layers;
 mod notices;
 mod package;
 mod passed;
+mod pictures;
 mod postgres;
 mod recovery;
 mod scratch;
@@ -36,6 +37,7 @@ Usage: cargo xtask COMMAND
   supply                     licences, sources and advisories of all locked packages, against deny.toml
   notices [--write]          licences of what the program contains: THIRD-PARTY-NOTICES.md
   docs [--write]             generated files: docs/, the plugin's hooks
+  pictures [--write]         docs/pictures: the terminal after some commands, drawn from what they print
   budget [--write]           instructions per hook run, against crates/hook/instructions.txt
   hook-path --write          the functions that hooks run, for the linker: crates/cli/hook-path.txt
   train-phase [--write]      the phase classifier's parameters, trained from corpus/phase
@@ -79,6 +81,8 @@ fn dispatch(arguments: &[String]) -> Done {
         ["notices", "--write"] => notices::write(),
         ["docs"] => docs::check(),
         ["docs", "--write"] => docs::write(),
+        ["pictures"] => pictures::check(),
+        ["pictures", "--write"] => pictures::write(),
         ["budget" | "hook-path" | "train-phase" | "eval-phase" | "bench", ..] => measure(&words),
         ["recovery"] => recovery::run(),
         _ => Err(failure::no_such_command(&words)),

@@ -37,6 +37,10 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "Play a scripted session through the real hooks, in a throw-away project",
         "使い捨てのプロジェクトで、台本のセッションを本物のフックに通して見せます",
     ),
+    ("only the compaction", "圧縮の場面だけ"),
+    ("every hook call, with the reason of each policy", "すべてのフック呼び出しと、各ポリシーの理由"),
+    ("Show only this scene", "この場面だけを見せます"),
+    ("Show every hook call with its reasons", "すべてのフック呼び出しを理由とともに見せます"),
     ("Needs no Claude Code and installs nothing.", "Claude Codeは不要で、何もインストールしません。"),
     // init and uninstall
     (
@@ -564,6 +568,11 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "Show every part of the line with samples, and how to choose among them",
         "表示できる部分をすべて見本つきで示し、選び方を説明します",
     ),
+    (
+        "Show every part of the line with samples, and how to choose among them",
+        "表示できる部分の見本と、選び方を表示します",
+    ),
+    ("every part with samples", "すべての部分の見本"),
     (
         "Run this status line first, and add ours after it",
         "このステータスラインを先に実行し、そのあとにTidegateのものを加えます",

@@ -12,6 +12,7 @@ mod concurrency;
 mod compaction;
 mod config;
 mod cycle;
+mod demo;
 mod doctor;
 mod documented;
 mod foreign;

@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use serde_json::json;
 
 use super::shapes::{needs_record, shapes};
-use super::{SCOPES, Scope, handlers, init, json, tree, went_well};
+use super::{SCOPES, Scope, handlers, init, json, tree};
 use crate::sandbox::{Running, Sandbox, in_parallel};
 
 /// Each shape in one scope, in another one for another `turn`: a text is edited in the same way everywhere, which the unit
