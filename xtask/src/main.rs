@@ -11,9 +11,11 @@ mod layers;
 mod notices;
 mod package;
 mod passed;
+mod pictures;
 mod postgres;
 mod recovery;
 mod scratch;
+mod selection;
 mod supply;
 mod test;
 mod words;
@@ -26,7 +28,8 @@ use xtask::{print, tools, workspace};
 const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
-  test                       everything that CI checks; installs what the tests need
+  test [--all]               everything that CI checks; installs what the tests need. After a change in some rooms
+                             (crates/e2e/scenarios.txt) it leaves what these hardly affect to CI, unless --all
   e2e [--client V] [FILTER]  the scenarios on the real client (V: a version, or latest) and on other hosts
   deps [--write]             what the hook depends on, against crates/hook/dependencies.txt
   layers                     modules of the core use only those above them in lib.rs
@@ -34,6 +37,7 @@ Usage: cargo xtask COMMAND
   supply                     licences, sources and advisories of all locked packages, against deny.toml
   notices [--write]          licences of what the program contains: THIRD-PARTY-NOTICES.md
   docs [--write]             generated files: docs/, the plugin's hooks
+  pictures [--write]         docs/pictures: the terminal after some commands, drawn from what they print
   budget [--write]           instructions per hook run, against crates/hook/instructions.txt
   hook-path --write          the functions that hooks run, for the linker: crates/cli/hook-path.txt
   train-phase [--write]      the phase classifier's parameters, trained from corpus/phase
@@ -65,7 +69,8 @@ fn dispatch(arguments: &[String]) -> Done {
         return Ok(());
     }
     match words.as_slice() {
-        ["test"] => test::run(),
+        ["test"] => test::run(false),
+        ["test", "--all"] => test::run(true),
         ["e2e", rest @ ..] => e2e::run(rest),
         ["deps"] => deps::check(),
         ["deps", "--write"] => deps::write(),
@@ -76,6 +81,8 @@ fn dispatch(arguments: &[String]) -> Done {
         ["notices", "--write"] => notices::write(),
         ["docs"] => docs::check(),
         ["docs", "--write"] => docs::write(),
+        ["pictures"] => pictures::check(),
+        ["pictures", "--write"] => pictures::write(),
         ["budget" | "hook-path" | "train-phase" | "eval-phase" | "bench", ..] => measure(&words),
         ["recovery"] => recovery::run(),
         _ => Err(failure::no_such_command(&words)),

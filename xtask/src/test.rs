@@ -1,5 +1,9 @@
-//! `cargo xtask test`: everything that CI checks, quick failures first; steps that only compute run next to
+//! `cargo xtask test [--all]`: everything that CI checks, quick failures first; steps that only compute run next to
 //! those that wait.
+//!
+//! After a change in rooms only, what takes longest and is hardly affected is left to CI, until it is asked for with
+//! `--all` or something else changes: the other scenarios, the binary as shipped and its budgets. Nothing of that is
+//! remembered as passed, so that changes add up.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,18 +13,33 @@ use crate::built::Built;
 use crate::client;
 use crate::passed::PassedStep;
 use crate::scratch::Scratch;
+use crate::selection::{Affected, ScenarioTable};
 use crate::{deps, docs, e2e, hosts, layers, notices, postgres, supply, tools};
 use xtask::failure::{Done, Failure};
 use xtask::print;
 use xtask::workspace::{self, cargo, step};
 
-pub(crate) fn run() -> Done {
+/// The binary as shipped is built for them.
+const BUDGETS: &str = "instruction budgets";
+
+const SCENARIOS: &str = "end-to-end scenarios";
+
+pub(crate) fn run(all: bool) -> Done {
     let start = std::time::Instant::now();
-    let mut left_out = Vec::new();
+    let (mut left_out, mut left_for_ci) = (Vec::new(), Vec::new());
+    let changes = Changes { table: ScenarioTable::read()?, all };
     step("format", || workspace::run(&mut cargo(&["fmt", "--all", "--check"])))?;
-    // Takes minutes of linking on one core.
-    let ship = ["build", "--profile", "dist", "--package", "tidegate", "--bin", "tidegate", "--locked"];
-    let shipped = BackgroundStep::start("binary as shipped", &cargo(&ship));
+    let mut shipped = None;
+    match changes.since_pass(&PassedStep::of(BUDGETS, &[])?) {
+        Affected::Everything => {
+            // Takes minutes of linking on one core.
+            let ship =
+                ["build", "--profile", "dist", "--package", "tidegate", "--bin", "tidegate", "--locked"];
+            shipped = Some(BackgroundStep::start("binary as shipped", &cargo(&ship)));
+        }
+        Affected::Part { rooms, .. } if rooms.is_empty() => print_unchanged(BUDGETS),
+        Affected::Part { .. } => left_for_ci.push(format!("the binary as shipped and its {BUDGETS}")),
+    }
     step("layers of the core", layers::check)?;
     step("dependencies of the hook", deps::check)?;
     step("third-party notices", notices::check)?;
@@ -47,15 +66,20 @@ pub(crate) fn run() -> Done {
         ("parameters of the phase classifier", "train-phase"),
         ("accuracy of the phase classifier", "eval-phase"),
     ] {
-        if let Some(passed) = unless_passed(name, &[measuring])? {
+        let passed = PassedStep::of(name, &[measuring])?;
+        if passed.is_current() || !changes.since_pass(&passed).reaches("feature/activity") {
+            print_unchanged(name);
+        } else {
             beside.push(BackgroundStep::start(name, &measure(task)).remembered(passed));
         }
     }
-    beside.push(shipped);
+    let is_shipped = shipped.is_some();
+    beside.extend(shipped);
     step("generated references", || docs::check_with(program))?;
     for test in tests {
         step(&format!("tests of {}", test.name), || {
             let mut command = scratch.with_folder(test.command());
+            command.arg(workspace::many_test_threads());
             if no_server.is_some() {
                 command.env(postgres::WITHOUT, "1");
             }
@@ -64,21 +88,30 @@ pub(crate) fn run() -> Done {
     }
     if let Some(why) = scenarios_unavailable(&missing) {
         left_out.push(format!("end-to-end scenarios: {why}"));
-    } else if let Some(passed) = unless_passed("end-to-end scenarios", &[program, &scenarios.executable])? {
-        step("end-to-end scenarios", || {
-            e2e::run_built(program, || scratch.with_folder(scenarios.command()))
-        })?;
-        passed.remember()?;
+    } else {
+        let run = |filters: &[&str]| {
+            let scenarios = scratch.with_folder(scenarios.command());
+            step(SCENARIOS, || e2e::run_built(program, scenarios, filters))
+        };
+        left_for_ci.extend(run_scenarios(&changes, &[program, &scenarios.executable], run)?);
     }
     for step in beside {
         step.end()?;
     }
     // Last and alone: on a busy machine a hook runs out of time and does less.
     if let Some(missing) = without("valgrind") {
-        left_out.push(format!("instruction budgets: no {missing}"));
-    } else if let Some(passed) = unless_passed("instruction budgets", &[measuring, &shipped_binary()?])? {
-        step("instruction budgets", || workspace::run(&mut measure("budget")))?;
-        passed.remember()?;
+        left_out.push(format!("{BUDGETS}: no {missing}"));
+    } else if is_shipped {
+        let passed = PassedStep::of(BUDGETS, &[measuring, &shipped_binary()?])?;
+        if passed.is_current() {
+            print_unchanged(BUDGETS);
+        } else {
+            step(BUDGETS, || workspace::run(&mut measure("budget")))?;
+            passed.remember()?;
+        }
+    }
+    if !left_for_ci.is_empty() {
+        print::line(&format!("left for CI or `cargo xtask test --all`: {}", left_for_ci.join("; ")));
     }
     for what in &left_out {
         print::line(&format!("LEFT OUT: {what}"));
@@ -91,7 +124,7 @@ pub(crate) fn run() -> Done {
     if let Some(why) = &no_advisories {
         print::line(&format!("LEFT OUT: advisories of packages: {why}"));
     }
-    let all = if left_out.is_empty() && no_advisories.is_none() {
+    let all = if left_out.is_empty() && left_for_ci.is_empty() && no_advisories.is_none() {
         "All checks passed"
     } else {
         "The other checks passed"
@@ -100,14 +133,54 @@ pub(crate) fn run() -> Done {
     Ok(())
 }
 
-/// `None` if the step already passed with the same programs and files.
-fn unless_passed(name: &str, programs: &[&Path]) -> Done<Option<PassedStep>> {
-    let passed = PassedStep::of(name, programs)?;
+/// What changed since a step passed, and whether that may be used to leave something out.
+struct Changes {
+    table: ScenarioTable,
+    all: bool,
+}
+
+impl Changes {
+    fn since_pass(&self, step: &PassedStep) -> Affected {
+        let changed = step.changed_files().filter(|_| !self.all);
+        changed.map_or(Affected::Everything, |changed| self.table.affected_by(&changed))
+    }
+}
+
+/// Returns which ones were left out.
+fn run_scenarios(
+    changes: &Changes,
+    programs: &[&Path],
+    run: impl Fn(&[&str]) -> Done,
+) -> Done<Option<String>> {
+    let passed = PassedStep::of(SCENARIOS, programs)?;
     if passed.is_current() {
-        print::line(&format!("==> {name}: unchanged since the last pass, not run again"));
+        print_unchanged(SCENARIOS);
         return Ok(None);
     }
-    Ok(Some(passed))
+    let Affected::Part { rooms, scenarios } = changes.since_pass(&passed) else {
+        run(&[])?;
+        passed.remember()?;
+        return Ok(None);
+    };
+    let names = scenarios.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+    let part = PassedStep::of(&format!("{SCENARIOS} of rooms"), programs)?.and("which", &names);
+    if scenarios.is_empty() || part.is_current() {
+        print_unchanged(SCENARIOS);
+    } else {
+        let filters: Vec<String> = scenarios.iter().map(|module| format!("scenario::{module}::")).collect();
+        run(&filters.iter().map(String::as_str).collect::<Vec<_>>())?;
+        part.remember()?;
+    }
+    if rooms.is_empty() {
+        // The program is the same, and so are the other scenarios.
+        passed.remember()?;
+        return Ok(None);
+    }
+    Ok(Some(format!("all scenarios but {names}")))
+}
+
+fn print_unchanged(step: &str) {
+    print::line(&format!("==> {step}: unchanged since the last pass, not run again"));
 }
 
 fn shipped_binary() -> Done<PathBuf> {

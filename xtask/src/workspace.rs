@@ -1,7 +1,6 @@
 //! The workspace and its cargo.
 
 use std::fmt::Write as _;
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Instant;
@@ -31,6 +30,12 @@ pub fn cargo(arguments: &[&str]) -> Command {
     cargo
 }
 
+/// Twice as many as cores, for tests that wait for other processes half of the time.
+pub fn many_test_threads() -> String {
+    let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+    format!("--test-threads={}", cores * 2)
+}
+
 /// Cargo's output directory.
 pub fn target_folder() -> Done<PathBuf> {
     let metadata = read_output(&mut cargo(&["metadata", "--no-deps", "--format-version", "1", "--locked"]))?;
@@ -45,24 +50,6 @@ pub fn run(command: &mut Command) -> Done {
         return Ok(());
     }
     Err(Failure::new(format!("`{}` ended with {status}", command_line(command))))
-}
-
-pub fn run_and_read(command: &mut Command, printed: &mut String) -> Done {
-    let name = command_line(command);
-    let mut child = command.stdout(Stdio::piped()).spawn().while_(&name)?;
-    let stdout = child.stdout.take().expect("it is piped");
-    for line in BufReader::new(stdout).split(b'\n') {
-        let line = line.while_(&name)?;
-        let line = String::from_utf8_lossy(&line);
-        print::line(&line);
-        printed.push_str(&line);
-        printed.push('\n');
-    }
-    let status = child.wait().while_(&name)?;
-    if status.success() {
-        return Ok(());
-    }
-    Err(Failure::new(format!("`{name}` ended with {status}")))
 }
 
 /// Returns stdout; stderr goes to the screen.

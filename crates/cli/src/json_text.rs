@@ -316,8 +316,9 @@ impl Parser<'_> {
     /// Skips white space and comments.
     fn blank(&mut self) -> Result<(), Wrong> {
         loop {
-            let rest = &self.text[self.at..];
-            self.at += rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n']).len();
+            while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
+                self.at += 1;
+            }
             let (at, rest) = (self.at, &self.text[self.at..]);
             if rest.starts_with("//") {
                 self.at += rest.find('\n').unwrap_or(rest.len());

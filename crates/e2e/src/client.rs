@@ -21,7 +21,7 @@ pub const SONNET_4_6: &str = "claude-sonnet-4-6";
 pub const SONNET_4_5: &str = "claude-sonnet-4-5";
 
 /// A healthy run needs a few seconds.
-const LIMIT: Duration = Duration::from_secs(90);
+const LIMIT: Duration = Duration::from_mins(5);
 
 /// The only place of this version is the file next to the manifest.
 pub fn version() -> &'static str {
@@ -217,7 +217,7 @@ impl ClientSession {
 
     /// With a time limit: a process that the client left behind can hold the pipe open.
     fn stderr(&self) -> String {
-        self.complaints.recv_timeout(Duration::from_secs(2)).unwrap_or_default()
+        self.complaints.recv_timeout(Duration::from_secs(10)).unwrap_or_default()
     }
 
     fn diagnosis(&mut self) -> String {

@@ -126,6 +126,9 @@ impl Home {
             // inside one.
             ("TEST_TIDEGATE_HOME", at("home")),
             ("TEST_TIDEGATE_TOP", std::process::id().to_string()),
+            // On a busy machine neither a hook nor the client is late.
+            ("TEST_TIDEGATE_PATIENCE", "100".to_owned()),
+            ("TEST_TIDEGATE_CLIENT_PATIENCE", "100".to_owned()),
             ("LANG", "C.UTF-8".to_owned()),
             ("TZ", "UTC".to_owned()),
             ("SHELL", "/bin/sh".to_owned()),

@@ -22,7 +22,7 @@ mod http;
 const COMPACTION_MARK: &str = "CRITICAL: Respond with TEXT ONLY";
 
 /// The client writes its transcript in batches of about 100 ms.
-const WRITE_LAG: Duration = Duration::from_secs(2);
+const WRITE_LAG: Duration = Duration::from_secs(10);
 
 /// The client puts these around instructions of a person or a hook in that request.
 const INSTRUCTIONS: (&str, &str) = ("\n\nAdditional Instructions:\n", "\n\nREMINDER: ");
@@ -482,7 +482,7 @@ impl Model {
 }
 
 /// In a terminal the client may send a subagent's first request after the main thread's next one.
-const SUBAGENT_LIMIT: Duration = Duration::from_secs(10);
+const SUBAGENT_LIMIT: Duration = Duration::from_mins(2);
 
 /// Whatever the client calls the project's directory.
 fn transcript(projects: &Path, session: &str) -> String {

@@ -1,7 +1,6 @@
 //! Limits the clients that run at once to one and a half per core, because a client waits half of its life.
 //!
-//! The binary under test answers within a deadline or not at all. On an overloaded machine it would rightly
-//! be silent, and the scenarios would fail without a fault.
+//! More of them would wait for each other, and clients have time limits of their own.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 

@@ -10,8 +10,10 @@ use crate::client::Launch;
 use crate::home::Home;
 use crate::slots::Slot;
 
-/// Also the time after which the client in a terminal ends itself, doubled.
-const LIMIT: Duration = Duration::from_mins(1);
+/// A healthy client needs seconds.
+const LIMIT: Duration = Duration::from_mins(3);
+/// For all that a scenario waits for.
+const LIFETIME: Duration = Duration::from_mins(20);
 const POLL: Duration = Duration::from_millis(50);
 
 static STARTED: AtomicUsize = AtomicUsize::new(0);
@@ -42,7 +44,7 @@ impl<'a> Terminal<'a> {
             }
         }
         // The pane ends itself even if this process is killed before it can clean up.
-        let bounded = format!("(sleep {}; kill $$) & exec \"$@\"", LIMIT.as_secs() * 2);
+        let bounded = format!("(sleep {}; kill $$) & exec \"$@\"", LIFETIME.as_secs());
         tmux.args(["-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "50", "--"])
             .args(["/bin/sh", "-c", &bounded, "client"])
             .arg(client.get_program())
@@ -65,6 +67,11 @@ impl<'a> Terminal<'a> {
     pub fn wait_for_sentence(&self, sentence: &str) -> String {
         let what = format!("{sentence:?} on the screen, in one line or in several");
         join_lines(&self.wait_until(&what, |screen| join_lines(screen).contains(sentence)))
+    }
+
+    /// For something that need not be on the screen.
+    pub fn wait_while(&self, what: &str, condition: impl Fn() -> bool) {
+        self.wait_until(what, |_| !condition());
     }
 
     /// Returns the screen.
@@ -98,7 +105,7 @@ impl<'a> Terminal<'a> {
         while self.screen().contains(text) {
             assert!(Instant::now() < end, "{key} does not take {text:?} away:\n{}", self.screen());
             self.press(key);
-            let patience = Instant::now() + Duration::from_secs(1);
+            let patience = Instant::now() + Duration::from_secs(2);
             while self.screen().contains(text) && Instant::now() < patience {
                 std::thread::sleep(POLL);
             }

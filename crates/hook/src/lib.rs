@@ -6,6 +6,7 @@
 pub mod environment;
 mod hook;
 pub mod host;
+mod patience;
 pub mod process;
 mod statusline;
 

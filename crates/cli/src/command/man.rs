@@ -47,5 +47,7 @@ fn render_page(command: clap::Command) -> Result<Vec<u8>, CliError> {
 }
 
 fn failed_at(path: &Path, error: &std::io::Error) -> CliError {
-    CliError::new(format!("{}: {error}", path.display()))
+    let path = path.display();
+    CliError::new(both!("cannot write to {path}: {error}", "{path} に書き込めません: {error}"))
+        .hint(both!("name a folder that you can write to", "書き込めるフォルダを指定してください"))
 }

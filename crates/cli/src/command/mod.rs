@@ -41,7 +41,7 @@ pub(crate) type Outcome = Result<ExitCode, CliError>;
 
 pub(crate) fn run(cli: Cli) -> Outcome {
     match cli.command {
-        Command::Demo(_) => demo::run(),
+        Command::Demo(args) => demo::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Uninstall(args) => uninstall::run(&args),
         Command::Doctor(args) => doctor::run(&args),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::fixtures;
-use crate::sandbox::{Running, Sandbox, is_late};
+use crate::sandbox::{Running, Sandbox};
 use crate::transcript::{Transcript, addressed, answer};
 
 const AT_ONCE: usize = 32;
@@ -73,20 +73,12 @@ fn thirty_two_at_once_lose_nothing() {
     assert!(records.len() >= 1000);
     let ids: BTreeSet<String> = records.iter().map(|record| record["id"].to_string()).collect();
     assert_eq!(ids.len(), records.len(), "every id is unique");
-    // One that was stopped by its deadline does not know its event.
-    let (stopped, whole): (Vec<&Value>, Vec<&Value>) =
-        records.iter().partition(|record| record["failure"]["class"] == "deadline");
-    let found: Vec<String> = whole.iter().map(|record| record["tool"].to_string()).collect();
-    let different: BTreeSet<&String> = found.iter().collect();
-    assert_eq!(different.len(), found.len(), "no event is recorded twice");
-    assert!(different.into_iter().all(|tool| expected.contains(tool)), "none that was not sent");
-    assert_eq!(found.len() + stopped.len(), AT_ONCE * ROUNDS);
-    // The gates among them have ten times as long, so they at least are whole.
-    assert!(whole.len() >= AT_ONCE * ROUNDS / names.len(), "{} of them", whole.len());
-    assert!(whole.iter().all(|record| record["session"] == "one-session"));
+    let found: BTreeSet<String> = records.iter().map(|record| record["tool"].to_string()).collect();
+    assert_eq!(found, expected, "every event is recorded once");
+    assert!(records.iter().all(|record| record["session"] == "one-session"));
     // And the marks of so many can be read.
     let status = sandbox.run(&["status", "--session", "one-session", "--json"]).json();
-    assert_eq!(status["events"], whole.len());
+    assert_eq!(status["events"], records.len());
 }
 
 #[test]
@@ -119,7 +111,7 @@ fn two_sessions_do_not_mix() {
             }
         }
     }
-    for record in sandbox.records().iter().filter(|record| !is_late(record)) {
+    for record in sandbox.records() {
         let used = if record["session"] == "full-one" { 155_000 } else { 20_000 };
         assert_eq!(record["meter"]["used"], used, "{record}");
     }
@@ -153,14 +145,7 @@ fn a_level_that_many_see_at_once_is_said_once() {
             at_once(&sandbox, &payloads).iter().filter(|answer| answer.context().is_some()).count()
         };
         let many = round(1) + round(2);
-        // One more, by itself: should all of them have been late, it is said now, and else not again.
-        let prompt = addressed(
-            fixtures::hook("UserPromptSubmit.plain"),
-            &session,
-            &transcript.path,
-            &sandbox.project(),
-        );
-        said.push(many + usize::from(sandbox.event(&prompt).context().is_some()));
+        said.push(many);
     }
     assert_eq!(said, vec![1; said.len()], "how often it was said, for each session");
 }

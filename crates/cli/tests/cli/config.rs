@@ -118,7 +118,7 @@ fn a_repository_does_not_bring_its_own_copy() {
     let write = addressed(fixtures::hook("PreToolUse.Write"), "s", "none".as_ref(), &sandbox.project());
     let mut unreadable = write.clone();
     unreadable["tool_name"] = json!(7);
-    let answer = sandbox.hook_once(&["--event", "PreToolUse"], unreadable.to_string());
+    let answer = sandbox.hook(&["--event", "PreToolUse"], unreadable.to_string());
     assert_eq!(answer.exit, 2, "the gate is not off: {answer:?}");
     let shown = sandbox.run(&["config", "show"]);
     assert!(!shown.stdout.contains("mode = \"off\" "), "{shown:?}");
@@ -136,7 +136,7 @@ fn a_config_that_is_no_file() {
     make_fifo(&path);
     // Nobody writes to it, and nobody waits for that.
     let write = fixtures::hook("PreToolUse.Write").to_string();
-    sandbox.hook_once(&["--event", "PreToolUse"], write).silent();
+    sandbox.hook(&["--event", "PreToolUse"], write).silent();
     assert!(sandbox.one_record()["config"][0].as_str().is_some_and(|problem| problem.contains("not a file")));
 }
 
@@ -313,7 +313,9 @@ fn variables_of_the_user_count_and_those_of_a_project_do_not() {
 #[test]
 fn a_pattern_is_a_key_like_any_other() {
     let sandbox = Sandbox::new();
-    sandbox.config("[skill_gate.require]\n\"migrations/**/*.sql\" = [\"sql\"]\n");
+    sandbox.config(
+        "[skill_gate.require]\n\"migrations/**/*.sql\" = [\"sql\"]\ncode = [\"code-quality-rules\"]\n",
+    );
     own_config(&sandbox, "[skill_gate.require]\n\"*.rs\" = [\"rust\"]\ncode = [\"own\"]\n");
     let shown = sandbox.run(&["config", "show", "--origin"]);
     let line = |start: &str| {
@@ -322,7 +324,7 @@ fn a_pattern_is_a_key_like_any_other() {
     };
     assert!(line("\"migrations/**/*.sql\" = [\"sql\"]").ends_with("config.toml:2"), "{shown:?}");
     assert!(line("\"*.rs\" = [\"rust\"]").ends_with("tidegate.toml:2"), "{shown:?}");
-    assert!(line("code = [\"code-quality-rules\", \"own\"]").contains("# built in and "), "{shown:?}");
+    assert!(line("code = [\"code-quality-rules\", \"own\"]").contains("config.toml:3 and "), "{shown:?}");
     assert!(
         shown.stderr.contains("tidegate.toml:3: `skill_gate.require.code` only adds to the list"),
         "{shown:?}"
@@ -335,7 +337,7 @@ fn a_pattern_is_a_key_like_any_other() {
 
     let schema = sandbox.run(&["config", "schema"]).json();
     let require = &schema["properties"]["skill_gate"]["properties"]["require"];
-    assert_eq!(require["properties"]["code"]["default"], json!(["code-quality-rules"]));
+    assert_eq!(require["properties"]["code"]["default"], json!([]));
     let patterns = require["patternProperties"].as_object().expect("an object");
     assert_eq!(patterns.values().next().expect("one")["items"]["type"], "string");
     let of_project = &schema["properties"]["project"]["additionalProperties"]["properties"];

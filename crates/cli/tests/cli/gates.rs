@@ -20,6 +20,8 @@ impl Work {
         let sandbox = Sandbox::new();
         fs::write(sandbox.project().join("Cargo.toml"), "[package]\nname = \"a\"\n").expect("a new file");
         fs::create_dir(sandbox.project().join("src")).expect("a new folder");
+        sandbox.config("[skill_gate.require]\ncode = [\"code-quality-rules\"]\n");
+        sandbox.install_skill("code-quality-rules");
         Work { sandbox, session: "s-1", calls: std::cell::Cell::new(0) }
     }
 
@@ -151,7 +153,7 @@ fn a_check_that_fails_closes_only_a_gate_that_denies() {
         let sandbox = Sandbox::new();
         sandbox.config(format!("[skill_gate]\nmode = \"{mode}\"\n"));
         in_parallel(&cases, |_, (name, payload, step)| {
-            let answer = sandbox.hook_once(&["--event", "PreToolUse"], payload);
+            let answer = sandbox.hook(&["--event", "PreToolUse"], payload);
             if mode == "deny" {
                 answer.closed(step);
             } else {
@@ -658,7 +660,8 @@ fn a_scratch_file_that_is_gone_again_holds_nobody() {
 /// While a suspended process holds the session's lock, nothing can be put into the marks.
 #[test]
 fn an_edit_that_could_not_be_noted_holds_the_next_stop() {
-    let work = Work::new();
+    let mut work = Work::new();
+    work.sandbox = work.sandbox.waiting();
     work.skill("code-quality-rules");
     work.stop().silent();
     let lock = fs::File::create(work.sandbox.session(work.session).join("lock")).expect("a file");
@@ -666,12 +669,10 @@ fn an_edit_that_could_not_be_noted_holds_the_next_stop() {
     let path = work.sandbox.project().join("src/a.rs");
     fs::write(&path, "").expect("a new file");
     let wrote = json!({ "tool_name": "Write", "tool_input": { "file_path": path, "content": "" } });
-    work.sandbox
-        .hook_once(&["--event", "PostToolUse"], work.payload("PostToolUse", wrote).to_string())
-        .silent();
+    work.sandbox.hook(&["--event", "PostToolUse"], work.payload("PostToolUse", wrote).to_string()).silent();
     let document = json!({ "tool_name": "Write", "tool_input": { "file_path": "README.md", "content": "" } });
     work.sandbox
-        .hook_once(&["--event", "PostToolUse"], work.payload("PostToolUse", document).to_string())
+        .hook(&["--event", "PostToolUse"], work.payload("PostToolUse", document).to_string())
         .silent();
     // Without the lock it cannot be told: the turn is held once.
     let held = work.stop();
@@ -689,7 +690,8 @@ fn an_edit_that_could_not_be_noted_holds_the_next_stop() {
 /// The turn must neither end unchecked nor never, and the person must learn what to do.
 #[test]
 fn a_stop_that_waits_for_a_lock_is_held_once_and_names_its_holder() {
-    let work = Work::new();
+    let mut work = Work::new();
+    work.sandbox = work.sandbox.waiting();
     work.skill("code-quality-rules");
     work.edits("src/a.rs");
     let path = work.sandbox.session(work.session).join("lock");
@@ -810,16 +812,15 @@ fn a_turn_that_cannot_be_checked_is_held_once() {
 /// A check that ran after such an edit speaks of it, although the marks did not know of it when the check ran.
 #[test]
 fn an_edit_that_could_not_be_noted_and_was_checked_holds_nothing() {
-    let work = Work::new();
+    let mut work = Work::new();
+    work.sandbox = work.sandbox.waiting();
     work.skill("code-quality-rules");
     let lock = fs::File::create(work.sandbox.session(work.session).join("lock")).expect("a file");
     lock.lock().expect("nobody else has it");
     let path = work.sandbox.project().join("src/a.rs");
     fs::write(&path, "").expect("a new file");
     let wrote = json!({ "tool_name": "Write", "tool_input": { "file_path": path, "content": "" } });
-    work.sandbox
-        .hook_once(&["--event", "PostToolUse"], work.payload("PostToolUse", wrote).to_string())
-        .silent();
+    work.sandbox.hook(&["--event", "PostToolUse"], work.payload("PostToolUse", wrote).to_string()).silent();
     drop(lock);
     work.bash("cargo test");
     assert!(!work.is_held());

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use crate::sandbox::{Sandbox, in_parallel};
+use crate::sandbox::Sandbox;
 
 fn hold(path: &Path) -> File {
     fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
@@ -23,20 +23,27 @@ fn no_command_waits_for_ever_for_a_lock() {
         (&["init", "--project", "."], |sandbox| sandbox.state().join("installs/lock")),
         (&["progress", "add", "x"], |sandbox| project_lock(sandbox)),
     ];
-    in_parallel(&cases, |_, (args, lock)| {
-        let sandbox = Sandbox::new();
-        sandbox.config("[approval]\nunattended = [\"off\"]\n");
-        let first = sandbox.run(&["memory", "topic", "add", "first"]);
-        assert_eq!(first.code, Some(0), "{first:?}");
-        fs::create_dir_all(sandbox.project().join(".claude/context")).expect("a folder");
-        let path = lock(&sandbox);
-        let _held = hold(&path);
-        let ran = sandbox.run(args);
-        assert_eq!(ran.code, Some(1), "{args:?}: {ran:?}");
-        assert!(ran.stderr.contains(&path.display().to_string()), "{args:?}: {ran:?}");
-        let named = format!("kill -CONT {}", std::process::id());
-        assert!(ran.stderr.contains(&named) || !Path::new("/proc/locks").exists(), "{args:?}: {ran:?}");
+    // Each waits for ten seconds, and together they need no longer.
+    std::thread::scope(|scope| {
+        for (args, lock) in cases {
+            scope.spawn(move || ends(args, lock));
+        }
     });
+}
+
+fn ends(args: &[&str], lock: fn(&Sandbox) -> PathBuf) {
+    let sandbox = Sandbox::new();
+    sandbox.config("[approval]\nunattended = [\"off\"]\n");
+    let first = sandbox.run(&["memory", "topic", "add", "first"]);
+    assert_eq!(first.code, Some(0), "{first:?}");
+    fs::create_dir_all(sandbox.project().join(".claude/context")).expect("a folder");
+    let path = lock(&sandbox);
+    let _held = hold(&path);
+    let ran = sandbox.run(args);
+    assert_eq!(ran.code, Some(1), "{args:?}: {ran:?}");
+    assert!(ran.stderr.contains(&path.display().to_string()), "{args:?}: {ran:?}");
+    let named = format!("kill -CONT {}", std::process::id());
+    assert!(ran.stderr.contains(&named) || !Path::new("/proc/locks").exists(), "{args:?}: {ran:?}");
 }
 
 fn store(sandbox: &Sandbox, name: &str) -> PathBuf {

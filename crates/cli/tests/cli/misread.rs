@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::answer::{Answer, Ran};
 use crate::fixtures;
-use crate::sandbox::{Running, Sandbox, in_parallel};
+use crate::sandbox::{Running, Sandbox, copy_program, in_parallel};
 
 /// A shell that reads any of these makes the file; every quote and line end is tried by one of them. Only builtins: it
 /// works in an empty environment.
@@ -60,8 +60,8 @@ fn installs(sandbox: &Sandbox) -> Vec<Install> {
     let mut installs = Vec::new();
     for (name, flags, file) in [
         ("project", &["init"] as &[&str], sandbox.project().join(".claude/settings.local.json")),
-        ("shared", &["init", "--shared"], sandbox.project().join(".claude/settings.json")),
         ("user", &["init", "--user"], sandbox.home().join(".claude/settings.json")),
+        ("shared", &["init", "--shared"], sandbox.project().join(".claude/settings.json")),
     ] {
         assert_eq!(sandbox.run(flags).code, Some(0), "{name}");
         installs.push(Install { name, hooks: read(&file), root: None });
@@ -70,7 +70,7 @@ fn installs(sandbox: &Sandbox) -> Vec<Install> {
     let root = sandbox.path().join("a b'c $(:) plugin");
     fs::create_dir_all(root.join("bin")).expect("new folders");
     let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugin");
-    fs::copy(plugin.join("bin/tidegate"), root.join("bin/tidegate")).expect("the selector");
+    copy_program(&plugin.join("bin/tidegate"), &root.join("bin/tidegate"));
     installs.push(Install {
         name: "plugin",
         hooks: read(&plugin.join("hooks/hooks.json")),
@@ -142,40 +142,42 @@ fn run(command: Command, payload: &str) -> Ran {
 fn feed(payloads: &[(String, Value)], ways: &[Way], check: impl Fn(&str, Way, &Value, Ran) + Sync) {
     let parts: Vec<_> = payloads.chunks(payloads.len().div_ceil(6)).collect();
     in_parallel(&parts, |sandbox, part| {
-        let installs = installs(sandbox);
+        let mut installs = installs(sandbox);
+        // Where the same entries stand does not matter.
+        installs.dedup_by(|one, other| (&one.hooks, &one.root) == (&other.hooks, &other.root));
         let canary_file = sandbox.path().join("executed");
-        for ((event, payload), install) in
-            part.iter().flat_map(|it| installs.iter().map(move |install| (it, install)))
-        {
+        for (event, payload) in *part {
             let text = payload.to_string().replace("CANARY_FILE", &canary_file.to_string_lossy());
-            for (handler, way) in install
-                .handlers(event)
-                .into_iter()
-                .flat_map(|handler| ways.iter().map(move |way| (handler, *way)))
-            {
-                let ran = run(way.command(handler, install, sandbox), &text);
-                assert!(!canary_file.exists(), "{event} of {} executed by {way:?}: {handler}", install.name);
-                check(event, way, handler, ran);
+            for (install, handler) in installs.iter().flat_map(|install| {
+                install.handlers(event).into_iter().map(move |handler| (install, handler))
+            }) {
+                // An entry without `args` is a line for a shell, also for a host that reads all of it.
+                let is_line = handler.get("args").is_none() && ways.contains(&Way::Line("/bin/sh", "-c"));
+                for way in ways.iter().filter(|way| !(is_line && **way == Way::Whole)) {
+                    let ran = run(way.command(handler, install, sandbox), &text);
+                    let executed = canary_file.exists();
+                    assert!(!executed, "{event} of {} executed by {way:?}: {handler}", install.name);
+                    check(event, *way, handler, ran);
+                }
             }
         }
     });
 }
 
-fn payloads(more: &str) -> Vec<(String, Value)> {
+fn payloads(captures: &[fixtures::Capture], more: &str, keeps_session: bool) -> Vec<(String, Value)> {
     let canary = format!("{}{more}", canary(Path::new("CANARY_FILE")));
+    let infect = |capture: &fixtures::Capture| infected(&capture.json(), &canary, keeps_session);
+    captures.iter().map(|capture| (capture.event.clone(), infect(capture))).collect()
+}
+
+fn all_payloads() -> Vec<(String, Value)> {
     let captures = fixtures::hooks();
-    let infect = |keeps_session: bool| {
-        let canary = canary.clone();
-        move |capture: &fixtures::Capture| {
-            (capture.event.clone(), infected(&capture.json(), &canary, keeps_session))
-        }
-    };
-    captures.iter().map(infect(true)).chain(captures.iter().map(infect(false))).collect()
+    [payloads(&captures, "", true), payloads(&captures, "", false)].concat()
 }
 
 #[test]
 fn no_payload_is_executed_and_no_call_without_arguments_blocks() {
-    feed(&payloads(""), &WAYS, |event, way, handler, ran| {
+    feed(&all_payloads(), &WAYS, |event, way, handler, ran| {
         // The whole entry of the edit gate closes on a payload that it cannot check; nothing else ever does.
         let is_gate = event == "PreToolUse" && !handler.to_string().contains("--advice");
         let says_all = way == Way::Whole || handler.get("args").is_none();
@@ -189,10 +191,11 @@ fn no_payload_is_executed_and_no_call_without_arguments_blocks() {
 
 #[test]
 fn a_megabyte_in_every_string_is_not_executed_either() {
-    let mut large = payloads(&"`x`$(y)'\"\n".repeat(100 * 1024));
     // The size is the point: one payload of each event, and the two ways that differ most.
-    large.sort_by(|one, other| one.0.cmp(&other.0));
-    large.dedup_by(|one, other| one.0 == other.0);
+    let mut captures = fixtures::hooks();
+    captures.sort_by(|one, other| one.event.cmp(&other.event));
+    captures.dedup_by(|one, other| one.event == other.event);
+    let large = payloads(&captures, &"`x`$(y)'\"\n".repeat(100 * 1024), true);
     feed(&large, &[Way::Whole, Way::Line("/bin/sh", "-c")], |event, way, handler, ran| {
         assert!(matches!(ran.code, Some(0 | 2)), "{event} by {way:?}: {handler} {ran:?}");
     });
@@ -203,7 +206,7 @@ fn a_megabyte_in_every_string_is_not_executed_either() {
 fn an_interpreter_without_its_arguments_executes_every_payload() {
     let sandbox = Sandbox::new();
     let canary_file = sandbox.path().join("executed");
-    for (event, payload) in payloads("") {
+    for (event, payload) in all_payloads() {
         let text = payload.to_string().replace("CANARY_FILE", &canary_file.to_string_lossy());
         let _ = run(Command::new("/bin/sh"), &text);
         assert!(canary_file.exists(), "{event}: {text}");
@@ -376,11 +379,12 @@ fn init_replaces_old_entries_that_others_put_there() {
     let sandbox = Sandbox::new();
     let committed = sandbox.project().join(".claude/settings.json");
     put(&committed, &json!({ "hooks": { "Stop": old_shared("Stop") } }));
-    let ran = sandbox.run(&["init", "--dry-run"]);
+    let sandbox = sandbox.with("COLUMNS", "120");
+    let ran = sandbox.run(&["init", "--diff"]);
     assert!(ran.stdout.contains("settings.json") && ran.stdout.contains("--via shared"), "{ran:?}");
     let ran = sandbox.run(&["init"]);
     assert!(
-        ran.stdout.contains("settings.json: hooks that other agents would run as shell scripts"),
+        ran.stdout.contains("settings.json: replaces hooks that other agents would run as shell scripts"),
         "{ran:?}"
     );
     let text = fs::read_to_string(&committed).expect("the file");
@@ -613,7 +617,7 @@ fn init_says_which_replaced_file_to_commit() {
     for (flags, in_git, says) in
         [(&["init"] as &[&str], true, true), (&["init", "--shared"], true, true), (&["init"], false, false)]
     {
-        let sandbox = Sandbox::new();
+        let sandbox = Sandbox::new().with("COLUMNS", "120");
         if in_git {
             fs::create_dir_all(sandbox.project().join(".git")).expect("a repository");
         }

@@ -272,12 +272,11 @@ fn a_tool_response_of_32_mib() {
     payload["tool_response"]["stdout"] = json!("0123456789abcdef\\\"\n".repeat(32 * 1024 * 1024 / 22));
     let text = payload.to_string();
     assert!(text.len() > 32 * 1024 * 1024);
-    let answer = sandbox.hook_once(&["--event", "PostToolUse"], text);
+    let answer = sandbox.hook(&["--event", "PostToolUse"], text);
     answer.check("PostToolUse");
     answer.silent();
     let record = sandbox.one_record();
-    // A slow build may be late, and says so; nothing else may go wrong.
-    assert!(record["ruling"] == "pass" || record["failure"]["class"] == "deadline", "{record}");
+    assert_eq!(record["ruling"], "pass", "{record}");
     assert!(record.to_string().len() < 4096);
 }
 
@@ -316,7 +315,7 @@ fn a_stdin_that_is_never_closed_is_not_waited_for() {
     std::thread::scope(|scope| {
         for (args, sent) in &cases {
             scope.spawn(move || {
-                let sandbox = Sandbox::new();
+                let sandbox = Sandbox::new().hurried();
                 let mut running = Running::start(sandbox.command(&[&["hook"], *args].concat()));
                 running.send(sent.as_bytes());
                 // Nothing is closed: only the deadline can end it.

@@ -14,7 +14,7 @@ use crate::answer::Answer;
 use crate::sandbox::{Sandbox, install, make_fifo};
 
 /// Longer than a busy machine takes; only a fault gets here.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 const PROMPT: &str = "undo/redoの実装を調べて、\"it\" \\ please";
 
@@ -47,7 +47,10 @@ impl Bench {
     }
 
     fn config(&self, backend: &str) {
-        self.0.config(format!("[activity]\nconfidence = 100\n[activity.llm]\n{backend}\n"));
+        let skills = "skills = [\"code-quality-rules\"]";
+        self.0.config(format!(
+            "[activity]\nconfidence = 100\n[activity.implement]\n{skills}\n[activity.debug]\n{skills}\n[activity.llm]\n{backend}\n"
+        ));
     }
 
     fn bin(&self, name: &str) -> PathBuf {
@@ -180,8 +183,7 @@ fn hooks_of_parallel_calls_say_it_once() {
         .collect();
     let said: usize = std::thread::scope(|scope| {
         let sandbox = &bench.0;
-        let run =
-            |payload| scope.spawn(move || sandbox.hook_once(&["--event", "PostToolUse"], payload).stdout);
+        let run = |payload| scope.spawn(move || sandbox.hook(&["--event", "PostToolUse"], payload).stdout);
         let running: Vec<_> = payloads.iter().map(run).collect();
         running.into_iter().map(|hook| hook.join().expect("a hook").matches(ENTERS).count()).sum()
     });

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -18,7 +19,7 @@ use tempfile::TempDir;
 use crate::answer::{Answer, Ran};
 
 /// Far beyond any deadline of ours: only a hang gets here.
-const HANGS: Duration = Duration::from_mins(1);
+const HANGS: Duration = Duration::from_mins(5);
 
 pub(crate) struct Sandbox {
     folder: TempDir,
@@ -33,8 +34,12 @@ struct Journal {
     fresh: Vec<Value>,
 }
 
-/// How often a late hook is asked again.
-const PATIENCE: usize = 30;
+/// Private, or it would be restricted and reported.
+fn tell_of_recording(state: &Path) {
+    fs::create_dir_all(state.join("told")).expect("a new folder");
+    fs::write(state.join("told/recording"), "").expect("a new file");
+    fs::set_permissions(state, fs::Permissions::from_mode(0o700)).expect("our own folder");
+}
 
 /// A worker may still run. Under its old name it finds nothing, and ends; so nothing is added while the rest is removed.
 impl Drop for Sandbox {
@@ -52,6 +57,8 @@ impl Sandbox {
         for name in ["home", "project", "tmp"] {
             fs::create_dir(folder.path().join(name)).expect("a new folder");
         }
+        // The person knows that they are recorded; whoever does not is told once.
+        tell_of_recording(&folder.path().join("state"));
         let at = |name: &str| folder.path().join(name).into_os_string();
         let variables = BTreeMap::from([
             ("HOME", at("home")),
@@ -69,6 +76,8 @@ impl Sandbox {
             // The account's home, and the process above which no agent is looked for: tests may run below one.
             ("TEST_TIDEGATE_HOME", at("home")),
             ("TEST_TIDEGATE_TOP", std::process::id().to_string().into()),
+            // On a busy machine a hook is not late.
+            ("TEST_TIDEGATE_PATIENCE", "100".into()),
         ]);
         Sandbox { folder, variables, journal: Mutex::default() }
     }
@@ -77,6 +86,18 @@ impl Sandbox {
     pub(crate) fn with(mut self, name: &'static str, value: impl Into<OsString>) -> Sandbox {
         self.variables.insert(name, value.into());
         self
+    }
+
+    /// With the deadlines as they are, for a test that runs into one.
+    #[must_use]
+    pub(crate) fn hurried(self) -> Sandbox {
+        self.with("TEST_TIDEGATE_PATIENCE", "1")
+    }
+
+    /// For a test that waits for a lock in vain: the last quarter of the deadline is left for the answer.
+    #[must_use]
+    pub(crate) fn waiting(self) -> Sandbox {
+        self.with("TEST_TIDEGATE_PATIENCE", "4")
     }
 
     #[must_use]
@@ -90,6 +111,13 @@ impl Sandbox {
         let folder = self.home().join(".config/tidegate");
         fs::create_dir_all(&folder).expect("a new folder");
         fs::write(folder.join("config.toml"), text).expect("a new file");
+    }
+
+    /// One of the person's own.
+    pub(crate) fn install_skill(&self, name: &str) {
+        let folder = self.home().join(".claude/skills").join(name);
+        fs::create_dir_all(&folder).expect("new folders");
+        fs::write(folder.join("SKILL.md"), "Mind the rules.\n").expect("a new file");
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -119,21 +147,8 @@ impl Sandbox {
         command
     }
 
-    /// One hook run. A busy machine can make it late; it then says nothing, as it should, and is asked again.
+    /// One hook run.
     pub(crate) fn hook(&self, args: &[&str], payload: impl AsRef<[u8]>) -> Answer {
-        for _ in 0..PATIENCE {
-            let answer = self.hook_once(args, payload.as_ref());
-            let mut journal = self.read_journal();
-            if !journal.fresh.last().is_some_and(is_late) {
-                return answer;
-            }
-            journal.fresh.pop();
-        }
-        panic!("late {PATIENCE} times");
-    }
-
-    /// One hook run, in time or not.
-    pub(crate) fn hook_once(&self, args: &[&str], payload: impl AsRef<[u8]>) -> Answer {
         let mut words = vec!["hook"];
         words.extend(args);
         Answer::of(self.run_with(&words, payload.as_ref()))
@@ -226,12 +241,6 @@ fn read_records(folder: &Path, offsets: &mut BTreeMap<PathBuf, usize>) -> Vec<Va
         }));
     }
     records
-}
-
-/// The hook, or its reading of the transcript, did not make it in time.
-pub(crate) fn is_late(record: &Value) -> bool {
-    let unknown = record["meter"]["unknown"].as_str().unwrap_or_default();
-    record["failure"]["class"] == "deadline" || unknown.ends_with("did not arrive in time")
 }
 
 fn is_day(name: &str) -> bool {
@@ -359,6 +368,12 @@ pub(crate) fn install(path: &Path, text: &[u8], mode: u32) {
     let mut install = Command::new("install");
     install.args(["-m", &format!("{mode:o}"), "/dev/stdin"]).arg(path);
     feed(install, text);
+}
+
+/// Copies a program, by another process for the same reason.
+pub(crate) fn copy_program(from: &Path, to: &Path) {
+    let copied = Command::new("/bin/cp").arg(from).arg(to).status().expect("cp runs");
+    assert!(copied.success(), "{}", to.display());
 }
 
 /// Runs a command with this on its stdin; it must succeed.

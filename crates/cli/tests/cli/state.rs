@@ -199,7 +199,7 @@ fn sessions_that_are_a_file() {
 
 #[test]
 fn marks_that_do_not_answer() {
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::new().hurried();
     folder(&sandbox.session(SESSION));
     make_fifo(&sandbox.session(SESSION).join("marks"));
     let run = |capture: &str| once(&sandbox, capture);
@@ -212,14 +212,14 @@ fn marks_that_do_not_answer() {
 fn once(sandbox: &Sandbox, capture: &str) -> Answer {
     let payload = addressed(fixtures::hook(capture), SESSION, "none".as_ref(), &sandbox.project());
     let event = capture.split('.').next().unwrap_or_default();
-    let answer = sandbox.hook_once(&["--event", event], payload.to_string());
+    let answer = sandbox.hook(&["--event", event], payload.to_string());
     answer.check(event);
     answer
 }
 
 #[test]
 fn a_lock_that_is_not_given_back() {
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::new().waiting();
     folder(&sandbox.session(SESSION));
     let lock = File::create(sandbox.session(SESSION).join("lock")).expect("a new file");
     lock.lock().expect("nobody else has it");
@@ -238,7 +238,7 @@ fn a_lock_that_is_not_given_back() {
 
 #[test]
 fn a_journal_that_hangs_does_not_hang_the_gate() {
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::new().without("TEST_TIDEGATE_PATIENCE");
     folder(&sandbox.state().join("journal"));
     for day in journal_days(&sandbox) {
         make_fifo(&day);
@@ -250,7 +250,7 @@ fn a_journal_that_hangs_does_not_hang_the_gate() {
 /// The same when it does not fail but hangs.
 #[test]
 fn advice_kept_back_by_a_journal_that_hangs_is_not_lost() {
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::new().without("TEST_TIDEGATE_PATIENCE");
     folder(&sandbox.state().join("journal"));
     for day in journal_days(&sandbox) {
         make_fifo(&day);
@@ -259,22 +259,22 @@ fn advice_kept_back_by_a_journal_that_hangs_is_not_lost() {
     transcript.line(&answer(155_000));
     let prompt =
         addressed(fixtures::hook("UserPromptSubmit.plain"), SESSION, &transcript.path, &sandbox.project());
-    sandbox.hook_once(&["--event", "UserPromptSubmit"], prompt.to_string()).silent();
+    sandbox.hook(&["--event", "UserPromptSubmit"], prompt.to_string()).silent();
     for day in journal_days(&sandbox) {
         fs::remove_file(day).expect("our own file");
     }
-    let answer = sandbox.event(&prompt);
+    let answer = sandbox.with("TEST_TIDEGATE_PATIENCE", "100").event(&prompt);
     assert!(answer.context().is_some_and(|text| text.contains("running out")), "{answer:?}");
 }
 
 /// Once it is read, the payload itself says that it gates.
 #[test]
 fn late_without_event_is_still_a_gate() {
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::new().hurried();
     folder(&sandbox.session(SESSION));
     make_fifo(&sandbox.session(SESSION).join("marks"));
     let write = addressed(fixtures::hook("PreToolUse.Write"), SESSION, "none".as_ref(), &sandbox.project());
-    sandbox.hook_once(&[], write.to_string()).closed("no answer within 2000 ms");
+    sandbox.hook(&[], write.to_string()).closed("no answer within 2000 ms");
     assert_eq!(sandbox.one_record()["failure"]["closed"], true);
 }
 

@@ -170,11 +170,12 @@ fn the_hooks_read_the_bridge() {
 fn theirs_and_ours() {
     let sandbox = Sandbox::new();
     let text = payload(1).to_string();
-    let wrap = |command: &[&str]| {
+    let wrap_in = |sandbox: &Sandbox, command: &[&str]| {
         let args = [&["statusline", "--wrap"], command].concat();
         let ran = sandbox.run_with(&args, text.as_bytes());
         ran.ok().to_owned()
     };
+    let wrap = |command: &[&str]| wrap_in(&sandbox, command);
     let ours = "! hooks silent (tidegate doctor) · ▰▱▱▱▱▱▱▱ 917k to compaction\n";
     assert_eq!(wrap(&["echo theirs"]), format!("theirs · {ours}"));
     assert_eq!(wrap(&["printf 'one\\ntwo'"]), format!("one\ntwo · {ours}"));
@@ -185,11 +186,12 @@ fn theirs_and_ours() {
         assert_eq!(wrap(&[failing]), ours, "{failing}");
     }
     // A command that hangs, one that leaves its output to another that hangs, and one that never stops.
+    let sandbox = sandbox.hurried();
     std::thread::scope(|scope| {
         for slow in ["cat >/dev/null; exec sleep 3600", "exec yes", "exec sleep 3600 <&-"] {
-            let wrap = &wrap;
+            let (sandbox, wrap_in) = (&sandbox, &wrap_in);
             scope.spawn(move || {
-                let line = wrap(&[slow]);
+                let line = wrap_in(sandbox, &[slow]);
                 assert!(line.ends_with(ours), "{slow}");
             });
         }

@@ -228,7 +228,7 @@ fn kill(machine: &Machine, wanted: Death, deaths: usize, uids: &mut BTreeSet<Str
     let (mut died, mut rounds, mut seed) = (0, 0, 7_u64);
     while died < deaths {
         rounds += 1;
-        assert!(rounds <= 20 * deaths, "{died} of {deaths} died in {rounds} rounds");
+        assert!(rounds <= 200 * deaths, "{died} of {deaths} died in {rounds} rounds");
         for _ in machine.jobs()..JOBS {
             let uid = format!("u{}", uids.len());
             machine.turn(&format!("s{}", uids.len() % 5), &uid);
@@ -306,19 +306,6 @@ fn sixteen_sessions_that_stop_at_once() {
         }
     });
     machine.emptied();
-    // A hook that a busy machine made late has left nothing; it said so. What it did not leave is left at the end of its session.
-    let late =
-        machine.sandbox.records().iter().filter(|record| record["failure"]["class"] == "deadline").count();
-    assert_eq!(machine.logs().len() + late, 16);
-    for n in 0..16 {
-        let session = format!("session-{n}");
-        let payload = json!({
-            "session_id": session, "hook_event_name": "SessionEnd", "cwd": machine.sandbox.project(),
-            "transcript_path": machine.transcript(&session), "reason": "other",
-        });
-        machine.sandbox.event(&payload).silent();
-    }
-    machine.emptied();
     let uids = (0..16).map(|n| format!("u{n}")).collect();
     machine.holds(&uids);
     let logs = machine.logs();
@@ -333,10 +320,9 @@ fn whoever_looks_is_told_what_waits() {
         for command in [&["search", "question"][..], &["list", "logs"]] {
             let args = |more: &[&'static str]| [&["memory"], command, more].concat();
             let ran = machine.sandbox.run(&args(&[]));
-            let note = waiting.map(|jobs| {
-                format!("note: {jobs} job{} to be stored", if jobs == 1 { " waits" } else { "s wait" })
-            });
-            assert_eq!(ran.stderr.contains(" to be stored"), note.is_some(), "{command:?}: {}", ran.stderr);
+            let note = waiting
+                .map(|jobs| format!("note: {jobs} job{} in the queue", if jobs == 1 { "" } else { "s" }));
+            assert_eq!(ran.stderr.contains("in the queue"), note.is_some(), "{command:?}: {}", ran.stderr);
             assert!(note.is_none_or(|note| ran.stderr.contains(&note)), "{command:?}: {}", ran.stderr);
             let shown: Value =
                 serde_json::from_str(&machine.sandbox.run(&args(&["--json"])).stdout).expect("JSON");
@@ -363,7 +349,7 @@ fn one_works_at_a_time() {
     drop(alone);
     let ran = waiting.end();
     assert_eq!((ran.code, machine.jobs()), (Some(0), 0), "{}", ran.stderr);
-    assert!(ran.stdout.contains("1 relay stored") || ran.stdout.contains("0 jobs"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("Stored 1 exchange") || ran.stdout.contains("0 jobs"), "{}", ran.stdout);
     machine.holds(&BTreeSet::from(["u".to_owned()]));
 }
 
@@ -585,6 +571,6 @@ fn what_a_newer_program_left_is_said_to_be_left() {
     fs::write(machine.state.root().join("spool/9-newer.json"), r#"{"v": 9}"#).expect("a file");
     let ran = machine.sandbox.run(&["worker", "--once"]);
     assert_eq!(ran.code, Some(1));
-    assert!(ran.stderr.contains("error: 1 job could not be done\nhint: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("error: 1 job not stored yet\nhint: "), "{}", ran.stderr);
     assert_eq!(machine.logs().len(), 1);
 }

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use crate::slots::Slot;
 
 /// A healthy run needs a few seconds; the first one unpacks itself.
-const LIMIT: Duration = Duration::from_mins(2);
+const LIMIT: Duration = Duration::from_mins(10);
 
 #[derive(Clone, Debug)]
 pub struct Output {
@@ -53,7 +53,7 @@ pub(super) fn run(command: &mut Command) -> Output {
     };
     // A process that it left behind can hold the pipes open.
     drop(host);
-    let text = |pipe: Receiver<String>| pipe.recv_timeout(Duration::from_secs(2)).unwrap_or_default();
+    let text = |pipe: Receiver<String>| pipe.recv_timeout(Duration::from_secs(10)).unwrap_or_default();
     let (stdout, stderr) = (text(stdout), text(stderr));
     let status = status.unwrap_or_else(|| panic!("{shown} did not end: {stdout}\n{stderr}"));
     Output { stdout, stderr, exit: status.code() }

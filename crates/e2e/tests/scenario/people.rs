@@ -1,8 +1,6 @@
 //! People decide: a command that loosens something runs after a person's yes, and the model cannot give it
 //! itself.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 use tidegate_e2e::client::{Launch, OPUS_5_5};
 use tidegate_e2e::home::Home;
@@ -118,7 +116,7 @@ fn a_model_cannot_approve_by_itself() {
     let marks = format!("{}/sessions/$CLAUDE_CODE_SESSION_ID/marks", home.state().display());
     let second = format!(
         "code=$(sed -n 's/.*\"code\":\"\\([A-Z0-9]*\\)\".*/\\1/p' \"{marks}\" | tail -1); \
-         timeout 20 \"$CLAUDE_CODE_EXECPATH\" -p --resume \"$CLAUDE_CODE_SESSION_ID\" \"approve $code\" </dev/null"
+         timeout 100 \"$CLAUDE_CODE_EXECPATH\" -p --resume \"$CLAUDE_CODE_SESSION_ID\" \"approve $code\" </dev/null"
     );
     let script = Script::new()
         .main(Reply::bash(call("off context-warning")))
@@ -144,11 +142,9 @@ fn a_model_cannot_approve_by_itself() {
     model.then(Reply::bash(call("off context-warning --for 2h --approved")));
     model.then(Reply::text("no way past it"));
     // The scheduled prompt arrives like a typed one.
-    let end = Instant::now() + Duration::from_secs(100);
-    while !model.last_main().mentions("there is no approval of `tidegate off context-warning --for 2h ") {
-        assert!(Instant::now() < end, "the scheduled prompt did not come:\n{}", terminal.screen());
-        std::thread::sleep(Duration::from_millis(200));
-    }
+    terminal.wait_while("the scheduled prompt", || {
+        !model.last_main().mentions("there is no approval of `tidegate off context-warning --for 2h ")
+    });
     assert_eq!(switched_off(&tidegate), Vec::<Value>::new());
     let became = |text: &str| tidegate.journal().iter().any(|record| record.to_string().contains(text));
     // The second client is below the first one.
@@ -253,12 +249,13 @@ fn a_client_that_an_agent_started_is_not_a_persons() {
     let tidegate = Tidegate::init(&home);
     let nested = |before: &str| {
         format!(
-            "{before} timeout 60 \"$CLAUDE_CODE_EXECPATH\" -p --model {OPUS_5_5} --allowedTools Bash -- nested </dev/null"
+            "{before} timeout 100 \"$CLAUDE_CODE_EXECPATH\" -p --model {OPUS_5_5} --allowedTools Bash -- nested </dev/null"
         )
     };
     let keep = "HOME PATH CLAUDE_CONFIG_DIR CLAUDE_CODE_EXECPATH TIDEGATE_STATE_DIR ANTHROPIC_BASE_URL ANTHROPIC_API_KEY \
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC DISABLE_AUTOUPDATER DISABLE_TELEMETRY DISABLE_ERROR_REPORTING \
-        TEST_TIDEGATE_TOP TEST_TIDEGATE_HOME";
+        TEST_TIDEGATE_TOP TEST_TIDEGATE_HOME TEST_TIDEGATE_PATIENCE \
+        TEST_TIDEGATE_CLIENT_PATIENCE";
     let kept: Vec<String> = keep.split_whitespace().map(|name| format!("{name}=\"${name}\"")).collect();
     let without = format!("exec env -i TIDEGATE_ATTENDED=1 {}", kept.join(" "));
     let mut script = Script::new();
@@ -273,11 +270,7 @@ fn a_client_that_an_agent_started_is_not_a_persons() {
     let terminal = launch(&home, &model);
     for turn in 0..2 {
         terminal.enter("switch it off");
-        let end = Instant::now() + Duration::from_mins(1);
-        while model.main_requests().len() < 4 * (turn + 1) {
-            assert!(Instant::now() < end, "the second client did not end:\n{}", terminal.screen());
-            std::thread::sleep(Duration::from_millis(200));
-        }
+        terminal.wait_while("the end of the second client", || model.main_requests().len() < 4 * (turn + 1));
         let refused = model.main_requests()[4 * turn + 2].last_tool_result();
         assert!(refused.text.contains("a Claude Code that an agent started ("), "{turn}: {refused:?}");
     }
@@ -329,7 +322,7 @@ fn own_files_are_closed_where_the_client_asks_nobody() {
     terminal.wait_for("Yes, I accept");
     terminal.press("Down");
     terminal.wait_for("❯ Yes, I accept");
-    terminal.press("Enter");
+    terminal.dismiss("Enter", "Yes, I accept");
     terminal.wait_for("bypass permissions on");
     terminal.enter("change it");
     let screen = terminal.wait_for("that is all");

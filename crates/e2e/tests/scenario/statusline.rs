@@ -89,7 +89,7 @@ fn follows_a_switch_to_another_model() {
     terminal.wait_for("62%");
     terminal.enter(&format!("/model {OPUS_5_5}"));
     terminal.wait_for("Yes, switch");
-    terminal.press("Enter");
+    terminal.dismiss("Enter", "Yes, switch");
     terminal.wait_for("12%");
     terminal.enter("now here");
     terminal.wait_for("second");

@@ -341,7 +341,7 @@ fn the_same_work_again_after_a_failure() {
             let wait =
                 format!("until grep -qs '\"event\":\"Stop\"' {}/*; do sleep 0.1; done", journal.display());
             script = script
-                .subagent("BAD", Reply::bash(format!("timeout 20 sh -c '{}'", wait.replace('\'', "'\\''"))))
+                .subagent("BAD", Reply::bash(format!("timeout 100 sh -c '{}'", wait.replace('\'', "'\\''"))))
                 .main(Reply::text("it is under way").used(21_500));
         }
         script = script.subagent("BAD", Reply::error(403, "permission_error", "no"));

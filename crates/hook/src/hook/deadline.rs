@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use tidegate_core::event::EventKind;
 use tidegate_core::pipeline::gate::Registration;
 
+use crate::patience::{stretch, stretch_grace};
+
 /// Later advice is worth less than the wait.
 const ADVICE: Duration = Duration::from_millis(200);
 const GATE: Duration = Duration::from_secs(2);
@@ -46,12 +48,12 @@ impl Deadline {
     pub(crate) fn of(registration: Registration, start: Instant) -> Deadline {
         let advice = registration.advice || registration.event.is_some_and(|kind| !is_of_gate(kind));
         let limit = if advice { ADVICE } else { GATE };
-        Deadline { start, limit: Arc::new(AtomicU64::new(limit.as_millis() as u64)) }
+        Deadline { start, limit: Arc::new(AtomicU64::new(stretch(limit).as_millis() as u64)) }
     }
 
     /// For an event that turned out to matter for a gate.
     pub(crate) fn extend(&self) {
-        self.limit.store(GATE.as_millis() as u64, Ordering::Relaxed);
+        self.limit.store(stretch(GATE).as_millis() as u64, Ordering::Relaxed);
     }
 
     fn limit(&self) -> Duration {
@@ -79,7 +81,8 @@ impl Deadline {
             for again in [false, true] {
                 let until = || {
                     let limit = self.limit();
-                    self.start + limit + if again { limit.min(GRACE) } else { Duration::ZERO }
+                    let grace = if again { stretch_grace(limit.min(GRACE)) } else { Duration::ZERO };
+                    self.start + limit + grace
                 };
                 while let Some(rest) = until().checked_duration_since(Instant::now()) {
                     std::thread::park_timeout(rest);

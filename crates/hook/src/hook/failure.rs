@@ -28,6 +28,7 @@ use tidegate_state::session::marks;
 use crate::environment::Environment;
 use crate::hook::answer;
 use crate::hook::deadline::Deadline;
+use crate::patience::stretch_grace;
 
 /// Everything that a failure needs. Exists before anything can fail; the cells are filled as the run learns more.
 #[derive(Clone, Debug)]
@@ -211,7 +212,7 @@ impl Fallback {
             done.send(())
         });
         if writer.is_ok() {
-            let _ = wait.recv_timeout(GRACE);
+            let _ = wait.recv_timeout(stretch_grace(GRACE));
         }
         std::process::exit(i32::from(reply.exit))
     }

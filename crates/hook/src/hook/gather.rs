@@ -22,6 +22,7 @@ use tidegate_state::session::bridge;
 
 use crate::environment::Environment;
 use crate::host::claude_code::caller;
+use crate::patience::stretch_for_client;
 use crate::process::ancestry::{self, Ancestry};
 
 /// The client writes its transcript this much later than it reports an answer (4 to 75 ms seen with 2.1.325).
@@ -94,7 +95,7 @@ impl<'a> Gather<'a> {
 
     /// With `wait`, gives the client a moment to write the answer that the event follows.
     fn meter(&self, event: &Event<'_>, marks: Option<&Marks>, host: &HostSettings, wait: bool) -> Meter {
-        let until = Instant::now() + LATE_TRANSCRIPT;
+        let until = Instant::now() + stretch_for_client(LATE_TRANSCRIPT);
         loop {
             let meter = self.meter_now(event, marks, host);
             let is_late = wait && !matches!(meter, Meter::Current(_));

@@ -26,13 +26,21 @@ pub(crate) struct Processes<'a> {
 /// variables say, also after the folder was moved.
 pub fn is_agent_at_work(folder: Option<&Path>) -> bool {
     let processes = Processes::of_system();
+    let anywhere = anywhere();
     let is_inside = |process: u64| {
-        folder.is_none_or(|folder| {
+        folder.or(anywhere.as_deref()).is_none_or(|folder| {
             let current = processes.at(process, "cwd").and_then(|link| fs::read_link(link).ok());
             current.is_some_and(|current| current.starts_with(folder))
         })
     };
     processes.all().any(|process| is_inside(process) && processes.host(process).is_some())
+}
+
+/// A test is a machine of its own, next to other tests and to agents that do not belong to any. Release builds ignore
+/// this variable.
+fn anywhere() -> Option<PathBuf> {
+    let home = cfg!(debug_assertions).then(|| std::env::var_os("TEST_TIDEGATE_HOME")).flatten()?;
+    PathBuf::from(home).parent().map(Path::to_owned)
 }
 
 impl Processes<'_> {

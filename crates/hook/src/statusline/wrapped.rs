@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use tidegate_core::text::terminal::count_columns;
 use tidegate_state::child;
 
+use crate::patience::{stretch, stretch_grace};
 use crate::statusline::LARGEST;
 
 /// The host still waits this long; it redraws at most every 300 ms.
@@ -16,6 +17,9 @@ const WRAPPED_LIMIT: Duration = Duration::from_millis(1500);
 
 /// Pause in the output before the command's end is checked.
 const LULL: Duration = Duration::from_millis(20);
+
+/// Time to read what it wrote before its end. Only a child that it left running makes this matter.
+const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Everything after `--wrap`, so that the command works with or without quotes.
 pub(super) fn parse_command(args: impl Iterator<Item = OsString>) -> Option<String> {
@@ -58,12 +62,12 @@ pub(super) fn read_output(command: &str, payload: &[u8]) -> Option<String> {
             }
         }
     });
-    let mut until = Instant::now() + WRAPPED_LIMIT;
+    let mut until = Instant::now() + stretch(WRAPPED_LIMIT);
     let mut text = Vec::new();
     while text.len() < LARGEST as usize {
         // After its end, its output is in the pipe; later output comes from a child that it left running.
         if !matches!(child.try_wait(), Ok(None)) {
-            until = until.min(Instant::now() + LULL);
+            until = until.min(Instant::now() + stretch_grace(LAST_WORDS));
         }
         match receiver.recv_timeout(LULL) {
             Ok(bytes) => text.extend(bytes),

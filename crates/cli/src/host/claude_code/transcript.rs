@@ -3,8 +3,20 @@
 use serde_json::{Value, json};
 use tidegate_core::time::Millis;
 
-/// The answer to the request with this number: a call of a tool, with its token counts.
-pub(crate) fn answer_entry(number: u32, model: &str, used: u64, at: Millis) -> Value {
+/// A prompt that a person typed.
+pub(crate) fn prompt_entry(number: u32, prompt: &str, at: Millis) -> Value {
+    json!({
+        "type": "user",
+        "uuid": format!("prompt-{number}"),
+        "isSidechain": false,
+        "timestamp": at.iso(),
+        "turnOrigin": "human",
+        "message": { "role": "user", "content": prompt },
+    })
+}
+
+/// The answer to the request with this number: a text or a call of a tool, with its token counts.
+pub(crate) fn answer_entry(number: u32, model: &str, content: &Value, used: u64, at: Millis) -> Value {
     json!({
         "type": "assistant",
         "isSidechain": false,
@@ -13,7 +25,7 @@ pub(crate) fn answer_entry(number: u32, model: &str, used: u64, at: Millis) -> V
         "message": {
             "id": format!("msg_{number}"),
             "model": model,
-            "content": [{ "type": "tool_use", "id": format!("toolu_{number}") }],
+            "content": [content],
             "usage": { "input_tokens": 10, "cache_read_input_tokens": used - 10, "output_tokens": 400 },
         },
     })

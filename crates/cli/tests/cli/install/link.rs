@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 
 use super::{Scope, init, json, tree};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, copy_program};
 
 fn link(sandbox: &Sandbox) -> PathBuf {
     sandbox.home().join(".local/share/tidegate/bin/tidegate")
@@ -19,11 +19,11 @@ fn program() -> PathBuf {
 fn it_leads_to_the_program_and_goes_with_the_last_who_uses_it() {
     let sandbox = Sandbox::new();
     let said = Scope::Project.init(&sandbox);
-    assert!(said.contains("leads to"), "{said}");
+    assert!(said.contains("bin/tidegate: written; link to "), "{said}");
     assert_eq!(fs::read_link(link(&sandbox)).expect("a link"), program());
     Scope::User.init(&sandbox);
     let said = Scope::Project.uninstall(&sandbox);
-    assert!(said.contains("still used by") && link(&sandbox).exists(), "{said}");
+    assert!(said.contains("still needs it") && link(&sandbox).exists(), "{said}");
     // An uninstall where nothing was installed takes nothing away.
     Scope::Project.uninstall(&sandbox);
     assert!(link(&sandbox).exists());
@@ -85,11 +85,11 @@ fn a_stale_one_is_refreshed_and_a_file_is_refused() {
     fs::create_dir_all(path.parent().expect("a folder")).expect("new folders");
     fs::write(&path, "another program").expect("a file");
     let before = tree(&sandbox);
-    assert!(Scope::Project.refused(&sandbox, "init").contains("is no link of ours"));
+    assert!(Scope::Project.refused(&sandbox, "init").contains("not Tidegate's link"));
     assert_eq!(tree(&sandbox), before);
     // This program itself, put there by an installer, is as good as a link.
     fs::remove_file(&path).expect("our own file");
-    fs::copy(program(), &path).expect("a copy");
+    copy_program(&program(), &path);
     let mut installed = std::process::Command::new(&path);
     let plain = sandbox.command(&[]);
     installed.args(["init", "--user"]).env_clear().current_dir(sandbox.project());
@@ -119,7 +119,7 @@ fn an_init_that_leads_hooks_elsewhere_needs_a_person() {
     let sandbox = attended();
     let copy = sandbox.path().join("copy/tidegate");
     fs::create_dir(copy.parent().expect("a folder")).expect("a new folder");
-    fs::copy(program(), &copy).expect("a copy");
+    copy_program(&program(), &copy);
     let (data, home) = (sandbox.path().join("data"), sandbox.path().join("home2"));
     let links = sandbox.path().join("links");
     for folder in [&data, &home, &links] {
@@ -183,7 +183,7 @@ fn at_a_terminal_init_leads_hooks_elsewhere() {
 /// Whoever may still call it would be passed over without a word.
 #[test]
 fn it_stays_where_others_may_call_it() {
-    const KEPT: &str = "kept: other installs may call it";
+    const KEPT: &str = "kept; other installs may need it";
     // A project that was moved since.
     let sandbox = Sandbox::new();
     let (moved, other) = (sandbox.path().join("moved"), sandbox.path().join("other"));

@@ -1,7 +1,7 @@
 //! A person at the client: interrupts, leaves, comes back, and types `/dev-cycle`.
 
 use std::sync::mpsc::channel;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tidegate_e2e::plugin::{install, link_binary};
 use tidegate_e2e::terminal::Terminal;
@@ -30,13 +30,13 @@ fn goes_on_after(home: &Home, model: &Model, terminal: &Terminal<'_>) {
     }
     terminal.enter("what are you doing");
     terminal.wait_for("it is a loop");
-    until_stops(&tidegate, &[BROKE_IN]);
+    until_stops(terminal, &tidegate, &[BROKE_IN]);
     assert_eq!(stands(home), running("sprint"));
 
     terminal.enter("go on");
     let screen = terminal.wait_for("the audit is over, ship it?");
     assert!(screen.contains("stage 1 of 4 (sprint) is done. Claude continues with audit"), "{screen}");
-    until_stops(&tidegate, &[BROKE_IN, ROOM, ASKS]);
+    until_stops(terminal, &tidegate, &[BROKE_IN, ROOM, ASKS]);
     assert_eq!(begun(&model.last_main()), ["audit"]);
     assert_eq!(stands(home), running("audit"));
     tidegate.assert_unfailing();
@@ -44,12 +44,8 @@ fn goes_on_after(home: &Home, model: &Model, terminal: &Terminal<'_>) {
 }
 
 /// The screen shows an answer before the Stop hooks have run.
-fn until_stops(tidegate: &Tidegate<'_>, expected: &[&str]) {
-    let end = Instant::now() + Duration::from_secs(20);
-    while stops(tidegate) != expected {
-        assert!(Instant::now() < end, "{:?}, not {expected:?}", stops(tidegate));
-        std::thread::sleep(Duration::from_millis(50));
-    }
+fn until_stops(terminal: &Terminal<'_>, tidegate: &Tidegate<'_>, expected: &[&str]) {
+    terminal.wait_while(&format!("stops: {expected:?}"), || stops(tidegate) != expected);
 }
 
 #[test]
@@ -82,7 +78,7 @@ fn an_interrupted_answer_begins_nothing() {
     let model = Model::start(script);
     let terminal = start(launch(&home, &model));
     terminal.enter("run a cycle");
-    was_asked.recv_timeout(Duration::from_secs(40)).expect("the third request");
+    was_asked.recv_timeout(Duration::from_mins(3)).expect("the third request");
     interrupt(&terminal);
     drop(release);
     goes_on_after(&home, &model, &terminal);
@@ -95,7 +91,7 @@ fn a_client_that_was_killed_in_a_stage_comes_back_to_it() {
     let script = Script::new()
         .main(cycle("start"))
         .main(skill("sprint"))
-        .main(Reply::bash("echo begun > begun.txt; sleep 20"));
+        .main(Reply::bash("echo begun > begun.txt; sleep 120"));
     let model = Model::start(script);
     let terminal = start(launch(&home, &model));
     terminal.enter("run a cycle");
@@ -139,7 +135,7 @@ fn a_person_sees_what_has_stopped_and_goes_on() {
     assert_eq!(stands(&home), ("sprint".to_owned(), "stopped".to_owned()), "nothing is forced on");
     terminal.enter("yes");
     terminal.wait_for("now the retrospective?");
-    until_stops(&tidegate, &[ROOM, ASKS]);
+    until_stops(&terminal, &tidegate, &[ROOM, ASKS]);
     tidegate.assert_unfailing();
     assert_eq!(begun(&model.last_main()), ["ship"]);
     let now = state(&home);
@@ -165,7 +161,7 @@ fn typed(home: &Home, model: &Model, launch: Launch<'_>, skills: [&str; 4]) {
     let terminal = start(launch);
     terminal.enter("/dev-cycle add a retry to the uploader");
     terminal.wait_for("dev-cycle is complete. Tokens by stage: sprint ");
-    until_stops(&tidegate, &[ROOM, ROOM, ROOM, COMPLETE]);
+    until_stops(&terminal, &tidegate, &[ROOM, ROOM, ROOM, COMPLETE]);
     tidegate.assert_unfailing();
 
     let requests = model.main_requests();
@@ -233,12 +229,12 @@ fn a_prompt_that_is_typed_meanwhile_pauses_the_chain() {
     terminal.wait_until("the prompt", |_| prompts() == 2);
     home.write("go.txt", "");
     terminal.wait_for("the sprint is over");
-    until_stops(&tidegate, &[BROKE_IN]);
+    until_stops(&terminal, &tidegate, &[BROKE_IN]);
     assert!(model.last_main().mentions("mind the tests"));
     assert_eq!(stands(&home), running("sprint"));
     terminal.enter("go on");
     terminal.wait_for("the audit is over, ship it?");
-    until_stops(&tidegate, &[BROKE_IN, ROOM, ASKS]);
+    until_stops(&terminal, &tidegate, &[BROKE_IN, ROOM, ASKS]);
     assert_eq!(stands(&home), running("audit"));
     tidegate.assert_unfailing();
     model.finish();

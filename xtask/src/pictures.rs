@@ -1,0 +1,244 @@
+//! `cargo xtask pictures [--write]`: the pictures of the terminal under `docs/pictures`, drawn from what commands print.
+//!
+//! The commands run in the homes that `tidegate demo --keep` leaves. Times and durations are those of the run; pictures that
+//! differ only in digits count as the same, and are not written again.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use xtask::failure::{Done, Failure, While};
+use xtask::print;
+use xtask::workspace::{self, cargo};
+
+const FOLDER: &str = "docs/pictures";
+
+struct Picture {
+    name: &'static str,
+    /// Without anything, after the second scene of the demo, or after the last one.
+    home: &'static str,
+    command: &'static [&'static str],
+    locale: &'static str,
+}
+
+const fn english(name: &'static str, home: &'static str, command: &'static [&'static str]) -> Picture {
+    Picture { name, home, command, locale: "C.UTF-8" }
+}
+
+/// In this order: `init` adds to the home.
+const PICTURES: [Picture; 7] = [
+    english("demo", "fresh", &["demo"]),
+    Picture { name: "demo.ja", home: "fresh", command: &["demo"], locale: "ja_JP.UTF-8" },
+    english("statusline", "fresh", &["statusline", "--preview"]),
+    english("status", "filling", &["status"]),
+    english("report", "all", &["report"]),
+    english("log", "all", &["log"]),
+    english("doctor", "all", &["doctor"]),
+];
+
+pub(crate) fn check() -> Done {
+    for (path, drawn) in draw_all()? {
+        let written = fs::read_to_string(&path).unwrap_or_default();
+        if without_digits(&written) != without_digits(&drawn) {
+            return Err(Failure::new(format!("{} is not what the command prints", path.display()))
+                .next("`cargo xtask pictures --write` draws it anew; look at it"));
+        }
+    }
+    print::line(&format!("    {} pictures, as the commands print", PICTURES.len()));
+    Ok(())
+}
+
+pub(crate) fn write() -> Done {
+    let folder = workspace::root().join(FOLDER);
+    fs::create_dir_all(&folder).while_(folder.display())?;
+    for (path, drawn) in draw_all()? {
+        let written = fs::read_to_string(&path).unwrap_or_default();
+        if without_digits(&written) != without_digits(&drawn) {
+            fs::write(&path, drawn).while_(path.display())?;
+            print::line(&format!("    {}", path.display()));
+        }
+    }
+    Ok(())
+}
+
+fn without_digits(text: &str) -> String {
+    text.chars().filter(|c| !c.is_ascii_digit() && !matches!(c, '.' | ' ')).collect()
+}
+
+fn draw_all() -> Done<Vec<(PathBuf, String)>> {
+    workspace::run(&mut cargo(&["build", "--quiet", "--locked", "--package", "tidegate"]))?;
+    let program = workspace::target_folder()?.join("debug/tidegate");
+    let folder = tempfile::tempdir().while_("making a temporary folder")?;
+    let home = |name: &str| folder.path().join(name);
+    fs::create_dir_all(home("fresh/shop")).while_("making a home")?;
+    play(&program, &home("filling"), &["--scene", "2"])?;
+    play(&program, &home("all"), &[])?;
+    let mut drawn = Vec::new();
+    for picture in &PICTURES {
+        let home = home(picture.home);
+        if picture.name == "doctor" {
+            workspace::read_output(terminal(&program, &home, picture.locale).args([
+                "init",
+                "--project",
+                ".",
+            ]))?;
+        }
+        let mut command = terminal(&program, &home, picture.locale);
+        // The exit code of some says what they found.
+        let ran = command.args(picture.command).output().while_(picture.name)?;
+        let printed = String::from_utf8_lossy(&ran.stdout).replace(&home.display().to_string(), "/home/you");
+        let line = format!("tidegate {}", picture.command.join(" "));
+        let path = workspace::root().join(FOLDER).join(format!("{}.svg", picture.name));
+        drawn.push((path, draw(&line, &printed)));
+    }
+    Ok(drawn)
+}
+
+fn play(program: &Path, home: &Path, more: &[&str]) -> Done {
+    let mut demo = Command::new(program);
+    demo.env_clear().env("LANG", "C.UTF-8").args(["demo", "--keep"]).arg(home).args(more);
+    workspace::read_output(&mut demo).map(drop)
+}
+
+/// In the project of a home, with a terminal of 80 columns and colours.
+fn terminal(program: &Path, home: &Path, locale: &str) -> Command {
+    let mut command = Command::new(program);
+    let path = format!("{}:/usr/bin:/bin", home.join(".local/share/tidegate/bin").display());
+    command
+        .current_dir(home.join("shop"))
+        .env_clear()
+        .env("HOME", home)
+        .env("PATH", path)
+        .env("LANG", locale)
+        .env("TZ", "UTC")
+        .env("TERM", "xterm-256color")
+        .env("COLUMNS", COLUMNS.to_string())
+        .env("CLICOLOR_FORCE", "1");
+    command
+}
+
+const COLUMNS: usize = 80;
+/// Of a cell, in hundredths of a pixel: six tenths of the font's size are usual for monospace.
+const CELL_WIDTH: usize = 840;
+const LINE: usize = 20;
+const BORDER: usize = 16;
+
+/// An SVG of a terminal in which `command` printed this. Each piece has its place and its length in cells, so that columns
+/// stay columns in every font.
+fn draw(command: &str, printed: &str) -> String {
+    let screen = format!("\x1b[2m$\x1b[0m \x1b[1m{command}\x1b[0m\n{printed}");
+    let lines: Vec<&str> = screen.trim_end().lines().collect();
+    let (width, height) = (COLUMNS * CELL_WIDTH / 100 + 2 * BORDER, lines.len() * LINE + 2 * BORDER);
+    let mut svg = format!(
+        r##"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" aria-label="{label}">
+<style>
+rect {{ fill: #14181f }}
+text {{ fill: #d6dbe2; font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", "Noto Sans Mono CJK JP", monospace; white-space: pre }}
+.bold {{ font-weight: bold }} .dim {{ fill: #8b949e }}
+.red {{ fill: #ff7b72 }} .green {{ fill: #7ee787 }} .yellow {{ fill: #f0c35b }} .cyan {{ fill: #79c0ff }}
+</style>
+<rect width="100%" height="100%" rx="8"/>
+"##,
+        label = escape(&format!("The terminal after `{command}`")),
+    );
+    for (number, line) in lines.iter().enumerate() {
+        let y = BORDER + (number + 1) * LINE - LINE / 4;
+        let mut column = 0;
+        let mut pieces = String::new();
+        for (classes, text) in pieces_of(line) {
+            let cells = count_cells(&text);
+            let shown = text.trim_start_matches(' ');
+            let begin = column + text.len() - shown.len();
+            column += cells;
+            let shown = shown.trim_end_matches(' ');
+            if shown.is_empty() {
+                continue;
+            }
+            let (x, length) = (pixels(begin), count_cells(shown) * CELL_WIDTH);
+            let x = format!("{:.1}", x + BORDER as f64);
+            let class = if classes.is_empty() { String::new() } else { format!(" class=\"{classes}\"") };
+            let _ = write!(
+                pieces,
+                r#"<tspan x="{x}" textLength="{:.1}" lengthAdjust="spacingAndGlyphs"{class}>{}</tspan>"#,
+                length as f64 / 100.0,
+                escape(shown)
+            );
+        }
+        if !pieces.is_empty() {
+            let _ = writeln!(svg, r#"<text y="{y}" xml:space="preserve">{pieces}</text>"#);
+        }
+    }
+    svg + "</svg>\n"
+}
+
+fn pixels(cells: usize) -> f64 {
+    (cells * CELL_WIDTH) as f64 / 100.0
+}
+
+fn count_cells(text: &str) -> usize {
+    text.chars().map(|c| if is_wide(c) { 2 } else { 1 }).sum()
+}
+
+/// Of the characters that our texts have.
+fn is_wide(c: char) -> bool {
+    matches!(c, '\u{3000}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff01}'..='\u{ff60}')
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// A line with escape sequences, as pieces with the classes of their style.
+fn pieces_of(line: &str) -> Vec<(String, String)> {
+    let mut parts = line.split("\x1b[");
+    let mut pieces = vec![(String::new(), parts.next().unwrap_or_default().to_owned())];
+    let (mut is_bold, mut color) = (false, "");
+    for part in parts {
+        let Some((codes, text)) = part.split_once('m') else { continue };
+        for code in codes.split(';') {
+            match code {
+                "" | "0" => (is_bold, color) = (false, ""),
+                "1" => is_bold = true,
+                "2" => color = "dim",
+                "22" => is_bold = false,
+                "31" => color = "red",
+                "32" => color = "green",
+                "33" => color = "yellow",
+                "36" => color = "cyan",
+                _ => color = "",
+            }
+        }
+        let bold = if is_bold { "bold" } else { "" };
+        pieces.push((format!("{bold} {color}").trim().to_owned(), text.to_owned()));
+    }
+    pieces.retain(|(_, text)| !text.is_empty());
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn styles_become_classes() {
+        let pieces = pieces_of("a\x1b[1m\x1b[31mb\x1b[0m c\x1b[36md\x1b[39me");
+        let pieces: Vec<(&str, &str)> =
+            pieces.iter().map(|(class, text)| (class.as_str(), text.as_str())).collect();
+        assert_eq!(pieces, [("", "a"), ("bold red", "b"), ("", " c"), ("cyan", "d"), ("", "e")]);
+    }
+
+    #[test]
+    fn every_piece_stands_in_its_cells() {
+        let svg = draw("x", "  \x1b[32m日本 <b>\x1b[0m");
+        let piece = r#"<tspan x="32.8" textLength="67.2" lengthAdjust="spacingAndGlyphs" class="green">日本 &lt;b&gt;</tspan>"#;
+        assert!(svg.contains(piece), "{svg}");
+        assert_eq!(draw("x", "  \x1b[32m日本 <b>\x1b[0m"), svg);
+    }
+
+    #[test]
+    fn times_and_durations_do_not_count() {
+        assert_eq!(without_digits("02:35:06  1.6 ms"), without_digits("14:00:00 10.25 ms"));
+        assert_ne!(without_digits("1 note"), without_digits("2 notes"));
+    }
+}
