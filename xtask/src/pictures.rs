@@ -26,15 +26,15 @@ const fn english(name: &'static str, home: &'static str, command: &'static [&'st
     Picture { name, home, command, locale: "C.UTF-8" }
 }
 
-/// In this order: `init` adds to the home.
+/// In this order: `status` and `log` say how long ago something was, and `init` adds to the home.
 const PICTURES: [Picture; 7] = [
+    english("status", "filling", &["status"]),
+    english("log", "all", &["log"]),
+    english("report", "all", &["report"]),
+    english("doctor", "all", &["doctor"]),
     english("demo", "fresh", &["demo"]),
     Picture { name: "demo.ja", home: "fresh", command: &["demo"], locale: "ja_JP.UTF-8" },
     english("statusline", "fresh", &["statusline", "--preview"]),
-    english("status", "filling", &["status"]),
-    english("report", "all", &["report"]),
-    english("log", "all", &["log"]),
-    english("doctor", "all", &["doctor"]),
 ];
 
 pub(crate) fn check() -> Done {
@@ -70,13 +70,12 @@ fn draw_all() -> Done<Vec<(PathBuf, String)>> {
     workspace::run(&mut cargo(&["build", "--quiet", "--locked", "--package", "tidegate"]))?;
     let program = workspace::target_folder()?.join("debug/tidegate");
     let folder = tempfile::tempdir().while_("making a temporary folder")?;
-    let home = |name: &str| folder.path().join(name);
-    fs::create_dir_all(home("fresh/shop")).while_("making a home")?;
-    play(&program, &home("filling"), &["--scene", "2"])?;
-    play(&program, &home("all"), &[])?;
     let mut drawn = Vec::new();
     for picture in &PICTURES {
-        let home = home(picture.home);
+        let home = folder.path().join(picture.home);
+        if !home.exists() {
+            make_home(&program, &home, picture.home)?;
+        }
         if picture.name == "doctor" {
             workspace::read_output(terminal(&program, &home, picture.locale).args([
                 "init",
@@ -95,9 +94,14 @@ fn draw_all() -> Done<Vec<(PathBuf, String)>> {
     Ok(drawn)
 }
 
-fn play(program: &Path, home: &Path, more: &[&str]) -> Done {
+fn make_home(program: &Path, home: &Path, name: &str) -> Done {
+    let scenes: &[&str] = match name {
+        "fresh" => return fs::create_dir_all(home.join("shop")).while_(home.display()),
+        "filling" => &["--scene", "2"],
+        _ => &[],
+    };
     let mut demo = Command::new(program);
-    demo.env_clear().env("LANG", "C.UTF-8").args(["demo", "--keep"]).arg(home).args(more);
+    demo.env_clear().env("LANG", "C.UTF-8").args(["demo", "--keep"]).arg(home).args(scenes);
     workspace::read_output(&mut demo).map(drop)
 }
 
@@ -131,7 +135,7 @@ fn draw(command: &str, printed: &str) -> String {
     let lines: Vec<&str> = screen.trim_end().lines().collect();
     let (width, height) = (COLUMNS * CELL_WIDTH / 100 + 2 * BORDER, lines.len() * LINE + 2 * BORDER);
     let mut svg = format!(
-        r##"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" aria-label="{label}">
+        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" aria-label="{label}">
 <style>
 rect {{ fill: #14181f }}
 text {{ fill: #d6dbe2; font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", "Noto Sans Mono CJK JP", monospace; white-space: pre }}
@@ -139,7 +143,7 @@ text {{ fill: #d6dbe2; font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas,
 .red {{ fill: #ff7b72 }} .green {{ fill: #7ee787 }} .yellow {{ fill: #f0c35b }} .cyan {{ fill: #79c0ff }}
 </style>
 <rect width="100%" height="100%" rx="8"/>
-"##,
+"#,
         label = escape(&format!("The terminal after `{command}`")),
     );
     for (number, line) in lines.iter().enumerate() {

@@ -29,8 +29,7 @@ use crate::host::claude_code::settings_file::has_our_hooks;
 use crate::language;
 use crate::project_root;
 
-#[expect(clippy::needless_pass_by_value, reason = "the form of `map_err`")]
-fn unusable_state(why: String) -> CliError {
+fn unusable_state(why: &str) -> CliError {
     CliError::new(both!(
         "the state directory cannot be used: {why}",
         "状態を保存するフォルダを使えません: {why}"
@@ -53,14 +52,14 @@ pub(crate) struct Here {
 impl Here {
     pub(crate) fn find() -> Result<Here, CliError> {
         let env = Environment::of_process();
-        let state = StateDir::open(&env.place).map_err(unusable_state)?;
+        let state = StateDir::open(&env.place).map_err(|why| unusable_state(&why))?;
         Ok(Here::with_state(env, state))
     }
 
     /// `None` if the state directory is gone.
     pub(crate) fn find_in_background() -> Result<Option<Here>, CliError> {
         let env = Environment::of_process();
-        let state = StateDir::open_in_background(&env.place).map_err(unusable_state)?;
+        let state = StateDir::open_in_background(&env.place).map_err(|why| unusable_state(&why))?;
         Ok(state.map(|state| Here::with_state(env, state)))
     }
 
