@@ -678,7 +678,7 @@ fn an_edit_that_could_not_be_noted_holds_the_next_stop() {
     let held = work.stop();
     assert_eq!(held.output()["decision"], "block", "{held:?}");
     work.stop_with(json!({ "stop_hook_active": true })).silent();
-    drop(lock);
+    lock.unlock().expect("our own");
     let held = work.stop();
     assert_eq!(held.output()["decision"], "block", "{held:?}");
     assert!(held.stdout.contains("src/a.rs") && !held.stdout.contains("README"), "{held:?}");
@@ -710,7 +710,7 @@ fn a_stop_that_waits_for_a_lock_is_held_once_and_names_its_holder() {
         assert_eq!((&failure["class"], &failure["closed"]), (&json!("marks"), &json!(true)), "{failure}");
         work.stop_with(json!({ "stop_hook_active": true })).silent();
     }
-    drop(lock);
+    lock.unlock().expect("our own");
     let held = work.stop();
     assert!(held.stdout.contains("src/a.rs"), "{held:?}");
 }
@@ -821,7 +821,7 @@ fn an_edit_that_could_not_be_noted_and_was_checked_holds_nothing() {
     fs::write(&path, "").expect("a new file");
     let wrote = json!({ "tool_name": "Write", "tool_input": { "file_path": path, "content": "" } });
     work.sandbox.hook(&["--event", "PostToolUse"], work.payload("PostToolUse", wrote).to_string()).silent();
-    drop(lock);
+    lock.unlock().expect("our own");
     work.bash("cargo test");
     assert!(!work.is_held());
 }
