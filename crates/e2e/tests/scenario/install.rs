@@ -136,3 +136,77 @@ fn the_client_ignores_settings_with_a_comment() {
         assert_eq!(turns_recorded(&home, &tidegate), (0, 0), "{odd}");
     }
 }
+
+/// After `init` the model can ask its memory, without another command.
+#[test]
+fn the_model_has_its_memory() {
+    let home = Home::new();
+    let tidegate = Tidegate::init(&home);
+    let topic = tidegate.run(&["memory", "topic", "add", "sessions", "--json"]);
+    let topic: serde_json::Value = serde_json::from_str(&topic).expect("JSON");
+    tidegate.run(&["memory", "log", "add", &topic["id"].to_string(), "the kestrel cache was stale"]);
+    let tool = "mcp__tidegate__search";
+    let script = Script::new()
+        .main(Reply::tool(tool, serde_json::json!({ "query": "kestrel" })))
+        .main(Reply::text("found"))
+        .main(Reply::text("second"));
+    let model = Model::start(script);
+    let allowed = serde_json::json!({ "permissions": { "allow": [tool] } });
+    Launch::new(&home, &model).on(OPUS_5_5).settings(&allowed).ask("what was wrong with the cache?");
+    let found = model.last_main().last_tool_result();
+    assert!(!found.is_error && found.text.contains("the kestrel cache was stale"), "{found:?}");
+
+    // The client has written its file in the meantime; what is ours goes, what is the client's stays.
+    let file = home.client_config().join(".claude.json");
+    let read = || std::fs::read_to_string(&file).expect("the client's own file");
+    assert!(read().contains("\"mcp\""));
+    tidegate.run(&["uninstall", "--project", &home.project().display().to_string()]);
+    assert!(!read().contains("tidegate/bin") && read().contains("hasTrustDialogAccepted"), "{}", read());
+    Launch::new(&home, &model).on(OPUS_5_5).ask("again");
+    assert!(!model.last_main().mentions("mcp__tidegate__"));
+    model.finish();
+}
+
+/// A teammate gets the hooks with the repository, and hears once what they record.
+#[test]
+fn a_teammate_hears_once_that_conversations_are_recorded() {
+    let home = Home::new();
+    let tidegate = Tidegate::init_with(&home, &["--shared"]);
+    std::fs::remove_dir_all(home.state().join("told")).expect("as on the machine of a teammate");
+    let model = Model::start(Script::new().main(Reply::text("hello")).main(Reply::text("again")));
+    let terminal = Terminal::start(&Launch::new(&home, &model).on(OPUS_5_5));
+    // The team's server, which the client asks about.
+    terminal.wait_for("New MCP server found");
+    terminal.press("Enter");
+    terminal.wait_for("Tidegate records your prompts");
+    terminal.enter("begin");
+    terminal.wait_for("hello");
+    drop(terminal);
+    let terminal = Terminal::start(&Launch::new(&home, &model).on(OPUS_5_5));
+    terminal.enter("once more");
+    terminal.wait_for("again");
+    assert!(!terminal.screen().contains("Tidegate records"), "{}", terminal.screen());
+    tidegate.assert_unfailing();
+    model.finish();
+}
+
+/// The program was deleted without an uninstall: every edit is blocked, and this is the way out.
+#[test]
+fn without_the_program_hooks_can_be_switched_off() {
+    let home = Home::new();
+    let _tidegate = Tidegate::init(&home);
+    std::fs::remove_file(home.link()).expect("the link");
+    let file = home.in_project("made.txt");
+    let script = Script::new()
+        .main(Reply::write(&file, "x"))
+        .main(Reply::text("blocked"))
+        .main(Reply::write(&file, "x"))
+        .main(Reply::text("written"));
+    let model = Model::start(script);
+    Launch::new(&home, &model).on(OPUS_5_5).ask("write it");
+    assert!(!file.exists(), "a gate whose program is gone stays closed");
+    let off = serde_json::json!({ "disableAllHooks": true });
+    Launch::new(&home, &model).on(OPUS_5_5).settings(&off).ask("write it");
+    assert!(file.exists(), "{:?}", model.last_main().last_tool_result());
+    model.finish();
+}

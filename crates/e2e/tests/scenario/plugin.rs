@@ -58,20 +58,11 @@ fn hooks_skills_commands_and_the_tool_work_in_a_fresh_home() {
     let run = session.finish();
     let requests = model.main_requests();
 
-    for skill in [
-        "getting-started",
-        "code-quality-rules",
-        "document-quality-rules",
-        "verification-before-completion",
-        "context-persistence",
-        "compaction-gates",
-        "persisting-progress-across-sessions",
-        "compound",
-    ] {
-        assert!(requests[0].mentions(&format!("tidegate:{skill}")), "{skill} is not listed");
+    for skill in ["getting-started", "verification-before-completion", "compound"] {
+        assert!(requests[0].mentions(&format!("- tidegate:{skill}: ")), "{skill} is not listed");
     }
     assert!(!requests[0].mentions("tidegate:off"), "a way past a gate is not offered to the model");
-    assert!(requests[1].mentions("When a phase ends"), "the skill's text came with its call");
+    assert!(requests[1].mentions("# Working with Tidegate"), "the skill's text came with its call");
 
     // A command of the model finds the same binary, through the plugin's folder on its path.
     let typed = requests[2].last_tool_result();
@@ -297,4 +288,56 @@ fn a_plugin_that_goes_away_closes_the_gate_and_nothing_else() {
 #[test]
 fn a_selector_that_goes_away_gates_nothing() {
     goes_away("plugin/bin", &[]);
+}
+
+/// The commands of the documentation, as they are printed there: from the checkout, with a relative path.
+#[test]
+fn the_commands_of_the_documentation_work_as_printed() {
+    let home = Home::new();
+    let model = Model::start(Script::new());
+    let run = |arguments: &[&str]| {
+        let mut command = home.command(tidegate_e2e::client::binary());
+        let output = command
+            .envs(home.client_environment(&model))
+            .current_dir(checkout())
+            .args(arguments)
+            .output()
+            .expect("the client starts");
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let commands = std::fs::read_to_string(checkout().join("plugin/README.md")).expect("the plugin's README");
+    let commands: Vec<&str> =
+        commands.lines().filter_map(|line| line.strip_prefix("$ claude ")?.split('#').next()).collect();
+    assert!(commands.contains(&"plugin install tidegate@tidegate"), "{commands:?}");
+    for command in commands {
+        run(&command.split_whitespace().collect::<Vec<_>>());
+    }
+    let listed = run(&["plugin", "list"]);
+    for name in ["tidegate@tidegate", "tidegate-cycle@tidegate"] {
+        assert!(listed.contains(name), "{listed}");
+    }
+    model.finish();
+}
+
+/// A plugin cannot bring a status line; the start of a session says so once, with the command that adds it.
+#[test]
+fn the_missing_status_line_is_said_once() {
+    let home = Home::new();
+    let script = Script::new().main(Reply::text("first")).main(Reply::text("second").used(50_000));
+    let model = Model::start(script);
+    link_binary(&home);
+    install(&home, &model);
+    let terminal = Terminal::start(&Launch::new(&home, &model).on(OPUS_5_5));
+    terminal.wait_for("tidegate init --user --status-line");
+    terminal.enter("begin");
+    terminal.wait_for("first");
+    drop(terminal);
+    Tidegate::of(&home).run(&["init", "--user", "--status-line"]);
+    let terminal = Terminal::start(&Launch::new(&home, &model).on(OPUS_5_5));
+    terminal.enter("go on");
+    terminal.wait_for("second");
+    terminal.wait_for("to compaction");
+    assert!(!terminal.screen().contains("--status-line"), "{}", terminal.screen());
+    model.finish();
 }

@@ -10,12 +10,61 @@ use tidegate_e2e::tidegate::Tidegate;
 use super::work::{CODE_RULES, launch, skill};
 
 /// Only in a verdict of the gate, not in the text of a check that could not be made.
-const DENIED: &str = "must be invoked before";
+const DENIED: &str = "may be edited only after it";
+
+/// With the skill, and a person who requires it.
+fn init_with_rules(home: &Home) -> Tidegate<'_> {
+    let tidegate = Tidegate::init_with(home, &["--with", "rules"]);
+    home.write_config(REQUIRES);
+    tidegate
+}
+
+fn init_observing(home: &Home) -> Tidegate<'_> {
+    let tidegate = Tidegate::init_with(home, &["--with", "rules", "--preset", "observe"]);
+    home.write_config(REQUIRES);
+    tidegate
+}
+
+const REQUIRES: &str = "[skill_gate.require]\ncode = [\"code-quality-rules\"]\n";
+
+/// The first edit of somebody who has just installed us.
+#[test]
+fn nothing_is_required_until_a_person_says_so() {
+    let home = Home::new();
+    let tidegate = Tidegate::init(&home);
+    let file = home.in_project("src/a.py");
+    let script = Script::new()
+        .main(Reply::write(&file, "x = 1\n"))
+        .main(skill("verification-before-completion"))
+        .main(Reply::text("done"));
+    let model = Model::start(script);
+    let run = launch(&home, &model).ask("write it");
+    tidegate.assert_unfailing();
+    assert!(file.exists() && run.shown().is_empty(), "{:?}", run.shown());
+    model.finish();
+}
+
+#[test]
+fn a_required_skill_that_is_missing_is_said_to_be() {
+    let home = Home::new();
+    let tidegate = Tidegate::init(&home);
+    home.write_config(REQUIRES);
+    let file = home.in_project("src/a.py");
+    let model =
+        Model::start(Script::new().main(Reply::write(&file, "x = 1\n")).main(Reply::text("it is missing")));
+    let run = launch(&home, &model).ask("write it");
+    tidegate.assert_unfailing();
+    let denied = model.last_main().last_tool_result();
+    assert!(denied.is_error && denied.text.contains("not installed") && !file.exists(), "{denied:?}");
+    let shown = run.shown();
+    assert!(shown.iter().any(|text| text.contains("`tidegate init --with rules`")), "{shown:?}");
+    model.finish();
+}
 
 #[test]
 fn an_edit_passes_once_the_model_invoked_the_skill() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = init_with_rules(&home);
     let file = home.in_project("src/a.py");
     let script = Script::new()
         .main(Reply::write(&file, "x = 1\n"))
@@ -49,7 +98,7 @@ fn an_edit_passes_once_the_model_invoked_the_skill() {
 #[test]
 fn an_edit_passes_once_the_person_typed_the_skill() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = init_with_rules(&home);
     let file = home.in_project("src/a.py");
     let script = Script::new()
         .main(Reply::text("read"))
@@ -72,7 +121,7 @@ fn an_edit_passes_once_the_person_typed_the_skill() {
 #[test]
 fn documents_and_other_places_are_not_asked_about() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = init_with_rules(&home);
     let (outside, note) = (home.scratch("x.py"), home.in_project("docs/note.md"));
     let flow = home.in_project(".claude/context/progress.md");
     let script = Script::new()
@@ -120,7 +169,7 @@ fn strict_asks_for_documents_too() {
 #[test]
 fn a_subagent_is_told_to_report_and_shares_what_its_session_invoked() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = init_with_rules(&home);
     let (first, second) = (home.in_project("src/a.py"), home.in_project("src/b.py"));
     let script = Script::new()
         .main(Reply::agent("first errand"))
@@ -138,7 +187,7 @@ fn a_subagent_is_told_to_report_and_shares_what_its_session_invoked() {
     tidegate.assert_unfailing();
     let errand = |name: &str| model.requests_on(&Route::Subagent(name.to_owned()));
     let denied = errand("first errand")[1].last_tool_result();
-    assert!(denied.is_error && denied.text.contains("report to the caller"), "{denied:?}");
+    assert!(denied.is_error && denied.text.contains("Report to your caller"), "{denied:?}");
     assert!(!errand("second errand")[1].last_tool_result().is_error);
     assert!(!first.exists() && second.exists());
     model.finish();
@@ -147,7 +196,7 @@ fn a_subagent_is_told_to_report_and_shares_what_its_session_invoked() {
 #[test]
 fn observe_only_writes_down_what_it_would_have_denied() {
     let home = Home::new();
-    let tidegate = Tidegate::init_with(&home, &["--preset", "observe"]);
+    let tidegate = init_observing(&home);
     let file = home.in_project("src/a.py");
     let model = Model::start(Script::new().main(Reply::write(&file, "x = 1\n")).main(Reply::text("done")));
     let run = launch(&home, &model).ask("write it");
@@ -170,7 +219,7 @@ fn observe_only_writes_down_what_it_would_have_denied() {
 #[test]
 fn a_reminder_lets_the_edit_through() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = init_with_rules(&home);
     home.write_config("[skill_gate]\nmode = \"remind\"\n");
     let (first, second) = (home.in_project("src/a.py"), home.in_project("src/b.py"));
     let script = Script::new()
@@ -194,7 +243,7 @@ fn a_reminder_lets_the_edit_through() {
 #[test]
 fn marks_that_cannot_be_read_close_it() {
     let home = Home::new();
-    Tidegate::init(&home);
+    init_with_rules(&home);
     let file = home.in_project("src/a.py");
     let script = Script::new()
         .main(Reply::text("hello"))
@@ -221,7 +270,7 @@ fn marks_that_cannot_be_read_close_it() {
 #[test]
 fn switching_it_off_from_another_terminal_works_at_once() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = init_with_rules(&home);
     home.write_config("[approval]\nunattended = [\"off\"]\n");
     let file = home.in_project("src/a.py");
     let script = Script::new()

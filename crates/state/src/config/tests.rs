@@ -633,6 +633,20 @@ fn presets_and_variables_set_lists() {
     assert_eq!(config.policies.skill_gate.require.skills("a.md"), ["mine", "document-quality-rules"]);
     let origin = config.origin("skill_gate.require.document").to_string();
     assert!(origin.contains(" and preset at "), "{origin}");
+    // What a person requires everywhere, they require in a project with a preset of its own.
+    let of_project =
+        |preset: &str| format!("[project.\"{}\"]\npreset = \"{preset}\"\n", scene.root().display());
+    let mine = "[skill_gate.require]\ncode = [\"mine\"]\n";
+    for (top, preset, expected) in [
+        (mine, "observe", vec!["mine"]),
+        (mine, "guide", vec!["mine"]),
+        (mine, "strict", vec!["mine", "code-quality-rules"]),
+        ("preset = \"strict\"\n", "guide", vec![]),
+    ] {
+        scene.set(&format!("{top}{}", of_project(preset)), "", "");
+        let config = scene.read();
+        assert_eq!(config.policies.skill_gate.require.skills("a.rs"), expected, "{top} {preset}");
+    }
     scene.set("", "", "");
     let config = scene.read_with(&[
         ("TIDEGATE_SKILL_GATE_REQUIRE_CODE", "a, b"),

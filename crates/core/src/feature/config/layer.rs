@@ -264,9 +264,17 @@ impl Config {
             return;
         }
         for (section, key, value) in self.preset_values(self.general.preset) {
+            let path = key_path(section, key);
+            let is_explicit = !matches!(self.origin(&path), Origin::BuiltIn | Origin::Preset(_));
             let Some(found) = self.section_mut(section) else { continue };
-            let put = found.put(key, &value, voice);
-            self.note_origin(key_path(section, key), Origin::Preset(Box::new(chosen.origin.clone())), &put);
+            // Lists of a preset are requirements: they add to those that somebody wrote down.
+            let value = if is_explicit { join_lists(found.get(key), value) } else { value };
+            let is_joined = is_explicit && matches!(value, Value::List(_));
+            let put = match found.put(key, &value, voice) {
+                Put::Taken if is_joined => Put::TakenInPart,
+                put => put,
+            };
+            self.note_origin(path, Origin::Preset(Box::new(chosen.origin.clone())), &put);
         }
     }
 
@@ -344,6 +352,21 @@ impl Config {
 /// `TIDEGATE_CONTEXT_WARNING_MODE`.
 pub fn variable_name(section: &str, key: &str) -> String {
     format!("TIDEGATE_{}", key_path(section, key).replace('.', "_").to_ascii_uppercase())
+}
+
+/// The items of both, if these are lists; otherwise the second.
+fn join_lists(old: Value, new: Value) -> Value {
+    match (old, new) {
+        (Value::List(mut old), Value::List(new)) => {
+            for item in new {
+                if !old.contains(&item) {
+                    old.push(item);
+                }
+            }
+            Value::List(old)
+        }
+        (_, new) => new,
+    }
 }
 
 /// Suggests the notation for a key that was meant as a pattern.
