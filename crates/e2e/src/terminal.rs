@@ -43,8 +43,13 @@ impl<'a> Terminal<'a> {
                 tmux.env(name, value);
             }
         }
-        // The pane ends itself even if this process is killed before it can clean up.
-        let bounded = format!("(sleep {}; kill $$) & exec \"$@\"", LIFETIME.as_secs());
+        // The pane ends itself even if this process is killed before it can clean up. By then its number may be another
+        // process's, which began at another time.
+        let bounded = format!(
+            "began() {{ ps -o lstart= -p $$; }}; first=$(began); \
+             (sleep {}; [ \"$(began)\" = \"$first\" ] && kill $$) & exec \"$@\"",
+            LIFETIME.as_secs()
+        );
         tmux.args(["-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "50", "--"])
             .args(["/bin/sh", "-c", &bounded, "client"])
             .arg(client.get_program())

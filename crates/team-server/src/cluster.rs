@@ -49,9 +49,14 @@ impl Cluster {
             .keep();
         let watch = start_watch(&folder, &programs, run_as).map_err(|error| format!("sh: {error}"))?;
         let port = free_port().map_err(|error| error.to_string())?;
-        let cluster = Cluster { folder, programs, run_as, port, databases: AtomicU32::new(0), watch };
+        let mut cluster = Cluster { folder, programs, run_as, port, databases: AtomicU32::new(0), watch };
         cluster.create()?;
-        cluster.start_again()?;
+        // Somebody else may have taken the port meanwhile.
+        if cluster.start_again().is_err() {
+            cluster.port = free_port().map_err(|error| error.to_string())?;
+            cluster.append("postgresql.conf", &format!("port = {}\n", cluster.port))?;
+            cluster.start_again()?;
+        }
         cluster.sql(
             "postgres",
             &format!("CREATE ROLE {} LOGIN PASSWORD '{}'", Cluster::USER, Cluster::PASSWORD),

@@ -185,7 +185,7 @@ fn a_session_begun_twice_forgets_nothing() {
     }
     // ... while the other one writes.
     fs::write(&marks, said).expect("our own file");
-    drop(lock);
+    lock.unlock().expect("our own");
     Answer::of(running.end()).check("PreToolUse");
     let again = sandbox.event(&payload("UserPromptSubmit.plain"));
     assert_eq!(again.context(), None, "it was said before");

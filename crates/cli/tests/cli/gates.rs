@@ -659,7 +659,7 @@ fn a_scratch_file_that_is_gone_again_holds_nobody() {
 #[test]
 fn an_edit_that_could_not_be_noted_holds_the_next_stop() {
     let mut work = Work::new();
-    work.sandbox = work.sandbox.hurried();
+    work.sandbox = work.sandbox.waiting();
     work.skill("code-quality-rules");
     work.stop().silent();
     let lock = fs::File::create(work.sandbox.session(work.session).join("lock")).expect("a file");
@@ -676,7 +676,7 @@ fn an_edit_that_could_not_be_noted_holds_the_next_stop() {
     let held = work.stop();
     assert_eq!(held.output()["decision"], "block", "{held:?}");
     work.stop_with(json!({ "stop_hook_active": true })).silent();
-    drop(lock);
+    lock.unlock().expect("our own");
     let held = work.stop();
     assert_eq!(held.output()["decision"], "block", "{held:?}");
     assert!(held.stdout.contains("src/a.rs") && !held.stdout.contains("README"), "{held:?}");
@@ -689,7 +689,7 @@ fn an_edit_that_could_not_be_noted_holds_the_next_stop() {
 #[test]
 fn a_stop_that_waits_for_a_lock_is_held_once_and_names_its_holder() {
     let mut work = Work::new();
-    work.sandbox = work.sandbox.hurried();
+    work.sandbox = work.sandbox.waiting();
     work.skill("code-quality-rules");
     work.edits("src/a.rs");
     let path = work.sandbox.session(work.session).join("lock");
@@ -708,7 +708,7 @@ fn a_stop_that_waits_for_a_lock_is_held_once_and_names_its_holder() {
         assert_eq!((&failure["class"], &failure["closed"]), (&json!("marks"), &json!(true)), "{failure}");
         work.stop_with(json!({ "stop_hook_active": true })).silent();
     }
-    drop(lock);
+    lock.unlock().expect("our own");
     let held = work.stop();
     assert!(held.stdout.contains("src/a.rs"), "{held:?}");
 }
@@ -811,7 +811,7 @@ fn a_turn_that_cannot_be_checked_is_held_once() {
 #[test]
 fn an_edit_that_could_not_be_noted_and_was_checked_holds_nothing() {
     let mut work = Work::new();
-    work.sandbox = work.sandbox.hurried();
+    work.sandbox = work.sandbox.waiting();
     work.skill("code-quality-rules");
     let lock = fs::File::create(work.sandbox.session(work.session).join("lock")).expect("a file");
     lock.lock().expect("nobody else has it");
@@ -819,7 +819,7 @@ fn an_edit_that_could_not_be_noted_and_was_checked_holds_nothing() {
     fs::write(&path, "").expect("a new file");
     let wrote = json!({ "tool_name": "Write", "tool_input": { "file_path": path, "content": "" } });
     work.sandbox.hook(&["--event", "PostToolUse"], work.payload("PostToolUse", wrote).to_string()).silent();
-    drop(lock);
+    lock.unlock().expect("our own");
     work.bash("cargo test");
     assert!(!work.is_held());
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::answer::{Answer, Ran};
 use crate::fixtures;
-use crate::sandbox::{Running, Sandbox, in_parallel};
+use crate::sandbox::{Running, Sandbox, copy_program, in_parallel};
 
 /// A shell that reads any of these makes the file; every quote and line end is tried by one of them. Only builtins: it
 /// works in an empty environment.
@@ -70,7 +70,7 @@ fn installs(sandbox: &Sandbox) -> Vec<Install> {
     let root = sandbox.path().join("a b'c $(:) plugin");
     fs::create_dir_all(root.join("bin")).expect("new folders");
     let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugin");
-    fs::copy(plugin.join("bin/tidegate"), root.join("bin/tidegate")).expect("the selector");
+    copy_program(&plugin.join("bin/tidegate"), &root.join("bin/tidegate"));
     installs.push(Install {
         name: "plugin",
         hooks: read(&plugin.join("hooks/hooks.json")),

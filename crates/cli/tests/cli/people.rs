@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::answer::{Answer, Ran};
 use crate::fixtures;
-use crate::sandbox::{Running, Sandbox};
+use crate::sandbox::{Running, Sandbox, copy_program};
 use crate::transcript::{Transcript, addressed, answer};
 
 pub(crate) const SESSION: &str = "91b38a40-3ead-4aa8-8407-24d36ddad7be";
@@ -856,10 +856,7 @@ fn while_a_session_runs_a_command_without_a_terminal_may_be_an_agents() {
     assert_eq!(sandbox.run(&["init"]).code, Some(0));
     let settings = sandbox.project().join(".claude/settings.local.json");
     let program = sandbox.path().join("claude");
-    // By another process: a program that is still open for writing cannot be started.
-    assert!(
-        Command::new("cp").args(["/bin/sleep".as_ref(), program.as_os_str()]).status().expect("cp").success()
-    );
+    copy_program("/bin/sleep".as_ref(), &program);
     let mut agent =
         Command::new(&program).arg("60").current_dir(sandbox.project()).spawn().expect("it starts");
     let elsewhere = sandbox.path().join("other-state");

@@ -84,6 +84,12 @@ impl Sandbox {
         self.with("TEST_TIDEGATE_PATIENCE", "1")
     }
 
+    /// For a test that waits for a lock in vain: the last quarter of the deadline is left for the answer.
+    #[must_use]
+    pub(crate) fn waiting(self) -> Sandbox {
+        self.with("TEST_TIDEGATE_PATIENCE", "4")
+    }
+
     #[must_use]
     pub(crate) fn without(mut self, name: &'static str) -> Sandbox {
         self.variables.remove(name);
@@ -345,6 +351,12 @@ pub(crate) fn install(path: &Path, text: &[u8], mode: u32) {
     let mut install = Command::new("install");
     install.args(["-m", &format!("{mode:o}"), "/dev/stdin"]).arg(path);
     feed(install, text);
+}
+
+/// Copies a program, by another process for the same reason.
+pub(crate) fn copy_program(from: &Path, to: &Path) {
+    let copied = Command::new("/bin/cp").arg(from).arg(to).status().expect("cp runs");
+    assert!(copied.success(), "{}", to.display());
 }
 
 /// Runs a command with this on its stdin; it must succeed.

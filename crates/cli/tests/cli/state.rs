@@ -219,7 +219,7 @@ fn once(sandbox: &Sandbox, capture: &str) -> Answer {
 
 #[test]
 fn a_lock_that_is_not_given_back() {
-    let sandbox = Sandbox::new().hurried();
+    let sandbox = Sandbox::new().waiting();
     folder(&sandbox.session(SESSION));
     let lock = File::create(sandbox.session(SESSION).join("lock")).expect("a new file");
     lock.lock().expect("nobody else has it");
@@ -230,7 +230,7 @@ fn a_lock_that_is_not_given_back() {
     let held = run("Stop.first");
     assert_eq!(held.output()["decision"], "block", "{held:?}");
     assert_eq!(sandbox.new_records().len(), 1);
-    drop(lock);
+    lock.unlock().expect("our own");
     let write = addressed(fixtures::hook("PreToolUse.Write"), SESSION, "none".as_ref(), &sandbox.project());
     sandbox.event(&write).silent();
     assert_eq!(sandbox.one_record()["ruling"], "pass");

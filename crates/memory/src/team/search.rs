@@ -29,27 +29,37 @@ impl TeamSearch {
 }
 
 /// `address` is `None` without a team.
-pub fn search_with_team(memory: &mut Memory, address: Option<&Address>, query: &Query) -> Result<TeamSearch> {
+pub fn search_with_team(
+    memory: &mut Memory,
+    address: Option<&Address>,
+    query: &Query,
+    patience: Patience,
+) -> Result<TeamSearch> {
     let hits = memory.search(query)?;
     let Some(address) = address else { return Ok(TeamSearch { hits, unreachable: None }) };
     let Some(projects) = projects_to_ask(memory, query)? else {
         return Ok(TeamSearch { hits, unreachable: None });
     };
-    match ask_team(memory, address, |team| search_team(team, &projects, query)) {
+    match ask_team(memory, address, patience, |team| search_team(team, &projects, query)) {
         Ok(of_team) => Ok(TeamSearch { hits: merge_hits(hits, of_team, query.limit()), unreachable: None }),
         Err(why) => Ok(TeamSearch { hits, unreachable: Some(why) }),
     }
 }
 
 /// Also looks in the team's store. `None` if the log is in neither, or the team cannot be reached.
-pub fn find_log(memory: &mut Memory, address: Option<&Address>, uid: &str) -> Result<Option<Log>> {
+pub fn find_log(
+    memory: &mut Memory,
+    address: Option<&Address>,
+    uid: &str,
+    patience: Patience,
+) -> Result<Option<Log>> {
     if let Some(found) = memory.log(uid)? {
         return Ok(Some(found));
     }
     let Some(address) = address else { return Ok(None) };
     let ids = memory.store().shared_projects()?;
     let names: BTreeSet<String> = ids.into_iter().map(|(_, name)| name).collect();
-    let found = ask_team(memory, address, |team| team.log(uid)).ok().flatten();
+    let found = ask_team(memory, address, patience, |team| team.log(uid)).ok().flatten();
     let mut found = found.filter(|log| names.contains(&log.in_project.name));
     if let Some(found) = &mut found {
         limits::limit_log(&mut found.row);
@@ -74,6 +84,7 @@ fn projects_to_ask(memory: &mut Memory, query: &Query) -> Result<Option<Vec<crat
 fn ask_team<T>(
     memory: &mut Memory,
     address: &Address,
+    patience: Patience,
     question: impl FnOnce(&mut PostgresStore) -> Result<T>,
 ) -> std::result::Result<T, String> {
     let now = memory.now();
@@ -81,8 +92,7 @@ fn ask_team<T>(
     if let Some(failure) = state.just_failed(address.shown(), now) {
         return Err(failure.what.clone());
     }
-    let answer =
-        PostgresStore::connect(address.clone(), Patience::SHORT).and_then(|mut team| question(&mut team));
+    let answer = PostgresStore::connect(address.clone(), patience).and_then(|mut team| question(&mut team));
     let is_news = match &answer {
         Ok(_) => state.search_succeeded(now),
         Err(error) => {

@@ -13,8 +13,9 @@ use crate::scene::{Scene, read};
 
 const PAGE: Page = Page { limit: 10, after: None };
 
+/// Enough for a server that answers, also on a busy machine.
 const BRIEF: Patience =
-    Patience { connect: Duration::from_millis(300), transaction: Duration::from_millis(300), whole: None };
+    Patience { connect: Duration::from_secs(4), transaction: Duration::from_secs(4), whole: None };
 
 /// Also checks that the error does not contain the password.
 fn refused(address: Address, patience: Patience) -> (ErrorKind, String) {

@@ -87,9 +87,13 @@ impl Machine {
     }
 
     pub(crate) fn found(&self, text: &str) -> (Vec<String>, Option<String>) {
+        self.found_within(text, Patience::LONG)
+    }
+
+    pub(crate) fn found_within(&self, text: &str, patience: Patience) -> (Vec<String>, Option<String>) {
         let query = Query { text: text.to_owned(), limit: 20, ..Query::default() };
-        let found =
-            team::search_with_team(&mut self.memory(), Some(&self.address), &query).expect("it works");
+        let found = team::search_with_team(&mut self.memory(), Some(&self.address), &query, patience)
+            .expect("it works");
         let note = found.note();
         (found.hits.into_iter().map(|hit| hit.uid).collect(), note)
     }

@@ -92,7 +92,9 @@ fn two_machines_share_one_project_both_ways() {
     assert_eq!(ann.found("\"log bob-sea-l0001\""), (vec!["bob-sea-l0001".to_owned()], None));
     assert_eq!(ann.found("\"log ann-sea-l0001\""), (vec!["ann-sea-l0001".to_owned()], None));
     assert_eq!(ann.found("\"log bob-secret-l0001\"").0, Vec::<String>::new());
-    let log = team::find_log(&mut ann.memory(), Some(&ann.address), "bob-sea-l0002").unwrap().unwrap();
+    let log = team::find_log(&mut ann.memory(), Some(&ann.address), "bob-sea-l0002", Patience::LONG)
+        .unwrap()
+        .unwrap();
     assert_eq!((log.row.text.as_str(), log.in_project.name.as_str()), ("What log bob-sea-l0002 says", "sea"));
 }
 
@@ -267,7 +269,7 @@ fn a_slow_server_holds_nobody_up() {
     let ann = Machine::sharing(&["sea"], scene.address_by(proxy.port()));
     work(&mut ann.memory(), "ann", "sea", 0..5);
     proxy.set(Way::Stalled);
-    let (hits, note) = ann.found("\"log ann-sea-l0003\"");
+    let (hits, note) = ann.found_within("\"log ann-sea-l0003\"", Patience::SHORT);
     assert_eq!(hits, ["ann-sea-l0003"]);
     assert!(note.is_some_and(|note| note.contains("did not answer within")));
     let brief = Patience {
@@ -593,7 +595,10 @@ fn what_others_wrote_is_bounded_and_redacted() {
     let topic = bob.memory().topic_by_uid("ann-sea-t").unwrap().unwrap().row.title;
     let page = Page { limit: 9, after: None };
     let decision = bob.memory().decisions(&Filter::default(), &page).unwrap().rows.remove(0).row;
-    let log = team::find_log(&mut bob.memory(), Some(&bob.address), "ann-sea-l0000").unwrap().unwrap().row;
+    let log = team::find_log(&mut bob.memory(), Some(&bob.address), "ann-sea-l0000", Patience::LONG)
+        .unwrap()
+        .unwrap()
+        .row;
     for (text, most) in [
         (&topic, act::LONGEST_TITLE),
         (&log.title, act::LONGEST_TITLE),
@@ -609,6 +614,7 @@ fn what_others_wrote_is_bounded_and_redacted() {
         &mut bob.memory(),
         Some(&bob.address),
         &Query { text: "says".to_owned(), limit: 9, ..Query::default() },
+        Patience::LONG,
     );
     assert!(!format!("{found:?}").contains(secret) && format!("{found:?}").contains("ann-sea-l0000"));
 }

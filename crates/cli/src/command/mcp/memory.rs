@@ -104,7 +104,7 @@ impl Memory {
 
     pub(super) fn log(&mut self, id: &str) -> Result<Log, CliError> {
         let address = team_of::server_address(&self.here).ok().flatten();
-        team::find_log(&mut self.memory, address.as_ref(), id)?.ok_or_else(|| {
+        team::find_log(&mut self.memory, address.as_ref(), id, team_of::patience())?.ok_or_else(|| {
             CliError::new(format!("`{}` is no log's id, or the beginning of several", cut_after_word(id, 80)))
                 .hint("`get_logs`, `timeline` and `search` give ids")
         })

@@ -81,7 +81,10 @@ pub(super) fn run(args: &Args) -> Outcome {
         }
         ShowOf::Log => {
             let address = team::server_address(&opened.here).ok().flatten();
-            let log = match tidegate_memory::team::find_log(&mut opened.memory, address.as_ref(), &args.id)? {
+            let memory = &mut opened.memory;
+            let found =
+                tidegate_memory::team::find_log(memory, address.as_ref(), &args.id, team::patience())?;
+            let log = match found {
                 Some(log) => log,
                 None => act::find_log(&mut opened.memory, &args.id)?,
             };

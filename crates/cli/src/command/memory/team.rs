@@ -62,6 +62,19 @@ pub(crate) fn server_address(here: &Here) -> Result<Option<Address>, CliError> {
     Ok(Address::of(&here.config.memory.team, &variable, home)?)
 }
 
+/// For a person who waits, and a hundred times as long in tests, where a server is slow only because the machine is busy.
+/// Release builds ignore the variable.
+pub(crate) fn patience() -> Patience {
+    let Patience { connect, transaction, whole } = Patience::SHORT;
+    let times = cfg!(debug_assertions).then(|| std::env::var("TEST_TIDEGATE_PATIENCE").ok()).flatten();
+    let times: u32 = times.and_then(|times| times.parse().ok()).unwrap_or(1);
+    Patience {
+        connect: connect * times,
+        transaction: transaction * times,
+        whole: whole.map(|whole| whole * times),
+    }
+}
+
 /// Searches both stores. A wrong address is reported like a server that cannot be reached.
 pub(crate) fn search_with_team(
     here: &Here,
@@ -72,7 +85,7 @@ pub(crate) fn search_with_team(
         Ok(address) => (address, None),
         Err(error) => (None, Some(error.message().to_owned())),
     };
-    let mut found = team::search_with_team(memory, address.as_ref(), query)?;
+    let mut found = team::search_with_team(memory, address.as_ref(), query, patience())?;
     found.unreachable = found.unreachable.or(wrong);
     Ok(found)
 }

@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 
 use super::{Scope, init, json, tree};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, copy_program};
 
 fn link(sandbox: &Sandbox) -> PathBuf {
     sandbox.home().join(".local/share/tidegate/bin/tidegate")
@@ -89,7 +89,7 @@ fn a_stale_one_is_refreshed_and_a_file_is_refused() {
     assert_eq!(tree(&sandbox), before);
     // This program itself, put there by an installer, is as good as a link.
     fs::remove_file(&path).expect("our own file");
-    fs::copy(program(), &path).expect("a copy");
+    copy_program(&program(), &path);
     let mut installed = std::process::Command::new(&path);
     let plain = sandbox.command(&[]);
     installed.args(["init", "--user"]).env_clear().current_dir(sandbox.project());
@@ -119,7 +119,7 @@ fn an_init_that_leads_hooks_elsewhere_needs_a_person() {
     let sandbox = attended();
     let copy = sandbox.path().join("copy/tidegate");
     fs::create_dir(copy.parent().expect("a folder")).expect("a new folder");
-    fs::copy(program(), &copy).expect("a copy");
+    copy_program(&program(), &copy);
     let (data, home) = (sandbox.path().join("data"), sandbox.path().join("home2"));
     let links = sandbox.path().join("links");
     for folder in [&data, &home, &links] {
