@@ -18,6 +18,7 @@ mod scratch;
 mod selection;
 mod supply;
 mod test;
+mod words;
 
 use std::process::ExitCode;
 
@@ -32,6 +33,7 @@ Usage: cargo xtask COMMAND
   e2e [--client V] [FILTER]  the scenarios on the real client (V: a version, or latest) and on other hosts
   deps [--write]             what the hook depends on, against crates/hook/dependencies.txt
   layers                     modules of the core use only those above them in lib.rs
+  words                      texts for people and models avoid words that readers stumbled over
   supply                     licences, sources and advisories of all locked packages, against deny.toml
   notices [--write]          licences of what the program contains: THIRD-PARTY-NOTICES.md
   docs [--write]             generated files: docs/, the plugin's hooks
@@ -73,6 +75,7 @@ fn dispatch(arguments: &[String]) -> Done {
         ["deps"] => deps::check(),
         ["deps", "--write"] => deps::write(),
         ["layers"] => layers::check(),
+        ["words"] => words::check(),
         ["supply"] => supply::check().map(drop),
         ["notices"] => notices::check(),
         ["notices", "--write"] => notices::write(),

@@ -44,6 +44,12 @@ impl LocalClock {
         self.format(time, "%H:%M %Z", "%Y-%m-%d %H:%M %Z")
     }
 
+    /// `2026-11-15 14:05 JST`, whatever the day: for lists of things that are kept.
+    pub(crate) fn dated_minute(&self, time: Millis) -> String {
+        let form = "%Y-%m-%d %H:%M %Z";
+        self.format(time, form, form)
+    }
+
     /// `14:05:09`, for one line of many of the same day.
     pub(crate) fn second(&self, time: Millis) -> String {
         self.format(time, "%H:%M:%S", "%H:%M:%S")
@@ -91,6 +97,7 @@ mod tests {
         assert_eq!(clock(0).minute(two_hours_ago), "2026-11-17 23:00");
         assert_eq!(clock(9).minute(two_hours_ago), "08:00");
         assert_eq!(clock(9).minute_with_zone(two_hours_ago), "08:00 +09");
+        assert_eq!(clock(9).dated_minute(two_hours_ago), "2026-11-18 08:00 +09");
         assert_eq!(clock(-8).exact(NOW), "2026-11-17 17:00:00 -08");
         assert_eq!(clock(9).day(NOW), "2026-11-18");
     }

@@ -17,9 +17,10 @@ use tidegate_state::place::PlaceEnv;
 use tidegate_state::place::running_program;
 use tidegate_state::session::marks;
 
+use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
 use crate::path::is_same_place;
-use crate::print;
+use crate::print::page::Page;
 
 /// Runs this command without the variables that a repository set. `None` if there are none.
 pub(crate) fn start_anew() -> Option<ExitCode> {
@@ -59,12 +60,24 @@ pub(crate) fn start_anew() -> Option<ExitCode> {
         .map(|(name, value, _)| (name.as_str(), value))
         .partition(|(name, value)| is_of_project(name, value));
     for (variables, why) in [
-        (theirs, "the project's settings set it, or cannot be read"),
-        (unknown, "the client was not started with it"),
+        (
+            theirs,
+            both!(
+                "the project's settings set it, or cannot be read",
+                "プロジェクトの設定が指定したか、設定を読めません"
+            ),
+        ),
+        (unknown, both!("Claude Code was not started with it", "Claude Codeの起動時には指定されていません")),
     ] {
         let names: Vec<&str> = variables.into_iter().map(|(name, _)| name).collect();
         if !names.is_empty() {
-            print::to_stderr(&format!("note: ignored {}: {why}", names.join(", ")));
+            let (names, Bilingual { en, ja }) = (names.join(", "), why);
+            let mut page = Page::new();
+            page.labelled(
+                both!("note", "注意"),
+                both!("ignored {names}: {en}", "{names} を無視しました: {ja}"),
+            );
+            page.print_to_stderr();
         }
     }
     let program = match running_program() {
@@ -100,9 +113,15 @@ fn become_it(mut command: Command) -> ExitCode {
 }
 
 fn restart_failed(error: &std::io::Error) -> ExitCode {
-    CliError::new(format!("cannot start anew without the variables that the project's settings set: {error}"))
-        .hint("take them out of `env` in the project's .claude/settings.json")
-        .report()
+    CliError::new(both!(
+        "cannot restart without the variables that the project's settings set: {error}",
+        "プロジェクトの設定が指定した環境変数なしで再起動できません: {error}"
+    ))
+    .hint(both!(
+        "remove them from `env` in the project's .claude/settings.json",
+        "プロジェクトの .claude/settings.json の `env` から取り除いてください"
+    ))
+    .report()
 }
 
 /// Every project whose settings may be in this environment: the one that the host names, those at and above the current

@@ -5,6 +5,7 @@
 //! ├── journal/2026-11-15.jsonl      one record per ruling, one file per day (UTC)
 //! ├── installs/
 //! │   ├── lock                      exclusive while an install changes files
+//! │   ├── client-lock               the lock of Claude Code's own file, while an install holds it
 //! │   ├── <project>/                files as `init` first found them (`*.before`), and `record.json`, from which
 //! │   │                             `uninstall` restores them
 //! │   └── replaced/                 files without a record, as they were before `init` replaced entries of 0.1.0
@@ -32,6 +33,7 @@
 //! │   └── worker-started            when a hook last started one
 //! ├── trust/                        project config files as a person trusted them
 //! ├── config/                       config files as they last parsed
+//! ├── told/                         an empty file for each text that the person was given once
 //! ├── kept                          the day on which old files were last deleted
 //! ├── unnoted/<session id>          edits of a session whose folder could not be written
 //! └── sessions/<session id>/
@@ -162,6 +164,26 @@ pub struct StateDir {
 }
 
 impl StateDir {
+    /// Everything in it: see the top of this file.
+    pub const ENTRIES: [&str; 16] = [
+        "journal",
+        "installs",
+        "llm-calls.json",
+        "summary-calls.json",
+        "off.json",
+        "off.lock",
+        "projects",
+        "worktrees",
+        "memory",
+        "spool",
+        "trust",
+        "config",
+        "kept",
+        "unnoted",
+        "sessions",
+        "told",
+    ];
+
     /// Creates it if it is missing. Refuses a directory of another user, or one reached through another user's link.
     pub fn open(env: &PlaceEnv) -> Result<StateDir, String> {
         if let Some(found) = StateDir::open_if_there(env)? {

@@ -184,12 +184,11 @@ fn describe_place(what: &SwitchedPolicy) -> Bilingual {
 
 fn describe_call(call: &BackendCall) -> Bilingual {
     let BackendCall { backend, model, ms, .. } = call;
-    let answer = match call.phase.map(Phase::name) {
-        Some(phase) => both!("It answered `{phase}`", "回答は `{phase}` でした"),
-        None => {
-            let outcome = call.outcome.name();
-            both!("It gave no answer: {outcome}", "回答はありませんでした: {outcome}")
-        }
+    let answer = if let Some(phase) = call.phase.map(Phase::name) {
+        both!("It answered `{phase}`", "回答は `{phase}` でした")
+    } else {
+        let outcome = call.outcome.name();
+        both!("It gave no answer: {outcome}", "回答はありませんでした: {outcome}")
     };
     let why = call.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
     let tokens = match (call.input_tokens, call.output_tokens) {
@@ -278,7 +277,9 @@ fn add_outcome(page: &mut Page, record: &Record) {
     let wanted: Vec<Bilingual> = decided.iter().flat_map(|verdict| list_asks(&verdict.asks)).collect();
     if !wanted.is_empty() {
         page.heading(both!("To get past it", "先に進むには"));
-        wanted.into_iter().for_each(|ask| page.item(ask));
+        for ask in wanted {
+            page.item(ask);
+        }
         for VerdictRecord { policy, .. } in &decided {
             page.item(both!(
                 "or switch the policy off: `tidegate off {policy} --for 1h`",

@@ -1,28 +1,47 @@
 //! `tidegate init`.
 
-use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::json;
+use tidegate_core::feature::facts::Told;
+use tidegate_core::feature::memory::relay_log;
+use tidegate_core::settings::preset::Preset as InForce;
+use tidegate_state::feature::session;
+use tidegate_state::place::StateDir;
 
 use super::Outcome;
+use crate::bilingual::{Bilingual, both};
 use crate::host::claude_code;
+use crate::host::claude_code::shipped::Part;
 use crate::install::arguments::{InstallReport, InstallTarget};
 use crate::install::links_out::{self, LinkOut};
+use crate::install::plan::Choice;
+use crate::install::summary::{self, tilde};
 use crate::install::target::Target;
-use crate::install::{carry_out, consent, leads, open_records, plan, warnings};
+use crate::install::{Executed, carry_out, consent, leads, open_records, plan, warnings};
+use crate::print::page::Page;
+use crate::print::text::{Text, data};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   tidegate init                                this project, for you alone
-  tidegate init --project ~/code/app --dry-run
+  tidegate init --dry-run                      list the changes first
   tidegate init --preset strict
-  tidegate init --shared                       hooks into the committed settings
+  tidegate init --with cycle,workflow          more skills
+  tidegate init --shared                       for your team, in committed files
   tidegate init --user                         all your projects
+  tidegate init --user --status-line           with the plugin: what it lacks
 
-Keeps everything that is there, to the byte, and can be run again. Where it
-goes: `.claude/settings.local.json`; with --shared the hooks go into
-`.claude/settings.json`, where a teammate without tidegate does not notice
-them; with --user it is `~/.claude/settings.json`. `tidegate uninstall` takes
-exactly this out again.")]
+Keeps your files to the byte and can be run again. Hooks and status line go to
+`.claude/settings.local.json`, with --shared to `.claude/settings.json`, with --user
+to `~/.claude/settings.json`. The MCP server, with which Claude searches earlier
+conversations, goes to `~/.claude.json`, with --shared to `.mcp.json`. Without
+--shared, `git status` shows none of it.
+
+By default `init` installs the skills getting-started, compound and
+verification-before-completion. If you have a skill or command of that name, it
+becomes `tidegate-NAME`. `tidegate uninstall` removes all of this.")]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) target: InstallTarget,
@@ -31,6 +50,12 @@ pub(crate) struct Args {
     /// How strict to be here; written into your own config
     #[arg(long, value_name = "PRESET")]
     pub(crate) preset: Option<Preset>,
+    /// More skills, separated by commas
+    #[arg(long, value_name = "PART", value_delimiter = ',')]
+    pub(crate) with: Vec<Part>,
+    /// Add only the status line; the plugin brings the rest
+    #[arg(long, conflicts_with_all = ["shared", "preset", "with"])]
+    pub(crate) status_line: bool,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -57,28 +82,24 @@ impl Preset {
 pub(crate) fn run(args: &Args) -> Outcome {
     let target = Target::find(&args.target)?;
     let preset = args.preset.map(Preset::name);
-    let mut warnings = warnings::of_init(&target);
-    let next = if target.is_user {
-        "start the client in a project, then `tidegate doctor` there says whether the hooks ran".to_owned()
-    } else {
-        let place = if target.shown == Path::new(".") {
-            "here".to_owned()
-        } else {
-            format!("in {}", target.shown.display())
-        };
-        format!(
-            "start the client {place}, trust the folder, then `tidegate doctor` says whether the hooks ran"
-        )
-    };
+    let config = target.read_config();
+    let in_force = preset.unwrap_or(match config.general.preset {
+        InForce::Observe => "observe",
+        InForce::Guide => "guide",
+        InForce::Strict => "strict",
+    });
+    let is_strict = in_force == "strict";
+    let choice = Choice { preset, with: &args.with, is_strict, status_line_only: args.status_line };
+    let mut warnings = if args.status_line { Vec::new() } else { warnings::of_init(&target) };
     if let Some(preset) = args.preset
         && let Some(code) = consent::to_a_preset(&target, &args.report, preset)?
     {
         return Ok(code);
     }
-    let planned = plan::plan_init(&target, preset, &open_records(&target)?)?;
+    let planned = plan::plan_init(&target, &choice, &open_records(&target)?)?;
     let links = links_out::find_links(&planned, &target);
     let detours = leads::find_detours(&planned, &target);
-    if !args.report.dry_run {
+    if !args.report.only_shows() {
         consent::to_follow(&links, &target)?;
         if let Some(code) = consent::to_lead_elsewhere(&detours, &target, args)? {
             return Ok(code);
@@ -86,15 +107,158 @@ pub(crate) fn run(args: &Args) -> Outcome {
     }
     warnings.extend(links.iter().map(LinkOut::said));
     warnings.extend(claude_code::warnings::left_by(&planned, &target));
-    carry_out(&target, &args.report, &warnings, Some(&next), |records| {
-        let plan = plan::plan_init(&target, preset, records)?;
+    let executed = carry_out(&target, &args.report, |records| {
+        let plan = plan::plan_init(&target, &choice, records)?;
         // Links and detours that appeared after the question were not agreed to.
         if let Some(link) = links_out::find_links(&plan, &target).iter().find(|link| !links.contains(link)) {
             return Err(consent::not_followed(link));
         }
         match leads::find_detours(&plan, &target).iter().find(|detour| !detours.contains(detour)) {
-            Some(detour) if !args.report.dry_run => Err(consent::not_led_elsewhere(detour)),
+            Some(detour) if !args.report.only_shows() => Err(consent::not_led_elsewhere(detour)),
             _ => Ok(plan),
         }
-    })
+    })?;
+    let records = relay_log::is_on(&config);
+    if args.report.json {
+        let shows = args.report.only_shows();
+        let more = json!({ "preset": in_force, "records": records });
+        summary::print_json(&executed.plan.steps, shows, executed.backup.as_deref(), &warnings, more);
+    } else {
+        page_of(args, &target, &executed, in_force, records).print();
+        summary::print_warnings(&warnings);
+    }
+    if !args.report.only_shows() && !args.status_line {
+        // This command says it, so that the start of a session need not.
+        let _ = StateDir::open(&target.env.place).map(|state| session::note_told(&state, Told::Recording));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn page_of(args: &Args, target: &Target, executed: &Executed, preset: &str, records: bool) -> Page {
+    let steps = &executed.plan.steps;
+    if args.report.diff {
+        return summary::diff_page(steps, target);
+    }
+    let mut page = Page::new();
+    let changes = summary::list_changes(steps, target);
+    let place = tilde(&target.root, target.env.place.home.as_deref());
+    match changes {
+        changes if changes.is_empty() => page.paragraph(both!(
+            "Nothing to change: Tidegate is installed in {place}.",
+            "変更はありません。{place} にインストール済みです。"
+        )),
+        changes if args.report.dry_run => {
+            page.paragraph(both!(
+                "`tidegate init` would change this for {place}:",
+                "`tidegate init` は {place} に次の変更をします:"
+            ));
+            changes.into_iter().for_each(|change| page.item(change));
+            page.paragraph(both!(
+                "The full text: `tidegate init --diff`. Undo: `tidegate uninstall`.",
+                "全文: `tidegate init --diff`。元に戻す: `tidegate uninstall`。"
+            ));
+        }
+        _ if args.status_line => page.paragraph(both!(
+            "Added the status line to {file}.",
+            "{file} にステータスラインを追加しました。",
+            file = own_settings(target)
+        )),
+        _ => installed(&mut page, target, &place, preset),
+    }
+    summary::list_notable(&mut page, steps, target);
+    if !executed.is_changed || args.status_line {
+        return page;
+    }
+    page.labelled(label(both!("Checks", "確認")), checks(preset));
+    page.labelled(label(both!("Records", "記録")), recording(target, records));
+    if target.shared {
+        page.labelled(label(both!("Team", "チーム")), both!(
+            "commit .claude, .mcp.json and .gitignore. Teammates who have tidegate hear at their first session that it records.",
+            ".claude、.mcp.json、.gitignore をコミットしてください。tidegateを入れているメンバーには、最初のセッションで記録について知らせます。"
+        ));
+    }
+    if let Some(backup) = &executed.backup {
+        let folder = tilde(backup, target.env.place.home.as_deref());
+        page.labelled(
+            label(both!("Backup", "控え")),
+            both!("your files as they were: {folder}", "元のファイル: {folder}"),
+        );
+    }
+    page.labelled(label(both!("Undo", "元に戻す")), data(format!("`{}`", undo(target))));
+    page.labelled(label(both!("Next", "次に")), next(target));
+    page
+}
+
+fn label(words: Bilingual) -> Text {
+    Text::from(words).strong()
+}
+
+fn own_settings(target: &Target) -> String {
+    summary::shown_path(&target.own_settings(), target)
+}
+
+fn installed(page: &mut Page, target: &Target, place: &str, preset: &str) {
+    page.paragraph(if target.is_user {
+        both!("Installed for all your projects (preset {preset}).", "すべてのプロジェクトにインストールしました（プリセット: {preset}）。")
+    } else if target.shared {
+        both!("Installed for your team in {place} (preset {preset}).", "チーム用に {place} へインストールしました（プリセット: {preset}）。")
+    } else if target.checkout.is_some() {
+        both!(
+            "Installed for you in {place} (preset {preset}); `git status` stays as it was.",
+            "{place} に自分用としてインストールしました（プリセット: {preset}）。`git status` は変わりません。"
+        )
+    } else {
+        both!("Installed for you in {place} (preset {preset}).", "{place} に自分用としてインストールしました（プリセット: {preset}）。")
+    });
+}
+
+fn checks(preset: &str) -> Bilingual {
+    match preset {
+        "observe" => both!(
+            "nothing is blocked. `tidegate report` shows what would have been said.",
+            "何もブロックしません。`tidegate report` で、本来知らせる内容を確認できます。"
+        ),
+        "strict" => both!(
+            "edits need the rules' skills first, \"done\" needs a check that passed, and every other check is on.",
+            "編集の前にルールのスキルを、「完了」の前に成功したチェックを求めます。ほかの確認もすべて有効です。"
+        ),
+        _ => both!(
+            "once code changed, Claude's \"done\" needs a check that passed.",
+            "コードを変更したら、Claudeの「完了」には成功したチェックが必要です。"
+        ),
+    }
+}
+
+fn recording(target: &Target, records: bool) -> Bilingual {
+    let folder = target.env.place.data().map(|data| data.join("memory")).unwrap_or_default();
+    let folder = tilde(&folder, target.env.place.home.as_deref());
+    if records {
+        both!(
+            "your prompts and Claude's answers, on this machine only ({folder}). Stop: `tidegate off recording`",
+            "あなたの入力とClaudeの回答を、このマシンだけに保存します（{folder}）。止めるには: `tidegate off recording`"
+        )
+    } else {
+        both!("no conversations: recording is off.", "会話は記録しません（記録はオフです）。")
+    }
+}
+
+fn undo(target: &Target) -> &'static str {
+    match (target.is_user, target.shared) {
+        (true, _) => "tidegate uninstall --user",
+        (_, true) => "tidegate uninstall --shared",
+        _ => "tidegate uninstall",
+    }
+}
+
+fn next(target: &Target) -> Bilingual {
+    if target.is_user {
+        return both!(
+            "start `claude` in a project. `tidegate doctor` there shows whether the hooks run.",
+            "プロジェクトで `claude` を起動してください。フックが動いているかは `tidegate doctor` で確認できます。"
+        );
+    }
+    both!(
+        "start `claude` here and trust the folder. `tidegate doctor` then shows whether the hooks run.",
+        "ここで `claude` を起動し、フォルダを信頼してください。フックが動いているかは `tidegate doctor` で確認できます。"
+    )
 }

@@ -30,6 +30,7 @@ Examples:
   tidegate log --json | jq .ruling        all records, for programs
 
 Leaves out everything that passed in silence; --verbose and --json show it.")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Args {
     /// Keep showing new events
     #[arg(long, short)]

@@ -9,8 +9,9 @@ use clap::CommandFactory;
 
 use super::Outcome;
 use crate::args::Cli;
+use crate::bilingual::both;
 use crate::error::CliError;
-use crate::print;
+use crate::print::page::Page;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -30,7 +31,12 @@ pub(crate) fn run(args: &Args) -> Outcome {
     };
     fs::create_dir_all(folder).map_err(|error| failed_at(folder, &error))?;
     clap_mangen::generate_to(Cli::command(), folder).map_err(|error| failed_at(folder, &error))?;
-    print::line(&format!("{}: one page per command", folder.display()));
+    let folder = folder.display();
+    Page::of(both!(
+        "Wrote one page per command to {folder}",
+        "コマンドごとのページを {folder} に書き出しました"
+    ))
+    .print();
     Ok(ExitCode::SUCCESS)
 }
 
@@ -41,5 +47,7 @@ fn render_page(command: clap::Command) -> Result<Vec<u8>, CliError> {
 }
 
 fn failed_at(path: &Path, error: &std::io::Error) -> CliError {
-    CliError::new(format!("{}: {error}", path.display()))
+    let path = path.display();
+    CliError::new(both!("cannot write to {path}: {error}", "{path} に書き込めません: {error}"))
+        .hint(both!("name a folder that you can write to", "書き込めるフォルダを指定してください"))
 }

@@ -24,6 +24,7 @@ use crate::local_time::LocalClock;
 use crate::policy_words::describe_policy;
 use crate::print;
 use crate::print::page::Page;
+use crate::print::remark;
 use crate::print::table::{Column, Table};
 use crate::print::text::{Text, data};
 use crate::sessions::Here;
@@ -252,27 +253,17 @@ fn describe_mode(mode: Mode) -> Text {
 
 pub(super) fn warn_of_damage(here: &Here) {
     if let Some(problem) = switches::find_problem(&here.state) {
-        let mut page = Page::new();
-        page.labelled(
-            Text::from(both!("warning", "警告")).warning(),
-            both!(
-                "{problem}; it switches nothing off",
-                "{problem}（そのため、オフにする指定は効いていません）"
-            ),
-        );
-        page.print_to_stderr();
+        remark::warn(both!(
+            "{problem}; it switches nothing off",
+            "{problem}（そのため、オフにする指定は効いていません）"
+        ));
     }
 }
 
 /// Finds a policy by its id, or with a hint by its former one.
 pub(super) fn find_policy(id: &str) -> Result<&'static str, CliError> {
     if let Some(now) = former_names::renamed_policy(id) {
-        let mut page = Page::new();
-        page.labelled(
-            Text::from(both!("hint", "ヒント")).good(),
-            both!("`{id}` is called `{now}` now", "`{id}` は `{now}` に名前が変わりました"),
-        );
-        page.print_to_stderr();
+        remark::hint(both!("`{id}` is called `{now}` now", "`{id}` は `{now}` に名前が変わりました"));
         return Ok(now);
     }
     if let Some(policy) = policy::switchable_policies().find(|known| *known == id) {

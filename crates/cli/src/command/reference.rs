@@ -7,7 +7,7 @@ use clap::Command;
 use tidegate_core::feature::config::schema;
 use tidegate_core::text::lang::Lang;
 
-use super::{Outcome, config};
+use super::{Outcome, config, mcp};
 use crate::help;
 use crate::host::claude_code::registrations::plugin_hooks;
 use crate::print;
@@ -24,6 +24,8 @@ pub(crate) enum ReferenceOf {
     Settings,
     Schema,
     PluginHooks,
+    /// The MCP server's tools, with everything that their results hold.
+    Tools,
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "all commands have one form")]
@@ -34,6 +36,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
         ReferenceOf::Schema => config::schema_text(),
         ReferenceOf::PluginHooks => {
             serde_json::to_string_pretty(&plugin_hooks()).expect("hooks are plain data")
+        }
+        ReferenceOf::Tools => {
+            serde_json::to_string_pretty(&mcp::define_tools()).expect("tools are plain data")
         }
     };
     print::line(text.trim_end());

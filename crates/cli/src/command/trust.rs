@@ -186,7 +186,9 @@ fn revoke_trust(here: &Here, root: &Path, json: bool) -> Outcome {
     } else {
         let mut page = Page::new();
         page.paragraph(both!("No longer trusted:", "許可を取り消しました:"));
-        revoked.iter().for_each(|path| page.item(data(path.display())));
+        for path in &revoked {
+            page.item(data(path.display()));
+        }
         page.print();
     }
     Ok(ExitCode::SUCCESS)
@@ -214,7 +216,9 @@ fn nothing_waits(here: &Here, report: TrustReport, json: bool) {
             both!("{path} asks for nothing that needs your trust.", "{path} に許可が必要な内容はありません。")
         });
     }
-    report.values.iter().filter(|value| value.never).for_each(|value| page.item(describe_value(value)));
+    for value in report.values.iter().filter(|value| value.never) {
+        page.item(describe_value(value));
+    }
     page.print();
     warn_of_problems(&here.config.problems);
 }

@@ -1,30 +1,114 @@
 //! `tidegate uninstall`.
 
+use std::process::ExitCode;
+
+use serde_json::json;
+
 use super::Outcome;
+use crate::bilingual::{Bilingual, both};
 use crate::install::arguments::{InstallReport, InstallTarget};
+use crate::install::remains::{self, Remains};
+use crate::install::summary::{self, tilde};
 use crate::install::target::Target;
-use crate::install::{carry_out, consent, plan};
+use crate::install::{Executed, carry_out, consent, open_records, plan};
+use crate::print::page::Page;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   tidegate uninstall
-  tidegate uninstall --project ~/code/app --dry-run
-  tidegate uninstall --shared                  the committed settings, too
+  tidegate uninstall --dry-run
+  tidegate uninstall --project ~/code/app
+  tidegate uninstall --shared                  your team's files, too
   tidegate uninstall --user
+  tidegate uninstall --purge                   and delete what was recorded
 
-What you changed since stays; a file that nobody changed is as it was before.")]
+Removes exactly what `init` added. What you changed since stays; a file that you did
+not change is as it was before. Recorded conversations, the journal, your settings
+and your notes stay, and the last lines say where. --purge deletes all of that but
+the notes, for every project, after asking you at a terminal.")]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) target: InstallTarget,
     #[command(flatten)]
     pub(crate) report: InstallReport,
+    /// Also delete recorded conversations, journal and settings; asks first
+    #[arg(long)]
+    pub(crate) purge: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let target = Target::find(&args.target)?;
-    if let Some(code) = consent::to_uninstall(&target, &args.target, &args.report)? {
+    if args.purge && !args.report.only_shows() {
+        remains::check_others(&target, &open_records(&target)?)?;
+        consent::to_purge(&target, &Remains::look(&target).describe_loss(&target))?;
+    } else if let Some(code) = consent::to_uninstall(&target, &args.target, &args.report)? {
         return Ok(code);
     }
-    carry_out(&target, &args.report, &[], None, |records| plan::plan_uninstall(&target, records))
+    let executed = carry_out(&target, &args.report, |records| plan::plan_uninstall(&target, records))?;
+    let remains = Remains::look(&target);
+    let purged = if args.purge && !args.report.only_shows() { remains.delete()? } else { false };
+    if args.report.json {
+        let shows = args.report.only_shows();
+        let kept = if purged { json!([]) } else { remains.json() };
+        let more = json!({ "kept": kept, "purged": purged });
+        summary::print_json(&executed.plan.steps, shows, executed.backup.as_deref(), &[], more);
+    } else {
+        page_of(args, &target, &executed, &remains, purged).print();
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn page_of(args: &Args, target: &Target, executed: &Executed, remains: &Remains, purged: bool) -> Page {
+    let steps = &executed.plan.steps;
+    if args.report.diff {
+        return summary::diff_page(steps, target);
+    }
+    let mut page = Page::new();
+    let place = if target.is_user {
+        both!("your own settings", "自分用の設定")
+    } else {
+        Bilingual::data(tilde(&target.root, target.env.place.home.as_deref()))
+    };
+    let Bilingual { en, ja } = place;
+    match summary::list_changes(steps, target) {
+        changes if changes.is_empty() => page.paragraph(both!(
+            "Tidegate is not installed in {en}.",
+            "Tidegateは {ja} にインストールされていません。"
+        )),
+        changes if args.report.dry_run => {
+            page.paragraph(both!(
+                "`tidegate uninstall` would change this in {en}:",
+                "`tidegate uninstall` は {ja} に次の変更をします:"
+            ));
+            changes.into_iter().for_each(|change| page.item(change));
+            page.paragraph(both!(
+                "The full text: `tidegate uninstall --diff`.",
+                "全文: `tidegate uninstall --diff`。"
+            ));
+        }
+        _ => {
+            page.paragraph(both!(
+                "Removed Tidegate from {en}. Files that you did not change are as they were before.",
+                "{ja} からTidegateを外しました。変更していないファイルは元のとおりです。"
+            ));
+            if target.shared {
+                page.paragraph(both!(
+                    "Commit the changes for your team.",
+                    "チームのために変更をコミットしてください。"
+                ));
+            }
+        }
+    }
+    summary::list_notable(&mut page, steps, target);
+    if purged {
+        page.paragraph(both!(
+            "Deleted everything that Tidegate recorded on this machine.",
+            "このマシンに記録した内容をすべて削除しました。"
+        ));
+        remains.list_notes(&mut page, target);
+    } else {
+        remains.list(&mut page, target);
+    }
+    page
 }

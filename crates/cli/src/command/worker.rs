@@ -21,8 +21,11 @@ use tidegate_state::{clock, config, journal};
 
 use super::Outcome;
 use crate::backend::summariser::Summariser;
+use crate::bilingual::{both, count_en};
 use crate::error::CliError;
-use crate::print;
+use crate::print::page::Page;
+use crate::print::text::data;
+use crate::print::{self, remark};
 use crate::program;
 use crate::sessions::Here;
 
@@ -71,8 +74,10 @@ pub(crate) fn run(args: &Args) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let spool_failed = |error: std::io::Error| {
-        CliError::new(format!("the spool cannot be used: {error}"))
-            .hint("its folder `spool` in the state directory has to be yours to write, with room on the disk")
+        CliError::new(both!("cannot use the queue: {error}", "保存待ちの一覧を使えません: {error}")).hint(both!(
+            "check that you can write to the folder `spool` in the state folder, and that the disk has room",
+            "状態のフォルダの `spool` に書き込めるか、ディスクに空きがあるかを確認してください"
+        ))
     };
     let mut total = WorkerReport::default();
     let mut troubles = Vec::new();
@@ -80,7 +85,10 @@ pub(crate) fn run(args: &Args) -> Outcome {
         let alone = match spool::try_lock_worker(&here.state).map_err(spool_failed)? {
             Some(alone) => alone,
             None if args.once => {
-                print::to_stderr("another worker runs; waiting for it to end");
+                remark::note(both!(
+                    "waiting for another worker to end",
+                    "ほかのワーカーが終わるのを待っています"
+                ));
                 spool::lock_worker(&here.state, LONGEST).map_err(spool_failed)?
             }
             None => break,
@@ -234,7 +242,8 @@ impl ShownProgress {
         if self.once && self.start.elapsed() > QUIET && self.last.get().elapsed() > QUIET {
             self.last.set(Instant::now());
             let (done, there) = self.jobs.get();
-            print::to_stderr(&format!("{done} of {there} jobs done"));
+            Page::of(both!("{done} of {there} jobs done", "{there}件中{done}件が終わりました"))
+                .print_to_stderr();
         }
     }
 }
@@ -294,24 +303,30 @@ fn print_report(args: &Args, total: &WorkerReport, troubles: &[String]) {
         }));
     } else {
         for trouble in troubles {
-            print::to_stderr(&format!("warning: {trouble}"));
+            remark::warn(data(trouble));
         }
         if args.once {
-            let plural =
-                |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-            print::line(&format!(
-                "{} done: {} stored, {} changed",
-                plural(total.jobs, "job"),
-                plural(total.new, "relay"),
-                total.changed
-            ));
+            let WorkerReport { jobs, new, changed, .. } = *total;
+            Page::of(both!(
+                "Stored {n} and changed {changed}, from {m} in the queue.",
+                "保存待ちの{jobs}件から、やり取りを{new}件保存し、{changed}件変更しました。",
+                n = count_en(new, "exchange"),
+                m = count_en(jobs, "job")
+            ))
+            .print();
         }
     }
     if args.once && total.left > 0 {
-        print::to_stderr(&format!(
-            "error: {} could not be done\nhint: the reasons are above and in `tidegate journal`; \
-             run `tidegate worker --once` again, or the newer tidegate that left them",
-            if total.left == 1 { "1 job".to_owned() } else { format!("{} jobs", total.left) }
-        ));
+        let left = total.left;
+        CliError::new(both!(
+            "{n} not stored yet",
+            "{left}件はまだ保存できていません",
+            n = count_en(left, "job")
+        ))
+        .hint(both!(
+            "`tidegate log --verbose` has the reasons; run `tidegate worker --once` again, or update tidegate if a newer one queued them",
+            "理由は `tidegate log --verbose` にあります。`tidegate worker --once` をもう一度実行するか、新しいtidegateが残したものなら更新してください"
+        ))
+        .report();
     }
 }

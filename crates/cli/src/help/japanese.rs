@@ -12,6 +12,7 @@ pub(super) const VALUE_ERRORS: &[(&str, &str)] = &[
         "use a day such as 2026-11-01, or how long ago: 30m, 12h, 7d",
         "2026-11-01 のような日付か、30m、12h、7d のような長さで指定してください",
     ),
+    ("use a number that `tidegate memory list` shows", "`tidegate memory list` に出る番号を指定してください"),
 ];
 
 /// In the order of the overview; texts of several commands come first.
@@ -239,8 +240,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Title in one line; without it, the first line of the text", "1行の題名です。省くと、内容の1行目です"),
     ("Check the whole store for damage", "保存された記憶全体に破損がないか調べます"),
     (
-        "Tidegate repairs damage by itself when it meets it: it sets the file aside and rebuilds the store from the newest copy and everything that is still readable. --mend does the same for damage that only this check finds.",
-        "Tidegateは使用中に破損を見つけると、そのファイルを脇に置き、最新のコピーとまだ読める部分から自動で作り直します。--mend は、この検査で見つかった破損に対して同じことをします。",
+        "Tidegate repairs damage by itself when it meets it: it sets the file aside and rebuilds the store from the newest copy and everything that is still readable. --repair does the same for damage that only this check finds.",
+        "Tidegateは使用中に破損を見つけると、そのファイルを脇に置き、最新のコピーとまだ読める部分から自動で作り直します。--repair は、この検査で見つかった破損に対して同じことをします。",
     ),
     ("Exit codes: 0 sound, 1 damaged.", "終了コード: 0 正常、1 破損あり。"),
     ("Repair the damage that this check finds", "この検査で見つかった破損を直します"),
@@ -274,7 +275,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "Deletes from the store, its copies and the queue, and with the next delivery from the team's store. This cannot be undone. At a terminal it asks first; called by an agent it prints a code that only a person can approve.",
-        "記憶とそのコピー、待ち行列から削除し、次の送信でチームの保存先からも削除します。元には戻せません。端末では先に尋ねます。エージェントから呼ばれたときは、人だけが承認できるコードを表示します。",
+        "記憶とそのコピー、保存待ちから削除し、次の送信でチームの保存先からも削除します。元には戻せません。端末では先に尋ねます。エージェントから呼ばれたときは、人だけが承認できるコードを表示します。",
     ),
     (
         "Exit codes: 0 deleted, 1 not yet deleted everywhere or failed, 4 waits for a person's approval.",
@@ -284,7 +285,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "Its id; for a project also its name or a folder in it",
         "IDです。プロジェクトは名前やその中のフォルダでも指定できます",
     ),
-    ("Show how much is stored and what is still queued", "保存されている量と、待ち行列の状態を表示します"),
+    ("Show how much is stored and what is still queued", "保存されている量と、保存待ちの数を表示します"),
     (
         "Show what is shared with a team, and how the last deliveries went",
         "チームと共有しているものと、送信の状況を表示します",
@@ -296,7 +297,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Send new rows to the team's store now", "新しい行をチームの保存先に今すぐ送ります"),
     (
         "The worker does this by itself whenever it has stored something. Rows that the server cannot take now stay in the queue.",
-        "ワーカーが何かを保存するたびに自動で行います。サーバーが今受け取れない行は待ち行列に残ります。",
+        "ワーカーが何かを保存するたびに自動で行います。サーバーが今受け取れない行は送信待ちに残ります。",
     ),
     ("Exit codes: 0 everything is sent, 1 something is left.", "終了コード: 0 すべて送信済み、1 残りあり。"),
     (
@@ -553,9 +554,19 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "確認に失敗しても何も言いません（助言だけの登録）",
     ),
     ("Draw the status line", "ステータスラインを表示します"),
+    ("every part with samples", "すべての部分を例で表示"),
+    (
+        "Show every part of the line with samples, and how to choose among them",
+        "すべての部分を例とともに表示し、選び方を示します",
+    ),
     (
         "Reads the status-line payload from stdin and prints one line.",
         "標準入力からステータスラインの内容を読み、1行を出力します。",
+    ),
+    ("every part with samples", "すべての部分を見本つきで"),
+    (
+        "Show every part of the line with samples, and how to choose among them",
+        "表示できる部分をすべて見本つきで示し、選び方を説明します",
     ),
     (
         "Show every part of the line with samples, and how to choose among them",
@@ -579,15 +590,15 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("store everything now", "今すぐすべて保存する"),
     (
         "Hooks start a worker by themselves. It ends when the queue is empty.",
-        "ワーカーはフックが自動で起動し、待ち行列が空になると終わります。",
+        "ワーカーはフックが自動で起動し、保存待ちがなくなると終わります。",
     ),
     (
         "Exit codes: 0 the queue is empty, 1 something is left in it.",
-        "終了コード: 0 待ち行列は空です、1 残りがあります。",
+        "終了コード: 0 保存待ちなし、1 残りあり。",
     ),
     (
         "Work in the foreground: wait for a running worker, then empty the queue",
-        "前面で動き、実行中のワーカーを待ってから待ち行列を空にします",
+        "前面で動き、実行中のワーカーを待ってから、保存待ちをすべて保存します",
     ),
     ("Print one reading of the context meter", "コンテキストの使用量を1回測って出力します"),
     (

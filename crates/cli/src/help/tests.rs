@@ -32,7 +32,7 @@ fn add_texts(command: &Command, texts: &mut BTreeSet<String>) {
     for paragraph in remarks.split("\n\n").filter(|paragraph| !paragraph.is_empty()) {
         match Remark::of(paragraph) {
             Remark::Examples(examples) => {
-                texts.extend(examples.into_iter().filter_map(|(_, comment)| comment))
+                texts.extend(examples.into_iter().filter_map(|(_, comment)| comment));
             }
             Remark::Prose(text) | Remark::Block { title: text, .. } => {
                 texts.insert(text);

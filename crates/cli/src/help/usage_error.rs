@@ -14,9 +14,7 @@ pub(crate) fn usage_page(error: &clap::Error) -> Page {
         Text::from(both!("error", "エラー")).bad(),
         what_is_wrong(error).unwrap_or_else(|| own_words(error)),
     );
-    if let Some(hint) = suggestion(error) {
-        page.labelled(Text::from(both!("hint", "ヒント")).good(), hint);
-    }
+    page.labelled(Text::from(both!("hint", "ヒント")).good(), suggestion(error));
     if let Some(usage) = context(error, ContextKind::Usage) {
         let usage = usage.strip_prefix("Usage: ").unwrap_or(&usage).to_owned();
         page.labelled(Text::from(both!("usage", "使い方")).strong(), data(usage));
@@ -85,15 +83,15 @@ fn what_is_wrong(error: &clap::Error) -> Option<Bilingual> {
     })
 }
 
-fn suggestion(error: &clap::Error) -> Option<Bilingual> {
+fn suggestion(error: &clap::Error) -> Bilingual {
     let kinds = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
     let near = kinds.into_iter().find_map(|kind| context(error, kind));
     match near {
-        Some(near) => Some(both!("did you mean `{near}`?", "`{near}` ではありませんか？")),
+        Some(near) => both!("did you mean `{near}`?", "`{near}` ではありませんか？"),
         None if error.kind() == ErrorKind::InvalidSubcommand => {
-            Some(both!("`tidegate help` lists the commands", "`tidegate help` でコマンドの一覧を表示します"))
+            both!("`tidegate help` lists the commands", "`tidegate help` でコマンドの一覧を表示します")
         }
-        None => Some(both!("add --help to see the options", "オプションは --help で表示されます")),
+        None => both!("add --help to see the options", "オプションは --help で表示されます"),
     }
 }
 

@@ -19,13 +19,22 @@ pub(crate) struct InstallTarget {
 /// Options that choose between doing and showing.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InstallReport {
-    /// Print what would change, as a diff, and change nothing
+    /// List the changes and make none
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Print every change as a diff and make none
+    #[arg(long)]
+    pub(crate) diff: bool,
     /// A person approved this command in this session
     #[arg(long)]
     pub(crate) approved: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl InstallReport {
+    pub(crate) fn only_shows(&self) -> bool {
+        self.dry_run || self.diff
+    }
 }

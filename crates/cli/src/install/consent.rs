@@ -15,7 +15,7 @@ use tidegate_core::pipeline::record::Deeds;
 use tidegate_hook::process::is_agent_at_work;
 
 use crate::approval::{self, Consent, Request};
-use crate::bilingual::Bilingual;
+use crate::bilingual::{Bilingual, both};
 use crate::command::init::{self, Preset};
 use crate::error::CliError;
 use crate::sessions::Here;
@@ -26,11 +26,14 @@ pub(crate) fn to_a_preset(
     report: &InstallReport,
     chosen: Preset,
 ) -> Result<Option<ExitCode>, CliError> {
-    if report.dry_run || matches!(chosen, Preset::Strict) || !may_be_agent(target) {
+    if report.only_shows() || matches!(chosen, Preset::Strict) || !may_be_agent(target) {
         return Ok(None);
     }
     let (name, place) = (chosen.name(), target_arguments(target));
-    let would = format!("This would write the preset `{name}` into your config.");
+    let would = both!(
+        "This would write the preset `{name}` into your config.",
+        "プリセット `{name}` を設定ファイルに書き込みます。"
+    );
     ask_person(&Here::find()?, "init", format!("init {place} --preset {name}"), None, &[would], report)
 }
 
@@ -40,12 +43,15 @@ pub(crate) fn to_uninstall(
     args: &InstallTarget,
     report: &InstallReport,
 ) -> Result<Option<ExitCode>, CliError> {
-    if report.dry_run || !may_be_agent(target) {
+    if report.only_shows() || !may_be_agent(target) {
         return Ok(None);
     }
     let shared = if args.shared { " --shared" } else { "" };
     let command = format!("uninstall {}{shared}", target_arguments(target));
-    let would = "This would take Tidegate's hooks and status line out.".to_owned();
+    let would = both!(
+        "This would remove Tidegate's hooks and status line.",
+        "Tidegateのフックとステータスラインを外します。"
+    );
     ask_person(&Here::find()?, "uninstall", command, None, &[would], report)
 }
 
@@ -54,12 +60,8 @@ pub(crate) fn to_follow(links: &[LinkOut], target: &Target) -> Result<(), CliErr
     if approval::is_by_agent(&target.env) || !approval::is_at_terminal() {
         return Err(not_followed(first));
     }
-    let would: Vec<String> = links.iter().map(LinkOut::said).collect();
-    if approval::is_yes_at_terminal(&Bilingual::lines(&would))? {
-        Ok(())
-    } else {
-        Err(CliError::new("nothing was changed"))
-    }
+    let would: Vec<Bilingual> = links.iter().map(LinkOut::said).collect();
+    if approval::is_yes_at_terminal(&would)? { Ok(()) } else { Err(nothing_changed()) }
 }
 
 /// Before existing hooks are pointed elsewhere, or block less. A person at their own terminal asked for it by the
@@ -75,25 +77,54 @@ pub(crate) fn to_lead_elsewhere(
     }
     // Variables decide the paths, and a command does not show them.
     let about = match detours.len() {
-        1 => first.said(),
-        more => format!("{}; {} more changes of this kind", first.said(), more - 1),
+        1 => first.said().en,
+        more => format!("{}; {} more changes of this kind", first.said().en, more - 1),
     };
     let shared = if args.target.shared { " --shared" } else { "" };
     let preset = args.preset.map(|preset| format!(" --preset {}", preset.name())).unwrap_or_default();
     let command = format!("init {}{shared}{preset}", target_arguments(target));
-    let mut would = vec!["This would change where Tidegate's hooks lead:".to_owned()];
-    would.extend(detours.iter().map(|detour| format!("  {}", detour.said())));
+    let mut would = vec![both!(
+        "This would change what Tidegate's hooks start:",
+        "Tidegateのフックが起動するものが変わります:"
+    )];
+    would.extend(detours.iter().map(|detour| {
+        let Bilingual { en, ja } = detour.said();
+        both!("  {en}", "  {ja}")
+    }));
     ask_person(&Here::find()?, "init", command, Some(about), &would, &args.report)
 }
 
 pub(crate) fn not_led_elsewhere(detour: &Detour) -> CliError {
-    CliError::new(detour.said()).hint("it came up in the meantime: run this again; nothing was changed")
+    CliError::new(detour.said()).hint(both!(
+        "this changed in the meantime: run it again; nothing was changed",
+        "途中で状況が変わりました。もう一度実行してください。何も変更していません"
+    ))
 }
 
 pub(crate) fn not_followed(link: &LinkOut) -> CliError {
-    CliError::new(link.said()).hint(
+    CliError::new(link.said()).hint(both!(
         "remove the link, or run `tidegate init` yourself at a terminal, where it asks you; nothing was changed",
-    )
+        "リンクを消すか、ご自身の端末で `tidegate init` を実行してください（確認があります）。何も変更していません"
+    ))
+}
+
+/// Everything that was recorded goes for good, so only a person at a terminal may say yes: no flag, no code, no config.
+pub(crate) fn to_purge(target: &Target, would: &[Bilingual]) -> Result<(), CliError> {
+    if approval::is_by_agent(&target.env) || !approval::is_at_terminal() {
+        let what = both!(
+            "`--purge` needs you at a terminal, where it asks",
+            "`--purge` は確認のため、ご自身の端末でのみ実行できます"
+        );
+        return Err(CliError::new(what).hint(both!(
+            "run `tidegate uninstall --purge` in a terminal of your own; nothing was changed",
+            "ご自身の端末で `tidegate uninstall --purge` を実行してください。何も変更していません"
+        )));
+    }
+    if approval::is_yes_at_terminal(would)? { Ok(()) } else { Err(nothing_changed()) }
+}
+
+fn nothing_changed() -> CliError {
+    CliError::new(both!("nothing was changed", "何も変更していません"))
 }
 
 fn may_be_agent(target: &Target) -> bool {
@@ -110,12 +141,11 @@ fn ask_person(
     name: &'static str,
     command: String,
     about: Option<String>,
-    would: &[String],
+    would: &[Bilingual],
     report: &InstallReport,
 ) -> Result<Option<ExitCode>, CliError> {
     let (approved, json) = (report.approved, report.json);
-    let would = Bilingual::lines(would);
-    let request = Request { name, command, about, would: &would, approved, json };
+    let request = Request { name, command, about, would, approved, json };
     match approval::ask_consent(here, &request)? {
         Consent::Given(given) => {
             approval::record_command(here, &request.command, &given, Deeds::default());

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::plan::Plan;
 use super::step::Act;
 use super::target::Target;
+use crate::bilingual::{Bilingual, both};
 use crate::host::claude_code::entry_leads::{Calling, compare_entries};
 use crate::program::is_program;
 
@@ -22,17 +23,25 @@ pub(crate) enum Detour {
 
 impl Detour {
     /// As one line for the person.
-    pub(crate) fn said(&self) -> String {
+    pub(crate) fn said(&self) -> Bilingual {
         match self {
-            Detour::Entries { file, from, to } => {
-                format!("{}: hooks would start {to} instead of {from}", file.display())
-            }
-            Detour::Weaker { file, event } => {
-                format!("{}: the hook for {event} would be taken out or block less", file.display())
-            }
-            Detour::Link { link, from, to } => {
-                format!("{}: would lead to {} instead of {}", link.display(), to.display(), from.display())
-            }
+            Detour::Entries { file, from, to } => both!(
+                "{file}: hooks would start {to} instead of {from}",
+                "{file}: フックが {from} ではなく {to} を起動するようになります",
+                file = file.display()
+            ),
+            Detour::Weaker { file, event } => both!(
+                "{file}: the hook for {event} would be removed or block less",
+                "{file}: {event} のフックがなくなるか、ブロックしなくなります",
+                file = file.display()
+            ),
+            Detour::Link { link, from, to } => both!(
+                "{link}: would lead to {to} instead of {from}",
+                "{link}: {from} ではなく {to} を指すようになります",
+                link = link.display(),
+                to = to.display(),
+                from = from.display()
+            ),
         }
     }
 }

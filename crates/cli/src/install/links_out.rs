@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::plan::Plan;
 use super::step::Act;
 use super::target::Target;
+use crate::bilingual::{Bilingual, both};
 
 /// The limit of the system.
 const MOST_LINKS: usize = 40;
@@ -20,8 +21,13 @@ pub(crate) struct LinkOut {
 
 impl LinkOut {
     /// As one line for the person.
-    pub(crate) fn said(&self) -> String {
-        format!("{} leads out of the project: `init` writes to {}", self.link.display(), self.to.display())
+    pub(crate) fn said(&self) -> Bilingual {
+        both!(
+            "{link} leads out of the project: `init` would write to {to}",
+            "{link} はプロジェクトの外へのリンクです。`init` は {to} に書き込みます",
+            link = self.link.display(),
+            to = self.to.display()
+        )
     }
 }
 

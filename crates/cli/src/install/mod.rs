@@ -4,7 +4,7 @@
 //! Everything is read, decided and, if necessary, refused before anything changes ([`plan`]). Then the
 //! originals are kept, then files are written, one at a time and each of them whole, under a lock: two runs
 //! at once act as one, and a kill leaves each file old or new. Each kind of file is a function from text to
-//! text: settings (`host/claude_code/settings_text.rs`), [`gitignore`], the user's config ([`preset`]).
+//! text: settings (`host/claude_code/settings_text.rs`), [`ignore_block`], the user's config ([`preset`]).
 //!
 //! Settings are edited as text (`json_text.rs`), not parsed and printed: removing is the exact inverse of
 //! adding, so `uninstall` restores a file to the byte even if it was changed in between. The record
@@ -17,7 +17,7 @@
 //! call it.
 
 // Files that are not the host's, as text.
-mod gitignore;
+mod ignore_block;
 mod preset;
 // The plan, its questions, and its execution.
 pub(crate) mod arguments;
@@ -26,22 +26,24 @@ pub(crate) mod links_out;
 pub(crate) mod leads;
 pub(crate) mod consent;
 pub(crate) mod place;
+pub(crate) mod tracked;
 pub(crate) mod target;
 pub(crate) mod record;
 pub(crate) mod warnings;
 pub(crate) mod plan;
 pub(crate) mod step;
+pub(crate) mod summary;
+pub(crate) mod remains;
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
-use crate::command::Outcome;
+use crate::bilingual::both;
 use crate::error::CliError;
 use arguments::InstallReport;
 use plan::Plan;
 use record::Records;
-use step::{Act, StepReport};
+use step::Act;
 use target::Target;
 
 pub(crate) fn open_records(target: &Target) -> Result<Records, CliError> {
@@ -49,22 +51,32 @@ pub(crate) fn open_records(target: &Target) -> Result<Records, CliError> {
 }
 
 fn originals_not_kept(why: &str) -> CliError {
-    CliError::new(format!("what is there now could not be kept: {why}")).hint("nothing was changed")
+    CliError::new(both!(
+        "cannot keep a copy of your files: {why}",
+        "元のファイルの控えを保存できません: {why}"
+    ))
+    .hint(both!("nothing was changed", "何も変更していません"))
 }
 
-/// Plans, and shows or executes the plan.
+/// A plan, and what became of it.
+pub(crate) struct Executed {
+    pub(crate) plan: Plan,
+    /// Something was changed.
+    pub(crate) is_changed: bool,
+    /// Folder of the originals.
+    pub(crate) backup: Option<PathBuf>,
+}
+
+/// Plans, and executes the plan unless it is only to be shown.
 pub(crate) fn carry_out(
     target: &Target,
     args: &InstallReport,
-    warnings: &[String],
-    next: Option<&str>,
     plan: impl Fn(&Records) -> Result<Plan, CliError>,
-) -> Outcome {
+) -> Result<Executed, CliError> {
     let records = open_records(target)?;
     let planned = plan(&records)?;
-    let report = StepReport { json: args.json, dry_run: args.dry_run, warnings, next: None, backup: None };
     let is_settled = |plan: &Plan, records: &Records| {
-        plan.record == records.load(&target.root) && plan.steps.iter().all(|step| step.act == Act::Nothing)
+        plan.record == records.load(&target.root) && !plan.steps.iter().any(step::Step::changes)
     };
     let leftovers = |plan: &Plan, records: &Records| {
         let mut left: Vec<PathBuf> = plan.steps.iter().flat_map(step::Step::leftovers).collect();
@@ -72,9 +84,8 @@ pub(crate) fn carry_out(
         left
     };
     let is_clean = leftovers(&planned, &records).is_empty();
-    if args.dry_run || (is_clean && is_settled(&planned, &records)) {
-        step::run(&planned.steps, report)?;
-        return Ok(ExitCode::SUCCESS);
+    if args.only_shows() || (is_clean && is_settled(&planned, &records)) {
+        return Ok(Executed { plan: planned, is_changed: false, backup: None });
     }
     // Again, now under the lock.
     let (records, _lock) = Records::lock(&target.env).map_err(|why| originals_not_kept(&why))?;
@@ -89,6 +100,7 @@ pub(crate) fn carry_out(
     }
     kept.folders.clone_from(&planned.record.folders);
     kept.theirs.clone_from(&planned.record.theirs);
+    kept.parts.clone_from(&planned.record.parts);
     let folder = records.folder_of(&target.root);
     // Under the lock, no other process writes here.
     for left in leftovers(&planned, &records) {
@@ -106,16 +118,19 @@ pub(crate) fn carry_out(
             keeping.map_err(|error| originals_not_kept(&error.to_string()))?;
         }
     }
-    let backup = records.has_backup(&planned.record).then_some(folder.as_path());
-    step::run(&planned.steps, StepReport { next, backup, ..report })?;
+    let backup = records.has_backup(&planned.record).then(|| folder.clone());
+    step::run(&planned.steps)?;
     if planned.record.files.len() < kept.files.len() {
         records.save(&planned.record).map_err(|error| {
-            CliError::new(format!("{}: {error}", folder.display()))
-                .hint("everything else was done; run this again")
+            CliError::new(format!("{}: {error}", folder.display())).hint(both!(
+                "everything else was done; run this again",
+                "ほかはすべて完了しました。もう一度実行してください"
+            ))
         })?;
     }
     for folder in &planned.folders {
         let _ = fs::remove_dir(folder);
     }
-    Ok(ExitCode::SUCCESS)
+    let is_changed = planned.steps.iter().any(step::Step::changes);
+    Ok(Executed { plan: planned, is_changed, backup })
 }

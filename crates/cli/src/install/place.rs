@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
 use crate::json_text::{Fault, fault_at};
 use crate::path::real_path;
@@ -26,29 +27,32 @@ impl Place {
     /// `None` if there is no file.
     pub(crate) fn read(&self) -> Result<Option<String>, CliError> {
         let shown = self.shown.display();
-        let bytes =
-            match fs::metadata(&self.file) {
-                Ok(found) if !found.is_file() => {
-                    return Err(CliError::new(format!("{shown} is not a file"))
-                        .hint("move it away; nothing was changed"));
+        let bytes = match fs::metadata(&self.file) {
+            Ok(found) if !found.is_file() => {
+                return Err(CliError::new(both!(
+                    "{shown} is not a file",
+                    "{shown} はファイルではありません"
+                ))
+                .hint(move_away()));
+            }
+            Ok(_) => fs::read(&self.file).map_err(|error| self.failed(&error))?,
+            Err(error) if is_missing(&error) => {
+                if let Ok(end) = fs::read_link(&self.file) {
+                    return Err(dangling_link(&self.shown, &end));
                 }
-                Ok(_) => fs::read(&self.file).map_err(|error| self.failed(&error))?,
-                Err(error) if is_missing(&error) => {
-                    if let Ok(end) = fs::read_link(&self.file) {
-                        let what = format!("{shown} is a link to {}, which is not there", end.display());
-                        return Err(CliError::new(what)
-                            .hint("make that file or remove the link; nothing was changed"));
-                    }
-                    return Ok(None);
-                }
-                Err(error) => return Err(self.failed(&error)),
-            };
+                return Ok(None);
+            }
+            Err(error) => return Err(self.failed(&error)),
+        };
         String::from_utf8(bytes).map(Some).map_err(|error| {
             let valid = error.utf8_error().valid_up_to();
             let text = String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned();
             self.refused(
                 &fault_at(&text, text.len(), "not UTF-8"),
-                "save it as UTF-8, then run this again; nothing was changed",
+                both!(
+                    "save it as UTF-8, then run this again; nothing was changed",
+                    "UTF-8で保存して、もう一度実行してください。何も変更していません"
+                ),
             )
         })
     }
@@ -64,14 +68,18 @@ impl Place {
 
     /// Refuses a file that its owner made read-only, although replacing it would work.
     pub(crate) fn check_writable(&self) -> Result<(), CliError> {
+        if self.file.is_symlink() && !self.file.exists() {
+            return Err(dangling_link(&self.shown, &fs::read_link(&self.file).unwrap_or_default()));
+        }
         // A link's target is replaced in place.
         check_folder(&real_path(&self.file))?;
         let locked = fs::metadata(&self.file).is_ok_and(|found| found.permissions().readonly());
         let shown = self.shown.display();
         if locked {
-            let cure =
-                format!("make it writable (`chmod u+w {shown}`), then run this again; nothing was changed");
-            return Err(CliError::new(format!("{shown} is read-only")).hint(cure));
+            return Err(CliError::new(both!("{shown} is read-only", "{shown} は読み取り専用です")).hint(both!(
+                "make it writable (`chmod u+w {shown}`), then run this again; nothing was changed",
+                "書き込めるようにして（`chmod u+w {shown}`）、もう一度実行してください。何も変更していません"
+            )));
         }
         Ok(())
     }
@@ -80,28 +88,59 @@ impl Place {
         CliError::new(format!("{}: {error}", self.shown.display()))
     }
 
-    pub(crate) fn refused(&self, fault: &Fault, hint: &str) -> CliError {
+    pub(crate) fn refused(&self, fault: &Fault, hint: Bilingual) -> CliError {
         let Fault { line, column, what } = fault;
         CliError::new(format!("{}:{line}:{column}: {what}", self.shown.display())).hint(hint)
     }
 }
 
 fn check_folder(file: &Path) -> Result<(), CliError> {
+    // A link to nothing: a folder can be made neither there nor in its place.
+    let dangling = |path: &&Path| path.is_symlink() && !path.exists();
+    if let Some(link) = file.ancestors().skip(1).find(dangling) {
+        let end = fs::read_link(link).unwrap_or_default();
+        return Err(dangling_link(link, &end));
+    }
     let Some(above) = file.ancestors().skip(1).find(|folder| folder.exists()) else { return Ok(()) };
     if !above.is_dir() {
-        let what = format!("{} is not a folder", above.display());
-        return Err(CliError::new(what).hint("move it away; nothing was changed"));
+        let what =
+            both!("{above} is not a folder", "{above} はフォルダではありません", above = above.display());
+        return Err(CliError::new(what).hint(move_away()));
     }
-    if let Some(cure) = lock_of(above) {
-        let what = format!("nothing can be written in {}", above.display());
-        return Err(CliError::new(what).hint(format!("{cure}, then run this again; nothing was changed")));
+    if let Some(Bilingual { en, ja }) = lock_of(above) {
+        let what = both!("{above} cannot be written", "{above} に書き込めません", above = above.display());
+        return Err(CliError::new(what).hint(both!(
+            "{en}, then run this again; nothing was changed",
+            "{ja}、もう一度実行してください。何も変更していません"
+        )));
     }
     Ok(())
 }
 
-/// The command that makes a folder writable, if it is not.
+fn dangling_link(link: &Path, end: &Path) -> CliError {
+    CliError::new(both!(
+        "{link} is a link to {end}, which does not exist",
+        "{link} は、存在しない {end} へのリンクです",
+        link = link.display(),
+        end = end.display()
+    ))
+    .hint(both!(
+        "create {end} or remove the link, then run this again; nothing was changed",
+        "{end} を作るかリンクを消して、もう一度実行してください。何も変更していません",
+        end = end.display()
+    ))
+}
+
+fn move_away() -> Bilingual {
+    both!(
+        "move it away, then run this again; nothing was changed",
+        "別の場所へ移して、もう一度実行してください。何も変更していません"
+    )
+}
+
+/// How to make a folder writable, if it is not.
 #[cfg(unix)]
-fn lock_of(folder: &Path) -> Option<String> {
+fn lock_of(folder: &Path) -> Option<Bilingual> {
     use rustix::fs::Access;
     use std::os::unix::fs::MetadataExt;
 
@@ -111,16 +150,22 @@ fn lock_of(folder: &Path) -> Option<String> {
         return None;
     }
     Some(match access {
-        Err(rustix::io::Errno::ROFS) => "make its file system writable".to_owned(),
-        _ if found.uid() == rustix::process::geteuid().as_raw() => {
-            format!("`chmod u+wx {}`", quote_path(folder))
+        Err(rustix::io::Errno::ROFS) => {
+            both!("make its file system writable", "ファイルシステムを書き込めるようにして")
         }
-        _ => "have its owner give you the right to".to_owned(),
+        _ if found.uid() == rustix::process::geteuid().as_raw() => {
+            both!(
+                "run `chmod u+wx {folder}`",
+                "`chmod u+wx {folder}` を実行して",
+                folder = quote_path(folder)
+            )
+        }
+        _ => both!("ask its owner for write access", "所有者に書き込み権限をもらって"),
     })
 }
 
 #[cfg(not(unix))]
-fn lock_of(_: &Path) -> Option<String> {
+fn lock_of(_: &Path) -> Option<Bilingual> {
     None
 }
 

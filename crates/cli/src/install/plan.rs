@@ -4,18 +4,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tidegate_core::time::Millis;
+use tidegate_state::project::Checkout;
 
+use super::ignore_block::IgnoreBlock;
 use super::place::Place;
 use super::record::{Kind, Record, Records};
 use super::step::{Act, Step, What};
 use super::target::Target;
-use super::{gitignore, link, preset};
+use super::{link, preset};
+use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
 use crate::host::claude_code;
+use crate::host::claude_code::IGNORED;
+use crate::host::claude_code::shipped::Part;
 use crate::project_root;
 use crate::shell;
-
-const CHANGED: &str = "mend the file, then run this again; nothing was changed";
 
 /// Steps, and the record after they are done.
 #[derive(Debug)]
@@ -38,7 +41,7 @@ impl Plan {
         place: Place,
         kind: Kind,
         texts: Texts,
-        details: (&str, &str),
+        details: (Bilingual, Bilingual),
     ) -> Result<(), CliError> {
         let Texts { old, new, without_us } = texts;
         if old.as_ref() == Some(&new) {
@@ -65,6 +68,15 @@ impl Plan {
         }
     }
 
+    /// A file as the steps leave it; empty if it cannot be read.
+    pub(crate) fn text_after(&self, file: &Path) -> String {
+        let step = self.steps.iter().rev().find(|step| step.changes() && step.place.file == file);
+        match step.map(|step| &step.act) {
+            Some(Act::Text { new, .. }) => new.clone().unwrap_or_default(),
+            _ => claude_code::settings_file::read_text(file).unwrap_or_default(),
+        }
+    }
+
     fn keep_their_folders(&mut self) {
         let Plan { folders, record, .. } = self;
         folders.retain(|folder| record.folders.contains(folder));
@@ -88,7 +100,7 @@ impl Plan {
         kind: Kind,
         old: String,
         left: Option<String>,
-        detail: &str,
+        detail: Bilingual,
     ) -> Result<bool, CliError> {
         self.record.forget(&place.file);
         if left.as_ref() == Some(&old) {
@@ -109,15 +121,30 @@ pub(crate) struct Texts {
     pub(crate) without_us: Option<String>,
 }
 
-pub(crate) fn plan_init(target: &Target, preset: Option<&str>, records: &Records) -> Result<Plan, CliError> {
+/// What a person asked `init` for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Choice<'a> {
+    pub(crate) preset: Option<&'a str>,
+    pub(crate) with: &'a [Part],
+    /// The chosen preset, or the one in force.
+    pub(crate) is_strict: bool,
+    pub(crate) status_line_only: bool,
+}
+
+pub(crate) fn plan_init(target: &Target, choice: &Choice<'_>, records: &Records) -> Result<Plan, CliError> {
     let mut plan = Plan::new(records.load(&target.root), target.now);
     let is_first = plan.record.files.is_empty() && !target.is_called();
     // Files that settings refer to come first.
     plan_link(target, records, &mut plan)?;
-    if let Some(preset) = preset {
+    if choice.status_line_only {
+        claude_code::plan::plan_status_line(target, &mut plan)?;
+        plan.keep_their_folders();
+        return Ok(plan);
+    }
+    if let Some(preset) = choice.preset {
         plan_preset(target, preset, &mut plan)?;
     }
-    claude_code::plan::plan_shipped_files(target, records, preset, &mut plan)?;
+    claude_code::plan::plan_shipped_files(target, records, choice, &mut plan)?;
     if !target.is_user {
         for Place { file, .. } in target.public_copies() {
             if is_first && fs::symlink_metadata(&file).is_ok() && !plan.record.theirs.contains(&file) {
@@ -131,15 +158,14 @@ pub(crate) fn plan_init(target: &Target, preset: Option<&str>, records: &Records
             plan.steps.push(Step::new(
                 context,
                 What::Written,
-                "made, for what survives compaction",
+                both!("new folder for progress notes", "作業メモのフォルダを作成"),
                 Act::Folder,
             ));
         }
     }
-    if target.is_in_git() {
-        plan_ignore(target, &mut plan)?;
-    }
+    plan_ignore(target, records, &mut plan)?;
     claude_code::plan::plan_entries(target, &mut plan)?;
+    claude_code::server::plan_server(target, records, &mut plan)?;
     plan.keep_their_folders();
     Ok(plan)
 }
@@ -148,35 +174,51 @@ fn plan_link(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), 
     let Some(path) = &target.link else { return Ok(()) };
     let place = Place::plain(path.clone());
     let to = link::choose_target(&target.program, std::env::var_os("PATH").as_deref(), path);
-    let detail = format!("leads to {}", to.display());
+    let detail = both!("link to {to}", "{to} へのリンク", to = to.display());
     plan.make_folders(path.parent());
     plan.inherit_folders(&records.others(&target.root), path);
     plan.steps.push(match link::read_place(path, &target.program) {
-        link::Now::To(now) if now == to => Step::still(place, What::Unchanged, format!("{detail} already")),
-        link::Now::Program => Step::still(place, What::Unchanged, "this program"),
+        link::Now::To(now) if now == to => Step::still(place, What::Unchanged, detail),
+        link::Now::Program => Step::still(place, What::Unchanged, both!("this program", "このプログラム")),
         link::Now::Nothing | link::Now::To(_) => {
             place.check_folder()?;
             Step::new(place, What::Written, detail, Act::Link(to))
         }
         link::Now::Other => {
-            return Err(CliError::new(format!("{} is there and is no link of ours", path.display()))
-                .hint("run `init` by that program, or move it away; nothing was changed"));
+            return Err(CliError::new(both!(
+                "{path} is a file, not Tidegate's link",
+                "{path} はTidegateのリンクではなくファイルです",
+                path = path.display()
+            ))
+            .hint(both!(
+                "move it away, or run `init` with that program; nothing was changed",
+                "別の場所へ移すか、そのプログラムで `init` を実行してください。何も変更していません"
+            )));
         }
     });
     Ok(())
 }
 
 fn plan_preset(target: &Target, name: &str, plan: &mut Plan) -> Result<(), CliError> {
-    let path = target
-        .env
-        .place
-        .config()
-        .ok_or_else(|| CliError::new("there is no place for the config: HOME is not set"))?;
+    let path = target.env.place.config().ok_or_else(|| {
+        CliError::new(both!(
+            "the config has no place: HOME is not set",
+            "HOMEが設定されていないため、設定ファイルを置けません"
+        ))
+    })?;
     let place = Place::plain(path);
     let old = place.read()?;
     let root = target.root.to_string_lossy();
     let of = if target.is_user { preset::PresetOwner::User } else { preset::PresetOwner::Project(&root) };
-    let refused = |fault| place.refused(&fault, CHANGED);
+    let refused = |fault| {
+        place.refused(
+            &fault,
+            both!(
+                "fix the file, then run this again; nothing was changed",
+                "ファイルを直して、もう一度実行してください。何も変更していません"
+            ),
+        )
+    };
     let new = preset::set_preset(old.as_deref(), of, name).map_err(refused)?;
     // A preset at the top is the user's own, unless `init` wrote it.
     let is_ours = !target.is_user || plan.record.of(&place.file).is_some();
@@ -184,42 +226,152 @@ fn plan_preset(target: &Target, name: &str, plan: &mut Plan) -> Result<(), CliEr
         Some(old) => preset::remove_preset(old, of).map_err(refused)?,
         None => old.clone(),
     };
-    let (written, there) = (format!("preset {name} written"), format!("preset {name} is there already"));
-    plan.write(place, Kind::Config, Texts { old, new, without_us }, (&written, &there))
+    let details = (
+        both!("preset {name}", "プリセット {name}"),
+        both!("preset {name} already", "プリセット {name}（設定済み）"),
+    );
+    plan.write(place, Kind::Config, Texts { old, new, without_us }, details)
 }
 
-fn plan_ignore(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
+/// A team commits its patterns; a person's own stay out of sight, since the install is theirs alone.
+fn plan_ignore(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), CliError> {
+    if target.is_user {
+        return Ok(());
+    }
+    if target.shared {
+        plan_exclude_back(target, records, plan)?;
+        return if target.is_in_git() { plan_gitignore(target, plan) } else { Ok(()) };
+    }
+    // 0.1 wrote a person's own patterns there.
+    let gitignore = target.place(".gitignore");
+    if plan.record.of(&gitignore.file).is_some()
+        && target.checkout.is_some()
+        && !target.is_committed(&gitignore)
+    {
+        plan_gitignore_back(target, plan)?;
+    }
+    plan_exclude(target, plan)
+}
+
+fn plan_gitignore(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
     let place = target.place(".gitignore");
     if place.is_link() {
-        let detail = "is a link, which git does not follow; left as it is";
+        let detail = both!(
+            "not changed: git does not follow a link here",
+            "変更なし: gitはここのリンクをたどりません"
+        );
         plan.steps.push(Step::still(place, What::Kept, detail));
         return Ok(());
     }
     let Ok(old) = place.read() else {
-        plan.steps.push(Step::still(place, What::Kept, "not UTF-8 or not a file, left as it is"));
+        let detail = both!("not changed: not a text file", "変更なし: テキストファイルではありません");
+        plan.steps.push(Step::still(place, What::Kept, detail));
         return Ok(());
     };
-    let new = gitignore::add_block(old.as_deref());
-    let without_us = old.as_deref().and_then(gitignore::remove_block);
-    let details = ("what runs leave behind added", "what runs leave behind is there already");
+    let block = IgnoreBlock::of_project(IGNORED.map(str::to_owned));
+    let new = block.add(old.as_deref());
+    let without_us = old.as_deref().and_then(|old| block.remove(old));
+    let details = (
+        both!("patterns for Tidegate's runtime files", "Tidegateの実行時ファイルのパターン"),
+        both!("patterns are there already", "パターンは記載済み"),
+    );
     plan.write(place, Kind::Ignore, Texts { old, new, without_us }, details)
+}
+
+/// The repository's own list of files to ignore, and the block of this project in it.
+fn exclude_of(target: &Target, plan: &Plan) -> Option<(Place, IgnoreBlock)> {
+    let checkout = target.checkout.as_ref()?;
+    let below = target.root.strip_prefix(&checkout.top).ok()?.to_str()?;
+    // Git reads no pattern across lines.
+    if below.contains(['\n', '\r']) {
+        return None;
+    }
+    let shipped = match claude_code::plan::shared_hooks_that_stay(target) {
+        // The team's own, to be committed.
+        Some(_) => Vec::new(),
+        None => claude_code::plan::shipped_below(target, plan),
+    };
+    let lines = IGNORED.map(str::to_owned).into_iter().chain(shipped);
+    let place = Place::plain(checkout.common.join("info/exclude"));
+    Some((place, IgnoreBlock::of_repository(below, lines)))
+}
+
+fn plan_exclude(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
+    let Some((place, block)) = exclude_of(target, plan) else { return Ok(()) };
+    let old = match place.read() {
+        Ok(old) if place.check_writable().is_ok() => old,
+        _ => {
+            let detail = both!(
+                "cannot be written: `git status` will list Tidegate's files",
+                "書き込めないため、`git status` にTidegateのファイルが出ます"
+            );
+            plan.steps.push(Step::still(place, What::Kept, detail));
+            return Ok(());
+        }
+    };
+    let new = block.add(old.as_deref());
+    let without_us = old.as_deref().and_then(|old| block.remove(old));
+    // Another worktree wrote the same block: whoever goes last takes it out.
+    if old.as_ref() == Some(&new) && plan.record.of(&place.file).is_none() {
+        plan.record.note(&place.file, Kind::Ignore, None, without_us.clone(), &new, plan.now);
+    }
+    let details = (
+        both!("keeps Tidegate's files out of `git status`", "Tidegateのファイルを `git status` に出さない"),
+        both!("patterns are there already", "パターンは記載済み"),
+    );
+    plan.write(place, Kind::Ignore, Texts { old, new, without_us }, details)
+}
+
+fn plan_exclude_back(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), CliError> {
+    let Some((place, block)) = exclude_of(target, plan) else { return Ok(()) };
+    let checkout = |root: &Path| {
+        Checkout::find(root).map(|it| (it.common, root.strip_prefix(it.top).map(Path::to_owned)))
+    };
+    let is_same =
+        |other: &Record| other.of(&place.file).is_some() && checkout(&other.target) == checkout(&target.root);
+    // Another worktree at the same place in it has the same block.
+    if records.others(&target.root).iter().any(is_same) {
+        plan.record.forget(&place.file);
+        return Ok(());
+    }
+    let Some(old) = place.read().ok().flatten() else {
+        plan.record.forget(&place.file);
+        return Ok(());
+    };
+    let left = match plan.record.untouched(&place.file, Some(&old)) {
+        Some(kept) => kept.original.clone(),
+        None => block.remove(&old),
+    };
+    plan.give_back(
+        place,
+        Kind::Ignore,
+        old,
+        left,
+        both!("Tidegate's patterns removed", "Tidegateのパターンを削除"),
+    )
+    .map(|_| ())
 }
 
 pub(crate) fn plan_uninstall(target: &Target, records: &Records) -> Result<Plan, CliError> {
     let mut plan = Plan::new(records.load(&target.root), target.now);
     let was_installed = !plan.record.files.is_empty();
     let removed = claude_code::plan::plan_entries_back(target, &mut plan)?;
+    claude_code::server::plan_server_back(target, records, &mut plan)?;
     plan_preset_back(target, &mut plan)?;
     if let Some(shared) = claude_code::plan::shared_hooks_that_stay(target) {
         // The shared hooks refer to the skills, and need the same files ignored.
         plan.steps.push(Step::still(
             shared,
             What::Kept,
-            "the hooks that a team shares stay; `--shared` takes them out",
+            both!(
+                "your team's hooks stay; `tidegate uninstall --shared` removes them",
+                "チーム共有のフックは残ります。外すには `tidegate uninstall --shared`"
+            ),
         ));
     } else {
         claude_code::plan::plan_shipped_back(target, records, &mut plan)?;
-        plan_ignore_back(target, &mut plan)?;
+        plan_gitignore_back(target, &mut plan)?;
+        plan_exclude_back(target, records, &mut plan)?;
         if removed && !target.is_user {
             let context = target.in_host_folder("context");
             plan.folders.extend(context.file.ancestors().map(Path::to_owned));
@@ -227,12 +379,22 @@ pub(crate) fn plan_uninstall(target: &Target, records: &Records) -> Result<Plan,
             for place in copies.filter(|place| fs::symlink_metadata(&place.file).is_ok()) {
                 let is_theirs = plan.record.theirs.contains(&place.file);
                 plan.steps.push(if is_theirs {
-                    Step::still(place, What::Kept, "was there before us, kept")
+                    Step::still(
+                        place,
+                        What::Kept,
+                        both!("was there before Tidegate", "Tidegateより前からあるファイル"),
+                    )
                 } else {
-                    Step::new(place, What::Removed, "removed", Act::Discard)
+                    Step::new(place, What::Removed, both!("removed", "削除"), Act::Discard)
                 });
             }
-            let kept = |place| Step::still(place, What::Kept, "where a cycle stands, kept: yours to remove");
+            let kept = |place| {
+                let detail = both!(
+                    "state of a cycle; delete it if you do not need it",
+                    "サイクルの状態。不要なら削除してください"
+                );
+                Step::still(place, What::Kept, detail)
+            };
             plan.steps.extend(target.cycle_files().into_iter().map(kept));
         }
     }
@@ -243,7 +405,12 @@ pub(crate) fn plan_uninstall(target: &Target, records: &Records) -> Result<Plan,
         let own = target.own_settings().file;
         for step in plan.steps.iter_mut().filter(|step| step.place.file == own) {
             let command = format!("tidegate uninstall --project {}", shell::quote_path(above));
-            step.detail = format!("nothing of ours there, but above it; `{command}` takes that out");
+            step.detail = both!(
+                "Tidegate is installed in a folder above: `{command}` removes it",
+                "上の階層のフォルダにインストールされています。外すには `{command}`"
+            );
+            step.what = What::Kept;
+            step.is_notable = true;
         }
     }
     plan.keep_their_folders();
@@ -270,15 +437,19 @@ fn plan_preset_back(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
         (None, Ok(None)) if kept.is_none_or(|kept| kept.original.is_some()) => Some(String::new()),
         (None, Ok(left)) => left,
         (None, Err(fault)) => {
-            let detail = format!("{}:{}: {}; left as it is", fault.line, fault.column, fault.what);
+            let (line, column, what) = (fault.line, fault.column, fault.what);
+            let detail = both!(
+                "not changed: line {line}, column {column}: {what}",
+                "変更なし: {line}行{column}列: {what}"
+            );
             plan.steps.push(Step::still(place, What::Kept, detail));
             return Ok(());
         }
     };
-    plan.give_back(place, Kind::Config, old, left, "preset removed").map(|_| ())
+    plan.give_back(place, Kind::Config, old, left, both!("preset removed", "プリセットを削除")).map(|_| ())
 }
 
-fn plan_ignore_back(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
+fn plan_gitignore_back(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
     if target.is_user {
         return Ok(());
     }
@@ -289,9 +460,10 @@ fn plan_ignore_back(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
     };
     let left = match plan.record.untouched(&place.file, Some(&old)) {
         Some(kept) => kept.original.clone(),
-        None => gitignore::remove_block(&old),
+        None => IgnoreBlock::of_project(IGNORED.map(str::to_owned)).remove(&old),
     };
-    let detail = if left.is_some() { "our lines removed" } else { "removed" };
+    let left = left.or_else(|| target.is_committed(&place).then(String::new));
+    let detail = both!("Tidegate's patterns removed", "Tidegateのパターンを削除");
     plan.give_back(place, Kind::Ignore, old, left, detail).map(|_| ())
 }
 
@@ -307,23 +479,24 @@ fn plan_link_back(
     if !fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
         return Ok(());
     }
-    let changed =
-        |file: &PathBuf| plan.steps.iter().any(|step| step.act != Act::Nothing && step.place.file == *file);
     let others = records.others(&target.root).into_iter().flat_map(|record| record.files);
     let here =
         [Some(target.own_settings()), target.shared_settings()].into_iter().flatten().map(|place| place.file);
     let others: Vec<PathBuf> =
         others.filter(|kept| kept.kind == Kind::Settings).map(|kept| kept.file).collect();
     let is_lost = others.iter().any(|file| claude_code::settings_file::read_text(file).is_none());
-    let calls = |file: &PathBuf| !changed(file) && claude_code::plan::mentions_program(file, &target.call);
+    // A person's own script around the program needs the link, too.
+    let calls = |file: &PathBuf| claude_code::plan::needs_program(&plan.text_after(file), &target.call);
     let place = Place::plain(path.clone());
     let step = if let Some(file) = others.into_iter().chain(here).find(calls) {
-        Step::still(place, What::Kept, format!("still used by {}", file.display()))
+        let detail = both!("{file} still needs it", "{file} がまだ使っています", file = file.display());
+        Step::still(place, What::Kept, detail)
     } else if is_lost || !was_installed {
-        Step::still(place, What::Kept, "kept: other installs may call it")
+        let detail = both!("other installs may need it", "ほかのインストールが使っている可能性があります");
+        Step::still(place, What::Kept, detail)
     } else {
         place.check_folder()?;
-        Step::new(place, What::Removed, "removed", Act::Unlink)
+        Step::new(place, What::Removed, both!("removed", "削除"), Act::Unlink)
     };
     if step.act == Act::Unlink {
         plan.folders.extend(path.ancestors().skip(1).map(Path::to_owned));

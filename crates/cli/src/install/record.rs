@@ -14,6 +14,8 @@ use tidegate_state::file::{append, bounded, replace};
 use tidegate_state::place::{StateDir, make_private};
 use tidegate_state::project;
 
+use crate::host::claude_code::shipped::Part;
+
 /// More than this is damage.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
@@ -28,6 +30,9 @@ pub(crate) struct Record {
     pub(crate) files: Vec<Kept>,
     /// Folders that `init` made.
     pub(crate) folders: Vec<PathBuf>,
+    /// Parts that `init --with` asked for. `None`: written by 0.1, which installed all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) parts: Option<Vec<Part>>,
     /// Files with a name that Tidegate uses, which existed before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) theirs: Vec<PathBuf>,
@@ -56,6 +61,8 @@ pub(crate) enum Kind {
     Shipped,
     Ignore,
     Config,
+    /// Changed in place, never restored: only the outline of what was there is kept.
+    Server,
 }
 
 impl Record {
@@ -96,6 +103,14 @@ impl Record {
         kept.written.drain(..surplus);
         self.forget(file);
         self.files.push(kept);
+    }
+
+    /// For a file of which no copy is kept: others write it all the time, and it holds their secrets.
+    pub(crate) fn note_outline(&mut self, file: &Path, outline: Option<String>, now: Millis) {
+        if self.of(file).is_none() {
+            let (file, kind, since) = (file.to_owned(), Kind::Server, Some(now));
+            self.files.push(Kept { file, kind, since, original: outline, first: None, written: Vec::new() });
+        }
     }
 
     pub(crate) fn forget(&mut self, file: &Path) {

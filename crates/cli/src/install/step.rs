@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -12,19 +12,22 @@ use tidegate_state::file::replace;
 use super::link;
 use super::place::Place;
 use super::record::Kind;
+use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
+use crate::host::claude_code::server::ServerChange;
 use crate::path::real_path;
-use crate::print;
 
 #[derive(Debug)]
 pub(crate) struct Step {
     pub(crate) place: Place,
     pub(crate) what: What,
     /// In a few words.
-    pub(crate) detail: String,
+    pub(crate) detail: Bilingual,
     pub(crate) act: Act,
     /// If it matters.
-    kind: Option<Kind>,
+    pub(crate) kind: Option<Kind>,
+    /// A person has to know of it, also after it was done.
+    pub(crate) is_notable: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -51,15 +54,25 @@ pub(crate) enum Act {
     Folder,
     /// A public copy, if it is there.
     Discard,
+    /// A file that the client writes, too.
+    Server {
+        /// As it was when this was planned.
+        old: Option<String>,
+        change: ServerChange,
+    },
 }
 
 impl Step {
-    pub(crate) fn new(place: Place, what: What, detail: impl Into<String>, act: Act) -> Step {
-        Step { place, what, detail: detail.into(), act, kind: None }
+    pub(crate) fn new(place: Place, what: What, detail: Bilingual, act: Act) -> Step {
+        Step { place, what, detail, act, kind: None, is_notable: what == What::Kept }
+    }
+
+    pub(crate) fn of_kind(place: Place, what: What, detail: Bilingual, act: Act, kind: Kind) -> Step {
+        Step { kind: Some(kind), ..Step::new(place, what, detail, act) }
     }
 
     /// Without an action.
-    pub(crate) fn still(place: Place, what: What, detail: impl Into<String>) -> Step {
+    pub(crate) fn still(place: Place, what: What, detail: Bilingual) -> Step {
         Step::new(place, what, detail, Act::Nothing)
     }
 
@@ -69,11 +82,15 @@ impl Step {
         kind: Kind,
         old: Option<String>,
         new: Option<String>,
-        detail: impl Into<String>,
+        detail: Bilingual,
     ) -> Result<Step, CliError> {
         place.check_writable()?;
         let what = if new.is_some() { What::Written } else { What::Removed };
-        Ok(Step { place, what, detail: detail.into(), act: Act::Text { old, new }, kind: Some(kind) })
+        Ok(Step::of_kind(place, what, detail, Act::Text { old, new }, kind))
+    }
+
+    pub(crate) fn changes(&self) -> bool {
+        self.act != Act::Nothing
     }
 
     /// Temporary files of killed processes.
@@ -105,6 +122,7 @@ impl Step {
                 Ok(())
             }
             Act::Folder => fs::create_dir_all(file),
+            Act::Server { change, .. } => change.run(file),
             Act::Discard => match fs::remove_file(file) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
                 _ => Ok(()),
@@ -112,27 +130,13 @@ impl Step {
         }
     }
 
-    /// As a line; before it is done, as a diff.
-    fn shown(&self, dry_run: bool) -> Option<String> {
-        let path = self.place.shown.display();
-        let is_shipped = self.kind == Some(Kind::Shipped);
-        match &self.act {
-            Act::Discard if dry_run => Some(format!("{path}: would be removed")),
-            // A page of added lines would hide the rest.
-            Act::Text { old: None, new: Some(new) } if dry_run && is_shipped => {
-                Some(format!("{path}: would be written, {} lines", new.lines().count()))
-            }
-            Act::Text { new: None, .. } if dry_run && is_shipped => Some(format!("{path}: would be removed")),
-            Act::Text { .. } if dry_run => self.diff(),
-            Act::Link(target) if dry_run => Some(format!("{path}: would lead to {}", target.display())),
-            Act::Unlink if dry_run => Some(format!("{path}: the link would be removed")),
-            Act::Folder if dry_run => Some(format!("{path}: the folder would be made")),
-            _ => Some(format!("{path}: {}", self.detail)),
-        }
-    }
-
-    fn diff(&self) -> Option<String> {
-        let Act::Text { old, new } = &self.act else { return None };
+    /// As `diff -u` prints it; `None` for a step that changes no text.
+    pub(crate) fn diff(&self) -> Option<String> {
+        let (old, new) = match &self.act {
+            Act::Text { old, new } => (old, new),
+            Act::Server { old, change } => (old, &change.apply(old.as_deref()).ok()?),
+            _ => return None,
+        };
         let path = self.place.shown.display().to_string();
         let name = |text: &Option<String>| if text.is_some() { path.as_str() } else { "/dev/null" };
         let (before, after) = (old.as_deref().unwrap_or_default(), new.as_deref().unwrap_or_default());
@@ -141,75 +145,43 @@ impl Step {
         Some(text.trim_end_matches('\n').to_owned())
     }
 
-    fn json(&self, dry_run: bool) -> Value {
+    pub(crate) fn json(&self, with_diff: bool) -> Value {
         let mut json =
-            json!({ "file": self.place.file.to_string_lossy(), "what": self.what, "detail": self.detail });
-        if let Some(diff) = self.diff().filter(|_| dry_run) {
+            json!({ "file": self.place.file.to_string_lossy(), "what": self.what, "detail": self.detail.en });
+        if let Some(diff) = self.diff().filter(|_| with_diff) {
             json["diff"] = json!(diff);
         }
         json
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct StepReport<'a> {
-    pub(crate) json: bool,
-    pub(crate) dry_run: bool,
-    pub(crate) warnings: &'a [String],
-    /// Advice for the person.
-    pub(crate) next: Option<&'a str>,
-    /// Folder of the originals.
-    pub(crate) backup: Option<&'a Path>,
-}
-
-/// In order, reporting each step. An error names the steps that were done.
-pub(crate) fn run(steps: &[Step], report: StepReport<'_>) -> Result<(), CliError> {
+/// In order. An error names the steps that were done.
+pub(crate) fn run(steps: &[Step]) -> Result<(), CliError> {
     let mut done: Vec<String> = Vec::new();
-    let mut steps: Vec<&Step> = steps.iter().collect();
-    if report.dry_run {
-        // Settings first, as people want to see them; executed in this order they would call a missing program.
-        steps.sort_by_key(|step| step.kind != Some(Kind::Settings));
-    }
-    for step in &steps {
-        if !report.dry_run {
-            step.run().map_err(|error| {
-                let done = if done.is_empty() { "nothing".to_owned() } else { done.join(", ") };
-                step.place
-                    .failed(&error)
-                    .hint(format!("done before this: {done}; mend this, then run it again"))
-            })?;
-            if step.act != Act::Nothing {
-                done.push(step.place.shown.display().to_string());
-            }
-        }
-        if let Some(line) = step.shown(report.dry_run).filter(|_| !report.json) {
-            print::line(&line);
-        }
-    }
-    if report.json {
-        print::json(&json!({
-            "changes": steps.iter().map(|step| step.json(report.dry_run)).collect::<Vec<_>>(),
-            "backup": report.backup.map(Path::to_string_lossy),
-            "warnings": report.warnings,
-            "dry_run": report.dry_run,
-        }));
-    } else {
-        if let Some(backup) = report.backup.filter(|_| !report.dry_run) {
-            print::line(&format!("{}: what was there before is kept here", backup.display()));
-        }
-        for warning in report.warnings {
-            print::to_stderr(&format!("warning: {warning}"));
-        }
-        let is_done = !report.dry_run && steps.iter().any(|step| step.act != Act::Nothing);
-        if let Some(next) = report.next.filter(|_| is_done) {
-            print::line(&format!("next: {next}"));
+    for step in steps {
+        step.run().map_err(|error| {
+            let before = done.join(", ");
+            step.place.failed(&error).hint(if before.is_empty() {
+                both!(
+                    "nothing was changed; fix this, then run it again",
+                    "何も変更していません。原因を取り除いて、もう一度実行してください"
+                )
+            } else {
+                both!(
+                    "changed before this: {before}; fix this, then run it again",
+                    "ここまでに変更したもの: {before}。原因を取り除いて、もう一度実行してください"
+                )
+            })
+        })?;
+        if step.changes() {
+            done.push(step.place.shown.display().to_string());
         }
     }
     Ok(())
 }
 
 /// Named `.NAME.PROCESS.COUNT.tmp`, for one file or for any.
-pub(crate) fn find_leftovers(folder: &Path, beside: Option<&str>) -> Vec<PathBuf> {
+pub(crate) fn find_leftovers(folder: &std::path::Path, beside: Option<&str>) -> Vec<PathBuf> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let is_left = |name: &str| {
         let Some(rest) = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp")) else {

@@ -3,12 +3,17 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use tidegate_core::feature::config::Config;
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
-use tidegate_state::clock;
+use tidegate_state::place::StateDir;
+use tidegate_state::project::Checkout;
+use tidegate_state::{clock, config};
 
 use super::arguments::InstallTarget;
 use super::place::Place;
+use super::tracked::is_tracked;
+use crate::bilingual::both;
 use crate::error::CliError;
 use crate::path::future_real_path;
 
@@ -28,31 +33,74 @@ pub(crate) struct Target {
     pub(crate) link: Option<PathBuf>,
     /// Path of the program in settings.
     pub(crate) call: String,
+    /// The repository of a project, if git knows this checkout.
+    pub(crate) checkout: Option<Checkout>,
 }
 
 impl Target {
     pub(crate) fn find(args: &InstallTarget) -> Result<Target, CliError> {
         let env = Environment::of_process();
         let shown = if args.user {
-            let missing = || CliError::new("neither HOME nor CLAUDE_CONFIG_DIR is set");
+            let missing = || {
+                CliError::new(both!(
+                    "neither HOME nor CLAUDE_CONFIG_DIR is set",
+                    "HOMEもCLAUDE_CONFIG_DIRも設定されていません"
+                ))
+            };
             env.place.host().ok_or_else(missing)?
         } else if args.project.is_dir() {
             args.project.clone()
         } else {
-            return Err(CliError::new(format!("{} is not a folder", args.project.display()))
-                .hint("name the project's folder with --project"));
+            let missing = both!(
+                "{folder} is not a folder",
+                "{folder} はフォルダではありません",
+                folder = args.project.display()
+            );
+            return Err(CliError::new(missing).hint(both!(
+                "name the project's folder with --project",
+                "--project でプロジェクトのフォルダを指定してください"
+            )));
         };
         let root = future_real_path(&shown).map_err(|error| Place::plain(shown.clone()).failed(&error))?;
         let program = std::env::current_exe().and_then(fs::canonicalize).map_err(CliError::new)?;
         let link = env.place.link().filter(|_| cfg!(unix));
         let call = link.as_ref().unwrap_or(&program).to_str();
-        let call = call.ok_or_else(|| CliError::new("the path of this program is not UTF-8"))?.to_owned();
+        let call = call
+            .ok_or_else(|| {
+                CliError::new(both!(
+                    "the path of this program is not UTF-8",
+                    "このプログラムのパスがUTF-8ではありません"
+                ))
+            })?
+            .to_owned();
         let (now, is_user, shared) = (clock::now(), args.user, args.shared);
-        Ok(Target { env, now, is_user, shared, shown, root, program, link, call })
+        let checkout = Checkout::find(&root).filter(|_| !is_user);
+        Ok(Target { env, now, is_user, shared, shown, root, program, link, call, checkout })
     }
 
     pub(crate) fn place(&self, path: impl AsRef<Path>) -> Place {
         Place { shown: self.shown.join(path.as_ref()), file: self.root.join(path.as_ref()) }
+    }
+
+    /// Git tracks the file: deleting it would be a change to commit.
+    pub(crate) fn is_committed(&self, place: &Place) -> bool {
+        self.checkout.as_ref().is_some_and(|checkout| is_tracked(checkout, &place.file))
+    }
+
+    /// The config in force.
+    pub(crate) fn read_config(&self) -> Config {
+        // A look makes no folder.
+        let is_there = self.env.place.state().is_ok_and(|folder| folder.is_dir());
+        let state = is_there.then(|| StateDir::open(&self.env.place).ok()).flatten();
+        let user = self.env.place.config();
+        let sources = config::Sources {
+            user: user.as_deref(),
+            root: (!self.is_user).then_some(self.root.as_path()),
+            state: state.as_ref(),
+            variables: &self.env.settings,
+            off: None,
+        };
+        config::read(&sources)
     }
 
     pub(crate) fn is_in_git(&self) -> bool {

@@ -5,14 +5,18 @@ use std::path::Path;
 
 use super::link;
 use super::target::Target;
+use crate::bilingual::{Bilingual, both};
 use crate::host::claude_code;
 use crate::project_root;
 
-pub(crate) fn of_init(target: &Target) -> Vec<String> {
+pub(crate) fn of_init(target: &Target) -> Vec<Bilingual> {
     let mut warnings = Vec::new();
     if target.link.is_some() && link::is_build(&target.program) {
-        let program = target.program.display();
-        warnings.push(format!("{program} is a build: `cargo clean` takes it away, and the gates close"));
+        warnings.push(both!(
+            "{program} is a build: after `cargo clean` every edit is blocked",
+            "{program} はビルド結果です。`cargo clean` すると、すべての編集がブロックされます",
+            program = target.program.display()
+        ));
     }
     let files = claude_code::warnings::read_settings(target);
     warnings.extend(claude_code::warnings::of_other_hooks(target, &files));
@@ -22,7 +26,7 @@ pub(crate) fn of_init(target: &Target) -> Vec<String> {
 }
 
 /// An install in a folder above, in the same repository: a client started in one of the two does not read the other.
-fn install_above(target: &Target) -> Option<String> {
+fn install_above(target: &Target) -> Option<Bilingual> {
     let top = |folder: &Path| fs::symlink_metadata(folder.join(".git")).is_ok();
     if target.is_user || top(&target.root) {
         return None;
@@ -30,8 +34,9 @@ fn install_above(target: &Target) -> Option<String> {
     let depth = target.root.ancestors().position(top)?;
     let mut above = target.root.ancestors().skip(1).take(depth);
     let folder = above.find(|folder| project_root::is_installed(&target.env, folder))?;
-    Some(format!(
-        "{} has an install, too: a client started there does not see this one; `tidegate uninstall` takes it out again",
-        folder.display()
+    Some(both!(
+        "{folder} has an install, too: Claude Code started there does not use this one; `tidegate uninstall` removes it",
+        "{folder} にもインストールされています。そこで起動したClaude Codeはこちらを使いません。外すには `tidegate uninstall`",
+        folder = folder.display()
     ))
 }

@@ -49,7 +49,14 @@ fn separate(line: &str, room: usize) -> impl Iterator<Item = Word<'_>> {
         .filter(|(begin, end)| width(&line[*begin..=*end]) <= room)
         .collect();
     let is_wide = |c: char| c.width() == Some(2);
-    let mut breaks = unicode_linebreak::linebreaks(line).map(|(at, _)| at).filter(move |at| {
+    // Unicode allows no break before `.`, not even after a space: `attach .claude` would be one word.
+    let after_spaces =
+        line.match_indices(' ').map(|(at, _)| at + 1).filter(|at| !line[*at..].starts_with(' '));
+    let mut breaks: Vec<usize> =
+        unicode_linebreak::linebreaks(line).map(|(at, _)| at).chain(after_spaces).collect();
+    breaks.sort_unstable();
+    breaks.dedup();
+    let mut breaks = breaks.into_iter().filter(move |at| {
         let before = line[..*at].chars().next_back();
         let after = line[*at..].chars().next();
         let is_between = before.is_some_and(|c| c == ' ' || is_wide(c)) || after.is_some_and(is_wide);

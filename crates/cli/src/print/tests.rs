@@ -118,6 +118,13 @@ fn names_options_and_paths_stay_whole() {
     }
 }
 
+#[test]
+fn a_word_with_a_leading_dot_is_a_word() {
+    let page = Page::of(both!("Use the manifest .claude/features/MANIFEST.yaml here", "x"));
+    let text = page.render(Lang::En, plain(40));
+    assert_eq!(text, "Use the manifest\n.claude/features/MANIFEST.yaml here\n");
+}
+
 proptest! {
     #[test]
     fn nothing_of_others_steers_and_no_line_is_too_wide(text in any::<String>(), width in 40..=120_usize) {

@@ -17,6 +17,7 @@ fn of_client() -> Sandbox {
     let sandbox = Sandbox::new().with("CLAUDE_PID", std::process::id().to_string());
     fs::write(sandbox.project().join("Cargo.toml"), "[package]\nname = \"a\"\n").expect("a new file");
     fs::create_dir(sandbox.project().join("src")).expect("a new folder");
+    sandbox.config("[skill_gate.require]\ncode = [\"code-quality-rules\"]\n");
     sandbox
 }
 

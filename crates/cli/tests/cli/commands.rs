@@ -161,7 +161,8 @@ fn wrong_arguments() {
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
         assert!(ran.stderr.starts_with("error: ") && ran.stderr.contains("\nhint: "), "{ran:?}");
     }
-    assert!(!sandbox.state().exists(), "nothing is made by a mistake");
+    let made = std::fs::read_dir(sandbox.state()).expect("the folder").count();
+    assert_eq!(made, 1, "nothing is made by a mistake");
 }
 
 #[test]
@@ -248,10 +249,9 @@ fn journal_and_explain() {
     write down what matters; you don't need to do anything.
 
     Tidegate told Claude
-    Write down decisions and the next step:
-    `tidegate progress add "what was done" --decision "if any" --next "the next step"`.
-    43k tokens are left before Claude Code compacts the conversation to a summary
-    (62% of 200k used).
+    Write down decisions and the next step: `tidegate progress add "what was done"
+    --decision "if any" --next "the next step"`. 43k tokens are left before Claude
+    Code compacts the conversation to a summary (62% of 200k used).
 
     Policies that took part
     activity no objection: the prompt asks for nothing new

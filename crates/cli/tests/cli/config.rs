@@ -171,7 +171,7 @@ fn people_are_spoken_to_in_their_language_and_the_model_in_english() {
         assert!(message.contains("確認できなかった"), "{message}");
         assert!(at_use(&sandbox, 125_000).context().is_some_and(|text| text.is_ascii()));
         let line = sandbox.run_with(&["statusline"], fixtures::status_lines()[1].text.as_bytes());
-        assert!(line.ok().contains("5% 使用"), "{line:?}");
+        assert!(line.ok().contains("圧縮まで 917k"), "{line:?}");
     }
     let sandbox = Sandbox::new().with("LANG", "ja_JP.UTF-8");
     sandbox.config("lang = \"en\"\n");
@@ -188,7 +188,7 @@ fn without_a_locale_the_last_prompt_tells() {
     prompt["prompt"] = json!("よろしくお願いします");
     sandbox.event(&prompt).silent();
     let line = sandbox.run_with(&["statusline"], fixtures::status_lines()[1].text.as_bytes());
-    assert_eq!(line.ok(), "5% 使用 · 圧縮まで 917k\n");
+    assert_eq!(line.ok(), "▰▱▱▱▱▱▱▱ 圧縮まで 917k\n");
 }
 
 fn own_config(sandbox: &Sandbox, text: &str) {
@@ -313,7 +313,9 @@ fn variables_of_the_user_count_and_those_of_a_project_do_not() {
 #[test]
 fn a_pattern_is_a_key_like_any_other() {
     let sandbox = Sandbox::new();
-    sandbox.config("[skill_gate.require]\n\"migrations/**/*.sql\" = [\"sql\"]\n");
+    sandbox.config(
+        "[skill_gate.require]\n\"migrations/**/*.sql\" = [\"sql\"]\ncode = [\"code-quality-rules\"]\n",
+    );
     own_config(&sandbox, "[skill_gate.require]\n\"*.rs\" = [\"rust\"]\ncode = [\"own\"]\n");
     let shown = sandbox.run(&["config", "show", "--origin"]);
     let line = |start: &str| {
@@ -322,7 +324,7 @@ fn a_pattern_is_a_key_like_any_other() {
     };
     assert!(line("\"migrations/**/*.sql\" = [\"sql\"]").ends_with("config.toml:2"), "{shown:?}");
     assert!(line("\"*.rs\" = [\"rust\"]").ends_with("tidegate.toml:2"), "{shown:?}");
-    assert!(line("code = [\"code-quality-rules\", \"own\"]").contains("# built in and "), "{shown:?}");
+    assert!(line("code = [\"code-quality-rules\", \"own\"]").contains("config.toml:3 and "), "{shown:?}");
     assert!(
         shown.stderr.contains("tidegate.toml:3: `skill_gate.require.code` only adds to the list"),
         "{shown:?}"
@@ -335,7 +337,7 @@ fn a_pattern_is_a_key_like_any_other() {
 
     let schema = sandbox.run(&["config", "schema"]).json();
     let require = &schema["properties"]["skill_gate"]["properties"]["require"];
-    assert_eq!(require["properties"]["code"]["default"], json!(["code-quality-rules"]));
+    assert_eq!(require["properties"]["code"]["default"], json!([]));
     let patterns = require["patternProperties"].as_object().expect("an object");
     assert_eq!(patterns.values().next().expect("one")["items"]["type"], "string");
     let of_project = &schema["properties"]["project"]["additionalProperties"]["properties"];

@@ -20,6 +20,8 @@ impl Work {
         let sandbox = Sandbox::new();
         fs::write(sandbox.project().join("Cargo.toml"), "[package]\nname = \"a\"\n").expect("a new file");
         fs::create_dir(sandbox.project().join("src")).expect("a new folder");
+        sandbox.config("[skill_gate.require]\ncode = [\"code-quality-rules\"]\n");
+        sandbox.install_skill("code-quality-rules");
         Work { sandbox, session: "s-1", calls: std::cell::Cell::new(0) }
     }
 

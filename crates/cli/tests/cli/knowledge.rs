@@ -399,7 +399,7 @@ fn what_a_person_approved_is_what_is_written() {
     assert_eq!(
         told.output()["systemMessage"],
         "You approved \"Trim last\" → learnings-coding.md: archive before ## trim Context: a killed hook Implication: nothing \
-         is lost; it can be run once, within ten minutes.",
+         is lost. Claude can run it once, within ten minutes.",
         "by what it is, not by a digest"
     );
     // Another text under the same approval.
@@ -627,6 +627,8 @@ fn status_and_status_line_say_what_waits() {
         let mut payload =
             addressed(fixtures::status_lines()[2].json(), SESSION, "none".as_ref(), &sandbox.project());
         payload["workspace"]["project_dir"] = json!(sandbox.project());
+        // Notes are named shortly before a compaction.
+        payload["context_window"]["current_usage"]["input_tokens"] = json!(950_000);
         sandbox.run_with(&["statusline"], payload.to_string().as_bytes()).ok().to_owned()
     };
     assert!(!line(&sandbox).contains("to review"), "{}", line(&sandbox));

@@ -9,7 +9,7 @@ use crate::transcript::{Transcript, addressed, answer};
 const SESSION: &str = "91b38a40-3ead-4aa8-8407-24d36ddad7be";
 
 /// Each prints something for people; those with `--json` besides are not meant here.
-const COMMANDS: [&[&str]; 19] = [
+const COMMANDS: [&[&str]; 37] = [
     &["help"],
     &["help", "--all"],
     &["off", "--help"],
@@ -28,6 +28,24 @@ const COMMANDS: [&[&str]; 19] = [
     &["progress", "show", "c0e1"],
     &["compound", "list"],
     &["handoff"],
+    &["memory", "search", "cookie"],
+    &["memory", "list"],
+    &["memory", "list", "logs"],
+    &["memory", "list", "decisions"],
+    &["memory", "list", "projects"],
+    &["memory", "show", "topic", "1"],
+    &["memory", "show", "decision", "1"],
+    &["memory", "show", "log", "a1"],
+    &["memory", "show", "session", "none"],
+    &["memory", "forget", "topic", "99"],
+    &["memory", "import", "missing.jsonl"],
+    &["memory", "decision", "add", "x"],
+    &["memory", "stats"],
+    &["memory", "check"],
+    &["memory", "team"],
+    &["cycle", "status"],
+    &["cycle", "stats"],
+    &["workflow", "status"],
     &["no-such-command"],
 ];
 
@@ -62,6 +80,29 @@ fn played() -> Sandbox {
         let event = payload["hook_event_name"].as_str().expect("an event").to_owned();
         let _ = sandbox.hook(&["--event", &event], payload.to_string());
     }
+    let row = |kind: &str, more: serde_json::Value| {
+        let mut row = json!({ "kind": kind, "created": 1, "updated": 1_790_000_000_000_u64 });
+        row.as_object_mut().expect("a row").extend(more.as_object().expect("members").clone());
+        row.to_string()
+    };
+    let rows = [
+        row("project", json!({ "uid": "p", "key": project.join(".git"), "name": "東京都千代田区" })),
+        row(
+            "topic",
+            json!({ "uid": "t", "project": "p", "title": "\u{1b}[31mcookie 期限設定方針", "status": "open" }),
+        ),
+        row(
+            "log",
+            json!({ "uid": "a1", "topic": "t", "source": "hand", "at": 1_790_000_000_000_u64,
+            "title": "cookie \u{202e}期限三十日、署名付、再発行可能、試験済、文書更新済、次回確認予定", "text": "cookie\u{1b}[2J" }),
+        ),
+        row(
+            "decision",
+            json!({ "uid": "d", "topic": "t", "text": "signed cookie, valid for 30 days", "reason": "\u{7}r" }),
+        ),
+    ];
+    let imported = sandbox.run_with(&["memory", "import"], rows.join("\n").as_bytes());
+    assert_eq!(imported.code, Some(0), "{imported:?}");
     sandbox
 }
 
@@ -117,7 +158,7 @@ fn colours_are_asked_for_or_left_out() {
     let sandbox = played();
     let run = |args: &[&str], variables: &[(&str, &str)]| {
         let mut command = sandbox.command(args);
-        command.env("COLUMNS", "80").envs(variables.iter().copied());
+        command.env_remove("NO_COLOR").env("COLUMNS", "80").envs(variables.iter().copied());
         String::from_utf8(command.output().expect("it starts").stdout).expect("UTF-8")
     };
     for args in [&["off"] as &[&str], &["help"], &["off", "--help"], &["learnings"]] {

@@ -379,11 +379,12 @@ fn init_replaces_old_entries_that_others_put_there() {
     let sandbox = Sandbox::new();
     let committed = sandbox.project().join(".claude/settings.json");
     put(&committed, &json!({ "hooks": { "Stop": old_shared("Stop") } }));
-    let ran = sandbox.run(&["init", "--dry-run"]);
+    let sandbox = sandbox.with("COLUMNS", "120");
+    let ran = sandbox.run(&["init", "--diff"]);
     assert!(ran.stdout.contains("settings.json") && ran.stdout.contains("--via shared"), "{ran:?}");
     let ran = sandbox.run(&["init"]);
     assert!(
-        ran.stdout.contains("settings.json: hooks that other agents would run as shell scripts"),
+        ran.stdout.contains("settings.json: replaces hooks that other agents would run as shell scripts"),
         "{ran:?}"
     );
     let text = fs::read_to_string(&committed).expect("the file");
@@ -616,7 +617,7 @@ fn init_says_which_replaced_file_to_commit() {
     for (flags, in_git, says) in
         [(&["init"] as &[&str], true, true), (&["init", "--shared"], true, true), (&["init"], false, false)]
     {
-        let sandbox = Sandbox::new();
+        let sandbox = Sandbox::new().with("COLUMNS", "120");
         if in_git {
             fs::create_dir_all(sandbox.project().join(".git")).expect("a repository");
         }

@@ -47,7 +47,10 @@ impl Bench {
     }
 
     fn config(&self, backend: &str) {
-        self.0.config(format!("[activity]\nconfidence = 100\n[activity.llm]\n{backend}\n"));
+        let skills = "skills = [\"code-quality-rules\"]";
+        self.0.config(format!(
+            "[activity]\nconfidence = 100\n[activity.implement]\n{skills}\n[activity.debug]\n{skills}\n[activity.llm]\n{backend}\n"
+        ));
     }
 
     fn bin(&self, name: &str) -> PathBuf {

@@ -16,7 +16,11 @@ fn json_of(path: &str) -> Value {
 }
 
 fn entries(folder: &str) -> Vec<PathBuf> {
-    let entries = fs::read_dir(plugin().join(folder)).expect("a folder of the plugin");
+    entries_in(&plugin().join(folder))
+}
+
+fn entries_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder of the plugin");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
     paths.sort();
     paths
@@ -32,9 +36,23 @@ fn front(text: &str, key: &str) -> Option<String> {
 #[test]
 fn the_version_is_ours_and_stands_once() {
     assert_eq!(json_of(".claude-plugin/plugin.json")["version"], env!("CARGO_PKG_VERSION"));
-    let offered = &json_of("../.claude-plugin/marketplace.json")["plugins"][0];
-    assert_eq!((&offered["name"], &offered["source"]), (&json!("tidegate"), &json!("./plugin")));
-    assert!(offered.get("version").is_none(), "the manifest has it");
+    let offered = json_of("../.claude-plugin/marketplace.json");
+    let names: Vec<(&Value, &Value)> = offered["plugins"]
+        .as_array()
+        .expect("plugins")
+        .iter()
+        .map(|it| (&it["name"], &it["source"]))
+        .collect();
+    let part = |name: &str| (json!(format!("tidegate-{name}")), json!(format!("./plugin/parts/{name}")));
+    let parts = ["rules", "cycle", "workflow"].map(part);
+    let expected: Vec<(Value, Value)> =
+        [(json!("tidegate"), json!("./plugin"))].into_iter().chain(parts).collect();
+    assert_eq!(names, expected.iter().map(|(name, source)| (name, source)).collect::<Vec<_>>());
+    for (_, source) in &expected {
+        let path = format!("../{}/.claude-plugin/plugin.json", source.as_str().expect("a path"));
+        assert_eq!(json_of(&path)["version"], env!("CARGO_PKG_VERSION"), "{path}");
+    }
+    assert!(offered["plugins"][0].get("version").is_none(), "the manifest has it");
 }
 
 #[test]
@@ -63,16 +81,18 @@ fn everything_goes_through_the_selector() {
 
 #[test]
 fn skills_and_commands_describe_themselves() {
-    let skills = entries("skills");
+    let parts = entries("parts");
+    let of_parts = parts.iter().flat_map(|part| entries_in(&part.join("skills")));
+    let skills: Vec<PathBuf> = entries("skills").into_iter().chain(of_parts).collect();
     for skill in &skills {
         let text = fs::read_to_string(skill.join("SKILL.md")).expect("a skill's text");
         let name = skill.file_name().expect("a name").to_string_lossy();
         assert_eq!(front(&text, "name").as_deref(), Some(&*name));
         let described = front(&text, "description").expect("a description");
-        assert!(described.contains("Use ") && described.len() < 500, "{name}: {described}");
-        assert!(text.lines().count() <= 80, "{name} is read at once");
+        assert!(described.len() < 130, "{name}: {described}");
+        assert!(text.lines().count() <= 100, "{name} is read at once");
     }
-    assert_eq!(skills.len(), 13);
+    assert_eq!((entries("skills").len(), skills.len()), (3, 12), "three by default");
     let commands = entries("commands");
     for command in &commands {
         let text = fs::read_to_string(command).expect("a command's text");
@@ -82,6 +102,8 @@ fn skills_and_commands_describe_themselves() {
         assert!(allowed.contains(&format!("Bash(tidegate {name}:*)")), "{allowed}");
     }
     assert_eq!(commands.len(), 3);
-    let off = fs::read_to_string(plugin().join("commands/off.md")).expect("a command's text");
-    assert_eq!(front(&off, "disable-model-invocation").as_deref(), Some("true"), "it is for the person");
+    for command in &commands {
+        let text = fs::read_to_string(command).expect("a command's text");
+        assert_eq!(front(&text, "disable-model-invocation").as_deref(), Some("true"), "it is for the person");
+    }
 }

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -33,6 +34,13 @@ struct Journal {
     fresh: Vec<Value>,
 }
 
+/// Private, or it would be restricted and reported.
+fn tell_of_recording(state: &Path) {
+    fs::create_dir_all(state.join("told")).expect("a new folder");
+    fs::write(state.join("told/recording"), "").expect("a new file");
+    fs::set_permissions(state, fs::Permissions::from_mode(0o700)).expect("our own folder");
+}
+
 /// A worker may still run. Under its old name it finds nothing, and ends; so nothing is added while the rest is removed.
 impl Drop for Sandbox {
     fn drop(&mut self) {
@@ -49,6 +57,8 @@ impl Sandbox {
         for name in ["home", "project", "tmp"] {
             fs::create_dir(folder.path().join(name)).expect("a new folder");
         }
+        // The person knows that they are recorded; whoever does not is told once.
+        tell_of_recording(&folder.path().join("state"));
         let at = |name: &str| folder.path().join(name).into_os_string();
         let variables = BTreeMap::from([
             ("HOME", at("home")),
@@ -101,6 +111,13 @@ impl Sandbox {
         let folder = self.home().join(".config/tidegate");
         fs::create_dir_all(&folder).expect("a new folder");
         fs::write(folder.join("config.toml"), text).expect("a new file");
+    }
+
+    /// One of the person's own.
+    pub(crate) fn install_skill(&self, name: &str) {
+        let folder = self.home().join(".claude/skills").join(name);
+        fs::create_dir_all(&folder).expect("new folders");
+        fs::write(folder.join("SKILL.md"), "Mind the rules.\n").expect("a new file");
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -88,14 +88,17 @@ fn what_one_shares_the_other_finds() {
     ann.fill("ann");
     bob.fill("bob");
     let before = ann.ok("memory team");
-    assert!(before.contains("shared     harbour\n") && before.contains("pending    5\n"), "{before}");
-    assert!(before.contains("last talk  never"), "{before}");
-    assert!(ann.ok("memory push").starts_with("5 rows were delivered"));
+    assert!(
+        before.contains("shared        harbour\n") && before.contains("to send       5 rows\n"),
+        "{before}"
+    );
+    assert!(before.contains("last contact  never"), "{before}");
+    assert!(ann.ok("memory push").starts_with("Sent 5 rows to postgres://"));
     bob.ok("memory push");
-    assert_eq!(ann.ok("memory pull"), "2 topics and decisions of others are new here\n");
+    assert_eq!(ann.ok("memory pull"), "Fetched 2 new rows (topics and decisions of others).\n");
     let after = ann.ok("memory team");
     assert!(
-        after.contains("pending    0\n") && !after.contains("never") && !after.contains("failed"),
+        after.contains("to send       0 rows\n") && !after.contains("never") && !after.contains("failed"),
         "{after}"
     );
     let found = ann.ok("memory search cranes");
@@ -143,7 +146,7 @@ fn no_tag_brings_what_was_said_elsewhere_to_the_team() {
     assert!(kept.contains("SAID-ELSEWHERE") && kept.contains("which is in another project"), "{kept}");
     let logs = cluster.sql(&database, "SELECT uid, to_jsonb(log) FROM tidegate.log ORDER BY uid").unwrap();
     assert!(logs.contains("ann-harbour-l1") && !logs.contains("SAID-ELSEWHERE"), "{logs}");
-    assert!(ann.ok("memory team").contains("pending    0\n"));
+    assert!(ann.ok("memory team").contains("to send       0 rows\n"));
 }
 
 /// A machine with something to deliver, and what stands between it and the server: nothing comes through.
@@ -169,14 +172,18 @@ fn without_the_server_everything_is_still_here() {
     );
     let found = ann.run("memory search quays");
     assert!(found.stdout.contains("ann wrote of"), "{}", found.stdout);
-    assert!(found.stderr.contains("team store unreachable: only this machine's memory"), "{}", found.stderr);
+    assert!(
+        found.stderr.contains("cannot reach the team's store, so these are results of this machine only ("),
+        "{}",
+        found.stderr
+    );
     let tool = ann.tool("quays");
     assert!(
         tool.contains("ann wrote of") && tool.contains("team store unreachable: only this machine's memory"),
         "{tool}"
     );
     let team = ann.ok("memory team");
-    assert!(team.contains("pending    5") && team.contains("failed     once"), "{team}");
+    assert!(team.contains("to send       5 rows") && team.contains("failed        1 time, last "), "{team}");
     proxy.set(Way::Open);
     ann.ok("memory push");
     assert!(ann.ok("memory team --json").contains("\"pending\":0"));
@@ -190,7 +197,7 @@ fn a_store_moves_to_a_server() {
     ann.fill("ann");
     let url = format!("postgres://{}@localhost:{}/{database}", Cluster::USER, cluster.port());
     let said = ann.ok(&format!("memory migrate --to {url}"));
-    assert!(said.contains("all 10 rows are on postgres://team@localhost"), "{said}");
+    assert!(said.contains("All 10 rows are on postgres://team@localhost"), "{said}");
     assert!(said.contains("2 decisions, 4 logs, 2 projects, 2 topics"), "{said}");
     assert!(said.contains("projects = [\"harbour\", \"private\"]"), "{said}");
     let again = ann.ok(&format!("memory migrate --json --to {url}"));
@@ -314,7 +321,8 @@ fn what_is_said_of_a_team_is_so() {
     let private = ann.ok("memory forget log ann-private-l1");
     assert!(!private.contains("team"), "{private}");
     assert!(
-        ann.ok("memory forget log ann-harbour-l1").contains("the team's store is told at the next delivery")
+        ann.ok("memory forget log ann-harbour-l1")
+            .contains("The next delivery deletes it from the team's store, too.")
     );
     ann.ok("memory push");
     // A row that the server does not take, and what it said.
@@ -322,7 +330,7 @@ fn what_is_said_of_a_team_is_so() {
     ann.ok("memory topic add Unlucky --project harbour");
     let refused = ann.run("memory push");
     assert!(refused.code == Some(1) && refused.stderr.contains("topic_title_check"), "{}", refused.stderr);
-    assert!(ann.ok("memory team").contains("refused    postgres://"));
+    assert!(ann.ok("memory team").contains("refused       postgres://"));
     // Moved there, what was forgotten there is not said to be there; the config to come names all that is needed.
     let url = format!("postgres://{}@localhost:{}/{database}", Cluster::USER, cluster.port());
     cluster.sql(&database, "ALTER TABLE tidegate.topic DROP CONSTRAINT topic_title_check").unwrap();
@@ -331,7 +339,7 @@ fn what_is_said_of_a_team_is_so() {
         .unwrap();
     let moved = ann.ok(&format!("memory migrate --to {url}"));
     assert!(moved.contains("8 of 9 rows are on postgres://"), "{moved}");
-    assert!(moved.contains("1 were forgotten there and stay so"), "{moved}");
+    assert!(crate::answer::unfold(&moved).contains("1 stay deleted there"), "{moved}");
     assert!(moved.contains(&format!("ca_file = \"{}\"", cluster.ca_file().display())), "{moved}");
     assert!(moved.contains("password_variable = \"DB_PASSWORD\""), "{moved}");
     // A mistake takes the section away; it is named where the section is missed.
@@ -341,7 +349,7 @@ fn what_is_said_of_a_team_is_so() {
         assert!(ran.stderr.contains("projects"), "{}{}", ran.stdout, ran.stderr);
     }
     let untold = ann.ok("memory forget log ann-harbour-l2");
-    assert!(untold.contains("a team's store still has it"), "{untold}");
+    assert!(untold.contains("The team's store still has it."), "{untold}");
     ann.sandbox.config(&sound);
     ann.ok("memory push");
     assert_eq!(cluster.sql(&database, "SELECT count(*) FROM tidegate.log").unwrap(), "0");
@@ -351,13 +359,14 @@ fn what_is_said_of_a_team_is_so() {
         .unwrap();
     ann.ok("memory log add 1 again");
     let kept = ann.run("memory push");
-    assert!(kept.stdout.starts_with("0 rows were delivered"), "{}", kept.stdout);
+    assert!(kept.stdout.starts_with("Sent 0 rows to "), "{}", kept.stdout);
     assert!(
-        kept.stderr.contains("1 rows that belong to what somebody had the team forget"),
+        kept.stderr
+            .contains("these stay on this machine only: 1 row of topics or projects that a teammate deleted"),
         "{}",
         kept.stderr
     );
-    assert!(ann.ok("memory team").contains("kept here  1 rows"));
+    assert!(ann.ok("memory team").contains("only here     1 row of topics"));
 }
 
 #[test]
@@ -369,7 +378,7 @@ fn a_worker_that_is_asked_delivers_at_once() {
     assert!(failed.stderr.contains("the team's store: "), "{}", failed.stderr);
     proxy.set(Way::Open);
     ann.ok("worker --once");
-    assert!(ann.ok("memory team").contains("pending    0\n"));
+    assert!(ann.ok("memory team").contains("to send       0 rows\n"));
 }
 
 fn holding(folder: &Path, needle: &str) -> Vec<String> {

@@ -320,10 +320,9 @@ fn whoever_looks_is_told_what_waits() {
         for command in [&["search", "question"][..], &["list", "logs"]] {
             let args = |more: &[&'static str]| [&["memory"], command, more].concat();
             let ran = machine.sandbox.run(&args(&[]));
-            let note = waiting.map(|jobs| {
-                format!("note: {jobs} job{} to be stored", if jobs == 1 { " waits" } else { "s wait" })
-            });
-            assert_eq!(ran.stderr.contains(" to be stored"), note.is_some(), "{command:?}: {}", ran.stderr);
+            let note = waiting
+                .map(|jobs| format!("note: {jobs} job{} in the queue", if jobs == 1 { "" } else { "s" }));
+            assert_eq!(ran.stderr.contains("in the queue"), note.is_some(), "{command:?}: {}", ran.stderr);
             assert!(note.is_none_or(|note| ran.stderr.contains(&note)), "{command:?}: {}", ran.stderr);
             let shown: Value =
                 serde_json::from_str(&machine.sandbox.run(&args(&["--json"])).stdout).expect("JSON");
@@ -350,7 +349,7 @@ fn one_works_at_a_time() {
     drop(alone);
     let ran = waiting.end();
     assert_eq!((ran.code, machine.jobs()), (Some(0), 0), "{}", ran.stderr);
-    assert!(ran.stdout.contains("1 relay stored") || ran.stdout.contains("0 jobs"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("Stored 1 exchange") || ran.stdout.contains("0 jobs"), "{}", ran.stdout);
     machine.holds(&BTreeSet::from(["u".to_owned()]));
 }
 
@@ -572,6 +571,6 @@ fn what_a_newer_program_left_is_said_to_be_left() {
     fs::write(machine.state.root().join("spool/9-newer.json"), r#"{"v": 9}"#).expect("a file");
     let ran = machine.sandbox.run(&["worker", "--once"]);
     assert_eq!(ran.code, Some(1));
-    assert!(ran.stderr.contains("error: 1 job could not be done\nhint: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("error: 1 job not stored yet\nhint: "), "{}", ran.stderr);
     assert_eq!(machine.logs().len(), 1);
 }

@@ -12,6 +12,7 @@ use crate::feature::activity::begun_phase;
 use crate::feature::activity::classifier::Phase;
 use crate::feature::config::Config;
 use crate::feature::marks::Marks;
+pub use crate::feature::session::facts::Told;
 use crate::file_class::FileClass;
 use crate::host::person::{CallingClient, Person};
 use crate::host::window::HostSettings;

@@ -6,8 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::event::FailedStep;
-use crate::feature::Feature;
+use crate::feature::facts::Told;
 use crate::feature::marks::Mark;
+use crate::feature::{Feature, session};
 pub use crate::host::answer::Call;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,6 +112,10 @@ rooms!(all, effects);
 impl Effect {
     pub fn mark(mark: impl Into<Mark>) -> Effect {
         Effect::Mark(mark.into())
+    }
+
+    pub fn told(what: Told) -> Effect {
+        Effect::Session(session::effect::Effect::Told(what))
     }
 }
 

@@ -10,11 +10,12 @@ use std::borrow::Cow;
 
 use crate::event::{Event, EventKind};
 use crate::feature::config::{BrokenFile, Config};
-use crate::feature::facts::{Facts, Needs};
+use crate::feature::facts::{Facts, Needs, Told};
 use crate::feature::marks::Marks;
-use crate::feature::verdict::{Audience, Call, Say, Verdict};
+use crate::feature::verdict::{Audience, Call, Effect, Say, Verdict};
 use crate::feature::{self, Mode, POLICIES, Policy};
 use crate::text::quoted::quoted;
+use crate::text::skill_name::with_own_names;
 use ruling::{Ruling, RulingPart};
 
 pub use crate::feature::{deserves_time, must_note, observe};
@@ -44,6 +45,7 @@ pub fn needs_more(facts: &Facts<'_>, config: &Config) -> Needs {
 /// `clock` returns microseconds from any origin.
 pub fn decide(facts: &Facts<'_>, config: &Config, clock: &dyn Fn() -> u64) -> Ruling {
     let first = if config.broken.is_empty() { Ruling::pass() } else { report_broken_config(facts, config) };
+    let first = first.merge(report_missing_status_line(facts));
     listening_policies(facts.event, facts.marks.value(), config).fold(first, |ruling, (policy, _)| {
         let start = clock();
         let held = policy.yields() && ruling.call() >= Call::Deny;
@@ -52,6 +54,7 @@ pub fn decide(facts: &Facts<'_>, config: &Config, clock: &dyn Fn() -> u64) -> Ru
         if !policy.speaks_markup() {
             quote_verdict(&mut verdict);
         }
+        name_skills(&mut verdict, facts);
         let micros = clock().saturating_sub(start);
         let shadow = policy.mode(config) == Mode::Shadow;
         ruling.merge(Ruling::from_part(RulingPart { policy: policy.id(), verdict, shadow, micros }))
@@ -74,6 +77,35 @@ fn report_broken_config(facts: &Facts<'_>, config: &Config) -> Ruling {
     let says = config.broken.iter().map(say).collect();
     let verdict = Verdict { says, ..Verdict::silent("a config file cannot be read") };
     Ruling::from_part(RulingPart { policy: "config", verdict, shadow: false, micros: 0 })
+}
+
+/// Tells the person once that the status line is missing, which a plugin cannot bring.
+fn report_missing_status_line(facts: &Facts<'_>) -> Ruling {
+    if !facts.session.untold.contains(&Told::StatusLine) || !facts.person.may_be_there() {
+        return Ruling::pass();
+    }
+    let say = Say {
+        to: Audience::User,
+        text: words::status_line_missing(facts.lang),
+        weight: 20,
+        explains: false,
+        when_said: vec![Effect::told(Told::StatusLine)],
+    };
+    let verdict = Verdict { says: vec![say], ..Verdict::silent("the status line is missing") };
+    Ruling::from_part(RulingPart { policy: "status-line", verdict, shadow: false, micros: 0 })
+}
+
+/// Texts name Tidegate's skills as they are called here: `init` gives one a longer name if the person has another of that
+/// name.
+fn name_skills(verdict: &mut Verdict, facts: &Facts<'_>) {
+    let renamed = facts.marks.value().map_or(&[][..], |marks| &marks.session.renamed);
+    if renamed.is_empty() {
+        return;
+    }
+    let texts = verdict.says.iter_mut().map(|say| &mut say.text);
+    for text in verdict.reason.iter_mut().chain(texts) {
+        *text = with_own_names(text, renamed);
+    }
 }
 
 /// Neutralises all text of a policy, including quoted parts. A policy's own words must therefore contain no markup.

@@ -7,6 +7,17 @@ use crate::feature::verification::verify_stop;
 use crate::text::json::NotAnObject;
 use crate::text::lang::Lang;
 
+pub(super) fn status_line_missing(lang: Lang) -> String {
+    match lang {
+        Lang::En => "Tidegate: a plugin cannot set the status line, which shows how full the context is. Add it with \
+                     `tidegate init --user --status-line`."
+            .to_owned(),
+        Lang::Ja => "Tidegate: コンテキストの使用量を示すステータスラインは、プラグインでは設定できません。追加するには \
+                     `tidegate init --user --status-line` を実行してください。"
+            .to_owned(),
+    }
+}
+
 /// A check failed.
 pub(super) fn gate_closed(lang: Lang, step: &FailedStep) -> String {
     let fix = match (lang, step) {

@@ -1,8 +1,40 @@
-//! Names of skills, as a host gives them: `name`, or `plugin:name`.
+//! Names of skills, as a host gives them: `name`, `plugin:name`, or `tidegate-name` where `name` was taken.
 
-/// `name` is the skill itself, or the same skill of a plugin.
+/// `init` puts this before the name of a skill that the person has already.
+pub const OWN_PREFIX: &str = "tidegate-";
+
+/// `name` is the skill itself, the same skill of a plugin, or Tidegate's skill under its longer name.
 pub fn satisfies(name: &str, skill: &str) -> bool {
-    name == skill || name.rsplit_once(':').is_some_and(|(_, name)| name == skill)
+    let name = if skill.contains(':') { name } else { name.rsplit(':').next().unwrap_or(name) };
+    name == skill || name.strip_prefix(OWN_PREFIX) == Some(skill)
+}
+
+/// With the longer name wherever a text means one of these skills: `/name`, or the word "skill" before it.
+pub fn with_own_names(text: &str, renamed: &[String]) -> String {
+    let mut out = text.to_owned();
+    for name in renamed {
+        let mut from = 0;
+        while let Some(found) = out[from..].find(name.as_str()) {
+            let (start, end) = (from + found, from + found + name.len());
+            let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '/');
+            if is_skill_next(&out[..start]) && !out[end..].starts_with(is_part) {
+                out.insert_str(start, OWN_PREFIX);
+                from = end + OWN_PREFIX.len();
+            } else {
+                from = end;
+            }
+        }
+    }
+    out
+}
+
+fn is_skill_next(before: &str) -> bool {
+    if let Some(before) = before.strip_suffix('/') {
+        // A path has something before the slash.
+        return !before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '~' | '/' | '-' | '_'));
+    }
+    let before = before.trim_end_matches('`').trim_end();
+    ["skill", "skills", "スキル"].iter().any(|word| before.ends_with(word))
 }
 
 #[cfg(test)]
@@ -17,5 +49,24 @@ mod tests {
         assert!(!satisfies("code-quality-rules-lite", "code-quality-rules"));
         assert!(!satisfies("code-quality-rules:other", "code-quality-rules"));
         assert!(satisfies("tidegate:x", "tidegate:x"));
+        assert!(!satisfies("other:tidegate:x", "tidegate:x") && !satisfies("x", "tidegate:x"));
+        assert!(satisfies("tidegate-ship", "ship") && !satisfies("ship", "tidegate-ship"));
+        assert!(!satisfies("tidegate-ship-now", "ship"));
+    }
+
+    #[test]
+    fn a_longer_name_is_used_where_the_skill_is_meant() {
+        let renamed = ["compound".to_owned(), "ship".to_owned()];
+        for (text, expected) in [
+            ("Run `/compound` now, or /compound.", "Run `/tidegate-compound` now, or /tidegate-compound."),
+            ("the skill `ship` of stage ship", "the skill `tidegate-ship` of stage ship"),
+            ("the skill ship, and skills shipping", "the skill tidegate-ship, and skills shipping"),
+            ("スキル ship を呼び出す", "スキル tidegate-ship を呼び出す"),
+            (".claude/skills/compound/SKILL.md", ".claude/skills/compound/SKILL.md"),
+            ("`tidegate compound list`, `/compound-it`", "`tidegate compound list`, `/compound-it`"),
+            ("ship it; compound interest", "ship it; compound interest"),
+        ] {
+            assert_eq!(with_own_names(text, &renamed), expected);
+        }
     }
 }

@@ -9,6 +9,7 @@ mod fork;
 mod forms;
 mod install;
 mod knowledge;
+mod listing;
 mod long_day;
 mod memory;
 #[cfg(unix)]

@@ -70,7 +70,7 @@ fn a_typed_approval_works_once() {
     assert!(screen.contains("You approved"), "the person is told:\n{screen}");
     let requests = model.main_requests();
     assert!(requests[3].mentions("the person approved it, once"), "so is the model");
-    assert!(requests[4].last_tool_result().text.contains("context-warning is switched off in"));
+    assert!(requests[4].last_tool_result().text.contains("context-warning is off in"));
     let again = requests[5].last_tool_result();
     assert!(again.text.contains("there is no approval of"), "only once: {again:?}");
     assert_eq!(switched_off(&tidegate)[0]["policy"], "context-warning");
@@ -272,7 +272,7 @@ fn a_client_that_an_agent_started_is_not_a_persons() {
         terminal.enter("switch it off");
         terminal.wait_while("the end of the second client", || model.main_requests().len() < 4 * (turn + 1));
         let refused = model.main_requests()[4 * turn + 2].last_tool_result();
-        assert!(refused.text.contains("a client that an agent started ("), "{turn}: {refused:?}");
+        assert!(refused.text.contains("a Claude Code that an agent started ("), "{turn}: {refused:?}");
     }
     assert_eq!(switched_off(&tidegate), Vec::<Value>::new());
     model.finish();
@@ -357,7 +357,7 @@ fn nobody_there_is_a_no() {
     let run = Launch::new(&home, &model).on(OPUS_5_5).ask("switch it off");
     let requests = model.main_requests();
     let refused = requests[1].last_tool_result();
-    assert!(refused.text.contains("nobody in this session who could approve it"), "{refused:?}");
+    assert!(refused.text.contains("no person in this session who could approve it"), "{refused:?}");
     assert_eq!(run.denials(), ["Write"]);
     assert_eq!(std::fs::read(&settings).expect("the file"), before);
     assert_eq!(switched_off(&tidegate), Vec::<Value>::new());
@@ -425,7 +425,7 @@ fn a_repository_loosens_nothing() {
     session.ask("go on");
     let run = session.finish();
     let requests = model.main_requests();
-    assert!(requests[1].last_tool_result().text.contains("nobody in this session who could approve it"));
+    assert!(requests[1].last_tool_result().text.contains("no person in this session who could approve it"));
     assert!(run.events.iter().any(|event| event["type"] == "result"));
     assert!(requests.iter().any(|request| request.mentions("the next step now:")), "pressure still speaks");
     assert_eq!(tidegate.records_of("PreToolUse").last().expect("a record")["ruling"], "ask");

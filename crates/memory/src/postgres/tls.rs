@@ -59,7 +59,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for R
 
     fn make_tls_connect(&mut self, host: &str) -> io::Result<TlsHandshake> {
         let name = ServerName::try_from(host.to_owned());
-        let name = name.map_err(|_| io::Error::other("this is no name that a certificate could have"))?;
+        let name = name.map_err(|_| io::Error::other("a certificate cannot have this name"))?;
         Ok(TlsHandshake(self.0.clone(), name))
     }
 }

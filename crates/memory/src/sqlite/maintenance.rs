@@ -139,7 +139,7 @@ pub fn backup_to(connection: &Connection, to: &Path) -> Result<()> {
     let made = (|| {
         // SQLite accepts an existing empty file, and this one is private from the start.
         super::make_file(&half)?;
-        let name = half.to_str().ok_or_else(|| Error::new(ErrorKind::Io, "the path is no text"))?;
+        let name = half.to_str().ok_or_else(|| Error::new(ErrorKind::Io, "the path is not UTF-8"))?;
         connection.execute("VACUUM INTO ?1", [name])?;
         File::open(&half)
             .and_then(|file| file.sync_all())

@@ -8,6 +8,8 @@ pub mod knowledge;
 pub mod memory;
 pub mod own_settings;
 pub mod pressure;
+pub mod session;
+pub mod skill_gate;
 pub mod verification;
 pub mod workflow;
 pub mod worktree;
@@ -56,6 +58,12 @@ impl<'a> HookContext<'a> {
 
 /// Reads only the needed facts, in the order of the core's list of rooms.
 pub fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &HookContext<'_>) {
+    if needs.session {
+        facts.session = session::read_facts(here);
+    }
+    if needs.skill_gate {
+        facts.skill_gate = skill_gate::read_facts(here);
+    }
     if is_asked(needs.verification) {
         verification::read_facts(facts, needs.verification, here);
     }
@@ -119,8 +127,8 @@ pub fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<()> {
         Effect::Knowledge(effect) => knowledge::carry_out(effect, here),
         Effect::Pressure(effect) => pressure::carry_out(effect, here),
         Effect::Worktree(effect) => worktree::carry_out(effect, here),
-        Effect::Session(none)
-        | Effect::Approval(none)
+        Effect::Session(effect) => session::carry_out(*effect, here),
+        Effect::Approval(none)
         | Effect::SkillGate(none)
         | Effect::Verification(none)
         | Effect::OwnSettings(none) => match *none {},

@@ -60,6 +60,40 @@ pub fn worktrees(path: &Path) -> Vec<PathBuf> {
     main.into_iter().chain(linked).collect()
 }
 
+/// A working copy of a repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checkout {
+    pub top: PathBuf,
+    /// Its own git folder, with the index.
+    pub git: PathBuf,
+    /// The git folder that all worktrees share; the same as `git` without linked worktrees.
+    pub common: PathBuf,
+}
+
+impl Checkout {
+    /// `None` outside of a repository, and where `.git` names a folder that does not know this checkout.
+    pub fn find(path: &Path) -> Option<Checkout> {
+        let top = find_top_level(path)?;
+        let entry = top.join(".git");
+        if fs::metadata(&entry).ok()?.is_dir() {
+            let git = fs::canonicalize(entry).ok()?;
+            return Some(Checkout { common: git.clone(), git, top });
+        }
+        let git = fs::canonicalize(top.join(read_text(&entry)?.strip_prefix("gitdir:")?.trim())).ok()?;
+        if let Some(common) = find_common_dir(&top) {
+            return Some(Checkout { top, git, common });
+        }
+        // A submodule: its git folder is in that of a repository above.
+        let modules = |above: &Path| fs::canonicalize(above.join(".git/modules")).ok();
+        let is_known = top
+            .ancestors()
+            .skip(1)
+            .filter_map(modules)
+            .any(|modules| git.starts_with(modules) && git.join("HEAD").is_file());
+        is_known.then(|| Checkout { common: git.clone(), git, top })
+    }
+}
+
 /// The default project of a session's memory: all worktrees of a repository are one project.
 pub fn memory_project(root: &Path) -> RelayProject {
     let top = find_top_level(root);
@@ -217,5 +251,41 @@ mod tests {
         assert_eq!(of(&base.join("trees/two")), (bare, "store".into(), None));
         assert_eq!(of(&base.join("plain/src")), (base.join("plain/src"), "src".into(), None));
         assert_eq!(of(&base.join("gone")), (base.join("gone"), "gone".into(), None));
+    }
+
+    #[test]
+    fn a_checkout_has_the_git_folder_that_knows_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = fs::canonicalize(folder.path()).unwrap();
+        let at = |path: &str| base.join(path);
+        for path in [
+            "main/.git/worktrees/one",
+            "main/.git/modules/lib",
+            "main/lib/src",
+            "tree/src",
+            "plain",
+            "fake",
+            "stranger",
+        ] {
+            fs::create_dir_all(at(path)).unwrap();
+        }
+        let write = |path: &str, text: String| fs::write(at(path), text).unwrap();
+        write("tree/.git", format!("gitdir: {}\n", at("main/.git/worktrees/one").display()));
+        write("main/.git/worktrees/one/commondir", "../..\n".into());
+        write("main/.git/worktrees/one/gitdir", format!("{}\n", at("tree/.git").display()));
+        write("main/lib/.git", "gitdir: ../.git/modules/lib\n".into());
+        write("main/.git/modules/lib/HEAD", "ref: refs/heads/main\n".into());
+        write("stranger/.git", "gitdir: ../fake\n".into());
+        write("fake/HEAD", "ref: refs/heads/main\n".into());
+        let checkout = |top: &str, git: &str, common: &str| {
+            Some(Checkout { top: at(top), git: at(git), common: at(common) })
+        };
+        assert_eq!(Checkout::find(&at("main")), checkout("main", "main/.git", "main/.git"));
+        let tree = checkout("tree", "main/.git/worktrees/one", "main/.git");
+        assert_eq!(Checkout::find(&at("tree/src")), tree);
+        let lib = checkout("main/lib", "main/.git/modules/lib", "main/.git/modules/lib");
+        assert_eq!(Checkout::find(&at("main/lib/src")), lib);
+        assert_eq!(Checkout::find(&at("stranger")), None);
+        assert_eq!(Checkout::find(&at("plain")), None);
     }
 }

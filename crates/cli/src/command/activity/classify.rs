@@ -10,8 +10,8 @@ use tidegate_core::feature::activity::classifier as phase;
 use tidegate_core::feature::activity::classifier::Phase;
 
 use super::Outcome;
+use crate::bilingual::both;
 use crate::error::CliError;
-use crate::print;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -41,7 +41,13 @@ pub(crate) fn run(args: &Args) -> Outcome {
     for number in 1_u64.. {
         bytes.clear();
         let read = input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut bytes);
-        if read.map_err(|error| CliError::new(format!("stdin, line {number}: {error}")))? == 0 {
+        if read.map_err(|error| {
+            CliError::new(both!(
+                "cannot read line {number} of stdin: {error}",
+                "標準入力の{number}行目を読めません: {error}"
+            ))
+        })? == 0
+        {
             break;
         }
         let answer = if bytes.len() as u64 == LONGEST_LINE && bytes.last() != Some(&b'\n') {
@@ -51,7 +57,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
             read_prompt(&bytes).map(|prompt| AnswerLine::of(&prompt, args.time))
         };
         let line = answer.unwrap_or_else(|error| {
-            print::to_stderr(&format!("error: line {number}: {error}"));
+            CliError::new(both!("line {number}: {error}", "{number}行目: {error}")).report();
             wrong = true;
             AnswerLine::Error { error }
         });

@@ -8,8 +8,10 @@ use tidegate_core::feature::cycle::{CycleRun, CycleStatus};
 
 use super::project_cycle::ProjectCycle;
 use crate::args::ProjectArgs;
+use crate::bilingual::both;
 use crate::command::Outcome;
 use crate::print;
+use crate::print::page::Page;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  tidegate cycle abandon")]
@@ -29,16 +31,18 @@ pub(super) fn run(args: &Args) -> Outcome {
         // The session would notice at its next stop; this is sooner.
         let _ = place.append_marks(&owner, &[CycleMark::StageLeft.into()]);
     }
-    place.record_command("abandon", "a cycle was left", None);
+    place.record_command("abandon", "a cycle was given up", None);
     if of.json {
         print::json(
             &serde_json::json!({ "cycle": state.cycle, "stage": state.stage, "status": "abandoned" }),
         );
     } else {
-        print::line(&format!(
-            "{} was left at stage {}; what it took is in the history",
-            state.cycle, state.stage
-        ));
+        let (cycle, stage) = (&state.cycle, &state.stage);
+        Page::of(both!(
+            "Gave up {cycle} at stage {stage}. Its costs are in the history: `tidegate cycle stats`",
+            "{cycle} をステージ {stage} でやめました。かかった量は `tidegate cycle stats` で見られます。"
+        ))
+        .print();
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -8,9 +8,11 @@ use tidegate_core::feature::cycle::marks::Mark as CycleMark;
 
 use super::project_cycle::ProjectCycle;
 use crate::args::ProjectArgs;
+use crate::bilingual::{Bilingual, both};
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
+use crate::print::page::Page;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -36,12 +38,25 @@ pub(super) fn run(args: &Args) -> Outcome {
         let stage =
             state.metrics.entry(state.stage.clone()).or_insert_with(|| Value::Object(serde_json::Map::new()));
         let Value::Object(metrics) = stage else {
-            return Err(CliError::new("the metrics of this stage in the state file are no table"));
+            let file = place.state_file();
+            let file = file.display();
+            return Err(CliError::new(both!(
+                "cannot add metrics: `metrics` of this stage in {file} is not an object",
+                "結果を追加できません。{file} にあるこのステージの `metrics` がオブジェクトではありません"
+            ))
+            .hint(both!(
+                "remove that member, or leave --metric out",
+                "その項目を削除するか、--metric を付けずに実行してください"
+            )));
         };
         for metric in &args.metric {
             let (key, value) =
                 metric.split_once('=').filter(|(key, _)| !key.trim().is_empty()).ok_or_else(|| {
-                    CliError::new(format!("{metric} is no metric")).hint("write it as KEY=VALUE")
+                    CliError::new(both!(
+                        "`{metric}` is not a metric",
+                        "`{metric}` は結果の形になっていません"
+                    ))
+                    .hint(both!("write it as KEY=VALUE", "KEY=VALUE の形で書いてください"))
                 })?;
             let number = serde_json::from_str::<serde_json::Number>(value.trim()).ok().map(Value::Number);
             metrics.insert(key.trim().to_owned(), number.unwrap_or_else(|| Value::from(value)));
@@ -66,11 +81,21 @@ pub(super) fn run(args: &Args) -> Outcome {
             "cycle": state.cycle, "stage": state.stage, "done": true, "next": next.map(|next| &next.name),
         }));
     } else {
-        let then = next.map_or_else(
-            || "the cycle is complete when this turn ends".to_owned(),
-            |next| format!("{} begins when this turn ends, if there is room for it", next.name),
-        );
-        print::line(&format!("stage {} of {} is done; {then}", state.stage, state.cycle));
+        let Bilingual { en, ja } = match next.map(|next| &next.name) {
+            None => {
+                both!("The cycle completes when this turn ends.", "このターンが終わるとサイクルは完了です。")
+            }
+            Some(next) => both!(
+                "{next} starts when this turn ends, if the context has room for it.",
+                "コンテキストに余裕があれば、このターンの終わりに {next} を始めます。"
+            ),
+        };
+        let (cycle, stage) = (&state.cycle, &state.stage);
+        Page::of(both!(
+            "Stage {stage} of {cycle} is done. {en}",
+            "{cycle} のステージ {stage} を完了にしました。{ja}"
+        ))
+        .print();
     }
     Ok(ExitCode::SUCCESS)
 }

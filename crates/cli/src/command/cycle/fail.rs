@@ -7,9 +7,11 @@ use tidegate_core::feature::cycle::marks::Mark as CycleMark;
 
 use super::project_cycle::ProjectCycle;
 use crate::args::ProjectArgs;
+use crate::bilingual::both;
 use crate::command::Outcome;
 use crate::knowledge::required_line;
 use crate::print;
+use crate::print::page::Page;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -41,7 +43,16 @@ pub(super) fn run(args: &Args) -> Outcome {
             "cycle": state.cycle, "stage": state.stage, "status": "failed", "reason": reason,
         }));
     } else {
-        print::line(&format!("{} ended at stage {}: {reason}", state.cycle, state.stage));
+        let (cycle, stage) = (&state.cycle, &state.stage);
+        let mut page = Page::of(both!(
+            "Ended {cycle} at stage {stage}: {reason}",
+            "{cycle} をステージ {stage} で終わらせました: {reason}"
+        ));
+        page.paragraph(both!(
+            "Start that stage again: `tidegate cycle resume`",
+            "そのステージからやり直すには: `tidegate cycle resume`"
+        ));
+        page.print();
     }
     Ok(ExitCode::SUCCESS)
 }

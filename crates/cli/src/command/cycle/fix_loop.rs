@@ -9,9 +9,11 @@ use tidegate_state::feature::cycle;
 
 use super::project_cycle::ProjectCycle;
 use crate::args::ProjectArgs;
+use crate::bilingual::{Bilingual, both};
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
+use crate::print::page::Page;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -41,28 +43,52 @@ pub(super) fn run(args: &Args) -> Outcome {
         Some((state, cycle)) => (
             format!("{} {}", state.run_id(), state.stage),
             cycle.fix_loop_limit,
-            format!("in stage {}", state.stage),
+            both!("in stage {stage}", "ステージ {stage}", stage = state.stage),
         ),
-        None => (format!("session {session}"), FIX_LOOP_LIMIT_OUTSIDE, "outside of a cycle".to_owned()),
+        None => (
+            format!("session {session}"),
+            FIX_LOOP_LIMIT_OUTSIDE,
+            both!("outside of a cycle", "サイクルの外"),
+        ),
     };
+    let Bilingual { en, ja } = what;
     if args.reset && owned.is_some() {
-        return Err(CliError::new("in a cycle each stage has one loop, and it goes on"));
+        return Err(CliError::new(both!(
+            "--reset does not work in a cycle: each stage has one loop",
+            "サイクルの中では --reset を使えません。各ステージで数えるのは一度だけです"
+        ))
+        .hint(both!(
+            "`tidegate cycle done` ends the stage, and the next one counts from 0",
+            "`tidegate cycle done` でステージを終えると、次のステージは0から数えます"
+        )));
     }
-    let counted = cycle::count_fix_loop(&here.state, &place.project.root, &key, limit, args.reset)
-        .map_err(|error| CliError::new(format!("it could not be counted: {error}")))?;
+    let counted = cycle::count_fix_loop(&here.state, &place.project.root, &key, limit, args.reset).map_err(
+        |error| {
+            CliError::new(both!("cannot count this round: {error}", "回数を数えられません: {error}")).hint(
+                both!(
+                    "run the command again; `tidegate doctor` checks the state folder",
+                    "もう一度実行してください。状態のフォルダは `tidegate doctor` で調べられます"
+                ),
+            )
+        },
+    )?;
     let Some(count) = counted else {
         if args.of.json {
             print::json(&serde_json::json!({ "count": limit, "limit": limit, "used_up": true }));
         }
-        return Err(CliError::new(format!(
-            "review and fix went round {limit} times, which is the limit {what}"
+        return Err(CliError::new(both!(
+            "{limit} rounds of review and fix are done, the limit {en}",
+            "レビューと修正の往復が上限の{limit}回に達しました（{ja}）"
         ))
-        .hint("what is still open is reported to the person instead of fixed now"));
+        .hint(both!(
+            "report open points to the person instead of fixing them now",
+            "残っている点は、今は直さずに人に報告してください"
+        )));
     };
     if args.of.json {
         print::json(&serde_json::json!({ "count": count, "limit": limit, "used_up": false }));
     } else {
-        print::line(&format!("round {count} of {limit} {what}"));
+        Page::of(both!("Round {count} of {limit} {en}", "{limit}回中{count}回目（{ja}）")).print();
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -18,14 +18,16 @@ use tidegate_core::meter::Meter;
 use tidegate_core::pipeline::record::Deeds;
 use tidegate_state::feature::cycle;
 use tidegate_state::feature::cycle::CycleChange;
+use tidegate_state::host::claude_code::skills;
 use tidegate_state::session::marks;
 
 use crate::approval::{self, consent_to_tighten};
 use crate::args::ProjectArgs;
+use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
 use crate::knowledge::Project;
 use crate::path::real_path;
-use crate::print;
+use crate::print::remark;
 use crate::sessions::Session;
 
 pub(super) struct ProjectCycle {
@@ -34,6 +36,13 @@ pub(super) struct ProjectCycle {
 }
 
 impl ProjectCycle {
+    /// By which the stage's skill can be invoked here.
+    pub(super) fn skill_name(&self, skill: &str) -> String {
+        let host = self.project.here.env.place.host();
+        let folders = skills::folders(Some(&self.project.root), host.as_deref(), None);
+        skills::invocable_name(skill, &folders)
+    }
+
     pub(super) fn find(of: &ProjectArgs) -> Result<ProjectCycle, CliError> {
         let mut project = Project::find(of)?;
         // A session that went into another worktree takes its cycle along; the file stays where it is.
@@ -61,11 +70,17 @@ impl ProjectCycle {
         let of_stage = session.marks.cycle.stage.as_ref().and_then(|stage| stage.project.as_ref());
         let is_here = |root: &String| real_path(Path::new(root)) == self.project.real();
         match &session.marks.session.root {
-            Some(root) if !is_here(root) && !of_stage.is_some_and(is_here) => Err(CliError::new(format!(
-                "session {} works in {root}, not in {}",
-                session.id,
-                self.project.root.display()
-            ))),
+            Some(root) if !is_here(root) && !of_stage.is_some_and(is_here) => {
+                let (session, here) = (&session.id, self.project.root.display());
+                Err(CliError::new(both!(
+                    "session {session} works in {root}, not in {here}",
+                    "セッション {session} の作業場所は {root} で、{here} ではありません"
+                ))
+                .hint(both!(
+                    "run the command in that folder, or leave --project out",
+                    "そのフォルダで実行するか、--project を外してください"
+                )))
+            }
             _ => Ok(session),
         }
     }
@@ -85,11 +100,15 @@ impl ProjectCycle {
             .into_iter()
             .find(|session| !session.marks.session.detached && is_here(session));
         open.ok_or_else(|| {
-            CliError::new(format!(
-                "no session is open in this project; the last one, {}, has ended",
-                newest.id
+            let newest = &newest.id;
+            CliError::new(both!(
+                "no session is open in this project; the last one, {newest}, has ended",
+                "このプロジェクトに開いているセッションがありません。最後のセッション {newest} は終わっています"
             ))
-            .hint("start the client and run it there, or name a session with --session")
+            .hint(both!(
+                "start Claude Code and run the command there, or name a session with --session",
+                "Claude Codeを起動してその中で実行するか、--session で指定してください"
+            ))
         })
     }
 
@@ -97,16 +116,24 @@ impl ProjectCycle {
         let standing = match &self.standing {
             Known::Value(standing) => standing,
             Known::Absent => {
-                return Err(CliError::new("there is no cycle in this project")
-                    .hint("`tidegate cycle start` begins one"));
+                return Err(CliError::new(both!(
+                    "there is no cycle in this project",
+                    "このプロジェクトにはサイクルがありません"
+                ))
+                .hint(both!("`tidegate cycle start` starts one", "`tidegate cycle start` で始められます")));
             }
             Known::Broken(why) => {
                 return Err(self.unreadable(why));
             }
         };
         if !standing.of_project {
-            return Err(CliError::new(format!("{} belongs to another project", self.state_file().display()))
-                .hint("`tidegate cycle start` puts it aside and begins anew"));
+            let file = self.state_file();
+            let file = file.display();
+            return Err(CliError::new(both!(
+                "{file} belongs to another project",
+                "{file} は別のプロジェクトのものです"
+            ))
+            .hint(start_anew()));
         }
         match (&standing.state, &standing.cycle) {
             (Ok(state), Some(cycle)) => Ok((state, cycle)),
@@ -116,36 +143,51 @@ impl ProjectCycle {
     }
 
     pub(super) fn unreadable(&self, why: &str) -> CliError {
-        CliError::new(format!("{} cannot be read: {why}", self.state_file().display()))
-            .hint("move it away and try again")
+        let file = self.state_file();
+        let file = file.display();
+        CliError::new(both!("cannot read {file}: {why}", "{file} を読めません: {why}"))
+            .hint(both!("move it away and try again", "別の場所に移してから、もう一度実行してください"))
     }
 
     pub(super) fn damaged(&self, damage: &CycleDamage) -> CliError {
-        CliError::new(format!("{} cannot be used: {damage}", self.state_file().display()))
-            .hint("`tidegate cycle start` puts it aside and begins anew")
+        let file = self.state_file();
+        let file = file.display();
+        CliError::new(both!("cannot use {file}: {damage}", "{file} は使えません: {damage}"))
+            .hint(start_anew())
     }
 
     pub(super) fn running_cycle(&self) -> Result<(&CycleState, &Cycle, Session), CliError> {
         let (state, cycle) = self.usable_cycle()?;
         let session = self.find_session()?;
         if state.status != CycleStatus::Running {
-            return Err(CliError::new(format!(
-                "the {} is not running: {}",
-                state.cycle,
-                state.status.name()
+            let cycle = &state.cycle;
+            let Bilingual { en, ja } = status_word(state.status.name());
+            return Err(CliError::new(both!(
+                "{cycle} is not running ({en})",
+                "{cycle} は動いていません（{ja}）"
             ))
-            .hint("`tidegate cycle resume` goes on with it"));
+            .hint(both!("`tidegate cycle resume` continues it", "`tidegate cycle resume` で続けられます")));
         }
         if state.session_id.as_deref() != Some(session.id.as_str()) {
-            let owner = state
-                .session_id
-                .as_deref()
-                .map_or_else(|| "no session".to_owned(), |id| format!("session {id}"));
-            return Err(CliError::new(format!(
-                "the {} belongs to {owner}, not to {}",
-                state.cycle, session.id
-            ))
-            .hint("`tidegate cycle resume` takes it over, unless that session is still there"));
+            let (cycle, session) = (&state.cycle, &session.id);
+            return Err(match state.session_id.as_deref() {
+                None => CliError::new(both!(
+                    "{cycle} does not belong to a session yet",
+                    "{cycle} はまだどのセッションのものでもありません"
+                ))
+                .hint(both!(
+                    "`tidegate cycle resume` continues it in session {session}",
+                    "`tidegate cycle resume` でセッション {session} が引き継ぎます"
+                )),
+                Some(owner) => CliError::new(both!(
+                    "{cycle} belongs to session {owner}, not to {session}",
+                    "{cycle} はセッション {owner} のもので、{session} のものではありません"
+                ))
+                .hint(both!(
+                    "once that session has ended, `tidegate cycle resume` continues the cycle here",
+                    "そのセッションが終わったあとなら、`tidegate cycle resume` でここで続けられます"
+                )),
+            });
         }
         Ok((state, cycle, session))
     }
@@ -176,13 +218,19 @@ impl ProjectCycle {
         let old = self.standing.value().map(|standing| standing.text.clone());
         let written = cycle::change(&self.project.here.state, &self.project.root, |now| {
             if now != old.as_deref() {
-                return Err(io::Error::other("somebody changed it in between"));
+                return Err(io::Error::other("another process changed it in between"));
             }
             Ok(CycleChange { new, ended })
         });
         written.map_err(|error| {
-            CliError::new(format!("{} was not written: {error}", self.state_file().display()))
-                .hint("nothing was changed; try it again")
+            let file = self.state_file();
+            let file = file.display();
+            CliError::new(both!("cannot write {file}: {error}", "{file} に書き込めません: {error}")).hint(
+                both!(
+                    "nothing was changed; run the command again",
+                    "何も変更していません。もう一度実行してください"
+                ),
+            )
         })
     }
 
@@ -190,8 +238,11 @@ impl ProjectCycle {
         let folder = self.project.here.state.session(session);
         let written = marks::lock_exclusive(&folder).and_then(|lock| lock.append(new));
         written.map_err(|error| {
-            CliError::new(format!("session {session} cannot be told: {error}"))
-                .hint("`tidegate cycle resume` tries it again")
+            CliError::new(both!(
+                "cannot write the state of session {session}: {error}",
+                "セッション {session} の状態を書き込めません: {error}"
+            ))
+            .hint(both!("`tidegate cycle resume` tries again", "`tidegate cycle resume` でやり直せます"))
         })
     }
 
@@ -221,14 +272,63 @@ impl ProjectCycle {
         state.begin_stage(&name, self.used_tokens(session));
         let state = state.updated_at(here.now);
         let active = ActiveStage::begin(&state.cycle, cycle, at, here.now, self.turn());
-        let active = active.ok_or_else(|| CliError::new(format!("the cycle has no stage {name}")))?;
+        let active = active.ok_or_else(|| no_stage(&state.cycle, &name, cycle))?;
         let active = ActiveStage { project: state.project.clone(), ..active };
         self.write_state(Some(state.clone()), ended)?;
         self.append_marks(&session.id, &[CycleMark::Stage(Box::new(active.clone())).into()])?;
         let settings = &here.config;
         if settings.policies.cycle.mode != CycleMode::On || settings.switched_off(ID) {
-            print::to_stderr("warning: the policy `cycle` is not on here, so no stage will follow by itself");
+            remark::warn(both!(
+                "the policy `cycle` is off here, so no stage follows by itself; `tidegate on cycle` switches it on",
+                "ここではポリシー `cycle` がオフのため、次のステージは自動では始まりません。オンにするには `tidegate on cycle` を実行してください"
+            ));
         }
         Ok((state, active))
+    }
+}
+
+fn start_anew() -> Bilingual {
+    both!(
+        "`tidegate cycle start` sets the file aside and starts a new cycle",
+        "`tidegate cycle start` を実行すると、このファイルをよけて新しく始めます"
+    )
+}
+
+pub(super) fn no_stage(name: &str, stage: &str, cycle: &Cycle) -> CliError {
+    let names = cycle.names(0).join(", ");
+    CliError::new(both!("{name} has no stage {stage}", "{name} にステージ {stage} はありません"))
+        .hint(both!("use one of: {names}", "使えるもの: {names}"))
+}
+
+/// Another session works on the cycle of this project.
+pub(super) fn owned_by(owner: &str, state: &CycleState) -> CliError {
+    let (stage, cycle) = (&state.stage, &state.cycle);
+    CliError::new(both!(
+        "session {owner} is in stage {stage} of {cycle} here",
+        "ここではセッション {owner} が {cycle} のステージ {stage} を進めています"
+    ))
+    .hint(both!(
+        "`tidegate cycle abandon` gives that cycle up",
+        "`tidegate cycle abandon` でそのサイクルをやめられます"
+    ))
+}
+
+pub(super) fn no_cycle(name: &str, known: &[&str]) -> CliError {
+    let known = known.join(", ");
+    CliError::new(both!("there is no cycle {name}", "{name} というサイクルはありません")).hint(both!(
+        "use one of: {known}; [cycle.NAME] in your config adds another",
+        "使えるもの: {known}。設定の [cycle.NAME] で増やせます"
+    ))
+}
+
+/// `status` as in the state file.
+pub(super) fn status_word(status: &str) -> Bilingual {
+    match status {
+        "running" => both!("running", "進行中"),
+        "stopped" => both!("stopped", "停止中"),
+        "failed" => both!("failed", "失敗"),
+        "complete" => both!("complete", "完了"),
+        "abandoned" => both!("given up", "中止"),
+        other => Bilingual::data(other),
     }
 }

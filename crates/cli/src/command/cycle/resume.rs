@@ -2,11 +2,10 @@
 
 use std::process::ExitCode;
 
-use super::project_cycle::ProjectCycle;
+use super::project_cycle::{ProjectCycle, no_stage, owned_by};
 use super::start::print_begun;
 use crate::args::ProjectArgs;
 use crate::command::Outcome;
-use crate::error::CliError;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -26,21 +25,16 @@ pub(super) fn run(args: &Args) -> Outcome {
     let (state, cycle) = place.usable_cycle()?;
     let session = place.find_session()?;
     if let Some(owner) = place.other_owner(&session) {
-        return Err(CliError::new(format!(
-            "session {owner} is in stage {} of {} here",
-            state.stage, state.cycle
-        ))
-        .hint("`tidegate cycle abandon` leaves that one"));
+        return Err(owned_by(owner, state));
     }
     let name = args.from.as_deref().unwrap_or_else(|| state.resumes_at());
     let Some(at) = cycle.position(name) else {
-        return Err(CliError::new(format!("{} has no stage {name}", state.cycle))
-            .hint(format!("there is {}", cycle.names(0).join(", "))));
+        return Err(no_stage(&state.cycle, name, cycle));
     };
     let mut state = state.clone();
     state.started_at.get_or_insert_with(|| place.project.here.now.iso());
     let begun = place.begin_stage(state, cycle, at, &session, None)?;
-    place.record_command("resume", "a cycle goes on", None);
-    print_begun(&args.of, &begun, &session);
+    place.record_command("resume", "a cycle was resumed", None);
+    print_begun(&args.of, &place, &begun, &session);
     Ok(ExitCode::SUCCESS)
 }

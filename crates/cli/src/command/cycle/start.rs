@@ -7,11 +7,14 @@ use tidegate_core::feature::cycle::{ActiveStage, CycleRun, CycleState, CycleStat
 use tidegate_core::feature::facts::Known;
 use tidegate_state::feature::cycle;
 
-use super::project_cycle::ProjectCycle;
+use super::project_cycle::{ProjectCycle, no_cycle, owned_by, status_word};
 use crate::args::ProjectArgs;
+use crate::bilingual::{Bilingual, both};
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
+use crate::print::page::Page;
+use crate::print::remark;
 use crate::sessions::Session;
 
 #[derive(Debug, clap::Args)]
@@ -37,8 +40,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let cycles = &place.project.here.config.policies.cycle;
     let Some(cycle) = cycles.cycle(&args.name) else {
         let names: Vec<&str> = cycles.cycle_names().collect();
-        return Err(CliError::new(format!("there is no cycle {}", args.name))
-            .hint(format!("there is {}; the config can have others as [cycle.NAME]", names.join(", "))));
+        return Err(no_cycle(&args.name, &names));
     };
     let unusable = match &place.standing {
         Known::Broken(why) => {
@@ -50,12 +52,20 @@ pub(super) fn run(args: &Args) -> Outcome {
     if let Some(text) = unusable {
         let here = &place.project.here;
         let aside = cycle::set_aside(&here.state, &place.project.root, &text).map_err(|error| {
-            CliError::new(format!("{} cannot be put aside: {error}", place.state_file().display()))
+            let file = place.state_file();
+            let file = file.display();
+            CliError::new(both!("cannot set {file} aside: {error}", "{file} をよけられません: {error}")).hint(
+                both!(
+                    "move it away yourself and try again",
+                    "自分で別の場所に移してから、もう一度実行してください"
+                ),
+            )
         })?;
         if let Some(aside) = aside {
-            print::to_stderr(&format!(
-                "note: a file that cannot be used here was put aside: {}",
-                aside.display()
+            let aside = aside.display();
+            remark::note(both!(
+                "Tidegate could not use the old state file and set it aside: {aside}",
+                "以前の状態ファイルは使えなかったため、よけておきました: {aside}"
             ));
         }
         place.standing = cycle::read(Some(&here.state), &place.project.root, &here.config);
@@ -64,39 +74,52 @@ pub(super) fn run(args: &Args) -> Outcome {
     let mut ended = None;
     if let Known::Value(CycleStanding { state: Ok(old), cycle, .. }) = &place.standing {
         if let Some(owner) = place.other_owner(&session) {
-            return Err(CliError::new(format!(
-                "session {owner} is in stage {} of {} here",
-                old.stage, old.cycle
-            ))
-            .hint("`tidegate cycle abandon` leaves that one"));
+            return Err(owned_by(owner, old));
         }
         if old.status == CycleStatus::Running && old.session_id.as_deref() == Some(session.id.as_str()) {
-            return Err(CliError::new(format!("this session is in stage {} of {}", old.stage, old.cycle))
-                .hint("`tidegate cycle status` shows it, `tidegate cycle abandon` leaves it"));
+            let (stage, cycle) = (&old.stage, &old.cycle);
+            return Err(CliError::new(both!(
+                "this session is in stage {stage} of {cycle}",
+                "このセッションは {cycle} のステージ {stage} を進めています"
+            ))
+            .hint(both!(
+                "`tidegate cycle status` shows it, `tidegate cycle abandon` gives it up",
+                "`tidegate cycle status` で見られ、`tidegate cycle abandon` でやめられます"
+            )));
         }
         let how = if old.status == CycleStatus::Running { "abandoned" } else { old.status.name() };
         ended = Some(CycleRun::from_state(old, cycle.as_ref(), how, now));
-        print::to_stderr(&format!(
-            "note: the {} at stage {} ({how}) went to the history",
-            old.cycle, old.stage
+        let (cycle, stage, Bilingual { en, ja }) = (&old.cycle, &old.stage, status_word(how));
+        remark::note(both!(
+            "the earlier {cycle} at stage {stage} ({en}) is now in the history",
+            "以前の {cycle}（ステージ {stage}、{ja}）は履歴に移しました"
         ));
     }
     let begun = place.begin_stage(CycleState::started(&args.name, now), &cycle, 0, &session, ended)?;
     place.record_command("start", "a cycle began", None);
-    print_begun(&args.of, &begun, &session);
+    print_begun(&args.of, &place, &begun, &session);
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn print_begun(of: &ProjectArgs, (state, active): &(CycleState, ActiveStage), session: &Session) {
+pub(super) fn print_begun(
+    of: &ProjectArgs,
+    place: &ProjectCycle,
+    (state, active): &(CycleState, ActiveStage),
+    session: &Session,
+) {
+    let skill = place.skill_name(&active.skill);
     if of.json {
         print::json(&serde_json::json!({
-            "cycle": state.cycle, "stage": state.stage, "skill": active.skill, "number": active.number, "of": active.of,
+            "cycle": state.cycle, "stage": state.stage, "skill": skill, "number": active.number, "of": active.of,
             "session": session.id.as_str(), "status": state.status.name(),
         }));
     } else {
-        print::line(&format!(
-            "{}: stage {} of {}, {}, begins in session {}; its skill is `{}`",
-            state.cycle, active.number, active.of, active.stage, session.id, active.skill
-        ));
+        let ActiveStage { number, of, stage, .. } = active;
+        let (cycle, session) = (&state.cycle, &session.id);
+        Page::of(both!(
+            "Stage {stage} ({number} of {of}) of {cycle} starts in session {session}. Its skill is `{skill}`.",
+            "セッション {session} で {cycle} のステージ {stage}（{number}/{of}）を始めます。使うスキルは `{skill}` です。"
+        ))
+        .print();
     }
 }

@@ -10,10 +10,13 @@ use tidegate_core::feature::facts::Known;
 use tidegate_core::meter::short_tokens;
 use tidegate_state::feature::cycle;
 
-use super::project_cycle::ProjectCycle;
+use super::project_cycle::{ProjectCycle, status_word};
 use crate::args::ProjectArgs;
+use crate::bilingual::{Bilingual, both};
 use crate::command::Outcome;
 use crate::print;
+use crate::print::page::Page;
+use crate::print::text::{Text, data};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -32,7 +35,7 @@ struct ShownCycle<'a> {
     stage: &'a str,
     number: Option<usize>,
     of: usize,
-    skill: Option<&'a str>,
+    skill: Option<String>,
     /// Its skill was invoked, or `cycle done` was called; absent if the session is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     done: Option<bool>,
@@ -55,7 +58,7 @@ struct ShownCycle<'a> {
 #[derive(Serialize)]
 struct ShownStage<'a> {
     name: &'a str,
-    skill: &'a str,
+    skill: String,
     ended: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     tokens: Option<u64>,
@@ -69,7 +72,11 @@ pub(super) fn run(args: &Args) -> Outcome {
         if of.json {
             print::json(&serde_json::json!({ "status": "none" }));
         } else {
-            print::line("there is no cycle in this project; `tidegate cycle start` begins one");
+            Page::of(both!(
+                "There is no cycle in this project. Start one: `tidegate cycle start`",
+                "このプロジェクトにはサイクルがありません。始めるには: `tidegate cycle start`"
+            ))
+            .print();
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -79,7 +86,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         let spent = state.stages.iter().find(|(name, _)| *name == known.name).map(|(_, spent)| *spent);
         ShownStage {
             name: &known.name,
-            skill: &known.skill,
+            skill: place.skill_name(&known.skill),
             ended: state.was_done(cycle, at),
             tokens: spent.and_then(StageTokens::tokens),
             min_left: if at == 0 { 0 } else { history::min_left(&runs, &state.cycle, cycle, at) },
@@ -95,7 +102,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         stage: &state.stage,
         number: at.map(|at| at + 1),
         of: cycle.stages.len(),
-        skill: at.and_then(|at| cycle.stages.get(at)).map(|stage| stage.skill.as_str()),
+        skill: at.and_then(|at| cycle.stages.get(at)).map(|stage| place.skill_name(&stage.skill)),
         done: owner
             .as_ref()
             .and_then(|owner| owner.marks.cycle.stage.as_ref())
@@ -115,40 +122,133 @@ pub(super) fn run(args: &Args) -> Outcome {
     if of.json {
         print::json(&shown);
     } else {
-        print_status(&shown);
+        cycle_page(&shown).print();
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn print_status(shown: &ShownCycle<'_>) {
-    let number = shown.number.map(|number| format!(" ({number} of {})", shown.of)).unwrap_or_default();
-    print::line(&format!("{}: {}, stage {}{number}", shown.cycle, shown.status, shown.stage));
-    match shown.session {
-        Some(session) if shown.live => print::line(&format!("session  {session}")),
-        Some(session) => print::line(&format!("session  {session}, which is not there any more")),
-        None => print::line("session  none: nobody is steered until `tidegate cycle resume`"),
+fn cycle_page(shown: &ShownCycle<'_>) -> Page {
+    let mut page = Page::new();
+    let (cycle, stage, of) = (shown.cycle, shown.stage, shown.of);
+    let Bilingual { en, ja } = status_word(shown.status);
+    page.heading(match shown.number {
+        Some(number) => both!(
+            "{cycle}: {en}, stage {stage} ({number} of {of})",
+            "{cycle}: {ja}、ステージ {stage}（{number}/{of}）"
+        ),
+        None => both!("{cycle}: {en}, stage {stage}", "{cycle}: {ja}、ステージ {stage}"),
+    });
+    let session = match shown.session {
+        Some(session) if shown.live => data(session),
+        Some(session) => Text::from(both!("{session}, which has ended", "{session}（終了済み）")).warning(),
+        None => Text::from(both!(
+            "none; `tidegate cycle resume` continues it in one",
+            "なし。`tidegate cycle resume` でセッションが引き継ぎます"
+        ))
+        .warning(),
     };
-    if let Some(left) = shown.left {
-        print::line(&format!("left     {} tokens", short_tokens(left)));
-    }
-    for (at, stage) in shown.stages.iter().enumerate() {
-        let took = match (stage.ended, stage.tokens) {
-            (true, Some(tokens)) => format!("took {}", short_tokens(tokens)),
-            (true, None) => "done".to_owned(),
-            (false, _) if stage.name == shown.stage && shown.status == "running" => {
-                let done = if shown.done == Some(true) { "done when this turn ends" } else { "under way" };
-                format!("{done}, skill `{}`", stage.skill)
-            }
-            (false, _) if at > 0 => format!("needs about {}", short_tokens(stage.min_left)),
-            (false, _) => "not begun".to_owned(),
-        };
-        print::line(&format!("  {:<16} {took}", stage.name));
-    }
-    if shown.status != "running" {
-        let why = shown.stopped_reason.map(|why| format!(" ({})", sanitize_line(why))).unwrap_or_default();
-        print::line(&format!(
-            "{}{why}; `tidegate cycle resume` goes on with {}",
-            shown.status, shown.resumes_at
+    let mut pairs = vec![(both!("session", "セッション").into(), session)];
+    if let Some(left) = shown.left.map(short_tokens) {
+        pairs.push((
+            both!("context", "コンテキスト").into(),
+            both!("{left} tokens left", "残り{left}トークン").into(),
         ));
+    }
+    page.pairs(pairs);
+    page.heading(both!("Stages", "ステージ"));
+    page.pairs(
+        shown
+            .stages
+            .iter()
+            .enumerate()
+            .map(|(at, stage)| (data(stage.name), describe_stage(shown, at, stage))),
+    );
+    if shown.status != "running" {
+        let next = shown.resumes_at;
+        page.gap();
+        if let Some(why) = shown.stopped_reason {
+            let why = sanitize_line(why);
+            page.paragraph(match why.as_str() {
+                "context_budget" => both!(
+                    "Reason: the context had no room for the next stage",
+                    "理由: コンテキストに次のステージの余裕がありませんでした"
+                ),
+                _ => both!("Reason: {why}", "理由: {why}"),
+            });
+        }
+        page.paragraph(both!(
+            "Continue with {next}: `tidegate cycle resume`",
+            "{next} から続けるには: `tidegate cycle resume`"
+        ));
+    }
+    page
+}
+
+fn describe_stage(shown: &ShownCycle<'_>, at: usize, stage: &ShownStage<'_>) -> Text {
+    let is_current = stage.name == shown.stage && shown.status == "running";
+    let skill = stage.skill;
+    match (stage.ended, stage.tokens.map(short_tokens)) {
+        (true, Some(tokens)) => Text::from(both!("done, {tokens} tokens", "完了、{tokens}トークン")).good(),
+        (true, None) => Text::from(both!("done", "完了")).good(),
+        (false, _) if is_current && shown.done == Some(true) => {
+            both!("done when this turn ends", "このターンの終わりに完了").into()
+        }
+        (false, _) if is_current => both!("in progress, skill `{skill}`", "進行中、スキル `{skill}`").into(),
+        (false, _) if stage.name == shown.stage => {
+            Text::from(both!("stopped here", "ここで止まっています")).warning()
+        }
+        (false, _) if at > 0 => {
+            let room = short_tokens(stage.min_left);
+            Text::from(both!("needs about {room} tokens", "約{room}トークン必要")).dim()
+        }
+        (false, _) => Text::from(both!("not started", "未着手")).dim(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::print::looks::assert_looks;
+
+    #[test]
+    fn a_cycle_looks_well() {
+        let stage = |name, ended, tokens, min_left| ShownStage { name, skill: name, ended, tokens, min_left };
+        let stages = || {
+            vec![
+                stage("sprint", true, Some(61_200), 0),
+                stage("audit", false, None, 100_000),
+                stage("ship", false, None, 60_000),
+            ]
+        };
+        let skipped = ["audit".to_owned(), "ship".to_owned()];
+        let running = ShownCycle {
+            cycle: "dev-cycle",
+            status: "running",
+            stage: "audit",
+            number: Some(2),
+            of: 3,
+            skill: Some("audit"),
+            done: None,
+            session: Some("91b38a40-3ead-4aa8-8407-24d36ddad7be"),
+            live: true,
+            own: true,
+            stopped_reason: None,
+            skipped_stages: &[],
+            remaining_pct: None,
+            resumes_at: "audit",
+            stages: stages(),
+            left: Some(46_000),
+        };
+        assert_looks("cycle", &cycle_page(&running));
+        let stopped = ShownCycle {
+            status: "stopped",
+            live: false,
+            stopped_reason: Some("context_budget"),
+            skipped_stages: &skipped,
+            left: None,
+            stages: stages(),
+            ..running
+        };
+        assert_looks("cycle-stopped", &cycle_page(&stopped));
     }
 }

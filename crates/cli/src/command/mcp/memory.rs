@@ -77,7 +77,7 @@ impl Memory {
 
     pub(super) fn nothing_of_own(&self) -> String {
         let name = self.own.as_ref().map_or("this folder", |own| own.name.as_str());
-        format!("Nothing has been recorded of project {name} yet; `all_projects` looks at the others.")
+        format!("Nothing is recorded for project {name} yet. Set `all_projects` to look at the others.")
     }
 
     pub(super) fn project(&mut self, named: &ProjectName) -> Result<MemoryProject, CliError> {
@@ -91,22 +91,25 @@ impl Memory {
     pub(super) fn topic(&mut self, id: i64) -> Result<Topic, CliError> {
         self.memory.topic(id)?.ok_or_else(|| {
             CliError::new(format!("there is no topic {id}"))
-                .hint("`list_topics` gives ids, with `all_projects` those of all projects; `add_topic` begins a topic")
+                .hint("call `list_topics` for ids (`all_projects` for all projects), or `add_topic` to begin a topic")
         })
     }
 
     fn decision(&mut self, id: i64) -> Result<Decision, CliError> {
         self.memory.decision(id)?.ok_or_else(|| {
             CliError::new(format!("there is no decision {id}"))
-                .hint("`list_decisions` gives ids, with `all_projects` those of all projects")
+                .hint("call `list_decisions` for ids (`all_projects` for all projects)")
         })
     }
 
     pub(super) fn log(&mut self, id: &str) -> Result<Log, CliError> {
         let address = team_of::server_address(&self.here).ok().flatten();
         team::find_log(&mut self.memory, address.as_ref(), id, team_of::patience())?.ok_or_else(|| {
-            CliError::new(format!("`{}` is no log's id, or the beginning of several", cut_after_word(id, 80)))
-                .hint("`get_logs`, `timeline` and `search` give ids")
+            CliError::new(format!(
+                "`{}` is not the id of a log, or it begins several ids",
+                cut_after_word(id, 80)
+            ))
+            .hint("call `get_logs`, `timeline` or `search` for ids")
         })
     }
 
@@ -165,8 +168,8 @@ impl Memory {
     pub(super) fn make_project(&mut self, name: &str) -> Result<MemoryProject, CliError> {
         let name = crate::knowledge::required_line("the project's name", name)?;
         let Some(own) = &self.own else {
-            return Err(CliError::new("it is not known which project this is about")
-                .hint("start the client in a project's folder"));
+            return Err(CliError::new("the project is not known")
+                .hint("ask the person to start Claude Code in a project's folder"));
         };
         Ok(act::make_project(&mut self.memory, &act::project_within(own, &name), self.here.now)?)
     }

@@ -22,8 +22,10 @@ use std::time::Duration;
 use rmcp::service::serve_directly;
 use tokio::runtime::Builder;
 
+use crate::bilingual::both;
 use crate::command::Outcome;
 use crate::error::CliError;
+pub(crate) use tool::define_tools;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -44,11 +46,13 @@ const LAST_CALLS: Duration = Duration::from_secs(11);
 
 /// Serves until the input ends or nobody reads the answers; neither is an error.
 pub(crate) fn run() -> Outcome {
-    let runtime = Builder::new_current_thread()
-        .enable_time()
-        .max_blocking_threads(CALLS)
-        .build()
-        .map_err(|error| CliError::new(format!("the server did not start: {error}")))?;
+    let runtime =
+        Builder::new_current_thread().enable_time().max_blocking_threads(CALLS).build().map_err(|error| {
+            CliError::new(both!(
+                "the server did not start: {error}",
+                "サーバーを起動できませんでした: {error}"
+            ))
+        })?;
     runtime.block_on(async {
         // Without the handshake of the SDK, which ends at a notification that comes too early: a client that says hello
         // in any order, or not at all, is answered.

@@ -60,7 +60,7 @@ pub(super) fn list_resources(cursor: Option<&str>) -> Result<ListResourcesResult
         Some(Some(("topics", after))) => (true, Some(after.to_owned())),
         Some(Some(("decisions", ""))) => (false, None),
         Some(Some(("decisions", after))) => (false, Some(after.to_owned())),
-        Some(_) => return Err(ErrorData::invalid_params("the cursor is none of ours", None)),
+        Some(_) => return Err(ErrorData::invalid_params("unknown cursor", None)),
     };
     let page = Page { limit: PAGE, after };
     let store = memory.store();
@@ -98,7 +98,7 @@ fn of_decision(decision: &Decision) -> Resource {
 pub(super) fn read_resource(uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let missing = || {
         let why = format!(
-            "no resource {}; {DECISIONS}ID and {TOPICS}ID are there for ids of the memory",
+            "there is no resource {}; use {DECISIONS}ID or {TOPICS}ID with an id of the memory",
             cut_after_word(uri, 80)
         );
         ErrorData::resource_not_found(quoted(&why).into_owned(), None)
@@ -124,7 +124,7 @@ pub(super) fn read_resource(uri: &str) -> Result<ReadResourceResult, ErrorData> 
             |row: &Decision| format!("- decision {}: {}\n", row.id, shorten_text(&row.row.text));
         let of_log = |row: &Log| format!("- {} {}\n", row.row.at.iso_seconds(), shorten_text(&row.row.title));
         let more = |next: &Option<String>, tool: &str| {
-            next.as_ref().map(|_| format!("- more: the tool `{tool}`\n")).unwrap_or_default()
+            next.as_ref().map(|_| format!("- more: call `{tool}`\n")).unwrap_or_default()
         };
         [
             topic_text(&topic),

@@ -26,10 +26,9 @@ pub(super) fn find_session(here: &Here, named: Option<&str>) -> Result<(Session,
     }
     let session = here.session(id.as_deref()).map_err(|error| {
         error.hint(if named.is_some() {
-            "without `session` the tool reads the session of this client"
+            "leave `session` out to read the session of this client"
         } else {
-            "a session is seen at the first hook that runs in it: ask again after the next prompt; if it stays \
-             unseen, the hooks do not run"
+            "call again after the next prompt; if that fails, ask the person to run `tidegate doctor`: the hooks may not run"
         })
     })?;
     let newest = newest.or_else(|| from_last_of(here, session.id.as_str()).into_iter().next());

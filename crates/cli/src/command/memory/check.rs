@@ -5,25 +5,29 @@ use std::process::ExitCode;
 use serde::Serialize;
 use tidegate_memory::memory::Healed;
 
-use super::{Opened, line};
+use super::{Opened, describe_healed, line};
+use crate::bilingual::both;
 use crate::command::Outcome;
 use crate::print;
+use crate::print::page::Page;
+use crate::print::remark;
+use crate::print::text::data;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   tidegate memory check
-  tidegate memory check --mend
+  tidegate memory check --repair
 
 Tidegate repairs damage by itself when it meets it: it sets the file aside and
 rebuilds the store from the newest copy and everything that is still readable.
---mend does the same for damage that only this check finds.
+--repair does the same for damage that only this check finds.
 
 Exit codes: 0 sound, 1 damaged.")]
 pub(crate) struct Args {
     /// Repair the damage that this check finds
-    #[arg(long)]
-    pub(crate) mend: bool,
+    #[arg(long, alias = "mend")]
+    pub(crate) repair: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -43,13 +47,14 @@ pub(super) fn run(args: &Args) -> Outcome {
         if args.json {
             print::json(&serde_json::json!({ "store": null, "sound": true, "wrong": [], "rebuilt": null }));
         } else {
-            print::line("nothing has been recorded yet");
+            Page::of(both!("Tidegate has not recorded anything yet.", "まだ何も記録されていません。"))
+                .print();
         }
         return Ok(ExitCode::SUCCESS);
     };
     let mut wrong = opened.memory.check()?;
-    let mended = args.mend && !wrong.is_empty();
-    if mended {
+    let repaired = args.repair && !wrong.is_empty();
+    if repaired {
         opened.memory.repair(&wrong.join("; "))?;
         opened.said.clone_from(&opened.memory.healed);
         wrong = opened.memory.check()?;
@@ -62,31 +67,33 @@ pub(super) fn run(args: &Args) -> Outcome {
         print::json(&Checked { store, sound, wrong, rebuilt });
         return Ok(code);
     }
-    match rebuilt.filter(|_| args.mend) {
-        Some(healed) => {
-            print::line(&healed.line());
-        }
-        None if mended && sound => {
-            print::line("the index was made anew from the texts");
-        }
+    let mut page = Page::new();
+    match rebuilt.filter(|_| args.repair) {
+        Some(healed) => page.paragraph(describe_healed(&healed)),
+        None if repaired && sound => page
+            .paragraph(both!("Tidegate rebuilt the index from the texts.", "本文から索引を作り直しました。")),
         None => {}
     }
     if sound {
-        print::line(&format!("{store} is sound"));
-    } else {
-        print::line(&format!("{store} is damaged:"));
-        for one in &wrong {
-            print::line(&format!("  {}", line(one, 300)));
-        }
-        if args.mend {
-            print::to_stderr(
-                "hint: a copy in `backups`, beside the store, may be sound; put it in the store's place",
-            );
-        } else {
-            print::to_stderr(
-                "hint: `tidegate memory check --mend` mends it, or sets it aside and rebuilds it",
-            );
-        }
+        page.paragraph(both!("{store} is sound.", "{store} は正常です。"));
+        page.print();
+        return Ok(code);
     }
+    page.paragraph(both!("{store} is damaged:", "{store} が壊れています:"));
+    for one in &wrong {
+        page.item(data(line(one, 300)));
+    }
+    page.print();
+    remark::hint(if args.repair {
+        both!(
+            "a copy in `backups`, next to the store, may be sound; put it in place of the store",
+            "保存先の隣の `backups` にあるコピーが正常なら、置き換えてください"
+        )
+    } else {
+        both!(
+            "`tidegate memory check --repair` repairs it, or sets it aside and rebuilds it",
+            "`tidegate memory check --repair` で修復します。できないときは、よけて作り直します"
+        )
+    });
     Ok(code)
 }

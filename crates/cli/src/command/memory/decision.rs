@@ -4,9 +4,12 @@ use std::process::ExitCode;
 
 use tidegate_memory::act;
 
-use super::{IdArgs, Opened, list, read_text};
+use super::row_words::decision_row;
+use super::{IdArgs, Opened, parse_id, read_text};
+use crate::bilingual::both;
 use crate::command::Outcome;
 use crate::print;
+use crate::print::page::Page;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum DecisionCommand {
@@ -40,7 +43,7 @@ The decision that it replaced counts again.")]
 #[derive(Debug, clap::Args)]
 pub(crate) struct DecisionAdd {
     /// Number of the topic
-    #[arg(value_name = "TOPIC")]
+    #[arg(value_name = "TOPIC", value_parser = parse_id)]
     pub(crate) topic: i64,
     /// Text of the decision; `-` reads it from stdin
     #[arg(value_name = "TEXT")]
@@ -57,7 +60,7 @@ pub(crate) struct DecisionAdd {
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true).args(["text", "reason", "topic"]))]
 pub(crate) struct DecisionEdit {
     /// Number of the decision
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", value_parser = parse_id)]
     pub(crate) id: i64,
     /// Text of the decision; `-` reads it from stdin
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -66,7 +69,7 @@ pub(crate) struct DecisionEdit {
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
     /// Move it to this topic
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = parse_id)]
     pub(crate) topic: Option<i64>,
     /// Print JSON
     #[arg(long)]
@@ -76,7 +79,7 @@ pub(crate) struct DecisionEdit {
 #[derive(Debug, clap::Args)]
 pub(crate) struct DecisionSupersede {
     /// Number of the decision
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", value_parser = parse_id)]
     pub(crate) id: i64,
     /// Text of the new decision; `-` reads it from stdin
     #[arg(value_name = "TEXT")]
@@ -97,7 +100,8 @@ pub(super) fn run(command: &DecisionCommand) -> Outcome {
             opened.check_topic(args.topic)?;
             let made =
                 opened.act(|memory, acting| act::add_decision(memory, acting, args.topic, &text, reason))?;
-            (made, "written down".to_owned(), args.json)
+            let id = made.id;
+            (made, both!("Wrote decision {id}.", "決定{id}を書き留めました。"), args.json)
         }
         DecisionCommand::Edit(args) => {
             let text = args.text.as_deref().map(read_text).transpose()?;
@@ -106,27 +110,35 @@ pub(super) fn run(command: &DecisionCommand) -> Outcome {
             let edit = act::DecisionEdit { text, reason: args.reason.clone(), topic: args.topic };
             let changed =
                 opened.act(|memory, acting| act::edit_decision(memory, acting.now, args.id, &edit))?;
-            (changed, "changed".to_owned(), args.json)
+            let id = changed.id;
+            (changed, both!("Changed decision {id}.", "決定{id}を変更しました。"), args.json)
         }
         DecisionCommand::Supersede(args) => {
             let (text, reason) = (read_text(&args.text)?, args.reason.as_deref());
             opened.check_decision(args.id)?;
             let made = opened
                 .act(|memory, acting| act::supersede_decision(memory, acting, args.id, &text, reason))?;
-            (made, format!("in the place of {}", args.id), args.json)
+            let (id, old) = (made.id, args.id);
+            (
+                made,
+                both!("Decision {id} replaces decision {old}.", "決定{old}を決定{id}に置き換えました。"),
+                args.json,
+            )
         }
         DecisionCommand::Retract(args) => {
             opened.check_decision(args.id)?;
             let retracted =
                 opened.act(|memory, acting| act::retract_decision(memory, acting.now, args.id))?;
-            (retracted, "retracted".to_owned(), args.json)
+            let id = retracted.id;
+            (retracted, both!("Took decision {id} back.", "決定{id}を取り消しました。"), args.json)
         }
     };
     if json {
         print::json(&decision);
     } else {
-        print::line(&format!("decision {} is {did}", decision.id));
-        print::line(&list::decision_line(&decision));
+        let mut page = Page::of(did);
+        page.indented(|page| page.pairs([decision_row(&opened.clock(), &decision).pair()]));
+        page.print();
     }
     Ok(ExitCode::SUCCESS)
 }

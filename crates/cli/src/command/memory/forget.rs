@@ -13,12 +13,14 @@ use tidegate_state::feature::memory::spool;
 use tidegate_state::feature::memory::spool::Queued;
 use tidegate_state::place::StateDir;
 
-use super::{Opened, line, list, not_finished, project_folder, show};
+use super::row_words::{decision_row, describe_counts, log_row, project_folder, topic_row};
+use super::{Opened, line, no_project, not_finished, nothing_recorded, show};
 use crate::approval::{self, Consent, Request};
-use crate::bilingual::Bilingual;
+use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
+use crate::print::page::Page;
 use crate::sessions::Here;
 
 #[derive(Debug, clap::Args)]
@@ -86,7 +88,7 @@ struct Gone {
 struct Meant {
     what: view::Forget,
     /// For the question.
-    would: Vec<String>,
+    would: Vec<Bilingual>,
     /// Of a project.
     key: Option<String>,
     /// Nothing of it was stored yet; only jobs wait.
@@ -94,7 +96,7 @@ struct Meant {
 }
 
 impl Meant {
-    fn new(what: view::Forget, would: Vec<String>) -> Meant {
+    fn new(what: view::Forget, would: Vec<Bilingual>) -> Meant {
         Meant { what, would, key: None, unseen: false }
     }
 
@@ -113,14 +115,14 @@ pub(super) fn run(args: &Args) -> Outcome {
         None if args.what == ForgetOf::Session && count_waiting(&Here::find()?.state, &args.id)? > 0 => {
             Opened::open()?
         }
-        None => return Err(CliError::new("nothing has been recorded yet")),
+        None => return Err(nothing_recorded()),
     };
     let meant = find_meant(&mut opened, args)?;
     let request = Request {
         name: "memory forget",
         command: format!("memory forget {} {}", args.what.name(), line(&args.id, 200)),
-        about: Some(meant.would.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")),
-        would: &Bilingual::lines(&meant.would),
+        about: Some(meant.would.iter().map(|line| line.en.trim()).collect::<Vec<_>>().join(" ")),
+        would: &meant.would,
         approved: args.approved,
         json: args.json,
     };
@@ -147,58 +149,94 @@ pub(super) fn run(args: &Args) -> Outcome {
     let unfinished = opened.memory.unfinished.as_ref().map(not_finished);
     let code = if unfinished.is_some() { ExitCode::FAILURE } else { ExitCode::SUCCESS };
     if args.json {
+        let unfinished = opened.memory.unfinished.as_ref().map(|error| {
+            format!("what was forgotten is gone from the store, but not from everywhere: {}", error.what)
+        });
         print::json(&Gone { forgotten, jobs, team, unfinished });
         return Ok(code);
     }
     if let Some(why) = unfinished {
-        return Err(CliError::new(why).hint("the next `tidegate memory` command goes on with it"));
+        return Err(CliError::new(why).hint(both!(
+            "you don't need to do anything: the next `tidegate memory` command continues",
+            "何もする必要はありません。次の `tidegate memory` コマンドが続きを行います"
+        )));
     }
-    let later = match (team, opened.here.config.memory.team.url.is_some()) {
-        (false, _) => "",
-        (true, true) => "; the team's store is told at the next delivery",
-        (true, false) => {
-            "; a team's store still has it, and is told once `[memory.team] url` in your own config names it again"
-        }
-    };
-    let waited =
-        if jobs > 0 { format!(", and {jobs} jobs that waited are taken away") } else { String::new() };
-    print::line(&format!("{forgotten} rows are forgotten, in the store and in its copies{waited}{later}"));
+    let has_team = opened.here.config.memory.team.url.is_some();
+    forgotten_page(forgotten, jobs, team.then_some(has_team)).print();
     Ok(code)
 }
 
+/// `team`: the team's store has it, too, and whether the config still names that store.
+fn forgotten_page(rows: usize, jobs: usize, team: Option<bool>) -> Page {
+    let mut page = Page::of(both!(
+        "Deleted {n} from the store and its copies.",
+        "保存先とそのコピーから{rows}行を削除しました。",
+        n = count_en(rows, "row")
+    ));
+    if jobs > 0 {
+        page.paragraph(both!(
+            "Removed {n} from the queue.",
+            "保存待ちから{jobs}件を取り除きました。",
+            n = count_en(jobs, "job")
+        ));
+    }
+    match team {
+        None => {}
+        Some(true) => page.paragraph(both!(
+            "The next delivery deletes it from the team's store, too.",
+            "チームの保存先からも、次の送信のときに削除します。"
+        )),
+        Some(false) => page.paragraph(both!(
+            "The team's store still has it. Tidegate deletes it there once `[memory.team] url` in your own config names that store again.",
+            "チームの保存先にはまだ残っています。自分の設定の `[memory.team] url` でその保存先を再び指定すると、削除します。"
+        )),
+    }
+    page
+}
+
 fn find_meant(opened: &mut Opened, args: &Args) -> Result<Meant, CliError> {
-    let this = |row: String| vec!["This deletes for good:".to_owned(), format!("  {row}")];
+    let clock = opened.clock();
+    let this = |row: Bilingual| vec![both!("This deletes for good:", "次のものを完全に削除します:"), row];
     match args.what {
         ForgetOf::Log => {
-            let log = act::find_log(&mut opened.memory, &args.id)?;
-            let would = this(list::log_line(&log));
+            let log = opened.find_log(&args.id)?;
+            let would = this(log_row(&clock, &log).line());
             Ok(Meant::new(view::Forget::Log(log.row.uid), would))
         }
         ForgetOf::Decision => {
-            let decision = act::find_decision(&mut opened.memory, show::parse_number(&args.id)?)?;
-            Ok(Meant::new(view::Forget::Decision(decision.id), this(list::decision_line(&decision))))
+            let decision = opened.find_decision(show::parse_number(&args.id)?)?;
+            let would = this(decision_row(&clock, &decision).line());
+            Ok(Meant::new(view::Forget::Decision(decision.id), would))
         }
         ForgetOf::Topic => {
-            let topic = act::find_topic(&mut opened.memory, show::parse_number(&args.id)?)?;
+            let topic = opened.find_topic(show::parse_number(&args.id)?)?;
             if let Some(session) = &topic.row.automatic {
-                return Err(CliError::new(format!("topic {} was made for a session", topic.id))
-                    .hint(format!("forget the session, `{}`, or single logs of it", line(session, 80))));
+                let (id, session) = (topic.id, line(session, 80));
+                return Err(CliError::new(both!(
+                    "topic {id} is the automatic topic of a session",
+                    "トピック{id}はセッションの自動トピックです"
+                ))
+                .hint(both!(
+                    "delete the session with `tidegate memory forget session {session}`, or single logs of it",
+                    "セッションごと削除するには `tidegate memory forget session {session}`。ログを1件ずつ削除することもできます"
+                )));
             }
-            Ok(Meant::new(view::Forget::Topic(topic.id), this(list::topic_line(&topic))))
+            Ok(Meant::new(view::Forget::Topic(topic.id), this(topic_row(&clock, &topic).line())))
         }
         ForgetOf::Session => find_session(opened, &args.id),
         ForgetOf::Project => {
-            let project = act::find_project_exactly(&mut opened.memory, &args.id)?;
+            let project = act::find_project_exactly(&mut opened.memory, &args.id)
+                .map_err(|error| no_project(error, &args.id))?;
+            let (id, name, topics) = (project.id, line(&project.row.name, 80), project.topics);
+            let Bilingual { en, ja } = describe_counts(project.decisions, project.logs);
+            let Bilingual { en: folder, ja: folder_ja } = project_folder(&project);
             let would = vec![
-                format!(
-                    "This deletes project {} ({}) for good, with {} topics, {} decisions and {} logs:",
-                    line(&project.row.name, 80),
-                    project.id,
-                    project.topics,
-                    project.decisions,
-                    project.logs
+                both!(
+                    "This deletes project {name} ({id}) for good, with {n}, {en}:",
+                    "プロジェクト {name}（{id}）を完全に削除します（トピック{topics}件、{ja}）:",
+                    n = count_en(topics as usize, "topic")
                 ),
-                format!("  {}", project_folder(&project)),
+                both!("  {folder}", "  {folder_ja}"),
             ];
             Ok(Meant { key: project.row.key, ..Meant::new(view::Forget::Project(project.id), would) })
         }
@@ -210,22 +248,25 @@ fn find_session(opened: &mut Opened, uid: &str) -> Result<Meant, CliError> {
     let unseen = opened.memory.session(uid)?.is_none() && opened.memory.topic_by_uid(&own_topic)?.is_none();
     let jobs = count_waiting(&opened.here.state, uid)?;
     if unseen && jobs == 0 {
-        return Err(CliError::new(format!("there is no session `{}`", line(uid, 80)))
-            .hint("`tidegate memory list logs --json` names the session of each log"));
+        return Err(show::no_session(uid));
     }
     let filter = view::Filter { session: Some(uid.to_owned()), ..view::Filter::default() };
     let logs = opened.memory.logs(&filter, &view::Page { limit: 1000, after: None })?;
-    let many = if logs.next.is_some() { "more than " } else { "" };
-    let would = vec![format!(
-        "This deletes session {} for good, with {many}{} logs and what was decided in it, and {jobs} jobs that wait.",
-        line(uid, 80),
-        logs.rows.len()
+    let more = logs.next.is_some();
+    let (count, shown) = (logs.rows.len(), line(uid, 80));
+    let would = vec![both!(
+        "This deletes session {shown} for good, with {over}{n}, its decisions and {queued} in the queue.",
+        "セッション {shown} を完全に削除します（ログ{count}件{over_ja}、その中の決定、保存待ち{jobs}件）。",
+        over = if more { "more than " } else { "" },
+        over_ja = if more { "以上" } else { "" },
+        n = count_en(count, "log"),
+        queued = count_en(jobs, "job")
     )];
     Ok(Meant { unseen, ..Meant::new(view::Forget::Session(uid.to_owned()), would) })
 }
 
 fn read_queue(state: &StateDir) -> Result<Vec<Queued>, CliError> {
-    spool::list(state).map_err(|error| CliError::new(format!("the spool: {error}")))
+    spool::list(state).map_err(|error| queue_failed(&error))
 }
 
 fn count_waiting(state: &StateDir, session: &str) -> Result<usize, CliError> {
@@ -237,9 +278,29 @@ fn clear_spool(opened: &Opened, meant: &Meant) -> Result<usize, CliError> {
     let mut gone = 0;
     for queued in read_queue(&opened.here.state)? {
         if queued.job.as_ref().is_ok_and(|job| meant.is_of(job)) {
-            spool::remove(&queued).map_err(|error| CliError::new(format!("the spool: {error}")))?;
+            spool::remove(&queued).map_err(|error| queue_failed(&error))?;
             gone += 1;
         }
     }
     Ok(gone)
+}
+
+fn queue_failed(error: &std::io::Error) -> CliError {
+    CliError::new(both!("cannot read or change the queue: {error}", "保存待ちを読み書きできません: {error}"))
+        .hint(both!(
+            "check that you can write to the folder `spool` in the state folder, and run the command again",
+            "状態のフォルダの `spool` に書き込めるか確認し、もう一度実行してください"
+        ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::print::looks::assert_looks;
+
+    #[test]
+    fn a_deletion_looks_well() {
+        assert_looks("forgotten", &forgotten_page(3, 1, Some(true)));
+        assert_looks("forgotten-no-team", &forgotten_page(1, 0, Some(false)));
+    }
 }

@@ -18,10 +18,11 @@ use tidegate_state::file::bounded;
 
 use super::{Opened, line};
 use crate::approval;
-use crate::bilingual::{Bilingual, both};
+use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
+use crate::print::page::Page;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -79,20 +80,17 @@ pub(super) fn run(args: &Args) -> Outcome {
         None => read_rows(&mut io::stdin().lock(), LIMITS)?,
         Some(file) => {
             let opened = bounded::open(file).map_err(|error| {
-                CliError::new(format!("{}: {error}", file.display()))
-                    .hint("name a regular file, or pipe the lines into `tidegate memory import -`")
+                let file = file.display();
+                CliError::new(both!("cannot read {file}: {error}", "{file} を読めません: {error}")).hint(both!(
+                    "name a file that `tidegate memory export` wrote, or pipe its lines into `tidegate memory import -`",
+                    "`tidegate memory export` で書いたファイルを指定するか、`tidegate memory import -` にパイプで渡してください"
+                ))
             })?;
             read_rows(&mut BufReader::new(opened), LIMITS)?
         }
     };
     if bad.count > 0 {
-        let named: Vec<String> =
-            bad.first.iter().map(|(number, why)| format!("line {number}: {why}")).collect();
-        let more = bad.count - bad.first.len();
-        let more = if more > 0 { format!("\n  and {more} more") } else { String::new() };
-        return Err(CliError::new(format!("nothing was imported\n  {}{more}", named.join("\n  "))).hint(
-            "correct these lines, or take them out, and import it again: rows that are there already stay",
-        ));
+        return Err(bad_lines(&bad));
     }
     let mut opened = Opened::to_write()?;
     let records = in_order(records);
@@ -112,33 +110,48 @@ pub(super) fn run(args: &Args) -> Outcome {
     if args.json {
         print::json(&imported);
     } else {
-        for line in describe_import(&imported, is_asked(&opened)) {
-            print::line(&line);
-        }
+        import_page(&imported, is_asked(&opened)).print();
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn describe_import(imported: &Imported, is_asked: bool) -> Vec<String> {
+fn import_page(imported: &Imported, is_asked: bool) -> Page {
     let Imported { new, changed, kept, forgotten, left } = *imported;
-    let form = |count: usize, one: &'static str, more: &'static str| if count == 1 { one } else { more };
-    let mut lines = vec![format!(
-        "{new} {}, {changed} changed, {kept} {} there, {forgotten} {} forgotten",
-        form(new, "row is new", "rows are new"),
-        form(kept, "was", "were"),
-        form(forgotten, "stays", "stay"),
-    )];
-    lines.extend(match (left, is_asked) {
-        (0, _) => None,
-        (1, true) => Some("1 row was left out: the row here is kept as it is.".to_owned()),
-        (_, true) => Some(format!("{left} rows were left out: the rows here are kept as they are.")),
-        (_, false) => Some(format!(
-            "{left} {} left out: replacing a row that is here needs a person's yes. To be asked, run \
-             `tidegate memory import FILE` yourself at a terminal.",
-            form(left, "row was", "rows were"),
+    let mut page = Page::of(both!(
+        "Imported {n}; {changed} changed, {kept} already here, {forgotten} left out because you deleted them.",
+        "新しく{new}行を取り込みました。変更{changed}行、既存{kept}行、以前に削除したため除いたもの{forgotten}行です。",
+        n = count_en(new, "new row")
+    ));
+    match (left, is_asked) {
+        (0, _) => {}
+        (_, true) => page.paragraph(both!(
+            "Left {n} out: the rows here stay as they are.",
+            "{left}行を除きました。ここにある行はそのままです。",
+            n = count_en(left, "row")
         )),
-    });
-    lines
+        (_, false) => page.paragraph(both!(
+            "Left {n} out: to replace a row here, a person has to agree. Run `tidegate memory import FILE` yourself at a terminal to be asked.",
+            "{left}行を除きました。ここにある行を置き換えるには人の同意が必要です。端末で `tidegate memory import ファイル名` を実行すると確認できます。",
+            n = count_en(left, "row")
+        )),
+    }
+    page
+}
+
+fn bad_lines(bad: &Bad) -> CliError {
+    let more = bad.count - bad.first.len();
+    let mut listed: Vec<Bilingual> = vec![both!("nothing was imported", "何も取り込んでいません")];
+    listed.extend(
+        bad.first
+            .iter()
+            .map(|(number, Bilingual { en, ja })| both!("  line {number}: {en}", "  {number}行目: {ja}")),
+    );
+    listed.extend((more > 0).then(|| both!("  and {more} more", "  ほか{more}行")));
+    let (en, ja): (Vec<String>, Vec<String>) = listed.into_iter().map(|text| (text.en, text.ja)).unzip();
+    CliError::new(Bilingual { en: en.join("\n"), ja: ja.join("\n") }).hint(both!(
+        "correct or remove these lines and import the file again; rows that are already here stay",
+        "これらの行を直すか除いて、もう一度取り込んでください。すでにある行はそのままです"
+    ))
 }
 
 /// Only at a terminal, and not through an agent.
@@ -182,7 +195,7 @@ fn check_own(opened: &mut Opened, records: &[Record]) -> Result<(), CliError> {
         }
         Ok(())
     })?;
-    let mut foreign = Vec::new();
+    let mut foreign: Vec<Bilingual> = Vec::new();
     for record in records.iter().filter(|record| !here.contains(&row_name(record))) {
         let is_own = match record {
             // A second project with the key of another would lose its folder.
@@ -198,7 +211,12 @@ fn check_own(opened: &mut Opened, records: &[Record]) -> Result<(), CliError> {
         };
         match record {
             _ if !is_own => {
-                foreign.push(format!("  {} {}: {}", record.kind(), line(record.uid(), 40), row_text(record)));
+                foreign.push(Bilingual::data(format!(
+                    "  {} {}: {}",
+                    record.kind(),
+                    line(record.uid(), 40),
+                    row_text(record)
+                )));
             }
             Record::Project(row) => {
                 projects.insert(row.uid.clone());
@@ -212,19 +230,25 @@ fn check_own(opened: &mut Opened, records: &[Record]) -> Result<(), CliError> {
     if foreign.is_empty() {
         return Ok(());
     }
-    let ours = own.map_or("no project", |own| own.name.as_str());
-    Err(CliError::new(format!(
-        "nothing was imported: new rows belong to other projects than this session's, {}\n{}",
-        line(ours, 40),
-        first_lines(&foreign).join("\n")
+    let ours = line(own.map_or("-", |own| own.name.as_str()), 40);
+    let (en, ja): (Vec<String>, Vec<String>) =
+        first_lines(&foreign).into_iter().map(|text| (text.en, text.ja)).unzip();
+    let (en, ja) = (en.join("\n"), ja.join("\n"));
+    Err(CliError::new(both!(
+        "nothing was imported: new rows belong to other projects than this session's ({ours})\n{en}",
+        "何も取り込んでいません。このセッションのプロジェクト（{ours}）以外の行があります\n{ja}"
     ))
-    .hint("an agent imports only rows of its own project: take these out, or have the person import them at a terminal"))
+    .hint(both!(
+        "remove these rows, or ask the person to import them at a terminal: an agent imports only rows of its own project",
+        "これらの行を除くか、人に端末で取り込んでもらってください。エージェントが取り込めるのは自分のプロジェクトの行だけです"
+    )))
 }
 
 /// With the number of the others.
-fn first_lines(lines: &[String]) -> Vec<String> {
-    let mut first: Vec<String> = lines.iter().take(NAMED).cloned().collect();
-    first.extend((lines.len() > NAMED).then(|| format!("  and {} more", lines.len() - NAMED)));
+fn first_lines(lines: &[Bilingual]) -> Vec<Bilingual> {
+    let mut first: Vec<Bilingual> = lines.iter().take(NAMED).cloned().collect();
+    let more = lines.len().saturating_sub(NAMED);
+    first.extend((more > 0).then(|| both!("  and {more} more", "  ほか{more}行")));
     first
 }
 
@@ -239,22 +263,23 @@ fn keep_agreed(opened: &mut Opened, records: Vec<Record>) -> Result<(Vec<Record>
         }
     }
     let mut here: BTreeSet<Name> = BTreeSet::new();
-    let mut replaced: Vec<(Name, String)> = Vec::new();
-    let mut superseded: Vec<(Name, String)> = Vec::new();
+    let mut replaced: Vec<(Name, Bilingual)> = Vec::new();
+    let mut superseded: Vec<(Name, Bilingual)> = Vec::new();
     opened.memory.for_each_record(&mut |old| {
         if let Some(new) = named.get(&row_name(&old)) {
             here.insert(row_name(&old));
             if **new != old && row_times(new)[1] > row_times(&old)[1] {
-                replaced.push((row_name(&old), describe_change(&old, new)));
+                replaced.push((row_name(&old), Bilingual::data(describe_change(&old, new))));
             }
         }
         if let Record::Decision(row) = &old {
             for new in superseding.get(row.uid.as_str()).into_iter().flatten() {
-                let shown = format!(
-                    "  {}: {} → {} (a new decision)",
-                    describe_row(&old),
-                    row_text(&old),
-                    row_text(new)
+                let shown = both!(
+                    "  {row}: {was} → {is} (a new decision)",
+                    "  {row}: {was} → {is}（新しい決定）",
+                    row = describe_row(&old),
+                    was = row_text(&old),
+                    is = row_text(new)
                 );
                 superseded.push((row_name(new), shown));
             }
@@ -268,14 +293,15 @@ fn keep_agreed(opened: &mut Opened, records: Vec<Record>) -> Result<(Vec<Record>
     if superseded.is_empty() {
         return Ok((records, 0));
     }
-    let many = match superseded.len() {
-        1 => "1 row that is".to_owned(),
-        many => format!("{many} rows that are"),
-    };
-    let mut would = vec![format!("The import would replace {many} here already:")];
-    let (names, shown): (BTreeSet<Name>, Vec<String>) = superseded.into_iter().unzip();
+    let many = superseded.len();
+    let mut would = vec![both!(
+        "The import replaces {n} here:",
+        "取り込むと、ここにある{many}行を置き換えます:",
+        n = count_en(many, "row")
+    )];
+    let (names, shown): (BTreeSet<Name>, Vec<Bilingual>) = superseded.into_iter().unzip();
     would.extend(first_lines(&shown));
-    if approval::is_agreed(&opened.here, "memory import", &Bilingual::lines(&would))? {
+    if approval::is_agreed(&opened.here, "memory import", &would)? {
         return Ok((records, 0));
     }
     let mut left = names;
@@ -374,11 +400,11 @@ fn describe_change(old: &Record, new: &Record) -> String {
 struct Bad {
     count: usize,
     /// The first few: their numbers, and why.
-    first: Vec<(usize, String)>,
+    first: Vec<(usize, Bilingual)>,
 }
 
 impl Bad {
-    fn push(&mut self, (number, why): (usize, String)) {
+    fn push(&mut self, (number, why): (usize, Bilingual)) {
         self.count += 1;
         if self.first.len() < NAMED {
             self.first.push((number, why));
@@ -398,41 +424,63 @@ fn read_rows(from: &mut impl BufRead, limits: Limits) -> Result<(Vec<Record>, Ba
     let mut lines: BTreeMap<Name, usize> = BTreeMap::new();
     for number in 1.. {
         bytes.clear();
-        let length = from
-            .by_ref()
-            .take(limits.line + 1)
-            .read_until(b'\n', &mut bytes)
-            .map_err(|error| CliError::new(format!("line {number}: {error}")))? as u64;
+        let length = from.by_ref().take(limits.line + 1).read_until(b'\n', &mut bytes).map_err(|error| {
+            CliError::new(both!(
+                "nothing was imported: cannot read line {number}: {error}",
+                "何も取り込んでいません。{number}行目を読めません: {error}"
+            ))
+            .hint(both!("check the file and try again", "ファイルを確認して、もう一度実行してください"))
+        })? as u64;
         if length == 0 {
             break;
         }
         all += length;
         if length > limits.line {
-            return Err(CliError::new(format!(
-                "nothing was imported: line {number} is longer than {}",
-                mebibytes(limits.line)
+            return Err(CliError::new(both!(
+                "nothing was imported: line {number} is longer than {most}",
+                "何も取り込んでいません。{number}行目が{most}を超えています",
+                most = mebibytes(limits.line)
             ))
-            .hint("`tidegate memory export` prints one JSON object a line"));
+            .hint(both!(
+                "use a file of `tidegate memory export`: one JSON object a line",
+                "1行に1つのJSONがある、`tidegate memory export` のファイルを使ってください"
+            )));
         }
         if all > limits.all {
-            return Err(CliError::new(format!(
-                "nothing was imported: there is more than {} to read",
-                mebibytes(limits.all)
+            return Err(CliError::new(both!(
+                "nothing was imported: there is more than {most} to read",
+                "何も取り込んでいません。{most}を超えています",
+                most = mebibytes(limits.all)
             ))
-            .hint("import it in parts, in their order: `split -C 400m memory.jsonl part-`"));
+            .hint(both!(
+                "import it in parts, in their order: `split -C 400m memory.jsonl part-`",
+                "分割して、順番に取り込んでください: `split -C 400m memory.jsonl part-`"
+            )));
         }
         if bytes.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
         match serde_json::from_slice::<Record>(&bytes) {
-            Ok(record) if !is_named(&record) => bad.push((number, "the uid is empty or too long".to_owned())),
+            Ok(record) if !is_named(&record) => {
+                bad.push((number, both!("the uid is empty or too long", "uidが空か、長すぎます")));
+            }
             Ok(record) if row_times(&record).into_iter().any(|at| at > LATEST) => {
-                bad.push((number, "a time is thousands of years from now".to_owned()));
+                bad.push((
+                    number,
+                    both!("a time is thousands of years from now", "時刻が何千年も先になっています"),
+                ));
             }
             Ok(mut record) => match lines.entry(row_name(&record)) {
                 // Of two versions in one file only one would be compared with the existing row.
                 Entry::Occupied(line) => {
-                    bad.push((number, format!("the row is there twice, first in line {}", line.get())));
+                    let first = line.get();
+                    bad.push((
+                        number,
+                        both!(
+                            "the row is there twice, first in line {first}",
+                            "同じ行が2回あります（最初は{first}行目）"
+                        ),
+                    ));
                 }
                 Entry::Vacant(line) => {
                     line.insert(number);
@@ -440,7 +488,7 @@ fn read_rows(from: &mut impl BufRead, limits: Limits) -> Result<(Vec<Record>, Ba
                     records.push(record);
                 }
             },
-            Err(error) => bad.push((number, line(&error.to_string(), 200))),
+            Err(error) => bad.push((number, Bilingual::data(line(&error.to_string(), 200)))),
         }
     }
     Ok((records, bad))
@@ -527,6 +575,7 @@ fn after_others(mut rows: Vec<Record>, refers: fn(&Record) -> Option<&str>) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::print::looks::assert_looks;
 
     fn line(uid: usize) -> String {
         format!(r#"{{"kind":"project","uid":"{uid}","name":"n","created":1,"updated":1}}"#) + "\n"
@@ -545,6 +594,13 @@ mod tests {
         assert_eq!(breaks, "nothing was imported: there is more than 4 MiB to read");
         let rows: String = (0..70_000).map(line).collect();
         assert_eq!(fails(&mut rows.as_bytes()), breaks);
+    }
+
+    #[test]
+    fn an_import_looks_well() {
+        let imported = Imported { new: 7, changed: 1, kept: 2, forgotten: 0, left: 3 };
+        assert_looks("imported", &import_page(&imported, true));
+        assert_looks("imported-unasked", &import_page(&imported, false));
     }
 
     #[test]

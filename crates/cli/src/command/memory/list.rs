@@ -4,15 +4,18 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tidegate_memory::act::{author, author_of_log};
-use tidegate_memory::record::TopicStatus;
 use tidegate_memory::store::Store;
-use tidegate_memory::view::{Decision, Log, MemoryProject, Page, Paged, Topic};
+use tidegate_memory::view::{self, Decision, Log, MemoryProject, Paged, Topic};
 
 use super::row_filter::RowFilter;
-use super::{Opened, count_waiting_jobs, format_minute, is_none, line, project_folder, say_waiting};
+use super::row_words::{ShownRow, decision_row, log_row, project_row, topic_row};
+use super::{Opened, count_waiting_jobs, is_none, say_waiting};
+use crate::bilingual::both;
 use crate::command::Outcome;
 use crate::error::CliError;
-use crate::print;
+use crate::local_time::LocalClock;
+use crate::print::page::Page;
+use crate::print::{self, remark};
 use crate::sessions::Here;
 
 #[derive(Debug, clap::Args)]
@@ -109,29 +112,38 @@ pub(super) fn run(args: &Args) -> Outcome {
         print::json(&listed);
         return Ok(ExitCode::SUCCESS);
     }
-    let lines: Vec<String> = match &listed.rows {
-        Rows::Topics(rows) => rows.iter().map(topic_line).collect(),
-        Rows::Logs(rows) => rows.iter().map(|one| log_line(&one.row)).collect(),
-        Rows::Decisions(rows) => rows.iter().map(|one| decision_line(&one.row)).collect(),
-        Rows::Projects(rows) => rows.iter().map(project_line).collect(),
+    let clock = LocalClock::of_system(tidegate_state::clock::now());
+    let rows: Vec<ShownRow> = match &listed.rows {
+        Rows::Topics(rows) => rows.iter().map(|row| topic_row(&clock, row)).collect(),
+        Rows::Logs(rows) => rows.iter().map(|one| log_row(&clock, &one.row)).collect(),
+        Rows::Decisions(rows) => rows.iter().map(|one| decision_row(&clock, &one.row)).collect(),
+        Rows::Projects(rows) => rows.iter().map(project_row).collect(),
     };
-    if lines.is_empty() {
-        print::to_stderr("there is nothing to list");
-        if listed.automatic {
-            print::to_stderr(
-                "hint: `--all` lists the topics that were made for sessions; `tidegate memory list logs` what was said",
-            );
-        }
+    if rows.is_empty() {
+        Page::of(if listed.automatic {
+            both!(
+                "Nothing to list. `--all` lists the automatic topics of sessions, `tidegate memory list logs` the conversations.",
+                "表示するものがありません。`--all` でセッションごとの自動トピックを、`tidegate memory list logs` で会話を表示します。"
+            )
+        } else {
+            both!("Nothing to list.", "表示するものがありません。")
+        })
+        .print_to_stderr();
+        return Ok(ExitCode::SUCCESS);
     }
-    for line in lines {
-        if !print::line(&line) {
-            return Ok(ExitCode::SUCCESS);
-        }
+    if !rows_page(&rows).print() {
+        return Ok(ExitCode::SUCCESS);
     }
     if let Some(next) = &listed.next {
-        print::to_stderr(&format!("there is more: --after {next}"));
+        remark::hint(both!("show more with `--after {next}`", "続きは `--after {next}` で表示できます"));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn rows_page(rows: &[ShownRow]) -> Page {
+    let mut page = Page::new();
+    page.pairs(rows.iter().map(ShownRow::pair));
+    page
 }
 
 /// Refuses a filter that does not apply to this list: ignoring it would show more than was asked for.
@@ -154,8 +166,11 @@ fn check_filters(args: &Args) -> Result<(), CliError> {
         }
     };
     match given.iter().find(|(name, is_given)| *is_given && not_for.contains(name)) {
-        Some((name, _)) => Err(CliError::new(format!("`{name}` does not narrow a list of {what}"))
-            .hint(format!("leave `{name}` out"))),
+        Some((name, _)) => Err(CliError::new(both!(
+            "`{name}` does not work for a list of {what}",
+            "`{name}` は {what} の一覧では使えません"
+        ))
+        .hint(both!("leave `{name}` out", "`{name}` を外してください"))),
         None => Ok(()),
     }
 }
@@ -179,7 +194,7 @@ fn read_page(args: &Args) -> Result<ListedRows, CliError> {
     let mut filter = opened.filter(&args.filter)?;
     filter.all = args.all;
     filter.open = if args.open { Some(true) } else { args.closed.then_some(false) };
-    let page = Page { limit: args.limit.into(), after: args.after.clone() };
+    let page = view::Page { limit: args.limit.into(), after: args.after.clone() };
     let waiting = count_waiting_jobs(&opened.here);
     let memory = &mut opened.memory;
     let mut listed = match args.what {
@@ -190,7 +205,7 @@ fn read_page(args: &Args) -> Result<ListedRows, CliError> {
     };
     if matches!(&listed.rows, Rows::Topics(rows) if rows.is_empty()) && !args.all {
         filter.all = true;
-        listed.automatic = !memory.topics(&filter, &Page { limit: 1, after: None })?.rows.is_empty();
+        listed.automatic = !memory.topics(&filter, &view::Page { limit: 1, after: None })?.rows.is_empty();
     }
     Ok(listed)
 }
@@ -202,60 +217,4 @@ fn with_rows<T, R: From<T>>(page: Paged<T>, rows: fn(Vec<R>) -> Rows, waiting: u
         waiting,
         automatic: false,
     }
-}
-
-fn project_line(project: &MemoryProject) -> String {
-    format!(
-        "{:>4}  {}  {} topics, {} decisions, {} logs  ({})",
-        project.id,
-        line(&project.row.name, 40),
-        project.topics,
-        project.decisions,
-        project.logs,
-        project_folder(project)
-    )
-}
-
-pub(super) fn topic_line(topic: &Topic) -> String {
-    let closed = if topic.row.status == TopicStatus::Closed { ", closed" } else { "" };
-    let automatic = if topic.row.automatic.is_some() { ", automatic" } else { "" };
-    format!(
-        "{:>4}  {}  {}  ({}; {} decisions, {} logs{closed}{automatic})",
-        topic.id,
-        format_minute(topic.active),
-        line(&topic.row.title, 80),
-        line(&topic.in_project.name, 40),
-        topic.decisions,
-        topic.logs
-    )
-}
-
-pub(super) fn log_line(log: &Log) -> String {
-    let short: String = log.row.uid.chars().take(8).collect();
-    format!(
-        "{}  {}  {}  ({}: {}; {})",
-        line(&short, 8),
-        format_minute(log.row.at),
-        line(&log.row.title, 80),
-        line(&log.in_project.name, 40),
-        line(&log.in_topic.name, 60),
-        author_of_log(&log.row)
-    )
-}
-
-pub(super) fn decision_line(decision: &Decision) -> String {
-    let gone = match (decision.row.retracted, decision.superseded_by) {
-        (Some(_), _) => "; retracted".to_owned(),
-        (None, Some(by)) => format!("; superseded by {by}"),
-        (None, None) => String::new(),
-    };
-    format!(
-        "{:>4}  {}  {}  ({}: {}; {}{gone})",
-        decision.id,
-        format_minute(decision.row.created),
-        line(&decision.row.text, 100),
-        line(&decision.in_project.name, 40),
-        line(&decision.in_topic.name, 60),
-        author(decision.row.session.as_deref())
-    )
 }

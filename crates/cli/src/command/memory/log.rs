@@ -4,9 +4,12 @@ use std::process::ExitCode;
 
 use tidegate_memory::act;
 
-use super::{Opened, list, read_text};
+use super::row_words::log_row;
+use super::{Opened, parse_id, read_text};
+use crate::bilingual::both;
 use crate::command::Outcome;
 use crate::print;
+use crate::print::page::Page;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum LogCommand {
@@ -21,7 +24,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 pub(crate) struct LogAdd {
     /// Number of the topic
-    #[arg(value_name = "TOPIC")]
+    #[arg(value_name = "TOPIC", value_parser = parse_id)]
     pub(crate) topic: i64,
     /// Text of the log; `-` reads it from stdin
     #[arg(value_name = "TEXT")]
@@ -44,7 +47,9 @@ pub(super) fn run(command: &LogCommand) -> Outcome {
     if args.json {
         print::json(&log);
     } else {
-        print::line(&list::log_line(&log));
+        let mut page = Page::of(both!("Added a log.", "ログを追加しました。"));
+        page.indented(|page| page.pairs([log_row(&opened.clock(), &log).pair()]));
+        page.print();
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -13,12 +13,13 @@ use tidegate_core::settings::value::Value;
 use tidegate_memory::postgres::{Address, PASSWORD_VARIABLE};
 use tidegate_memory::team;
 
-use super::{Opened, line};
+use super::{Opened, line, nothing_recorded};
 use crate::approval::{self, Consent, Request};
-use crate::bilingual::Bilingual;
+use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::Outcome;
 use crate::error::CliError;
-use crate::print;
+use crate::print::page::Page;
+use crate::print::{self, remark};
 use crate::sessions::Here;
 
 #[derive(Debug, clap::Args)]
@@ -76,23 +77,28 @@ struct Moved<'a> {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let Some(mut opened) = Opened::look()? else {
-        return Err(CliError::new("nothing has been recorded yet"));
+        return Err(nothing_recorded());
     };
     let address = server_address(&opened.here, args)?;
     let sizes = opened.memory.store().sizes()?;
-    let would = vec![format!(
-        "This copies everything that is remembered here to {}: {} projects with {} topics, {} decisions and {} logs.",
-        address.shown(),
-        sizes.projects,
-        sizes.topics + sizes.automatic_topics,
-        sizes.decisions,
-        sizes.logs
-    )];
+    let would = both!(
+        "This copies the whole memory to {server}: {p} with {t}, {d} and {l}.",
+        "記憶をすべて {server} にコピーします（プロジェクト{projects}件、トピック{topics}件、決定{decisions}件、ログ{logs}件）。",
+        server = address.shown(),
+        projects = sizes.projects,
+        topics = sizes.topics + sizes.automatic_topics,
+        decisions = sizes.decisions,
+        logs = sizes.logs,
+        p = count_en(sizes.projects as usize, "project"),
+        t = count_en((sizes.topics + sizes.automatic_topics) as usize, "topic"),
+        d = count_en(sizes.decisions as usize, "decision"),
+        l = count_en(sizes.logs as usize, "log")
+    );
     let request = Request {
         name: "memory migrate",
         command: approved_command(args, &address),
-        about: Some(would.join(" ")),
-        would: &Bilingual::lines(&would),
+        about: Some(would.en.clone()),
+        would: &[would],
         approved: args.approved,
         json: args.json,
     };
@@ -103,7 +109,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let mut next = 0;
     let mut progress = |done: usize| {
         if !args.json && done >= next {
-            print::to_stderr(&format!("{done} rows are there"));
+            Page::of(both!("{done} rows copied so far", "{done}行をコピーしました")).print_to_stderr();
             next = done + SAID_EVERY;
         }
     };
@@ -119,38 +125,61 @@ pub(super) fn run(args: &Args) -> Outcome {
         });
         return Ok(ExitCode::SUCCESS);
     }
-    let kinds: Vec<String> = moved.rows.iter().map(|(kind, count)| format!("{count} {kind}s")).collect();
-    let (all, kinds) = (moved.all(), kinds.join(", "));
-    if moved.forgotten == 0 {
-        print::line(&format!("all {all} rows are on {}: {kinds}", address.shown()));
+    moved_page(&opened.here, args, &address, &moved).print();
+    Ok(ExitCode::SUCCESS)
+}
+
+fn moved_page(here: &Here, args: &Args, address: &Address, moved: &team::Migrated) -> Page {
+    let mut page = Page::new();
+    let (server, all, new, forgotten) = (address.shown(), moved.all(), moved.new, moved.forgotten);
+    let there = all - forgotten;
+    page.paragraph(if forgotten == 0 {
+        both!("All {all} rows are on {server}; {new} of them are new.", "{all}行すべてが {server} にあります（新規{new}行）。")
     } else {
-        print::line(&format!(
-            "{} of {all} rows are on {}; {} were forgotten there and stay so; here are {kinds}",
-            all - moved.forgotten,
-            address.shown(),
-            moved.forgotten
-        ));
-    }
-    print::line(&format!("{} of them are new there", moved.new));
-    print::line("the store of this machine is as it was; to share what comes, in your own config:");
-    print::line("");
-    print::line("  [memory.team]");
-    print::line(&format!("  url = {}", Value::from(address.shown())));
-    let team = &opened.here.config.memory.team;
+        both!(
+            "{there} of {all} rows are on {server}; {new} of them are new. {forgotten} stay deleted there.",
+            "{all}行中{there}行が {server} にあります（新規{new}行）。{forgotten}行はサーバーで削除済みのため、送っていません。"
+        )
+    });
+    let kinds = moved.rows.iter().map(|(kind, count)| {
+        let name = kind_word(kind);
+        both!("{n}", "{name}{count}件", n = count_en(*count, kind))
+    });
+    page.paragraph(Bilingual::list(kinds));
+    page.gap();
+    page.paragraph(both!(
+        "The store of this machine did not change. To share new rows, add this to your own config:",
+        "このマシンの保存先はそのままです。これからの行も共有するには、自分の設定に次を加えてください:"
+    ));
+    page.gap();
+    let mut lines = vec!["[memory.team]".to_owned(), format!("url = {}", Value::from(server))];
+    let settings = &here.config.memory.team;
     let named = args.password_variable.as_deref();
-    if let Some(name) = named.or(team.password_variable.as_ref().map(|named| named.0.as_str())) {
-        print::line(&format!("  password_variable = {}", Value::from(name)));
+    if let Some(name) = named.or(settings.password_variable.as_ref().map(|named| named.0.as_str())) {
+        lines.push(format!("password_variable = {}", Value::from(name)));
     }
     let given = args.ca_file.as_ref().map(|path| path.display().to_string());
-    if let Some(path) = given.or_else(|| team.ca_file.as_ref().map(|path| path.0.clone())) {
-        print::line(&format!("  ca_file = {}", Value::from(path.as_str())));
+    if let Some(path) = given.or_else(|| settings.ca_file.as_ref().map(|path| path.0.clone())) {
+        lines.push(format!("ca_file = {}", Value::from(path.as_str())));
     }
-    if choose_tls(&opened.here, args) == Tls::Off {
-        print::line("  tls = \"off\"");
+    if choose_tls(here, args) == Tls::Off {
+        lines.push("tls = \"off\"".to_owned());
     }
     let projects = Value::List(moved.projects.iter().map(|name| Value::from(name.as_str())).collect());
-    print::line(&format!("  projects = {projects}"));
-    Ok(ExitCode::SUCCESS)
+    lines.push(format!("projects = {projects}"));
+    page.indented(|page| page.verbatim(lines.join("\n")));
+    page
+}
+
+fn kind_word(kind: &str) -> &str {
+    match kind {
+        "project" => "プロジェクト",
+        "topic" => "トピック",
+        "session" => "セッション",
+        "log" => "ログ",
+        "decision" => "決定",
+        other => other,
+    }
 }
 
 /// The text that is approved: the address, and how the server is verified.
@@ -182,8 +211,14 @@ fn choose_tls(here: &Here, args: &Args) -> Tls {
 fn server_address(here: &Here, args: &Args) -> Result<Address, CliError> {
     // Nothing of it is repeated: it may hold a password.
     let url = TeamUrl::from_value(&Value::from(args.to.as_str())).ok_or_else(|| {
-        CliError::new("--to takes the address of a PostgreSQL server")
-            .hint("it has the form postgres://USER@HOST:PORT/DATABASE")
+        CliError::new(both!(
+            "--to is not the address of a PostgreSQL server",
+            "--to がPostgreSQLサーバーのアドレスではありません"
+        ))
+        .hint(both!(
+            "write it as postgres://USER@HOST:PORT/DATABASE",
+            "postgres://USER@HOST:PORT/DATABASE の形で書いてください"
+        ))
     })?;
     let team = &here.config.memory.team;
     let named =
@@ -203,9 +238,10 @@ fn server_address(here: &Here, args: &Args) -> Result<Address, CliError> {
     });
     let given = Address::read(&url, None, tls, ca_file.clone())?;
     if given.has_password() {
-        print::to_stderr(&format!(
-            "warning: others on this machine can see a password on a command line; put it into {}",
-            named.unwrap_or(PASSWORD_VARIABLE)
+        remark::warn(both!(
+            "others on this machine can see a password on a command line; put it into {variable}",
+            "コマンドラインのパスワードは、このマシンのほかの人にも見えます。{variable} に入れてください",
+            variable = named.unwrap_or(PASSWORD_VARIABLE)
         ));
     }
     Ok(Address::read(&url, password, tls, ca_file)?)

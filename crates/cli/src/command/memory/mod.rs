@@ -10,6 +10,7 @@ mod list;
 mod log;
 mod migrate;
 pub(crate) mod row_filter;
+mod row_words;
 mod search;
 mod show;
 mod stats;
@@ -21,17 +22,20 @@ use std::io::Read;
 
 use tidegate_core::feature::memory::job::RelayProject;
 use tidegate_memory::act::{self, Acting};
+use tidegate_memory::error::{Error as MemoryError, ErrorKind};
 use tidegate_memory::memory::{Healed, Memory};
 use tidegate_memory::team::Direction;
 use tidegate_memory::text::one_line as line;
-use tidegate_memory::view::{Filter, MemoryProject};
+use tidegate_memory::view::{Decision, Filter, MemoryProject, Topic};
 use tidegate_state::feature::memory::spool;
 use tidegate_state::project::memory_project;
 
 use super::Outcome;
 use crate::approval;
+use crate::bilingual::{Bilingual, both, count_en};
 use crate::error::CliError;
-use crate::print;
+use crate::local_time::LocalClock;
+use crate::print::remark;
 use crate::sessions::Here;
 use row_filter::RowFilter;
 
@@ -77,7 +81,7 @@ pub(crate) enum MemoryCommand {
 #[derive(Debug, clap::Args)]
 pub(crate) struct IdArgs {
     /// Its number
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", value_parser = parse_id)]
     pub(crate) id: i64,
     /// Print JSON
     #[arg(long)]
@@ -145,7 +149,7 @@ impl Opened {
 
     fn of(here: Here, memory: Memory) -> Opened {
         if let Some(error) = &memory.unfinished {
-            print::to_stderr(&format!("warning: {}", not_finished(error)));
+            remark::warn(not_finished(error));
         }
         let own = here.root.as_deref().map(memory_project);
         let mut opened = Opened { here, memory, own, said: None };
@@ -158,7 +162,7 @@ impl Opened {
         if let Some(healed) = &self.memory.healed
             && self.said.as_ref() != Some(healed)
         {
-            print::to_stderr(&format!("warning: {}", healed.line()));
+            remark::warn(describe_healed(healed));
             self.said = Some(healed.clone());
         }
     }
@@ -181,20 +185,68 @@ impl Opened {
     }
 
     fn check_topic(&mut self, id: i64) -> Result<(), CliError> {
-        let project = act::find_topic(&mut self.memory, id)?.in_project.id;
+        let project = self.find_topic(id)?.in_project.id;
         self.check_own(project)
     }
 
     fn check_decision(&mut self, id: i64) -> Result<(), CliError> {
-        let project = act::find_decision(&mut self.memory, id)?.in_project.id;
+        let project = self.find_decision(id)?.in_project.id;
         self.check_own(project)
     }
 
     fn project(&mut self, named: Option<&String>) -> Result<Option<i64>, CliError> {
         match named {
             None => Ok(None),
-            Some(named) => Ok(Some(act::find_project(&mut self.memory, named)?.id)),
+            Some(named) => Ok(Some(self.find_project(named)?.id)),
         }
+    }
+
+    fn find_topic(&mut self, id: i64) -> Result<Topic, CliError> {
+        act::find_topic(&mut self.memory, id).map_err(|error| {
+            or_missing(
+                error,
+                both!("there is no topic {id}", "トピック{id}はありません"),
+                both!(
+                    "`tidegate memory list` shows the topics with their numbers",
+                    "番号は `tidegate memory list` で見られます"
+                ),
+            )
+        })
+    }
+
+    fn find_decision(&mut self, id: i64) -> Result<Decision, CliError> {
+        act::find_decision(&mut self.memory, id).map_err(|error| {
+            or_missing(
+                error,
+                both!("there is no decision {id}", "決定{id}はありません"),
+                both!(
+                    "`tidegate memory list decisions --all` shows the decisions with their numbers",
+                    "番号は `tidegate memory list decisions --all` で見られます"
+                ),
+            )
+        })
+    }
+
+    fn find_log(&mut self, uid: &str) -> Result<tidegate_memory::view::Log, CliError> {
+        let named = line(uid, 80);
+        act::find_log(&mut self.memory, uid).map_err(|error| {
+            or_missing(
+                error,
+                both!("there is no log `{named}`", "`{named}` というログはありません"),
+                both!(
+                    "`tidegate memory list logs` and `tidegate memory search` show the ids",
+                    "IDは `tidegate memory list logs` や `tidegate memory search` で見られます"
+                ),
+            )
+        })
+    }
+
+    fn find_project(&mut self, named: &str) -> Result<MemoryProject, CliError> {
+        act::find_project(&mut self.memory, named).map_err(|error| no_project(error, named))
+    }
+
+    fn clock(&self) -> LocalClock {
+        LocalClock::of_system(self.here.now)
     }
 
     fn filter(&mut self, of: &RowFilter) -> Result<Filter, CliError> {
@@ -218,9 +270,11 @@ fn count_waiting_jobs(here: &Here) -> usize {
 /// For a person who may be looking for such a text.
 fn say_waiting(jobs: usize) {
     if jobs > 0 {
-        let (jobs, wait) =
-            if jobs == 1 { ("1 job".to_owned(), "waits") } else { (format!("{jobs} jobs"), "wait") };
-        print::to_stderr(&format!("note: {jobs} {wait} to be stored; `tidegate worker --once` does it now"));
+        remark::note(both!(
+            "{n} in the queue; `tidegate worker --once` stores everything now",
+            "保存待ちが{jobs}件あります。`tidegate worker --once` ですぐに保存できます",
+            n = count_en(jobs, "job")
+        ));
     }
 }
 
@@ -230,21 +284,56 @@ fn is_none(jobs: &usize) -> bool {
     *jobs == 0
 }
 
-fn not_finished(error: &tidegate_memory::error::Error) -> String {
-    format!("what was forgotten is gone from the store, but not from everywhere: {}", error.what)
+fn not_finished(error: &MemoryError) -> Bilingual {
+    both!(
+        "Tidegate deleted it from the store, but not everywhere yet: {why}",
+        "保存先からは削除しましたが、まだ残っている場所があります: {why}",
+        why = error.what
+    )
 }
 
-/// On this machine.
-fn project_folder(project: &MemoryProject) -> String {
-    match &project.row.key {
-        Some(key) => line(key.strip_suffix("/.git").unwrap_or(key), 300),
-        None => "no folder of this machine".to_owned(),
-    }
+pub(super) fn describe_healed(healed: &Healed) -> Bilingual {
+    let Healed { why, saved, .. } = healed;
+    let aside = healed.aside.display();
+    let Bilingual { en, ja } = match &healed.copy {
+        Some(copy) => {
+            let copy = copy.display();
+            both!("Tidegate rebuilt it from {copy}", "{copy} から作り直し")
+        }
+        None => both!("there was no copy, so Tidegate started a new one", "コピーがないため新しく作り"),
+    };
+    both!(
+        "the memory was damaged ({why}). {en}, with {n} of the damaged file, which is kept in {aside}",
+        "記憶のファイルが壊れていました（{why}）。{ja}、壊れたファイルから{saved}行を戻しました。壊れたファイルは {aside} にあります",
+        n = count_en(*saved as usize, "row")
+    )
 }
 
-/// `2026-11-01 10:00`, in UTC.
-fn format_minute(at: tidegate_core::time::Millis) -> String {
-    at.iso()[..16].replace('T', " ")
+fn nothing_recorded() -> CliError {
+    CliError::new(both!("Tidegate has not recorded anything yet", "まだ何も記録されていません")).hint(both!(
+        "start Claude Code in a project with Tidegate; `tidegate init` installs it there",
+        "Tidegateを入れたプロジェクトでClaude Codeを起動してください。入れるには `tidegate init` を実行します"
+    ))
+}
+
+fn or_missing(error: MemoryError, what: Bilingual, hint: Bilingual) -> CliError {
+    if error.kind == ErrorKind::Missing { CliError::new(what).hint(hint) } else { error.into() }
+}
+
+/// The store's own hint names projects that are meant perhaps.
+fn no_project(error: MemoryError, named: &str) -> CliError {
+    let named = line(named, 80);
+    let listed = error.hint.clone().unwrap_or_default();
+    or_missing(
+        error,
+        both!("there is no project `{named}`", "`{named}` というプロジェクトはありません"),
+        both!("{listed}", "一覧は `tidegate memory list projects` で見られます（{listed}）"),
+    )
+}
+
+/// A number in a command line.
+fn parse_id(text: &str) -> Result<i64, String> {
+    text.parse().map_err(|_| "use a number that `tidegate memory list` shows".to_owned())
 }
 
 /// Reads standard input for `-`.
@@ -255,14 +344,23 @@ fn read_text(text: &str) -> Result<String, CliError> {
     let mut read = Vec::new();
     // A text far above the limit is not read to its end.
     let most = act::LONGEST_TEXT * 2;
-    std::io::stdin()
-        .lock()
-        .take(most as u64 + 1)
-        .read_to_end(&mut read)
-        .map_err(|error| CliError::new(format!("stdin: {error}")))?;
+    std::io::stdin().lock().take(most as u64 + 1).read_to_end(&mut read).map_err(|error| {
+        CliError::new(both!("cannot read stdin: {error}", "標準入力を読めません: {error}"))
+            .hint(both!("nothing was written; try again", "何も書き込んでいません。もう一度実行してください"))
+    })?;
     if read.len() > most {
-        return Err(CliError::new(format!("the text is longer than {} bytes", act::LONGEST_TEXT))
-            .hint("say what matters, and name the file that holds the rest"));
+        let most = act::LONGEST_TEXT;
+        return Err(CliError::new(both!(
+            "the text is longer than {most} bytes",
+            "テキストが{most}バイトを超えています"
+        ))
+        .hint(both!(
+            "write the main points, and name the file with the rest",
+            "要点だけを書き、残りはファイル名で示してください"
+        )));
     }
-    String::from_utf8(read).map_err(|_| CliError::new("stdin: the text is not UTF-8"))
+    String::from_utf8(read).map_err(|_| {
+        CliError::new(both!("stdin is not UTF-8 text", "標準入力がUTF-8のテキストではありません"))
+            .hint(both!("convert it to UTF-8 first", "先にUTF-8に変換してください"))
+    })
 }

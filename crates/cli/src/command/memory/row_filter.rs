@@ -11,7 +11,7 @@ pub(crate) struct RowFilter {
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: Option<String>,
     /// Only this topic
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = super::parse_id)]
     pub(crate) topic: Option<i64>,
     /// Only this session
     #[arg(long, value_name = "ID")]

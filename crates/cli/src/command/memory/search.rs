@@ -7,9 +7,14 @@ use tidegate_memory::act::{self, Authored};
 use tidegate_memory::view::{HitKind, Query};
 
 use super::row_filter::RowFilter;
+use super::row_words::{describe_author, dotted, local_minute, short_uid, topic_of};
 use super::{Opened, count_waiting_jobs, is_none, line, say_waiting, team};
+use crate::bilingual::{Bilingual, both};
 use crate::command::Outcome;
-use crate::print;
+use crate::local_time::LocalClock;
+use crate::print::page::Page;
+use crate::print::text::{Text, data};
+use crate::print::{self, remark};
 use crate::sessions::Here;
 
 #[derive(Debug, clap::Args)]
@@ -46,6 +51,7 @@ pub(crate) enum KindName {
     Log,
     Decision,
     Topic,
+    #[value(name = "learning", alias = "stock")]
     Stock,
     Progress,
 }
@@ -82,13 +88,16 @@ pub(super) fn run(args: &Args) -> Outcome {
             let kinds: Vec<HitKind> = args.kind.iter().map(|kind| kind.kind()).collect();
             let query = Query { text: args.query.join(" "), kinds, filter, limit: args.limit.into() };
             let found = team::search_with_team(&opened.here, &mut opened.memory, &query)?;
-            let note = found.note();
+            let note = found.unreachable.clone();
             let hits = act::with_authors(&mut opened.memory, found.hits)?;
             (hits, note, count_waiting_jobs(&opened.here))
         }
     };
-    if let Some(note) = &note {
-        print::to_stderr(&format!("note: {note}"));
+    if let Some(why) = &note {
+        remark::note(both!(
+            "cannot reach the team's store, so these are results of this machine only ({why})",
+            "チームの保存先に接続できないため、このマシンの結果だけを表示します（{why}）"
+        ));
     }
     say_waiting(waiting);
     if args.json {
@@ -96,31 +105,89 @@ pub(super) fn run(args: &Args) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     if hits.is_empty() {
-        print::to_stderr("nothing was found");
+        Page::of(both!(
+            "Nothing found. Try fewer words, or leave out filters such as --project and --since.",
+            "見つかりませんでした。言葉を減らすか、--project や --since などの条件を外してみてください。"
+        ))
+        .print_to_stderr();
+        return Ok(ExitCode::SUCCESS);
     }
-    for Authored { hit, by } in &hits {
-        let place = match (&hit.project, &hit.topic) {
-            (Some(project), Some(topic)) if hit.kind != HitKind::Topic => format!("{project}: {topic}"),
-            (project, _) => project.clone().unwrap_or_default(),
-        };
-        let kind = match hit.kind {
-            HitKind::Log => "log",
-            HitKind::Decision => "decision",
-            HitKind::Topic => "topic",
-            HitKind::Stock => "stock",
-            HitKind::Progress => "progress",
-        };
-        let at = hit.at[..16].replace('T', " ");
-        let shown = print::line(&format!(
-            "{at}  {kind} {}  {}  ({}{})",
-            line(&hit.id, 60),
-            line(&hit.title, 100),
-            line(&place, 80),
-            by.as_ref().map(|by| format!("; {by}")).unwrap_or_default()
-        )) && (hit.snippet.is_empty() || print::line(&format!("    {}", hit.snippet)));
-        if !shown {
-            break;
-        }
-    }
+    hits_page(&LocalClock::of_system(tidegate_state::clock::now()), &hits).print();
     Ok(ExitCode::SUCCESS)
+}
+
+fn hits_page(clock: &LocalClock, hits: &[Authored]) -> Page {
+    let mut page = Page::new();
+    for Authored { hit, by } in hits {
+        page.gap();
+        page.paragraph(data(line(&hit.title, 160)).strong());
+        let mut details = vec![describe_kind(hit.kind, &hit.id)];
+        details.extend(match (&hit.project, &hit.topic) {
+            (Some(project), Some(topic)) if hit.kind != HitKind::Topic => Some(topic_of(project, topic)),
+            (project, _) => project.as_ref().map(|project| Bilingual::data(line(project, 40))),
+        });
+        details.push(local_minute(clock, &hit.at));
+        details.extend(by.as_deref().map(describe_author));
+        page.indented(|page| {
+            page.paragraph(Text::from(dotted(&details)).dim());
+            if !hit.snippet.is_empty() {
+                page.paragraph(data(&hit.snippet));
+            }
+        });
+    }
+    page
+}
+
+/// With the id that `memory show` takes.
+fn describe_kind(kind: HitKind, id: &str) -> Bilingual {
+    match kind {
+        HitKind::Log => {
+            let id = short_uid(id);
+            both!("log {id}", "ログ {id}")
+        }
+        HitKind::Decision => both!("decision {id}", "決定 {id}"),
+        HitKind::Topic => both!("topic {id}", "トピック {id}"),
+        HitKind::Stock => both!("learning", "学び"),
+        HitKind::Progress => both!("progress note", "作業メモ"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::print::looks::assert_looks;
+    use tidegate_core::time::Millis;
+    use tidegate_memory::view::Hit;
+
+    #[test]
+    fn hits_look_well() {
+        let hit = |kind, id: &str, title: &str, snippet: &str| Hit {
+            kind,
+            id: id.to_owned(),
+            uid: id.to_owned(),
+            title: title.to_owned(),
+            snippet: snippet.to_owned(),
+            project: Some("shop".to_owned()),
+            topic: Some("Search in two languages".to_owned()),
+            at: "2026-11-15T11:51:28.000Z".to_owned(),
+            score: 0.0,
+        };
+        let hits = [
+            Authored {
+                hit: hit(
+                    HitKind::Log,
+                    "3f9a2c11-0000-4000-8000-000000000001",
+                    "検索の設計を変更し、二文字ずつ索引に入れることにした",
+                    "検索の**設計**を変更し、二文字ずつ索引に入れる。辞書は持たない。",
+                ),
+                by: Some("conversation, session 91b38a40".to_owned()),
+            },
+            Authored {
+                hit: hit(HitKind::Decision, "7", "Bigrams for Japanese, whole words for everything else", ""),
+                by: Some("author not recorded".to_owned()),
+            },
+            Authored { hit: hit(HitKind::Stock, "x", "One lock per project", "**lock**"), by: None },
+        ];
+        assert_looks("memory-search", &hits_page(&LocalClock::utc(Millis(1_794_963_600_000)), &hits));
+    }
 }

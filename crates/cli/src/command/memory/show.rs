@@ -6,13 +6,20 @@ use serde::Serialize;
 use tidegate_memory::act;
 use tidegate_memory::record;
 use tidegate_memory::store::Store;
-use tidegate_memory::view::{Decision, Filter, Log, MemoryProject, Page, Topic};
+use tidegate_memory::view::{self, Decision, Filter, Log, MemoryProject, Topic};
 
 use super::list;
-use super::{Opened, format_minute, line, team};
+use super::row_words::{
+    ShownRow, decision_row, describe_author, describe_counts, describe_end, log_row, project_folder, topic_of,
+};
+use super::{Opened, line, nothing_recorded, team};
+use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::Outcome;
 use crate::error::CliError;
+use crate::local_time::LocalClock;
 use crate::print;
+use crate::print::page::Page;
+use crate::print::text::{Text, data};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -64,20 +71,24 @@ struct WholeSession {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let Some(mut opened) = Opened::look()? else {
-        return Err(CliError::new("nothing has been recorded yet"));
+        return Err(nothing_recorded());
     };
+    let clock = opened.clock();
     match args.what {
         ShowOf::Topic => {
-            let topic = act::find_topic(&mut opened.memory, parse_number(&args.id)?)?;
+            let topic = opened.find_topic(parse_number(&args.id)?)?;
             let filter = Filter { topic: Some(topic.id), all: true, ..Filter::default() };
-            let page = Page { limit: WITH, after: None };
+            let page = view::Page { limit: WITH, after: None };
             let latest_decisions = opened.memory.decisions(&filter, &page)?.rows;
             let latest_logs = opened.memory.logs(&filter, &page)?.rows;
-            print_row(args.json, &WholeTopic { topic, latest_decisions, latest_logs }, topic_lines);
+            let whole = WholeTopic { topic, latest_decisions, latest_logs };
+            print_row(args.json, &whole, &clock, topic_page);
         }
         ShowOf::Decision => {
-            let decision = act::find_decision(&mut opened.memory, parse_number(&args.id)?)?;
-            print_row(args.json, &list::By::from(decision), |decision| decision_lines(&decision.row));
+            let decision = opened.find_decision(parse_number(&args.id)?)?;
+            print_row(args.json, &list::By::from(decision), &clock, |decision, clock| {
+                decision_page(&decision.row, clock)
+            });
         }
         ShowOf::Log => {
             let address = team::server_address(&opened.here).ok().flatten();
@@ -86,122 +97,259 @@ pub(super) fn run(args: &Args) -> Outcome {
                 tidegate_memory::team::find_log(memory, address.as_ref(), &args.id, team::patience())?;
             let log = match found {
                 Some(log) => log,
-                None => act::find_log(&mut opened.memory, &args.id)?,
+                None => opened.find_log(&args.id)?,
             };
-            print_row(args.json, &list::By::from(log), |log| log_lines(&log.row));
+            print_row(args.json, &list::By::from(log), &clock, |log, clock| log_page(&log.row, clock));
         }
         ShowOf::Project => {
-            print_row(args.json, &act::find_project(&mut opened.memory, &args.id)?, project_lines);
+            print_row(args.json, &opened.find_project(&args.id)?, &clock, project_page);
         }
         ShowOf::Session => {
-            let session = opened.memory.session(&args.id)?.ok_or_else(|| {
-                CliError::new(format!("there is no session `{}`", line(&args.id, 80)))
-                    .hint("`tidegate memory list logs --json` names the session of each log")
-            })?;
+            let session = opened.memory.session(&args.id)?.ok_or_else(|| no_session(&args.id))?;
             let filter = Filter { session: Some(session.uid.clone()), ..Filter::default() };
-            let logs = opened.memory.logs(&filter, &Page { limit: WITH, after: None })?.rows;
-            print_row(args.json, &WholeSession { session, logs }, session_lines);
+            let logs = opened.memory.logs(&filter, &view::Page { limit: WITH, after: None })?.rows;
+            print_row(args.json, &WholeSession { session, logs }, &clock, session_page);
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn print_row<T: Serialize>(json: bool, row: &T, lines: fn(&T) -> Vec<String>) {
+fn print_row<T: Serialize>(json: bool, row: &T, clock: &LocalClock, page: fn(&T, &LocalClock) -> Page) {
     if json {
         print::json(row);
-        return;
+    } else {
+        page(row, clock).print();
     }
-    for line in lines(row) {
-        if !print::line(&line) {
-            break;
-        }
-    }
+}
+
+pub(super) fn no_session(named: &str) -> CliError {
+    let named = line(named, 80);
+    CliError::new(both!("there is no session `{named}`", "`{named}` というセッションはありません")).hint(
+        both!(
+            "`tidegate memory list logs --json` names the session of each log",
+            "各ログのセッションは `tidegate memory list logs --json` で見られます"
+        ),
+    )
 }
 
 pub(super) fn parse_number(text: &str) -> Result<i64, CliError> {
     text.parse().map_err(|_| {
-        CliError::new(format!("`{}` is no number", line(text, 40))).hint("lists give the numbers")
+        let text = line(text, 40);
+        CliError::new(both!("`{text}` is not a number", "`{text}` は数字ではありません")).hint(both!(
+            "`tidegate memory list` shows the numbers of topics, `tidegate memory list decisions` those of decisions",
+            "トピックの番号は `tidegate memory list`、決定の番号は `tidegate memory list decisions` で見られます"
+        ))
     })
 }
 
-fn project_lines(project: &MemoryProject) -> Vec<String> {
-    let mut lines = vec![
-        format!("project {}: {}", project.id, line(&project.row.name, 200)),
-        format!("  {} topics, {} decisions, {} logs", project.topics, project.decisions, project.logs),
-    ];
-    lines.extend(project.row.key.as_ref().map(|key| format!("  {}", line(key, 400))));
-    lines
+fn project_page(project: &MemoryProject, _: &LocalClock) -> Page {
+    let (id, name, topics) = (project.id, line(&project.row.name, 200), project.topics);
+    let mut page = Page::new();
+    page.heading(both!("Project {id}: {name}", "プロジェクト{id}: {name}"));
+    let Bilingual { en, ja } = describe_counts(project.decisions, project.logs);
+    page.pairs([
+        (
+            both!("holds", "内容").into(),
+            both!("{n}, {en}", "トピック{topics}件、{ja}", n = count_en(topics as usize, "topic")).into(),
+        ),
+        (both!("folder", "フォルダ").into(), project_folder(project).into()),
+    ]);
+    page
 }
 
-fn topic_lines(whole: &WholeTopic) -> Vec<String> {
+fn topic_page(whole: &WholeTopic, clock: &LocalClock) -> Page {
     let topic = &whole.topic;
-    let mut lines = vec![format!("topic {}", list::topic_line(topic).trim_start())];
-    lines.extend(
-        topic.part_of.as_ref().map(|parent| format!("  part of {}: {}", parent.id, line(&parent.name, 100))),
-    );
-    if !whole.latest_decisions.is_empty() {
-        lines.push("decisions".to_owned());
-        lines.extend(whole.latest_decisions.iter().map(|one| format!("  {}", list::decision_line(one))));
+    let (id, title) = (topic.id, line(&topic.row.title, 200));
+    let mut page = Page::new();
+    page.heading(both!("Topic {id}: {title}", "トピック{id}: {title}"));
+    let state = if topic.row.status == record::TopicStatus::Closed {
+        both!("closed", "終了")
+    } else {
+        both!("open", "進行中")
+    };
+    let mut pairs: Vec<(Text, Text)> = vec![
+        (both!("project", "プロジェクト").into(), data(line(&topic.in_project.name, 80))),
+        (both!("state", "状態").into(), state.into()),
+        (both!("last active", "最終更新").into(), data(clock.dated_minute(topic.active))),
+        (both!("holds", "内容").into(), describe_counts(topic.decisions, topic.logs).into()),
+    ];
+    if topic.row.automatic.is_some() {
+        let made = both!(
+            "automatic; `tidegate memory topic edit {id} --title …` names it",
+            "自動で作成。名前を付けるには `tidegate memory topic edit {id} --title …`"
+        );
+        pairs.push((both!("made", "作成").into(), made.into()));
     }
-    if !whole.latest_logs.is_empty() {
-        lines.push("logs".to_owned());
-        lines.extend(whole.latest_logs.iter().map(|one| format!("  {}", list::log_line(one))));
-    }
-    lines
+    pairs.extend(topic.part_of.as_ref().map(|parent| {
+        (both!("part of", "親トピック").into(), data(format!("{}: {}", parent.id, line(&parent.name, 100))))
+    }));
+    page.pairs(pairs);
+    let decisions: Vec<ShownRow> =
+        whole.latest_decisions.iter().map(|one| decision_row(clock, one)).collect();
+    let logs: Vec<ShownRow> = whole.latest_logs.iter().map(|one| log_row(clock, one)).collect();
+    add_rows(&mut page, both!("Decisions", "決定"), &decisions);
+    add_rows(&mut page, both!("Logs", "ログ"), &logs);
+    page
 }
 
-pub(super) fn decision_lines(decision: &Decision) -> Vec<String> {
-    let mut lines = vec![format!("decision {}", list::decision_line(decision).trim_start())];
-    if decision.row.text.lines().count() > 1 {
-        lines.push(decision.row.text.clone());
+fn add_rows(page: &mut Page, heading: Bilingual, rows: &[ShownRow]) {
+    if !rows.is_empty() {
+        page.heading(heading);
+        page.pairs(rows.iter().map(ShownRow::pair));
     }
-    if !decision.row.reason.is_empty() {
-        lines.push(format!("because: {}", decision.row.reason));
-    }
-    lines
 }
 
-fn log_lines(log: &Log) -> Vec<String> {
+fn decision_page(decision: &Decision, clock: &LocalClock) -> Page {
+    let (id, row) = (decision.id, &decision.row);
+    let mut page = Page::new();
+    page.heading(both!("Decision {id}", "決定{id}"));
+    page.verbatim(row.text.as_str());
+    page.gap();
+    let mut pairs: Vec<(Text, Text)> = Vec::new();
+    if !row.reason.is_empty() {
+        pairs.push((both!("reason", "理由").into(), data(&row.reason)));
+    }
+    pairs.extend([
+        (
+            both!("topic", "トピック").into(),
+            Text::from(topic_of(&decision.in_project.name, &decision.in_topic.name))
+                + data(format!(" ({})", decision.in_topic.id)),
+        ),
+        (both!("written", "記入").into(), data(clock.exact(row.created))),
+        (both!("by", "記入者").into(), describe_author(&act::author(row.session.as_deref())).into()),
+    ]);
+    pairs
+        .extend(describe_end(decision).map(|end| (both!("state", "状態").into(), Text::from(end).warning())));
+    page.pairs(pairs);
+    page
+}
+
+fn log_page(log: &Log, clock: &LocalClock) -> Page {
     let row = &log.row;
-    let mut lines = vec![
-        format!("log {}", line(&row.uid, 80)),
-        format!("{}  {}", format_minute(row.at), line(&row.title, 200)),
-        format!(
-            "{}: {} (topic {})",
-            line(&log.in_project.name, 60),
-            line(&log.in_topic.name, 100),
-            log.in_topic.id
+    let mut page = Page::new();
+    page.heading(data(line(&row.title, 200)));
+    let mut pairs: Vec<(Text, Text)> = vec![
+        (both!("log", "ログ").into(), data(line(&row.uid, 80))),
+        (both!("time", "日時").into(), data(clock.exact(row.at))),
+        (
+            both!("topic", "トピック").into(),
+            Text::from(topic_of(&log.in_project.name, &log.in_topic.name))
+                + data(format!(" ({})", log.in_topic.id)),
         ),
     ];
-    lines.extend(row.session.as_ref().map(|session| format!("session {}", line(session, 80))));
-    for (name, text) in [("", &row.text), ("asked:\n", &row.prompt), ("answered:\n", &row.answer)] {
-        if !text.is_empty() {
-            lines.push(format!("\n{name}{text}"));
-        }
-    }
+    pairs.extend(
+        row.session.as_ref().map(|session| (both!("session", "セッション").into(), data(line(session, 80)))),
+    );
     if !row.files.is_empty() {
-        lines.push(format!("\nfiles: {}", line(&row.files.join(", "), 2000)));
+        pairs.push((both!("files", "ファイル").into(), data(line(&row.files.join(", "), 2000))));
     }
+    let counted = |counts: &std::collections::BTreeMap<String, u32>| {
+        let each: Vec<String> = counts.iter().map(|(name, times)| format!("{name} {times}")).collect();
+        data(line(&each.join(", "), 500))
+    };
     if !row.tools.is_empty() {
-        let tools: Vec<String> = row.tools.iter().map(|(tool, times)| format!("{tool} {times}")).collect();
-        lines.push(format!("tools: {}", line(&tools.join(", "), 500)));
+        pairs.push((both!("tools", "ツール").into(), counted(&row.tools)));
     }
     if !row.redacted.is_empty() {
-        let kinds: Vec<String> = row.redacted.iter().map(|(kind, times)| format!("{kind} {times}")).collect();
-        lines.push(format!("taken out: {}", line(&kinds.join(", "), 500)));
+        pairs.push((both!("removed", "伏せた内容").into(), counted(&row.redacted)));
     }
-    lines.extend(row.notes.iter().map(|note| format!("note: {}", line(note, 500))));
-    lines
+    pairs.extend(row.notes.iter().map(|note| (both!("note", "メモ").into(), data(line(note, 500)))));
+    page.pairs(pairs);
+    let texts = [
+        (both!("Text", "本文"), &row.text),
+        (both!("Prompt", "プロンプト"), &row.prompt),
+        (both!("Answer", "回答"), &row.answer),
+    ];
+    for (heading, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
+        page.heading(heading);
+        page.verbatim(text.as_str());
+    }
+    page
 }
 
-fn session_lines(whole: &WholeSession) -> Vec<String> {
+fn session_page(whole: &WholeSession, clock: &LocalClock) -> Page {
     let session = &whole.session;
-    let branch = session.branch.as_ref().map(|branch| format!(", branch {branch}")).unwrap_or_default();
-    let mut lines = vec![
-        format!("session {}", line(&session.uid, 80)),
-        format!("  {} to {}", format_minute(session.created), format_minute(session.updated)),
-        format!("  {}", line(&format!("{}{branch}", session.root), 400)),
+    let mut page = Page::new();
+    let uid = line(&session.uid, 80);
+    page.heading(both!("Session {uid}", "セッション {uid}"));
+    let mut pairs: Vec<(Text, Text)> = vec![
+        (both!("folder", "フォルダ").into(), data(line(&session.root, 400))),
+        (both!("start", "開始").into(), data(clock.exact(session.created))),
+        (both!("last", "最終更新").into(), data(clock.exact(session.updated))),
     ];
-    lines.extend(whole.logs.iter().map(|log| format!("  {}", list::log_line(log))));
-    lines
+    pairs.extend(
+        session.branch.as_ref().map(|branch| (both!("branch", "ブランチ").into(), data(line(branch, 80)))),
+    );
+    page.pairs(pairs);
+    let logs: Vec<ShownRow> = whole.logs.iter().map(|one| log_row(clock, one)).collect();
+    add_rows(&mut page, both!("Logs", "ログ"), &logs);
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use tidegate_core::time::Millis;
+    use tidegate_memory::view::NamedRow;
+
+    use super::*;
+    use crate::print::looks::assert_looks;
+
+    const AT: Millis = Millis(1_794_743_488_759);
+
+    fn named(id: i64, name: &str) -> NamedRow {
+        NamedRow { id, name: name.to_owned() }
+    }
+
+    fn row<T: serde::de::DeserializeOwned>(value: serde_json::Value) -> T {
+        serde_json::from_value(value).expect("a row")
+    }
+
+    fn log() -> Log {
+        let row = row(json!({
+            "uid": "3f9a2c11-0000-4000-8000-000000000001", "topic": "t", "session": "91b38a40-3ead", "source": "relay",
+            "title": "The busy timeout of the store, and why the tests wait for it longer than expected",
+            "text": "Asked for the timeout.", "prompt": "How long is it?", "answer": "Five seconds.\n\n```\nBUSY = 5\n```",
+            "tools": { "Read": 3 }, "files": ["src/store.rs"], "redacted": { "token": 1 }, "at": AT, "updated": AT,
+        }));
+        Log { row, in_topic: named(12, "Search in two languages"), in_project: named(1, "shop") }
+    }
+
+    fn decision() -> Decision {
+        let row = row(json!({
+            "uid": "d", "topic": "t", "text": "Bigrams for Japanese", "reason": "no dictionary to ship, and none to update",
+            "created": AT, "updated": AT,
+        }));
+        Decision {
+            id: 7,
+            row,
+            superseded_by: Some(9),
+            in_topic: named(12, "Search in two languages"),
+            in_project: named(1, "shop"),
+        }
+    }
+
+    #[test]
+    fn rows_look_well() {
+        let clock = LocalClock::utc(AT);
+        assert_looks("memory-log", &log_page(&log(), &clock));
+        assert_looks("memory-decision", &decision_page(&decision(), &clock));
+        let topic = Topic {
+            id: 12,
+            row: row(json!({
+                "uid": "t", "project": "p", "title": "Search in two languages", "status": "open", "automatic": "91b38a40",
+                "created": AT, "updated": AT,
+            })),
+            in_project: named(1, "shop"),
+            part_of: Some(named(3, "検索の改善")),
+            logs: 1,
+            decisions: 1,
+            recorded: None,
+            active: AT,
+        };
+        let rows = [super::super::row_words::topic_row(&clock, &topic)];
+        assert_looks("memory-list", &list::rows_page(&rows));
+        let whole = WholeTopic { topic, latest_decisions: vec![decision()], latest_logs: vec![log()] };
+        assert_looks("memory-topic", &topic_page(&whole, &clock));
+    }
 }

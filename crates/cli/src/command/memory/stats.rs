@@ -8,8 +8,12 @@ use tidegate_memory::memory::MemoryHome;
 use tidegate_memory::sqlite::StoreSizes;
 
 use super::{Opened, count_waiting_jobs};
+use crate::bilingual::{Bilingual, both};
 use crate::command::Outcome;
 use crate::print;
+use crate::print::page::Page;
+use crate::print::table::{Column, Table};
+use crate::print::text::data;
 use crate::sessions::Here;
 
 #[derive(Debug, clap::Args)]
@@ -43,26 +47,67 @@ pub(super) fn run(args: &Args) -> Outcome {
         print::json(&stats);
         return Ok(ExitCode::SUCCESS);
     }
-    let Some(sizes) = &stats.sizes else {
-        print::line("nothing has been recorded yet");
-        return Ok(ExitCode::SUCCESS);
+    match &stats.sizes {
+        None => {
+            Page::of(both!("Tidegate has not recorded anything yet.", "まだ何も記録されていません。")).print()
+        }
+        Some(sizes) => stats_page(&stats, sizes).print(),
     };
-    print::line(&format!("{} ({} KB)", stats.store.display(), sizes.bytes / 1024));
-    for (name, count) in [
-        ("projects", sizes.projects),
-        ("topics", sizes.topics),
-        ("automatic topics", sizes.automatic_topics),
-        ("decisions", sizes.decisions),
-        ("sessions", sizes.sessions),
-        ("logs", sizes.logs),
-        ("logs to be summed up again", sizes.logs_again),
-        ("stock and progress", sizes.notes),
-        ("jobs that wait", stats.waiting as u64),
-        ("rows for the team", sizes.outbox),
-        ("copies", stats.copies.len() as u64),
-        ("damaged files kept", stats.damaged.len() as u64),
-    ] {
-        print::line(&format!("  {count:>8}  {name}"));
-    }
     Ok(ExitCode::SUCCESS)
+}
+
+fn stats_page(stats: &Stats, sizes: &StoreSizes) -> Page {
+    let mut page = Page::new();
+    let (store, kilobytes) = (stats.store.display(), sizes.bytes / 1024);
+    page.paragraph(both!("{store} ({kilobytes} KB)", "{store}（{kilobytes} KB）"));
+    page.gap();
+    let mut table = Table::new([Column::number(Bilingual::default()), Column::text(Bilingual::default())]);
+    for (count, name) in [
+        (sizes.projects, both!("projects", "プロジェクト")),
+        (sizes.topics, both!("topics", "トピック")),
+        (sizes.automatic_topics, both!("automatic topics", "自動トピック")),
+        (sizes.decisions, both!("decisions", "決定")),
+        (sizes.sessions, both!("sessions", "セッション")),
+        (sizes.logs, both!("logs", "ログ")),
+        (sizes.logs_again, both!("logs that wait for a summary", "要約待ちのログ")),
+        (sizes.notes, both!("learnings and progress notes", "学びと作業メモ")),
+        (stats.waiting as u64, both!("jobs in the queue", "保存待ち")),
+        (sizes.outbox, both!("rows to send to the team", "チームへの送信待ち")),
+        (stats.copies.len() as u64, both!("copies of the store", "コピー")),
+        (stats.damaged.len() as u64, both!("damaged files that were kept", "残してある壊れたファイル")),
+    ] {
+        table.row([data(count), name.into()]);
+    }
+    page.table(table);
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::print::looks::assert_looks;
+
+    #[test]
+    fn sizes_look_well() {
+        let sizes = StoreSizes {
+            projects: 3,
+            topics: 41,
+            automatic_topics: 120,
+            sessions: 161,
+            logs: 1290,
+            logs_again: 0,
+            decisions: 18,
+            notes: 7,
+            outbox: 0,
+            bytes: 1_843_200,
+        };
+        let stats = Stats {
+            store: PathBuf::from("/home/me/memory.db"),
+            sizes: None,
+            copies: Vec::new(),
+            damaged: Vec::new(),
+            waiting: 2,
+        };
+        assert_looks("memory-stats", &stats_page(&stats, &sizes));
+    }
 }

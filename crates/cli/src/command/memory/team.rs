@@ -3,15 +3,20 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
+use tidegate_core::time::Millis;
 use tidegate_memory::memory::{Memory, MemoryHome};
 use tidegate_memory::postgres::{Address, Patience};
 use tidegate_memory::team::{self, Direction, TeamFailure, TeamSearch, TeamState};
 use tidegate_memory::view::Query;
 
-use super::{Opened, format_minute, line};
+use super::{Opened, line};
+use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::Outcome;
 use crate::error::CliError;
-use crate::print;
+use crate::local_time::LocalClock;
+use crate::print::page::Page;
+use crate::print::text::{Text, data};
+use crate::print::{self, remark};
 use crate::sessions::Here;
 
 #[derive(Debug, clap::Args)]
@@ -126,7 +131,7 @@ pub(super) fn show_team(args: &Args) -> Outcome {
         named: named.filter(|name| !shared.contains(name)).collect(),
         shared,
         pending,
-        succeeded: standing.succeeded.map(tidegate_core::time::Millis::iso_seconds),
+        succeeded: standing.succeeded.map(Millis::iso_seconds),
         failure: standing.failure,
         refused: standing.refused,
         forgotten: standing.forgotten,
@@ -136,52 +141,83 @@ pub(super) fn show_team(args: &Args) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let Some(server) = &team.server else {
-        print::line("no team store is configured");
+        Page::of(both!("No team's store is configured.", "チームの保存先は設定されていません。")).print();
         if here.config.problems.is_empty() {
-            print::to_stderr("hint: docs/team.md says how to share projects with a team");
+            remark::hint(both!(
+                "docs/team.md explains how to share projects with a team",
+                "チームでの共有の仕方は docs/team.md にあります"
+            ));
         }
         say_problems(&here);
         return Ok(ExitCode::SUCCESS);
     };
-    let list = |names: &[String]| {
+    team_page(&team, server, standing.succeeded, &LocalClock::of_system(here.now)).print();
+    Ok(ExitCode::SUCCESS)
+}
+
+fn team_page(team: &Team, server: &str, succeeded: Option<Millis>, clock: &LocalClock) -> Page {
+    let list = |names: &[String]| -> Text {
         let names: Vec<String> = names.iter().map(|name| line(name, 80)).collect();
-        if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+        if names.is_empty() { both!("none", "なし").into() } else { data(names.join(", ")) }
     };
-    print::line(&format!("server     {server}"));
-    print::line(&format!("shared     {}", list(&team.shared)));
+    let pending = team.pending;
+    let mut pairs: Vec<(Text, Text)> = vec![
+        (both!("server", "サーバー").into(), data(server)),
+        (both!("shared", "共有中").into(), list(&team.shared)),
+    ];
     if !team.named.is_empty() {
-        print::line(&format!("not yet    {}", list(&team.named)));
+        pairs.push((both!("no work yet", "記録なし").into(), list(&team.named)));
     }
-    print::line(&format!("pending    {}", team.pending));
-    let last = standing.succeeded.map_or_else(|| "never".to_owned(), format_minute);
-    print::line(&format!("last talk  {last}"));
+    pairs.extend([
+        (
+            both!("to send", "送信待ち").into(),
+            Text::from(both!("{n}", "{pending}行", n = count_en(pending as usize, "row"))),
+        ),
+        (
+            both!("last contact", "最後の通信").into(),
+            succeeded.map_or_else(
+                || both!("never", "まだありません").into(),
+                |at| data(clock.minute_with_zone(at)),
+            ),
+        ),
+    ]);
     if let Some(failure) = &team.failure {
-        let tries = if failure.times == 1 { "once".to_owned() } else { format!("{} times", failure.times) };
-        print::line(&format!(
-            "failed     {tries}, last {}: {}",
-            format_minute(failure.at),
-            line(&failure.what, 300)
+        let (at, why, times) = (clock.minute_with_zone(failure.at), line(&failure.what, 300), failure.times);
+        pairs.push((
+            Text::from(both!("failed", "失敗")).warning(),
+            both!(
+                "{n}, last {at}: {why}",
+                "{times}回（最後は {at}）: {why}",
+                n = count_en(times as usize, "time")
+            )
+            .into(),
         ));
-        print::line(&format!("next try   {}", format_minute(failure.next)));
+        pairs.push((both!("next try", "次の試行").into(), data(clock.minute_with_zone(failure.next))));
     }
     if let Some(why) = &team.refused {
-        print::line(&format!("refused    {}", line(why, 300)));
+        pairs.push((Text::from(both!("refused", "拒否")).warning(), data(line(why, 300))));
     }
     if team.forgotten > 0 {
-        print::line(&format!("kept here  {}", of_forgotten(team.forgotten)));
+        pairs.push((both!("only here", "ここだけ").into(), of_forgotten(team.forgotten).into()));
     }
-    Ok(ExitCode::SUCCESS)
+    let mut page = Page::new();
+    page.pairs(pairs);
+    page
 }
 
 /// A config section with a mistake does not count, and its author may not have noticed.
 fn say_problems(here: &Here) {
     for problem in &here.config.problems {
-        print::to_stderr(&format!("warning: {problem}"));
+        remark::warn(data(problem));
     }
 }
 
-fn of_forgotten(count: usize) -> String {
-    format!("{count} rows that belong to what somebody had the team forget")
+fn of_forgotten(count: usize) -> Bilingual {
+    both!(
+        "{n} of topics or projects that a teammate deleted",
+        "チームの誰かが削除したトピックやプロジェクトの{count}行",
+        n = count_en(count, "row")
+    )
 }
 
 #[derive(Serialize)]
@@ -206,21 +242,67 @@ pub(super) fn exchange_now(json: bool, direction: Direction) -> Outcome {
     if json {
         print::json(&done);
     } else if direction == Direction::Pull {
-        print::line(&format!("{} topics and decisions of others are new here", done.pulled));
+        Page::of(both!(
+            "Fetched {n} (topics and decisions of others).",
+            "ほかの人のトピックと決定を{pulled}件受け取りました。",
+            n = count_en(pulled, "new row")
+        ))
+        .print();
     } else {
-        print::line(&format!("{} rows were delivered to {}", done.delivered, address.shown()));
+        let server = address.shown();
+        Page::of(both!(
+            "Sent {n} to {server}",
+            "{server} に{delivered}行を送りました",
+            n = count_en(delivered, "row")
+        ))
+        .print();
     }
     if done.forgotten > 0 {
-        print::to_stderr(&format!("note: kept here: {}", of_forgotten(done.forgotten)));
+        let Bilingual { en, ja } = of_forgotten(done.forgotten);
+        remark::note(both!("these stay on this machine only: {en}", "このマシンだけに残したもの: {ja}"));
     }
     if pending > 0 && direction == Direction::Push {
-        print::to_stderr(&match &done.refused {
-            Some(why) => {
-                format!("note: {pending} rows wait; the server did not take one of them: {}", line(why, 300))
-            }
-            None => format!("note: {pending} rows wait for something that they refer to"),
+        let n = count_en(pending as usize, "row");
+        remark::note(match done.refused.as_deref().map(|why| line(why, 300)) {
+            Some(why) => both!(
+                "{n} not sent yet; the server refused one of them: {why}",
+                "まだ送っていない行が{pending}行あります。サーバーが1行を拒否しました: {why}"
+            ),
+            None => both!(
+                "{n} not sent yet, because rows that they refer to are missing; the next delivery tries again",
+                "参照先がそろわないため、{pending}行をまだ送っていません。次の送信でもう一度試します"
+            ),
         });
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::print::looks::assert_looks;
+
+    #[test]
+    fn a_team_looks_well() {
+        let at = Millis(1_794_963_600_000);
+        let team = Team {
+            server: None,
+            shared: vec!["harbour".to_owned(), "東京".to_owned()],
+            named: vec!["quays".to_owned()],
+            pending: 5,
+            succeeded: None,
+            failure: Some(TeamFailure {
+                at,
+                next: Millis(at.0 + 60_000),
+                times: 2,
+                what: "db.example.com did not answer within 3000 ms".to_owned(),
+                server: String::new(),
+            }),
+            refused: None,
+            forgotten: 1,
+        };
+        let clock = LocalClock::utc(Millis(at.0 + 1000));
+        assert_looks("team", &team_page(&team, "postgres://me@db.example.com/memory", None, &clock));
+    }
 }

@@ -6,9 +6,12 @@ use tidegate_memory::act;
 use tidegate_memory::record::TopicStatus;
 use tidegate_memory::view::Topic;
 
-use super::{IdArgs, Opened, list};
+use super::row_words::topic_row;
+use super::{IdArgs, Opened, parse_id};
+use crate::bilingual::{Bilingual, both};
 use crate::command::Outcome;
 use crate::print;
+use crate::print::page::Page;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum TopicCommand {
@@ -45,7 +48,7 @@ pub(crate) struct TopicAdd {
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: Option<String>,
     /// Topic that it is a part of
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = parse_id)]
     pub(crate) parent: Option<i64>,
     /// Print JSON
     #[arg(long)]
@@ -56,7 +59,7 @@ pub(crate) struct TopicAdd {
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true).args(["title", "project", "parent", "no_parent"]))]
 pub(crate) struct TopicEdit {
     /// Number of the topic
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", value_parser = parse_id)]
     pub(crate) id: i64,
     /// New title
     #[arg(long, value_name = "TEXT")]
@@ -65,7 +68,7 @@ pub(crate) struct TopicEdit {
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: Option<String>,
     /// Topic that it is a part of
-    #[arg(long, value_name = "ID", conflicts_with = "no_parent")]
+    #[arg(long, value_name = "ID", value_parser = parse_id, conflicts_with = "no_parent")]
     pub(crate) parent: Option<i64>,
     /// Make it a topic of its own
     #[arg(long)]
@@ -84,7 +87,7 @@ pub(super) fn run(command: &TopicCommand) -> Outcome {
             args.parent.map_or(Ok(()), |parent| opened.check_topic(parent))?;
             let topic = opened
                 .act(|memory, acting| act::add_topic(memory, acting, &args.title, project, args.parent))?;
-            (topic, "begun", args.json)
+            (topic, both!("Added", "追加しました"), args.json)
         }
         TopicCommand::Edit(args) => {
             let edit = act::TopicEdit {
@@ -98,22 +101,28 @@ pub(super) fn run(command: &TopicCommand) -> Outcome {
             args.parent.map_or(Ok(()), |parent| opened.check_topic(parent))?;
             (
                 opened.act(|memory, acting| act::edit_topic(memory, acting.now, args.id, &edit))?,
-                "changed",
+                both!("Changed", "変更しました"),
                 args.json,
             )
         }
-        TopicCommand::Close(args) => {
-            (set_status(&mut opened, args.id, TopicStatus::Closed)?, "closed", args.json)
-        }
-        TopicCommand::Reopen(args) => {
-            (set_status(&mut opened, args.id, TopicStatus::Open)?, "open again", args.json)
-        }
+        TopicCommand::Close(args) => (
+            set_status(&mut opened, args.id, TopicStatus::Closed)?,
+            both!("Closed", "終了しました"),
+            args.json,
+        ),
+        TopicCommand::Reopen(args) => (
+            set_status(&mut opened, args.id, TopicStatus::Open)?,
+            both!("Reopened", "再開しました"),
+            args.json,
+        ),
     };
     if json {
         print::json(&topic);
     } else {
-        print::line(&format!("topic {} is {did}", topic.id));
-        print::line(&list::topic_line(&topic));
+        let (id, Bilingual { en, ja }) = (topic.id, did);
+        let mut page = Page::of(both!("{en} topic {id}.", "トピック{id}を{ja}。"));
+        page.indented(|page| page.pairs([topic_row(&opened.clock(), &topic).pair()]));
+        page.print();
     }
     Ok(ExitCode::SUCCESS)
 }

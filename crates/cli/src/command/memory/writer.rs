@@ -3,6 +3,7 @@
 use tidegate_hook::host::claude_code::client;
 
 use crate::approval;
+use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
 use crate::sessions::Here;
 
@@ -13,20 +14,28 @@ pub(crate) fn check(here: &Here) -> Result<(), CliError> {
         return Ok(());
     }
     let why = match here.env.session.as_deref() {
-        None => "it names no session".to_owned(),
+        None => both!("it does not name a session", "セッションが指定されていない"),
         Some(id) => match here.session(Some(id)) {
-            Err(error) => error.message().to_owned(),
+            Err(error) => error.words().clone(),
             Ok(session) if session.marks.session.root.is_none() => {
-                format!("the project of session {id} is not known")
+                both!(
+                    "the project of session {id} is not known",
+                    "セッション {id} のプロジェクトがわからない"
+                )
             }
             Ok(session) if !client::is_above(&session.marks.session.clients) => {
-                format!("it does not run in session {id}")
+                both!("it does not run in session {id}", "セッション {id} の中で動いていない")
             }
             Ok(_) => return Ok(()),
         },
     };
-    Err(CliError::new(format!("nothing was written: an agent runs this command, and {why}")).hint(
-        "an agent writes into the memory only from its own session, with the variables that Claude Code sets \
-         (CLAUDE_CODE_SESSION_ID); or have the person do it at a terminal with `tidegate memory`",
+    let Bilingual { en, ja } = why;
+    Err(CliError::new(both!(
+        "nothing was written: an agent runs this command, and {en}",
+        "何も書き込んでいません。エージェントからの実行で、{ja}ためです"
     ))
+    .hint(both!(
+        "run it in your own session, with CLAUDE_CODE_SESSION_ID as Claude Code sets it, or ask the person to run it at a terminal",
+        "Claude Codeが設定する CLAUDE_CODE_SESSION_ID のある自分のセッションで実行するか、人に端末で実行してもらってください"
+    )))
 }

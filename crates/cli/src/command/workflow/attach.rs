@@ -13,9 +13,12 @@ use tidegate_core::pipeline::record::Deeds;
 use super::project_workflow::{ProjectWorkflow, usable_manifest};
 use crate::approval::consent_to_tighten;
 use crate::args::ProjectArgs;
+use crate::bilingual::both;
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
+use crate::print::page::Page;
+use crate::print::text::data;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -42,8 +45,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let manifest = usable_manifest(&standing)?;
     let is_other = place.attached().is_some_and(|attached| attached.manifest != standing.path);
     if let Some(gate) = place.pending_gate().filter(|_| is_other) {
-        return Err(CliError::new(format!("gate {gate} of this session's workflow was not let through"))
-            .hint("`tidegate workflow check` shows what is missing, `tidegate workflow detach` lets go of that workflow"));
+        return Err(unfinished_workflow(gate));
     }
     place.record_owner(&standing, Some(&session.id))?;
     place
@@ -71,18 +73,46 @@ pub(super) fn print_attached(
         }));
         return;
     }
-    let phase = manifest.current.and_then(|number| Some((number, manifest.workflow.phase(number)?)));
-    let phase = phase.map(|(number, phase)| {
-        format!(", phase {number} of {} ({})", manifest.workflow.phases.len(), phase.title())
+    attached_page(&standing.path, manifest, session).print();
+}
+
+fn attached_page(path: &str, manifest: &Manifest, session: Option<&SessionId>) -> Page {
+    let name = &manifest.name;
+    let mut page = Page::new();
+    page.paragraph(match session {
+        Some(session) => both!(
+            "Session {session} now uses the workflow {name}.",
+            "セッション {session} でワークフロー {name} を使います。"
+        ),
+        None => both!(
+            "The workflow {name} is ready, but no session uses it yet.",
+            "ワークフロー {name} の準備ができました。まだどのセッションも使っていません。"
+        ),
     });
-    let to = session.map_or_else(
-        || {
-            format!(
-                "no session here yet; `tidegate workflow attach {}` inside of one attaches it",
-                standing.path
-            )
-        },
-        |session| format!("attached to session {session}"),
-    );
-    print::line(&format!("{}: workflow {}{}; {to}", standing.path, manifest.name, phase.unwrap_or_default()));
+    let phase = manifest.current.and_then(|number| Some((number, manifest.workflow.phase(number)?.title())));
+    let phase = phase.map(|(number, title)| {
+        let of = manifest.workflow.phases.len();
+        let text = both!("{number} of {of} ({title})", "{number}/{of}（{title}）");
+        (both!("phase", "フェーズ").into(), text.into())
+    });
+    page.pairs(phase.into_iter().chain([(both!("manifest", "マニフェスト").into(), data(path))]));
+    if session.is_none() {
+        page.paragraph(both!(
+            "Use it: run `tidegate workflow attach {path}` inside a session.",
+            "使うには、セッションの中で `tidegate workflow attach {path}` を実行してください。"
+        ));
+    }
+    page
+}
+
+/// Refuses another workflow while a checkpoint of this session's blocks.
+pub(super) fn unfinished_workflow(gate: usize) -> CliError {
+    CliError::new(both!(
+        "checkpoint {gate} of this session's workflow has not passed",
+        "このセッションのワークフローは、チェックポイント{gate}をまだ通過していません"
+    ))
+    .hint(both!(
+        "`tidegate workflow check` shows what is missing; `tidegate workflow detach` stops using that workflow",
+        "足りないものは `tidegate workflow check` で見られます。そのワークフローの使用をやめるには `tidegate workflow detach` を実行してください"
+    ))
 }

@@ -8,9 +8,10 @@ use tidegate_core::feature::workflow::{Gate, Manifest};
 use super::project_workflow::{ProjectWorkflow, find_gate, usable_manifest};
 use super::verification_report::print_report;
 use crate::args::ProjectArgs;
+use crate::bilingual::both;
 use crate::command::Outcome;
 use crate::error::CliError;
-use crate::print;
+use crate::print::remark;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -39,9 +40,13 @@ pub(super) fn run(args: &Args) -> Outcome {
         None => next_gate(&standing, manifest)?,
     };
     let report = place.check_gate(&mut standing, gate);
-    print_report(&report, &standing, args.of.json);
+    print_report(&report, &standing, place.project.here.now, args.of.json);
     if report.is_met() && !args.of.json && standing.clearance(gate.number).is_none() {
-        print::to_stderr(&format!("hint: `tidegate workflow pass {}` records it", gate.number));
+        let number = gate.number;
+        remark::hint(both!(
+            "`tidegate workflow pass {number}` records it",
+            "`tidegate workflow pass {number}` で記録できます"
+        ));
     }
     Ok(if report.is_met() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -53,5 +58,15 @@ fn next_gate(standing: &WorkflowStanding, manifest: &Manifest) -> Result<Gate, C
     let gates = manifest.workflow.gates();
     let ahead = gates.iter().copied().find(|gate| gate.after >= current && open(gate));
     let found = standing.pending_gates().first().copied().or(ahead).or(gates.last().copied());
-    found.ok_or_else(|| CliError::new(format!("the workflow {} has no gates", manifest.name)))
+    let name = &manifest.name;
+    found.ok_or_else(|| {
+        CliError::new(both!(
+            "the workflow {name} has no checkpoints",
+            "ワークフロー {name} にはチェックポイントがありません"
+        ))
+        .hint(both!(
+            "`gate = true` on a phase of [workflow.{name}] in your config adds one",
+            "設定の [workflow.{name}] でフェーズに `gate = true` を付けると加えられます"
+        ))
+    })
 }

@@ -10,9 +10,11 @@ use tidegate_core::pipeline::record::Deeds;
 use super::project_workflow::{ProjectWorkflow, check_named};
 use crate::approval::{Consent, consent_to_tighten};
 use crate::args::ProjectArgs;
+use crate::bilingual::both;
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
+use crate::print::page::Page;
 use crate::shell::quote_path;
 
 #[derive(Debug, clap::Args)]
@@ -36,16 +38,31 @@ pub(super) fn run(args: &Args) -> Outcome {
     let place = ProjectWorkflow::find_attached(&args.of)?;
     let session = place.known_session()?;
     let Some(attached) = place.attached() else {
-        return Err(CliError::new(format!("session {} is in no workflow", session.id)));
+        let session = &session.id;
+        return Err(CliError::new(both!(
+            "session {session} does not use a workflow",
+            "セッション {session} はワークフローを使っていません"
+        ))
+        .hint(both!(
+            "`tidegate workflow status` shows the workflows of this project",
+            "`tidegate workflow status` でこのプロジェクトのワークフローを見られます"
+        )));
     };
     check_named(args.manifest.as_deref(), &attached.manifest)?;
-    let mut given = consent_to_tighten(&place.project.here, "a workflow was let go");
+    let mut given = consent_to_tighten(&place.project.here, "a workflow was detached");
     if let Some(gate) = place.pending_gate() {
+        let path = &attached.manifest;
         let would = [
-            format!("This would let go of {}, whose gate {gate} was not let through.", attached.manifest),
-            format!("Alternative: what `tidegate workflow check {gate}` lists as missing."),
+            both!(
+                "This stops using {path}, although its checkpoint {gate} has not passed.",
+                "チェックポイント{gate}を通過していませんが、{path} の使用をやめます。"
+            ),
+            both!(
+                "Instead, Claude can add what `tidegate workflow check {gate}` lists as missing.",
+                "代わりに、`tidegate workflow check {gate}` に出る不足をClaudeが補うこともできます。"
+            ),
         ];
-        let about = format!("let go of a workflow whose gate {gate} was not passed");
+        let about = format!("stop using a workflow whose checkpoint {gate} has not passed");
         let command = format!("workflow detach --manifest {}", quote_path(Path::new(&attached.manifest)));
         given = match place.ask_consent(command, about, &would, args.approved, args.of.json)? {
             Consent::Given(given) => given,
@@ -59,7 +76,12 @@ pub(super) fn run(args: &Args) -> Outcome {
             &json!({ "manifest": attached.manifest, "session": session.id.as_str(), "attached": false }),
         );
     } else {
-        print::line(&format!("session {} let go of {}", session.id, attached.manifest));
+        let (session, path) = (&session.id, &attached.manifest);
+        Page::of(both!(
+            "Session {session} no longer uses {path}. The file stays as it is.",
+            "セッション {session} は {path} の使用をやめました。ファイルはそのままです。"
+        ))
+        .print();
     }
     Ok(ExitCode::SUCCESS)
 }

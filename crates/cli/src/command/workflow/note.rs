@@ -14,9 +14,12 @@ use tidegate_state::feature::workflow;
 
 use super::project_workflow::{ProjectWorkflow, find_section, usable_manifest};
 use crate::args::ProjectArgs;
+use crate::bilingual::both;
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
+use crate::print::page::Page;
+use crate::print::remark;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -70,8 +73,12 @@ pub(super) fn run(args: &Args) -> Outcome {
         artifacts: if artifacts.len() > before { artifacts } else { Vec::new() },
     };
     if wanted == manifest::PhaseNote::default() && args.output.is_none() {
-        return Err(CliError::new("there is nothing to write")
-            .hint("give it a --summary, an --artifact, an --output or a --status"));
+        return Err(CliError::new(both!("there is nothing to write", "書き込むものがありません")).hint(
+            both!(
+                "add --summary, --artifact, --output or --status",
+                "--summary、--artifact、--output、--status のどれかを付けてください"
+            ),
+        ));
     }
     let now = place.project.here.now;
     place.change_manifest(&standing, |text| {
@@ -84,11 +91,13 @@ pub(super) fn run(args: &Args) -> Outcome {
         );
         return Ok(ExitCode::SUCCESS);
     }
-    print::line(&format!("phases.{key} in {} was written", standing.path));
+    let path = &standing.path;
+    Page::of(both!("Wrote phases.{key} in {path}.", "{path} の phases.{key} に書き込みました。")).print();
     if let Some(tokens) = tokens.filter(|tokens| *tokens > check::MAX_SUMMARY_TOKENS) {
-        print::to_stderr(&format!(
-            "warning: the summary is about {tokens} tokens, and a gate lets at most {} through",
-            check::MAX_SUMMARY_TOKENS
+        let most = check::MAX_SUMMARY_TOKENS;
+        remark::warn(both!(
+            "the summary has about {tokens} tokens; a checkpoint accepts at most {most}",
+            "要約は約{tokens}トークンあります。チェックポイントを通過できるのは{most}トークンまでです"
         ));
     }
     Ok(ExitCode::SUCCESS)
@@ -106,14 +115,24 @@ fn check_artifacts(
     {
         match found {
             FoundFile::Missing => {
-                return Err(CliError::new(format!(
-                    "there is no file {name}, beside the manifest or in the project"
+                return Err(CliError::new(both!(
+                    "there is no file {name}, next to the manifest or in the project",
+                    "{name} というファイルは、マニフェストの隣にもプロジェクトにもありません"
                 ))
-                .hint("write it first; --output writes one beside the manifest"));
+                .hint(both!(
+                    "write it first; --output writes one next to the manifest",
+                    "先にファイルを書いてください。--output を使うとマニフェストの隣に書けます"
+                )));
             }
             FoundFile::Outside => {
-                return Err(CliError::new(format!("{name} is outside of the project"))
-                    .hint("copy it into the project, or give it to --output"));
+                return Err(CliError::new(both!(
+                    "{name} is outside the project",
+                    "{name} はプロジェクトの外にあります"
+                ))
+                .hint(both!(
+                    "copy it into the project, or pipe its text into --output",
+                    "プロジェクトにコピーするか、内容を --output に渡してください"
+                )));
             }
             FoundFile::File { .. } | FoundFile::Unread(_) | FoundFile::Folder => {}
         }
@@ -126,8 +145,14 @@ fn write_output(place: &ProjectWorkflow, standing: &WorkflowStanding, name: &str
     let fits = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     if name.is_empty() || name.starts_with('.') || !name.chars().all(fits) || name == manifest::MANIFEST_FILE
     {
-        return Err(CliError::new(format!("{name} cannot be the name of a file here"))
-            .hint("use letters, digits, `-`, `_` and `.`; --artifact names files elsewhere"));
+        return Err(CliError::new(both!(
+            "{name} cannot be the name of a file here",
+            "{name} はここではファイル名にできません"
+        ))
+        .hint(both!(
+            "use letters, digits, `-`, `_` and `.`; --artifact names files elsewhere",
+            "文字、数字、`-`、`_`、`.` を使ってください。ほかの場所のファイルは --artifact で指定します"
+        )));
     }
     let mut text = Vec::new();
     std::io::stdin()
@@ -136,9 +161,14 @@ fn write_output(place: &ProjectWorkflow, standing: &WorkflowStanding, name: &str
         .read_to_end(&mut text)
         .map_err(CliError::new)?;
     if text.trim_ascii().is_empty() {
-        return Err(CliError::new("nothing came in on standard input"));
+        return Err(CliError::new(both!("stdin was empty", "標準入力が空でした"))
+            .hint(both!("pipe the output into this command", "内容をこのコマンドにパイプで渡してください")));
     }
     let (state, root) = (&place.project.here.state, Path::new(&standing.root));
-    workflow::write_output(state, root, Path::new(&standing.path), name, &text)
-        .map_err(|error| CliError::new(format!("{name} was not written: {error}")))
+    workflow::write_output(state, root, Path::new(&standing.path), name, &text).map_err(|error| {
+        CliError::new(both!("cannot write {name}: {error}", "{name} に書き込めません: {error}")).hint(both!(
+            "nothing was changed; check that you can write to the manifest's folder",
+            "何も変更していません。マニフェストのフォルダに書き込めるか確認してください"
+        ))
+    })
 }

@@ -10,6 +10,7 @@ use super::project_workflow::{ProjectWorkflow, find_gate, usable_manifest};
 use super::verification_report::print_report;
 use crate::approval::consent_to_tighten;
 use crate::args::ProjectArgs;
+use crate::bilingual::both;
 use crate::command::Outcome;
 use crate::error::CliError;
 
@@ -38,15 +39,19 @@ pub(super) fn run(args: &Args) -> Outcome {
     let is_finished = manifest.current.is_some_and(|current| current > gate.after)
         || section.and_then(|section| section.status.as_deref()).is_some_and(is_finished);
     if !is_finished {
-        return Err(CliError::new(format!("phase {} is not finished", gate.after)).hint(format!(
-            "`tidegate workflow note {} --status complete` says that it is, `tidegate workflow phase {}` moves on",
-            gate.after,
-            gate.after + 1
+        let (phase, next) = (gate.after, gate.after + 1);
+        return Err(CliError::new(both!(
+            "phase {phase} is not finished",
+            "フェーズ{phase}はまだ終わっていません"
+        ))
+        .hint(both!(
+            "`tidegate workflow note {phase} --status complete` completes it, `tidegate workflow phase {next}` starts the next one",
+            "`tidegate workflow note {phase} --status complete` で完了にするか、`tidegate workflow phase {next}` で次を始めてください"
         )));
     }
     let report = place.check_gate(&mut standing, gate);
     if !report.is_met() {
-        print_report(&report, &standing, args.of.json);
+        print_report(&report, &standing, place.project.here.now, args.of.json);
         return Ok(ExitCode::FAILURE);
     }
     let now = place.project.here.now;
@@ -61,6 +66,6 @@ pub(super) fn run(args: &Args) -> Outcome {
         &consent_to_tighten(&place.project.here, "everything was there"),
         did,
     );
-    print_report(&report, &standing, args.of.json);
+    print_report(&report, &standing, place.project.here.now, args.of.json);
     Ok(ExitCode::SUCCESS)
 }

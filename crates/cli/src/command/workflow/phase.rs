@@ -8,9 +8,11 @@ use tidegate_core::feature::workflow::manifest;
 
 use super::project_workflow::{ProjectWorkflow, find_section, usable_manifest};
 use crate::args::ProjectArgs;
+use crate::bilingual::both;
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
+use crate::print::page::Page;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -34,7 +36,14 @@ pub(super) fn run(args: &Args) -> Outcome {
     let manifest = usable_manifest(&standing)?;
     let (number, key) = find_section(manifest, &args.phase)?;
     if manifest.current == Some(number) {
-        return Err(CliError::new(format!("phase {number} is under way already")));
+        return Err(CliError::new(both!(
+            "phase {number} has already started",
+            "フェーズ{number}はすでに始まっています"
+        ))
+        .hint(both!(
+            "`tidegate workflow status` shows the state of the workflow",
+            "`tidegate workflow status` でワークフローの状態を見られます"
+        )));
     }
     let ended = manifest.current.filter(|current| *current < number);
     let ended =
@@ -51,12 +60,18 @@ pub(super) fn run(args: &Args) -> Outcome {
         );
         return Ok(ExitCode::SUCCESS);
     }
-    print::line(&format!("phase {number} begins: phases.{key} in {}", standing.path));
+    let path = &standing.path;
+    let mut page = Page::of(both!(
+        "Phase {number} has started (phases.{key} in {path}).",
+        "フェーズ{number}を始めました（{path} の phases.{key}）。"
+    ));
     if let Some(gate) = waits {
-        print::line(&format!(
-            "gate {} after phase {} was not let through; `tidegate workflow check {0}` shows what is missing",
-            gate.number, gate.after
+        let (gate, after) = (gate.number, gate.after);
+        page.paragraph(both!(
+            "Checkpoint {gate} after phase {after} has not passed, so agents stay blocked. `tidegate workflow check {gate}` shows what is missing.",
+            "フェーズ{after}のあとのチェックポイント{gate}を通過していないため、エージェントはブロックされたままです。足りないものは `tidegate workflow check {gate}` で見られます。"
         ));
     }
+    page.print();
     Ok(ExitCode::SUCCESS)
 }

@@ -16,11 +16,11 @@ use tidegate_state::session::marks;
 
 use crate::approval::{self, Consent, Given, Request};
 use crate::args::ProjectArgs;
-use crate::bilingual::Bilingual;
+use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
 use crate::knowledge::Project;
 use crate::path::real_path;
-use crate::print;
+use crate::print::remark;
 use crate::sessions::Session;
 
 pub(super) struct ProjectWorkflow {
@@ -61,8 +61,14 @@ impl ProjectWorkflow {
 
     pub(super) fn known_session(&self) -> Result<&Session, CliError> {
         self.session.as_ref().ok_or_else(|| {
-            CliError::new("no session has been seen in this project")
-                .hint("run this inside a session, or name one with --session")
+            CliError::new(both!(
+                "Tidegate has not seen a session in this project",
+                "このプロジェクトのセッションがまだありません"
+            ))
+            .hint(both!(
+                "run this inside a session, or name one with --session",
+                "セッションの中で実行するか、--session で指定してください"
+            ))
         })
     }
 
@@ -74,30 +80,58 @@ impl ProjectWorkflow {
         let root = self.project.root.clone();
         let mut found = workflow::find_manifests(&self.project.root);
         match found.len() {
-            0 => Err(CliError::new("there is no workflow in this project").hint(
-                "`tidegate workflow start ID` begins one, `tidegate workflow attach PATH` takes up another",
-            )),
+            0 => Err(CliError::new(both!(
+                "there is no workflow in this project",
+                "このプロジェクトにはワークフローがありません"
+            ))
+            .hint(both!(
+                "`tidegate workflow start ID` starts one, `tidegate workflow attach PATH` uses an existing manifest",
+                "`tidegate workflow start ID` で始めるか、`tidegate workflow attach PATH` で今あるマニフェストを使ってください"
+            ))),
             1 => Ok((root, PathBuf::from(found.swap_remove(0).0))),
             _ => {
                 let listed: Vec<&str> = found.iter().take(5).map(|(path, _)| path.as_str()).collect();
-                let to = if self.project.session.is_some() { "this session" } else { "a session here" };
-                Err(CliError::new(format!(
-                    "no workflow is attached to {to}; there is\n  {}",
-                    listed.join("\n  ")
-                ))
-                .hint("`tidegate workflow attach PATH` attaches one"))
+                let listed = listed.join("\n  ");
+                let error = if self.project.session.is_some() {
+                    both!(
+                        "this session does not use a workflow; the project has:\n  {listed}",
+                        "このセッションはワークフローを使っていません。プロジェクトにあるもの:\n  {listed}"
+                    )
+                } else {
+                    both!(
+                        "no session here uses a workflow; the project has:\n  {listed}",
+                        "ここにはワークフローを使っているセッションがありません。プロジェクトにあるもの:\n  {listed}"
+                    )
+                };
+                Err(CliError::new(error).hint(both!(
+                    "`tidegate workflow attach PATH` uses one",
+                    "`tidegate workflow attach PATH` で使うものを選んでください"
+                )))
             }
         }
     }
 
     pub(super) fn read_manifest(&self, root: &Path, path: &Path) -> Result<WorkflowStanding, CliError> {
         let here = &self.project.here;
+        let shown = path.display();
         match workflow::read(Some(&here.state), root, path, &here.config, false, &|| true) {
             Known::Value(standing) => Ok(standing),
-            Known::Absent => Err(CliError::new(format!("{}: no such file", path.display()))
-                .hint("`tidegate workflow detach` lets go of it")),
-            Known::Broken(why) => Err(CliError::new(format!("{} cannot be read: {why}", path.display()))
-                .hint("a manifest is a file inside of the project")),
+            Known::Absent => Err(CliError::new(both!(
+                "there is no file {shown}",
+                "{shown} というファイルはありません"
+            ))
+            .hint(both!(
+                "restore it, or run `tidegate workflow detach` if a session still uses it",
+                "ファイルを戻してください。セッションが使っている場合は `tidegate workflow detach` でやめられます"
+            ))),
+            Known::Broken(why) => Err(CliError::new(both!(
+                "cannot read {shown}: {why}",
+                "{shown} を読めません: {why}"
+            ))
+            .hint(both!(
+                "name a manifest inside the project",
+                "プロジェクトの中にあるマニフェストを指定してください"
+            ))),
         }
     }
 
@@ -133,7 +167,16 @@ impl ProjectWorkflow {
     pub(super) fn append_mark(&self, session: &SessionId, new: Mark) -> Result<(), CliError> {
         let folder = self.project.here.state.session(session);
         let written = marks::lock_exclusive(&folder).and_then(|lock| lock.append(&[new]));
-        written.map_err(|error| CliError::new(format!("session {session} cannot be told: {error}")))
+        written.map_err(|error| {
+            CliError::new(both!(
+                "cannot write the state of session {session}: {error}",
+                "セッション {session} の状態を書き込めません: {error}"
+            ))
+            .hint(both!(
+                "run the command again; `tidegate doctor` checks the state folder",
+                "もう一度実行してください。状態のフォルダは `tidegate doctor` で調べられます"
+            ))
+        })
     }
 
     pub(super) fn change_manifest(
@@ -143,7 +186,13 @@ impl ProjectWorkflow {
     ) -> Result<(), CliError> {
         let (state, root) = (&self.project.here.state, Path::new(&standing.root));
         workflow::change(state, root, Path::new(&standing.path), how).map_err(|error| {
-            CliError::new(format!("{} was not changed: {error}", standing.path)).hint("nothing was recorded")
+            let path = &standing.path;
+            CliError::new(both!("cannot change {path}: {error}", "{path} を変更できません: {error}")).hint(
+                both!(
+                    "nothing was recorded; correct the cause and run the command again",
+                    "何も記録していません。原因を直してから、もう一度実行してください"
+                ),
+            )
         })?;
         // The session that writes a manifest owns it.
         let bound = self.attached().is_some_and(|attached| attached.manifest == standing.path);
@@ -159,8 +208,13 @@ impl ProjectWorkflow {
         let here = &self.project.here;
         let created = standing.manifest.as_ref().ok().and_then(|manifest| manifest.created);
         let known = ClearedGate { manifest: standing.path.clone(), gate, skipped, at: here.now, created };
-        workflow::record_let_through(&here.state, Path::new(&standing.root), &known)
-            .map_err(|error| CliError::new(format!("gate {gate} was not recorded: {error}")))
+        workflow::record_let_through(&here.state, Path::new(&standing.root), &known).map_err(|error| {
+            CliError::new(both!(
+                "cannot record checkpoint {gate}: {error}",
+                "チェックポイント{gate}を記録できません: {error}"
+            ))
+            .hint(both!("run the command again", "もう一度実行してください"))
+        })
     }
 
     pub(super) fn record_owner(
@@ -175,8 +229,11 @@ impl ProjectWorkflow {
         let here = &self.project.here;
         let owned =
             ManifestOwner { manifest: standing.path.clone(), owner: session.to_string(), at: here.now };
-        workflow::record_owner(&here.state, Path::new(&standing.root), &owned)
-            .map_err(|error| CliError::new(format!("{} was not attached: {error}", standing.path)))
+        workflow::record_owner(&here.state, Path::new(&standing.root), &owned).map_err(|error| {
+            let path = &standing.path;
+            CliError::new(both!("cannot attach {path}: {error}", "{path} を使い始められません: {error}"))
+                .hint(both!("run the command again", "もう一度実行してください"))
+        })
     }
 
     pub(super) fn record_command(&self, command: &str, given: &Given, did: Deeds) {
@@ -188,13 +245,11 @@ impl ProjectWorkflow {
         &self,
         command: String,
         about: String,
-        would: &[String],
+        would: &[Bilingual],
         approved: bool,
         json: bool,
     ) -> Result<Consent, CliError> {
-        let would = Bilingual::lines(would);
-        let request =
-            Request { name: "workflow skip", command, about: Some(about), would: &would, approved, json };
+        let request = Request { name: "workflow skip", command, about: Some(about), would, approved, json };
         approval::ask_consent(&self.project.here, &request)
     }
 
@@ -210,8 +265,9 @@ impl ProjectWorkflow {
         let mode = config.policies.workflow_gate.mode;
         let id = tidegate_core::feature::workflow::policy::ID;
         if !matches!(mode, WorkflowMode::On | WorkflowMode::Strict) || config.switched_off(id) {
-            print::to_stderr(&format!(
-                "warning: the policy `{id}` is not on here, so no gate holds anything back"
+            remark::warn(both!(
+                "the policy `{id}` is off here, so no checkpoint blocks anything; `tidegate on {id}` switches it on",
+                "ここではポリシー `{id}` がオフのため、チェックポイントは何も止めません。オンにするには `tidegate on {id}` を実行してください"
             ));
         }
     }
@@ -219,22 +275,32 @@ impl ProjectWorkflow {
 
 pub(super) fn usable_manifest(standing: &WorkflowStanding) -> Result<&Manifest, CliError> {
     standing.manifest.as_ref().map_err(|damage| {
-        CliError::new(format!("write verified: {} cannot be used: {damage}", standing.path))
-            .hint("mend it by hand; until then nothing is recorded, and its gates hold nothing back")
+        let path = &standing.path;
+        CliError::new(both!("cannot use {path}: {damage}", "{path} は使えません: {damage}")).hint(both!(
+            "correct the file by hand; until then Tidegate records nothing, and its checkpoints block nothing",
+            "ファイルを直してください。それまでは何も記録せず、チェックポイントも止めません"
+        ))
     })
 }
 
 pub(super) fn find_gate(workflow: &Workflow, name: &str, number: usize) -> Result<Gate, CliError> {
     workflow.gate(number).ok_or_else(|| {
         let gates = workflow.gates();
-        let listed: Vec<String> =
-            gates.iter().map(|gate| format!("{} after phase {}", gate.number, gate.after)).collect();
-        let hint = if listed.is_empty() {
-            "it has none".to_owned()
+        let listed = gates.iter().map(|gate| {
+            let (number, after) = (gate.number, gate.after);
+            both!("{number} (after phase {after})", "{number}（フェーズ{after}のあと）")
+        });
+        let Bilingual { en, ja } = Bilingual::list(listed);
+        let hint = if gates.is_empty() {
+            both!("it has no checkpoints", "チェックポイントが1つもありません")
         } else {
-            format!("there is {}", listed.join(", "))
+            both!("use one of: {en}", "使える番号: {ja}")
         };
-        CliError::new(format!("the workflow {name} has no gate {number}")).hint(hint)
+        CliError::new(both!(
+            "the workflow {name} has no checkpoint {number}",
+            "ワークフロー {name} にチェックポイント{number}はありません"
+        ))
+        .hint(hint)
     })
 }
 
@@ -242,8 +308,12 @@ pub(super) fn find_gate(workflow: &Workflow, name: &str, number: usize) -> Resul
 pub(super) fn find_section(manifest: &Manifest, word: &str) -> Result<(usize, String), CliError> {
     let number = manifest.workflow.phase_number(word).ok_or_else(|| {
         let names: Vec<&str> = manifest.workflow.phases.iter().map(|phase| phase.name.as_str()).collect();
-        CliError::new(format!("the workflow {} has no phase {word}", manifest.name))
-            .hint(format!("there is {}", names.join(", ")))
+        let (name, names) = (&manifest.name, names.join(", "));
+        CliError::new(both!(
+            "the workflow {name} has no phase {word}",
+            "ワークフロー {name} にフェーズ {word} はありません"
+        ))
+        .hint(both!("use a number, or one of: {names}", "番号か、次のどれかを指定してください: {names}"))
     })?;
     let name = manifest.workflow.phase(number).map(|phase| phase.name.as_str()).unwrap_or_default();
     let key =
@@ -254,11 +324,17 @@ pub(super) fn find_section(manifest: &Manifest, word: &str) -> Result<(usize, St
 /// An approval is for one manifest: another one may be attached when it is used.
 pub(super) fn check_named(named: Option<&Path>, meant: &str) -> Result<(), CliError> {
     match named {
-        Some(named) if named != Path::new(meant) => Err(CliError::new(format!(
-            "{} is not the manifest of this session: that is {meant}",
-            named.display()
-        ))
-        .hint("`tidegate workflow attach PATH` takes up another one")),
+        Some(named) if named != Path::new(meant) => {
+            let named = named.display();
+            Err(CliError::new(both!(
+                "{named} is not the manifest of this session; it uses {meant}",
+                "{named} はこのセッションのマニフェストではありません（{meant} を使っています）"
+            ))
+            .hint(both!(
+                "`tidegate workflow attach PATH` uses another one",
+                "`tidegate workflow attach PATH` で別のものを使えます"
+            )))
+        }
         _ => Ok(()),
     }
 }

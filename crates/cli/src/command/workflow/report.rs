@@ -6,10 +6,12 @@ use tidegate_core::feature::workflow::Gate;
 use tidegate_core::feature::workflow::check::GateReport;
 
 use super::project_workflow::{ProjectWorkflow, find_gate, usable_manifest};
-use super::verification_report::{ShownReport, print_report, report_json};
+use super::verification_report::{ShownReport, add_report, report_json};
 use crate::args::ProjectArgs;
+use crate::bilingual::both;
 use crate::command::Outcome;
 use crate::print;
+use crate::print::page::Page;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -43,14 +45,17 @@ pub(super) fn run(args: &Args) -> Outcome {
         print::json(&shown);
         return Ok(ExitCode::SUCCESS);
     }
+    let mut page = Page::new();
     if reports.is_empty() {
-        print::line("no gate was reached yet");
+        page.paragraph(both!(
+            "The workflow has not reached a checkpoint yet. `tidegate workflow check` looks at the next one.",
+            "まだチェックポイントに達していません。次のものは `tidegate workflow check` で調べられます。"
+        ));
     }
-    for (at, report) in reports.iter().enumerate() {
-        if at > 0 {
-            print::line("");
-        }
-        print_report(report, &standing, false);
+    for report in &reports {
+        page.gap();
+        add_report(&mut page, report, &standing, place.project.here.now);
     }
+    page.print();
     Ok(ExitCode::SUCCESS)
 }

@@ -9,13 +9,15 @@ use tidegate_core::feature::workflow::{Gate, Manifest};
 use tidegate_core::pipeline::record::Deeds;
 
 use super::project_workflow::{ProjectWorkflow, check_named, find_gate, usable_manifest};
-use super::verification_report::passage_name;
 use crate::approval::{Consent, Given};
 use crate::args::ProjectArgs;
+use crate::bilingual::{Bilingual, both};
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::knowledge::required_line;
+use crate::local_time::LocalClock;
 use crate::print;
+use crate::print::page::Page;
 use crate::shell::quote_path;
 
 #[derive(Debug, clap::Args)]
@@ -50,11 +52,22 @@ pub(super) fn run(args: &Args) -> Outcome {
     check_named(args.manifest.as_deref(), &standing.path)?;
     let reason = required_line("the reason", &args.reason)?;
     if let Some(known) = standing.clearance(gate.number) {
-        return Err(CliError::new(format!(
-            "gate {} was {} at {}; there is nothing to skip",
-            gate.number,
-            passage_name(known),
-            known.at.iso_seconds()
+        let number = gate.number;
+        let at = LocalClock::of_system(place.project.here.now).minute_with_zone(known.at);
+        return Err(CliError::new(if known.skipped {
+            both!(
+                "checkpoint {number} was already skipped ({at})",
+                "チェックポイント{number}はすでに飛ばしています（{at}）"
+            )
+        } else {
+            both!(
+                "checkpoint {number} has already passed ({at})",
+                "チェックポイント{number}はすでに通過しています（{at}）"
+            )
+        })
+        .hint(both!(
+            "you don't need to do anything: it blocks nothing",
+            "何もする必要はありません。もう何も止めていません"
         )));
     }
     let phase = manifest.workflow.phase(gate.after).map(|phase| phase.name.clone()).unwrap_or_default();
@@ -62,8 +75,8 @@ pub(super) fn run(args: &Args) -> Outcome {
     let (path, why) = (quote_path(Path::new(&standing.path)), quote_path(Path::new(&reason)));
     let command = format!("workflow skip {} --manifest {path} --reason {why}", gate.number);
     let about = format!(
-        "workflow {}: go on without gate {} after phase {} ({}); risks: the context may run out in a later phase, agents work worse in a full one, the \
-         workflow may have to begin again",
+        "workflow {}: skip checkpoint {} after phase {} ({}); risks: the context may run out in a later phase, agents work worse in a full one, the \
+         workflow may have to start again",
         workflow_title(manifest),
         gate.number,
         gate.after,
@@ -89,10 +102,12 @@ pub(super) fn run(args: &Args) -> Outcome {
             "manifest": standing.path, "gate": gate.number, "skipped": true, "reason": reason, "approval": given.how,
         }));
     } else {
-        print::line(&format!(
-            "gate {} after phase {} is skipped: {reason} ({})",
-            gate.number, gate.after, given.how
-        ));
+        let (number, after, how) = (gate.number, gate.after, &given.how);
+        Page::of(both!(
+            "Checkpoint {number} after phase {after} is skipped and blocks nothing now: {reason} ({how})",
+            "フェーズ{after}のあとのチェックポイント{number}を飛ばしました。もう何も止めません: {reason}（{how}）"
+        ))
+        .print();
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -104,20 +119,26 @@ fn workflow_title(manifest: &Manifest) -> String {
     }
 }
 
-fn list_risks(gate: Gate, path: &str) -> Vec<String> {
+fn list_risks(gate: Gate, path: &str) -> Vec<Bilingual> {
+    let (number, after, next) = (gate.number, gate.after, gate.after + 1);
     vec![
-        format!(
-            "This would skip the compaction gate between phase {} and phase {} of {path}.",
-            gate.after,
-            gate.after + 1
+        both!(
+            "This skips the checkpoint between phase {after} and phase {next} of {path}.",
+            "{path} のフェーズ{after}とフェーズ{next}の間のチェックポイントを飛ばします。"
         ),
-        "Risks:".to_owned(),
-        "- the context window runs out in a later phase".to_owned(),
-        "- agents work worse in a context full of old output".to_owned(),
-        "- the workflow fails and has to begin again".to_owned(),
-        format!(
-            "Alternative: what `tidegate workflow check {}` lists as missing, usually a few minutes of work.",
-            gate.number
+        both!("Risks:", "起こりうること:"),
+        both!(
+            "- the context window runs out in a later phase",
+            "- あとのフェーズでコンテキストが足りなくなる"
+        ),
+        both!(
+            "- agents work worse in a context full of old output",
+            "- 古い出力でいっぱいのコンテキストでは、エージェントの質が落ちる"
+        ),
+        both!("- the workflow fails and has to start again", "- ワークフローが失敗し、やり直しになる"),
+        both!(
+            "Instead, Claude can add what `tidegate workflow check {number}` lists as missing.",
+            "代わりに、`tidegate workflow check {number}` に出る不足をClaudeが補うこともできます。"
         ),
     ]
 }

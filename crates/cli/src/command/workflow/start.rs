@@ -8,10 +8,11 @@ use tidegate_core::feature::workflow::marks::Mark as WorkflowMark;
 use tidegate_core::pipeline::record::Deeds;
 use tidegate_state::feature::workflow;
 
-use super::attach::print_attached;
+use super::attach::{print_attached, unfinished_workflow};
 use super::project_workflow::{ProjectWorkflow, usable_manifest};
 use crate::approval::consent_to_tighten;
 use crate::args::ProjectArgs;
+use crate::bilingual::both;
 use crate::command::Outcome;
 use crate::error::CliError;
 
@@ -41,28 +42,42 @@ pub(super) fn run(args: &Args) -> Outcome {
     let settings = &here.config.policies.workflow_gate;
     let Some(definition) = settings.workflow(&args.workflow) else {
         let names: Vec<&str> = settings.workflow_names().collect();
-        return Err(CliError::new(format!("there is no workflow {}", args.workflow))
-            .hint(format!("there is {}; the config can have others as [workflow.NAME]", names.join(", "))));
+        let (name, names) = (&args.workflow, names.join(", "));
+        return Err(CliError::new(both!(
+            "there is no workflow {name}",
+            "{name} というワークフローはありません"
+        ))
+        .hint(both!(
+            "use one of: {names}; [workflow.NAME] in your config adds another",
+            "使えるもの: {names}。設定の [workflow.NAME] で増やせます"
+        )));
     };
     let fits = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     let id = args.id.as_str();
     if id.is_empty() || id.starts_with('.') || id.chars().count() > LONGEST_ID || !id.chars().all(fits) {
-        return Err(CliError::new(format!("{id} cannot be the name of a folder here"))
-            .hint("use letters, digits, `-`, `_` and `.`"));
+        return Err(CliError::new(both!(
+            "{id} cannot be the name of a folder here",
+            "{id} はここではフォルダ名にできません"
+        ))
+        .hint(both!("use letters, digits, `-`, `_` and `.`", "文字、数字、`-`、`_`、`.` を使ってください")));
     }
     let pending = place.pending_gate();
     if let Some(gate) = pending {
-        return Err(CliError::new(format!("gate {gate} of this session's workflow was not let through"))
-            .hint("`tidegate workflow check` shows what is missing, `tidegate workflow detach` lets go of that workflow"));
+        return Err(unfinished_workflow(gate));
     }
     let text = manifest::new_manifest(id, &args.workflow, &definition, here.now);
     let path = workflow::create(&here.state, &place.project.root, id, &text).map_err(|error| {
-        let failed = CliError::new(format!("the manifest was not made: {error}"));
+        let path = format!("{}/{id}/{}", manifest::FEATURES_FOLDER, manifest::MANIFEST_FILE);
         if error.kind() == std::io::ErrorKind::AlreadyExists {
-            let path = format!("{}/{id}/{}", manifest::FEATURES_FOLDER, manifest::MANIFEST_FILE);
-            return failed.hint(format!("`tidegate workflow attach {path}` takes it up"));
+            return CliError::new(both!("{path} already exists", "{path} はすでにあります")).hint(both!(
+                "`tidegate workflow attach {path}` uses it; or choose another name",
+                "`tidegate workflow attach {path}` で使うか、別の名前にしてください"
+            ));
         }
-        failed
+        CliError::new(both!("cannot create {path}: {error}", "{path} を作れません: {error}")).hint(both!(
+            "check that you can write to that folder, and run the command again",
+            "そのフォルダに書き込めるか確認し、もう一度実行してください"
+        ))
     })?;
     let standing = place.read_manifest(&place.project.root, Path::new(&path))?;
     let manifest = usable_manifest(&standing)?;

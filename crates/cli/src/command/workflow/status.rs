@@ -11,8 +11,13 @@ use tidegate_state::feature::workflow;
 use super::project_workflow::{ProjectWorkflow, usable_manifest};
 use super::verification_report::passage_name;
 use crate::args::ProjectArgs;
+use crate::bilingual::{Bilingual, both};
 use crate::command::Outcome;
+use crate::local_time::LocalClock;
 use crate::print;
+use crate::print::page::Page;
+use crate::print::table::{Column, Table};
+use crate::print::text::{Text, data};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -62,7 +67,11 @@ pub(super) fn run(args: &Args) -> Outcome {
         if of.json {
             print::json(&json!({ "status": "none" }));
         } else {
-            print::line("there is no workflow in this project; `tidegate workflow start ID` begins one");
+            Page::of(both!(
+                "There is no workflow in this project. Start one: `tidegate workflow start ID`",
+                "このプロジェクトにはワークフローがありません。始めるには: `tidegate workflow start ID`"
+            ))
+            .print();
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -106,22 +115,113 @@ pub(super) fn run(args: &Args) -> Outcome {
         print::json(&shown);
         return Ok(ExitCode::SUCCESS);
     }
-    let phase = match (shown.phase, shown.phase_name) {
-        _ if shown.complete => "complete".to_owned(),
-        (Some(number), Some(name)) => {
-            format!("phase {number} of {} ({})", shown.of, name.replace(['_', '-'], " "))
-        }
-        _ => "its phase is not known".to_owned(),
-    };
-    print::line(&format!("{}: workflow {}, {phase}", shown.manifest, shown.workflow));
-    let session = shown
-        .session
-        .map_or_else(|| "attached to no session here".to_owned(), |id| format!("attached to session {id}"));
-    let untouched = if shown.untouched { ", not touched for a day, so it is only reported" } else { "" };
-    print::line(&format!("  {session}{untouched}"));
-    for gate in &shown.gates {
-        let at = gate.at.as_ref().map(|at| format!(" at {at}")).unwrap_or_default();
-        print::line(&format!("  gate {} after phase {}: {}{at}", gate.gate, gate.after_phase, gate.state));
-    }
+    let clock = LocalClock::of_system(place.project.here.now);
+    workflow_page(&shown, |gate| standing.clearance(gate).map(|known| clock.minute_with_zone(known.at)))
+        .print();
     Ok(ExitCode::SUCCESS)
+}
+
+/// `cleared` tells when a checkpoint passed or was skipped.
+fn workflow_page(shown: &ShownWorkflow<'_>, cleared: impl Fn(usize) -> Option<String>) -> Page {
+    let mut page = Page::new();
+    let name = shown.workflow;
+    page.heading(match shown.feature {
+        Some(feature) => both!("Workflow {name}: {feature}", "ワークフロー {name}: {feature}"),
+        None => both!("Workflow {name}", "ワークフロー {name}"),
+    });
+    let of = shown.of;
+    let phase: Text = match (shown.phase, shown.phase_name) {
+        _ if shown.complete => Text::from(both!("all complete", "すべて完了")).good(),
+        (Some(number), Some(phase)) => {
+            let phase = phase.replace(['_', '-'], " ");
+            both!("{number} of {of} ({phase})", "{number}/{of}（{phase}）").into()
+        }
+        _ => Text::from(both!("not known", "わかりません")).warning(),
+    };
+    let session: Text = match shown.session {
+        Some(id) => data(id),
+        None => Text::from(both!(
+            "none; `tidegate workflow attach PATH` inside a session uses it",
+            "なし。セッションの中で `tidegate workflow attach パス` を実行すると使えます"
+        )),
+    };
+    page.pairs([
+        (both!("phase", "フェーズ").into(), phase),
+        (both!("session", "セッション").into(), session),
+        (both!("manifest", "マニフェスト").into(), data(shown.manifest)),
+    ]);
+    if shown.untouched {
+        page.gap();
+        page.paragraph(both!(
+            "The manifest has not changed for a day, so its checkpoints block nothing.",
+            "マニフェストは1日以上変更されていないため、チェックポイントは何も止めません。"
+        ));
+    }
+    if shown.gates.is_empty() {
+        return page;
+    }
+    page.heading(both!("Checkpoints", "チェックポイント"));
+    let mut table = Table::new([
+        Column::text(both!("number", "番号")),
+        Column::text(both!("after", "位置")),
+        Column::text(both!("state", "状態")),
+    ]);
+    for gate in &shown.gates {
+        let after = gate.after_phase;
+        let at = cleared(gate.gate).unwrap_or_default();
+        table.row([
+            data(gate.gate),
+            both!("phase {after}", "フェーズ{after}のあと").into(),
+            describe_state(gate.state, &at, shown.untouched),
+        ]);
+    }
+    page.table(table);
+    if let Some(gate) = shown.gates.iter().find(|gate| gate.state == "pending") {
+        page.gap();
+        page.paragraph(both!(
+            "See what checkpoint {gate} needs: `tidegate workflow check {gate}`",
+            "チェックポイント{gate}に足りないものを見るには: `tidegate workflow check {gate}`",
+            gate = gate.gate
+        ));
+    }
+    page
+}
+
+fn describe_state(state: &str, at: &str, is_untouched: bool) -> Text {
+    match state {
+        "passed" => Text::from(both!("passed {at}", "{at} に通過")).good(),
+        "skipped" => Text::from(both!("skipped {at}", "{at} に省略")).warning(),
+        "pending" if is_untouched => Text::from(both!("not passed", "未通過")).warning(),
+        "pending" => Text::from(both!("blocks agents", "エージェントを止めています")).warning(),
+        "ahead" => Text::from(both!("ahead", "これから")).dim(),
+        other => Bilingual::data(other).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::print::looks::assert_looks;
+
+    #[test]
+    fn a_workflow_looks_well() {
+        let gate = |gate, after_phase, state| ShownGate { gate, after_phase, state, at: None };
+        let mut shown = ShownWorkflow {
+            manifest: ".claude/.output/features/user-dashboard/MANIFEST.yaml",
+            workflow: "feature",
+            feature: Some("user-dashboard"),
+            complete: false,
+            phase: Some(9),
+            phase_name: Some("design_verification"),
+            of: 16,
+            last_write: None,
+            untouched: false,
+            session: Some("91b38a40-3ead-4aa8-8407-24d36ddad7be"),
+            gates: vec![gate(1, 3, "passed"), gate(2, 8, "pending"), gate(3, 13, "ahead")],
+        };
+        let cleared = |gate| (gate == 1).then(|| "2026-11-18 01:00 JST".to_owned());
+        assert_looks("workflow", &workflow_page(&shown, cleared));
+        (shown.session, shown.untouched) = (None, true);
+        assert_looks("workflow-untouched", &workflow_page(&shown, cleared));
+    }
 }

@@ -11,6 +11,7 @@ use super::project_workflow::{ProjectWorkflow, find_gate, usable_manifest};
 use crate::args::ProjectArgs;
 use crate::command::Outcome;
 use crate::print;
+use crate::print::page::Page;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  tidegate workflow template 1")]
@@ -46,7 +47,9 @@ pub(super) fn run(args: &Args) -> Outcome {
     if args.of.json {
         print::json(&json!({ "gate": gate.number, "after_phase": gate.after, "template": text }));
     } else {
-        print::line(text.trim_end());
+        let mut page = Page::new();
+        page.verbatim(text.trim_end());
+        page.print();
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -112,7 +112,7 @@ fn check_store(home: &MemoryHome, found: &mut Findings) -> Option<QuickCheck> {
     match error.kind {
         ErrorKind::Damaged => found.problem(
             format!("the store is damaged: {}", error.what),
-            "`tidegate memory check --mend` sets it aside and rebuilds it from the newest copy and what can still be read; \
+            "`tidegate memory check --repair` sets it aside and rebuilds it from the newest copy and what can still be read; \
              the next worker does so, too",
         ),
         ErrorKind::Newer | ErrorKind::Refused => found.problem(error.what.clone(), cure_of(&error)),

@@ -16,10 +16,13 @@ pub(crate) mod settings_text;
 pub(crate) mod difference;
 pub(crate) mod misread;
 pub(crate) mod entry_leads;
+pub(crate) mod server_text;
 pub(crate) mod shipped;
+pub(crate) mod listing;
 // For `init` and `uninstall`.
 mod target;
 pub(crate) mod plan;
+pub(crate) mod server;
 pub(crate) mod warnings;
 // For `doctor`.
 pub(crate) mod client;

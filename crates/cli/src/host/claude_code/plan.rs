@@ -1,29 +1,38 @@
 //! The part of an install that Claude Code reads: entries in its settings, and the skills, commands and rules.
 
+use std::fs;
 use std::path::Path;
 
 use super::registrations::Caller;
 use super::settings_text::{Entries, EntryContext};
-use super::shipped::{META_TAG, SHIPPED, Shipped};
+use super::shipped::{self, COMMANDS, META_TAG, Part, SKILLS, Skill};
 use super::{misread, settings_file, settings_text};
+use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
 use crate::install::place::Place;
-use crate::install::plan::{Plan, Texts};
+use crate::install::plan::{Choice, Plan, Texts};
 use crate::install::record::{Kind, Record, Records};
 use crate::install::step::{Step, What};
 use crate::install::target::Target;
-use crate::path::is_same_place;
+use crate::path::{is_same_place, real_path};
+
+/// Only the status line, for those who have the hooks from the plugin.
+pub(crate) fn plan_status_line(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
+    let line = Entries { hooks: None, status_line: true };
+    plan_settings(target, target.own_settings(), &line, both!("status line", "ステータスライン"), plan)
+}
 
 pub(crate) fn plan_entries(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
     let own = target.own_settings();
     if let Some(shared) = target.shared_settings().filter(|_| target.shared) {
         let hooks = Entries { hooks: Some(Caller::Shared), status_line: false };
-        plan_settings(target, shared, &hooks, "hooks", plan)?;
+        plan_settings(target, shared, &hooks, both!("hooks", "フック"), plan)?;
         let line = Entries { hooks: None, status_line: true };
-        plan_settings(target, own, &line, "status line", plan)?;
+        plan_settings(target, own, &line, both!("status line", "ステータスライン"), plan)?;
     } else {
-        let both = Entries { hooks: Some(Caller::Program(&target.call)), status_line: true };
-        plan_settings(target, own, &both, "hooks and status line", plan)?;
+        let entries = Entries { hooks: Some(Caller::Program(&target.call)), status_line: true };
+        let what = both!("hooks and status line", "フックとステータスライン");
+        plan_settings(target, own, &entries, what, plan)?;
     }
     plan_misread(target, plan)
 }
@@ -32,14 +41,14 @@ fn plan_settings(
     target: &Target,
     place: Place,
     entries: &Entries<'_>,
-    what: &str,
+    what: Bilingual,
     plan: &mut Plan,
 ) -> Result<(), CliError> {
     let old = place.read()?;
     let kept = plan.record.of(&place.file).and_then(|kept| kept.original.clone());
     let around =
         EntryContext { program: &target.call, farther: target.farther_line(), original: kept.as_deref() };
-    let refused = |refusal: settings_text::Refusal| place.refused(&refusal.fault, refusal.hint);
+    let refused = |refusal: settings_text::Refusal| place.refused(&refusal.fault, refusal.hint());
     let new = settings_text::add_entries(old.as_deref(), entries, &around).map_err(refused)?;
     let new = misread::replace_entries(&new).ok().flatten().unwrap_or(new);
     let without_us = match &old {
@@ -47,9 +56,13 @@ fn plan_settings(
         None => None,
     };
     let replaced = old.as_deref().is_some_and(|old| misread::count_in(old).ours > 0);
-    let commit = if replaced { commit_of(target, &place) } else { String::new() };
-    let (written, there) = (format!("{what} written{commit}"), format!("{what} there already"));
-    plan.write(place, Kind::Settings, Texts { old, new, without_us }, (&written, &there))
+    let commit = if replaced { commit_of(target, &place) } else { Bilingual::default() };
+    let written = Bilingual { en: what.en.clone() + &commit.en, ja: what.ja.clone() + &commit.ja };
+    plan.write(place, Kind::Settings, Texts { old, new, without_us }, (written, what))?;
+    if let Some(step) = plan.steps.last_mut().filter(|_| replaced) {
+        step.is_notable = step.changes();
+    }
+    Ok(())
 }
 
 /// Gives entries of 0.1.0 the safe form in every file that is visible from here.
@@ -62,97 +75,147 @@ fn plan_misread(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
         let Some(old) = settings_file::read_text(&place.file) else { continue };
         let Ok(Some(new)) = misread::replace_entries(&old) else { continue };
         if place.check_writable().is_err() {
-            let detail = "other agents run its hooks as shell scripts, and it cannot be written: make it writable, then \
-                          run this again";
+            let detail = both!(
+                "other agents run its hooks as shell scripts, and it cannot be written: make it writable, then run this again",
+                "ほかのエージェントがこのフックをシェルスクリプトとして実行しますが、書き込めません。書き込めるようにして、もう一度実行してください"
+            );
             plan.steps.push(Step::still(place, What::Kept, detail));
             continue;
         }
-        let commit = commit_of(target, &place);
-        let detail = &format!("hooks that other agents would run as shell scripts replaced{commit}");
+        let Bilingual { en, ja } = commit_of(target, &place);
+        let detail = both!(
+            "replaces hooks that other agents would run as shell scripts{en}",
+            "ほかのエージェントがシェルスクリプトとして実行してしまうフックを置き換え{ja}"
+        );
         match plan.record.of(&place.file).map(|kept| kept.original.clone()) {
             Some(original) => {
                 let around =
                     EntryContext { program: &target.call, farther: None, original: original.as_deref() };
                 let without_us = settings_text::remove_entries(&old, &around).ok().flatten();
                 let texts = Texts { old: Some(old), new, without_us };
-                plan.write(place, Kind::Settings, texts, (detail, detail))?;
+                plan.write(place, Kind::Settings, texts, (detail.clone(), detail))?;
             }
             None => plan.steps.push(Step::text(place, Kind::Settings, Some(old), Some(new), detail)?),
+        }
+        if let Some(step) = plan.steps.last_mut() {
+            step.is_notable = true;
         }
     }
     Ok(())
 }
 
 /// Other checkouts keep the old entries until they get the commit.
-fn commit_of(target: &Target, place: &Place) -> String {
+fn commit_of(target: &Target, place: &Place) -> Bilingual {
     let is_own = place.file.ends_with("settings.local.json");
     if is_own || !target.is_in_git() || !place.file.starts_with(&target.root) {
-        return String::new();
+        return Bilingual::default();
     }
-    let shown = place.shown.strip_prefix(".").unwrap_or(&place.shown);
-    format!("; commit {}", shown.display())
+    let shown = place.shown.strip_prefix(".").unwrap_or(&place.shown).display();
+    both!("; commit {shown}", "。{shown} をコミットしてください")
 }
 
+/// Writes the chosen skills and the commands. Those of an earlier choice, an earlier version or an earlier name go.
 pub(crate) fn plan_shipped_files(
     target: &Target,
     records: &Records,
-    preset: Option<&str>,
-    plan: &mut Plan,
-) -> Result<(), CliError> {
-    plan_shipped(target, records, SHIPPED.iter(), plan)?;
-    plan_rule(target, records, preset, plan)
-}
-
-/// The rule comes with the preset that needs it, is updated with the program, and goes with another preset.
-fn plan_rule(
-    target: &Target,
-    records: &Records,
-    preset: Option<&str>,
-    plan: &mut Plan,
-) -> Result<(), CliError> {
-    let place = target.in_host_folder(META_TAG.path);
-    match preset {
-        Some("strict") => plan_shipped(target, records, [&META_TAG].into_iter(), plan),
-        None if plan.record.of(&place.file).is_some() => {
-            plan_shipped(target, records, [&META_TAG].into_iter(), plan)
-        }
-        Some(_) if plan.record.of(&place.file).is_some() => {
-            plan_back(place, Some(&META_TAG), &records.others(&target.root), plan)
-        }
-        _ => Ok(()),
-    }
-}
-
-fn plan_shipped<'a>(
-    target: &Target,
-    records: &Records,
-    files: impl Iterator<Item = &'a Shipped>,
+    choice: &Choice<'_>,
     plan: &mut Plan,
 ) -> Result<(), CliError> {
     let others = records.others(&target.root);
-    for file in files {
-        let place = target.in_host_folder(file.path);
-        // Not a readable text: certainly not shipped by Tidegate.
-        let Ok(old) = place.read() else {
-            plan.steps.push(Step::still(place, What::Kept, "kept yours"));
-            continue;
-        };
-        let is_ours = old.as_deref().is_none_or(|old| old == file.text)
-            || plan.record.untouched(&place.file, old.as_deref()).is_some();
-        // The home directory as a project has the same files as the user: they stay until both installs are gone.
-        let other = others.iter().find(|other| old.is_some() && other.of(&place.file).is_some());
-        if other.is_some() && is_ours && plan.record.of(&place.file).is_none() {
-            plan.record.note(&place.file, Kind::Shipped, None, None, file.text, plan.now);
-            plan.inherit_folders(&others, &place.file);
-        }
-        if is_ours {
-            let texts = Texts { old, new: file.text.to_owned(), without_us: None };
-            plan.write(place, Kind::Shipped, texts, ("written", "there already"))?;
-        } else {
-            plan.steps.push(Step::still(place, What::Kept, "kept yours"));
+    let mut parts = plan.record.parts.clone().unwrap_or_default();
+    parts.extend(choice.with);
+    parts.sort();
+    parts.dedup();
+    let is_chosen = |skill: &&Skill| match skill.part {
+        None => true,
+        Some(Part::Rules) => choice.is_strict || parts.contains(&Part::Rules),
+        Some(part) => parts.contains(&part),
+    };
+    let chosen: Vec<&Skill> = SKILLS.iter().filter(is_chosen).collect();
+    plan.record.parts = Some(parts);
+    let taken: Vec<&str> = chosen
+        .iter()
+        .filter(|skill| is_taken(target, &plan.record, &others, skill))
+        .map(|skill| skill.name)
+        .collect();
+    // Rules of that name are what a team would require: a second set would contradict them.
+    let (yours, renamed): (Vec<&str>, Vec<&str>) =
+        taken.into_iter().partition(|name| Skill::find(name).is_some_and(|it| it.part == Some(Part::Rules)));
+    for name in &yours {
+        let place = target.in_host_folder(&format!("skills/{name}/SKILL.md"));
+        plan.steps.push(Step::still(
+            place,
+            What::Kept,
+            both!("yours is used as the rules", "既存のルールをそのまま使います"),
+        ));
+    }
+    let skills = chosen.iter().filter(|skill| !yours.contains(&skill.name));
+    let skills = skills.map(|skill| (skill.path(renamed.contains(&skill.name)), skill.render(&renamed)));
+    let rule = choice.is_strict.then_some(&META_TAG);
+    let others_files = COMMANDS.iter().chain(rule).map(|file| (file.path.to_owned(), file.text.to_owned()));
+    let wanted: Vec<(String, String)> = skills.chain(others_files).collect();
+    for place in recorded_shipped(target, &plan.record) {
+        let is_wanted = wanted.iter().any(|(path, _)| target.in_host_folder(path).file == place.file);
+        if !is_wanted {
+            plan_back(target, place, &others, plan)?;
         }
     }
+    for (path, text) in wanted {
+        plan_shipped(target, &others, &path, text, plan)?;
+    }
     Ok(())
+}
+
+/// Another skill or command of that name, in the project or in the person's own folder.
+fn is_taken(target: &Target, record: &Record, others: &[Record], skill: &Skill) -> bool {
+    let (path, command) = (skill.path(false), format!("commands/{}.md", skill.name));
+    let is_known = |file: &Path| record.of(file).is_some() || others.iter().any(|it| it.of(file).is_some());
+    let is_theirs = |place: &Place| match place.read() {
+        Ok(None) => false,
+        Ok(Some(text)) => !is_known(&place.file) && !shipped::is_shipped(&path, &text),
+        Err(_) => fs::symlink_metadata(&place.file).is_ok_and(|found| found.is_file()),
+    };
+    let users = target.env.place.host().filter(|_| !target.is_user);
+    let of_user = |path: &str| users.as_ref().map(|host| Place::plain(real_path(&host.join(path))));
+    let commands = [Some(target.in_host_folder(&command)), of_user(&command)];
+    [Some(target.in_host_folder(&path)), of_user(&path)].iter().flatten().any(is_theirs)
+        || commands.iter().flatten().any(|place| place.file.is_file())
+}
+
+fn recorded_shipped(target: &Target, record: &Record) -> Vec<Place> {
+    let known = record.files.iter().filter(|kept| kept.kind == Kind::Shipped);
+    let known = known.filter_map(|kept| Some(kept.file.strip_prefix(&target.root).ok()?.to_owned()));
+    known.map(|path| target.place(path)).collect()
+}
+
+fn plan_shipped(
+    target: &Target,
+    others: &[Record],
+    path: &str,
+    text: String,
+    plan: &mut Plan,
+) -> Result<(), CliError> {
+    let place = target.in_host_folder(path);
+    // Not a readable text: certainly not shipped by Tidegate.
+    let Ok(old) = place.read() else {
+        plan.steps.push(Step::still(place, What::Kept, kept_yours()));
+        return Ok(());
+    };
+    let is_ours = old.as_deref().is_none_or(|old| old == text || shipped::is_shipped(path, old))
+        || plan.record.untouched(&place.file, old.as_deref()).is_some();
+    // The home directory as a project has the same files as the user: they stay until both installs are gone.
+    let other = others.iter().find(|other| old.is_some() && other.of(&place.file).is_some());
+    if other.is_some() && is_ours && plan.record.of(&place.file).is_none() {
+        plan.record.note(&place.file, Kind::Shipped, None, None, &text, plan.now);
+        plan.inherit_folders(others, &place.file);
+    }
+    if is_ours {
+        let texts = Texts { old, new: text, without_us: None };
+        plan.write(place, Kind::Shipped, texts, (both!("new", "追加"), both!("already there", "追加済み")))
+    } else {
+        plan.steps.push(Step::still(place, What::Kept, kept_yours()));
+        Ok(())
+    }
 }
 
 /// Returns whether an entry was removed.
@@ -166,7 +229,7 @@ pub(crate) fn plan_entries_back(target: &Target, plan: &mut Plan) -> Result<bool
 }
 
 fn plan_settings_back(target: &Target, place: Place, plan: &mut Plan) -> Result<bool, CliError> {
-    let nothing = "nothing of ours there";
+    let nothing = both!("nothing of Tidegate there", "Tidegateの記述はありません");
     let Some(old) = place.read()? else {
         plan.record.forget(&place.file);
         plan.steps.push(Step::still(place, What::Unchanged, nothing));
@@ -180,9 +243,20 @@ fn plan_settings_back(target: &Target, place: Place, plan: &mut Plan) -> Result<
         let around =
             EntryContext { program: &target.call, farther: target.farther_line(), original: kept.as_deref() };
         let left = settings_text::remove_entries(&old, &around);
-        left.map_err(|refusal| place.refused(&refusal.fault, refusal.hint))?
+        left.map_err(|refusal| place.refused(&refusal.fault, refusal.hint()))?
     };
-    let removed = plan.give_back(place.clone(), Kind::Settings, old, left, "our entries removed")?;
+    let is_emptied = left.is_none() && target.is_committed(&place);
+    let left = if is_emptied { Some("{}\n".to_owned()) } else { left };
+    let detail = both!("hooks and status line removed", "フックとステータスラインを削除");
+    let removed = plan.give_back(place.clone(), Kind::Settings, old, left, detail)?;
+    if is_emptied {
+        let detail = both!(
+            "git tracks it, so it stays as `{{}}`; delete it if you do not need it",
+            "gitで管理されているため `{{}}` として残します。不要なら削除してください"
+        );
+        plan.steps.push(Step::still(place.clone(), What::Kept, detail));
+    }
+    name_wrappers(target, &place, plan);
     if !removed {
         plan.steps.push(Step::still(place, What::Unchanged, nothing));
     }
@@ -197,49 +271,70 @@ pub(crate) fn shared_hooks_that_stay(target: &Target) -> Option<Place> {
 }
 
 pub(crate) fn plan_shipped_back(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), CliError> {
-    let known = plan.record.files.iter().filter(|kept| kept.kind == Kind::Shipped);
-    let known = known.filter_map(|kept| Some(kept.file.strip_prefix(&target.root).ok()?.to_owned()));
-    let mut places: Vec<Place> = known.map(|path| target.place(path)).collect();
-    let current = SHIPPED.iter().chain([&META_TAG]).map(|file| target.in_host_folder(file.path));
+    let mut places = recorded_shipped(target, &plan.record);
+    let current = shipped::all_paths().map(|path| target.in_host_folder(&path));
     let new = current.filter(|place| places.iter().all(|known| known.file != place.file));
     places.extend(new.collect::<Vec<_>>());
     let others = records.others(&target.root);
     for place in places {
-        let shipped = SHIPPED.iter().chain([&META_TAG]).find(|file| place.file.ends_with(file.path));
-        plan_back(place, shipped, &others, plan)?;
+        plan_back(target, place, &others, plan)?;
     }
     Ok(())
 }
 
 /// Removes a shipped file, unless a person changed it or another install has it, too.
-fn plan_back(
-    place: Place,
-    shipped: Option<&Shipped>,
-    others: &[Record],
-    plan: &mut Plan,
-) -> Result<(), CliError> {
+fn plan_back(target: &Target, place: Place, others: &[Record], plan: &mut Plan) -> Result<(), CliError> {
     // A project in the home directory itself has the user's own folder.
     if others.iter().any(|record| record.of(&place.file).is_some()) {
         plan.record.forget(&place.file);
         return Ok(());
     }
     let Ok(old) = place.read() else { return Ok(()) };
-    let is_ours = shipped.is_some_and(|shipped| old.as_deref() == Some(shipped.text))
+    let host = target.in_host_folder("").file;
+    let path = place.file.strip_prefix(host).ok().and_then(Path::to_str).unwrap_or_default();
+    let is_ours = old.as_deref().is_some_and(|old| shipped::is_shipped(path, old))
         || plan.record.untouched(&place.file, old.as_deref()).is_some();
     match old {
         Some(old) if is_ours => {
-            plan.give_back(place, Kind::Shipped, old, None, "removed")?;
+            plan.give_back(place, Kind::Shipped, old, None, both!("removed", "削除"))?;
         }
-        Some(_) => {
+        Some(_) if plan.record.of(&place.file).is_some() => {
             plan.record.forget(&place.file);
-            plan.steps.push(Step::still(place, What::Kept, "kept yours"));
+            plan.steps.push(Step::still(place, What::Kept, kept_yours()));
         }
-        None => plan.record.forget(&place.file),
+        _ => plan.record.forget(&place.file),
     }
     Ok(())
 }
 
-pub(crate) fn mentions_program(file: &Path, program: &str) -> bool {
-    let text = settings_file::read_text(file);
-    text.is_some_and(|text| settings_text::has_ours(&text, program) || text.contains(program))
+/// Shipped files that git should not list, below the project's folder.
+pub(crate) fn shipped_below(target: &Target, plan: &Plan) -> Vec<String> {
+    let places = recorded_shipped(target, &plan.record);
+    let below = places.iter().filter_map(|place| place.file.strip_prefix(&target.root).ok()?.to_str());
+    let mut paths: Vec<String> = below.map(str::to_owned).collect();
+    paths.sort();
+    paths
+}
+
+fn kept_yours() -> Bilingual {
+    both!("kept yours", "既存のファイルを残しました")
+}
+
+/// A person's own script that starts the program: only they can take it out, and it must go on working until then.
+fn name_wrappers(target: &Target, place: &Place, plan: &mut Plan) {
+    let wrappers = settings_text::find_wrappers(&plan.text_after(&place.file), &target.call);
+    for wrapper in wrappers {
+        let detail = both!(
+            "your own hook `{wrapper}` starts Tidegate; remove it here, then run this again",
+            "ご自身のフック `{wrapper}` がTidegateを呼び出します。ここから消して、もう一度実行してください"
+        );
+        plan.steps.push(Step::still(place.clone(), What::Kept, detail));
+    }
+}
+
+/// Entries of Tidegate, a person's script around it, or the program's path.
+pub(crate) fn needs_program(text: &str, program: &str) -> bool {
+    settings_text::has_ours(text, program)
+        || text.contains(program)
+        || !settings_text::find_wrappers(text, program).is_empty()
 }

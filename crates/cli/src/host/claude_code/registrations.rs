@@ -15,6 +15,7 @@
 
 use serde_json::{Map, Value, json};
 use tidegate_core::event::EventKind;
+use tidegate_state::file::bounded;
 
 use crate::shell;
 
@@ -365,11 +366,34 @@ pub(crate) fn classify_handler(handler: &Value, program: &str) -> Calls {
     match OwnEntry::read(handler).map(|entry| entry.starts) {
         Some(Starts::Selector | Starts::PluginSelector) => Calls::Us,
         Some(Starts::Program(called)) if is_tidegate(&called, program) => Calls::Us,
+        // Another program with Tidegate's own arguments can only pass them on.
+        Some(Starts::Program(_)) if names_event(handler) => Calls::UsSomehow,
         _ => {
             let lines = handler.get("command").into_iter().chain(given_args(handler));
             lines.filter_map(Value::as_str).map(classify_line).max().unwrap_or(Calls::Not)
         }
     }
+}
+
+fn names_event(handler: &Value) -> bool {
+    let words = OwnEntry::read(handler).map(|entry| entry.words).unwrap_or_default();
+    let event = words.iter().position(|word| word == "--event").and_then(|at| words.get(at + 1));
+    event.is_some_and(|event| REGISTRATIONS.iter().any(|known| known.event.name() == event))
+}
+
+/// A script that names the program in its text. Only `uninstall` reads it: a hook that starts a missing program may block
+/// every edit.
+pub(crate) fn is_script_around(handler: &Value) -> bool {
+    const LARGEST: u64 = 64 * 1024;
+    let command = handler.get("command").and_then(Value::as_str).unwrap_or_default();
+    let words = shell::plain_words(command).unwrap_or_default();
+    let script = words.iter().map(String::as_str).chain(given_args(handler).iter().filter_map(Value::as_str));
+    let mut files = script.map(std::path::Path::new).filter(|path| path.is_absolute());
+    files.any(|path| {
+        bounded::read(path, LARGEST).is_ok_and(|text| {
+            text.starts_with(b"#!") && text.windows(b"tidegate".len()).any(|part| part == b"tidegate")
+        })
+    })
 }
 
 /// By the words in a line of shell.
@@ -426,7 +450,6 @@ mod tests {
             json!({ "command": "/x/other hook" }),
             json!({ "command": "/x/other" }),
             json!({ "command": "/hooks/tidegate.sh" }),
-            json!({ "command": "/hooks/tidegate.py hook --event Stop" }),
             json!({ "command": "/hooks/tidegate.sh", "args": ["hook", "--log", "/x"] }),
             json!({ "command": "python3", "args": ["-c", "import my; my.run()", "tidegate", "hook"] }),
             json!({ "command": "node", "args": ["/x/bin/tidegate", "hook"] }),
@@ -447,6 +470,8 @@ mod tests {
             json!({ "command": "A=1 tidegate hook --event Stop" }),
             json!({ "command": "cd x && '/opt/tidegate' hook" }),
             json!({ "command": "bash", "args": ["-c", "tidegate hook | tee log"] }),
+            json!({ "command": "/hooks/tidegate.py hook --event Stop" }),
+            json!({ "command": "/hooks/wrapper", "args": ["hook", "--event", "PreToolUse"], "onFailure": "block" }),
         ] {
             assert_eq!(classify_handler(&own, "/x/tidegate"), Calls::UsSomehow, "{own}");
         }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::registrations::{self, Caller, Calls, OwnEntry, Starts, is_ours};
 use super::status_line::{self, StatusLine, Theirs};
+use crate::bilingual::{Bilingual, both};
 use crate::json_text::{self, Document, Fault, Node};
 
 /// Entries to write into a file.
@@ -28,12 +29,26 @@ pub(crate) struct EntryContext<'a> {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Refusal {
     pub(crate) fault: Fault,
-    pub(crate) hint: &'static str,
+    /// The client would not read the file.
+    is_unread: bool,
 }
 
-const MEND: &str = "mend the file, then run this again; nothing was changed";
-const NOT_READ: &str = "the client ignores a settings file with comments or trailing commas as a whole, so hooks in it \
-would never run; take them out, then run this again; nothing was changed";
+impl Refusal {
+    pub(crate) fn hint(&self) -> Bilingual {
+        if self.is_unread {
+            both!(
+                "Claude Code ignores a settings file with comments or trailing commas, so its hooks would never run; remove \
+                 them, then run this again; nothing was changed",
+                "コメントや末尾のカンマがある設定ファイルはClaude Codeに無視され、フックが動きません。取り除いて、もう一度実行してください。何も変更していません"
+            )
+        } else {
+            both!(
+                "fix the file, then run this again; nothing was changed",
+                "ファイルを直して、もう一度実行してください。何も変更していません"
+            )
+        }
+    }
+}
 
 /// Replaces older entries of Tidegate. `None` stands for no file.
 pub(crate) fn add_entries(
@@ -94,6 +109,25 @@ pub(crate) fn has_ours(text: &str, program: &str) -> bool {
             .is_some_and(|line| status_line::classify_command(line, program) == Calls::Us)
 }
 
+/// Commands of a person's own entries that start Tidegate, each once.
+pub(crate) fn find_wrappers(text: &str, program: &str) -> Vec<String> {
+    let Ok(document) = Document::parse(text) else { return Vec::new() };
+    let handlers = hook_groups(&document.root).flat_map(handlers_of).map(|handler| document.value(handler));
+    let is_wrapper = |handler: &Value| match registrations::classify_handler(handler, program) {
+        Calls::UsSomehow => true,
+        Calls::Us => false,
+        Calls::Not => registrations::is_script_around(handler),
+    };
+    let mut wrappers: Vec<String> = Vec::new();
+    for handler in handlers.filter(is_wrapper) {
+        let command = handler.get("command").and_then(Value::as_str).unwrap_or_default().to_owned();
+        if !wrappers.contains(&command) {
+            wrappers.push(command);
+        }
+    }
+    wrappers
+}
+
 /// Of every event. `hooks` can stand there twice.
 pub(crate) fn hook_groups(root: &Node) -> impl Iterator<Item = &Node> {
     let lists = root.members().unwrap_or_default().iter().filter(|item| item.key == "hooks");
@@ -131,15 +165,16 @@ fn is_blank(text: &str) -> bool {
 
 fn broken_json(mut fault: Fault) -> Refusal {
     fault.what.insert_str(0, "broken JSON: ");
-    Refusal { fault, hint: MEND }
+    Refusal { fault, is_unread: false }
 }
 
 /// Refuses files that cannot be edited, or that the host would not read.
 fn check_document(document: &Document<'_>, entries: &Entries<'_>) -> Result<(), Refusal> {
     if let Some(oddity) = document.oddities.first() {
-        return Err(Refusal { fault: oddity.clone(), hint: NOT_READ });
+        return Err(Refusal { fault: oddity.clone(), is_unread: true });
     }
-    let refuse = |node: &Node, what: String| Err(Refusal { fault: document.fault(node, what), hint: MEND });
+    let refuse =
+        |node: &Node, what: String| Err(Refusal { fault: document.fault(node, what), is_unread: false });
     let root = &document.root;
     if root.members().is_none() {
         return refuse(root, "the file is not a JSON object".into());
@@ -454,7 +489,7 @@ mod tests {
         assert!(left.contains("// mine") && !left.contains("tidegate"), "{left}");
         let refusal = add_entries(Some(&odd), &ALL, &around(None)).unwrap_err();
         assert_eq!((refusal.fault.line, refusal.fault.column), (2, 11));
-        assert!(refusal.hint.contains("never run"));
+        assert!(refusal.hint().en.contains("never run"));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::misread::{self, Origin};
 use super::settings_file::{self, Content, SettingsFile};
 use super::{hook_shape, plugin, registrations, settings_text};
+use crate::bilingual::{Bilingual, both};
 use crate::host::agent_homes::AgentHomes;
 use crate::install::place::Place;
 use crate::install::plan::Plan;
@@ -20,35 +21,42 @@ pub(crate) fn read_settings(target: &Target) -> Vec<SettingsFile> {
 }
 
 /// Switches that silence hooks, and other installs.
-pub(crate) fn of_other_hooks(target: &Target, files: &[SettingsFile]) -> Vec<String> {
+pub(crate) fn of_other_hooks(target: &Target, files: &[SettingsFile]) -> Vec<Bilingual> {
     let mut warnings = Vec::new();
     if let Some(file) = settings_file::find_disabling_file(files) {
-        warnings.push(format!("{} has `disableAllHooks`: no hook will run", file.path.display()));
+        warnings.push(both!(
+            "no hook will run: {file} has `disableAllHooks`",
+            "フックは動きません。{file} に `disableAllHooks` があります",
+            file = file.path.display()
+        ));
     }
     if let Some(plugin) = plugin::find_plugin(files, target.env.place.host().as_deref()) {
         let id = plugin.id;
-        warnings.push(format!(
-            "the plugin {id} is enabled, too: each event is answered once, but costs two processes; \
-             `claude plugin disable {id}` leaves these hooks"
+        warnings.push(both!(
+            "the plugin {id} has the same hooks: Tidegate answers each event once, but starts twice; \
+             `claude plugin disable {id}` leaves only these",
+            "プラグイン {id} にも同じフックがあります。応答は1回ですが、2回起動します。こちらだけにするには `claude plugin disable {id}`"
         ));
     }
     let shared = target.shared_settings().filter(|_| !target.shared);
     if let Some(shared) = shared.filter(|place| has_shared_hooks(place, target)) {
-        warnings.push(format!(
-            "{} registers the hooks already: each event is answered once, but costs two processes; \
-             `tidegate uninstall` leaves those, and `tidegate init --shared` adds the status line to them",
-            shared.shown.display()
+        warnings.push(both!(
+            "{shared} has the same hooks: Tidegate answers each event once, but starts twice; to keep only those, run \
+             `tidegate uninstall`, then `tidegate init --shared` for the status line",
+            "{shared} にも同じフックがあります。応答は1回ですが、2回起動します。そちらだけにするには `tidegate uninstall` の後、\
+             `tidegate init --shared` でステータスラインを追加してください",
+            shared = shared.shown.display()
         ));
     }
     warnings
 }
 
-pub(crate) fn of_hook_shapes(target: &Target, files: &[SettingsFile]) -> Vec<String> {
+pub(crate) fn of_hook_shapes(target: &Target, files: &[SettingsFile]) -> Vec<Bilingual> {
     files.iter().filter_map(|file| describe_faults(file, target)).collect()
 }
 
 /// Entries that other agents run as scripts and that the plan leaves: one line per file.
-pub(crate) fn left_by(plan: &Plan, target: &Target) -> Vec<String> {
+pub(crate) fn left_by(plan: &Plan, target: &Target) -> Vec<Bilingual> {
     let mut looked_at: Vec<PathBuf> = Vec::new();
     let mut warnings = Vec::new();
     for (file, origin) in misread_files(target) {
@@ -66,7 +74,7 @@ pub(crate) fn left_by(plan: &Plan, target: &Target) -> Vec<String> {
         let lines: Vec<String> =
             problems.into_iter().flatten().map(|(problem, fix)| format!("{problem}; fix: {fix}")).collect();
         if !lines.is_empty() {
-            warnings.push(lines.join("; "));
+            warnings.push(Bilingual::data(lines.join("; ")));
         }
         looked_at.push(file);
     }
@@ -108,9 +116,13 @@ fn has_shared_hooks(place: &Place, target: &Target) -> bool {
 }
 
 /// Entries of other tools that make the host ignore the whole file.
-fn describe_faults(file: &SettingsFile, target: &Target) -> Option<String> {
+fn describe_faults(file: &SettingsFile, target: &Target) -> Option<Bilingual> {
     let Content::Object(object) = &file.content else { return None };
     let faults = hook_shape::find_faults(object, |handler| !registrations::is_ours(handler, &target.call));
     let faults = (!faults.is_empty()).then(|| faults.join("; "))?;
-    Some(format!("the client leaves out all of {}: {faults}", file.path.display()))
+    Some(both!(
+        "Claude Code ignores all of {file}: {faults}",
+        "Claude Codeは {file} 全体を無視します: {faults}",
+        file = file.path.display()
+    ))
 }

@@ -63,9 +63,9 @@ fn a_store_that_cannot_be_used() {
     let sandbox = remembered();
     let sound = fs::read(store(&sandbox)).expect("the store");
     fs::write(store(&sandbox), [b"SQLite format 3\0".as_slice(), &[7; 9000]].concat()).expect("our own");
-    only(&sandbox, "memory problem", &["damaged", "memory check --mend"]);
+    only(&sandbox, "memory problem", &["damaged", "memory check --repair"]);
     fs::write(store(&sandbox), b"").expect("our own");
-    only(&sandbox, "memory problem", &["is empty", "memory check --mend"]);
+    only(&sandbox, "memory problem", &["is empty", "memory check --repair"]);
     // The version of the tables, in the header of the file.
     let mut newer = sound.clone();
     newer[60..64].copy_from_slice(&99_u32.to_be_bytes());

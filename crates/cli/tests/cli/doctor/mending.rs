@@ -239,7 +239,7 @@ fn a_section_of_a_folder_that_is_gone() {
     let sandbox = healthy();
     let here = sandbox.project();
     sandbox.config(format!(
-        "[project.\"{}\"]\npreset = \"strict\"\n[project.\"/moved/away\"]\npreset = \"strict\"\n",
+        "[project.\"{}\"]\npreset = \"guide\"\n[project.\"/moved/away\"]\npreset = \"strict\"\n",
         here.display()
     ));
     assert_eq!(wrong(&sandbox), [""; 0]);

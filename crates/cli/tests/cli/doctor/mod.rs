@@ -206,13 +206,13 @@ fn a_healthy_project() {
 #[test]
 fn what_people_read() {
     let sandbox = healthy().with("TIDEGATE_OFF", "context-warning");
-    fs::remove_dir_all(sandbox.project().join(".claude/skills").join(SKILLS[0])).expect("our own");
+    fs::remove_dir_all(sandbox.project().join(".claude/skills").join(SKILLS[1])).expect("our own");
     let ran = sandbox.run(&["doctor"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(1), ""), "{ran:?}");
     let text = ran.stdout.replace(&*sandbox.path().to_string_lossy(), "[sandbox]");
     let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("ok ")).collect();
     insta::assert_snapshot!(lines.join("\n"), @"
-    warning  skills      the skill `code-quality-rules` is required, but not installed
+    warning  skills      the skill `verification-before-completion` is required, but not installed
                          cure: `tidegate init --project [sandbox]/project` installs it
     note     off         `context-warning` is switched off by TIDEGATE_OFF in this environment
                          cure: `unset TIDEGATE_OFF` before starting the client switches it on again
@@ -471,6 +471,35 @@ fn skills() {
     fs::create_dir_all(&skill).expect("new folders");
     fs::write(skill.join("SKILL.md"), "").expect("a new file");
     only(&sandbox, "skills warning", &["`verification-before-completion`", "(remove "]);
+}
+
+/// On models with a 200K window the client's listing is short, and its own skills take most of it.
+#[test]
+fn the_listing_of_skills() {
+    let sandbox = healthy();
+    let add = |number: usize, length: usize| {
+        let folder = sandbox.home().join(format!(".claude/skills/team-{number}"));
+        fs::create_dir_all(&folder).expect("new folders");
+        let text = format!("---\nname: team-{number}\ndescription: {}\n---\n\nText\n", "x".repeat(length));
+        fs::write(folder.join("SKILL.md"), text).expect("a new file");
+    };
+    (0..10).for_each(|number| add(number, 180));
+    assert_eq!(wrong(&sandbox), [""; 0], "ten skills of a team and ours have room");
+    add(10, 180);
+    only(
+        &sandbox,
+        "skills warning",
+        &["the listing of skills has about ", "\"skillListingBudgetFraction\": "],
+    );
+    change(&local(&sandbox), |settings| settings["skillListingBudgetFraction"] = json!(0.02));
+    assert_eq!(wrong(&sandbox), [""; 0]);
+    change(&local(&sandbox), |settings| settings["skillListingBudgetFraction"] = json!(0.01));
+    (0..20).for_each(|number| add(number, 400));
+    let (state, text) = says(&sandbox, "skills");
+    assert!(
+        state == "note" && text.contains("Tidegate's take 2"),
+        "theirs alone are too many: {state} {text}"
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
-use super::{SCOPES, Scope, git, init, tree};
+use super::{SCOPES, Scope, git, init, run_git, tree};
 use crate::sandbox::Sandbox;
 
 fn skill(sandbox: &Sandbox) -> PathBuf {
@@ -37,10 +37,73 @@ fn skills_and_commands_come_and_go() {
 #[test]
 fn one_of_the_same_name_is_theirs() {
     let sandbox = Sandbox::new();
-    put(skill(&sandbox), "mine");
-    assert!(Scope::Project.init(&sandbox).contains("SKILL.md: kept yours"));
+    let at = |name: &str| sandbox.project().join(".claude/skills").join(name).join("SKILL.md");
+    put(at("getting-started"), "mine");
+    put(at("ship"), "mine, too");
+    put(sandbox.home().join(".claude/commands/compound.md"), "my command");
+    let before = tree(&sandbox);
+    init(&sandbox, &["--with", "cycle"]);
+    init(&sandbox, &[]);
+    assert_eq!(fs::read_to_string(at("getting-started")).expect("the file"), "mine");
+    for name in ["getting-started", "compound", "ship"] {
+        let text = fs::read_to_string(at(&format!("tidegate-{name}"))).expect(name);
+        assert!(text.starts_with(&format!("---\nname: tidegate-{name}\n")), "{text}");
+    }
+    assert!(!at("compound").exists() && at("audit").exists());
+    let text = fs::read_to_string(at("tidegate-getting-started")).expect("a skill");
+    assert!(
+        text.contains("`/tidegate-compound`") && text.contains("skill `verification-before-completion`"),
+        "{text}"
+    );
+    let text = fs::read_to_string(at("retrospective")).expect("a skill");
+    assert!(text.contains("`/tidegate-compound`"), "{text}");
+    // The name is free again: it goes back to it.
+    fs::remove_file(sandbox.home().join(".claude/commands/compound.md")).expect("our own");
+    init(&sandbox, &[]);
+    assert!(at("compound").exists() && !at("tidegate-compound").exists());
+    put(sandbox.home().join(".claude/commands/compound.md"), "my command");
     Scope::Project.uninstall(&sandbox);
-    assert_eq!(fs::read_to_string(skill(&sandbox)).expect("the file"), "mine");
+    assert_eq!(tree(&sandbox), before);
+}
+
+/// Rules of that name are the team's own: a second set beside them would contradict them.
+#[test]
+fn rules_of_the_same_name_count_as_the_rules() {
+    let sandbox = Sandbox::new();
+    let at = |name: &str| sandbox.project().join(".claude/skills").join(name).join("SKILL.md");
+    put(at("code-quality-rules"), "mine");
+    let said = init(&sandbox, &["--preset", "strict"]);
+    assert!(said.contains("code-quality-rules/SKILL.md: kept; yours is used as the rules"), "{said}");
+    assert!(!at("tidegate-code-quality-rules").exists() && at("document-quality-rules").exists());
+    assert_eq!(fs::read_to_string(at("code-quality-rules")).expect("the file"), "mine");
+}
+
+#[test]
+fn parts_come_when_asked_for_and_stay() {
+    let sandbox = Sandbox::new();
+    let at = |name: &str| sandbox.project().join(".claude/skills").join(name);
+    let names = || {
+        let entries = fs::read_dir(sandbox.project().join(".claude/skills")).expect("skills").flatten();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    };
+    Scope::Project.init(&sandbox);
+    assert_eq!(names(), ["compound", "getting-started", "verification-before-completion"]);
+    init(&sandbox, &["--with", "cycle,workflow"]);
+    assert_eq!(names().len(), 10);
+    Scope::Project.init(&sandbox);
+    assert_eq!(names().len(), 10, "they stay without being named again");
+    init(&sandbox, &["--preset", "strict"]);
+    assert!(at("code-quality-rules").exists() && at("document-quality-rules").exists());
+    init(&sandbox, &["--preset", "guide"]);
+    assert!(!at("code-quality-rules").exists(), "they came with the preset");
+    init(&sandbox, &["--with", "rules"]);
+    init(&sandbox, &["--preset", "guide"]);
+    assert_eq!(names().len(), 12, "they were asked for");
+    Scope::Project.uninstall(&sandbox);
+    assert!(!sandbox.project().join(".claude").exists());
 }
 
 #[test]
@@ -63,15 +126,15 @@ fn an_upgrade_replaces_what_we_wrote_and_keeps_what_they_changed() {
     assert!(Scope::Project.init(&sandbox).contains("SKILL.md: written"));
     assert_eq!(fs::read_to_string(skill(&sandbox)).expect("a skill"), current);
     put(skill(&sandbox), "changed");
-    assert!(Scope::Project.init(&sandbox).contains("SKILL.md: kept yours"));
-    assert!(Scope::Project.uninstall(&sandbox).contains("SKILL.md: kept yours"));
+    assert!(Scope::Project.init(&sandbox).contains("SKILL.md: kept; kept yours"));
+    assert!(Scope::Project.uninstall(&sandbox).contains("SKILL.md: kept; kept yours"));
     assert_eq!(fs::read_to_string(skill(&sandbox)).expect("a skill"), "changed");
 }
 
 #[test]
-fn what_runs_leave_behind_is_ignored_in_a_repository_only() {
+fn a_team_ignores_what_runs_leave_behind() {
     let plain = Sandbox::new();
-    Scope::Project.init(&plain);
+    Scope::Shared.init(&plain);
     assert!(!plain.project().join(".gitignore").exists());
     for theirs in [None, Some(""), Some("target\n"), Some("target"), Some("a\r\nb\r\n"), Some("a\r\nb")] {
         for forget in [false, true] {
@@ -82,14 +145,14 @@ fn what_runs_leave_behind_is_ignored_in_a_repository_only() {
                 put(path.clone(), text);
             }
             let before = tree(&sandbox);
-            Scope::Project.init(&sandbox);
+            Scope::Shared.init(&sandbox);
             let with = fs::read_to_string(&path).expect("the file");
             assert_eq!(with.matches(".claude/").count(), 7, "{with}");
-            assert!(Scope::Project.init(&sandbox).contains("is there already"));
+            assert!(Scope::Shared.init(&sandbox).contains(".gitignore: unchanged; "));
             if forget {
                 fs::remove_dir_all(sandbox.state()).expect("the state");
             }
-            Scope::Project.uninstall(&sandbox);
+            Scope::Shared.uninstall(&sandbox);
             let left = tree(&sandbox);
             assert_eq!(left.get(&path), before.get(&path), "{theirs:?}");
             assert!(forget || left == before, "{theirs:?}");
@@ -100,31 +163,105 @@ fn what_runs_leave_behind_is_ignored_in_a_repository_only() {
     Scope::User.init(&sandbox);
     assert!(!sandbox.project().join(".gitignore").exists());
     let odd = put(sandbox.project().join(".gitignore"), b"caf\xe9\n");
-    assert!(Scope::Project.init(&sandbox).contains("left as it is"));
+    assert!(Scope::Shared.init(&sandbox).contains(".gitignore: kept; not changed: not a text file"));
     assert_eq!(fs::read(odd).expect("the file"), b"caf\xe9\n");
 }
 
 /// Git itself agrees about what is ignored, and what is not.
 #[test]
-fn git_ignores_what_runs_leave_behind() {
+fn git_status_is_as_it_was() {
     let sandbox = Sandbox::new();
-    let git = |args: &[&str]| {
-        let mut command = std::process::Command::new("git");
-        command.args(args).current_dir(sandbox.project()).env_clear().env("PATH", "/usr/bin:/bin");
-        command.env("HOME", sandbox.home()).output().expect("git runs")
-    };
-    assert!(git(&["init", "--quiet"]).status.success());
-    Scope::Project.init(&sandbox);
-    for (path, ignored) in [
-        (".claude/settings.local.json", true),
-        (".claude/context/context-pressure.json", true),
-        (".claude/context/handoff.md", true),
-        (".claude/context/progress.md", false),
-        (".claude/settings.json", false),
-        (".claude/skills/getting-started/SKILL.md", false),
-    ] {
-        assert_eq!(git(&["check-ignore", "--quiet", path]).status.success(), ignored, "{path}");
+    let git = |args: &[&str]| run_git(&sandbox, &sandbox.project(), args);
+    assert!(git(&["init", "--quiet"]).0);
+    let exclude = sandbox.project().join(".git/info/exclude");
+    let before = (tree(&sandbox), fs::read(&exclude).expect("the file"));
+    init(&sandbox, &["--preset", "strict", "--with", "cycle"]);
+    assert_eq!(git(&["status", "--porcelain", "--untracked-files=all"]).1, "");
+    for name in ["context/context-pressure.json", "context/handoff.md", "dev-cycle.state.json"] {
+        put(sandbox.project().join(".claude").join(name), "{}");
     }
+    assert_eq!(git(&["status", "--porcelain", "--untracked-files=all"]).1, "");
+    put(sandbox.project().join(".claude/context/progress.md"), "mine");
+    put(sandbox.project().join(".claude/skills/mine/SKILL.md"), "mine");
+    let seen = git(&["status", "--porcelain", "--untracked-files=all"]).1;
+    assert_eq!(seen, "?? .claude/context/progress.md\n?? .claude/skills/mine/SKILL.md\n", "theirs is seen");
+    for name in ["context/handoff.md", "context/progress.md", "skills/mine/SKILL.md", "dev-cycle.state.json"]
+    {
+        fs::remove_file(sandbox.project().join(".claude").join(name)).expect("our own");
+    }
+    fs::remove_dir(sandbox.project().join(".claude/skills/mine")).expect("our own");
+    Scope::Project.uninstall(&sandbox);
+    assert_eq!((tree(&sandbox), fs::read(&exclude).expect("the file")), before);
+}
+
+/// The file is that of all worktrees, and of all projects in them.
+#[test]
+fn worktrees_and_projects_in_one_repository_share_the_exclude_file() {
+    let sandbox = Sandbox::new();
+    let (main, tree_folder) = (sandbox.project(), sandbox.path().join("tree"));
+    let git = |args: &[&str]| run_git(&sandbox, &main, args);
+    assert!(git(&["init", "--quiet"]).0 && git(&["commit", "--quiet", "--allow-empty", "-m", "x"]).0);
+    assert!(git(&["worktree", "add", "--quiet", tree_folder.to_str().expect("UTF-8")]).0);
+    fs::create_dir(main.join("app [1]")).expect("a new folder");
+    let exclude = main.join(".git/info/exclude");
+    let before = fs::read(&exclude).expect("the file");
+    let tree_name = tree_folder.to_str().expect("UTF-8").to_owned();
+    for project in [".", "app [1]", &tree_name] {
+        super::said(&sandbox, &["init", "--project", project]);
+    }
+    for folder in [&main, &tree_folder] {
+        assert_eq!(run_git(&sandbox, folder, &["status", "--porcelain", "--untracked-files=all"]).1, "");
+    }
+    let _ = sandbox.run(&["uninstall", "--project", "."]).ok();
+    assert_eq!(
+        run_git(&sandbox, &tree_folder, &["status", "--porcelain"]).1,
+        "",
+        "the other worktree needs it"
+    );
+    let _ = sandbox.run(&["uninstall", "--project", &tree_name]).ok();
+    let _ = sandbox.run(&["uninstall", "--project", "app [1]"]).ok();
+    assert_eq!(fs::read(&exclude).expect("the file"), before);
+}
+
+/// 0.1 wrote a person's own patterns into a file that the team sees.
+#[test]
+fn an_uncommitted_gitignore_of_an_earlier_version_goes() {
+    for is_committed in [false, true] {
+        let sandbox = Sandbox::new();
+        let git = |args: &[&str]| run_git(&sandbox, &sandbox.project(), args);
+        assert!(git(&["init", "--quiet"]).0);
+        Scope::Shared.init(&sandbox);
+        let ignore = sandbox.project().join(".gitignore");
+        if is_committed {
+            assert!(git(&["add", ".gitignore"]).0 && git(&["commit", "--quiet", "-m", "x"]).0);
+        }
+        fs::remove_file(sandbox.project().join(".claude/settings.json")).expect("ours");
+        fs::remove_file(sandbox.project().join(".mcp.json")).expect("ours");
+        Scope::Project.init(&sandbox);
+        assert_eq!(ignore.exists(), is_committed);
+        assert_eq!(git(&["status", "--porcelain", "--untracked-files=all"]).1, "");
+    }
+}
+
+#[test]
+fn an_exclude_file_that_cannot_be_written_is_no_reason_to_refuse() {
+    let sandbox = Sandbox::new();
+    let info = sandbox.project().join(".git/info");
+    fs::create_dir_all(&info).expect("new folders");
+    let exclude = put(info.join("exclude"), "mine\n");
+    let mut locked = fs::metadata(&exclude).expect("the file").permissions();
+    locked.set_readonly(true);
+    fs::set_permissions(&exclude, locked).expect("our own");
+    let said = Scope::Project.init(&sandbox);
+    assert!(said.contains("info/exclude: kept; cannot be written"), "{said}");
+    assert_eq!(fs::read_to_string(&exclude).expect("the file"), "mine\n");
+    // A `.git` file can name any folder, which need not know of it.
+    let sandbox = Sandbox::new();
+    let elsewhere = sandbox.path().join("elsewhere");
+    put(elsewhere.join("HEAD"), "ref: refs/heads/main\n");
+    put(sandbox.project().join(".git"), format!("gitdir: {}\n", elsewhere.display()));
+    Scope::Project.init(&sandbox);
+    assert!(!elsewhere.join("info").exists());
 }
 
 #[test]
@@ -143,8 +280,8 @@ fn a_preset_goes_into_the_users_config_and_out_again() {
             assert_eq!(fs::read_to_string(&path).ok().as_deref(), theirs, "not without being told");
             let before = tree(&sandbox).get(&path).cloned();
             let flags = [scope.flags(), &["--preset", "guide"]].concat();
-            assert!(init(&sandbox, &flags).contains("preset guide written"));
-            assert!(init(&sandbox, &flags).contains("preset guide is there already"));
+            assert!(init(&sandbox, &flags).contains("config.toml: written; preset guide"));
+            assert!(init(&sandbox, &flags).contains("config.toml: unchanged; preset guide"));
             let flags = [scope.flags(), &["--preset", "strict"]].concat();
             init(&sandbox, &flags);
             let text = fs::read_to_string(&path).expect("the config");
@@ -199,7 +336,7 @@ fn the_rule_of_the_strict_preset_comes_and_goes_with_it() {
         let text = fs::read_to_string(&rule).expect("the rule");
         assert!(text.contains("<!-- [meta] project: NAME (id: N) | topic: NAME (id: M) -->"), "{text}");
         // It stays what it is without being told, and goes with another preset.
-        assert!(scope.init(&sandbox).contains("meta-tag.md: there already"));
+        assert!(scope.init(&sandbox).contains("meta-tag.md: unchanged; "));
         assert!(preset("guide").contains("meta-tag.md: removed") && !rules.exists(), "{scope:?}");
         preset("strict");
         let mine = put(rules.join("mine.md"), "mine");
@@ -207,7 +344,7 @@ fn the_rule_of_the_strict_preset_comes_and_goes_with_it() {
         assert!(!rule.exists() && mine.exists());
         // One that somebody wrote or changed is theirs.
         put(rule.clone(), "my own");
-        assert!(preset("strict").contains("meta-tag.md: kept yours"));
+        assert!(preset("strict").contains("meta-tag.md: kept; kept yours"));
         scope.uninstall(&sandbox);
         assert_eq!(fs::read_to_string(&rule).expect("theirs"), "my own");
     }
@@ -255,20 +392,23 @@ fn public_copies_go_and_notes_stay() {
         let sandbox = Sandbox::new();
         let name = path.rsplit('/').next().expect("a name");
         let copy = put(sandbox.project().join(".claude").join(path), "{}");
-        assert!(Scope::Project.uninstall(&sandbox).contains("nothing of ours"));
+        assert!(Scope::Project.uninstall(&sandbox).contains("nothing of Tidegate"));
         assert!(copy.exists(), "not ours");
         // One that was there before us is theirs, also when we are put in twice.
         Scope::Project.init(&sandbox);
         Scope::Project.init(&sandbox);
         let said = Scope::Project.uninstall(&sandbox);
-        assert!(said.contains(&format!("{name}: was there before us, kept")) && copy.exists(), "{said}");
+        assert!(
+            said.contains(&format!("{name}: kept; was there before Tidegate")) && copy.exists(),
+            "{said}"
+        );
         fs::remove_file(&copy).expect("our own");
         Scope::Project.init(&sandbox);
         put(copy.clone(), "{}");
         let note = put(sandbox.project().join(".claude/context/progress.md"), "mine");
         let archive = put(sandbox.project().join(".claude/context/progress.archive.md"), "mine");
         let dry = sandbox.run(&["uninstall", "--dry-run"]);
-        assert!(dry.ok().contains(&format!("{name}: would be removed")), "{dry:?}");
+        assert!(dry.ok().contains(name), "{dry:?}");
         let said = Scope::Project.uninstall(&sandbox);
         assert!(said.contains(&format!("{name}: removed")), "{said}");
         assert!(!copy.exists() && note.exists() && archive.exists());
@@ -292,7 +432,7 @@ fn where_a_cycle_stands_stays_and_that_is_said() {
     let other = put(at("dev-cycle.state.jsonl"), "theirs");
     let said = Scope::Project.uninstall(&sandbox);
     for name in ["dev-cycle.state.json", "dev-cycle.state.json.bad.2"] {
-        let line = format!("{name}: where a cycle stands, kept: yours to remove\n");
+        let line = format!("{name}: kept; state of a cycle; delete it if you do not need it\n");
         assert!(said.contains(&line), "{said}");
     }
     assert!(!said.contains("jsonl") && state.exists() && bad.exists() && other.exists(), "{said}");
@@ -307,7 +447,7 @@ fn the_context_folder_is_made_and_goes_when_it_is_ours_and_empty() {
     let sandbox = Sandbox::new();
     let said = Scope::Project.init(&sandbox);
     assert!(
-        said.contains("context: made, for what survives compaction") && context(&sandbox).is_dir(),
+        said.contains("context: written; new folder for progress notes") && context(&sandbox).is_dir(),
         "{said}"
     );
     put(context(&sandbox).join("last-compact.json"), "{}");
@@ -335,13 +475,14 @@ fn it_says_what_it_did_and_where_the_old_is() {
     for scope in SCOPES {
         let sandbox = Sandbox::new();
         scope.write(&sandbox, "{ \"model\": \"opus\" }\n");
-        let said = scope.init(&sandbox);
-        let backup = said.lines().find_map(|line| line.strip_suffix(": what was there before is kept here"));
-        let backup = PathBuf::from(backup.unwrap_or_else(|| panic!("{said}")));
+        let ran = sandbox.run(&super::words("init", &[scope.flags(), &["--json"]].concat()));
+        let backup = super::json(ran.ok())["backup"].as_str().map(PathBuf::from);
+        let backup = backup.unwrap_or_else(|| panic!("{ran:?}"));
         let names: Vec<_> =
             fs::read_dir(&backup).expect("a folder").flatten().map(|entry| entry.file_name()).collect();
         assert!(names.iter().any(|name| name.to_string_lossy().ends_with(".before")), "{names:?}");
-        assert!(!scope.init(&sandbox).contains("what was there before"));
+        let again = sandbox.run(&super::words("init", &[scope.flags(), &["--json"]].concat()));
+        assert!(super::json(again.ok())["backup"].is_null(), "{again:?}");
     }
 }
 
@@ -363,7 +504,7 @@ fn a_project_in_the_home_leaves_the_users_skills() {
         assert!(sandbox.home().join(".claude/skills/getting-started/SKILL.md").exists());
         assert!(sandbox.home().join(".local/share/tidegate/bin/tidegate").exists());
         Scope::User.uninstall(&sandbox);
-        assert_eq!(tree(&sandbox).len(), 2, "{:?}", tree(&sandbox).keys());
+        assert_eq!(tree(&sandbox).len(), 3, "{:?}", tree(&sandbox).keys());
     }
 }
 
@@ -375,14 +516,14 @@ fn a_linked_gitignore_is_not_written() {
     let victim = put(sandbox.path().join("bashrc"), "precious\n");
     let path = sandbox.project().join(".gitignore");
     symlink("../bashrc", &path).expect("a link");
-    let said = Scope::Project.init(&sandbox);
-    assert!(said.contains(".gitignore: is a link, which git does not follow; left as it is"), "{said}");
+    let said = Scope::Shared.init(&sandbox);
+    assert!(said.contains(".gitignore: kept; not changed: git does not follow a link here"), "{said}");
     assert_eq!(fs::read_to_string(&victim).expect("the file"), "precious\n");
     // Nor when we go, whatever stands in it.
     let ours =
         "precious\n\n# tidegate: what runs leave behind\n.claude/settings.local.json\n# tidegate: end\n";
     fs::write(&victim, ours).expect("our own file");
-    Scope::Project.uninstall(&sandbox);
+    Scope::Shared.uninstall(&sandbox);
     assert_eq!(fs::read_to_string(&victim).expect("the file"), ours);
 }
 
@@ -482,7 +623,7 @@ fn the_backup_is_the_first_file_to_the_byte() {
     let sandbox = Sandbox::new();
     let old = "{ \"statusLine\": {\"type\": \"command\", \"command\": \"'/old/tidegate' statusline --wrap 'mine'\"} }";
     Scope::Project.write(&sandbox, old);
-    let report = super::json(&init(&sandbox, &["--json"]));
+    let report = sandbox.run(&["init", "--json"]).json();
     let backup = PathBuf::from(report["backup"].as_str().expect("a path")).join("settings.local.json.before");
     assert_eq!(fs::read_to_string(&backup).expect("the backup"), old);
     // Changed by others, and written by us once more.
@@ -508,17 +649,16 @@ fn the_next_install_clears_what_a_killed_one_left() {
     let at = |path: &str| put(sandbox.project().join(path), "x");
     let left = [
         at(".claude/.settings.local.json.123.0.tmp"),
-        at(".gitignore.77.1.tmp").with_file_name("..gitignore.77.1.tmp"),
+        at(".git/info/.exclude.77.1.tmp"),
         at(".claude/skills/getting-started/.SKILL.md.9.4.tmp"),
         put(sandbox.home().join(".local/share/tidegate/bin/.tidegate.12.tmp"), "x"),
     ];
-    put(left[1].clone(), "x");
     let theirs = [
         at(".claude/.settings.local.json.tmp"),
         at(".claude/.settings.local.json.mine.0.tmp"),
         at(".claude/.other.json.123.0.tmp"),
         at(".claude/settings.local.json.123.0.tmp"),
-        at(".gitignore.77.1.tmp"),
+        at(".git/info/exclude.77.1.tmp"),
     ];
     Scope::Project.init(&sandbox);
     assert!(left.iter().all(|path| !path.exists()), "{left:?}");

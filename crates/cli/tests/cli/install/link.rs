@@ -19,11 +19,11 @@ fn program() -> PathBuf {
 fn it_leads_to_the_program_and_goes_with_the_last_who_uses_it() {
     let sandbox = Sandbox::new();
     let said = Scope::Project.init(&sandbox);
-    assert!(said.contains("leads to"), "{said}");
+    assert!(said.contains("bin/tidegate: written; link to "), "{said}");
     assert_eq!(fs::read_link(link(&sandbox)).expect("a link"), program());
     Scope::User.init(&sandbox);
     let said = Scope::Project.uninstall(&sandbox);
-    assert!(said.contains("still used by") && link(&sandbox).exists(), "{said}");
+    assert!(said.contains("still needs it") && link(&sandbox).exists(), "{said}");
     // An uninstall where nothing was installed takes nothing away.
     Scope::Project.uninstall(&sandbox);
     assert!(link(&sandbox).exists());
@@ -85,7 +85,7 @@ fn a_stale_one_is_refreshed_and_a_file_is_refused() {
     fs::create_dir_all(path.parent().expect("a folder")).expect("new folders");
     fs::write(&path, "another program").expect("a file");
     let before = tree(&sandbox);
-    assert!(Scope::Project.refused(&sandbox, "init").contains("is no link of ours"));
+    assert!(Scope::Project.refused(&sandbox, "init").contains("not Tidegate's link"));
     assert_eq!(tree(&sandbox), before);
     // This program itself, put there by an installer, is as good as a link.
     fs::remove_file(&path).expect("our own file");
@@ -183,7 +183,7 @@ fn at_a_terminal_init_leads_hooks_elsewhere() {
 /// Whoever may still call it would be passed over without a word.
 #[test]
 fn it_stays_where_others_may_call_it() {
-    const KEPT: &str = "kept: other installs may call it";
+    const KEPT: &str = "kept; other installs may need it";
     // A project that was moved since.
     let sandbox = Sandbox::new();
     let (moved, other) = (sandbox.path().join("moved"), sandbox.path().join("other"));

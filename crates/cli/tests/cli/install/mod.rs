@@ -3,9 +3,12 @@
 mod files;
 mod link;
 mod refusals;
-mod settings;
+mod remains;
 mod said;
+mod server;
+mod settings;
 mod shapes;
+mod wrapper;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +16,6 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::answer::Ran;
 use crate::sandbox::Sandbox;
 
 /// Where an install goes, and into which file its hooks.
@@ -59,7 +61,7 @@ impl Scope {
     }
 
     fn uninstall(self, sandbox: &Sandbox) -> String {
-        sandbox.run(&words("uninstall", self.flags())).ok().to_owned()
+        listed(sandbox.run(&words("uninstall", &[self.flags(), &["--json"]].concat())).ok())
     }
 
     fn refused(self, sandbox: &Sandbox, command: &str) -> String {
@@ -71,16 +73,30 @@ fn words<'a>(command: &'a str, flags: &[&'a str]) -> Vec<&'a str> {
     [&[command], flags].concat()
 }
 
-/// An `init` that goes well. The executable under test is a build, and that is all it may warn of.
+/// An `init` that goes well, one line for each file. The executable under test is a build, and that is all it may warn of.
 fn init(sandbox: &Sandbox, flags: &[&str]) -> String {
-    went_well(&sandbox.run(&words("init", flags)))
+    let ran = sandbox.run(&words("init", &[flags, &["--json"]].concat()));
+    let warnings = json(ran.ok())["warnings"].as_array().cloned().unwrap_or_default();
+    let is_build = |line: &Value| line.as_str().is_some_and(|line| line.contains("cargo clean"));
+    assert!(warnings.iter().all(is_build) && warnings.len() <= 1, "{ran:?}");
+    listed(&ran.stdout)
 }
 
-fn went_well(ran: &Ran) -> String {
+/// `FILE: WHAT; DETAIL`.
+fn listed(report: &str) -> String {
+    let report = json(report);
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let line = |change: &Value| {
+        format!("{}: {}; {}\n", text(&change["file"]), text(&change["what"]), text(&change["detail"]))
+    };
+    report["changes"].as_array().into_iter().flatten().map(line).collect()
+}
+
+/// As a person reads it, without warnings.
+fn said(sandbox: &Sandbox, arguments: &[&str]) -> String {
+    let ran = sandbox.run(arguments);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    let is_build = |line: &str| line.starts_with("warning: ") && line.contains("cargo clean");
-    assert!(ran.stderr.lines().all(is_build) && ran.stderr.lines().count() <= 1, "{ran:?}");
-    ran.stdout.clone()
+    ran.stdout
 }
 
 /// Everything in the project and in the home, by path: a file's bytes, where a link leads, nothing for a folder.
@@ -117,4 +133,13 @@ fn handlers(settings: &Value) -> Vec<(String, Value)> {
 
 fn git(sandbox: &Sandbox) {
     fs::create_dir(sandbox.project().join(".git")).expect("a new folder");
+}
+
+/// Whether it went well, and what it printed.
+fn run_git(sandbox: &Sandbox, folder: &Path, args: &[&str]) -> (bool, String) {
+    let mut command = std::process::Command::new("git");
+    command.args(["-c", "user.name=me", "-c", "user.email=me@example.invalid"]).args(args);
+    command.current_dir(folder).env_clear().env("PATH", "/usr/bin:/bin").env("HOME", sandbox.home());
+    let ran = command.output().expect("git runs");
+    (ran.status.success(), String::from_utf8_lossy(&ran.stdout).into_owned())
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use super::{SCOPES, Scope, git, init, json, tree};
+use super::{SCOPES, Scope, git, said, tree};
 use crate::sandbox::{Sandbox, make_fifo};
 
 #[test]
@@ -47,7 +47,7 @@ fn what_the_client_could_not_read_is_refused_where_it_stands() {
             assert!(said.contains(&format!("{name}:{place}: ")) && said.contains(what), "{said}");
             assert!(said.contains("nothing was changed"), "{said}");
             let is_odd = what.contains("comment") || what.contains("trailing");
-            assert_eq!(said.contains("the client ignores"), is_odd, "{said}");
+            assert_eq!(said.contains("Claude Code ignores"), is_odd, "{said}");
             assert_eq!(fs::read(scope.settings(&sandbox)).expect("the file"), text);
             assert_eq!(sandbox.everything(), before, "no state, no link, nothing");
         }
@@ -115,7 +115,7 @@ fn what_its_owner_locked_is_left_alone() {
         scope.init(&sandbox);
         let with = scope.read(&sandbox);
         lock(&scope.settings(&sandbox), 0o400);
-        assert!(scope.init(&sandbox).contains("there already"), "nothing has to be written");
+        assert!(!scope.init(&sandbox).contains(": written; "), "nothing has to be written");
         assert!(scope.refused(&sandbox, "uninstall").contains("is read-only"));
         assert_eq!(scope.read(&sandbox), with);
     }
@@ -133,8 +133,27 @@ fn what_is_no_file_is_refused() {
     fs::remove_file(&path).expect("our own pipe");
     symlink("nowhere.json", &path).expect("a link");
     let said = Scope::Project.refused(&sandbox, "init");
-    assert!(said.contains("is a link to nowhere.json, which is not there"), "{said}");
+    assert!(said.contains("is a link to nowhere.json, which does not exist"), "{said}");
     assert!(fs::symlink_metadata(&path).expect("the link").is_symlink());
+}
+
+/// A folder that is a link to nothing.
+#[test]
+fn a_dangling_folder_is_refused_in_words() {
+    for (link, to) in [(".claude/skills", "gone"), (".claude", "../gone"), (".claude/context", "gone/too")] {
+        let sandbox = Sandbox::new();
+        let link = sandbox.project().join(link);
+        fs::create_dir_all(link.parent().expect("a folder")).expect("new folders");
+        symlink(to, &link).expect("a link");
+        let before = tree(&sandbox);
+        for flags in [&["init"] as &[&str], &["init", "--dry-run"]] {
+            let ran = sandbox.run(flags);
+            let said = ran.failed();
+            assert!(said.contains("is a link to ") && said.contains("which does not exist"), "{said}");
+            assert!(said.contains("nothing was changed"), "{said}");
+        }
+        assert_eq!(tree(&sandbox), before);
+    }
 }
 
 #[test]
@@ -143,7 +162,7 @@ fn without_a_place_for_the_backup_nothing_is_changed() {
     assert!(Scope::Project.refused(&sandbox, "init").contains("nothing was changed"));
     let sandbox = sandbox.with("TIDEGATE_STATE_DIR", "/dev/null/x");
     assert!(Scope::Project.refused(&sandbox, "init").contains("nothing was changed"));
-    assert_eq!(tree(&sandbox).len(), 2);
+    assert_eq!(tree(&sandbox).len(), 3);
 }
 
 #[test]
@@ -156,14 +175,14 @@ fn flags_that_contradict_each_other_are_refused() {
 }
 
 #[test]
-fn a_dry_run_shows_a_difference_and_changes_nothing() {
+fn a_difference_is_shown_and_nothing_changed() {
     for scope in SCOPES {
         let sandbox = Sandbox::new();
         git(&sandbox);
-        let flags = [scope.flags(), &["--dry-run", "--preset", "strict"]].concat();
+        let flags = [&["init", "--diff", "--preset", "strict"], scope.flags()].concat();
         scope.write(&sandbox, "{\n  \"a\": 1\n}\n");
         let before = (tree(&sandbox), sandbox.everything());
-        let said = init(&sandbox, &flags);
+        let said = said(&sandbox, &flags);
         for line in [
             "-  \"a\": 1\n",
             "+  \"a\": 1,\n",
@@ -174,12 +193,12 @@ fn a_dry_run_shows_a_difference_and_changes_nothing() {
         ] {
             assert!(said.contains(line), "{line}: {said}");
         }
-        assert!(said.contains("would lead to"), "{said}");
+        assert!(said.contains("link to "), "{said}");
         assert_eq!((tree(&sandbox), sandbox.everything()), before, "{scope:?}");
 
         scope.init(&sandbox);
         let before = (tree(&sandbox), sandbox.everything());
-        let ran = sandbox.run(&[&["uninstall", "--dry-run"], scope.flags()].concat());
+        let ran = sandbox.run(&[&["uninstall", "--diff"], scope.flags()].concat());
         assert!(ran.ok().contains("+  \"a\": 1\n") && ran.ok().contains("-  \"hooks\": {\n"), "{ran:?}");
         assert_eq!((tree(&sandbox), sandbox.everything()), before, "{scope:?}");
     }
@@ -195,12 +214,13 @@ fn for_machines_it_is_json() {
             |change: &&serde_json::Value| change["file"].as_str().is_some_and(|file| file.ends_with(name));
         changes.clone().find(ends).map(|change| change["what"].as_str().unwrap_or_default().to_owned())
     };
-    let report = json(&init(&sandbox, &["--json", "--dry-run"]));
+    let init = |flags: &[&str]| sandbox.run(&[&["init", "--json"], flags].concat()).json();
+    let report = init(&["--dry-run"]);
     assert!(
         report["dry_run"] == true && report["changes"].to_string().contains("\"diff\":\"--- "),
         "{report}"
     );
-    let report = json(&init(&sandbox, &["--json"]));
+    let report = init(&[]);
     assert_eq!(what_of(&report, "settings.local.json").as_deref(), Some("written"), "{report}");
     assert!(
         report["warnings"][0].as_str().is_some_and(|warning| warning.contains("cargo clean")),
@@ -209,7 +229,7 @@ fn for_machines_it_is_json() {
     let backup = report["backup"].as_str().expect("a path").to_owned();
     let kept = fs::read_to_string(format!("{backup}/settings.local.json.before"));
     assert_eq!(kept.expect("what was there before"), "{ \"a\": 1 }");
-    let report = json(&init(&sandbox, &["--json"]));
+    let report = init(&[]);
     assert_eq!(what_of(&report, "settings.local.json").as_deref(), Some("unchanged"), "{report}");
     fs::write(sandbox.project().join(".claude/commands/tidegate-status.md"), "mine").expect("a file");
     let ran = sandbox.run(&["uninstall", "--json"]);
@@ -251,7 +271,7 @@ fn a_folder_that_cannot_be_written_is_refused_in_advance() {
         for flags in [&[] as &[&str], &["--dry-run"]] {
             let ran = sandbox.run(&[&["init"], scope.flags(), flags].concat());
             let said = ran.failed();
-            assert!(said.contains("nothing can be written in ") && said.contains("`chmod u+wx /"), "{said}");
+            assert!(said.contains(" cannot be written") && said.contains("`chmod u+wx /"), "{said}");
             assert!(said.contains("nothing was changed"), "{said}");
         }
         assert_eq!(sandbox.everything(), before);
@@ -259,7 +279,7 @@ fn a_folder_that_cannot_be_written_is_refused_in_advance() {
         scope.init(&sandbox);
         let with = tree(&sandbox);
         lock(0o555);
-        assert!(scope.init(&sandbox).contains("there already"), "nothing has to be written");
+        assert!(!scope.init(&sandbox).contains(": written; "), "nothing has to be written");
         assert!(scope.refused(&sandbox, "uninstall").contains("chmod u+wx"));
         assert_eq!(tree(&sandbox), with);
         lock(0o755);

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::{Scope, git, init, json};
+use super::{Scope, git, said};
 use crate::sandbox::Sandbox;
 
-/// The lines on stderr, without the one about the build under test.
+/// The warnings, without the one about the build under test.
 fn warnings(sandbox: &Sandbox, flags: &[&str]) -> Vec<String> {
     let ran = sandbox.run(&super::words("init", flags));
     assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -21,7 +21,7 @@ fn hooks_that_will_not_run_are_warned_of() {
     let sandbox = Sandbox::new();
     Scope::User.write(&sandbox, "{ \"disableAllHooks\": true }");
     let said = warnings(&sandbox, &[]);
-    assert!(said.len() == 1 && said[0].contains("has `disableAllHooks`: no hook will run"), "{said:?}");
+    assert!(said.len() == 1 && said[0].contains("has `disableAllHooks`"), "{said:?}");
     // The nearer file decides.
     let sandbox = Sandbox::new();
     Scope::User.write(&sandbox, "{ \"disableAllHooks\": true }");
@@ -37,52 +37,120 @@ fn a_second_install_is_told() {
     for flags in [&[] as &[&str], &["--user"], &["--shared"]] {
         let said = warnings(&sandbox, flags);
         let plugin =
-            said.iter().filter(|line| line.starts_with("the plugin tidegate@tidegate is enabled, too"));
-        assert!(plugin.count() == 1 && said[0].contains("answered once"), "{said:?}");
+            said.iter().filter(|line| line.starts_with("the plugin tidegate@tidegate has the same hooks"));
+        assert!(plugin.count() == 1 && said[0].contains("answers each event once"), "{said:?}");
     }
     let sandbox = Sandbox::new();
     Scope::Shared.init(&sandbox);
     let said = warnings(&sandbox, &[]);
-    assert!(said.len() == 1 && said[0].contains("registers the hooks already"), "{said:?}");
+    assert!(said.len() == 1 && said[0].contains("has the same hooks"), "{said:?}");
     assert_eq!(warnings(&sandbox, &["--shared"]), [""; 0]);
 }
 
-#[test]
-fn it_ends_with_what_to_do_next() {
+/// Without the sandbox's own paths.
+fn plain(sandbox: &Sandbox, text: &str) -> String {
+    let path = sandbox.path().display().to_string();
+    let program = fs::canonicalize(env!("CARGO_BIN_EXE_tidegate")).expect("the executable");
+    text.replace(&program.display().to_string(), "/opt/bin/tidegate").replace(&path, "")
+}
+
+/// A person in `~/app`, who reads at this width and in this language.
+fn person(width: &str, language: &str) -> Sandbox {
     let sandbox = Sandbox::new();
-    let last = |said: &str| said.lines().last().unwrap_or_default().to_owned();
-    assert!(!init(&sandbox, &["--dry-run"]).contains("next: "));
-    let said = init(&sandbox, &[]);
-    assert!(
-        last(&said).starts_with("next: start the client here, trust the folder")
-            && said.contains("`tidegate doctor`"),
-        "{said}"
-    );
-    assert_eq!(said.matches("next: ").count(), 1);
-    assert!(!init(&sandbox, &[]).contains("next: "), "nothing was done");
-    assert!(last(&init(&sandbox, &["--user"])).starts_with("next: start the client"), "{said}");
-    assert!(!Scope::Project.uninstall(&sandbox).contains("next: "));
+    let app = sandbox.home().join("app");
+    fs::create_dir_all(app.join(".git")).expect("new folders");
+    let (home, state) = (sandbox.home(), sandbox.home().join(".local/state/tidegate"));
+    sandbox
+        .with("COLUMNS", width.to_owned())
+        .with("LANG", format!("{language}.UTF-8"))
+        .with("CLAUDE_PROJECT_DIR", app)
+        .with("TIDEGATE_STATE_DIR", state)
+        .with("HOME", fs::canonicalize(home).expect("the home"))
+}
+
+const LANGUAGES: [(&str, &str); 2] = [("en", "C"), ("ja", "ja_JP")];
+
+/// Everything that is said from the first look to the last, at two widths and in both languages.
+#[test]
+fn it_reads_well() {
+    for width in ["60", "80"] {
+        for (name, language) in LANGUAGES {
+            let sandbox = person(width, language);
+            let app = sandbox.home().join("app");
+            let app = app.to_str().expect("UTF-8");
+            let mut pages = Vec::new();
+            for arguments in [
+                &["init", "--dry-run"] as &[&str],
+                &["init"],
+                &["init"],
+                &["init", "--preset", "strict"],
+                &["uninstall", "--dry-run"],
+                &["uninstall"],
+                &["uninstall"],
+                &["init", "--shared"],
+                &["uninstall", "--shared"],
+                &["init", "--user"],
+                &["uninstall", "--user"],
+            ] {
+                let place: &[&str] = if arguments.contains(&"--user") { &[] } else { &["--project", app] };
+                let shown = plain(&sandbox, &said(&sandbox, &[arguments, place].concat()));
+                let too_wide = shown.lines().find(|line| columns(line) > width.parse().expect("a number"));
+                assert_eq!(too_wide, None, "{arguments:?}");
+                pages.push(format!("$ tidegate {}\n{shown}", arguments.join(" ")));
+            }
+            insta::assert_snapshot!(format!("install-{name}-{width}"), pages.join("\n"));
+        }
+    }
+}
+
+/// A Japanese character takes two.
+fn columns(line: &str) -> usize {
+    line.chars().map(|c| if (c as u32) < 0x1100 { 1 } else { 2 }).sum()
 }
 
 #[test]
-fn a_dry_run_shows_settings_first_and_new_pages_in_a_line() {
+fn it_says_what_is_checked_recorded_and_how_to_undo_it_in_few_lines() {
+    let sandbox = Sandbox::new().with("COLUMNS", "120");
+    let dry = said(&sandbox, &["init", "--dry-run"]);
+    assert!(dry.lines().count() <= 12 && dry.contains("`tidegate init --diff`"), "{dry}");
+    let text = said(&sandbox, &["init"]);
+    assert!(text.lines().count() <= 7, "{text}");
+    for part in [
+        "Checks: ",
+        "Records: ",
+        "`tidegate off recording`",
+        "`tidegate uninstall`",
+        "Next: ",
+        "`tidegate doctor`",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(said(&sandbox, &["init"]).starts_with("Nothing to change"), "nothing was done");
+    let sandbox = Sandbox::new();
+    sandbox.config("[recording]\nmode = \"off\"\n");
+    let text = said(&sandbox, &["init"]);
+    assert!(text.contains("recording is off") && !text.contains("off recording"), "{text}");
+}
+
+#[test]
+fn a_difference_shows_settings_first() {
     let sandbox = Sandbox::new();
     git(&sandbox);
-    let said = init(&sandbox, &["--dry-run"]);
-    assert!(said.starts_with("--- /dev/null\n+++ ./.claude/settings.local.json\n"), "{said}");
-    let skill = said.lines().find(|line| line.contains("getting-started")).expect("a line");
-    assert!(skill.contains("SKILL.md: would be written, ") && skill.ends_with(" lines"), "{skill}");
-    assert!(!said.contains("+name: getting-started") && said.contains("+# tidegate: end"), "{said}");
-    init(&sandbox, &[]);
-    let ran = sandbox.run(&["uninstall", "--dry-run"]);
-    assert!(ran.ok().contains("getting-started/SKILL.md: would be removed\n"), "{ran:?}");
+    let shown = said(&sandbox, &["init", "--diff"]);
+    assert!(shown.starts_with("--- /dev/null\n+++ ./.claude/settings.local.json\n"), "{shown}");
+    for line in ["+name: getting-started\n", "+# tidegate: end\n", "+        \"tidegate\": {\n"] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+    super::init(&sandbox, &[]);
+    let shown = said(&sandbox, &["uninstall", "--diff"]);
+    assert!(shown.contains("-name: getting-started\n"), "{shown}");
 }
 
 #[test]
 fn paths_for_machines_are_absolute() {
     let sandbox = Sandbox::new();
-    for flags in [&["--json", "--dry-run"] as &[&str], &["--json"]] {
-        let report = json(&init(&sandbox, flags));
+    for flags in [&["init", "--json", "--dry-run"] as &[&str], &["init", "--json"]] {
+        let report = sandbox.run(flags).json();
         let changes = report["changes"].as_array().expect("a list");
         let is_absolute = |change: &serde_json::Value| {
             change["file"].as_str().is_some_and(|file| Path::new(file).is_absolute())
@@ -93,16 +161,13 @@ fn paths_for_machines_are_absolute() {
 
 #[test]
 fn below_an_install_it_is_named() {
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::new().with("COLUMNS", "120");
     Scope::Project.init(&sandbox);
     let below = sandbox.project().join("src");
     fs::create_dir(&below).expect("a new folder");
-    let ran = sandbox.run(&["uninstall", "--project", "src"]);
+    let ran = sandbox.run(&["uninstall", "--project", "src", "--json"]);
     let expected = format!("`tidegate uninstall --project {}`", sandbox.project().display());
-    assert!(
-        ran.ok().contains("nothing of ours there, but above it") && ran.ok().contains(&expected),
-        "{ran:?}"
-    );
+    assert!(ran.ok().contains("installed in a folder above") && ran.ok().contains(&expected), "{ran:?}");
     assert!(Scope::Project.settings(&sandbox).exists());
 }
 
@@ -115,4 +180,15 @@ fn an_install_above_is_named() {
     assert!(!first.stderr.contains("has an install, too"), "{first:?}");
     let second = sandbox.run(&["init", "--project", "src/deep"]);
     assert!(second.code == Some(0) && second.stderr.contains("has an install, too"), "{second:?}");
+}
+
+/// After `init`, nobody has to be told to run it.
+#[test]
+fn status_after_init_says_what_comes_next() {
+    let sandbox = Sandbox::new();
+    let before = sandbox.run(&["status"]);
+    assert!(before.failed().contains("tidegate init"), "{before:?}");
+    Scope::Project.init(&sandbox);
+    let after = sandbox.run(&["status"]);
+    assert!(!after.failed().contains("tidegate init") && after.stderr.contains("`claude`"), "{after:?}");
 }

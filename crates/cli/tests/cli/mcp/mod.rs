@@ -20,6 +20,15 @@ fn converse(sandbox: &Sandbox, lines: &[impl AsRef<[u8]>]) -> Vec<Value> {
     ran.stdout.lines().map(parsed).collect()
 }
 
+/// The tools with all that their results hold, which the list has in outline.
+fn defined_tools() -> &'static [Value] {
+    static DEFINED: std::sync::OnceLock<Vec<Value>> = std::sync::OnceLock::new();
+    DEFINED.get_or_init(|| {
+        let ran = Sandbox::new().run(&["reference", "tools"]);
+        serde_json::from_str(ran.ok()).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+    })
+}
+
 fn parsed(line: &str) -> Value {
     let answer: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
     for answer in answer.as_array().map_or(std::slice::from_ref(&answer), Vec::as_slice) {
@@ -80,10 +89,13 @@ impl Server {
         let result = answer["result"].clone();
         assert!(result.is_object(), "{answer}");
         if result.get("isError").is_none() {
+            let given = &result["structuredContent"];
+            let described = defined_tools().iter().find(|described| described["name"] == tool);
+            schema::assert_holds(&described.expect("it is defined")["outputSchema"], given, tool);
             let listed = self.ask("tools/list", &json!({}));
-            let tools = listed["result"]["tools"].as_array().expect("tools").clone();
-            let listed = tools.iter().find(|listed| listed["name"] == tool).expect("it is listed");
-            schema::assert_holds(&listed["outputSchema"], &result["structuredContent"], tool);
+            let listed = listed["result"]["tools"].as_array().expect("tools").clone();
+            let listed = listed.iter().find(|listed| listed["name"] == tool).expect("it is listed");
+            schema::assert_outlines(&listed["outputSchema"], given, tool);
         }
         result
     }

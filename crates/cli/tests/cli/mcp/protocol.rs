@@ -7,7 +7,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use super::schema::assert_sound;
-use super::{Server, converse, request};
+use super::{Server, converse, defined_tools, request};
 use crate::sandbox::Sandbox;
 
 /// Those with a handshake, and what a client that asks for them gets.
@@ -104,7 +104,7 @@ fn every_revision_conforms() {
         assert_eq!(entries["result"]["structuredContent"], json!({ "entries": [], "total": 0 }));
         assert_eq!(
             entries["result"]["content"],
-            json!([{ "type": "text", "text": "Nothing is unpromoted." }])
+            json!([{ "type": "text", "text": "Every progress note is reviewed." }])
         );
         for arguments in [json!({ "limit": "5" }), json!({ "limit": 0 }), json!({ "limt": 5 })] {
             let result = ask("tools/call", json!({ "name": "list_unpromoted", "arguments": arguments }));
@@ -161,15 +161,28 @@ fn tools_as_they_are_listed() {
     let tools = &listed["result"]["tools"];
     for tool in tools.as_array().expect("tools") {
         let name = tool["name"].as_str().expect("a name");
-        for schema in ["inputSchema", "outputSchema"] {
-            assert_sound(&tool[schema], &format!("{name}.{schema}"));
-            assert_eq!(tool[schema]["type"], "object", "{name}");
+        let defined = defined_tools().iter().find(|defined| defined["name"] == name).expect("its definition");
+        assert_eq!(defined["inputSchema"], tool["inputSchema"], "{name}");
+        for (of, schema) in [(tool, "inputSchema"), (defined, "outputSchema")] {
+            assert_sound(&of[schema], &format!("{name}.{schema}"));
+            assert_eq!(of[schema]["type"], "object", "{name}");
         }
         assert_ne!(tool["annotations"]["destructiveHint"], true, "no tool deletes: {name}");
         assert!(tool["description"].as_str().is_some_and(|text| text.len() < 500), "{name}");
     }
     let lines: Vec<String> = tools.as_array().expect("tools").iter().flat_map(in_lines).collect();
     insta::assert_snapshot!(lines.join("\n"));
+}
+
+/// It is in the context of every session.
+#[test]
+fn the_list_is_short() {
+    let sandbox = Sandbox::new();
+    let mut server = Server::start(&sandbox);
+    let hello = server.ask("initialize", &hello("2025-11-25"));
+    assert!(hello["result"]["instructions"].as_str().is_some_and(|text| text.len() < 400), "{hello}");
+    let listed = server.ask("tools/list", &json!({}));
+    assert!(listed["result"].to_string().len() < 12_000, "{}", listed["result"].to_string().len());
 }
 
 /// A tool, one line for each member of its schemas.

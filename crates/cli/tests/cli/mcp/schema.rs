@@ -39,6 +39,13 @@ pub(crate) fn assert_holds(schema: &Value, value: &Value, place: &str) {
     }
 }
 
+/// Panics unless the value has all that the outline requires.
+pub(crate) fn assert_outlines(outline: &Value, value: &Value, place: &str) {
+    for name in outline["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        assert!(value.get(name).is_some(), "{place}: {name} is missing in {value}");
+    }
+}
+
 /// Panics unless this is a schema, of keywords that clients and models know.
 pub(crate) fn assert_sound(schema: &Value, place: &str) {
     const TYPES: [&str; 7] = ["object", "array", "string", "integer", "number", "boolean", "null"];

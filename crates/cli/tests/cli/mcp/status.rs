@@ -46,9 +46,9 @@ fn errors_of_the_tool_are_for_the_model() {
     told(
         &sandbox,
         &json!({ "session": "never-seen" }),
-        ["never-seen has not been seen", "without `session`"],
+        ["never-seen has not been seen", "leave `session` out"],
     );
-    told(&sandbox, &json!({ "session": "../../x" }), ["session_id has characters", "without `session`"]);
+    told(&sandbox, &json!({ "session": "../../x" }), ["session_id has characters", "leave `session` out"]);
     told(&sandbox, &json!({ "session": 5 }), ["`session` is not a string", "leave it out"]);
     told(&sandbox, &json!({ "sesion": SESSION }), ["no argument `sesion`", "`session` is the only one"]);
     assert_eq!(status(&sandbox, &json!({ "session": null }))["structuredContent"]["session"], SESSION);
@@ -86,7 +86,7 @@ fn what_is_switched_off_is_said() {
     let result = status(&sandbox, &json!({ "session": SESSION }));
     assert_eq!(result["structuredContent"]["switched_off"], json!(["context-warning"]), "{result}");
     let text = result["content"][0]["text"].as_str().expect("text");
-    assert!(text.ends_with("Switched off in this session: context-warning."), "{text}");
+    assert!(text.ends_with("Policies switched off in this session: context-warning."), "{text}");
     // By the command, too.
     sandbox.config("[approval]\nunattended = [\"off\"]\n");
     let _ = sandbox.run(&["off", "verify-stop"]).ok();
@@ -147,7 +147,6 @@ fn a_session_is_told_in_full() {
     assert_eq!((&status["level"], &status["pressure_said"]), (&json!(60), &json!("info")));
     assert_eq!(status["switched_off"], json!([]));
     let text = result["content"][0]["text"].as_str().expect("text");
-    let known =
-        "62% of 200k tokens are in use (124000). 43k tokens are left before the client compacts at 167000.";
+    let known = "62% of 200k tokens are in use (124000 tokens). 43k tokens are left before Claude Code compacts at 167000.";
     assert!(text.starts_with(known), "{text}");
 }

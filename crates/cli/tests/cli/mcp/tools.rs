@@ -78,7 +78,7 @@ fn from_a_topic_to_a_decision() {
         serde_json::from_str(blocks[blocks.len() - 1]["text"].as_str().expect("text")).expect("JSON");
     assert_eq!(last, expected);
     let text = blocks[0]["text"].as_str().expect("text");
-    assert_eq!(text, "Topic 1 was begun in project project. This session's relays belong to it from now on.");
+    assert_eq!(text, "Began topic 1 in project project. This session belongs to it from now on.");
 
     let part = json!({ "title": "Which tokenizer", "parent_id": 1, "set": false });
     let part = server.gives("add_topic", &part);
@@ -235,7 +235,7 @@ fn a_repository_can_hold_several_projects() {
         server.gives("add_topic", &json!({ "title": "Round ones", "parent_id": again["topic"]["id"] }));
     assert_eq!(part["project"], begun["project"], "where its parent is");
     let both = json!({ "title": "x", "project": "frontend", "new_project": "backend" });
-    assert!(server.refuses("add_topic", &both).contains("at once"));
+    assert!(server.refuses("add_topic", &both).contains("cannot be used together"));
     server.end();
 }
 
@@ -412,7 +412,7 @@ fn projects_are_told_apart() {
     let nothing = server.call("list_topics", &json!({}));
     assert_eq!(nothing["structuredContent"]["topics"], json!([]));
     let text = nothing["content"][0]["text"].as_str().expect("text");
-    assert_eq!(text, "Nothing has been recorded of project other yet; `all_projects` looks at the others.");
+    assert_eq!(text, "Nothing is recorded for project other yet. Set `all_projects` to look at the others.");
     assert_eq!(ids(&server.gives("list_topics", &json!({ "all_projects": true }))["topics"]), [1]);
     for project in [json!(1), json!("project")] {
         assert_eq!(ids(&server.gives("list_topics", &json!({ "project": project }))["topics"]), [1]);
@@ -424,7 +424,7 @@ fn projects_are_told_apart() {
         assert!(said.contains("there is no project `") && said.contains("project (id 1)"), "{said}");
     }
     let said = server.refuses("get_logs", &json!({ "since": "yesterday" }));
-    assert!(said.contains("`since` is no time: yesterday") && said.contains("7d, 12h, 30m ago"), "{said}");
+    assert!(said.contains("`since` is not a time: yesterday") && said.contains("7d, 12h, 30m ago"), "{said}");
     assert_eq!(
         server.gives("list_topics", &json!({ "since": "1h", "until": "2099-01-01" }))["topics"][0]["id"],
         2

@@ -2,6 +2,7 @@
 
 use crate::language_model::backend::Backend;
 use crate::settings::list::{Required, Skill};
+use crate::settings::preset::Preset;
 use crate::settings::section::{Key, Project, Put, Section, Voice, Wrong, put, section};
 use crate::settings::setting::{Setting, Whole, choices};
 use crate::settings::value::Value;
@@ -29,9 +30,9 @@ section! {
         /// Section `[activity.plan]`.
         plan: PhaseSettings = PhaseSettings::new("activity.plan", &[]);
         /// Section `[activity.implement]`.
-        implement: PhaseSettings = PhaseSettings::new("activity.implement", &["code-quality-rules"]);
+        implement: PhaseSettings = PhaseSettings::new("activity.implement", RULES);
         /// Section `[activity.debug]`.
-        debug: PhaseSettings = PhaseSettings::new("activity.debug", &["code-quality-rules"]);
+        debug: PhaseSettings = PhaseSettings::new("activity.debug", RULES);
         /// Section `[activity.review]`.
         review: PhaseSettings = PhaseSettings::new("activity.review", &[]);
         /// Section `[activity.ship]`.
@@ -81,10 +82,14 @@ choices!(PhaseMode {
     "advise" => PhaseMode::Advise,
 });
 
+const RULES: &[&str] = &["code-quality-rules"];
+
 /// The settings of one phase: all have the same key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PhaseSettings {
     section: &'static str,
+    /// The skills that the preset `strict` names.
+    strict: &'static [&'static str],
     /// Skills that are named when it begins.
     pub skills: Required<Skill>,
 }
@@ -97,8 +102,8 @@ const SKILLS: Key = Key {
 };
 
 impl PhaseSettings {
-    fn new(section: &'static str, skills: &[&str]) -> PhaseSettings {
-        PhaseSettings { section, skills: Required::new(skills) }
+    fn new(section: &'static str, strict: &'static [&'static str]) -> PhaseSettings {
+        PhaseSettings { section, strict, skills: Required::default() }
     }
 
     pub fn names(&self) -> impl Iterator<Item = &str> {
@@ -114,6 +119,14 @@ impl Section for PhaseSettings {
     fn keys(&self) -> &'static [Key] {
         const KEYS: &[Key] = &[SKILLS];
         KEYS
+    }
+
+    fn preset(&self, preset: Preset) -> Vec<(&'static str, Value)> {
+        if self.strict.is_empty() {
+            return Vec::new();
+        }
+        let skills = if preset == Preset::Strict { self.strict } else { &[] };
+        vec![(SKILLS.name, Required::<Skill>::new(skills).to_value())]
     }
 
     fn get(&self, key: &str) -> Value {

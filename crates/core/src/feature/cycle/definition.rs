@@ -123,7 +123,7 @@ impl Cycle {
     /// Reads a cycle from the config, or tells what is wrong with it.
     pub fn read(value: &Value) -> Result<Cycle, String> {
         let Value::Table(members) = value else {
-            return Err(format!("{} is no cycle: use a table with `stages`", value.kind()));
+            return Err(format!("{} is not a cycle: use a table with `stages`", value.kind()));
         };
         let mut cycle = Cycle::default();
         for (key, value) in members {
@@ -172,7 +172,7 @@ fn read_stages(value: &Value) -> Result<Vec<Stage>, String> {
 
 fn read_stage(item: &Value) -> Result<Stage, String> {
     let Value::Table(members) = item else {
-        return Err(format!("{} is no stage: use {{ name = \"…\", skill = \"…\" }}", item.kind()));
+        return Err(format!("{} is not a stage: use {{ name = \"…\", skill = \"…\" }}", item.kind()));
     };
     let (mut name, mut skill, mut min_left) = (None, None, MinLeft::Auto);
     for (key, value) in members {
@@ -182,8 +182,9 @@ fn read_stage(item: &Value) -> Result<Stage, String> {
             "skill" => skill = Some(read_name(key, text)?),
             "min_left" => {
                 let read = MinLeft::parse(text);
-                min_left = read
-                    .ok_or_else(|| format!("{value} is no `min_left`: use \"50%\", \"80k\" or \"auto\""))?;
+                min_left = read.ok_or_else(|| {
+                    format!("{value} is not a `min_left`: use \"50%\", \"80k\" or \"auto\"")
+                })?;
             }
             _ => return Err(format!("it has no `{key}`: use `name`, `skill` and `min_left`")),
         }
@@ -252,15 +253,18 @@ mod tests {
         let stages = |items: Vec<Value>| table(&[("stages", Value::List(items))]);
         let named = |name: &str| table(&[("name", name.into())]);
         for (value, why) in [
-            (Value::Flag(true), "is no cycle"),
+            (Value::Flag(true), "is not a cycle"),
             (table(&[("stage", Value::Nothing)]), "no `stage`"),
             (table(&[("stages", Value::Whole(3))]), "use a list"),
             (stages(vec![]), "from 1 to 20"),
-            (stages(vec!["sprint".into()]), "stage 1: a text is no stage"),
+            (stages(vec!["sprint".into()]), "stage 1: a text is not a stage"),
             (stages(vec![named("a"), named("a")]), "stage 2: there is a stage of that name already"),
             (stages(vec![named("a b")]), "stage 1: `name` takes a name"),
             (stages(vec![table(&[("skill", "x".into())])]), "its `name` is missing"),
-            (stages(vec![table(&[("name", "x".into()), ("min_left", "lots".into())])]), "is no `min_left`"),
+            (
+                stages(vec![table(&[("name", "x".into()), ("min_left", "lots".into())])]),
+                "is not a `min_left`",
+            ),
             (stages(vec![table(&[("name", "x".into()), ("command", "rm".into())])]), "it has no `command`"),
             (table(&[("fix_loop_limit", "two".into())]), "use a whole number"),
         ] {

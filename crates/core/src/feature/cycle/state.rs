@@ -84,8 +84,8 @@ pub enum CycleDamage {
 impl fmt::Display for CycleDamage {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CycleDamage::NoObject => out.write_str("it is no JSON object"),
-            CycleDamage::Member(name) => write!(out, "`{name}` has no value that it can have"),
+            CycleDamage::NoObject => out.write_str("it is not a JSON object"),
+            CycleDamage::Member(name) => write!(out, "`{name}` has a value that does not fit"),
             CycleDamage::UnknownCycle(name) => write!(out, "no cycle is called {}", quote_name(name)),
             CycleDamage::UnknownStage(name) => write!(out, "the cycle has no stage {}", quote_name(name)),
         }

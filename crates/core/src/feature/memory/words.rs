@@ -1,6 +1,6 @@
-//! Texts for people about answers without a topic, and topics without a decision.
+//! Texts for people about recording, answers without a topic, and topics without a decision.
 
-use super::{meta_tag, topic_decision};
+use super::{meta_tag, relay_log, topic_decision};
 use crate::text::lang::Lang;
 
 pub(super) fn tag_missing(lang: Lang) -> String {
@@ -28,6 +28,20 @@ pub(super) fn topic_undecided(lang: Lang, topic: &str) -> String {
         Lang::Ja => format!(
             "Tidegate: トピック {topic} が未記録のまま話題が移ったため、決定を記録するか終了するよう Claude に求めました。何もする必要は\
              ありません。この確認なしで作業するには: `tidegate off {policy} --for 1h`"
+        ),
+    }
+}
+
+pub(super) fn conversations_are_recorded(lang: Lang) -> String {
+    let policy = relay_log::ID;
+    match lang {
+        Lang::En => format!(
+            "Tidegate records your prompts and Claude's answers in this project, on this machine only, so that later sessions can \
+             find them. To stop: `tidegate off {policy}`"
+        ),
+        Lang::Ja => format!(
+            "Tidegate: このプロジェクトでの入力とClaudeの回答を、後のセッションで探せるように記録します。保存先はこのマシンだけです。\
+             止めるには: `tidegate off {policy}`"
         ),
     }
 }

@@ -44,6 +44,8 @@ pub enum Mark {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
     },
+    /// Skills of Tidegate that have the longer name in this session.
+    RenamedSkills(Vec<String>),
     /// A text that is given once per session was given.
     Notice(String),
     /// Added to the project by the person.
@@ -113,6 +115,8 @@ pub struct Marks {
     pub boundary: Option<Millis>,
     /// With the subagent that invoked it, oldest first.
     pub skills: Vec<(String, Option<String>)>,
+    /// Skills of Tidegate that have the longer name, because theirs was taken.
+    pub renamed: Vec<String>,
     /// Oldest first.
     pub notices: Vec<String>,
     pub directories: Vec<String>,
@@ -178,6 +182,7 @@ impl RoomMarks for Marks {
                 self.notices.retain(|notice| !notice.starts_with(UNTIL_BOUNDARY));
             }
             Mark::Skill { name, agent } => self.note_skill(name, agent),
+            Mark::RenamedSkills(names) => self.renamed = names,
             Mark::Notice(what) => push_unique(&mut self.notices, what, NOTICES_KEPT),
             Mark::Directory(path) => push_unique(&mut self.directories, path, DIRECTORIES_KEPT),
             Mark::Cwd(path) => self.cwd = Some(path),
@@ -207,6 +212,7 @@ impl RoomMarks for Marks {
             agent: agent.clone(),
         };
         marks.extend(self.skills.iter().map(skill));
+        marks.extend((!self.renamed.is_empty()).then(|| Mark::RenamedSkills(self.renamed.clone())));
         marks.extend(self.notices.iter().cloned().map(Mark::Notice));
         marks.extend(self.directories.iter().cloned().map(Mark::Directory));
         marks.extend(self.cwd.clone().map(Mark::Cwd));
@@ -273,6 +279,7 @@ pub(in crate::feature) mod tests {
                 .prop_map(|(name, agent)| Mark::Skill { name, agent }),
             // As stages and gates ask for them.
             "(a|b|persisting-progress-across-sessions)".prop_map(|name| Mark::Skill { name, agent: None }),
+            proptest::collection::vec("(ship|compound)", 0..3).prop_map(Mark::RenamedSkills),
             "[a-z/]{1,24}".prop_map(Mark::Notice),
             Just(Mark::Notice("workflow 80".into())),
             "/[a-z/]{1,24}".prop_map(Mark::Directory),

@@ -1,5 +1,7 @@
 //! The session itself: when it began, where it works, which model it uses.
 
+pub mod effect;
+pub mod facts;
 pub mod marks;
 
 use crate::event::{Event, EventKind, Start};
@@ -7,22 +9,26 @@ use crate::feature::Feature;
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs};
 use crate::feature::marks::{Mark as AnyMark, Marks};
+use crate::feature::session::facts::SessionFacts;
 use crate::feature::session::marks::Mark;
-use crate::feature::verdict::NoEffect;
 use crate::text::lang::Lang;
 
 pub struct Room;
 
 impl Feature for Room {
-    type Needs = ();
-    type Facts = ();
-    type Effect = NoEffect;
+    /// What only the start of a session asks for.
+    type Needs = bool;
+    type Facts = SessionFacts;
+    type Effect = effect::Effect;
 
     fn needs(event: &Event<'_>, marks: Option<&Marks>, _: &Config) -> Needs {
         let may_have_changed = matches!(event.kind, EventKind::SessionStart | EventKind::ConfigChange);
         Needs {
             host_settings: may_have_changed || marks.is_none_or(|marks| marks.session.host.is_none()),
             meter: event.is_main_thread() && event.is_human_prompt(),
+            session: event.kind == EventKind::SessionStart
+                && event.is_main_thread()
+                && !event.follows_compaction(),
             ..Needs::default()
         }
     }
@@ -78,6 +84,11 @@ fn observe_session(facts: &Facts<'_>) -> Vec<Mark> {
         marks.push(Mark::Host(host.clone()));
     }
     marks.extend(event.model.as_ref().map(|id| Mark::Model { id: id.to_string(), at: facts.now }));
+    if let Some(renamed) = &facts.session.renamed
+        && known.map_or(!renamed.is_empty(), |known| known.renamed != *renamed)
+    {
+        marks.push(Mark::RenamedSkills(renamed.clone()));
+    }
     if event.follows_compaction() {
         marks.push(Mark::Boundary(facts.now));
     }

@@ -9,6 +9,7 @@ use crate::feature::facts::{Facts, Needs, Touched};
 use crate::feature::marks::{Marks, SessionMark};
 use crate::feature::verdict::{Asks, Audience, Call, Effect, NoEffect, Say, Verdict};
 use crate::feature::{CONTEXT_FOLDER, Feature, Mode, Policy};
+use crate::text::lang::Lang;
 use crate::text::list::name_a_few;
 use crate::text::quoted::quoted_line;
 use settings::{SkillGateMode, Subagents};
@@ -18,17 +19,27 @@ mod words;
 
 pub use settings::Settings;
 
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SkillFacts {
+    /// Required skills that no folder of skills has. Those of plugins are not looked for by their full name.
+    pub not_installed: Vec<String>,
+}
+
 pub struct Room;
 
 impl Feature for Room {
-    type Needs = ();
-    type Facts = ();
+    /// Which of the required skills are installed.
+    type Needs = bool;
+    type Facts = SkillFacts;
     type Effect = NoEffect;
 }
 
 /// The policy's name. Its registration denies the call when the check fails; `TIDEGATE_OFF` with this name disables
 /// it.
 pub const ID: &str = "skill-gate";
+
+/// Skills that `strict` requires, and that `tidegate init --with rules` installs.
+pub const RULES: [&str; 2] = ["code-quality-rules", "document-quality-rules"];
 
 pub struct SkillGate;
 
@@ -52,6 +63,11 @@ impl Policy for SkillGate {
             needs.verification.files = true;
             needs
         })
+    }
+
+    fn needs_more(&self, facts: &Facts<'_>, config: &Config) -> Needs {
+        let verdict = self.decide(facts, config);
+        Needs { skill_gate: verdict.call == Call::Deny, ..Needs::default() }
     }
 
     fn skills<'c>(&self, config: &'c Config) -> Vec<&'c str> {
@@ -129,21 +145,28 @@ fn is_knowledge(below: &str) -> bool {
 }
 
 fn deny_edit(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -> Verdict {
-    let (skills, shown) = (name_a_few(missing), quoted_line(file));
-    let (noun, was, has) =
-        if missing.len() == 1 { ("skill", "was", "has") } else { ("skills", "were", "have") };
-    let way = if elsewhere {
+    let shown = quoted_line(file);
+    let gone: Vec<&str> = missing
+        .iter()
+        .copied()
+        .filter(|skill| facts.skill_gate.not_installed.iter().any(|gone| gone == skill))
+        .collect();
+    if !gone.is_empty() {
+        return deny_for_missing(facts, file, &shown, &gone);
+    }
+    let skills = name_a_few(missing);
+    let (noun, them) = if missing.len() == 1 { ("skill", "it") } else { ("skills", "them") };
+    let reason = if elsewhere {
         format!(
-            "It cannot be repeated from this agent: report to the caller that the {noun} {skills} {has} to be invoked in the \
-             main thread before this edit."
+            "Report to your caller that the {noun} {skills} must be invoked in the main thread before {shown} is edited. Do not \
+             repeat the edit from this agent."
         )
     } else {
-        format!("Once the {noun} {was} invoked, the same edit can be repeated.")
+        format!(
+            "Invoke the {noun} {skills}, then repeat this edit: {shown} may be edited only after {them}, and this session has \
+             not invoked {them} yet."
+        )
     };
-    let reason = format!(
-        "{shown} was not edited: the {noun} {skills} must be invoked before a file like this is edited, and {was} not \
-         invoked in this session. {way}"
-    );
     // The way past the gate is for the person, and telling it once is enough.
     let told = facts.marks.value().is_some_and(|marks| marks.session.noticed(ID));
     let say = (!told).then(|| Say {
@@ -163,6 +186,42 @@ fn deny_edit(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -
     }
 }
 
+/// Nobody can invoke a skill that is not there: the person has to install it, or to work without the gate.
+fn deny_for_missing(facts: &Facts<'_>, file: &str, shown: &str, gone: &[&str]) -> Verdict {
+    let skills = name_a_few(gone);
+    let (noun, are, them) = if gone.len() == 1 { ("skill", "is", "it") } else { ("skills", "are", "them") };
+    let reason = format!(
+        "Tell the user that the {noun} {skills} {are} not installed: {shown} may be edited only after {them}. Do not write the \
+         file another way."
+    );
+    let notice = format!("{ID}/not installed");
+    let told = facts.marks.value().is_some_and(|marks| marks.session.noticed(&notice));
+    let say = (!told).then(|| Say {
+        to: Audience::User,
+        text: words::skill_not_installed(facts.lang, shown, &skills, &way_to_get(facts.lang, gone)),
+        weight: 50,
+        explains: true,
+        when_said: vec![Effect::mark(SessionMark::Notice(notice))],
+    });
+    Verdict {
+        call: Call::Deny,
+        reason: Some(reason),
+        because: "the required skill is not installed",
+        says: say.into_iter().collect(),
+        asks: skills_before(gone, file),
+        ..Verdict::pass()
+    }
+}
+
+fn way_to_get(lang: Lang, gone: &[&str]) -> String {
+    if gone.iter().all(|skill| RULES.contains(skill)) {
+        "`tidegate init --with rules`".to_owned()
+    } else {
+        let theirs = gone.iter().find(|skill| !RULES.contains(skill)).unwrap_or(&gone[0]);
+        words::put_skill_there(lang, theirs)
+    }
+}
+
 /// Advises instead of denying, once per set of skills.
 fn remind_of_skills(facts: &Facts<'_>, file: &Touched, missing: &[&str]) -> Verdict {
     let skills = name_a_few(missing);
@@ -170,11 +229,10 @@ fn remind_of_skills(facts: &Facts<'_>, file: &Touched, missing: &[&str]) -> Verd
     if facts.marks.value().is_some_and(|marks| marks.session.noticed(&notice)) {
         return Verdict::silent("it was said already");
     }
-    let (noun, is, was) = if missing.len() == 1 { ("skill", "is", "was") } else { ("skills", "are", "were") };
+    let noun = if missing.len() == 1 { "skill" } else { "skills" };
     let name = quoted_line(file.inside.as_deref().unwrap_or_default());
-    let text = format!(
-        "The {noun} {skills} {is} asked for before a file like {name} is edited, and {was} not invoked in this session."
-    );
+    let text =
+        format!("Invoke the {noun} {skills} before you edit files like {name}: the settings ask for it.");
     let when_said = vec![Effect::mark(SessionMark::Notice(notice))];
     Verdict {
         because: "the required skill was not invoked; a reminder is enough here",

@@ -31,7 +31,7 @@ section! {
     /// Section `[skill_gate.require]`.
     Require "skill_gate.require" {
         /// Skills for files of code.
-        code: Required<Skill> = Required::new(&["code-quality-rules"]), Tightens;
+        code: Required<Skill> = Required::default(), Tightens;
         /// Skills for documents.
         document: Required<Skill> = Required::default(), Tightens;
         /// Skills for files of settings and data.
@@ -40,6 +40,7 @@ section! {
         other: Required<Skill> = Required::default(), Tightens;
     }
     presets {
+        code: Required::default(), Required::new(&["code-quality-rules"]);
         document: Required::default(), Required::new(&["document-quality-rules"]);
     }
     patterns {
@@ -75,7 +76,7 @@ impl Require {
         names
     }
 
-    pub(super) fn all_skills(&self) -> impl Iterator<Item = &str> {
+    pub fn all_skills(&self) -> impl Iterator<Item = &str> {
         let of_classes = [&self.code, &self.document, &self.config, &self.other];
         let of_paths = self.paths.0.iter().map(|(_, skills)| skills);
         of_classes.into_iter().chain(of_paths).flat_map(|skills| &skills.0).map(|skill| skill.0.as_str())

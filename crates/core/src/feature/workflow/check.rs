@@ -2,6 +2,7 @@
 //! visible from outside.
 
 use crate::feature::workflow::definition::Gate;
+use crate::feature::workflow::lack::{BadFiles, Lack};
 use crate::feature::workflow::manifest;
 use crate::feature::workflow::manifest::{Manifest, ManifestDamage, PhaseSection};
 use crate::text::hidden::plain_word;
@@ -102,10 +103,9 @@ impl GateStep {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StepFinding {
     Met,
-    /// With the missing items.
-    Missing(String),
+    Missing(Lack),
     /// Cannot be determined, which does not fail the gate.
-    Unknown(String),
+    Unknown(Lack),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -128,11 +128,11 @@ pub struct GateReport {
 }
 
 impl GateReport {
-    pub fn missing(&self) -> Vec<&str> {
+    pub fn missing(&self) -> Vec<&Lack> {
         let mut missing = Vec::new();
         for (_, finding) in &self.steps {
             if let StepFinding::Missing(what) = finding {
-                missing.push(what.as_str());
+                missing.push(what);
             }
         }
         missing
@@ -160,7 +160,7 @@ pub fn files_to_examine(section: &PhaseSection) -> Vec<String> {
 }
 
 pub fn report_unreadable(gate: Gate, damage: &ManifestDamage, written: Option<Millis>) -> GateReport {
-    let finding = StepFinding::Missing(format!("the manifest cannot be used: {damage}"));
+    let finding = StepFinding::Missing(Lack::Unusable(damage.to_string()));
     GateReport {
         gate,
         phase: format!("phase {}", gate.after),
@@ -261,19 +261,13 @@ impl GateCase<'_> {
 
     fn output(&self, before: u64, after: u64) -> StepFinding {
         if !self.is_there {
-            return StepFinding::Missing(format!("phases.{} is not in the manifest", self.key()));
+            return StepFinding::Missing(Lack::NoSection { key: self.key() });
         }
         if before == 0 {
-            return StepFinding::Missing(format!(
-                "phases.{} holds only a status: no output, and no artifact that has it",
-                self.key()
-            ));
+            return StepFinding::Missing(Lack::OnlyStatus { key: self.key() });
         }
         if before <= after {
-            return StepFinding::Missing(format!(
-                "the output of phases.{} (about {before} tokens) is not longer than its summary (about {after})",
-                self.key()
-            ));
+            return StepFinding::Missing(Lack::ShortOutput { key: self.key(), before, after });
         }
         let of_file = |file: &NamedFile| match file.found {
             FoundFile::File { modified, .. } => modified,
@@ -282,14 +276,11 @@ impl GateCase<'_> {
         let in_section = (self.section.body > 0).then_some(self.moment.written).flatten();
         let newest = self.artifacts().filter_map(of_file).chain(in_section).max();
         match (self.began(), newest) {
-            (Some(began), Some(newest)) if newest.0 + SECOND_MS < began.0 => StepFinding::Missing(format!(
-                "the output of phases.{} was last written at {}, before the phase began at {}",
-                self.key(),
-                newest.iso_seconds(),
-                began.iso_seconds()
-            )),
-            (None, _) => StepFinding::Unknown("the start of the phase is not known".to_owned()),
-            (_, None) => StepFinding::Unknown("the time of the write is not known".to_owned()),
+            (Some(began), Some(written)) if written.0 + SECOND_MS < began.0 => {
+                StepFinding::Missing(Lack::OldOutput { key: self.key(), written, began })
+            }
+            (None, _) => StepFinding::Unknown(Lack::StartUnknown),
+            (_, None) => StepFinding::Unknown(Lack::WriteUnknown),
             _ => StepFinding::Met,
         }
     }
@@ -298,51 +289,41 @@ impl GateCase<'_> {
         if self.is_there {
             StepFinding::Met
         } else {
-            StepFinding::Missing(format!("phases.{} does not read back", self.key()))
+            StepFinding::Missing(Lack::NotReadBack { key: self.key() })
         }
     }
 
     fn summary(&self, after: u64) -> StepFinding {
         if self.section.summary.is_none() {
-            return StepFinding::Missing(format!("phases.{} has no `summary`", self.key()));
+            return StepFinding::Missing(Lack::NoSummary { key: self.key() });
         }
         if after > MAX_SUMMARY_TOKENS {
-            return StepFinding::Missing(format!(
-                "the summary of phases.{} is about {after} tokens; the limit is {MAX_SUMMARY_TOKENS}",
-                self.key()
-            ));
+            return StepFinding::Missing(Lack::LongSummary { key: self.key(), tokens: after });
         }
         StepFinding::Met
     }
 
     fn references(&self) -> StepFinding {
-        let listed = |found: &[FoundFile], text: &str| {
-            let names = self.files.iter().filter(|file| found.contains(&file.found));
-            join_names(names).map(|names| format!("{names} {text}"))
-        };
+        let listed = |found: &FoundFile| join_names(self.files.iter().filter(|file| file.found == *found));
         let empty = |file: &&NamedFile| {
             matches!(file.found, FoundFile::File { lines: 0, tokens: 0, .. } | FoundFile::Unread(0))
         };
-        let is_empty = join_names(self.artifacts().filter(empty)).map(|names| format!("{names} is empty"));
-        let parts = [
-            listed(&[FoundFile::Missing], "is named and does not exist"),
-            listed(&[FoundFile::Outside], "is named and is outside of the project"),
-            is_empty,
-        ];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        if parts.is_empty() { StepFinding::Met } else { StepFinding::Missing(parts.join("; ")) }
+        let bad = BadFiles {
+            missing: listed(&FoundFile::Missing),
+            outside: listed(&FoundFile::Outside),
+            empty: join_names(self.artifacts().filter(empty)),
+        };
+        if bad == BadFiles::default() { StepFinding::Met } else { StepFinding::Missing(Lack::BadFiles(bad)) }
     }
 
     fn decisions(&self) -> StepFinding {
         let Some(summary) = &self.section.summary else {
-            return StepFinding::Missing("without a summary the decisions are lost".to_owned());
+            return StepFinding::Missing(Lack::DecisionsLost);
         };
         if self.section.decisions || manifest::tells_decisions(summary) {
             StepFinding::Met
         } else {
-            StepFinding::Missing(
-                "the summary names no decision (`Key decisions: …`, or `Key decisions: none`)".to_owned(),
-            )
+            StepFinding::Missing(Lack::NoDecision)
         }
     }
 
@@ -355,24 +336,20 @@ impl GateCase<'_> {
         match (ended, since) {
             (Some(ended), Some(since)) if since >= ended => return StepFinding::Met,
             _ if !wanted && level.is_none() => {
-                return StepFinding::Unknown("the use of the context is not known".to_owned());
+                return StepFinding::Unknown(Lack::UseUnknown);
             }
             _ if !wanted => return StepFinding::Met,
-            (None, _) => return StepFinding::Unknown("the end of the phase is not known".to_owned()),
+            (None, _) => return StepFinding::Unknown(Lack::EndUnknown),
             _ => {}
         }
-        let why = if strict { "" } else { ", and the context is nearly full" };
-        StepFinding::Missing(format!(
-            "the conversation was not compacted since phase {} ended{why}; the person can type /compact",
-            self.gate.after
-        ))
+        StepFinding::Missing(Lack::NotCompacted { phase: self.gate.after, is_nearly_full: !strict })
     }
 
     fn skill(&self) -> StepFinding {
         if self.moment.skill {
             return StepFinding::Met;
         }
-        StepFinding::Missing(format!("the skill `{PROGRESS_SKILL}` was not invoked since the phase began"))
+        StepFinding::Missing(Lack::NoSkill)
     }
 }
 
@@ -380,6 +357,7 @@ impl GateCase<'_> {
 mod tests {
     use super::*;
     use crate::feature::workflow::Workflow;
+    use crate::text::lang::Lang;
 
     const BEGAN: Millis = Millis(1_768_903_800_000);
     const ENDED: Millis = Millis(1_768_906_800_000);
@@ -408,7 +386,11 @@ mod tests {
 
     fn missing(section: &str, files: Vec<NamedFile>, moment: &GateMoment) -> String {
         let gate = Gate { number: 1, after: 3 };
-        check_gate(&manifest(section), gate, files, moment).missing().join(" | ")
+        texts(&check_gate(&manifest(section), gate, files, moment)).join(" | ")
+    }
+
+    fn texts(report: &GateReport) -> Vec<String> {
+        report.missing().iter().map(|lack| lack.text(Lang::En)).collect()
     }
 
     #[test]
@@ -465,7 +447,7 @@ mod tests {
         let text = format!("current_phase: 4\nphases:\n  \"3_\\e[2J{}\": {{}}\n", "x".repeat(900));
         let manifest = Manifest::parse(text.as_bytes(), |_| Some(Workflow::default())).unwrap();
         let report = check_gate(&manifest, Gate { number: 1, after: 3 }, Vec::new(), &moment());
-        assert!(report.missing().iter().all(|said| said.len() < 400 && !said.contains(char::is_control)));
+        assert!(texts(&report).iter().all(|said| said.len() < 400 && !said.contains(char::is_control)));
         let damage = Manifest::parse(format!("workflow: \"\\e{}\"", "x".repeat(900)).as_bytes(), |_| None);
         let damage = damage.unwrap_err().to_string();
         assert!(damage.len() < 200 && !damage.contains(char::is_control), "{damage}");

@@ -119,7 +119,7 @@ impl Workflow {
     /// Reads a workflow from the config, or tells what is wrong with it.
     pub fn read(value: &Value) -> Result<Workflow, String> {
         let Value::Table(members) = value else {
-            return Err(format!("{} is no workflow: use a table with `phases`", value.kind()));
+            return Err(format!("{} is not a workflow: use a table with `phases`", value.kind()));
         };
         let mut phases = None;
         for (key, value) in members {
@@ -172,7 +172,7 @@ fn read_phase(item: &Value) -> Result<WorkflowPhase, String> {
         Value::Table(members) => members,
         _ => {
             return Err(format!(
-                "{} is no phase: use a name or {{ name = \"…\", gate = true }}",
+                "{} is not a phase: use a name or {{ name = \"…\", gate = true }}",
                 item.kind()
             ));
         }
@@ -196,7 +196,7 @@ fn read_name(text: &str) -> Result<String, String> {
     let is_number = text.bytes().all(|b| b.is_ascii_digit());
     if text.is_empty() || is_number || text.chars().count() > MAX_NAME_CHARS || !text.chars().all(fits) {
         return Err(format!(
-            "a name has 1 to {MAX_NAME_CHARS} letters, digits, `_` and `-`, and is no number"
+            "a name has 1 to {MAX_NAME_CHARS} letters, digits, `_` and `-`, and is not a number"
         ));
     }
     Ok(text.to_owned())
@@ -261,14 +261,14 @@ mod tests {
         };
         let phases = |items: Vec<Value>| table(&[("phases", Value::List(items))]);
         for (value, why) in [
-            (Value::Flag(true), "is no workflow"),
+            (Value::Flag(true), "is not a workflow"),
             (table(&[]), "`phases` are missing"),
             (table(&[("gates", Value::Nothing)]), "no `gates`"),
             (table(&[("phases", "a".into())]), "use a list"),
             (phases(vec![]), "from 1 to 40"),
-            (phases(vec![Value::Whole(3)]), "phase 1: a number is no phase"),
+            (phases(vec![Value::Whole(3)]), "phase 1: a number is not a phase"),
             (phases(vec!["a".into(), "A".into()]), "phase 2: there is a phase of that name already"),
-            (phases(vec!["12".into()]), "is no number"),
+            (phases(vec!["12".into()]), "is not a number"),
             (phases(vec!["a b".into()]), "a name has"),
             (phases(vec![table(&[("gate", Value::Flag(true))])]), "its `name` is missing"),
             (phases(vec![table(&[("name", "a".into()), ("gate", "yes".into())])]), "use true or false"),

@@ -15,6 +15,7 @@
 pub mod check;
 pub mod definition;
 pub mod effect;
+pub mod lack;
 pub mod manifest;
 pub mod marks;
 pub mod policy;

@@ -1,4 +1,4 @@
-//! Output of `gate check`: the verification of a gate, and the template that satisfies one.
+//! Output of `workflow check`: the verification of a checkpoint, and the template that satisfies one.
 
 use std::fmt::Write as _;
 
@@ -7,6 +7,7 @@ use crate::feature::workflow::check::{
 };
 use crate::feature::workflow::definition::{Gate, Workflow};
 use crate::feature::workflow::manifest::MANIFEST_FILE;
+use crate::text::lang::Lang;
 
 /// `14,832`.
 pub fn group_digits(number: u64) -> String {
@@ -25,14 +26,25 @@ fn plural_lines(count: usize) -> String {
     if count == 1 { "1 line".to_owned() } else { format!("{count} lines") }
 }
 
-fn describe_file(named: &NamedFile) -> String {
+fn describe_file(lang: Lang, named: &NamedFile) -> String {
     let NamedFile { name, found } = named;
-    match found {
-        FoundFile::File { lines: count, .. } => format!("{name} exists ({})", plural_lines(*count)),
-        FoundFile::Unread(bytes) => format!("{name} exists ({} bytes, not read)", group_digits(*bytes)),
-        FoundFile::Folder => format!("{name} exists (folder)"),
-        FoundFile::Missing => format!("{name} does not exist"),
-        FoundFile::Outside => format!("{name} is outside of the project"),
+    match (found, lang) {
+        (FoundFile::File { lines: count, .. }, Lang::En) => {
+            format!("{name} exists ({})", plural_lines(*count))
+        }
+        (FoundFile::File { lines: count, .. }, Lang::Ja) => format!("{name} あり（{count}行）"),
+        (FoundFile::Unread(bytes), Lang::En) => {
+            format!("{name} exists ({} bytes, not read)", group_digits(*bytes))
+        }
+        (FoundFile::Unread(bytes), Lang::Ja) => {
+            format!("{name} あり（{}バイト、読んでいません）", group_digits(*bytes))
+        }
+        (FoundFile::Folder, Lang::En) => format!("{name} exists (folder)"),
+        (FoundFile::Folder, Lang::Ja) => format!("{name} あり（フォルダ）"),
+        (FoundFile::Missing, Lang::En) => format!("{name} does not exist"),
+        (FoundFile::Missing, Lang::Ja) => format!("{name} はありません"),
+        (FoundFile::Outside, Lang::En) => format!("{name} is outside of the project"),
+        (FoundFile::Outside, Lang::Ja) => format!("{name} はプロジェクトの外にあります"),
     }
 }
 
@@ -53,56 +65,88 @@ impl GateReport {
         (self.before > 0).then(|| (saved * 1000 + self.before / 2) / self.before)
     }
 
-    /// `path` is shown as the manifest's.
-    pub fn text(&self, path: &str) -> String {
+    /// `path` is shown as the manifest's. The English form is that of workflows of this kind everywhere.
+    pub fn text(&self, lang: Lang, path: &str) -> String {
         let (phase, next) = (self.gate.after, self.gate.after + 1);
-        let mut out = format!("Compaction Verification (Phase {phase} → Phase {next}):\n\n");
+        let ja = lang == Lang::Ja;
+        let mut out = if ja {
+            format!("圧縮の確認（フェーズ{phase} → フェーズ{next}）:\n\n")
+        } else {
+            format!("Compaction Verification (Phase {phase} → Phase {next}):\n\n")
+        };
         let steps: &[GateStep] = &[GateStep::Output, GateStep::Written];
-        let _ = writeln!(out, "{} Progress file updated: {path}", status_sign(self, steps));
+        let updated = if ja { "進捗ファイルの更新" } else { "Progress file updated" };
+        let _ = writeln!(out, "{} {updated}: {path}", status_sign(self, steps));
         if self.section.is_some() {
-            let _ = writeln!(out, "   - Phase {phase} section: {}", plural_lines(self.lines));
+            let _ = if ja {
+                writeln!(out, "   - フェーズ{phase}の節: {}行", self.lines)
+            } else {
+                writeln!(out, "   - Phase {phase} section: {}", plural_lines(self.lines))
+            };
         }
-        let written = self.written.map_or_else(|| "unknown".to_owned(), crate::time::Millis::iso_seconds);
-        let _ = writeln!(out, "   - Last write: {written}");
-        self.put_findings(steps, &mut out);
+        let unknown = if ja { "不明" } else { "unknown" };
+        let written = self.written.map_or_else(|| unknown.to_owned(), crate::time::Millis::iso_seconds);
+        let _ = writeln!(out, "   - {}: {written}", if ja { "最終更新" } else { "Last write" });
+        self.put_findings(lang, steps, &mut out);
 
         let steps: &[GateStep] =
             &[GateStep::Summary, GateStep::Decisions, GateStep::Compaction, GateStep::Skill];
-        let _ = writeln!(out, "\n{} Context compacted:", status_sign(self, steps));
-        let _ =
-            writeln!(out, "   - Before: {} tokens (full {} output)", group_digits(self.before), self.phase);
-        let _ = writeln!(out, "   - After: {} tokens (summary + file references)", group_digits(self.after));
+        let compacted = if ja { "コンテキストの圧縮" } else { "Context compacted" };
+        let _ = writeln!(out, "\n{} {compacted}:", status_sign(self, steps));
+        let (before, after) = (group_digits(self.before), group_digits(self.after));
+        let _ = if ja {
+            writeln!(
+                out,
+                "   - 前: {before}トークン（{}の全出力）\n   - 後: {after}トークン（要約とファイル名）",
+                self.phase
+            )
+        } else {
+            writeln!(
+                out,
+                "   - Before: {before} tokens (full {} output)\n   - After: {after} tokens (summary + file references)",
+                self.phase
+            )
+        };
         if let Some(tenths) = self.reduction() {
-            let _ = writeln!(out, "   - Reduction: {}.{}%", tenths / 10, tenths % 10);
+            let reduction = if ja { "削減" } else { "Reduction" };
+            let _ = writeln!(out, "   - {reduction}: {}.{}%", tenths / 10, tenths % 10);
         }
-        self.put_findings(steps, &mut out);
+        self.put_findings(lang, steps, &mut out);
 
         let steps: &[GateStep] = &[GateStep::References];
         let sign = if self.section.is_some() { status_sign(self, steps) } else { "❌" };
-        let _ = writeln!(out, "\n{sign} File references valid:");
+        let _ = writeln!(out, "\n{sign} {}:", if ja { "ファイルの参照" } else { "File references valid" });
         for named in &self.files {
-            let _ = writeln!(out, "   - {}", describe_file(named));
+            let _ = writeln!(out, "   - {}", describe_file(lang, named));
         }
-        let _ = match &self.section {
-            Some(key) => writeln!(out, "   - {MANIFEST_FILE} phases.{key} section confirmed"),
-            None => writeln!(out, "   - {MANIFEST_FILE} has no section of phase {phase}"),
+        let _ = match (&self.section, lang) {
+            (Some(key), Lang::En) => writeln!(out, "   - {MANIFEST_FILE} phases.{key} section confirmed"),
+            (Some(key), Lang::Ja) => writeln!(out, "   - {MANIFEST_FILE} の phases.{key} を確認"),
+            (None, Lang::En) => writeln!(out, "   - {MANIFEST_FILE} has no section of phase {phase}"),
+            (None, Lang::Ja) => writeln!(out, "   - {MANIFEST_FILE} にフェーズ{phase}の節がありません"),
         };
 
         let missing = self.missing().len();
-        let _ = match missing {
-            0 => writeln!(out, "\nGate status: PASSED. Proceeding to Phase {next}."),
-            1 => writeln!(out, "\nGate status: NOT PASSED. 1 item is missing."),
-            _ => writeln!(out, "\nGate status: NOT PASSED. {missing} items are missing."),
+        let _ = match (missing, lang) {
+            (0, Lang::En) => writeln!(out, "\nGate status: PASSED. Proceeding to Phase {next}."),
+            (1, Lang::En) => writeln!(out, "\nGate status: NOT PASSED. 1 item is missing."),
+            (_, Lang::En) => writeln!(out, "\nGate status: NOT PASSED. {missing} items are missing."),
+            (0, Lang::Ja) => writeln!(out, "\n判定: 合格。フェーズ{next}に進めます。"),
+            (_, Lang::Ja) => writeln!(out, "\n判定: 不合格。{missing}件が不足しています。"),
         };
         out
     }
 
-    fn put_findings(&self, steps: &[GateStep], out: &mut String) {
+    fn put_findings(&self, lang: Lang, steps: &[GateStep], out: &mut String) {
         for (step, finding) in self.steps.iter().filter(|(step, _)| steps.contains(step)) {
-            let _ = match finding {
-                StepFinding::Met => Ok(()),
-                StepFinding::Missing(what) => writeln!(out, "   - Missing: {what}"),
-                StepFinding::Unknown(why) => writeln!(out, "   - Unknown ({}): {why}", step.name()),
+            let _ = match (finding, lang) {
+                (StepFinding::Met, _) => Ok(()),
+                (StepFinding::Missing(what), Lang::En) => writeln!(out, "   - Missing: {}", what.text(lang)),
+                (StepFinding::Missing(what), Lang::Ja) => writeln!(out, "   - 不足: {}", what.text(lang)),
+                (StepFinding::Unknown(why), Lang::En) => {
+                    writeln!(out, "   - Unknown ({}): {}", step.name(), why.text(lang))
+                }
+                (StepFinding::Unknown(why), Lang::Ja) => writeln!(out, "   - 不明: {}", why.text(lang)),
             };
         }
     }
@@ -214,6 +258,7 @@ pub fn gate_template(workflow: &Workflow, gate: Gate, path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::feature::workflow::lack::{BadFiles, Lack};
     use crate::time::Millis;
 
     fn report(steps: Vec<(GateStep, StepFinding)>) -> GateReport {
@@ -235,32 +280,39 @@ mod tests {
 
     #[test]
     fn a_gate_that_is_passed() {
-        let text = report(vec![(GateStep::Output, StepFinding::Met)]).text(PATH);
+        let text = report(vec![(GateStep::Output, StepFinding::Met)]).text(Lang::En, PATH);
         assert_eq!(text, include_str!("passed.txt"), "as workflows of this kind have always written it");
     }
 
     #[test]
     fn a_gate_that_is_not() {
-        let missing = |what: &str| StepFinding::Missing(what.to_owned());
         let mut report = report(vec![
-            (GateStep::Output, StepFinding::Unknown("when the phase began is not known".into())),
+            (GateStep::Output, StepFinding::Unknown(Lack::StartUnknown)),
             (
                 GateStep::Summary,
-                missing(
-                    "the summary of phases.discovery is about 260 tokens, and at most 200 are carried on",
-                ),
+                StepFinding::Missing(Lack::LongSummary { key: "discovery".into(), tokens: 260 }),
             ),
-            (GateStep::References, missing("src/gone.rs is named and does not exist")),
+            (
+                GateStep::References,
+                StepFinding::Missing(Lack::BadFiles(BadFiles {
+                    missing: Some("src/gone.rs".into()),
+                    ..BadFiles::default()
+                })),
+            ),
         ]);
         report.files.push(NamedFile { name: "src/gone.rs".into(), found: FoundFile::Missing });
-        insta::assert_snapshot!("not_passed", report.text(PATH));
+        insta::assert_snapshot!("not_passed", report.text(Lang::En, PATH));
+        insta::assert_snapshot!("not_passed-ja", report.text(Lang::Ja, PATH));
     }
 
     #[test]
     fn a_phase_without_a_section_has_no_valid_references() {
-        let mut report = report(vec![(GateStep::Written, StepFinding::Missing("phases.3_discovery".into()))]);
+        let mut report = report(vec![(
+            GateStep::Written,
+            StepFinding::Missing(Lack::NotReadBack { key: "3_discovery".into() }),
+        )]);
         (report.section, report.files) = (None, Vec::new());
-        let text = report.text(PATH);
+        let text = report.text(Lang::En, PATH);
         assert!(
             text.contains("❌ File references valid:\n   - MANIFEST.yaml has no section of phase 3\n"),
             "{text}"

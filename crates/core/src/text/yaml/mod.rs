@@ -98,7 +98,7 @@ impl fmt::Display for Unreadable {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Unreadable::NotText => out.write_str("it is not text in UTF-8"),
-            Unreadable::Syntax(why, line) => write!(out, "line {line} is no YAML ({why})"),
+            Unreadable::Syntax(why, line) => write!(out, "line {line} is not YAML ({why})"),
             Unreadable::TooMuch => out.write_str("it is nested too deeply or has too many values"),
             Unreadable::Twice(key) => write!(out, "the key `{}` occurs twice", plain_word(key)),
             Unreadable::Documents => out.write_str("there is more than one document in it"),

@@ -14,6 +14,10 @@ pub(super) static PHASE: Room = Room {
     begin: |case| {
         case.event("UserPromptSubmit");
         stock(case, "design, coding");
+        // As `strict` has it.
+        for phase in ["activity.implement", "activity.debug"] {
+            case.set(phase, "skills", Value::List(vec!["code-quality-rules".into()]));
+        }
         installed(case, "code-quality-rules, team-rules");
     },
     given: &[

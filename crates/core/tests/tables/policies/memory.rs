@@ -1,6 +1,6 @@
 //! `recording`, `topic-decision` and `meta-tag`: what is remembered.
 
-use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::facts::{Known, Told};
 use tidegate_core::feature::marks::{Mark, Note, SessionMark};
 use tidegate_core::feature::memory::catalogue::{
     Decided as Decision, NamedId, ProjectPage, TopicRecord, Undecided, UndecidedTopic,
@@ -51,6 +51,9 @@ pub(super) static RELAY_LOG: Room = Room {
             _ => {}
         }),
         ("transcript", |case, cell| case.facts.memory.length = number(cell)),
+        ("untold", |case, cell| {
+            case.facts.session.untold = Told::ALL.into_iter().filter(|told| told.name() == cell).collect();
+        }),
         ("left", left),
         ("topic set", |case, cell| {
             left(case, "300");

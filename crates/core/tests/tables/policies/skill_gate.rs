@@ -17,7 +17,13 @@ pub(super) static SKILL_GATE: Room = Room {
         case.put("tool_input", json!({"file_path": "/p/f"}));
         file(case, "code");
     },
-    given: &[("file", file), ("settings", settings), ("thread", thread), ("to", to)],
+    given: &[
+        ("file", file),
+        ("settings", settings),
+        ("thread", thread),
+        ("to", to),
+        ("installed", installed),
+    ],
     ..plain("skill-gate")
 };
 
@@ -36,7 +42,13 @@ fn file(case: &mut Situation, cell: &str) {
         vec![Touched { path: file.into(), inside, below: file.into(), class, step: None }];
 }
 
+/// Nothing is required unless somebody says so.
+fn require_rules(case: &mut Situation) {
+    case.set("skill_gate.require", "code", Value::List(vec!["code-quality-rules".into()]));
+}
+
 fn settings(case: &mut Situation, cell: &str) {
+    require_rules(case);
     let (setting, earlier) = cell.split_once(", ").unwrap_or((cell, ""));
     match earlier {
         "" => {}
@@ -62,7 +74,14 @@ fn thread(case: &mut Situation, cell: &str) {
     }
 }
 
+fn installed(case: &mut Situation, cell: &str) {
+    let names = cell.split(", ").filter(|name| *name != "all");
+    case.facts.skill_gate.not_installed =
+        names.map(|name| name.strip_prefix("not ").expect("what is missing").to_owned()).collect();
+}
+
 fn to(case: &mut Situation, cell: &str) {
+    require_rules(case);
     case.reader = Some(if cell == "model" { Audience::Model } else { Audience::User });
     if cell.ends_with(", told before") {
         case.mark(SessionMark::Notice("skill-gate".into()));

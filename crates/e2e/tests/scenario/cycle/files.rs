@@ -68,7 +68,7 @@ fn what_is_of_a_session_long_gone_waits_for_somebody_to_resume_it() {
 #[test]
 fn a_damaged_file_is_put_aside_when_a_session_begins() {
     for (text, why) in [
-        (TORN, "it is no JSON object"),
+        (TORN, "it is not a JSON object"),
         ("{\"stage\": \"deploy\"}\n", "the cycle has no stage `deploy`"),
         (
             "{\"stage\": \"sprint\", \"status\": \"stopped\", \"remaining_pct\": \"35\"}",
@@ -109,7 +109,7 @@ fn replaced_by(home: &Home, text: &str) -> Vec<String> {
 #[test]
 fn a_file_that_is_damaged_in_a_stage_holds_nothing() {
     for (text, why) in
-        [(TORN, "it is no JSON object"), ("{\"stage\": \"deploy\"}", "the cycle has no stage `deploy`")]
+        [(TORN, "it is not a JSON object"), ("{\"stage\": \"deploy\"}", "the cycle has no stage `deploy`")]
     {
         let home = Home::new();
         let tidegate = Tidegate::init(&home);

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use tidegate_core::text::skill_name::OWN_PREFIX;
 
 use crate::file::bounded;
 
@@ -22,6 +23,12 @@ pub fn is_installed(name: &str, folders: &[PathBuf], host: Option<&Path>) -> boo
     }
     let is_in = |folder: &PathBuf| has_skill(folder, name) || has_command(folder, name);
     folders.iter().any(is_in) || host.is_some_and(|host| plugin_folders(host).iter().any(is_in))
+}
+
+/// The name of one of Tidegate's skills here: the longer one, if `init` had to give it that.
+pub fn invocable_name(name: &str, folders: &[PathBuf]) -> String {
+    let own = format!("{OWN_PREFIX}{name}");
+    if folders.iter().any(|folder| has_skill(folder, &own)) { own } else { name.to_owned() }
 }
 
 /// An empty file is not a skill.
@@ -75,6 +82,8 @@ mod tests {
         for name in ["of-project", "typed", "of-person", "of-plugin", "another:one"] {
             assert!(found(name), "{name}");
         }
+        put("p/.claude/skills/tidegate-ship/SKILL.md", "x");
+        assert_eq!(["ship", "audit"].map(|name| invocable_name(name, &places)), ["tidegate-ship", "audit"]);
         for name in ["empty", "none"] {
             assert!(!found(name), "{name}");
         }

@@ -42,11 +42,11 @@ impl Which {
         let members = json!({
             "project": {
                 "type": ["integer", "string"],
-                "description": "A project's id or name; without it, the project of this folder",
+                "description": "Id or name; default: this folder's",
             },
-            "all_projects": { "type": "boolean", "default": false, "description": "Of all projects instead" },
-            "topic_id": schema::id("Only of this topic"),
-            "session": schema::text("Only of this session, by its id"),
+            "all_projects": { "type": "boolean", "default": false },
+            "topic_id": schema::id("Only this topic"),
+            "session": schema::text("Only this session"),
             "since": schema::since(),
             "until": schema::until(),
             "limit": schema::limit(USUAL, MOST),
@@ -89,8 +89,8 @@ pub(super) fn parse_times(
     let read = |name: &str, text: Option<&str>| {
         let when = text.map(|text| {
             text.trim().parse::<When>().map_err(|_| {
-                CliError::new(format!("`{name}` is no time: {}", cut_after_word(text, 40)))
-                    .hint("2026-11-15, 2026-11-15T11:51:28Z (both UTC), or 7d, 12h, 30m ago")
+                CliError::new(format!("`{name}` is not a time: {}", cut_after_word(text, 40)))
+                    .hint("use 2026-11-15, 2026-11-15T11:51:28Z (both UTC), or 7d, 12h, 30m ago")
             })
         });
         when.transpose()

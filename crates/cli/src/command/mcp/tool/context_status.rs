@@ -19,11 +19,10 @@ fn definition() -> Value {
     let percent = |description: &str| json!({ "type": "number", "minimum": 0, "description": description });
     json!({
         "title": "Context status",
-        "description": "How full the context of this session is: tokens in use, the window, what is left before the \
-            client compacts, the turns that may be left, how fresh the numbers are; what is armed, the stage and the gate \
-            under way, and which of Tidegate's policies are switched off. A member that is not known is absent.",
+        "description": "Show how full this session's context is, what is left before compaction, what Tidegate waits for, the \
+            current stage or checkpoint, and which checks are switched off. Unknown members are absent.",
         "inputSchema": schema::object(json!({
-            "session": text("The id of another session; without it, the session of this client"),
+            "session": text("Id; default: this one"),
         }), &[]),
         "outputSchema": schema::object(json!({
             "summary": text("The same in sentences"),
@@ -31,11 +30,11 @@ fn definition() -> Value {
             "project": text("Its project"),
             "used": count("Tokens in use at the last request"),
             "window": count("The model's window"),
-            "compact_at": count("Where the client compacts by itself; absent if it does not"),
-            "used_pct": percent("Per cent of the window in use"),
-            "remaining_pct": percent("Per cent of the window not in use"),
-            "left": count("Tokens left before the client compacts, or before the window is full"),
-            "level": count("The highest level reached, such as 60 or 75; 0 below all"),
+            "compact_at": count("Where Claude Code compacts by itself; absent if it does not"),
+            "used_pct": percent("Percentage of the window in use"),
+            "remaining_pct": percent("Percentage of the window not in use"),
+            "left": count("Tokens left before compaction, or before the window is full"),
+            "level": count("Highest warning level reached, such as 60 or 75; 0 below all"),
             "turns_left": count("Turns left at this session's pace"),
             "turns_range": schema::list(&json!({ "type": "integer", "minimum": 0 }), "Fewest and most turns left"),
             "source": text("Where the numbers come from"),
@@ -43,9 +42,9 @@ fn definition() -> Value {
             "age_s": count("How many seconds ago the numbers changed"),
             "unknown": text("Why the use is not known"),
             "pressure_said": { "type": "string", "enum": ["none", "info", "urgent"] },
-            "armed": text("What holds the end of the turn, and what would settle it"),
-            "stage": text("The stage of the cycle that the project is in"),
-            "gate": text("The phase of the workflow that the session is in, and the gate that holds agents back"),
+            "armed": text("Reason that blocks the end of the turn, and the check that satisfies it"),
+            "stage": text("Stage of this project's cycle"),
+            "gate": text("Phase of this session's workflow, and the checkpoint that blocks agents"),
             "switched_off": schema::list(&json!({ "type": "string" }), "Policies that are switched off here"),
         }), &["summary", "session", "freshness", "pressure_said", "switched_off"]),
         "annotations": schema::reads(),
@@ -113,10 +112,10 @@ fn in_sentences(status: &Status) -> String {
         }
         (Some(used), Some(window), Some(left)) => {
             let percent = meter.used_pct.unwrap_or_default().round();
-            parts.push(format!("{percent}% of {} tokens are in use ({used}).", short_tokens(window)));
+            parts.push(format!("{percent}% of {} tokens are in use ({used} tokens).", short_tokens(window)));
             let end = match meter.compact_at {
-                Some(at) => format!("the client compacts at {at}"),
-                None => "the window is full; the client does not compact before that".to_owned(),
+                Some(at) => format!("Claude Code compacts at {at}"),
+                None => "the window is full; Claude Code does not compact before that".to_owned(),
             };
             parts.push(format!("{} tokens are left before {end}.", short_tokens(left)));
         }
@@ -129,12 +128,13 @@ fn in_sentences(status: &Status) -> String {
         let behind = if meter.freshness == "current" { "" } else { ", perhaps one request behind" };
         parts.push(format!("The numbers come from the {source} and are {age} s old{behind}."));
     }
-    let under_way = [("Armed", &status.armed), ("Cycle", &status.stage), ("Workflow", &status.gate)];
+    let under_way =
+        [("Waiting for a check", &status.armed), ("Cycle", &status.stage), ("Workflow", &status.gate)];
     for (what, line) in under_way {
         parts.extend(line.as_ref().map(|line| format!("{what}: {line}.")));
     }
     if !status.switched_off.is_empty() {
-        parts.push(format!("Switched off in this session: {}.", status.switched_off.join(", ")));
+        parts.push(format!("Policies switched off in this session: {}.", status.switched_off.join(", ")));
     }
     parts.join(" ")
 }

@@ -24,11 +24,11 @@ fn list_definition() -> Value {
     let mut members = Which::members();
     members.insert(
         "all".to_owned(),
-        json!({ "type": "boolean", "default": false, "description": "Also those that do not stand any more" }),
+        json!({ "type": "boolean", "default": false, "description": "Also superseded ones" }),
     );
     json!({
         "title": "Decisions",
-        "description": "Decisions of a project that stand, newest first.",
+        "description": "List decisions of a project that stand, newest first.",
         "inputSchema": schema::object(Value::Object(members), &[]),
         "outputSchema": rows::page_schema("decisions", &rows::decision_schema(), "The decisions"),
         "annotations": schema::reads(),
@@ -66,11 +66,11 @@ fn decision_content(decision: &Decision, text: String) -> Content {
 fn add_definition() -> Value {
     json!({
         "title": "Record a decision",
-        "description": "Records what was decided in a topic, and why, so that later sessions find it.",
+        "description": "Record what was decided and why, so that later sessions find it.",
         "inputSchema": schema::object(json!({
-            "topic_id": schema::id("The topic's id, as `add_topic`, `list_topics` or `get_startup_context` gives it"),
-            "text": schema::written("What was decided, so that it can be understood on its own", TEXT_CHARS),
-            "reason": schema::written("Why, and what was decided against", TEXT_CHARS),
+            "topic_id": schema::id("From `add_topic`, `list_topics` or `get_startup_context`"),
+            "text": schema::written("The decision, clear on its own", TEXT_CHARS),
+            "reason": schema::written("Why, and over what", TEXT_CHARS),
         }), &["topic_id", "text"]),
         "outputSchema": one_schema(),
         "annotations": schema::writes(false),
@@ -88,18 +88,17 @@ fn add_decision(given: Value, memory: &mut Memory) -> Done {
     let NewDecision { topic_id, text, reason } = parse_arguments(given)?;
     let decision = memory.add_decision(topic_id, &text, reason.as_deref())?;
     let said =
-        format!("Decision {} is recorded under topic {topic_id} ({}).", decision.id, decision.in_topic.name);
+        format!("Recorded decision {} under topic {topic_id} ({}).", decision.id, decision.in_topic.name);
     Ok(decision_content(&decision, said))
 }
 
 fn supersede_definition() -> Value {
     json!({
         "title": "Supersede a decision",
-        "description": "Records a decision that takes the place of an earlier one. The earlier one is kept, and does not stand \
-            any more; the new one belongs to the same topic, in the same project.",
+        "description": "Record a decision that replaces an earlier one. The earlier one is kept as superseded.",
         "inputSchema": schema::object(json!({
-            "decision_id": schema::id("The earlier decision's id, as `list_decisions` or `search` gives it"),
-            "text": schema::written("What was decided instead", TEXT_CHARS),
+            "decision_id": schema::id("The earlier one, from `list_decisions` or `search`"),
+            "text": schema::written("The new decision", TEXT_CHARS),
             "reason": schema::written("Why", TEXT_CHARS),
         }), &["decision_id", "text"]),
         "outputSchema": one_schema(),
@@ -118,7 +117,7 @@ fn supersede_decision(given: Value, memory: &mut Memory) -> Done {
     let Instead { decision_id, text, reason } = parse_arguments(given)?;
     let decision = memory.supersede(decision_id, &text, reason.as_deref())?;
     let said = format!(
-        "Decision {} takes the place of decision {decision_id} under topic {} ({}).",
+        "Decision {} replaces decision {decision_id} under topic {} ({}).",
         decision.id, decision.in_topic.id, decision.in_topic.name
     );
     Ok(decision_content(&decision, said))

@@ -18,14 +18,10 @@ const TEXT_CHARS: usize = 20_000;
 
 fn get_definition() -> Value {
     let mut members = Which::members();
-    members.insert(
-        "log_id".to_owned(),
-        schema::text("One log, whole, with what was asked and answered; the beginning of its id is enough"),
-    );
+    members.insert("log_id".to_owned(), schema::text("One log, whole; the beginning of its id is enough"));
     json!({
         "title": "Logs",
-        "description": "What was said and done: a log for every relay, and those written by hand; newest first, shortened. \
-            With `log_id` one of them, whole.",
+        "description": "Read what was said and done, newest first, shortened; with `log_id` one log, whole.",
         "inputSchema": schema::object(Value::Object(members), &[]),
         "outputSchema": rows::page_schema("logs", &rows::log_schema(), "The logs"),
         "annotations": schema::reads(),
@@ -64,12 +60,11 @@ fn get_logs(given: Value, memory: Option<&mut Memory>) -> Done {
 fn add_definition() -> Value {
     json!({
         "title": "Write a log",
-        "description": "Writes something down under a topic that the relays themselves do not say: a result, a finding, where \
-            the work stands. Relays are recorded without it.",
+        "description": "Write down a result or finding under a topic. Conversations are recorded without it.",
         "inputSchema": schema::object(json!({
-            "topic_id": schema::id("The topic's id"),
-            "text": schema::written("What is to be remembered", TEXT_CHARS),
-            "title": schema::written("One line; without it, the text's first", 200),
+            "topic_id": schema::id("Its topic"),
+            "text": schema::written("What to remember", TEXT_CHARS),
+            "title": schema::written("Default: the first line", 200),
         }), &["topic_id", "text"]),
         "outputSchema": schema::object(json!({ "log": rows::log_schema() }), &["log"]),
         "annotations": schema::writes(false),
@@ -86,6 +81,6 @@ struct NewLog {
 fn add_log(given: Value, memory: &mut Memory) -> Done {
     let NewLog { topic_id, text, title } = parse_arguments(given)?;
     let log = memory.add_log(topic_id, title.as_deref(), &text)?;
-    let said = format!("Written down under topic {topic_id} ({}): {}", log.in_topic.name, log.row.title);
+    let said = format!("Wrote a log under topic {topic_id} ({}): {}", log.in_topic.name, log.row.title);
     Ok(Content { texts: vec![said], structured: json!({ "log": rows::log_json(&log, false) }) })
 }

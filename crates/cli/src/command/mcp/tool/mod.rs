@@ -95,17 +95,27 @@ impl Tool {
     }
 }
 
-/// As the SDK wants them.
-pub(super) fn list_tools() -> Result<Vec<rmcp::model::Tool>, ErrorData> {
-    let listed = TOOLS.iter().map(|tool| {
+/// With everything that the results hold.
+pub(crate) fn define_tools() -> Vec<Value> {
+    let defined = TOOLS.iter().map(|tool| {
         let mut definition = json!({ "name": tool.name });
         if let (Value::Object(definition), Value::Object(more)) = (&mut definition, (tool.definition)()) {
             definition.extend(more);
         }
         if !matches!(tool.does, Does::Plain(_)) {
             definition["outputSchema"]["properties"]["note"] =
-                schema::text("What has to be known of the memory itself, such as that it was damaged");
+                schema::text("A fact about the memory itself, such as that it was damaged");
         }
+        definition
+    });
+    defined.collect()
+}
+
+/// As the SDK wants them. Results are listed in outline: the list is in the context of every session, and no client shows
+/// the model more.
+pub(super) fn list_tools() -> Result<Vec<rmcp::model::Tool>, ErrorData> {
+    let listed = define_tools().into_iter().map(|mut definition| {
+        definition["outputSchema"] = schema::outline(&definition["outputSchema"]);
         serde_json::from_value(definition).map_err(|error| ErrorData::internal_error(error.to_string(), None))
     });
     listed.collect()

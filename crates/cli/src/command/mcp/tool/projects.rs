@@ -12,7 +12,7 @@ pub(super) const LIST: Tool = Tool { name: "list_projects", definition, does: Do
 fn definition() -> Value {
     json!({
         "title": "Projects",
-        "description": "The projects that something is remembered of, the last active one first.",
+        "description": "List projects with recorded conversations, the last active one first.",
         "inputSchema": schema::object(json!({
             "limit": schema::limit(arguments::USUAL, arguments::MOST),
             "after": schema::after(),
@@ -30,7 +30,7 @@ struct ProjectsArguments {
 
 fn call(given: Value, memory: Option<&mut Memory>) -> Done {
     let ProjectsArguments { limit, after } = parse_arguments(given)?;
-    let nothing = "Nothing is remembered yet: relays are recorded as the work goes on.";
+    let nothing = "Nothing is recorded yet; conversations are recorded as you work.";
     let Some(memory) = memory else { return Ok(rows::empty_page("projects", nothing)) };
     let own = memory.own_project()?.map(|own| own.id);
     let page = Page { limit: limit.unwrap_or(arguments::USUAL), after };

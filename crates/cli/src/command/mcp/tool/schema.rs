@@ -7,9 +7,21 @@ use crate::error::CliError;
 
 /// Without other members.
 pub(super) fn object(properties: Value, required: &[&str]) -> Value {
-    let mut schema = json!({ "type": "object", "required": required, "additionalProperties": false });
+    let mut schema = json!({ "type": "object", "additionalProperties": false });
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
     schema["properties"] = properties;
     schema
+}
+
+/// The members that are always there and their types, and nothing about what is in them.
+pub(super) fn outline(schema: &Value) -> Value {
+    let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let types: Map<String, Value> = required
+        .map(|name| (name.to_owned(), json!({ "type": schema["properties"][name]["type"] })))
+        .collect();
+    json!({ "type": "object", "required": schema["required"], "properties": types })
 }
 
 pub(super) fn text(description: &str) -> Value {
@@ -39,36 +51,30 @@ pub(super) fn list(items: &Value, description: &str) -> Value {
 }
 
 pub(super) fn limit(usual: usize, most: usize) -> Value {
-    json!({
-        "type": "integer", "minimum": 1, "maximum": most, "default": usual,
-        "description": "At most so many",
-    })
+    json!({ "type": "integer", "minimum": 1, "maximum": most, "default": usual })
 }
 
 /// Start of a page.
 pub(super) fn after() -> Value {
-    text("For the next page: the `next` of the page before")
+    text("The `next` of the page before")
 }
 
 pub(super) fn since() -> Value {
-    text("Only from then on: 2026-11-15, 2026-11-15T11:51:28Z (both UTC), or 7d, 12h, 30m ago")
+    text("2026-11-15, 2026-11-15T11:51:28Z, or 7d, 12h, 30m ago")
 }
 
 pub(super) fn until() -> Value {
-    text("Only until then, in the same forms; a day is meant as a whole")
+    text("The same forms")
 }
 
 /// Annotations of tools that only read.
 pub(super) fn reads() -> Value {
-    json!({ "readOnlyHint": true, "idempotentHint": true, "openWorldHint": false })
+    json!({ "readOnlyHint": true, "openWorldHint": false })
 }
 
 /// Annotations of tools that write. None of them deletes anything.
 pub(super) fn writes(again_is_the_same: bool) -> Value {
-    json!({
-        "readOnlyHint": false, "destructiveHint": false,
-        "idempotentHint": again_is_the_same, "openWorldHint": false,
-    })
+    json!({ "destructiveHint": false, "idempotentHint": again_is_the_same, "openWorldHint": false })
 }
 
 /// Supports only the forms above.

@@ -32,17 +32,17 @@ fn definition() -> Value {
     );
     json!({
         "title": "Search the memory",
-        "description": "Finds logs of earlier relays, decisions, topics, learnings (stock) and entries of the flow (progress) \
-            by their words, in any language, best first. Words in quotes belong together.",
+        "description": "Find what was asked, done and decided in earlier sessions, and learnings (stock) and progress notes, by \
+            words in any language. Quote words that belong together.",
         "inputSchema": schema::object(json!({
             "query": schema::written("The words", 1_000),
-            "kinds": schema::list(&kinds, "Only these kinds; without it, all"),
+            "kinds": schema::list(&kinds, "Only these kinds"),
             "project": {
                 "type": ["integer", "string"],
-                "description": "Only of this project, by its id or name; without it, of all",
+                "description": "Id or name; default: all",
             },
-            "topic_id": schema::id("Only of this topic"),
-            "session": text("Only of this session, by its id"),
+            "topic_id": schema::id("Only this topic"),
+            "session": text("Only this session"),
             "since": schema::since(),
             "until": schema::until(),
             "limit": schema::limit(USUAL, MOST),
@@ -107,7 +107,7 @@ fn call(given: Value, memory: Option<&mut Memory>) -> Done {
         })
         .collect();
     if lines.is_empty() {
-        lines.push("Nothing fits all of these words: fewer or other words may find more.".to_owned());
+        lines.push("Nothing found. Try fewer or other words.".to_owned());
     }
     Ok(Content { texts: vec![lines.join("\n")], structured: json!({ "results": hits }) })
 }

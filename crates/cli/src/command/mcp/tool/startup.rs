@@ -31,12 +31,11 @@ fn definition() -> Value {
     );
     json!({
         "title": "Startup context",
-        "description": "Where things stand: open topics without a decision, newest first, of all projects, and the decisions \
-            of this project's open topics, by their first lines.",
+        "description": "List open topics without a decision, of all projects, and the decisions of this project's open topics.",
         "inputSchema": schema::object(json!({
             "limit": {
                 "type": "integer", "minimum": 1, "maximum": MOST,
-                "description": "At most so many topics; without it, as many as the config says for the start of a session",
+                "description": "At most this many topics",
             },
         }), &[]),
         "outputSchema": schema::object(json!({

@@ -28,8 +28,7 @@ fn definition() -> Value {
     );
     json!({
         "title": "Timeline",
-        "description": "What happened when: logs and decisions of a project, a topic or a session together, newest first, one \
-            line each. `get_logs` and `list_decisions` tell more.",
+        "description": "List logs and decisions of a project, topic or session together, newest first, one line each.",
         "inputSchema": schema::object(Value::Object(Which::members()), &[]),
         "outputSchema": rows::page_schema("entries", &entry, "What happened"),
         "annotations": schema::reads(),
@@ -70,8 +69,8 @@ impl PageEnd {
         let place =
             parts.filter(|(_, shown)| *shown <= 10_000).map(|(at, shown)| PageEnd { at: Millis(at), shown });
         place.ok_or_else(|| {
-            CliError::new("`after` is not what a page said")
-                .hint("give the `next` of the page before, as it was")
+            CliError::new("`after` is not the `next` of a page")
+                .hint("pass the `next` of the page before unchanged, or leave `after` out")
         })
     }
 }

@@ -29,19 +29,18 @@ fn list_definition() -> Value {
         "status".to_owned(),
         json!({
             "type": "string", "enum": ["open", "closed", "any"], "default": "open",
-            "description": "Whether somebody works on them",
         }),
     );
     members.insert(
         "automatic".to_owned(),
         json!({
             "type": "boolean", "default": false,
-            "description": "Also those that were made for a session that named none",
+            "description": "Also topics made for a session that named none",
         }),
     );
     json!({
         "title": "Topics",
-        "description": "Topics of a project, the last active one first.",
+        "description": "List topics of a project, the last active one first.",
         "inputSchema": schema::object(Value::Object(members), &[]),
         "outputSchema": rows::page_schema("topics", &rows::topic_schema(), "The topics"),
         "annotations": schema::reads(),
@@ -89,7 +88,7 @@ fn chosen_schema() -> Value {
         json!({
             "topic": rows::topic_ref_schema(),
             "project": rows::project_ref_schema(),
-            "set": schema::flag("The relays of this session belong to it from now on"),
+            "set": schema::flag("This session belongs to it from now on"),
         }),
         &["topic", "project", "set"],
     )
@@ -98,20 +97,20 @@ fn chosen_schema() -> Value {
 fn add_definition() -> Value {
     json!({
         "title": "Begin a topic",
-        "description": "Begins a topic: something that is worked on or talked about until it is decided or done. The relays \
-            of this session belong to it from now on, unless `set` is false.",
+        "description": "Begin a topic: a subject of work until it is decided or done. This session belongs to it from now on, \
+            unless `set` is false.",
         "inputSchema": schema::object(json!({
-            "title": schema::written("What it is about, in one line", TITLE_CHARS),
+            "title": schema::written("One line", TITLE_CHARS),
             "project": {
                 "type": ["integer", "string"],
-                "description": "A project within this folder's, by its id or name; without it, the project of the parent or of this folder",
+                "description": "Id or name, within this folder's; default: that of the parent or folder",
             },
             "new_project": schema::written(
-                "The name of a project to begin with this topic, where a repository holds several; one of that name is used",
+                "Name of a project to begin, in a repository with several",
                 TITLE_CHARS,
             ),
-            "parent_id": schema::id("The topic that it is a part of"),
-            "set": { "type": "boolean", "default": true, "description": "Whether this session is about it now" },
+            "parent_id": schema::id("The topic that contains it"),
+            "set": { "type": "boolean", "default": true },
         }), &["title"]),
         "outputSchema": chosen_schema(),
         "annotations": schema::writes(false),
@@ -136,26 +135,25 @@ fn add_topic(given: Value, memory: &mut Memory) -> Done {
     let NewTopic { title, project, new_project, parent_id, set } = parse_arguments(given)?;
     let project = match (&project, &new_project) {
         (Some(_), Some(_)) => {
-            return Err(CliError::new("`project` and `new_project` at once")
-                .hint("`project` names one that is there, `new_project` one that is not"));
+            return Err(CliError::new("`project` and `new_project` cannot be used together")
+                .hint("give `project` for an existing project, or `new_project` to begin one"));
         }
         (Some(named), None) => Some(memory.project(named)?.id),
         (None, Some(name)) => Some(memory.make_project(name)?.id),
         (None, None) => None,
     };
     let topic = memory.add_topic(&title, project, parent_id)?;
-    let now = if set { " This session's relays belong to it from now on." } else { "" };
-    let text = format!("Topic {} was begun in project {}.{now}", topic.id, topic.in_project.name);
+    let now = if set { " This session belongs to it from now on." } else { "" };
+    let text = format!("Began topic {} in project {}.{now}", topic.id, topic.in_project.name);
     Ok(choice_content(&topic, set, text))
 }
 
 fn set_definition() -> Value {
     json!({
         "title": "Set the topic of this session",
-        "description": "Says that this session is about a topic: its relays belong to it from now on. A closed topic is \
-            opened again.",
+        "description": "Record this session under a topic from now on. Opens a closed topic again.",
         "inputSchema": schema::object(json!({
-            "topic_id": schema::id("The topic's id, as `list_topics` or `get_startup_context` gives it"),
+            "topic_id": schema::id("From `list_topics` or `get_startup_context`"),
         }), &["topic_id"]),
         "outputSchema": chosen_schema(),
         "annotations": schema::writes(true),
@@ -176,7 +174,7 @@ fn set_topic(given: Value, memory: &mut Memory) -> Done {
         opened = " It was closed and is open again.";
     }
     let text = format!(
-        "This session is about topic {} of project {} now: {}.{opened}",
+        "This session now belongs to topic {} of project {}: {}.{opened}",
         topic.id, topic.in_project.name, topic.row.title
     );
     Ok(choice_content(&topic, true, text))
@@ -185,9 +183,8 @@ fn set_topic(given: Value, memory: &mut Memory) -> Done {
 fn close_definition() -> Value {
     json!({
         "title": "Close a topic",
-        "description": "Says that nobody works on a topic any more. Its logs and decisions stay, and `set_topic` opens it \
-            again.",
-        "inputSchema": schema::object(json!({ "topic_id": schema::id("The topic's id") }), &["topic_id"]),
+        "description": "Close a topic. Its logs and decisions stay; `set_topic` opens it again.",
+        "inputSchema": schema::object(json!({ "topic_id": schema::id("Its id") }), &["topic_id"]),
         "outputSchema": schema::object(json!({ "topic": rows::topic_schema() }), &["topic"]),
         "annotations": schema::writes(true),
     })
@@ -197,11 +194,11 @@ fn close_topic(given: Value, memory: &mut Memory) -> Done {
     let OfTopic { topic_id } = parse_arguments(given)?;
     let topic = memory.own_topic(topic_id)?;
     let text = match topic.row.status {
-        TopicStatus::Closed => format!("Topic {topic_id} was closed already."),
+        TopicStatus::Closed => format!("Topic {topic_id} was already closed."),
         TopicStatus::Open if topic.decisions == 0 => {
-            format!("Topic {topic_id} is closed; nothing was decided in it.")
+            format!("Closed topic {topic_id}. It has no decision; `add_decision` can still record one.")
         }
-        TopicStatus::Open => format!("Topic {topic_id} is closed."),
+        TopicStatus::Open => format!("Closed topic {topic_id}."),
     };
     let topic = memory.set_status(topic_id, TopicStatus::Closed)?;
     Ok(Content { texts: vec![text], structured: json!({ "topic": rows::topic_json(&topic) }) })

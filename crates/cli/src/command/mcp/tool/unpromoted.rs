@@ -1,4 +1,4 @@
-//! The tool `list_unpromoted`: entries of the flow that no person has reviewed.
+//! The tool `list_unpromoted`: progress notes that a person has not reviewed.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -28,9 +28,9 @@ fn definition() -> Value {
         &["id", "what", "body", "file", "line"],
     );
     json!({
-        "title": "Unpromoted entries",
-        "description": "Entries of this project's flow (progress.md and its archive) that no person has gone through yet, \
-            newest first. Whether one becomes a learning is a person's decision: `/compound` goes through them.",
+        "title": "Progress notes to review",
+        "description": "List this project's progress notes that the person has not reviewed yet, newest first. `/compound` goes \
+            through them with the person.",
         "inputSchema": schema::object(json!({ "limit": schema::limit(20, 100), "after": schema::after() }), &[]),
         "outputSchema": schema::object(json!({
             "entries": schema::list(&entry, "The entries"),
@@ -56,7 +56,8 @@ fn call(given: Value) -> Done {
     let UnpromotedArguments { limit, after } = parse_arguments(given)?;
     let here = Here::find()?;
     let root = here.root.clone().ok_or_else(|| {
-        CliError::new("the project is not known").hint("the server has to run in the project's folder")
+        CliError::new("the project is not known")
+            .hint("ask the person to start Claude Code in a project's folder")
     })?;
     let mut entries = knowledge::read_knowledge(&here, &root, KnowledgeFiles::Notes)?.entries();
     entries.retain(|entry| entry.unpromoted);
@@ -65,16 +66,16 @@ fn call(given: Value) -> Done {
         None => 0,
         Some(after) => {
             1 + entries.iter().position(|entry| entry.id.to_string() == *after).ok_or_else(|| {
-                CliError::new("`after` names no entry of this list")
-                    .hint("entries were promoted in between: begin again without `after`")
+                CliError::new("`after` is not a note of this list")
+                    .hint("call again without `after`: notes were reviewed in between")
             })?
         }
     };
     let page = &entries[begin..entries.len().min(begin + limit)];
     let next = page.last().filter(|_| begin + page.len() < total).map(|last| last.id.to_string());
     let mut lines = vec![match total {
-        0 => "Nothing is unpromoted.".to_owned(),
-        _ => format!("{} of {total} unpromoted entries:", page.len()),
+        0 => "Every progress note is reviewed.".to_owned(),
+        _ => format!("{} of {total} progress notes that are not reviewed yet:", page.len()),
     }];
     lines.extend(page.iter().map(entry_line));
     if let Some(next) = &next {

@@ -1,23 +1,22 @@
 //! Skills that the gates ask for, and those that are the stages of cycles.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::Path;
 
 use tidegate_core::feature;
 use tidegate_core::feature::cycle::policy::ID;
 use tidegate_core::feature::cycle::settings::CycleMode;
 use tidegate_core::feature::facts::Known;
+use tidegate_core::text::skill_name::OWN_PREFIX;
 use tidegate_state::feature::cycle;
-use tidegate_state::file::bounded;
+use tidegate_state::host::claude_code::skills;
 
-use super::super::shipped;
+use super::super::listing::Listing;
+use super::super::shipped::Skill;
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
 use crate::print::format_count;
 use crate::shell::quote_path;
-
-/// More than this is no skill.
-const LARGEST: u64 = 4 * 1024 * 1024;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     if !seen.has_hooks() {
@@ -25,27 +24,29 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         return;
     }
     let plugin = seen.client.plugin.as_ref().and_then(|plugin| plugin.folder.clone());
-    let places: Vec<PathBuf> =
-        [seen.project.as_ref().map(|root| root.join(".claude")), seen.client.folder.clone(), plugin]
-            .into_iter()
-            .flatten()
-            .map(|place| place.join("skills"))
-            .collect();
-    let is_there = |place: &PathBuf, name: &str| {
-        let text = bounded::read(&place.join(name).join("SKILL.md"), LARGEST);
-        !name.contains(['/', '\\']) && text.is_ok_and(|text| !text.trim_ascii().is_empty())
+    let host = seen.client.folder.as_deref();
+    let places = skills::folders(seen.project.as_deref(), host, plugin.as_deref());
+    let is_there = |name: &str| {
+        // Stages and gates take Tidegate's longer name, too.
+        skills::is_installed(name, &places, host)
+            || skills::is_installed(&format!("{OWN_PREFIX}{name}"), &places, host)
     };
     let wanted = list_wanted_skills(seen);
     // Other plugins keep their skills in unknown places: `plugin:name` is taken on trust.
     let looked_for: Vec<&Wanted> = wanted.iter().filter(|wanted| !wanted.name.contains(':')).collect();
     for Wanted { name, stage } in &looked_for {
-        if places.iter().any(|place| is_there(place, name)) {
+        if is_there(name) {
             continue;
         }
         // `init` does not replace a foreign file.
-        let there = places.iter().map(|place| place.join(name).join("SKILL.md")).find(|path| path.exists());
+        let there = places.iter().map(|place| place.join("skills").join(name).join("SKILL.md"));
+        let there = there.into_iter().find(|path| path.exists());
+        let part = Skill::find(name).map(|skill| skill.part);
+        let init = seen.init_command(seen.scope());
+        let of_part = part.flatten().map(|part| format!("`{init} --with {}` installs it", part.name()));
         let install = match stage {
-            _ if shipped::has_skill(name) => format!("`{}` installs it", seen.init_command(seen.scope())),
+            _ if of_part.is_some() => of_part.unwrap_or_default(),
+            _ if part == Some(None) => format!("`{init}` installs it"),
             Some((cycle, stage)) => format!(
                 "put it into `.claude/skills/{name}`, or give stage `{stage}` in [cycle.{cycle}] another `skill`"
             ),
@@ -67,6 +68,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         };
         found.warning(missing, cure);
     }
+    check_listing(seen, found);
     if found.is_empty() {
         found.ok(match wanted.len() - looked_for.len() {
             0 => format!("{} required, all installed", format_count(wanted.len(), "skill")),
@@ -75,6 +77,34 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
                 format_count(wanted.len(), "skill")
             ),
         });
+    }
+}
+
+/// Tidegate's skills must not cost others their descriptions.
+fn check_listing(seen: &Gathered, found: &mut Findings) {
+    let project = seen.project.as_ref().map(|root| root.join(".claude"));
+    let folders: Vec<&Path> =
+        [project.as_deref(), seen.client.folder.as_deref()].into_iter().flatten().collect();
+    let listing = Listing::read(&folders, &seen.client.settings);
+    if listing.ours == 0 || listing.total() <= listing.budget {
+        return;
+    }
+    let text = format!(
+        "the listing of skills has about {} characters, and the client allows {} on models with a 200K window: some skills lose \
+         their descriptions; Tidegate's take {}",
+        listing.total(),
+        listing.budget,
+        listing.ours
+    );
+    let share = (listing.total() * 100).div_ceil(listing.budget);
+    let cure = format!(
+        "give it more room with `\"skillListingBudgetFraction\": {:.3}` in the settings, or remove skills that nobody uses",
+        share as f64 / 10_000.0
+    );
+    if listing.theirs <= listing.budget {
+        found.warning(text, cure);
+    } else {
+        found.note_with(text, cure);
     }
 }
 

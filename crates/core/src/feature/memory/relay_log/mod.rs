@@ -1,17 +1,19 @@
 //! Relay log: leaves the conversation for the worker, which records it.
 //!
-//! The rules, case by case, are in `recording.md`. It never speaks and never blocks.
+//! The rules, case by case, are in `recording.md`. It never blocks, and speaks once on a machine: a person has to know
+//! that they are recorded.
 
 use crate::event::{Event, EventKind, Start};
 use crate::feature::config::Config;
-use crate::feature::facts::{Facts, Known, Needs};
+use crate::feature::facts::{Facts, Known, Needs, Told};
 use crate::feature::marks::Marks;
 use crate::feature::memory::effect::{self, StartWhen};
 use crate::feature::memory::facts as own;
 use crate::feature::memory::facts::{chosen_topic, turn_ends};
 use crate::feature::memory::job::{AnswerDigest, JobCause, TranscriptPart, Work};
 use crate::feature::memory::marks::{Mark, Spooled};
-use crate::feature::verdict::{Effect, Verdict};
+use crate::feature::memory::words;
+use crate::feature::verdict::{Audience, Effect, Say, Verdict};
 use crate::feature::{Mode, Policy};
 use crate::settings::section::section;
 use crate::settings::setting::choices;
@@ -78,17 +80,28 @@ impl Policy for RelayLog {
         let starts =
             if facts.event.kind == EventKind::Stop { StartWhen::OnceAMinute } else { StartWhen::AnyTime };
         let start = |waits| Effect::Memory(effect::Effect::StartWorker { waits, starts });
-        match job_cause(facts.event).map(work) {
-            None => Verdict { effects: vec![start(false)], ..Verdict::silent("nothing was left") },
-            Some(Err(why)) => Verdict { effects: vec![start(false)], ..Verdict::silent(why) },
+        let (effects, because) = match job_cause(facts.event).map(work) {
+            None => (vec![start(false)], "nothing was left"),
+            Some(Err(why)) => (vec![start(false)], why),
             Some(Ok(part)) => {
                 let spooled = Spooled { to: part.to, at: facts.now, passed: part.passed };
                 let (work, mark) = (Box::new(Work::Relays(part)), Some(Mark::Spooled(spooled)));
                 let spool = Effect::Memory(effect::Effect::Spool { work, mark });
-                Verdict { effects: vec![spool, start(true)], ..Verdict::silent("left for the worker") }
+                (vec![spool, start(true)], "left for the worker")
             }
-        }
+        };
+        Verdict { effects, says: tell_once(facts).into_iter().collect(), ..Verdict::silent(because) }
     }
+}
+
+fn tell_once(facts: &Facts<'_>) -> Option<Say> {
+    facts.session.untold.contains(&Told::Recording).then(|| Say {
+        to: Audience::User,
+        text: words::conversations_are_recorded(facts.lang),
+        weight: 90,
+        explains: false,
+        when_said: vec![Effect::told(Told::Recording)],
+    })
 }
 
 /// `None` if this event leaves nothing: a fork's transcript is a copy, a compaction comes in the middle of a

@@ -22,6 +22,7 @@ use crate::feature::workflow::standing::{GateContext, WorkflowStanding};
 use crate::feature::workflow::{AttachedWorkflow, Gate, Manifest, PhaseBegan, work_id};
 use crate::feature::{Mode, Policy};
 use crate::meter::short_tokens;
+use crate::text::lang::Lang;
 
 pub use super::settings::Settings;
 
@@ -239,7 +240,7 @@ fn describe_use(facts: &Facts<'_>) -> String {
 }
 
 fn list_missing(report: &GateReport) -> String {
-    let missing = report.missing();
+    let missing: Vec<String> = report.missing().iter().map(|lack| lack.text(Lang::En)).collect();
     let (shown, more) = missing.split_at(missing.len().min(MAX_LISTED));
     let mut text = shown.join("; ");
     if !more.is_empty() {

@@ -1,0 +1,140 @@
+//! Rows of the memory, as people read them.
+
+use tidegate_core::time::Millis;
+use tidegate_memory::act::{author, author_of_log};
+use tidegate_memory::record::TopicStatus;
+use tidegate_memory::text::one_line as line;
+use tidegate_memory::view::{Decision, Log, MemoryProject, Topic};
+
+use crate::bilingual::{Bilingual, both, count_en};
+use crate::local_time::LocalClock;
+use crate::print::text::{Text, data};
+
+/// An id and a title, with details that stand below or behind them.
+pub(super) struct ShownRow {
+    id: String,
+    title: String,
+    details: Vec<Bilingual>,
+}
+
+impl ShownRow {
+    /// For a list: the id, and next to it the title above the details.
+    pub(super) fn pair(&self) -> (Text, Text) {
+        let details = Text::from(dotted(&self.details)).dim();
+        (data(&self.id).strong(), data(&self.title) + data("\n") + details)
+    }
+
+    /// For a question.
+    pub(super) fn line(&self) -> Bilingual {
+        let ShownRow { id, title, details } = self;
+        let Bilingual { en, ja } = dotted(details);
+        both!("  {id}  {title} ({en})", "  {id}  {title}（{ja}）")
+    }
+}
+
+pub(super) fn dotted(parts: &[Bilingual]) -> Bilingual {
+    let join = |texts: Vec<&str>| texts.join(" · ");
+    Bilingual {
+        en: join(parts.iter().map(|part| part.en.as_str()).collect()),
+        ja: join(parts.iter().map(|part| part.ja.as_str()).collect()),
+    }
+}
+
+pub(super) fn topic_row(clock: &LocalClock, topic: &Topic) -> ShownRow {
+    let mut details = vec![
+        Bilingual::data(line(&topic.in_project.name, 40)),
+        describe_counts(topic.decisions, topic.logs),
+        Bilingual::data(clock.dated_minute(topic.active)),
+    ];
+    if topic.row.status == TopicStatus::Closed {
+        details.push(both!("closed", "終了"));
+    }
+    if topic.row.automatic.is_some() {
+        details.push(both!("automatic", "自動"));
+    }
+    ShownRow { id: topic.id.to_string(), title: line(&topic.row.title, 120), details }
+}
+
+pub(super) fn log_row(clock: &LocalClock, log: &Log) -> ShownRow {
+    let details = vec![
+        topic_of(&log.in_project.name, &log.in_topic.name),
+        Bilingual::data(clock.dated_minute(log.row.at)),
+        describe_author(&author_of_log(&log.row)),
+    ];
+    ShownRow { id: short_uid(&log.row.uid), title: line(&log.row.title, 120), details }
+}
+
+pub(super) fn decision_row(clock: &LocalClock, decision: &Decision) -> ShownRow {
+    let mut details = vec![
+        topic_of(&decision.in_project.name, &decision.in_topic.name),
+        Bilingual::data(clock.dated_minute(decision.row.created)),
+        describe_author(&author(decision.row.session.as_deref())),
+    ];
+    details.extend(describe_end(decision));
+    ShownRow { id: decision.id.to_string(), title: line(&decision.row.text, 160), details }
+}
+
+pub(super) fn project_row(project: &MemoryProject) -> ShownRow {
+    let topics = project.topics;
+    let Bilingual { en, ja } = describe_counts(project.decisions, project.logs);
+    let counts = both!("{n}, {en}", "トピック{topics}件、{ja}", n = count_en(topics as usize, "topic"));
+    let details = vec![counts, project_folder(project)];
+    ShownRow { id: project.id.to_string(), title: line(&project.row.name, 40), details }
+}
+
+/// Why a decision no longer counts.
+pub(super) fn describe_end(decision: &Decision) -> Option<Bilingual> {
+    match (decision.row.retracted, decision.superseded_by) {
+        (Some(_), _) => Some(both!("taken back", "取り消し済み")),
+        (None, Some(by)) => Some(both!("replaced by decision {by}", "決定{by}に置き換え済み")),
+        (None, None) => None,
+    }
+}
+
+pub(super) fn describe_counts(decisions: u64, logs: u64) -> Bilingual {
+    both!(
+        "{d}, {l}",
+        "決定{decisions}件、ログ{logs}件",
+        d = count_en(decisions as usize, "decision"),
+        l = count_en(logs as usize, "log")
+    )
+}
+
+/// Project and topic of a row.
+pub(super) fn topic_of(project: &str, topic: &str) -> Bilingual {
+    Bilingual::data(format!("{}: {}", line(project, 40), line(topic, 60)))
+}
+
+/// On this machine.
+pub(super) fn project_folder(project: &MemoryProject) -> Bilingual {
+    match &project.row.key {
+        Some(key) => Bilingual::data(line(key.strip_suffix("/.git").unwrap_or(key), 300)),
+        None => both!("no folder on this machine", "このマシンにフォルダはありません"),
+    }
+}
+
+/// `by` as JSON has it.
+pub(super) fn describe_author(by: &str) -> Bilingual {
+    if let Some(session) = by.strip_prefix("agent, session ") {
+        return both!("agent, session {session}", "エージェント、セッション {session}");
+    }
+    if let Some(session) = by.strip_prefix("conversation, session ") {
+        return both!("session {session}", "セッション {session}");
+    }
+    match by {
+        "author not recorded" => both!("author not recorded", "記入者の記録なし"),
+        "a file of the project" => both!("file of the project", "プロジェクトのファイル"),
+        _ => Bilingual::data(line(by, 80)),
+    }
+}
+
+/// The beginning of a log's id is enough to name it.
+pub(super) fn short_uid(uid: &str) -> String {
+    let short: String = uid.chars().take(8).collect();
+    line(&short, 8)
+}
+
+/// `at` as JSON has it.
+pub(super) fn local_minute(clock: &LocalClock, at: &str) -> Bilingual {
+    Bilingual::data(Millis::from_iso(at).map_or_else(|| line(at, 40), |at| clock.dated_minute(at)))
+}
