@@ -18,11 +18,6 @@ impl Bilingual {
         Bilingual { en: text.clone(), ja: text }
     }
 
-    /// Lines that exist in one language only.
-    pub(crate) fn lines(texts: &[String]) -> Vec<Bilingual> {
-        texts.iter().map(Bilingual::data).collect()
-    }
-
     pub(crate) fn get(&self, lang: Lang) -> &str {
         match lang {
             Lang::En => &self.en,

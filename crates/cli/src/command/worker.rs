@@ -257,7 +257,7 @@ fn describe_trouble(progress: &WorkerEvent<'_>) -> Option<(&'static str, String)
             Some(("store", format!("session {}: {why}; it will be tried again", job.session)))
         }
         WorkerEvent::SetAside { path, why } => {
-            Some(("spool", format!("{} is no job ({why}); it was put aside", path.display())))
+            Some(("spool", format!("{} is not a job ({why}); it was set aside", path.display())))
         }
         WorkerEvent::Unreadable { path, why } => {
             Some(("spool", format!("{} cannot be read ({why}); it will be tried again", path.display())))

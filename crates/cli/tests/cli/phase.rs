@@ -56,7 +56,7 @@ fn lines_that_cannot_be_read_keep_their_place() {
         (3, "not JSON: EOF while parsing a value at column 0"),
         (4, "not an object"),
         (5, "no `prompt` in the object"),
-        (6, "`prompt` is no string"),
+        (6, "`prompt` is not a string"),
     ];
     let mut told = String::new();
     for (number, error) in wrong {

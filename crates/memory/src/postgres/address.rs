@@ -260,7 +260,7 @@ fn parse_url(url: &str) -> Result<Address> {
     let hosts = hosts.ok_or_else(|| wrong("the host or the port"))?;
     let sockets = hosts.iter().filter(|host| matches!(host, ServerHost::Socket(..))).count();
     if sockets != 0 && sockets != hosts.len() {
-        return Err(wrong("a socket beside a host"));
+        return Err(wrong("a socket next to a host"));
     }
     let mut address = Address {
         hosts,

@@ -241,7 +241,7 @@ pub fn change(
         if bounded::read(path, LARGEST)? == old {
             Ok(())
         } else {
-            Err(io::Error::other("somebody changed it in between"))
+            Err(io::Error::other("another process changed it in between"))
         }
     })
 }
@@ -275,7 +275,7 @@ pub fn create(state: &StateDir, root: &Path, id: &str, text: &str) -> io::Result
         above.push(part);
         match fs::symlink_metadata(&above) {
             Ok(found) if found.is_dir() => {}
-            Ok(_) => return Err(io::Error::other(format!("{} is no folder", above.display()))),
+            Ok(_) => return Err(io::Error::other(format!("{} is not a folder", above.display()))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => fs::create_dir(&above)?,
             Err(error) => return Err(error),
         }

@@ -110,7 +110,7 @@ fn read_prompt(line: &[u8]) -> Result<String, String> {
     match value {
         Value::Object(mut members) => match members.remove("prompt") {
             Some(Value::String(prompt)) => Ok(prompt),
-            Some(_) => Err("`prompt` is no string".to_owned()),
+            Some(_) => Err("`prompt` is not a string".to_owned()),
             None => Err("no `prompt` in the object".to_owned()),
         },
         _ => Err("not an object".to_owned()),

@@ -235,7 +235,7 @@ pub fn gate_template(workflow: &Workflow, gate: Gate, path: &str) -> String {
     let _ = write!(
         out,
         "phases:\n  {number}_{name}:\n    status: complete\n    completed_at: \"2026-01-20T14:32:15Z\"\n    artifacts:\n      - \
-         {name}.md   # the whole output, beside the manifest\n    summary: |   # at most {MAX_SUMMARY_TOKENS} tokens\n      Phase \
+         {name}.md   # the whole output, next to the manifest\n    summary: |   # at most {MAX_SUMMARY_TOKENS} tokens\n      Phase \
          {number} ({title}): COMPLETE\n"
     );
     for line in says {
