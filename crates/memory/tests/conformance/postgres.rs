@@ -1,5 +1,7 @@
 //! The laws, on a team's store.
 
+use std::time::Duration;
+
 use tidegate_core::feature::memory::settings::{TeamUrl, Tls};
 use tidegate_core::settings::setting::Setting;
 use tidegate_core::settings::value::Value;
@@ -8,6 +10,9 @@ use tidegate_memory::store::Store;
 use tidegate_team_server::Cluster;
 
 use crate::laws::{Stores, laws};
+
+/// Also a busy machine answers.
+const PATIENT: Patience = Patience { connect: Duration::from_mins(3), ..Patience::LONG };
 
 struct Postgres(&'static Cluster);
 
@@ -20,7 +25,7 @@ impl Stores for Postgres {
         let url = self.0.url(&self.0.database());
         let url = TeamUrl::from_value(&Value::from(url.as_str())).expect("it works");
         let address = Address::read(&url, None, Tls::Verify, Some(self.0.ca_file())).expect("it works");
-        Box::new(PostgresStore::connect(address, Patience::LONG).expect("it works"))
+        Box::new(PostgresStore::connect(address, PATIENT).expect("it works"))
     }
 }
 

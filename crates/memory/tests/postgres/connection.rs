@@ -9,7 +9,7 @@ use tidegate_memory::store::Store;
 use tidegate_memory::view::Page;
 use tidegate_team_server::{Cluster, Proxy, Shutdown, Way};
 
-use crate::scene::{Scene, read};
+use crate::scene::{PATIENT, Scene, read};
 
 const PAGE: Page = Page { limit: 10, after: None };
 
@@ -39,8 +39,8 @@ fn every_way_to_a_server_that_can_be_trusted() {
         read(&format!("{}?port={port}", scene.cluster.url_on(&socket, database)), Tls::Verify, None).unwrap(),
     ] {
         let shown = format!("{address:?}");
-        let mut store = PostgresStore::connect(address, Patience::LONG)
-            .unwrap_or_else(|error| panic!("{shown}: {error}"));
+        let mut store =
+            PostgresStore::connect(address, PATIENT).unwrap_or_else(|error| panic!("{shown}: {error}"));
         assert_eq!(store.projects(&PAGE).unwrap().rows, []);
     }
     assert_eq!(scene.sql("SELECT max(version) FROM tidegate.version"), "1");
@@ -64,7 +64,7 @@ fn what_cannot_be_trusted_gets_no_password() {
         (read(&by_name, Tls::Verify, Some("/no/such/file".into())), ErrorKind::Refused, "/no/such/file"),
         (read(&by_name, Tls::Verify, Some("/dev/null".into())), ErrorKind::Refused, "no usable certificate"),
     ] {
-        let found = refused(address.unwrap(), Patience::LONG);
+        let found = refused(address.unwrap(), PATIENT);
         assert!(found.0 == kind && found.1.contains(said), "{said}: {found:?}");
     }
     assert!(
@@ -81,7 +81,7 @@ fn a_wrong_password_is_said_and_not_shown() {
     let wrong = |user: &str, password: &str| {
         let login = if password.is_empty() { user.to_owned() } else { format!("{user}:{password}") };
         let url = format!("postgres://{login}@localhost:{}/{}", scene.cluster.port(), scene.database);
-        refused(read(&url, Tls::Verify, Some(scene.cluster.ca_file())).unwrap(), Patience::LONG)
+        refused(read(&url, Tls::Verify, Some(scene.cluster.ca_file())).unwrap(), PATIENT)
     };
     for (found, said) in [
         (wrong("team", "wr0ng"), "password authentication failed for user \"team\""),
@@ -91,7 +91,7 @@ fn a_wrong_password_is_said_and_not_shown() {
         assert!(found.0 == ErrorKind::Refused && found.1.contains(said), "{found:?}");
     }
     let address = Scene { cluster: scene.cluster, database: "nowhere".to_owned() }.address();
-    assert!(refused(address, Patience::LONG).1.contains("database \"nowhere\" does not exist"));
+    assert!(refused(address, PATIENT).1.contains("database \"nowhere\" does not exist"));
     let log = scene.cluster.log();
     assert!(!log.contains("wr0ng") && !log.contains(Cluster::PASSWORD));
 }
@@ -124,7 +124,7 @@ fn newer_tables_are_left_alone() {
     let Some(scene) = Scene::shared() else { return };
     drop(scene.store());
     scene.sql("INSERT INTO tidegate.version (version) VALUES (99)");
-    let found = refused(scene.address(), Patience::LONG);
+    let found = refused(scene.address(), PATIENT);
     assert!(found.0 == ErrorKind::Newer && found.1.contains("version 99"), "{found:?}");
 }
 

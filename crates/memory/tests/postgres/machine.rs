@@ -17,6 +17,7 @@ use tidegate_memory::view::{Filter, Page, Query};
 use tidegate_state::place::{PlaceEnv, StateDir};
 
 use crate::rows::at;
+use crate::scene::PATIENT;
 
 pub(crate) struct Machine {
     folder: tempfile::TempDir,
@@ -58,7 +59,7 @@ impl Machine {
     }
 
     pub(crate) fn talk(&self) -> Result<Exchanged> {
-        self.talk_within(Patience::LONG)
+        self.talk_within(PATIENT)
     }
 
     pub(crate) fn talk_within(&self, patience: Patience) -> Result<Exchanged> {
@@ -87,7 +88,7 @@ impl Machine {
     }
 
     pub(crate) fn found(&self, text: &str) -> (Vec<String>, Option<String>) {
-        self.found_within(text, Patience::LONG)
+        self.found_within(text, PATIENT)
     }
 
     pub(crate) fn found_within(&self, text: &str, patience: Patience) -> (Vec<String>, Option<String>) {

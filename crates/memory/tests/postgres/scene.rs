@@ -1,6 +1,7 @@
 //! A database for one test, and its addresses.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use tidegate_core::feature::memory::settings::{TeamUrl, Tls};
 use tidegate_core::settings::setting::Setting;
@@ -8,6 +9,9 @@ use tidegate_core::settings::value::Value;
 use tidegate_memory::error::Result;
 use tidegate_memory::postgres::{Address, Patience, PostgresStore};
 use tidegate_team_server::Cluster;
+
+/// Also a busy machine answers.
+pub(crate) const PATIENT: Patience = Patience { connect: Duration::from_mins(3), ..Patience::LONG };
 
 pub(crate) struct Scene<'a> {
     pub(crate) cluster: &'a Cluster,
@@ -35,7 +39,7 @@ impl<'a> Scene<'a> {
     }
 
     pub(crate) fn store(&self) -> PostgresStore {
-        PostgresStore::connect(self.address(), Patience::LONG).expect("it works")
+        PostgresStore::connect(self.address(), PATIENT).expect("it works")
     }
 
     /// As the administrator.

@@ -14,7 +14,7 @@ use tidegate_team_server::{Cluster, Proxy, Shutdown, Way};
 
 use crate::machine::Machine;
 use crate::rows::{at, decision, log, project, session, topic};
-use crate::scene::Scene;
+use crate::scene::{PATIENT, Scene};
 
 /// A project with a session, a topic and logs, named after it and the machine.
 pub(crate) fn work(memory: &mut Memory, machine: &str, name: &str, logs: std::ops::Range<u64>) {
@@ -92,9 +92,8 @@ fn two_machines_share_one_project_both_ways() {
     assert_eq!(ann.found("\"log bob-sea-l0001\""), (vec!["bob-sea-l0001".to_owned()], None));
     assert_eq!(ann.found("\"log ann-sea-l0001\""), (vec!["ann-sea-l0001".to_owned()], None));
     assert_eq!(ann.found("\"log bob-secret-l0001\"").0, Vec::<String>::new());
-    let log = team::find_log(&mut ann.memory(), Some(&ann.address), "bob-sea-l0002", Patience::LONG)
-        .unwrap()
-        .unwrap();
+    let log =
+        team::find_log(&mut ann.memory(), Some(&ann.address), "bob-sea-l0002", PATIENT).unwrap().unwrap();
     assert_eq!((log.row.text.as_str(), log.in_project.name.as_str()), ("What log bob-sea-l0002 says", "sea"));
 }
 
@@ -431,7 +430,7 @@ fn topics_nested_the_other_way_round_make_no_circle() {
             machine.memory().put(&[Record::Topic(new)]).unwrap();
         };
         let pull = |machine: &Machine| {
-            team::exchange(&mut machine.memory(), &machine.address, Direction::Pull, 9, Patience::LONG)
+            team::exchange(&mut machine.memory(), &machine.address, Direction::Pull, 9, PATIENT)
         };
         work(&mut ann.memory(), "ann", "sea", 0..0);
         ann.memory()
@@ -595,10 +594,8 @@ fn what_others_wrote_is_bounded_and_redacted() {
     let topic = bob.memory().topic_by_uid("ann-sea-t").unwrap().unwrap().row.title;
     let page = Page { limit: 9, after: None };
     let decision = bob.memory().decisions(&Filter::default(), &page).unwrap().rows.remove(0).row;
-    let log = team::find_log(&mut bob.memory(), Some(&bob.address), "ann-sea-l0000", Patience::LONG)
-        .unwrap()
-        .unwrap()
-        .row;
+    let log =
+        team::find_log(&mut bob.memory(), Some(&bob.address), "ann-sea-l0000", PATIENT).unwrap().unwrap().row;
     for (text, most) in [
         (&topic, act::LONGEST_TITLE),
         (&log.title, act::LONGEST_TITLE),
@@ -614,7 +611,7 @@ fn what_others_wrote_is_bounded_and_redacted() {
         &mut bob.memory(),
         Some(&bob.address),
         &Query { text: "says".to_owned(), limit: 9, ..Query::default() },
-        Patience::LONG,
+        PATIENT,
     );
     assert!(!format!("{found:?}").contains(secret) && format!("{found:?}").contains("ann-sea-l0000"));
 }
