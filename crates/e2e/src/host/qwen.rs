@@ -62,9 +62,12 @@ fn write(path: &Path, settings: &Value) {
     fs::write(path, settings.to_string()).expect("the host's settings");
 }
 
-/// Qwen shows the stderr of failed hooks at the end of a turn.
+/// Qwen shows the stderr of failed hooks at the end of a turn. It also says which servers of a team's `.mcp.json` did not
+/// start, which is not about hooks.
 pub fn warnings(output: &Output) -> Vec<&str> {
-    output.stderr.lines().filter(|line| line.starts_with("Warning:")).collect()
+    let is_of_hook =
+        |line: &&str| line.starts_with("Warning:") && !line.contains("MCP server(s) failed to start");
+    output.stderr.lines().filter(is_of_hook).collect()
 }
 
 pub fn read(path: &Path) -> Step {

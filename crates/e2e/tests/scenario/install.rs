@@ -177,7 +177,7 @@ fn a_teammate_hears_once_that_conversations_are_recorded() {
     let terminal = Terminal::start(&Launch::new(&home, &model).on(OPUS_5_5));
     // The team's server, which the client asks about.
     terminal.wait_for("New MCP server found");
-    terminal.press("Enter");
+    terminal.dismiss("Enter", "New MCP server found");
     terminal.wait_for("Tidegate records your prompts");
     terminal.enter("begin");
     terminal.wait_for("hello");

@@ -52,7 +52,7 @@ const LEVELS: [&str; 6] = [
 /// One agent per size of the context.
 fn agents_at(model: &str, sizes: [u64; 6], shown_use: &str) {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = Tidegate::init_with(&home, &["--with", "workflow"]);
     let mut script = Script::new().main(gate("start x").used(20_000));
     for (at, size) in sizes.iter().enumerate() {
         // On a busy machine the client writes its transcript later than the hook waits for it: the previous
@@ -113,7 +113,7 @@ fn agents_on_a_large_window() {
 #[test]
 fn rounds_of_server_tools_do_not_fill_the_context() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = Tidegate::init_with(&home, &["--with", "workflow"]);
     let in_rounds = |last: u64| Usage::prompt(last).after_round(80_000);
     let script = Script::new()
         .main(gate("start x").used(20_000))
@@ -149,7 +149,7 @@ fn persist() -> Reply {
 #[test]
 fn a_gate_lets_agents_through_once_it_is_passed() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = Tidegate::init_with(&home, &["--with", "workflow"]);
     let script = Script::new()
         .main(gate("start x").used(20_000))
         .main(phase(3).used(21_000))
@@ -183,7 +183,7 @@ fn a_gate_lets_agents_through_once_it_is_passed() {
 #[test]
 fn a_compaction_in_between_makes_the_check_green() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = Tidegate::init_with(&home, &["--with", "workflow"]);
     let script = Script::new()
         .main(gate("start x").used(20_000))
         .main(phase(3).used(21_000))
@@ -226,7 +226,7 @@ fn code(request: &Request) -> String {
 #[test]
 fn only_a_person_skips_a_gate() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = Tidegate::init_with(&home, &["--with", "workflow"]);
     let skip = "skip 1 --reason 'it was one file'";
     let script = Script::new()
         .main(gate("start x").used(20_000))
@@ -271,7 +271,7 @@ fn only_a_person_skips_a_gate() {
 #[test]
 fn a_manifest_belongs_to_the_session_that_wrote_it() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = Tidegate::init_with(&home, &["--with", "workflow"]);
     home.write(MANIFEST, "# by hand\ncurrent_phase: 4\nphases:\n");
     let script = Script::new()
         .main(Reply::agent("NOT OURS").used(20_000))
@@ -292,7 +292,7 @@ fn a_manifest_belongs_to_the_session_that_wrote_it() {
 #[test]
 fn a_person_skips_a_gate_in_a_dialog() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = Tidegate::init_with(&home, &["--with", "workflow"]);
     let skip = "skip 1 --reason 'it was one file'";
     let script = Script::new()
         .main(gate("start x"))
@@ -326,7 +326,7 @@ fn a_person_skips_a_gate_in_a_dialog() {
 fn the_same_work_again_after_a_failure() {
     for background in [false, true] {
         let home = Home::new();
-        let tidegate = Tidegate::init(&home);
+        let tidegate = Tidegate::init_with(&home, &["--with", "workflow"]);
         let spawn = |prompt: &str, background: bool| {
             let kind = "general-purpose";
             let input = json!({ "description": "look at it", "prompt": prompt, "subagent_type": kind,

@@ -496,7 +496,7 @@ fn sections_within_sections_and_keys_that_are_patterns() {
     assert_eq!(gates.verify_stop.commands.test.0[0].0, "make check");
     assert_eq!(
         tidegate_core::feature::skills(&config),
-        ["a", "b", "sql", "verification-before-completion", "code-quality-rules", "release"]
+        ["a", "b", "sql", "verification-before-completion", "release"]
     );
     let origin = config.origin("skill_gate.require.\"migrations/**/*.sql\"").to_string();
     assert!(origin.ends_with("config.toml:6"), "{origin}");

@@ -33,7 +33,7 @@ fn stop_after_the_transcript(home: &Home, tidegate: &Tidegate<'_>) {
 #[test]
 fn the_answer_that_ends_the_turn_is_counted() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
     stop_after_the_transcript(&home, &tidegate);
     let script = Script::new()
         .main(cycle("start").used(60_000))
@@ -49,7 +49,7 @@ fn the_answer_that_ends_the_turn_is_counted() {
 #[test]
 fn without_room_it_stops_and_another_session_goes_on() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
     let script = Script::new()
         .main(cycle("start").used(60_000))
         .main(skill("sprint").used(70_000))
@@ -89,7 +89,7 @@ fn without_room_it_stops_and_another_session_goes_on() {
 #[test]
 fn it_stops_before_ship_and_another_session_ships() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
     let script = Script::new()
         .main(cycle("start").used(20_000))
         .main(skill("sprint").used(60_000))
@@ -162,7 +162,7 @@ fn it_stops_before_ship_and_another_session_ships() {
 /// A sprint that ends at this use; the audit needs 100,000 tokens.
 fn sprint_until(model_id: &str, used: u64) -> (Vec<String>, Value) {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
     let script = Script::new()
         .main(cycle("start").used(20_000))
         .main(skill("sprint").used(used))
@@ -198,7 +198,7 @@ fn the_last_token_that_is_enough() {
 #[test]
 fn what_stages_took_is_what_the_model_reported() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
     // The start of each run, and the growth in each of its stages.
     let runs: [(u64, [u64; 4]); 2] =
         [(20_000, [9_000, 8_000, 7_000, 6_000]), (60_000, [3_000, 4_000, 5_000, 1_000])];

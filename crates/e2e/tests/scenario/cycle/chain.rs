@@ -8,7 +8,7 @@ use tidegate_e2e::prefix::assert_extending;
 #[test]
 fn four_stages_in_one_turn() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
     let script = Script::new()
         .main(cycle("start").used(20_000))
         .main(skill("sprint").used(22_000))
@@ -40,7 +40,7 @@ fn four_stages_in_one_turn() {
 #[test]
 fn a_question_begins_nothing_until_it_is_answered() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
     let script = Script::new()
         .main(cycle("start"))
         .main(skill("sprint"))
@@ -67,7 +67,7 @@ fn a_question_begins_nothing_until_it_is_answered() {
 #[test]
 fn who_does_nothing_gets_no_further() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
     let script = Script::new()
         .main(cycle("start"))
         .main(Reply::text("the sprint is done"))
@@ -115,7 +115,7 @@ fn who_does_nothing_gets_no_further() {
 fn unverified_code_holds_the_next_stage_back() {
     let home = Home::new();
     gradle(&home);
-    let tidegate = Tidegate::init(&home);
+    let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
     let at_hold = file(&home);
     let script = Script::new()
         .main(cycle("start"))
@@ -159,7 +159,7 @@ fn unverified_code_holds_the_next_stage_back() {
 #[test]
 fn what_a_subagent_invokes_is_not_the_stage() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
     let script = Script::new()
         .main(cycle("start"))
         .main(Reply::agent("errand"))
@@ -184,7 +184,7 @@ fn what_a_subagent_invokes_is_not_the_stage() {
 #[test]
 fn an_agent_in_the_background_is_awaited() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
     let background = json!({ "description": "errand", "prompt": "background errand",
         "subagent_type": "general-purpose", "run_in_background": true });
     let script = Script::new()
@@ -212,7 +212,7 @@ fn an_agent_in_the_background_is_awaited() {
 #[test]
 fn a_compaction_in_a_stage_is_survived() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
     let script = Script::new()
         .main(cycle("start").used(20_000))
         .main(Reply::bash("echo work").used(60_000))
@@ -265,7 +265,7 @@ fn a_compaction_in_a_stage_is_survived() {
 #[test]
 fn a_turn_that_nobody_asked_for_answers_no_question() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
     let background = json!({ "command": "sleep 2", "description": "a server", "run_in_background": true });
     let script = Script::new()
         .main(cycle("start"))

@@ -33,7 +33,7 @@ const GONE: &str = "0c8a7a5e-2c1b-4a53-9d0e-6f1f0d0f7b11";
 #[test]
 fn what_is_not_this_sessions_stays_to_the_byte() {
     let home = Home::new();
-    Tidegate::init(&home);
+    Tidegate::init_with(&home, &["--with", "cycle"]);
     for (what, text) in [
         ("another project's", json!({ "stage": "sprint", "session_id": GONE, "project": "/srv/elsewhere" })),
         (
@@ -55,7 +55,7 @@ fn what_is_not_this_sessions_stays_to_the_byte() {
 #[test]
 fn what_is_of_a_session_long_gone_waits_for_somebody_to_resume_it() {
     let home = Home::new();
-    Tidegate::init(&home);
+    Tidegate::init_with(&home, &["--with", "cycle"]);
     let old = "2024-02-22T16:00:00Z";
     let text = json!({ "stage": "audit", "status": "running", "cycle": "dev-cycle", "session_id": GONE,
         "project": home.project().display().to_string(), "started_at": old, "updated_at": old, "note": "not ours" });
@@ -76,7 +76,7 @@ fn a_damaged_file_is_put_aside_when_a_session_begins() {
         ),
     ] {
         let home = Home::new();
-        Tidegate::init(&home);
+        Tidegate::init_with(&home, &["--with", "cycle"]);
         let said = beside(&home, text.as_bytes());
         assert_eq!((told(&said, why), told(&said, "cannot be used")), (1, 1), "{said:?}");
         assert!(!file(&home).exists(), "{why}");
@@ -112,7 +112,7 @@ fn a_file_that_is_damaged_in_a_stage_holds_nothing() {
         [(TORN, "it is not a JSON object"), ("{\"stage\": \"deploy\"}", "the cycle has no stage `deploy`")]
     {
         let home = Home::new();
-        let tidegate = Tidegate::init(&home);
+        let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
         let shown = replaced_by(&home, text);
         assert_eq!((told(&shown, why), told(&shown, "cannot be used")), (1, 1), "{shown:?}");
         assert_eq!(stops(&tidegate), ["the state file is damaged"], "the session has left it");
@@ -128,7 +128,7 @@ fn a_file_that_becomes_somebody_elses_in_a_stage_is_left_alone() {
         ("{\"stage\": \"sprint\", \"session_id\": \"another\"}", "the cycle is another session's"),
     ] {
         let home = Home::new();
-        let tidegate = Tidegate::init(&home);
+        let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
         let shown = replaced_by(&home, text);
         assert_eq!(told(&shown, "dev-cycle"), 0, "{shown:?}");
         assert_eq!(stops(&tidegate), [because]);

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn a_second_session_is_not_steered() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
     let first = Script::new()
         .main(cycle("start"))
         .main(skill("sprint"))
@@ -60,7 +60,7 @@ fn a_second_session_is_not_steered() {
 #[test]
 fn a_session_that_comes_back_is_in_the_same_stage() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
     let script = Script::new()
         .main(cycle("start"))
         .main(skill("sprint"))
@@ -88,7 +88,7 @@ fn a_session_that_comes_back_is_in_the_same_stage() {
 #[test]
 fn a_fork_is_not_steered() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
     let script = Script::new()
         .main(cycle("start"))
         .main(skill("sprint"))
@@ -115,7 +115,7 @@ fn a_fork_is_not_steered() {
 #[test]
 fn after_a_clear_the_stage_is_begun_again() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
     let script = Script::new()
         .main(cycle("start"))
         .main(skill("sprint"))

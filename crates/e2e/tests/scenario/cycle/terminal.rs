@@ -51,7 +51,7 @@ fn until_stops(terminal: &Terminal<'_>, tidegate: &Tidegate<'_>, expected: &[&st
 #[test]
 fn an_interrupted_tool_call_begins_nothing() {
     let home = Home::new();
-    Tidegate::init(&home);
+    Tidegate::init_with(&home, &["--with", "cycle"]);
     let script = Script::new()
         .main(cycle("start"))
         .main(skill("sprint"))
@@ -67,7 +67,7 @@ fn an_interrupted_tool_call_begins_nothing() {
 #[test]
 fn an_interrupted_answer_begins_nothing() {
     let home = Home::new();
-    Tidegate::init(&home);
+    Tidegate::init_with(&home, &["--with", "cycle"]);
     let (asked, was_asked) = channel();
     let (release, released) = channel::<()>();
     let script = Script::new().main(cycle("start")).main(skill("sprint")).main_with(move |_| {
@@ -87,7 +87,7 @@ fn an_interrupted_answer_begins_nothing() {
 #[test]
 fn a_client_that_was_killed_in_a_stage_comes_back_to_it() {
     let home = Home::new();
-    Tidegate::init(&home);
+    Tidegate::init_with(&home, &["--with", "cycle"]);
     let script = Script::new()
         .main(cycle("start"))
         .main(skill("sprint"))
@@ -110,7 +110,7 @@ fn a_client_that_was_killed_in_a_stage_comes_back_to_it() {
 #[test]
 fn a_person_sees_what_has_stopped_and_goes_on() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
     let stopped = json!({ "stage": "sprint", "status": "stopped", "stopped_reason": "context_budget",
         "skipped_stages": ["audit", "ship", "retrospective"], "remaining_pct": 35.2 });
     fs::write(file(&home), stopped.to_string()).expect("a state file");
@@ -188,7 +188,7 @@ fn typed(home: &Home, model: &Model, launch: Launch<'_>, skills: [&str; 4]) {
 #[test]
 fn a_person_types_dev_cycle() {
     let home = Home::new();
-    Tidegate::init(&home);
+    Tidegate::init_with(&home, &["--with", "cycle"]);
     let model = Model::start(Script::new());
     let folder = home.link().parent().expect("the link's folder").display().to_string();
     let launch =
@@ -211,7 +211,7 @@ fn a_person_types_dev_cycle_of_the_plugin() {
 #[test]
 fn a_prompt_that_is_typed_meanwhile_pauses_the_chain() {
     let home = Home::new();
-    let tidegate = Tidegate::init(&home);
+    let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
     let script = Script::new()
         .main(cycle("start"))
         .main(skill("sprint"))

@@ -50,7 +50,7 @@ fn a_person_goes_through_the_entries() {
     terminal.wait_for("it needs your yes");
     let requests = model.main_requests();
     assert!(
-        requests[0].mentions("From progress to learnings"),
+        requests[0].mentions("From progress notes to learnings"),
         "the skill's text: {:#?}",
         requests[0].texts()
     );
