@@ -186,7 +186,7 @@ fn cycle_page(shown: &ShownCycle<'_>) -> Page {
 
 fn describe_stage(shown: &ShownCycle<'_>, at: usize, stage: &ShownStage<'_>) -> Text {
     let is_current = stage.name == shown.stage && shown.status == "running";
-    let skill = stage.skill;
+    let skill = &stage.skill;
     match (stage.ended, stage.tokens.map(short_tokens)) {
         (true, Some(tokens)) => Text::from(both!("done, {tokens} tokens", "完了、{tokens}トークン")).good(),
         (true, None) => Text::from(both!("done", "完了")).good(),
@@ -212,7 +212,13 @@ mod tests {
 
     #[test]
     fn a_cycle_looks_well() {
-        let stage = |name, ended, tokens, min_left| ShownStage { name, skill: name, ended, tokens, min_left };
+        let stage = |name, ended, tokens, min_left| ShownStage {
+            name,
+            skill: String::from(name),
+            ended,
+            tokens,
+            min_left,
+        };
         let stages = || {
             vec![
                 stage("sprint", true, Some(61_200), 0),
@@ -227,7 +233,7 @@ mod tests {
             stage: "audit",
             number: Some(2),
             of: 3,
-            skill: Some("audit"),
+            skill: Some("audit".to_owned()),
             done: None,
             session: Some("91b38a40-3ead-4aa8-8407-24d36ddad7be"),
             live: true,
