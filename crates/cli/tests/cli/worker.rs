@@ -140,6 +140,7 @@ fn with_nothing_to_do_nothing_is_made() {
 #[test]
 fn a_worker_that_comes_too_late_makes_nothing() {
     let sandbox = Sandbox::new();
+    fs::remove_dir_all(sandbox.state()).expect("it is there");
     let before = sandbox.everything();
     let ran = sandbox.run(&["worker"]);
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (Some(0), "", ""));

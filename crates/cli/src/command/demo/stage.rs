@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tidegate_core::meter::NoReading;
 use tidegate_core::pipeline::record::Record;
 use tidegate_core::text::lang::Lang;
 use tidegate_state::feature::memory::spool;
@@ -25,7 +26,7 @@ const MODEL: &str = "claude-sonnet-4-6";
 pub(super) const WINDOW: u64 = 200_000;
 
 /// A busy machine can make a hook late. It then says nothing, and is asked again.
-const TRIES: usize = 5;
+const TRIES: usize = 30;
 
 pub(super) struct Stage {
     home: PathBuf,
@@ -192,7 +193,7 @@ impl Stage {
             tries += 1;
             let ran = self.run(&["hook", "--event", name], payload.as_bytes())?;
             let record = self.newest_record()?;
-            if record.failure.is_none() || tries == TRIES {
+            if !is_late(&record) || tries == TRIES {
                 self.calls += 1;
                 self.micros += record.cost.us;
                 return Ok(read_answer(name, &ran, record));
@@ -264,6 +265,12 @@ impl Stage {
     fn transcript(&self) -> PathBuf {
         self.home.join(format!("{}.jsonl", self.session))
     }
+}
+
+/// The hook, or its reading of the transcript, was not in time.
+fn is_late(record: &Record) -> bool {
+    let unknown = record.meter.as_ref().and_then(|meter| meter.unknown.as_deref());
+    record.failure.is_some() || unknown == Some(NoReading::TimedOut.to_string().as_str())
 }
 
 fn read_answer(event: &str, ran: &Ran, record: Record) -> HookCall {
