@@ -180,7 +180,7 @@ mod tests {
                 both!(
                     "Claude Code blocks every edit: /home/you/shop/.claude/settings.local.json starts Tidegate as \
                      /home/you/.local/share/tidegate/bin/tidegate, which does not exist.",
-                    "Claude Codeがすべての編集をブロックします。/home/you/shop/.claude/settings.local.json が呼び出す \
+                    "Claude Codeがすべての編集をブロックします。設定 /home/you/shop/.claude/settings.local.json が呼び出す \
                      /home/you/.local/share/tidegate/bin/tidegate がありません。"
                 ),
                 both!(

@@ -34,7 +34,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         found.warning(
             both!(
                 "Tidegate ignores a part of its config. {problem}.",
-                "Tidegateの設定の一部が無効です。{problem}"
+                "Tidegateの設定の一部が無効です: {problem}"
             ),
             both!(
                 "Correct it there. `tidegate config show --origin` shows the values in use.",

@@ -19,9 +19,6 @@ use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
 use crate::shell::quote_path;
 
-/// Lines named per file.
-const NAMED: usize = 3;
-
 /// Clocks differ a little; a time without a zone may be of any zone.
 const HOUR: u64 = 3_600_000;
 const WIDEST_ZONE: u64 = 14 * HOUR;
@@ -214,32 +211,26 @@ fn of_flow(file: &Path, entries: &[ProgressEntry<'_>], now: Millis, found: &mut 
 
 fn of_stock(file: &Path, stock: &Stock<'_>, found: &mut Findings) {
     // Free text is fine; a broken count is a mistake.
-    let lines = || stock.problems.iter().filter(|problem| problem.what != LearningFault::NoLearning);
-    let shown = file.display();
-    for problem in lines().take(NAMED) {
-        let (line, Bilingual { en, ja }) = (problem.line, describe_fault(problem.what));
-        found.warning(
-            both!(
-                "{shown}:{line}: {en}. Tidegate does not count this confirmation.",
-                "{shown}:{line}: {ja}。この確認回数は数えられません。"
-            ),
-            both!(
-                "Write the line as `- **Confirmed**: 2 times | 2026-02-18 | implement`.",
-                "`- **Confirmed**: 2 times | 2026-02-18 | implement` の形で書いてください。"
-            ),
-        );
-    }
-    let more = lines().count().saturating_sub(NAMED);
-    if more > 0 {
-        let lines = count_en(more, "more line");
-        found.note_with(
-            both!("{shown} has {lines} like these.", "{shown} には、同じような行がほかに{more}行あります。"),
-            both!(
-                "To see them all, run `tidegate learnings check`.",
-                "すべて見るには `tidegate learnings check` を実行してください。"
-            ),
-        );
-    }
+    let mut faults = stock.problems.iter().filter(|problem| problem.what != LearningFault::NoLearning);
+    let Some(first) = faults.next() else { return };
+    let (shown, line, Bilingual { en, ja }) = (file.display(), first.line, describe_fault(first.what));
+    let (more_en, more_ja) = match faults.count() {
+        0 => Default::default(),
+        more => (
+            format!(" {} like this.", count_en(more, "more line")),
+            format!("同じような行がほかに{more}行あります。"),
+        ),
+    };
+    found.warning(
+        both!(
+            "{shown}:{line}: {en}, so Tidegate does not count this confirmation.{more_en}",
+            "{shown}:{line}: {ja}。この確認は数えられません。{more_ja}"
+        ),
+        both!(
+            "Write it as `- **Confirmed**: 2 times | 2026-02-18 | implement`. `tidegate learnings check` lists all such lines.",
+            "`- **Confirmed**: 2 times | 2026-02-18 | implement` の形で書いてください。該当する行は `tidegate learnings check` で見られます。"
+        ),
+    );
 }
 
 fn describe_fault(fault: LearningFault) -> Bilingual {

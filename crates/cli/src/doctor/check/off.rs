@@ -32,7 +32,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         found.warning(
             both!(
                 "Tidegate cannot read which policies you switched off, so they are on. {problem}.",
-                "どのポリシーをオフにしたかを読み取れないため、オンのままです。{problem}"
+                "どのポリシーをオフにしたかを読み取れないため、オンのままです: {problem}"
             ),
             both!(
                 "Move that file away, then run `tidegate off` again for each policy.",

@@ -221,7 +221,7 @@ fn named_programs(text: &str) -> impl Iterator<Item = &str> {
     let lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
     let words =
         lines.flat_map(|line| line.split(|c: char| c.is_whitespace() || "'\";|&()<>=`[],".contains(c)));
-    words.filter(|word| is_tidegate(word, ""))
+    words.filter(|word| is_tidegate(word, "tidegate"))
 }
 
 /// `None` if it holds another variable.
