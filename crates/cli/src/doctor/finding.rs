@@ -33,7 +33,7 @@ pub(crate) struct Finding {
     /// Programs that read the JSON know it as `cure`.
     #[serde(rename = "cure", skip_serializing_if = "Option::is_none", serialize_with = "some_in_english")]
     pub(crate) fix: Option<Bilingual>,
-    /// The check could not look.
+    /// The check could not look, or found only what a problem of another check explains.
     #[serde(skip)]
     pub(crate) is_unchecked: bool,
     /// A problem of one of these checks is the cause of this one.
@@ -45,6 +45,11 @@ impl Finding {
     /// Left out while one of these checks has a problem: each cause is reported once.
     pub(crate) fn unless_caused_by(&mut self, checks: &'static [&'static str]) {
         self.causes = checks;
+    }
+
+    /// Only a fix elsewhere lets this check look.
+    pub(crate) fn could_not_look(&self) -> bool {
+        self.is_unchecked && self.causes.is_empty()
     }
 }
 
@@ -83,13 +88,15 @@ impl Findings {
     }
 
     /// With something that can be done about it.
-    pub(crate) fn note_with(&mut self, found: Bilingual, next: Bilingual) {
-        self.push(State::Note, found, Some(next));
+    pub(crate) fn note_with(&mut self, found: Bilingual, next: Bilingual) -> &mut Finding {
+        self.push(State::Note, found, Some(next))
     }
 
     /// The check could not look, for this reason.
-    pub(crate) fn unchecked(&mut self, why: Bilingual) {
-        self.push(State::Note, why, None).is_unchecked = true;
+    pub(crate) fn unchecked(&mut self, why: Bilingual) -> &mut Finding {
+        let finding = self.push(State::Note, why, None);
+        finding.is_unchecked = true;
+        finding
     }
 
     pub(crate) fn warning(&mut self, found: Bilingual, fix: Bilingual) -> &mut Finding {

@@ -24,10 +24,11 @@ pub(crate) fn problems_page(findings: &[Finding], project: Option<&str>) -> Page
         }
         page.gap();
     }
-    let unchecked = unchecked_checks(findings);
-    if !unchecked.is_empty() {
-        let (checks, number) = (count_en(unchecked.len(), "check"), unchecked.len());
-        let names = unchecked.join(", ");
+    let waiting: Vec<&str> =
+        findings.iter().filter(|finding| finding.could_not_look()).map(|finding| finding.id).collect();
+    if !waiting.is_empty() {
+        let (checks, number) = (count_en(waiting.len(), "check"), waiting.len());
+        let names = waiting.join(", ");
         page.paragraph(both!(
             "{checks} could not run: {names}. Run `tidegate doctor` again after the fix.",
             "{number}件は確認できませんでした: {names}。直したあとで、もう一度 `tidegate doctor` を実行してください。"
@@ -87,10 +88,6 @@ fn most_serious_first(findings: &[Finding]) -> Vec<&Finding> {
     sorted
 }
 
-fn unchecked_checks(findings: &[Finding]) -> Vec<&'static str> {
-    findings.iter().filter(|finding| finding.is_unchecked).map(|finding| finding.id).collect()
-}
-
 fn describe_passed(findings: &[Finding], project: Option<&str>) -> Bilingual {
     let all: BTreeSet<&str> = findings.iter().map(|finding| finding.id).collect();
     let others: BTreeSet<&str> =
@@ -122,7 +119,7 @@ fn describe_numbers(findings: &[Finding]) -> Bilingual {
         findings.iter().filter(|finding| finding.state == state && !finding.is_unchecked).count()
     };
     let (problems, warnings, notes) = (count(State::Problem), count(State::Warning), count(State::Note));
-    let unchecked = unchecked_checks(findings).len();
+    let unchecked = findings.iter().filter(|finding| finding.is_unchecked).count();
     let mut parts = Vec::new();
     if problems > 0 {
         parts.push(both!("{n}", "問題{problems}件", n = count_en(problems, "problem")));
@@ -233,9 +230,14 @@ mod tests {
                 ),
             );
         });
-        let unchecked = ["transcript", "crashes"]
-            .map(|id| of(id, |found| found.unchecked(both!("Not checked.", "確認していません。"))));
-        [note, warning, well(), problem(), state, unchecked.concat()].concat()
+        let not_checked = || both!("Not checked.", "確認していません。");
+        let unchecked = ["transcript", "crashes"].map(|id| {
+            of(id, |found| {
+                found.unchecked(not_checked());
+            })
+        });
+        let explained = of("life", |found| found.unchecked(not_checked()).unless_caused_by(&["paths"]));
+        [note, warning, well(), problem(), state, unchecked.concat(), explained].concat()
     }
 
     #[test]
@@ -265,6 +267,7 @@ mod tests {
                 ("off", State::Note),
                 ("transcript", State::Note),
                 ("crashes", State::Note),
+                ("life", State::Note),
                 ("binary", State::Ok),
                 ("clock", State::Ok),
             ]
@@ -272,7 +275,7 @@ mod tests {
         let text = render(&problems_page(&all, PROJECT));
         assert!(text.ends_with("\n\n2 other checks passed; `tidegate doctor --all` lists them.\n"), "{text}");
         let text = render(&all_page(&all, PROJECT));
-        assert!(text.ends_with("\n8 checks: 2 problems, 1 warning, 2 notes, 2 not done.\n"), "{text}");
+        assert!(text.ends_with("\n9 checks: 2 problems, 1 warning, 2 notes, 3 not done.\n"), "{text}");
     }
 
     #[test]

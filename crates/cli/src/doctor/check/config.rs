@@ -160,8 +160,8 @@ fn report_project_variables(seen: &Gathered, found: &mut Findings) {
                 "このリポジトリはTidegateの設定を変えようとしています（{file} の {names}）。Tidegateは無視します。"
             ),
             both!(
-                "Remove {names} from {file}. Until then nothing changes for you.",
-                "{file} から {names} を削除してください。そのままでも影響はありません。"
+                "Remove {names} from {file}.",
+                "{file} から {names} を削除してください。"
             ),
         );
     }

@@ -308,13 +308,15 @@ fn report_failures(seen: &Gathered, found: &mut Findings) {
             "直近{DAYS}日間に、メモリへの保存が{times}回失敗しました（{class}）。最後は{last}です: {step}"
         );
         match class {
-            "transcript" => found.note_with(
-                text,
-                both!(
-                    "You don't need to do anything: Tidegate stored the rest of that session.",
-                    "何もする必要はありません。そのセッションの残りは保存しました。"
-                ),
-            ),
+            "transcript" => {
+                found.note_with(
+                    text,
+                    both!(
+                        "You don't need to do anything: Tidegate stored the rest of that session.",
+                        "何もする必要はありません。そのセッションの残りは保存しました。"
+                    ),
+                );
+            }
             _ if times >= OFTEN => {
                 found.warning(
                     text,

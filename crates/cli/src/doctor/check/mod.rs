@@ -65,7 +65,7 @@ pub(crate) fn run_checks(seen: &Gathered) -> Vec<Finding> {
     leave_out_consequences(CHECKS.iter().flat_map(run).collect())
 }
 
-/// Each cause is reported once. A check with nothing but consequences counts as not done.
+/// Each cause is reported once. A check with nothing but consequences counts neither as passed nor as failed.
 fn leave_out_consequences(findings: Vec<Finding>) -> Vec<Finding> {
     let is_problem =
         |id: &str| findings.iter().any(|finding| finding.id == id && finding.state == State::Problem);
@@ -79,10 +79,11 @@ fn leave_out_consequences(findings: Vec<Finding>) -> Vec<Finding> {
         let is_other = |other: &Finding| other.id == finding.id && cause_of(other).is_none();
         if !findings.iter().any(is_other) && !left.iter().any(|other| other.id == finding.id) {
             let mut unchecked = Findings::of(finding.id);
-            unchecked.unchecked(both!(
+            let why = both!(
                 "Not checked: the check `{cause}` found a problem that explains the rest.",
                 "確認していません。`{cause}` で見つかった問題が原因です。"
-            ));
+            );
+            unchecked.unchecked(why).unless_caused_by(finding.causes);
             left.extend(unchecked.into_vec());
         }
     }

@@ -13,6 +13,8 @@ struct Version([u32; 3]);
 /// A feature of the client and its first version.
 struct Feature {
     since: Version,
+    /// Without it an edit may pass unchecked.
+    opens_gate: bool,
     words: fn() -> FeatureWords,
 }
 
@@ -23,12 +25,16 @@ struct FeatureWords {
 }
 
 const fn feature(since: [u32; 3], words: fn() -> FeatureWords) -> Feature {
-    Feature { since: Version(since), words }
+    Feature { since: Version(since), opens_gate: false, words }
+}
+
+const fn gate_feature(since: [u32; 3], words: fn() -> FeatureWords) -> Feature {
+    Feature { opens_gate: true, ..feature(since, words) }
 }
 
 /// Newest first, as measured on the client and read in its changelog.
 const FEATURES: &[Feature] = &[
-    feature([2, 1, 295], || FeatureWords {
+    gate_feature([2, 1, 295], || FeatureWords {
         name: both!("`onFailure`", "`onFailure`"),
         without: both!("a gate that cannot start stays open", "起動できないゲートは開いたままです"),
     }),
@@ -39,7 +45,7 @@ const FEATURES: &[Feature] = &[
             "ウィンドウの大きさがわかるのが1回遅れます"
         ),
     }),
-    feature([2, 1, 214], || FeatureWords {
+    gate_feature([2, 1, 214], || FeatureWords {
         name: both!("exit code 2 with other output", "出力のある終了コード2"),
         without: both!("a gate that fails can stay open", "失敗したゲートが開いたままになることがあります"),
     }),
@@ -57,7 +63,7 @@ const FEATURES: &[Feature] = &[
             "バックグラウンド処理の待ちが作業の終わりに見えます"
         ),
     }),
-    feature([2, 1, 139], || FeatureWords {
+    gate_feature([2, 1, 139], || FeatureWords {
         name: both!("`args` of hooks", "フックの `args`"),
         without: both!(
             "Tidegate cannot block an edit that it cannot check",
@@ -127,7 +133,8 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         ));
         return;
     };
-    let lacking: Vec<&Feature> = FEATURES.iter().filter(|feature| version < feature.since).collect();
+    let mut lacking: Vec<&Feature> = FEATURES.iter().filter(|feature| version < feature.since).collect();
+    lacking.sort_by_key(|feature| !feature.opens_gate);
     if lacking.is_empty() {
         found.ok(both!("Claude Code {version} ({en}).", "Claude Code {version}（{ja}）"));
         return;

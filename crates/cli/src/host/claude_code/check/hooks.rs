@@ -38,13 +38,11 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         if seen.client.sessions.iter().any(|session| session.shown.has_turn()) {
             found.warning(text, life::fix()).unless_caused_by(&["settings", "disabled", "paths", "life"]);
         } else {
-            found.note_with(
-                text,
-                both!(
-                    "Start `claude` in this project, trust the folder, and send a prompt.",
-                    "このプロジェクトで `claude` を起動し、フォルダを信頼して、プロンプトを送ってください。"
-                ),
+            let next = both!(
+                "Start `claude` in this project, trust the folder, and send a prompt.",
+                "このプロジェクトで `claude` を起動し、フォルダを信頼して、プロンプトを送ってください。"
             );
+            found.note_with(text, next).unless_caused_by(&["settings", "disabled", "paths", "state"]);
         }
     }
     if found.is_empty() {
@@ -118,7 +116,8 @@ fn check_differences(seen: &Gathered, found: &mut Findings) {
         let more = differences.len().saturating_sub(NAMED);
         let whats = differences.iter().take(NAMED).map(|difference| difference.what.clone());
         let whats = whats.chain((more > 0).then(|| both!("{more} more", "ほか{more}件")));
-        let (path, Bilingual { en, ja }) = (file.path.display(), Bilingual::list(whats));
+        let (en, ja): (Vec<String>, Vec<String>) = whats.map(|what| (what.en, what.ja)).unzip();
+        let (path, en, ja) = (file.path.display(), en.join("; "), ja.join("／"));
         let text = both!(
             "Tidegate's hooks in {path} differ from those of this version: {en}.",
             "{path} にあるTidegateのフックが、このバージョンのものと違います: {ja}"

@@ -45,7 +45,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let others = Bilingual::list(others.iter().cloned());
     let text = both!(
         "{en} and {last_en} register Tidegate's hooks. {cost_en}",
-        "{ja}、{last_ja}にTidegateのフックがあります。{cost_ja}",
+        "{ja}と{last_ja}の両方にTidegateのフックがあります。{cost_ja}",
         en = capitalized(&others.en),
         ja = others.ja,
         last_en = last.en,
@@ -55,12 +55,8 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     );
     let removals = describe_removals(seen, &commands.into_keys().collect::<Vec<_>>());
     let (en, ja): (Vec<String>, Vec<String>) = removals.into_iter().map(|text| (text.en, text.ja)).unzip();
-    let fix = both!(
-        "Keep one: {en}.",
-        "どちらかにまとめてください: {ja}。",
-        en = en.join("; "),
-        ja = ja.join("、")
-    );
+    let fix =
+        both!("Keep one: {en}.", "1か所にまとめてください。{ja}。", en = en.join("; "), ja = ja.join("。"));
     // The plugin has skills and tools, the settings have the status line: having both is a choice.
     if seen.client.plugin.is_some() && number == 2 {
         found.note_with(text, fix);

@@ -191,7 +191,7 @@ fn check_wrapper(
     let (file, effect) = (file.display(), effect_of(commands));
     let text = both!(
         "{effect}: {file} calls Tidegate through your own {wrapper}, and {name} {en}.",
-        "{effect_ja}。設定 {file} は自作の {wrapper} 経由でTidegateを呼び出しますが、{name} {ja}。",
+        "{effect_ja}。設定 {file} は自作の {wrapper} 経由でTidegateを呼び出しますが、プログラム {name} {ja}。",
         effect = effect.en,
         effect_ja = effect.ja,
         en = why.en,

@@ -129,7 +129,7 @@ fn check_listing(seen: &Gathered, found: &mut Findings) {
         "200Kのモデルでは、一部のスキルの説明が省かれます。スキルの一覧は約{total}文字で、Claude Codeの上限は{budget}文字です。\
          うち{ours}文字がTidegateのスキルです。"
     );
-    let share = (total * 100).div_ceil(budget) as f64 / 10_000.0;
+    let share = listing.needed_share();
     let fix = both!(
         "Put `\"skillListingBudgetFraction\": {share:.3}` into Claude Code's settings, or remove skills that you do not use.",
         "Claude Codeの設定に `\"skillListingBudgetFraction\": {share:.3}` を書くか、使わないスキルを削除してください。"
