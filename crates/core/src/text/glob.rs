@@ -57,14 +57,15 @@ impl Glob {
         }
         if text.contains('\\') {
             return Err(
-                "folders are separated by `/`, and a special character stands in brackets: `[*]`".to_owned()
+                "folders are separated by `/`, and a special character is written in brackets: `[*]`"
+                    .to_owned(),
             );
         }
         if text.chars().any(char::is_control) {
             return Err("it has a control character in it".to_owned());
         }
         if text.split('/').any(|part| part == "." || part == "..") {
-            return Err("`.` and `..` are no folders here: a path counts from the project's root".to_owned());
+            return Err("`.` and `..` do not work here: a path counts from the project's root".to_owned());
         }
         if text.contains("//") || text == "/" {
             return Err("a folder between two slashes has no name".to_owned());

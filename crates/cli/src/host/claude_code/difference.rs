@@ -89,7 +89,7 @@ fn compare_handler(found: &OwnHandler<'_>, wanted: &Registration) -> Option<Diff
     let right = wanted.handler(found.entry.caller());
     let (right, there) = (right.as_object(), found.handler.as_object());
     let (Some(right), Some(there)) = (right, there) else {
-        return Some(Difference { what: format!("{} is no hook", found.event), is_grave: true });
+        return Some(Difference { what: format!("{} is not a hook", found.event), is_grave: true });
     };
     let mut whats = Vec::new();
     let mut is_grave = false;
