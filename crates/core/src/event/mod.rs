@@ -212,8 +212,8 @@ impl fmt::Display for FailedStep {
             FailedStep::Locked { file, process: None } => {
                 write!(out, "another process keeps the lock {file}")
             }
-            FailedStep::Spool(why) => write!(out, "the turn could not be queued for recording ({why})"),
-            FailedStep::Cycle(why) => write!(out, "the state of the cycle could not be changed ({why})"),
+            FailedStep::Spool(why) => write!(out, "recording could not be queued ({why})"),
+            FailedStep::Cycle(why) => write!(out, "the cycle's state cannot be changed ({why})"),
             FailedStep::Record(why) => write!(out, "the record could not be written ({why})"),
             FailedStep::Deadline(ms) => write!(out, "no answer within {ms} ms"),
             FailedStep::Panic(why) => write!(out, "internal error ({why})"),
