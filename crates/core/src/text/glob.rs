@@ -213,7 +213,7 @@ impl Reader<'_> {
                 // Right after the bracket it stands for itself.
                 Some(']') if ranges.is_empty() => ']',
                 Some(']') => break,
-                Some('/') => return Err("a `/` cannot stand in brackets".to_owned()),
+                Some('/') => return Err("a `/` cannot be in brackets".to_owned()),
                 Some(c) => c,
                 None => return Err("a `[` is not closed".to_owned()),
             };
@@ -329,7 +329,7 @@ mod tests {
             ("[a-", "`[` is not closed"),
             ("[]", "`[` is not closed"),
             ("[z-a]", "`z-a` is empty"),
-            ("[a/b]", "cannot stand in brackets"),
+            ("[a/b]", "cannot be in brackets"),
             ("{a,b", "`{` is not closed"),
             ("a}", "closes nothing"),
             ("{{{{{{{{{a}}}}}}}}}", "more than 8 braces"),

@@ -214,7 +214,7 @@ fn deliver_notes(marks: &Marks, knowledge: &Knowledge) -> Verdict {
 }
 
 fn promotion_note(count: usize) -> String {
-    format!("{} not reviewed. The user was told, and can run `/compound`.", words::notes_are(count))
+    format!("{} not reviewed. Tidegate told the user, who can run `/compound`.", words::notes_are(count))
 }
 
 /// Names only the last file: the others may have been edited before that entry.
