@@ -70,8 +70,11 @@ pub(crate) fn check() -> Done {
         let folder = root.join("crates").join(program).join("src");
         for file in find_files(&folder, "rs")?.into_iter().filter(|file| !is_test(file)) {
             let text = fs::read_to_string(&file).while_(file.display())?;
-            for (line, text) in sentences(&text) {
-                report(&file, line, &text, avoided_forms(&text), &mut found);
+            for (line, text) in literals(&text) {
+                for sentence in split_sentences(&text) {
+                    let forms = avoided_forms(sentence);
+                    found.extend(forms.iter().map(|form| describe(&file, line, form, sentence)));
+                }
             }
             files += 1;
         }
@@ -82,7 +85,8 @@ pub(crate) fn check() -> Done {
     for file in pages {
         let text = fs::read_to_string(&file).while_(file.display())?;
         for passage in passages(of_today(&text)) {
-            report(&file, passage.line, &passage.text, passage.avoided_forms(), &mut found);
+            let forms = passage.avoided_forms();
+            found.extend(forms.iter().map(|(form, sentence)| describe(&file, passage.line, form, sentence)));
         }
         files += 1;
     }
@@ -94,9 +98,10 @@ pub(crate) fn check() -> Done {
         .next("STYLE.md, \"Words to avoid\", says what to write instead"))
 }
 
-fn report(file: &Path, line: usize, text: &str, forms: Vec<String>, found: &mut Vec<String>) {
+fn describe(file: &Path, line: usize, form: &str, sentence: &str) -> String {
     let name = file.strip_prefix(workspace::root()).unwrap_or(file).display();
-    found.extend(forms.into_iter().map(|form| format!("  {name}:{line}: {form} in: {}", text.trim())));
+    let sentence = sentence.split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("  {name}:{line}: {form} in: {sentence}")
 }
 
 fn is_test(file: &Path) -> bool {
@@ -134,17 +139,19 @@ struct Passage {
 }
 
 impl Passage {
-    fn avoided_forms(&self) -> Vec<String> {
-        let plain = without_code(&self.text);
-        let mut forms = avoided_forms(&self.text);
-        forms.extend(OF_THE_CODE.into_iter().filter(|word| has_word(&plain, word)).map(quote));
-        if self.is_prose {
-            let lengths = split_sentences(&plain).into_iter().map(count_words);
-            forms.extend(
-                lengths.filter(|words| *words > LONGEST_SENTENCE).map(|words| format!("{words} words")),
-            );
+    /// Each with its sentence.
+    fn avoided_forms(&self) -> Vec<(String, &str)> {
+        let mut all = Vec::new();
+        for sentence in split_sentences(&self.text) {
+            let (plain, mut forms) = (plain_text(sentence), avoided_forms(sentence));
+            forms.extend(OF_THE_CODE.into_iter().filter(|word| has_word(&plain, word)).map(quote));
+            let words = count_words(&plain);
+            if self.is_prose && words > LONGEST_SENTENCE {
+                forms.push(format!("{words} words"));
+            }
+            all.extend(forms.into_iter().map(|form| (form, sentence)));
         }
-        forms
+        all
     }
 }
 
@@ -179,10 +186,13 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The text with `x` for each part in backticks.
-fn without_code(text: &str) -> String {
+/// With `x` for each part in backticks, and without the targets of links.
+fn plain_text(text: &str) -> String {
     let parts = text.split('`').enumerate();
-    parts.map(|(at, part)| if at % 2 == 1 { "x" } else { part }).collect()
+    let plain: String = parts.map(|(at, part)| if at % 2 == 1 { "x" } else { part }).collect();
+    let mut parts = plain.split("](");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + part.split_once(')').map_or(part, |(_, rest)| rest))
 }
 
 fn split_sentences(text: &str) -> Vec<&str> {
@@ -211,12 +221,12 @@ fn quote(word: &str) -> String {
     format!("`{word}`")
 }
 
+/// Of one sentence.
 fn avoided_forms(text: &str) -> Vec<String> {
     let mut forms: Vec<String> = AVOIDED.into_iter().filter(|word| has_word(text, word)).map(quote).collect();
     forms.extend(negated_verb(text).map(quote));
     forms.extend(has_level_in_percent(text).then(|| "`%` as the name of a level".to_owned()));
-    let subject = split_sentences(text).into_iter().find_map(clause_as_subject);
-    forms.extend(subject.map(|word| format!("a clause with `{word}` as the subject")));
+    forms.extend(clause_as_subject(text).map(|word| format!("a clause with `{word}` as the subject")));
     forms
 }
 
@@ -246,18 +256,15 @@ fn negated_verb(text: &str) -> Option<&'static str> {
 
 /// A value in quotes is what a person types.
 fn has_level_in_percent(text: &str) -> bool {
-    let plain: String = without_code(text).split('"').step_by(2).collect();
+    let plain: String = plain_text(text).split('"').step_by(2).collect();
     let is_percentage = |word: &str| {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '%');
         word.strip_suffix('%').is_some_and(is_number)
     };
-    split_sentences(&plain).into_iter().any(|sentence| {
-        let words: Vec<&str> = sentence.split_whitespace().collect();
-        let named = LEVELS.into_iter().any(|level| has_word(sentence, level));
-        let from_on =
-            words.windows(3).any(|w| w[0] == "from" && is_percentage(w[1]) && w[2].starts_with("on"));
-        from_on || (named && words.iter().any(|word| is_percentage(word)))
-    })
+    let words: Vec<&str> = plain.split_whitespace().collect();
+    let named = LEVELS.into_iter().any(|level| has_word(&plain, level));
+    let from_on = |w: &[&str]| w[0] == "from" && is_percentage(w[1]) && w[2].starts_with("on");
+    words.windows(3).any(from_on) || (named && words.iter().any(|word| is_percentage(word)))
 }
 
 /// "What you changed stays." and the like.
@@ -270,10 +277,10 @@ fn clause_as_subject(sentence: &str) -> Option<&'static str> {
 
 /// String literals of at least three words outside of tests, with their lines. Words for maintainers (`expect`, reasons of
 /// attributes) do not count.
-fn sentences(source: &str) -> Vec<(usize, String)> {
+fn literals(source: &str) -> Vec<(usize, String)> {
     let tests = ["#[cfg(test)]", "#[cfg(all(test,"].into_iter().filter_map(|start| source.find(start)).min();
     let source = &source[..tests.unwrap_or(source.len())];
-    let mut sentences = Vec::new();
+    let mut literals = Vec::new();
     let (mut rest, mut line) = (source, 1);
     while let Some(c) = rest.chars().next() {
         let length = match c {
@@ -287,7 +294,7 @@ fn sentences(source: &str) -> Vec<(usize, String)> {
                     ["expect(", "reason = ", "panic!("].iter().any(|word| before.ends_with(word));
                 let text = rest[1..end - 1].split("\\\n").map(str::trim_start).collect::<String>();
                 if !for_maintainers && text.split_whitespace().count() >= 3 {
-                    sentences.push((line, text));
+                    literals.push((line, text));
                 }
                 end
             }
@@ -296,7 +303,7 @@ fn sentences(source: &str) -> Vec<(usize, String)> {
         line += rest[..length].matches('\n').count();
         rest = &rest[length..];
     }
-    sentences
+    literals
 }
 
 /// Behind the closing quote.
@@ -348,12 +355,17 @@ mod tests {
 
     #[test]
     fn a_clause_is_not_a_subject() {
-        for wrong in ["What you changed stays.", "It works. **Who asks gets it.**"] {
+        for wrong in ["What you changed stays.", "**Who asks gets it.**"] {
             assert_eq!(avoided_forms(wrong).len(), 1, "{wrong}");
         }
-        for right in ["What is stored where", "What now? Try again.", "Say what you changed."] {
+        for right in ["What is stored where", "What now?", "Say what you changed."] {
             assert_eq!(avoided_forms(right), Vec::<String>::new(), "{right}");
         }
+    }
+
+    #[test]
+    fn code_and_links_are_not_read() {
+        assert_eq!(plain_text("see `a b` in [c](d/relay.md#x), [e](f)"), "see x in [c, [e");
     }
 
     #[test]
@@ -375,7 +387,10 @@ mod tests {
     #[test]
     fn sentences_of_a_page_are_short() {
         let words = |n: usize| vec!["word"; n].join(" ");
-        let forms = |text: String| passage(1, &text, true).avoided_forms();
+        let forms = |text: String| {
+            let passage = passage(1, &text, true);
+            passage.avoided_forms().into_iter().map(|(form, _)| form).collect::<Vec<String>>()
+        };
         assert_eq!(forms(format!("{}. {}.", words(40), words(40))), Vec::<String>::new());
         assert_eq!(forms(words(41)), ["41 words"]);
         assert_eq!(forms(format!("{} `{}`", words(39), words(9))), Vec::<String>::new());
@@ -392,7 +407,7 @@ mod tests {
     fn only_texts_of_the_program_are_read() {
         let source = "// \"a comment with mend\"\nlet a = \"one two \\\n     three\";\nlet b = '\"';\n\
                       x.expect(\"a b c d\");\nlet c = \"short one\";\n#[cfg(test)]\nmod tests { \"x y z\" }";
-        assert_eq!(sentences(source), [(2, "one two three".to_owned())]);
+        assert_eq!(literals(source), [(2, "one two three".to_owned())]);
     }
 
     #[test]
