@@ -14,7 +14,7 @@ use crate::client;
 use crate::passed::PassedStep;
 use crate::scratch::Scratch;
 use crate::selection::{Affected, ScenarioTable};
-use crate::{deps, docs, e2e, hosts, layers, notices, postgres, supply, tools};
+use crate::{deps, docs, e2e, hosts, layers, notices, postgres, supply, tools, words};
 use xtask::failure::{Done, Failure};
 use xtask::print;
 use xtask::workspace::{self, cargo, step};
@@ -29,6 +29,7 @@ pub(crate) fn run(all: bool) -> Done {
     let (mut left_out, mut left_for_ci) = (Vec::new(), Vec::new());
     let changes = Changes { table: ScenarioTable::read()?, all };
     step("format", || workspace::run(&mut cargo(&["fmt", "--all", "--check"])))?;
+    step("words", words::check)?;
     let mut shipped = None;
     match changes.since_pass(&PassedStep::of(BUDGETS, &[])?) {
         Affected::Everything => {
