@@ -82,7 +82,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("More skills, separated by commas", "追加するスキルです。コンマで区切ります"),
     ("Print every change as a diff and make none", "すべての変更を差分で表示し、何も変更しません"),
     (
-        "Removes exactly what `init` added. What you changed since stays; a file that you did not change is as it was before. Recorded conversations, the journal, your settings and your notes stay, and the last lines say where. --purge deletes all of that but the notes, for every project, after asking you at a terminal.",
+        "Removes exactly what `init` added. Keeps your later changes; a file that you did not change is as it was before. Recorded conversations, the journal, your settings and your notes stay, and the last lines say where. --purge deletes all of that but the notes, for every project, after asking you at a terminal.",
         "`init` で入れたものだけを取り除きます。あとから自分で変えた部分は残り、変えていないファイルは元どおりになります。記録した会話、ログ、設定、作業メモは残り、場所を最後に表示します。--purge を付けると、端末で確認したうえで、作業メモ以外をすべてのプロジェクトについて削除します。",
     ),
     (
@@ -611,7 +611,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ),
     ("Give the model access to the memory, over MCP", "MCPでモデルに記憶を使わせます"),
     (
-        "Speaks the Model Context Protocol, one JSON message a line, until its input ends. The plugin registers it by itself.",
+        "Speaks the Model Context Protocol, one JSON message a line, until its input ends. `tidegate init` and the plugin register it.",
         "Model Context Protocolで、1行に1つのJSONメッセージを、入力が終わるまでやり取りします。プラグインでは自動で登録されます。",
     ),
     (

@@ -79,7 +79,8 @@ fn a_model_that_does_not_listen_is_let_go_and_the_person_told_once() {
 
     tidegate.assert_unfailing();
     let told = |shown: Vec<String>| shown.iter().filter(|text| text.contains(TOLD)).count();
-    assert_eq!((told(first.shown()), told(second.shown())), (1, 0), "{:?}", first.shown());
+    // That it was paused, and that no check followed.
+    assert_eq!((told(first.shown()), told(second.shown())), (2, 0), "{:?}", first.shown());
     assert_eq!(held(&model.last_main()), 1, "never again for this change set");
     model.finish();
 }
@@ -211,7 +212,7 @@ fn a_failing_test_and_an_edit_after_the_test_do_not_settle_it() {
         [
             "code was edited and not verified since",
             "code was edited and not verified since",
-            "held as often as the config allows"
+            "blocked as often as the config allows"
         ],
         "the edit after the test begins a change set of its own"
     );
@@ -449,9 +450,9 @@ fn a_resumed_session_is_still_armed_and_another_one_is_not() {
         stops(&tidegate),
         [
             "code was edited and not verified since",
-            "held as often as the config allows",
+            "blocked as often as the config allows",
             "no code was edited",
-            "held as often as the config allows",
+            "blocked as often as the config allows",
         ],
         "the skill and the change set are the session's, and only the session's"
     );

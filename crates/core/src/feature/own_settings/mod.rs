@@ -18,7 +18,7 @@ use crate::text::quoted::quoted_line;
 section! {
     /// Section `[own_settings]`.
     Settings "own_settings" {
-        /// Whether a person is asked (`ask`), it is only recorded (`shadow`), or nobody looks.
+        /// When the agent edits Tidegate's config or Claude Code's hooks: ask the person (`ask`), only record it (`shadow`), or do not look (`off`).
         mode: OwnSettingsMode = OwnSettingsMode::Ask, Tightens;
     }
     presets {
@@ -118,7 +118,7 @@ impl Policy for OwnSettings {
                 Verdict {
                     call: Call::Deny,
                     reason: Some(reason),
-                    because: "the host would ask nobody",
+                    because: "the host would not ask the person",
                     says: vec![say],
                     ..Verdict::pass()
                 }

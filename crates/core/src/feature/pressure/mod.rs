@@ -111,7 +111,7 @@ impl Policy for Pressure {
             Known::Value(marks) => marks.pressure.said,
             Known::Absent => SaidPressure::default(),
             // Unknown whether it was said already: advice fails open, which means silence.
-            Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
+            Known::Broken(_) => return Verdict::silent("the session's state cannot be read"),
         };
         let level = reached_level(facts, config, reading);
         let now = SaidPressure {
@@ -141,7 +141,7 @@ impl Policy for Pressure {
             Ordering::Equal => Verdict::silent("this level was said before"),
             // Use fell (a rewind), or the window grew: the next level may be said again.
             Ordering::Less if use_fell(&given, &now) => {
-                Verdict { effects: remember(now), ..Verdict::silent("use fell; armed again") }
+                Verdict { effects: remember(now), ..Verdict::silent("use fell; the warning can come again") }
             }
             Ordering::Less => Verdict::silent("this level was said before"),
             // The urgency was about losing unpromoted entries.

@@ -89,7 +89,7 @@ impl SkillGate {
         let settings = &config.policies.skill_gate;
         let Some(inside) = file.inside.as_deref() else { return Verdict::silent("outside the project") };
         if is_knowledge(&file.below) {
-            return Verdict::silent("flow and stock are never gated");
+            return Verdict::silent("progress notes and learnings are exempt");
         }
         if settings.exempt.0.iter().any(|glob| glob.matches(&file.below)) {
             return Verdict::silent("exempt by the config");

@@ -86,7 +86,7 @@ impl Policy for TopicDecision {
         }
         let marks = match &facts.marks {
             Known::Value(marks) => marks,
-            Known::Absent | Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
+            Known::Absent | Known::Broken(_) => return Verdict::silent("the session's state cannot be read"),
         };
         if turn_ends(facts.event) { judge_turn(facts, config, marks) } else { deliver_notes(facts, marks) }
     }
