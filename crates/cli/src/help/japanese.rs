@@ -102,7 +102,12 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     // doctor
     ("Find problems of the installation, and how to fix them", "インストールの問題と直し方を示します"),
     ("Check the project in this folder", "このフォルダのプロジェクトを確認します"),
-    ("Exit codes: 0 no problem, 1 at least one problem.", "終了コード: 0 問題なし、1 問題あり。"),
+    ("the checks that passed, too", "正常だった確認も"),
+    ("List all checks, also those that passed", "正常だったものも含め、すべての確認を一覧にします"),
+    (
+        "Exit codes: 0 nothing has to be fixed, 1 at least one problem or warning. Notes do not count.",
+        "終了コード: 0 直すところなし、1 問題か警告あり。注意は数えません。",
+    ),
     // status, log, explain, report
     (
         "Show how full the context is, and everything that waits",
