@@ -314,13 +314,16 @@ pub(crate) fn only_advises(down: &SteppedDown) -> Bilingual {
 
 /// `in this project until 14:05 JST`.
 pub(crate) fn describe_off(clock: &LocalClock, off: &Off) -> Bilingual {
-    let place = match &off.scope {
+    let (place, end) = (describe_scope(&off.scope), describe_end(clock, off));
+    Bilingual { en: format!("{} {}", place.en, end.en), ja: format!("{}、{}", place.ja, end.ja) }
+}
+
+pub(crate) fn describe_scope(scope: &Scope) -> Bilingual {
+    match scope {
         Scope::Everywhere => both!("in every project", "すべてのプロジェクト"),
         Scope::Project(root) => both!("in {root}", "{root}"),
         Scope::Session(id) => both!("in session {id}", "セッション {id}"),
-    };
-    let end = describe_end(clock, off);
-    Bilingual { en: format!("{} {}", place.en, end.en), ja: format!("{}、{}", place.ja, end.ja) }
+    }
 }
 
 fn describe_end(clock: &LocalClock, off: &Off) -> Bilingual {

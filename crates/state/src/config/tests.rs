@@ -126,7 +126,10 @@ fn a_stray_bracket_changes_nothing_that_a_user_set() {
     };
     assert_eq!(config.broken, [broken]);
     let problem = &config.problems[0];
-    assert!(problem.contains("config.toml:3: ") && problem.contains("could be read counts"), "{problem}");
+    assert!(
+        problem.contains("config.toml:3: ") && problem.contains("last readable copy counts"),
+        "{problem}"
+    );
     let origin = config.origin("lang").to_string();
     assert!(origin.ends_with("config.toml (last copy):2"), "{origin}");
     // The same for a file that is not UTF-8, too large, or not readable.

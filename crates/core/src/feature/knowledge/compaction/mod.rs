@@ -367,7 +367,7 @@ fn list_once(facts: &Facts<'_>) -> Verdict {
     if !is_new_conversation(facts)
         && facts.marks.value().is_some_and(|marks| marks.knowledge.listed == Some(names))
     {
-        return Verdict::silent("they are as they were when they were named");
+        return Verdict::silent("the files did not change since they were named");
     }
     Verdict {
         says: vec![Say {
@@ -400,7 +400,7 @@ fn measure_summary(facts: &Facts<'_>) -> Verdict {
     };
     // Noted for a compaction that did not happen; nothing was noted before this one.
     if facts.now.since(boundary.noted) > LONGEST_COMPACTION_MS {
-        return Verdict::silent("what was noted is of an earlier compaction");
+        return Verdict::silent("the noted facts are of an earlier compaction");
     }
     let Some(summary) = facts.event.summary else {
         return Verdict::silent("the client gave no summary");
