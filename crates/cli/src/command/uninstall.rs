@@ -81,7 +81,9 @@ fn page_of(args: &Args, target: &Target, executed: &Executed, remains: &Remains,
                 "`tidegate uninstall` would change this in {en}:",
                 "`tidegate uninstall` は {ja} に次の変更をします:"
             ));
-            changes.into_iter().for_each(|change| page.item(change));
+            for change in changes {
+                page.item(change);
+            }
             page.paragraph(both!(
                 "The full text: `tidegate uninstall --diff`.",
                 "全文: `tidegate uninstall --diff`。"
