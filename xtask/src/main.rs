@@ -43,6 +43,8 @@ Usage: cargo xtask COMMAND
   train-phase [--write]      the phase classifier's parameters, trained from corpus/phase
   train-phase --cross-validate  what they are worth, by parts of the training prompts
   eval-phase                 accuracy and confusion on the prompts that are held out
+  replay-corpus [DIR] [--part tune|held-out|all] [--show] [--json]
+                             what verify-stop would have said in real sessions, against the labels in corpus/verify
   recovery                   what survives a compaction on the real client, with and without Tidegate
   bench [--runs N]           times, growth, memory and 32 hooks at once, beside the goals
   bench store [--sizes A,B] [--runs N] [--only TEXT] [--in FOLDER] [--processes]
@@ -83,7 +85,7 @@ fn dispatch(arguments: &[String]) -> Done {
         ["docs", "--write"] => docs::write(),
         ["pictures"] => pictures::check(),
         ["pictures", "--write"] => pictures::write(),
-        ["budget" | "hook-path" | "train-phase" | "eval-phase" | "bench", ..] => measure(&words),
+        ["budget" | "hook-path" | "train-phase" | "eval-phase" | "bench" | "replay-corpus", ..] => measure(&words),
         ["recovery"] => recovery::run(),
         _ => Err(failure::no_such_command(&words)),
     }

@@ -1,4 +1,4 @@
-//! Measurements of hooks, and the phase classifier: tasks of `cargo xtask` that need Tidegate's own code.
+//! Measurements of hooks, replays of real sessions, and the phase classifier: tasks of `cargo xtask` that need Tidegate's own code.
 
 mod bench;
 mod binary;
@@ -6,6 +6,7 @@ mod budget;
 mod callgrind;
 mod hook_path;
 mod phase;
+mod replay;
 mod stage;
 
 use std::process::ExitCode;
@@ -27,6 +28,7 @@ fn dispatch() -> Done {
         ["train-phase", "--write"] => phase::write(),
         ["train-phase", "--cross-validate"] => phase::cross_validate(),
         ["eval-phase"] => phase::evaluate(),
+        ["replay-corpus", rest @ ..] => replay::run(rest),
         ["bench"] => bench::run(bench::RUNS),
         ["bench", "store", rest @ ..] => bench::store::run(rest),
         ["bench", "--runs", runs] => match runs.parse() {

@@ -1,0 +1,190 @@
+//! `cargo xtask replay-corpus`: replays transcripts of real sessions through the core, and compares what verify-stop would have
+//! said at the end of each turn with what people said.
+//!
+//! ```text
+//! transcript ─► moments ─► payloads ─► events ─ facts, marks, policy ─► outcome at each end of a turn ─┐
+//!         └───► files of the project ─► scratch folder ─┘                           labels.tsv ────────┴─► figures
+//! ```
+//!
+//! The transcripts stay where they are: nothing of them is kept.
+
+mod comparison;
+mod figures;
+mod labels;
+mod outcome;
+mod payload;
+mod player;
+mod report;
+mod scratch;
+mod seen_files;
+mod transcript;
+mod turn;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use comparison::{Agreement, Case, Comparison};
+use labels::{LabelledEnd, Part};
+use player::JudgedEnd;
+use seen_files::ProjectFiles;
+use transcript::ReplaySession;
+use xtask::failure::{Done, Failure, While};
+use xtask::{print, workspace};
+
+/// Next to the checkout.
+const CORPUS: &str = "../shared/corpus/transcripts";
+
+/// Sessions between two lines of progress.
+const STEP: usize = 25;
+
+#[derive(Debug, PartialEq, Eq)]
+struct Options {
+    folder: PathBuf,
+    /// `None` for both.
+    part: Option<Part>,
+    /// Also differences of the part that is held out.
+    shows: bool,
+    json: bool,
+}
+
+impl Options {
+    fn parse(words: &[&str]) -> Done<Options> {
+        let folder = workspace::root().join(CORPUS);
+        let mut options = Options { folder, part: Some(Part::Tune), shows: false, json: false };
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            match *word {
+                "--show" => options.shows = true,
+                "--json" => options.json = true,
+                "--part" => {
+                    options.part = match words.next() {
+                        Some(&"tune") => Some(Part::Tune),
+                        Some(&"held-out") => Some(Part::HeldOut),
+                        Some(&"all") => None,
+                        _ => return Err(Failure::new("--part takes `tune`, `held-out` or `all`")),
+                    }
+                }
+                folder if !folder.starts_with('-') => options.folder = PathBuf::from(folder),
+                other => return Err(Failure::new(format!("no such option: `{other}`"))),
+            }
+        }
+        Ok(options)
+    }
+}
+
+pub(crate) fn run(words: &[&str]) -> Done {
+    let options = Options::parse(words)?;
+    let labels = labels::read_labels()?;
+    let sessions = read_sessions(&options.folder)?;
+    let played = play_all(&sessions);
+    let chosen: Vec<&LabelledEnd> =
+        labels.iter().filter(|label| options.part.is_none_or(|part| part == label.part)).collect();
+    let mut cases = Vec::new();
+    let mut missing = Vec::new();
+    for label in &chosen {
+        let ends = played.get(&label.session).map(Vec::as_slice).unwrap_or_default();
+        match ends.iter().find(|judged| judged.end.entry == label.entry) {
+            Some(judged) => cases.push(Case { label, judged }),
+            None => missing.push(format!("{}:{}", label.session, label.line)),
+        }
+    }
+    if !missing.is_empty() {
+        print::to_stderr(&format!("labels without an end of a turn: {}", missing.join(", ")));
+    }
+    let part = match options.part {
+        Some(Part::Tune) => "tune",
+        Some(Part::HeldOut) => "held-out",
+        None => "all",
+    };
+    let shows = options.shows || options.part == Some(Part::Tune);
+    let (all, agreement) = (Comparison::of(&cases), Agreement::of(&chosen));
+    print::line(&if options.json {
+        report::write_json(part, &all, &agreement, shows).to_string()
+    } else {
+        report::write_text(part, &all, &agreement, shows)
+    });
+    Ok(())
+}
+
+/// Names the files that cannot be read, and leaves them out.
+fn read_sessions(folder: &Path) -> Done<Vec<ReplaySession>> {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .while_(folder.display())
+        .map_err(|failure| failure.next("name the folder of transcripts: `cargo xtask replay-corpus DIR`"))?
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.extension().is_some_and(|end| end == "jsonl"))
+        .collect();
+    files.sort();
+    let read = each(&files, "read", |path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let bytes = fs::read(path).while_(&name)?;
+        let session = transcript::read_session(&name, &String::from_utf8_lossy(&bytes));
+        if session.folders.is_empty() {
+            return Err(Failure::new(format!("{name}: no entry names a folder")));
+        }
+        Ok(session)
+    });
+    let unread: usize = read.iter().map(|session| session.unread_lines).sum();
+    if unread > 0 {
+        print::to_stderr(&format!("{unread} lines are not JSON objects and count as missing"));
+    }
+    Ok(read)
+}
+
+/// Ends of turns by the name of the session.
+fn play_all(sessions: &[ReplaySession]) -> BTreeMap<String, Vec<JudgedEnd>> {
+    let mut projects: BTreeMap<(String, String), ProjectFiles> = BTreeMap::new();
+    let root_of = |session: &ReplaySession| scratch::find_root(&session.folders).unwrap_or_default();
+    for session in sessions {
+        let root = root_of(session);
+        projects.entry(project_key(session, &root)).or_default().add(&root, &session.seen);
+    }
+    projects.values_mut().for_each(ProjectFiles::sort);
+    let ends = each(sessions, "replayed", |session| {
+        let root = root_of(session);
+        let ends = player::play_session(session, &root, &projects[&project_key(session, &root)]);
+        let named = |failure: Failure| Failure::new(format!("{}: {}", session.name, failure.what()));
+        ends.map(|ends| (session.name.clone(), ends)).map_err(named)
+    });
+    ends.into_iter().collect()
+}
+
+/// Sessions with the same key are of the same project, perhaps in several checkouts. Files of a corpus are named after their
+/// repository, and a repository may hold sessions of several projects.
+fn project_key(session: &ReplaySession, root: &str) -> (String, String) {
+    let repository =
+        session.name.rsplit_once('-').map_or(session.name.as_str(), |(repository, _)| repository);
+    (repository.to_owned(), scratch::project_name(root).to_owned())
+}
+
+/// In parallel, in the order of the items. Names each failure, and leaves its item out.
+fn each<T: Sync, R: Send>(items: &[T], done: &str, work: impl Fn(&T) -> Done<R> + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let take = || {
+        let mut results = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(at) else { return results };
+            results.push((at, work(item)));
+            if (at + 1).is_multiple_of(STEP) {
+                print::to_stderr(&format!("  {done} {} of {} sessions", at + 1, items.len()));
+            }
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let mut all: Vec<(usize, Done<R>)> = std::thread::scope(|scope| {
+        let running: Vec<_> = (0..threads).map(|_| scope.spawn(take)).collect();
+        running.into_iter().flat_map(|thread| thread.join().expect("a replay does not panic")).collect()
+    });
+    all.sort_by_key(|(at, _)| *at);
+    let mut results = Vec::new();
+    for (_, result) in all {
+        match result {
+            Ok(result) => results.push(result),
+            Err(failure) => print::to_stderr(&format!("skipped {}", failure.what())),
+        }
+    }
+    results
+}

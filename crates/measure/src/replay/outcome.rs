@@ -1,0 +1,225 @@
+//! What the gate says at the end of a turn, and why.
+
+use std::fmt;
+
+use tidegate_core::feature::verification::checks::{Kinds, ProjectChecks};
+use tidegate_core::shell::{self, Status, Step, Why};
+
+/// A command line that ended, and what the core saw in it.
+#[derive(Clone, Debug)]
+pub(crate) struct JudgedRun {
+    /// In the transcript.
+    pub(crate) line: usize,
+    pub(crate) command: String,
+    pub(crate) succeeded: bool,
+    /// Kinds that its success proves.
+    pub(crate) proves: Kinds,
+    /// It contains a check whose failure would not have shown.
+    pub(crate) hides: bool,
+    /// The project's checks at that moment.
+    pub(crate) checks: Option<ProjectChecks>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum StopOutcome {
+    /// Passed as verified.
+    Verified,
+    Held(HoldCause),
+    /// Passed for now: a task still runs.
+    Waiting,
+    /// Passed: no code was edited, or it is gone.
+    NothingToCheck,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum HoldCause {
+    /// No command since the last edit looks like a check.
+    NothingRun,
+    /// A check passed, but only before the last edit.
+    OnlyBefore,
+    /// A command looks like a check that the core does not know.
+    Unknown,
+    /// A check ran whose status the line does not show; the construct that hides it.
+    Hidden(String),
+    Failed,
+    /// A check passed that is not enough.
+    TooWeak,
+}
+
+impl StopOutcome {
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            StopOutcome::Verified => "verified",
+            StopOutcome::Held(_) => "held",
+            StopOutcome::Waiting => "waiting",
+            StopOutcome::NothingToCheck => "nothing to check",
+        }
+    }
+
+    pub(crate) fn is_held(&self) -> bool {
+        matches!(self, StopOutcome::Held(_))
+    }
+}
+
+impl HoldCause {
+    /// Without the construct.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            HoldCause::NothingRun => "nothing run",
+            HoldCause::OnlyBefore => "only before the last edit",
+            HoldCause::Unknown => "a check that is not known",
+            HoldCause::Hidden(_) => "hidden status",
+            HoldCause::Failed => "failed",
+            HoldCause::TooWeak => "too weak",
+        }
+    }
+}
+
+impl fmt::Display for HoldCause {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HoldCause::Hidden(construct) => write!(out, "{}: {construct}", self.name()),
+            other => out.write_str(other.name()),
+        }
+    }
+}
+
+/// The cause of a hold by the runs since the last edit, with the run that shows it.
+pub(crate) fn find_cause(since_edit: &[JudgedRun], passed_before: bool) -> (HoldCause, Option<&JudgedRun>) {
+    for run in since_edit.iter().rev() {
+        let cause = match (run.succeeded, run.proves.is_empty(), run.hides) {
+            (false, _, true) | (false, false, _) => HoldCause::Failed,
+            (true, _, true) => HoldCause::Hidden(find_construct(run)),
+            (true, false, false) => HoldCause::TooWeak,
+            (_, true, false) => continue,
+        };
+        return (cause, Some(run));
+    }
+    if let Some(run) = since_edit.iter().rev().find(|run| looks_like_check(&run.command)) {
+        return (HoldCause::Unknown, Some(run));
+    }
+    let cause = if passed_before { HoldCause::OnlyBefore } else { HoldCause::NothingRun };
+    (cause, since_edit.last())
+}
+
+/// The construct that hides the status of a line's first hidden check.
+fn find_construct(run: &JudgedRun) -> String {
+    let Some(script) = shell::parse(&run.command) else { return "not understood".to_owned() };
+    let is_check = |step: &Step| {
+        let words: Vec<&str> = step.words.iter().map(|word| word.text.as_str()).collect();
+        run.checks.as_ref().is_some_and(|checks| !checks.proves(&words.join(" ")).is_empty())
+    };
+    let hidden = |step: &Step| match step.status {
+        Status::Hidden(why) => Some(why),
+        Status::Decides => None,
+    };
+    let mut steps = script.steps.iter().enumerate().filter(|(_, step)| hidden(step).is_some());
+    let mut first = steps.clone();
+    let Some((at, step)) = steps.find(|(_, step)| is_check(step)).or_else(|| first.next()) else {
+        return "other".to_owned();
+    };
+    let next = script.steps.get(at + 1).and_then(Step::name).unwrap_or("…");
+    match hidden(step) {
+        Some(Why::Piped) => format!("| {next}"),
+        Some(Why::Followed) => "; …".to_owned(),
+        Some(Why::Alternative) => format!("|| {next}"),
+        Some(why) => why.name().to_owned(),
+        None => "other".to_owned(),
+    }
+}
+
+/// Parts of names of checks in all ecosystems.
+const CHECK_WORDS: [&str; 20] = [
+    "test",
+    "tests",
+    "spec",
+    "check",
+    "typecheck",
+    "lint",
+    "build",
+    "vet",
+    "tsc",
+    "jest",
+    "vitest",
+    "pytest",
+    "bats",
+    "clippy",
+    "golangci",
+    "shellcheck",
+    "biome",
+    "eslint",
+    "compile",
+    "verify",
+];
+
+/// Commands that only look, whatever their arguments are called.
+const ONLY_LOOK: [&str; 28] = [
+    "git", "grep", "rg", "echo", "printf", "cat", "ls", "rm", "mkdir", "cp", "mv", "find", "sed", "awk",
+    "head", "tail", "cd", "wc", "chmod", "touch", "gh", "curl", "jq", "diff", "tree", "which", "sort",
+    "test",
+];
+
+/// For people: whether a person would take the line for a check.
+pub(crate) fn looks_like_check(command: &str) -> bool {
+    let Some(script) = shell::parse(command) else { return false };
+    let is_check_word =
+        |word: &str| word.split(|c: char| !c.is_alphanumeric()).any(|part| CHECK_WORDS.contains(&part));
+    script.steps.iter().any(|step| {
+        step.name().is_some_and(|name| {
+            let words = step.words.iter().skip(1).take(3).map(|word| word.text.as_str());
+            !ONLY_LOOK.contains(&name) && std::iter::once(name).chain(words).any(is_check_word)
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tidegate_core::feature::verification::checks::{SeenFile, read_project};
+
+    fn run(command: &str, succeeded: bool, proves: Kinds, hides: bool) -> JudgedRun {
+        let checks = read_project(&[SeenFile { folder: "", name: "Cargo.toml", text: Some("") }]);
+        JudgedRun { line: 1, command: command.to_owned(), succeeded, proves, hides, checks: Some(checks) }
+    }
+
+    fn cause(runs: &[JudgedRun]) -> String {
+        find_cause(runs, false).0.to_string()
+    }
+
+    #[test]
+    fn the_last_judged_run_is_the_cause() {
+        let passed = || run("cargo fmt --check", true, Kinds::LINT, false);
+        let failed = || run("cargo test", false, Kinds::TEST, false);
+        assert_eq!(cause(&[]), "nothing run");
+        assert_eq!(find_cause(&[], true).0, HoldCause::OnlyBefore);
+        assert_eq!(cause(&[passed(), failed()]), "failed");
+        assert_eq!(cause(&[failed(), passed()]), "too weak");
+        assert_eq!(cause(&[run("ls", true, Kinds::NONE, false)]), "nothing run");
+        assert_eq!(cause(&[run("mise run test", true, Kinds::NONE, false)]), "a check that is not known");
+    }
+
+    #[test]
+    fn the_construct_is_that_of_the_check() {
+        let construct = |line: &str| cause(&[run(line, true, Kinds::NONE, true)]);
+        assert_eq!(construct("cargo test 2>&1 | tail -5"), "hidden status: | tail");
+        assert_eq!(construct("echo a | cat; cargo test | grep ok | head"), "hidden status: | grep");
+        assert_eq!(construct("cargo test; echo done"), "hidden status: ; …");
+        assert_eq!(construct("cargo test || true"), "hidden status: || true");
+        assert_eq!(construct("if cargo test; then echo ok; fi"), "hidden status: conditional");
+    }
+
+    #[test]
+    fn a_person_would_know_a_check() {
+        for line in [
+            "mise run test:ci",
+            "./scripts/run-unit-tests.sh",
+            "node tests/a.test.js",
+            "bash -n x && npx foo lint",
+        ] {
+            assert!(looks_like_check(line), "{line}");
+        }
+        for line in ["git commit -m 'fix tests'", "grep -r test src", "ls tests", "node server.js"] {
+            assert!(!looks_like_check(line), "{line}");
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Feeds the moments of a session to the core, as the hook does: facts, marks, policies. Marks are in memory, and a hold has no
+//! consequence: each end of a turn is judged by itself.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tidegate_core::event::action::Exit;
+use tidegate_core::event::{Event, SessionId};
+use tidegate_core::feature::config::Config;
+use tidegate_core::feature::facts::{Facts, Known, Needs};
+use tidegate_core::feature::marks::{Mark, Marks};
+use tidegate_core::feature::verdict::{Call, Carried, Verdict};
+use tidegate_core::feature::verification::marks::Mark as VerificationMark;
+use tidegate_core::feature::verification::verify_stop;
+use tidegate_core::host::Host;
+use tidegate_core::pipeline;
+use tidegate_core::time::Millis;
+use tidegate_state::feature::{self, HookContext};
+use tidegate_state::place::PlaceEnv;
+use tidegate_state::project;
+use xtask::failure::{Done, Failure};
+
+use super::outcome::{JudgedRun, StopOutcome, find_cause};
+use super::payload::write_payload;
+use super::scratch::Scratch;
+use super::seen_files::ProjectFiles;
+use super::transcript::{Happening, Moment, ReplaySession};
+use super::turn::TurnEnd;
+
+/// The end of a turn, judged.
+pub(crate) struct JudgedEnd {
+    pub(crate) end: TurnEnd,
+    pub(crate) outcome: StopOutcome,
+    /// The run that decided.
+    pub(crate) run: Option<JudgedRun>,
+}
+
+/// Times of a replay are in the future: a file that no call of the session changed is older than all of them.
+const AHEAD: Duration = Duration::from_hours(24);
+
+pub(crate) fn play_session(
+    session: &ReplaySession,
+    root: &str,
+    files: &ProjectFiles,
+) -> Done<Vec<JudgedEnd>> {
+    let scratch = Scratch::new(root)?;
+    let config = Config::default();
+    let began = session.moments.first().map(|moment| moment.at).unwrap_or_default();
+    let start = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default() + AHEAD;
+    let mut player = Player {
+        files,
+        config: &config,
+        place: PlaceEnv { home: Some(scratch.home.clone()), ..PlaceEnv::default() },
+        session: SessionId::parse("replayed").map_err(|step| Failure::new(step.to_string()))?,
+        start: Millis(start.as_millis() as u64),
+        began,
+        scratch,
+        marks: None,
+        since_edit: Vec::new(),
+        passed_before: false,
+        verified_by: None,
+        turn: 1,
+    };
+    let mut ends = Vec::new();
+    for moment in &session.moments {
+        ends.extend(player.play(moment)?);
+    }
+    Ok(ends)
+}
+
+struct Player<'a> {
+    files: &'a ProjectFiles,
+    config: &'a Config,
+    place: PlaceEnv,
+    session: SessionId,
+    scratch: Scratch,
+    /// Of the replay and of the session.
+    start: Millis,
+    began: Millis,
+    marks: Option<Marks>,
+    /// Runs after the last edit.
+    since_edit: Vec<JudgedRun>,
+    /// A check passed before the last edit, in the same change set.
+    passed_before: bool,
+    /// The run that verified the last change set.
+    verified_by: Option<JudgedRun>,
+    turn: usize,
+}
+
+impl Player<'_> {
+    fn play(&mut self, moment: &Moment) -> Done<Option<JudgedEnd>> {
+        if let Happening::TurnEnd(end) = &moment.what {
+            self.turn = end.turn + 1;
+            if !end.ending.asks_hooks() {
+                return Ok(None);
+            }
+        }
+        let now = Millis(self.start.0 + moment.at.since(self.began));
+        let payload = write_payload(moment, self.turn, &self.scratch).to_string();
+        let event = Host::ClaudeCode
+            .read(payload.as_bytes(), None)
+            .map_err(|unread| Failure::new(format!("line {}: {}", moment.line, unread.step)))?;
+        if matches!(moment.what, Happening::Result(_) | Happening::TurnEnd(_)) {
+            self.scratch.write_project(self.files.at(moment.at))?;
+        }
+        self.change_files(&event, now)?;
+        let facts = self.facts(&event, now);
+        let marks = pipeline::observe(&facts, self.config);
+        let run = judged_run(&event, &facts, moment);
+        let judged = match &moment.what {
+            Happening::TurnEnd(end) => Some(self.judge(end, &facts)),
+            _ => None,
+        };
+        drop(facts);
+        self.keep(marks, run);
+        Ok(judged)
+    }
+
+    /// Does to the scratch folder what the call did to the project.
+    fn change_files(&self, event: &Event<'_>, now: Millis) -> Done {
+        for path in event.written_paths(|_| false) {
+            self.scratch.note_edit(path)?;
+        }
+        if let (Some(command), Some(line)) = (event.finished_command(), event.command_line()) {
+            let end = event.cwd.as_deref().unwrap_or_default();
+            let before = self.marks.as_ref().and_then(|marks| marks.session.cwd.as_deref());
+            let start = before.filter(|_| event.is_main_thread()).unwrap_or(end);
+            self.scratch.note_run(line, start, end, command.exit == Exit::Known(0), now)?;
+        }
+        Ok(())
+    }
+
+    fn facts<'e>(&self, event: &'e Event<'e>, now: Millis) -> Facts<'e> {
+        let root = project::root(Some(&self.scratch.root), event.cwd.as_deref().map(Path::new));
+        let here = HookContext {
+            now,
+            config: self.config,
+            place: &self.place,
+            state: None,
+            session: &self.session,
+            folder: Path::new("/nonexistent"),
+            root: root.as_deref(),
+            started_in: Some(&self.scratch.root),
+            plugin: None,
+            ignored: &[],
+            in_time: &|| true,
+        };
+        // Facts of other rooms would come from this machine.
+        let needs = pipeline::needs(event, self.marks.as_ref(), self.config);
+        let needs = Needs { verification: needs.verification, ..Needs::default() };
+        let marks = self.marks.clone().map_or(Known::Absent, Known::Value);
+        let root = root.as_deref().map(|root| root.to_string_lossy().into_owned().into());
+        let mut facts = Facts { marks, root, ..Facts::of(event, now) };
+        feature::read_facts(&mut facts, needs, &here);
+        facts
+    }
+
+    fn judge(&mut self, end: &TurnEnd, facts: &Facts<'_>) -> JudgedEnd {
+        let ruling = pipeline::decide(facts, self.config, &|| 0);
+        let parts = ruling.parts.into_iter();
+        let verdict = parts.filter(|part| part.policy == verify_stop::ID).map(|part| part.verdict).next();
+        let verdict = verdict.unwrap_or_else(Verdict::pass);
+        let (outcome, run) = match verdict.because {
+            _ if verdict.call != Call::Pass => {
+                let (cause, run) = find_cause(&self.since_edit, self.passed_before);
+                (StopOutcome::Held(cause), run.cloned())
+            }
+            "verified since the last edit" => (StopOutcome::Verified, self.verified_by.clone()),
+            because if because.contains("background") => (StopOutcome::Waiting, None),
+            _ => (StopOutcome::NothingToCheck, None),
+        };
+        if verdict.call == Call::Pass {
+            let marks = self.marks.get_or_insert_default();
+            verdict.effects.iter().filter_map(Carried::leaves).for_each(|mark| marks.apply(mark));
+        }
+        JudgedEnd { end: end.clone(), outcome, run }
+    }
+
+    fn keep(&mut self, new: Vec<Mark>, run: Option<JudgedRun>) {
+        let is_edit = |mark: &Mark| matches!(mark, Mark::Verification(VerificationMark::Edit(_)));
+        if new.iter().any(is_edit) {
+            self.passed_before |= self.since_edit.iter().any(|run| run.succeeded && !run.proves.is_empty());
+            self.since_edit.clear();
+        }
+        let marks = self.marks.get_or_insert_default();
+        let was_open = marks.verification.changes.is_some() || new.iter().any(is_edit);
+        new.into_iter().for_each(|mark| marks.apply(mark));
+        let is_open = marks.verification.changes.is_some();
+        self.since_edit.extend(run);
+        if was_open && !is_open {
+            self.verified_by = self.since_edit.pop();
+            self.since_edit.clear();
+            self.passed_before = false;
+        }
+    }
+}
+
+fn judged_run(event: &Event<'_>, facts: &Facts<'_>, moment: &Moment) -> Option<JudgedRun> {
+    let command = event.finished_command()?;
+    let Happening::Result(end) = &moment.what else { return None };
+    let work = &facts.verification;
+    Some(JudgedRun {
+        line: moment.line,
+        command: end.call.input["command"].as_str().unwrap_or_default().to_owned(),
+        succeeded: command.exit == Exit::Known(0),
+        proves: work.proof.evidence.iter().map(|found| found.kind).collect(),
+        hides: work.proof.hidden.is_some(),
+        checks: work.checks.clone(),
+    })
+}

@@ -1,0 +1,337 @@
+//! A folder that takes the place of the machine on which a session ran: the hook's readers look at files, and a transcript comes
+//! without them.
+//!
+//! Paths of the session's home and project lead into the folder; all others stay as they are, and nothing is written
+//! there.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use tempfile::TempDir;
+use tidegate_core::file_class::FileClass;
+use tidegate_core::shell::{self, How, Script, Step, Surroundings};
+use tidegate_core::time::Millis;
+use xtask::failure::{Done, While};
+
+use super::seen_files::with_slashes;
+
+pub(crate) struct Scratch {
+    folder: TempDir,
+    /// Beginnings of paths, longest first, each with its place in the folder.
+    places: Vec<(String, PathBuf)>,
+    pub(crate) root: PathBuf,
+    pub(crate) home: PathBuf,
+    /// The project's files as they were written last.
+    written: BTreeMap<String, String>,
+}
+
+/// Folders of packages and worktrees: the project is above the first ones, and is the second ones.
+const PACKAGES: [&str; 3] = ["/packages/", "/apps/", "/crates/"];
+const WORKTREES: [&str; 2] = ["/.worktrees/", "/.claude/worktrees/"];
+
+/// The project's root by the folders in which a session worked: the first, or one above it in which it worked later.
+pub(crate) fn find_root(folders: &[String]) -> Option<String> {
+    let folders: Vec<String> = folders.iter().map(|folder| with_slashes(folder)).collect();
+    let is_above =
+        |above: &str, folder: &str| folder.strip_prefix(above).is_some_and(|rest| rest.starts_with('/'));
+    let depth = |folder: &str| folder.split('/').filter(|part| !part.is_empty()).count();
+    let (first, later) = folders.split_first()?;
+    let mut root = first.as_str();
+    for folder in later.iter().filter(|folder| depth(folder) > 2) {
+        if is_above(folder, root) {
+            root = folder;
+        }
+    }
+    for worktrees in WORKTREES {
+        if let Some((above, below)) = root.split_once(worktrees) {
+            let name = below.split('/').next().unwrap_or(below);
+            return Some(format!("{above}{worktrees}{name}"));
+        }
+    }
+    let cut = PACKAGES.iter().filter_map(|packages| root.find(packages)).min();
+    Some(cut.map_or(root, |cut| &root[..cut]).to_owned())
+}
+
+/// A name that all checkouts of a project share: that of its folder, or of the checkout that a worktree belongs to.
+pub(crate) fn project_name(root: &str) -> &str {
+    let main =
+        WORKTREES.iter().find_map(|worktrees| root.split_once(worktrees)).map_or(root, |(main, _)| main);
+    main.rsplit('/').next().unwrap_or(main)
+}
+
+impl Scratch {
+    /// `root` as [`find_root`] gives it.
+    pub(crate) fn new(root: &str) -> Done<Scratch> {
+        let folder =
+            tempfile::Builder::new().prefix("tidegate-replay-").tempdir().while_("a temporary folder")?;
+        let base = fs::canonicalize(folder.path()).while_("the temporary folder")?;
+        let place_of = |path: &str| base.join(path.replace(':', "").trim_start_matches('/'));
+        let mut places: Vec<(String, PathBuf)> =
+            spellings(root).into_iter().map(|path| (path, place_of(root))).collect();
+        let home = home_of(root);
+        places.extend(home.iter().map(|home| (home.clone(), place_of(home))));
+        places.sort_by_key(|(path, _)| std::cmp::Reverse(path.len()));
+        let home = home.map_or_else(|| base.join("home"), |home| place_of(&home));
+        let root = place_of(root);
+        fs::create_dir_all(root.join(".git")).while_(root.display())?;
+        Ok(Scratch { folder, places, root, home, written: BTreeMap::new() })
+    }
+
+    /// The text with all paths of home and project replaced.
+    pub(crate) fn map(&self, text: &str) -> String {
+        let mut mapped = String::with_capacity(text.len());
+        let mut rest = text;
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+        'text: while let Some(first) = rest.chars().next() {
+            if !mapped.ends_with(|c| is_part(c) || c == '/') {
+                for (path, place) in &self.places {
+                    let Some(after) = rest.strip_prefix(path.as_str()) else { continue };
+                    if !after.starts_with(is_part) {
+                        mapped.push_str(&place.to_string_lossy());
+                        rest = after;
+                        continue 'text;
+                    }
+                }
+            }
+            mapped.push(first);
+            rest = &rest[first.len_utf8()..];
+        }
+        mapped
+    }
+
+    /// A path of the session, in this folder.
+    pub(crate) fn map_path(&self, path: &str) -> String {
+        let mapped = self.map(path);
+        if mapped == path { mapped } else { with_slashes(&mapped) }
+    }
+
+    /// Writes the project's files as they were at a time.
+    pub(crate) fn write_project(&mut self, files: BTreeMap<String, String>) -> Done {
+        for (path, text) in &files {
+            if self.written.get(path) != Some(text) {
+                let whole = self.root.join(path);
+                make_parent(&whole)?;
+                fs::write(&whole, text).while_(whole.display())?;
+            }
+        }
+        for gone in self.written.keys().filter(|path| !files.contains_key(*path)) {
+            drop(fs::remove_file(self.root.join(gone)));
+        }
+        self.written = files;
+        Ok(())
+    }
+
+    /// An edited file exists afterwards. Its content does not matter.
+    pub(crate) fn note_edit(&self, path: &str) -> Done {
+        let path = self.root.join(path);
+        if self.holds(&path) && !path.exists() && !is_below_file(&path) {
+            make_parent(&path)?;
+            fs::write(&path, "").while_(path.display())?;
+        }
+        Ok(())
+    }
+
+    /// Changes the files that a command line changed, as far as its text tells.
+    pub(crate) fn note_run(&self, line: &str, start: &str, end: &str, succeeded: bool, at: Millis) -> Done {
+        let surroundings = Surroundings { home: self.home.to_str(), project: None, cwd: Some(start) };
+        let Some(script) = shell::parse_in(line, surroundings) else { return Ok(()) };
+        let root = self.root.to_string_lossy();
+        if succeeded {
+            for step in &script.steps {
+                self.remove_and_move(step, &root, start);
+            }
+        }
+        for write in
+            script.writes().iter().filter(|write| is_written(&script, write.step, write.how, line, succeeded))
+        {
+            let Some(path) = write.path.resolve(&root, start, Some(end)).map(PathBuf::from) else { continue };
+            let name = path.to_string_lossy();
+            if self.holds(&path)
+                && !path.is_dir()
+                && !is_below_file(&path)
+                && FileClass::of(&name) == FileClass::Code
+            {
+                make_parent(&path)?;
+                let file =
+                    fs::OpenOptions::new().create(true).append(true).open(&path).while_(path.display())?;
+                file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_millis(at.0))
+                    .while_(path.display())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn remove_and_move(&self, step: &Step, root: &str, start: &str) {
+        let words: Vec<&str> = step.words.iter().filter_map(|word| word.known()).collect();
+        let (name, arguments) = match words.as_slice() {
+            ["git", name @ ("rm" | "mv"), rest @ ..] | [name @ ("rm" | "mv"), rest @ ..] => (*name, rest),
+            _ => return,
+        };
+        let place = |word: &&str| step.folder.join(word).resolve(root, start, None).map(PathBuf::from);
+        let paths: Vec<PathBuf> = arguments
+            .iter()
+            .filter(|word| !word.starts_with('-'))
+            .filter_map(place)
+            .filter(|path| self.holds(path) && *path != self.root)
+            .collect();
+        match (name, paths.as_slice()) {
+            ("rm", paths) => paths.iter().for_each(|path| {
+                drop(if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) });
+            }),
+            (_, [from, to]) => {
+                let into = to.is_dir().then(|| from.file_name()).flatten().map(|name| to.join(name));
+                drop(fs::rename(from, into.as_ref().unwrap_or(to)));
+            }
+            _ => {}
+        }
+    }
+
+    /// Nothing outside of the folder is ever written.
+    fn holds(&self, path: &Path) -> bool {
+        let is_plain = !path.components().any(|part| part.as_os_str() == "..");
+        let base = fs::canonicalize(self.folder.path()).unwrap_or_default();
+        is_plain && path.starts_with(base)
+    }
+}
+
+/// `cp a b` names `b/a` too, in case that `b` is a folder.
+fn is_below_file(path: &Path) -> bool {
+    path.ancestors().skip(1).any(Path::is_file)
+}
+
+fn make_parent(path: &Path) -> Done {
+    path.parent().map_or(Ok(()), |parent| fs::create_dir_all(parent).while_(parent.display()))
+}
+
+/// `/Users/me` and `/home/me`.
+fn home_of(root: &str) -> Option<String> {
+    let mut parts = root.split('/').skip(1);
+    let (top, name) = (parts.next()?, parts.next()?);
+    (matches!(top, "Users" | "home") && parts.next().is_some()).then(|| format!("/{top}/{name}"))
+}
+
+/// The ways to write a path of Windows: `D:/a`, `D:\a`, and `/d/a` in its bash.
+fn spellings(root: &str) -> Vec<String> {
+    let mut all = vec![root.to_owned()];
+    if let Some((drive, path)) = root.split_once(":/") {
+        all.push(root.replace('/', "\\"));
+        all.push(format!("/{}/{path}", drive.to_lowercase()));
+    }
+    all
+}
+
+/// Commands that write the files they name. Any other writer is a formatter, which seldom changes a file and never its meaning.
+const WRITERS: [&str; 27] = [
+    "tee",
+    "sponge",
+    "sed",
+    "gsed",
+    "perl",
+    "ruby",
+    "awk",
+    "gawk",
+    "patch",
+    "apply_patch",
+    "git",
+    "cp",
+    "mv",
+    "install",
+    "ln",
+    "rsync",
+    "touch",
+    "truncate",
+    "dd",
+    "ed",
+    "ex",
+    "vi",
+    "vim",
+    "sd",
+    "curl",
+    "wget",
+    "sort",
+];
+
+/// A line that failed may have written before: the shell opens files before a command runs.
+fn is_written(script: &Script, step: usize, how: How, line: &str, succeeded: bool) -> bool {
+    let name = script.steps.get(step).and_then(Step::name).unwrap_or_default();
+    match how {
+        How::Redirect => true,
+        How::Command => WRITERS.contains(&name) && (succeeded || name == "tee"),
+        How::Script => {
+            succeeded
+                && ["write", "'w'", "\"w\"", "dump", "rename", "copyfile"]
+                    .iter()
+                    .any(|word| line.contains(word))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn root_of(folders: &[&str]) -> String {
+        find_root(&folders.iter().map(|folder| (*folder).to_owned()).collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn a_project_is_found_by_the_folders_of_its_session() {
+        assert_eq!(root_of(&["/home/me/shop", "/home/me/shop/web"]), "/home/me/shop");
+        assert_eq!(root_of(&["/home/me/shop/web", "/home/me/shop"]), "/home/me/shop");
+        assert_eq!(root_of(&["/home/me/shop", "/home/me"]), "/home/me/shop");
+        assert_eq!(root_of(&["/w/shop/packages/api"]), "/w/shop");
+        assert_eq!(root_of(&["/w/shop/.worktrees/2/cmd"]), "/w/shop/.worktrees/2");
+        assert_eq!(root_of(&["D:\\shop", "D:\\shop\\src"]), "D:/shop");
+        assert_eq!(project_name("/w/shop/.worktrees/2"), "shop");
+        assert_eq!(project_name("D:/shop"), "shop");
+    }
+
+    #[test]
+    fn paths_of_the_session_lead_into_the_folder() {
+        let scratch = Scratch::new("/home/me/shop").unwrap();
+        let base = fs::canonicalize(scratch.folder.path()).unwrap();
+        let (base, root) = (base.to_str().unwrap(), scratch.root.to_str().unwrap());
+        assert_eq!(root, format!("{base}/home/me/shop"));
+        assert_eq!(
+            scratch.map("cd /home/me/shop && ls '/home/me/x'"),
+            format!("cd {root} && ls '{base}/home/me/x'")
+        );
+        assert_eq!(
+            scratch.map("/home/me/shop-two /x/home/me/shop"),
+            format!("{base}/home/me/shop-two /x/home/me/shop")
+        );
+        assert_eq!(scratch.map("/tmp/a"), "/tmp/a");
+        let scratch = Scratch::new("D:/shop").unwrap();
+        let root = scratch.root.to_str().unwrap();
+        assert_eq!(scratch.map_path("D:\\shop\\src\\a.go"), format!("{root}/src/a.go"));
+        assert_eq!(scratch.map("cd /d/shop/src && go test"), format!("cd {root}/src && go test"));
+    }
+
+    #[test]
+    fn command_lines_change_only_files_in_the_folder() {
+        let scratch = Scratch::new("/home/me/shop").unwrap();
+        let root = scratch.root.to_str().unwrap().to_owned();
+        let outside = tempfile::tempdir().unwrap();
+        let other = outside.path().join("a.rs");
+        let run =
+            |line: &str, succeeded| scratch.note_run(line, &root, &root, succeeded, Millis(5_000)).unwrap();
+        run(&format!("echo x > a.rs; echo x > {}", other.display()), true);
+        assert!(scratch.root.join("a.rs").exists() && !other.exists());
+        let changed = fs::metadata(scratch.root.join("a.rs")).unwrap().modified().unwrap();
+        assert_eq!(changed, SystemTime::UNIX_EPOCH + Duration::from_secs(5));
+        run("sed -i s/a/b/ b.rs", false);
+        run("gofmt -w c.go", true);
+        run("python3 -c \"print(open('d.py').read())\"", true);
+        for untouched in ["b.rs", "c.go", "d.py"] {
+            assert!(!scratch.root.join(untouched).exists(), "{untouched}");
+        }
+        run("cp a.rs f.rs", true);
+        assert!(scratch.root.join("f.rs").is_file());
+        run("mv a.rs e.rs", true);
+        assert!(!scratch.root.join("a.rs").exists() && scratch.root.join("e.rs").exists());
+        run("rm e.rs", true);
+        assert!(!scratch.root.join("e.rs").exists());
+    }
+}

@@ -1,0 +1,435 @@
+//! Files of a project as far as its sessions show them.
+//!
+//! Whether a command is a check depends on the project's manifests, and a transcript comes without the project. But sessions
+//! read and edit manifests, runners print the recipe that they run, and a runner that ran had its manifest. All sessions of
+//! a project count, each file in the version that was seen last before a moment, else first after it.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use tidegate_core::feature::verification::checks;
+use tidegate_core::shell::{self, Script, Step, Surroundings};
+use tidegate_core::time::Millis;
+
+/// One sight of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SeenFile {
+    /// Whole, with `/`.
+    pub(crate) path: String,
+    pub(crate) at: Millis,
+    pub(crate) what: Sight,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Sight {
+    /// From here on it has this content.
+    Text(String),
+    /// Before, it was not there.
+    Created(String),
+    /// It is there.
+    Exists,
+    /// It has a recipe: its name and the line that it runs.
+    Recipe(String, String),
+}
+
+/// Manifests that no rule reads yet.
+const OTHER_MANIFESTS: [&str; 6] =
+    ["mise.toml", ".mise.toml", "Taskfile.yml", "Taskfile.yaml", ".pre-commit-config.yaml", "lefthook.yml"];
+
+/// Endings of scripts that a project may test with, and of files that say what a type checker reads.
+const ENDINGS: [&str; 4] = [".sh", ".bash", ".bats", "config.json"];
+
+/// Files beyond this size are not manifests.
+const LONGEST: usize = 256 * 1024;
+
+fn is_of_interest(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    checks::manifest_names().any(|known| known == name)
+        || checks::manifest_endings().any(|ending| name.ends_with(ending))
+        || OTHER_MANIFESTS.contains(&name)
+        || ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+/// The form in which paths of all systems are kept.
+pub(crate) fn with_slashes(path: &str) -> String {
+    path.replace('\\', "/")
+}
+
+/// From the result of a tool that read or wrote a file.
+pub(crate) fn of_tool(tool: &str, input: &Value, result: &Value, at: Millis) -> Vec<SeenFile> {
+    let path = with_slashes(input["file_path"].as_str().unwrap_or_default());
+    if !is_of_interest(&path) {
+        return Vec::new();
+    }
+    let seen = |at: Millis, what| SeenFile { path: path.clone(), at, what };
+    let text = |text: String| if text.len() <= LONGEST { Sight::Text(text) } else { Sight::Exists };
+    let original = result["originalFile"].as_str();
+    match tool {
+        "Read" => {
+            let file = &result["file"];
+            let is_whole = file["startLine"] == 1 && file["numLines"] == file["totalLines"];
+            let content = file["content"].as_str().filter(|_| is_whole);
+            vec![seen(at, content.map_or(Sight::Exists, |content| text(content.to_owned())))]
+        }
+        "Write" => {
+            let content = input["content"].as_str().unwrap_or_default().to_owned();
+            vec![seen(at, if result["type"] == "create" { Sight::Created(content) } else { text(content) })]
+        }
+        "Edit" | "MultiEdit" => {
+            let Some(before) = original else { return vec![seen(at, Sight::Exists)] };
+            let single = std::slice::from_ref(input);
+            let edits = input["edits"].as_array().map_or(single, Vec::as_slice);
+            let after = edits.iter().fold(before.to_owned(), |text, edit| replace(&text, edit));
+            vec![seen(at.before(1), text(before.to_owned())), seen(at, text(after))]
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn replace(text: &str, edit: &Value) -> String {
+    let part = |name: &str| edit[name].as_str().unwrap_or_default();
+    let (old, new) = (part("old_string"), part("new_string"));
+    match (old.is_empty(), edit["replace_all"] == true) {
+        (true, _) => new.to_owned(),
+        (false, true) => text.replace(old, new),
+        (false, false) => text.replacen(old, new, 1),
+    }
+}
+
+/// Messages of runners without a manifest, of missing programs, and of `tsc` without a project.
+const NOT_THERE: [&str; 14] = [
+    "go.mod file not found",
+    "cannot find main module",
+    "could not find `Cargo.toml`",
+    "Could not read package.json",
+    "ENOENT",
+    "No package.json",
+    "no package.json",
+    "ERR_PNPM_NO_IMPORTER_MANIFEST",
+    "No such file or directory",
+    "command not found",
+    "unrecognized subcommand",
+    "No makefile found",
+    "The TypeScript Compiler - Version",
+    "not recognized as an internal or external command",
+];
+
+/// A program that ran had this file, in its folder or above it.
+const HAD: [(&str, &str); 14] = [
+    ("go", "go.mod"),
+    ("cargo", "Cargo.toml"),
+    ("npm", "package.json"),
+    ("npx", "package.json"),
+    ("pnpm", "package.json"),
+    ("yarn", "package.json"),
+    ("bun", "package.json"),
+    ("jest", "package.json"),
+    ("vitest", "package.json"),
+    ("tsc", "package.json"),
+    ("make", "Makefile"),
+    ("just", "justfile"),
+    ("mise", "mise.toml"),
+    ("pytest", "pyproject.toml"),
+];
+
+/// From a command line and its output.
+pub(crate) fn of_run(line: &str, cwd: &str, output: &str, at: Millis) -> Vec<SeenFile> {
+    let cwd = with_slashes(cwd);
+    let surroundings = Surroundings { cwd: Some(&cwd), ..Surroundings::default() };
+    let Some(script) = shell::parse_in(line, surroundings) else { return Vec::new() };
+    if NOT_THERE.iter().any(|message| output.contains(message)) {
+        return Vec::new();
+    }
+    let mut seen = recipes(&script, &cwd, output);
+    for step in &script.steps {
+        let Some(folder) = step.folder.resolve(&cwd, &cwd, None) else { continue };
+        for (_, file) in HAD.iter().filter(|(name, _)| step.name() == Some(name)) {
+            seen.push((format!("{folder}/{file}"), Sight::Exists));
+        }
+        if step.name() == Some("tsc") && !names_files(step) {
+            seen.push((format!("{folder}/tsconfig.json"), Sight::Exists));
+        }
+        if step.name() == Some("pnpm") && has_word(step, &["--filter", "-F", "-r", "--recursive"]) {
+            seen.push((format!("{folder}/pnpm-workspace.yaml"), Sight::Exists));
+        }
+        seen.extend(own_script(step).map(|path| (shell_path(&folder, path), Sight::Exists)));
+    }
+    seen.into_iter().map(|(path, what)| SeenFile { path, at, what }).collect()
+}
+
+fn has_word(step: &Step, words: &[&str]) -> bool {
+    step.words.iter().any(|word| words.contains(&word.text.as_str()))
+}
+
+/// Whether `tsc` is told what to read: then it needs no `tsconfig.json`.
+fn names_files(step: &Step) -> bool {
+    has_word(step, &["-p", "--project"]) || step.words.iter().any(|word| word.text.ends_with(".ts"))
+}
+
+/// The script of a project that a step runs, by itself or with a shell.
+fn own_script(step: &Step) -> Option<&str> {
+    let mut words = step.words.iter().filter_map(|word| word.known());
+    let first = words.next()?;
+    let script = match first.rsplit('/').next()? {
+        "bash" | "sh" | "zsh" | "bats" => words.find(|word| !word.starts_with('-'))?,
+        _ => first,
+    };
+    (script.contains('/') && is_of_interest(script)).then_some(script)
+}
+
+fn shell_path(folder: &str, path: &str) -> String {
+    if path.starts_with('/') {
+        return path.to_owned();
+    }
+    let mut parts: Vec<&str> = folder.split('/').collect();
+    for part in path.split('/') {
+        match part {
+            "." | "" => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// Recipes that runners print before they run them.
+fn recipes(script: &Script, cwd: &str, output: &str) -> Vec<(String, Sight)> {
+    let runner = |names: &[&str]| {
+        script.steps.iter().find(|step| step.name().is_some_and(|name| names.contains(&name)))
+    };
+    let folder = |step: &Step| step.folder.resolve(cwd, cwd, None);
+    let mut seen = Vec::new();
+    let mut add = |path: String, name: &str, body: &str| {
+        seen.push((path, Sight::Recipe(name.trim().to_owned(), body.trim().to_owned())));
+    };
+    let lines: Vec<&str> = output.lines().map(str::trim_end).collect();
+    if let Some(folder) = runner(&["mise"]).and_then(folder) {
+        for line in &lines {
+            if let Some((name, body)) = line.strip_prefix('[').and_then(|rest| rest.split_once("] $ ")) {
+                add(format!("{folder}/mise.toml"), name, body);
+            }
+        }
+    }
+    if let Some(step) = runner(&["bun", "yarn"]).filter(|step| !has_word(step, &["test"]) || runs(step)) {
+        let body = lines.iter().find_map(|line| line.strip_prefix("$ "));
+        if let (Some(folder), Some(name), Some(body)) = (folder(step), script_name(step), body) {
+            add(format!("{folder}/package.json"), name, body);
+        }
+    }
+    let elsewhere = ["-w", "--workspace", "--workspaces", "-ws", "--prefix", "--filter", "-F", "-r"];
+    for pair in lines.windows(2) {
+        let (Some(head), Some(body)) = (pair[0].strip_prefix("> "), pair[1].strip_prefix("> ")) else {
+            continue;
+        };
+        // `> name@1.0.0 test` of npm; pnpm adds the folder.
+        let mut words = head.split(' ');
+        let (Some(package), Some(name)) = (words.next(), words.next()) else { continue };
+        let printed = words.next().filter(|folder| folder.starts_with('/')).map(str::to_owned);
+        let step = runner(&["npm", "pnpm"]).filter(|step| !has_word(step, &elsewhere));
+        if let Some(folder) = printed.or_else(|| step.and_then(folder)).filter(|_| package.contains('@')) {
+            add(format!("{folder}/package.json"), name, body);
+        }
+    }
+    seen
+}
+
+fn runs(step: &Step) -> bool {
+    has_word(step, &["run"])
+}
+
+/// The script in `bun run NAME` and `yarn NAME`.
+fn script_name(step: &Step) -> Option<&str> {
+    step.words
+        .iter()
+        .skip(1)
+        .filter_map(|word| word.known())
+        .find(|word| *word != "run" && !word.starts_with('-'))
+}
+
+/// The files of one project, over the time of all its sessions.
+#[derive(Default)]
+pub(crate) struct ProjectFiles {
+    /// By path below the project's root, in the order of time.
+    texts: BTreeMap<String, Vec<(Millis, Sight)>>,
+    /// By path, then by name.
+    recipes: BTreeMap<String, BTreeMap<String, Vec<(Millis, String)>>>,
+    exist: Vec<String>,
+}
+
+impl ProjectFiles {
+    /// Takes sights of files below `root`.
+    pub(crate) fn add(&mut self, root: &str, seen: &[SeenFile]) {
+        for SeenFile { path, at, what } in seen {
+            let Some(below) = path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/')) else {
+                continue;
+            };
+            let below = below.to_owned();
+            match what {
+                Sight::Exists => self.exist.push(below),
+                Sight::Recipe(name, body) => {
+                    let versions = self.recipes.entry(below).or_default().entry(name.clone()).or_default();
+                    versions.push((*at, body.clone()));
+                }
+                text => self.texts.entry(below).or_default().push((*at, text.clone())),
+            }
+        }
+    }
+
+    /// Call once after the last `add`.
+    pub(crate) fn sort(&mut self) {
+        self.texts.values_mut().for_each(|versions| versions.sort_by_key(|(at, _)| *at));
+        self.recipes
+            .values_mut()
+            .flat_map(BTreeMap::values_mut)
+            .for_each(|all| all.sort_by_key(|(at, _)| *at));
+        self.exist.sort_by_key(|path| (path.matches('/').count(), path.clone()));
+        self.exist.dedup();
+    }
+
+    /// All files as they were at that time, by path below the root.
+    pub(crate) fn at(&self, time: Millis) -> BTreeMap<String, String> {
+        let mut files = BTreeMap::new();
+        for (path, versions) in &self.texts {
+            if let Some(text) = text_at(versions, time) {
+                files.insert(path.clone(), text.to_owned());
+            }
+        }
+        for (path, recipes) in self.recipes.iter().filter(|(path, _)| !self.texts.contains_key(*path)) {
+            let recipes = recipes
+                .iter()
+                .filter_map(|(name, all)| Some((name.as_str(), version_at(all, time)?.as_str())));
+            files.insert(path.clone(), write_recipes(path, &recipes.collect::<Vec<_>>()));
+        }
+        for path in self.exist.iter().filter(|path| !self.texts.contains_key(*path)) {
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+            let is_covered = name != "tsconfig.json"
+                && ancestors(folder).any(|above| files.contains_key(&join(above, name)));
+            if !is_covered {
+                files.entry(path.clone()).or_default();
+            }
+        }
+        files
+    }
+}
+
+fn join(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+/// The folder, and those above it up to the root.
+fn ancestors(folder: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(folder), |folder| match folder.rsplit_once('/') {
+        Some((above, _)) => Some(above),
+        None => (!folder.is_empty()).then_some(""),
+    })
+}
+
+/// The last version before the time, else the first one after it.
+fn version_at<T>(versions: &[(Millis, T)], time: Millis) -> Option<&T> {
+    let before = versions.iter().rev().find(|(at, _)| *at <= time);
+    before.or(versions.first()).map(|(_, version)| version)
+}
+
+fn text_at(versions: &[(Millis, Sight)], time: Millis) -> Option<&str> {
+    let is_before = |(at, _): &&(Millis, Sight)| *at <= time;
+    match versions.iter().rev().find(is_before).or(versions.first())? {
+        (at, Sight::Created(_)) if *at > time => None,
+        (_, Sight::Created(text) | Sight::Text(text)) => Some(text),
+        _ => None,
+    }
+}
+
+/// A manifest with nothing but these recipes.
+fn write_recipes(path: &str, recipes: &[(&str, &str)]) -> String {
+    if path.ends_with(".toml") {
+        let task = |(name, body): &(&str, &str)| format!("[tasks.{}]\nrun = {}\n", json!(name), json!(body));
+        return recipes.iter().map(task).collect();
+    }
+    let scripts: serde_json::Map<String, Value> =
+        recipes.iter().map(|(name, body)| ((*name).to_owned(), json!(body))).collect();
+    json!({ "scripts": scripts }).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs_show(line: &str, output: &str) -> Vec<(String, Sight)> {
+        of_run(line, "/p", output, Millis(1)).into_iter().map(|seen| (seen.path, seen.what)).collect()
+    }
+
+    fn recipe(path: &str, name: &str, body: &str) -> (String, Sight) {
+        (path.to_owned(), Sight::Recipe(name.to_owned(), body.to_owned()))
+    }
+
+    #[test]
+    fn runners_show_their_recipes() {
+        assert!(runs_show("mise run test", "[test] $ go test ./...\nok").contains(&recipe(
+            "/p/mise.toml",
+            "test",
+            "go test ./..."
+        )));
+        let npm = "\n> shop@1.0.0 test\n> vitest run\n\n";
+        assert!(runs_show("cd web && npm test", npm).contains(&recipe(
+            "/p/web/package.json",
+            "test",
+            "vitest run"
+        )));
+        let pnpm = "> @shop/api@0.1.0 build /p/apps/api\n> tsc -b\n";
+        assert!(runs_show("pnpm --filter api build", pnpm).contains(&recipe(
+            "/p/apps/api/package.json",
+            "build",
+            "tsc -b"
+        )));
+        assert!(runs_show("bun run lint", "$ biome check\n").contains(&recipe(
+            "/p/package.json",
+            "lint",
+            "biome check"
+        )));
+        assert_eq!(runs_show("npm test -w api", npm), [("/p/package.json".to_owned(), Sight::Exists)]);
+    }
+
+    #[test]
+    fn a_runner_that_ran_had_its_manifest() {
+        let exists = |path: &str| (path.to_owned(), Sight::Exists);
+        assert_eq!(runs_show("cd a && go test ./... | tail", "ok"), [exists("/p/a/go.mod")]);
+        assert_eq!(runs_show("go test", "go: go.mod file not found in current directory"), []);
+        assert_eq!(runs_show("bash ./scripts/test-all.sh", "fine"), [exists("/p/scripts/test-all.sh")]);
+    }
+
+    #[test]
+    fn a_file_has_the_version_of_its_time() {
+        let mut files = ProjectFiles::default();
+        let seen = |path: &str, at, what| SeenFile { path: format!("/p/{path}"), at: Millis(at), what };
+        let text = |text: &str| Sight::Text(text.to_owned());
+        files.add(
+            "/p",
+            &[
+                seen("package.json", 20, text("b")),
+                seen("package.json", 10, text("a")),
+                seen("tsconfig.json", 15, Sight::Created("{}".into())),
+                seen("web/package.json", 12, Sight::Recipe("test".into(), "jest".into())),
+                seen("web/src/package.json", 12, Sight::Exists),
+                seen("go.mod", 12, Sight::Exists),
+            ],
+        );
+        files.sort();
+        let at = |time, path: &str| files.at(Millis(time)).get(path).cloned();
+        assert_eq!(at(5, "package.json").as_deref(), Some("a"));
+        assert_eq!(at(25, "package.json").as_deref(), Some("b"));
+        assert_eq!((at(14, "tsconfig.json"), at(15, "tsconfig.json").as_deref()), (None, Some("{}")));
+        assert_eq!(at(1, "web/package.json").as_deref(), Some(r#"{"scripts":{"test":"jest"}}"#));
+        assert_eq!((at(1, "web/src/package.json"), at(1, "go.mod").as_deref()), (None, Some("")));
+    }
+
+    #[test]
+    fn edits_show_a_file_before_and_after() {
+        let input = json!({"file_path": "/p/package.json", "old_string": "jest", "new_string": "vitest"});
+        let result = json!({"originalFile": "run jest"});
+        let seen = of_tool("Edit", &input, &result, Millis(9));
+        let texts: Vec<_> = seen.into_iter().map(|seen| (seen.at.0, seen.what)).collect();
+        assert_eq!(texts, [(8, Sight::Text("run jest".into())), (9, Sight::Text("run vitest".into()))]);
+        let source = json!({"file_path": "/p/src/a.ts"});
+        assert_eq!(of_tool("Write", &source, &json!({}), Millis(1)), []);
+    }
+}
