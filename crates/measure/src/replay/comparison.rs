@@ -174,6 +174,17 @@ impl<'a> Comparison<'a> {
     }
 }
 
+/// Outcomes of all ends of turns, labelled or not, most frequent first.
+pub(crate) fn count_outcomes<'a>(ends: impl Iterator<Item = &'a JudgedEnd>) -> Vec<(String, usize)> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for judged in ends {
+        *counts.entry(judged.outcome.to_string()).or_default() += 1;
+    }
+    let mut counts: Vec<(String, usize)> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counts
+}
+
 /// How far two readers agree.
 pub(crate) struct Agreement {
     pub(crate) labels: Share,

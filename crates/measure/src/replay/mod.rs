@@ -11,6 +11,8 @@
 mod comparison;
 mod figures;
 mod labels;
+#[cfg(test)]
+mod made_up;
 mod outcome;
 mod payload;
 mod player;
@@ -63,15 +65,19 @@ impl Options {
                         Some(&"tune") => Some(Part::Tune),
                         Some(&"held-out") => Some(Part::HeldOut),
                         Some(&"all") => None,
-                        _ => return Err(Failure::new("--part takes `tune`, `held-out` or `all`")),
+                        _ => return Err(misread("--part takes `tune`, `held-out` or `all`")),
                     }
                 }
                 folder if !folder.starts_with('-') => options.folder = PathBuf::from(folder),
-                other => return Err(Failure::new(format!("no such option: `{other}`"))),
+                other => return Err(misread(&format!("no such option: `{other}`"))),
             }
         }
         Ok(options)
     }
+}
+
+fn misread(what: &str) -> Failure {
+    Failure::new(what).next("`cargo xtask --help` lists the options")
 }
 
 pub(crate) fn run(words: &[&str]) -> Done {
@@ -100,11 +106,19 @@ pub(crate) fn run(words: &[&str]) -> Done {
     };
     let shows = options.shows || options.part == Some(Part::Tune);
     let (all, agreement) = (Comparison::of(&cases), Agreement::of(&chosen));
-    print::line(&if options.json {
-        report::write_json(part, &all, &agreement, shows).to_string()
+    let outcomes = comparison::count_outcomes(played.values().flatten());
+    if options.json {
+        let mut value = report::write_json(part, &all, &agreement, shows);
+        value["all_ends"] = outcomes
+            .into_iter()
+            .map(|(outcome, count)| (outcome, count.into()))
+            .collect::<serde_json::Map<_, _>>()
+            .into();
+        print::line(&value.to_string());
     } else {
-        report::write_text(part, &all, &agreement, shows)
-    });
+        print::line(&report::write_overview(played.len(), &outcomes));
+        print::line(&report::write_text(part, &all, &agreement, shows));
+    }
     Ok(())
 }
 
@@ -187,4 +201,37 @@ fn each<T: Sync, R: Send>(items: &[T], done: &str, work: impl Fn(&T) -> Done<R> 
         }
     }
     results
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(words: &[&str]) -> Result<Options, String> {
+        Options::parse(words).map_err(|failure| failure.text())
+    }
+
+    #[test]
+    fn differences_of_the_held_out_part_are_shown_only_on_request() {
+        let plain = parse(&[]).unwrap();
+        assert_eq!(
+            (plain.part, plain.shows, plain.folder.ends_with(CORPUS)),
+            (Some(Part::Tune), false, true)
+        );
+        let options = parse(&["/t", "--part", "all", "--show", "--json"]).unwrap();
+        assert_eq!(options, Options { folder: "/t".into(), part: None, shows: true, json: true });
+        assert!(parse(&["--part", "test"]).unwrap_err().contains("`held-out`"));
+        assert!(parse(&["--shw"]).unwrap_err().contains("`--shw`"));
+    }
+
+    #[test]
+    fn a_transcript_that_cannot_be_read_is_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a-1.jsonl"), "{\"type\": \"user\", \"cwd\": \"/w/a\"}\n").unwrap();
+        fs::write(folder.path().join("b-1.jsonl"), "\0\u{1}").unwrap();
+        fs::write(folder.path().join("c.txt"), "{}").unwrap();
+        let sessions = read_sessions(folder.path()).unwrap_or_else(|failure| panic!("{}", failure.text()));
+        assert_eq!(sessions.iter().map(|session| session.name.as_str()).collect::<Vec<_>>(), ["a-1.jsonl"]);
+        assert!(read_sessions(&folder.path().join("none")).is_err());
+    }
 }

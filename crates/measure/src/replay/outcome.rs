@@ -75,6 +75,15 @@ impl HoldCause {
     }
 }
 
+impl fmt::Display for StopOutcome {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StopOutcome::Held(cause) => write!(out, "held, {cause}"),
+            other => out.write_str(other.name()),
+        }
+    }
+}
+
 impl fmt::Display for HoldCause {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -166,7 +175,9 @@ pub(crate) fn looks_like_check(command: &str) -> bool {
         |word: &str| word.split(|c: char| !c.is_alphanumeric()).any(|part| CHECK_WORDS.contains(&part));
     script.steps.iter().any(|step| {
         step.name().is_some_and(|name| {
-            let words = step.words.iter().skip(1).take(3).map(|word| word.text.as_str());
+            // The value of an option is seldom the name of a check.
+            let words = step.words.iter().skip(1).map(|word| word.text.as_str());
+            let words = words.take_while(|word| !word.starts_with('-')).take(3);
             !ONLY_LOOK.contains(&name) && std::iter::once(name).chain(words).any(is_check_word)
         })
     })
@@ -218,7 +229,9 @@ mod tests {
         ] {
             assert!(looks_like_check(line), "{line}");
         }
-        for line in ["git commit -m 'fix tests'", "grep -r test src", "ls tests", "node server.js"] {
+        for line in
+            ["git commit -m 'fix tests'", "grep -r test src", "ls tests", "node a.js --in test/b.json"]
+        {
             assert!(!looks_like_check(line), "{line}");
         }
     }

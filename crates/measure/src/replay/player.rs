@@ -80,7 +80,7 @@ struct Player<'a> {
     marks: Option<Marks>,
     /// Runs after the last edit.
     since_edit: Vec<JudgedRun>,
-    /// A check passed before the last edit, in the same change set.
+    /// A check passed before the last edit, in the same turn or change set.
     passed_before: bool,
     /// The run that verified the last change set.
     verified_by: Option<JudgedRun>,
@@ -91,6 +91,8 @@ impl Player<'_> {
     fn play(&mut self, moment: &Moment) -> Done<Option<JudgedEnd>> {
         if let Happening::TurnEnd(end) = &moment.what {
             self.turn = end.turn + 1;
+            let is_open = |marks: &Marks| marks.verification.changes.is_some();
+            self.passed_before &= self.marks.as_ref().is_some_and(is_open);
             if !end.ending.asks_hooks() {
                 return Ok(None);
             }
@@ -190,7 +192,7 @@ impl Player<'_> {
         if was_open && !is_open {
             self.verified_by = self.since_edit.pop();
             self.since_edit.clear();
-            self.passed_before = false;
+            self.passed_before = true;
         }
     }
 }
@@ -207,4 +209,105 @@ fn judged_run(event: &Event<'_>, facts: &Facts<'_>, moment: &Moment) -> Option<J
         hides: work.proof.hidden.is_some(),
         checks: work.checks.clone(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replay::made_up::MadeUp;
+    use crate::replay::outcome::HoldCause;
+    use serde_json::json;
+
+    /// The outcomes at the ends of all turns, in a project of Rust.
+    fn play(made: MadeUp) -> Vec<StopOutcome> {
+        let session = made.says("Done.").read();
+        let mut files = ProjectFiles::default();
+        files.add("/w/shop", &session.seen);
+        files.sort();
+        let ends =
+            play_session(&session, "/w/shop", &files).unwrap_or_else(|failure| panic!("{}", failure.text()));
+        ends.into_iter().map(|judged| judged.outcome).collect()
+    }
+
+    fn held(cause: HoldCause) -> StopOutcome {
+        StopOutcome::Held(cause)
+    }
+
+    fn edited() -> MadeUp {
+        MadeUp::new().prompt("fix it").edits("src/a.rs")
+    }
+
+    #[test]
+    fn an_edit_wants_a_check_that_passed_after_it() {
+        assert_eq!(play(MadeUp::new().prompt("why?").runs("ls", "")), [StopOutcome::NothingToCheck]);
+        assert_eq!(play(MadeUp::new().prompt("a").edits("README.md")), [StopOutcome::NothingToCheck]);
+        assert_eq!(play(edited()), [held(HoldCause::NothingRun)]);
+        assert_eq!(play(edited().runs("cargo test", "ok")), [StopOutcome::Verified]);
+        assert_eq!(play(edited().fails("cargo test", "Exit code 101")), [held(HoldCause::Failed)]);
+        let piped = edited().runs("cargo test 2>&1 | tail -5", "ok");
+        assert_eq!(play(piped), [held(HoldCause::Hidden("| tail".into()))]);
+        assert_eq!(play(edited().runs("mise run test", "ok")), [held(HoldCause::Unknown)]);
+        let before =
+            MadeUp::new().prompt("a").edits("src/b.rs").runs("cargo clippy; cargo fmt", "").edits("src/a.rs");
+        assert_eq!(play(before), [held(HoldCause::NothingRun)]);
+    }
+
+    #[test]
+    fn a_check_before_the_last_edit_is_named() {
+        let made = edited().runs("cargo test", "ok").edits("src/b.rs");
+        assert_eq!(play(made), [held(HoldCause::OnlyBefore)]);
+        let made = edited().runs("cargo test", "ok").says("Done.").prompt("more").edits("src/b.rs");
+        assert_eq!(play(made), [StopOutcome::Verified, held(HoldCause::NothingRun)]);
+    }
+
+    #[test]
+    fn a_check_of_a_later_turn_counts() {
+        let made = edited().says("Done?").prompt("test it").runs("cargo test", "ok");
+        assert_eq!(play(made), [held(HoldCause::NothingRun), StopOutcome::Verified]);
+    }
+
+    #[test]
+    fn subagents_and_compactions_change_nothing() {
+        let made = edited().in_agent("a1").runs("cargo test", "ok").in_main();
+        assert_eq!(play(made), [StopOutcome::Verified]);
+        let made = MadeUp::new().prompt("a").in_agent("a1").edits("src/a.rs").in_main();
+        let made = made.entry(json!({"type": "system", "subtype": "compact_boundary"}));
+        assert_eq!(play(made), [held(HoldCause::NothingRun)]);
+    }
+
+    #[test]
+    fn command_lines_edit() {
+        let written = MadeUp::new().prompt("a").runs("sed -i s/a/b/ src/a.rs", "");
+        assert_eq!(play(written), [held(HoldCause::NothingRun)]);
+        let checked = MadeUp::new().prompt("a").runs("sed -i s/a/b/ src/a.rs && cargo test", "ok");
+        assert_eq!(play(checked), [StopOutcome::Verified]);
+        let formatted = edited().runs("cargo test", "ok").runs("rustfmt src/a.rs", "");
+        assert_eq!(play(formatted), [StopOutcome::Verified]);
+        let gone = MadeUp::new().prompt("a").runs("echo x > src/new.rs", "").runs("rm src/new.rs", "");
+        assert_eq!(play(gone), [StopOutcome::NothingToCheck]);
+    }
+
+    #[test]
+    fn a_check_in_the_background_is_waited_for() {
+        let started = json!({"stdout": "", "stderr": "", "interrupted": false, "backgroundTaskId": "b1"});
+        let notice = "<task-notification><task-id>b1</task-id><status>completed</status>\
+            <summary>Background command \"cargo test\" completed (exit code 0)</summary></task-notification>";
+        let made = edited()
+            .calls("Bash", &json!({"command": "cargo test", "run_in_background": true}))
+            .result(2, false, "", &started)
+            .says("started")
+            .prompt(notice);
+        assert_eq!(play(made), [StopOutcome::Waiting, StopOutcome::Verified]);
+    }
+
+    #[test]
+    fn the_skill_counts() {
+        let skill = json!({"skill": "verification-before-completion"});
+        let made = edited().calls("Skill", &skill).result(2, false, "Launching", &json!({"success": true}));
+        assert_eq!(play(made), [StopOutcome::Verified]);
+        let typed = "<command-name>/verification-before-completion</command-name>";
+        let made = edited().says("Done?").prompt(typed);
+        let made = made.entry(json!({"type": "user", "isMeta": true, "message": {"content": "Verify now"}}));
+        assert_eq!(play(made), [held(HoldCause::NothingRun), StopOutcome::Verified]);
+    }
 }

@@ -10,6 +10,16 @@ use super::outcome::StopOutcome;
 /// Longer command lines are cut.
 const SHOWN: usize = 160;
 
+/// Outcomes of all ends of turns.
+pub(crate) fn write_overview(sessions: usize, outcomes: &[(String, usize)]) -> String {
+    let ends: usize = outcomes.iter().map(|(_, count)| count).sum();
+    let mut text = format!("all: {ends} ends of turns in {sessions} sessions, labelled or not\n\n");
+    for (outcome, count) in outcomes {
+        let _ = writeln!(text, "  {count:>6}  {outcome}");
+    }
+    text
+}
+
 pub(crate) fn write_text(part: &str, all: &Comparison<'_>, agreement: &Agreement, shows: bool) -> String {
     let mut text =
         format!("{part}: {} ends of turns in {} sessions\n\n", all.cases.len(), all.count_sessions());
@@ -56,24 +66,12 @@ fn write_case(case: &Case<'_>) -> String {
     let label = case.label;
     let mut text = format!(
         "\n  {}:{} turn {}: labelled {}, {}\n    reader: {}\n",
-        label.session,
-        label.line,
-        label.turn,
-        label.label,
-        describe(&case.judged.outcome),
-        label.reason
+        label.session, label.line, label.turn, label.label, case.judged.outcome, label.reason
     );
     if let Some(run) = &case.judged.run {
         let _ = writeln!(text, "    line {}: {}", run.line, shorten(&run.command));
     }
     text
-}
-
-fn describe(outcome: &StopOutcome) -> String {
-    match outcome {
-        StopOutcome::Held(cause) => format!("held ({cause})"),
-        other => other.name().to_owned(),
-    }
 }
 
 fn shorten(command: &str) -> String {

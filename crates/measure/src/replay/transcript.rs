@@ -526,3 +526,132 @@ fn was_queued(entry: &Entry<'_>, entries: &[(usize, Value)], index: usize) -> bo
     let before = &entries[index.saturating_sub(NEAR)..index];
     entry.has("isQueued") || before.iter().any(|(_, whole)| whole["type"] == "queue-operation")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replay::made_up::MadeUp;
+
+    /// Each end of a turn by the id of its last answer, and its ending.
+    fn ends(made: MadeUp) -> Vec<(String, Ending)> {
+        let ends = made.read().moments.into_iter().filter_map(|moment| match moment.what {
+            Happening::TurnEnd(end) => Some((end.entry, end.ending)),
+            _ => None,
+        });
+        ends.collect()
+    }
+
+    fn end(entry: &str, ending: Ending) -> (String, Ending) {
+        (entry.to_owned(), ending)
+    }
+
+    #[test]
+    fn a_prompt_ends_the_turn_before_it() {
+        let made = MadeUp::new().prompt("a").says("one").prompt("b").runs("ls", "").says("two");
+        assert_eq!(ends(made), [end("e2", Ending::Stop), end("e6", Ending::EndOfFile)]);
+        let silent = MadeUp::new().prompt("a").runs("ls", "").prompt("b").says("two");
+        assert_eq!(ends(silent), [end("e2", Ending::Silent), end("e5", Ending::EndOfFile)]);
+        let inside = MadeUp::new().prompt("a").says("one").calls("Bash", &json!({"command": "ls"}));
+        assert_eq!(ends(inside), [end("e3", Ending::InsideTurn)]);
+    }
+
+    #[test]
+    fn entries_that_are_not_prompts_end_nothing() {
+        let made = MadeUp::new()
+            .prompt("a")
+            .says("one")
+            .prompt("<bash-input>ls</bash-input>")
+            .prompt("<bash-stdout></bash-stdout>")
+            .entry(json!({"type": "user", "isMeta": true, "message": {"content": "Stop hook feedback: x"}}))
+            .prompt("<command-name>/model</command-name>")
+            .prompt("<local-command-stdout>Set</local-command-stdout>")
+            .entry(json!({"type": "user", "isCompactSummary": true, "message": {"content": "Earlier: x"}}))
+            .says("two");
+        assert_eq!(ends(made), [end("e9", Ending::EndOfFile)]);
+    }
+
+    #[test]
+    fn a_prompt_into_a_running_turn_belongs_to_it() {
+        let made = MadeUp::new()
+            .prompt("a")
+            .runs("ls", "")
+            .entry(json!({"type": "queue-operation"}))
+            .prompt("also b")
+            .says("done");
+        assert_eq!(ends(made), [end("e6", Ending::EndOfFile)]);
+    }
+
+    #[test]
+    fn interruptions_and_errors_are_no_stops() {
+        let made = MadeUp::new()
+            .prompt("a")
+            .says("one")
+            .prompt("[Request interrupted by user]")
+            .prompt("b")
+            .says("two")
+            .entry(json!({"type": "assistant", "isApiErrorMessage": true, "message": {"content": []}}))
+            .prompt("c")
+            .calls("Bash", &json!({"command": "ls"}))
+            .prompt("d")
+            .says("four");
+        let endings: Vec<Ending> = ends(made).into_iter().map(|(_, ending)| ending).collect();
+        assert_eq!(endings, [Ending::Interrupted, Ending::ApiError, Ending::BrokenOff, Ending::EndOfFile]);
+        assert_eq!(endings.iter().filter(|ending| ending.asks_hooks()).count(), 1);
+    }
+
+    #[test]
+    fn calls_of_one_answer_run_one_after_the_other() {
+        let (edit, test) = (json!({"file_path": "/w/shop/a.rs"}), json!({"command": "cargo test"}));
+        let made = MadeUp::new().prompt("a").calls("Edit", &edit).calls("Bash", &test);
+        let made = made.result(1, false, "", &json!({})).result(2, false, "ok", &json!({"stdout": "ok"}));
+        let times: Vec<u64> = made
+            .read()
+            .moments
+            .iter()
+            .filter_map(|moment| match &moment.what {
+                Happening::Result(end) => Some(end.millis),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(times, [2_000, 1_000]);
+    }
+
+    #[test]
+    fn calls_that_never_ran_have_no_result() {
+        let denied = "The user doesn't want to proceed with this tool use.";
+        let made = MadeUp::new().prompt("a").fails("rm -rf x", denied).fails("cargo test", "Exit code 1");
+        let results =
+            made.read().moments.into_iter().filter(|moment| matches!(moment.what, Happening::Result(_)));
+        assert_eq!(results.count(), 1);
+    }
+
+    #[test]
+    fn tasks_run_until_their_notice() {
+        let started = json!({"stdout": "", "backgroundTaskId": "b1"});
+        let notice = "<task-notification><task-id>b1</task-id><status>completed</status></task-notification>";
+        let made = MadeUp::new()
+            .prompt("a")
+            .calls("Bash", &json!({"command": "npm test"}))
+            .result(1, false, "", &started)
+            .says("started")
+            .prompt(notice)
+            .says("ended");
+        let running: Vec<usize> = made
+            .read()
+            .moments
+            .iter()
+            .filter_map(|moment| match &moment.what {
+                Happening::TurnEnd(end) => Some(end.running.len()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(running, [1, 0]);
+    }
+
+    #[test]
+    fn broken_lines_are_counted() {
+        let session = read_session("a.jsonl", "{\"type\": \"user\", \"cwd\": \"/w\"}\n{\"ty\n7\n");
+        assert_eq!((session.unread_lines, session.folders.len()), (2, 1));
+        assert_eq!(read_session("b.jsonl", "").moments.len(), 0);
+    }
+}
