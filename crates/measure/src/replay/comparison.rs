@@ -85,6 +85,13 @@ impl Shares {
     }
 }
 
+/// A cause of holds.
+pub(crate) struct CountedCause {
+    pub(crate) cause: String,
+    pub(crate) ends: usize,
+    pub(crate) labels: Vec<(Label, usize)>,
+}
+
 /// All figures of a part.
 pub(crate) struct Comparison<'a> {
     pub(crate) cases: &'a [Case<'a>],
@@ -149,7 +156,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Holds by cause, most frequent first, each with the labels.
-    pub(crate) fn causes(&self) -> Vec<(String, usize, Vec<(Label, usize)>)> {
+    pub(crate) fn causes(&self) -> Vec<CountedCause> {
         let mut causes: BTreeMap<String, BTreeMap<Label, usize>> = BTreeMap::new();
         for case in self.cases {
             if let StopOutcome::Held(cause) = &case.judged.outcome {
@@ -158,9 +165,13 @@ impl<'a> Comparison<'a> {
         }
         let mut causes: Vec<_> = causes
             .into_iter()
-            .map(|(cause, labels)| (cause, labels.values().sum(), labels.into_iter().collect::<Vec<_>>()))
+            .map(|(cause, labels)| CountedCause {
+                cause,
+                ends: labels.values().sum(),
+                labels: labels.into_iter().collect(),
+            })
             .collect();
-        causes.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
+        causes.sort_by_key(|counted| std::cmp::Reverse(counted.ends));
         causes
     }
 

@@ -89,7 +89,7 @@ fn name_tool(payload: &mut Value, call: &ToolUse, scratch: &Scratch) {
 mod tests {
     use super::*;
     use crate::replay::transcript::read_session;
-    use tidegate_core::event::EventKind;
+    use tidegate_core::event::EventKind::{PostToolUse, PreToolUse, SessionStart, Stop, UserPromptSubmit};
     use tidegate_core::host::Host;
 
     #[test]
@@ -114,7 +114,6 @@ mod tests {
             }
             kinds.push(event.kind);
         }
-        use EventKind::{PostToolUse, PreToolUse, SessionStart, Stop, UserPromptSubmit};
         assert_eq!(kinds, [SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, Stop]);
     }
 }

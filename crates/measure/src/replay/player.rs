@@ -186,7 +186,9 @@ impl Player<'_> {
         }
         let marks = self.marks.get_or_insert_default();
         let was_open = marks.verification.changes.is_some() || new.iter().any(is_edit);
-        new.into_iter().for_each(|mark| marks.apply(mark));
+        for mark in new {
+            marks.apply(mark);
+        }
         let is_open = marks.verification.changes.is_some();
         self.since_edit.extend(run);
         if was_open && !is_open {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::comparison::{Agreement, COLUMNS, Case, Comparison};
+use super::comparison::{Agreement, COLUMNS, Case, Comparison, CountedCause};
 use super::outcome::StopOutcome;
 
 /// Longer command lines are cut.
@@ -51,9 +51,9 @@ pub(crate) fn write_text(part: &str, all: &Comparison<'_>, agreement: &Agreement
         text.push('\n');
     }
     text.push_str("\n  held because of\n");
-    for (cause, count, labels) in all.causes() {
+    for CountedCause { cause, ends, labels } in all.causes() {
         let labels: Vec<String> = labels.iter().map(|(label, count)| format!("{label} {count}")).collect();
-        let _ = writeln!(text, "  {count:>6}  {cause:<40}{}", labels.join(", "));
+        let _ = writeln!(text, "  {ends:>6}  {cause:<40}{}", labels.join(", "));
     }
     if shows {
         text.push_str("\n  labels and outcomes that differ\n");
@@ -100,8 +100,11 @@ pub(crate) fn write_json(part: &str, all: &Comparison<'_>, agreement: &Agreement
         .into_iter()
         .map(|(label, counts)| (label.name().to_owned(), row(counts).into()))
         .collect();
-    let causes: Vec<Value> =
-        all.causes().into_iter().map(|(cause, count, _)| json!({"cause": cause, "ends": count})).collect();
+    let causes: Vec<Value> = all
+        .causes()
+        .into_iter()
+        .map(|counted| json!({"cause": counted.cause, "ends": counted.ends}))
+        .collect();
     let mut value = json!({
         "part": part,
         "ends": all.cases.len(),

@@ -161,9 +161,13 @@ fn has_word(step: &Step, words: &[&str]) -> bool {
     step.words.iter().any(|word| words.contains(&word.text.as_str()))
 }
 
+fn has_extension(path: &str, extension: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, end)| end == extension)
+}
+
 /// Whether `tsc` is told what to read: then it needs no `tsconfig.json`.
 fn names_files(step: &Step) -> bool {
-    has_word(step, &["-p", "--project"]) || step.words.iter().any(|word| word.text.ends_with(".ts"))
+    has_word(step, &["-p", "--project"]) || step.words.iter().any(|word| has_extension(&word.text, "ts"))
 }
 
 /// The script of a project that a step runs, by itself or with a shell.
@@ -341,7 +345,7 @@ fn text_at(versions: &[(Millis, Sight)], time: Millis) -> Option<&str> {
 
 /// A manifest with nothing but these recipes.
 fn write_recipes(path: &str, recipes: &[(&str, &str)]) -> String {
-    if path.ends_with(".toml") {
+    if has_extension(path, "toml") {
         let task = |(name, body): &(&str, &str)| format!("[tasks.{}]\nrun = {}\n", json!(name), json!(body));
         return recipes.iter().map(task).collect();
     }

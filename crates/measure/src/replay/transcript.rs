@@ -218,10 +218,10 @@ impl Walk {
         match entry.whole["subtype"].as_str() {
             Some("compact_boundary") => self.happen(None, Happening::Compaction),
             // The host saw a stop, although the last answer may have been empty.
-            Some("stop_hook_summary" | "turn_duration") if entry.agent.is_none() => {
-                if self.last == LastEntry::Result {
-                    self.last = LastEntry::Text;
-                }
+            Some("stop_hook_summary" | "turn_duration")
+                if entry.agent.is_none() && self.last == LastEntry::Result =>
+            {
+                self.last = LastEntry::Text;
             }
             _ => {}
         }
@@ -248,7 +248,7 @@ impl Walk {
         if is_main {
             let turn = self.turn.get_or_insert_default();
             turn.answered = true;
-            turn.entry = entry.whole["uuid"].as_str().unwrap_or_default().to_owned();
+            entry.whole["uuid"].as_str().unwrap_or_default().clone_into(&mut turn.entry);
             if self.last == LastEntry::Interruption {
                 self.last = LastEntry::Prompt;
             }
@@ -384,7 +384,7 @@ impl Walk {
             let line = call.input["command"].as_str().unwrap_or_default();
             self.seen.extend(seen_files::of_run(line, &call.cwd, &output, self.at));
         }
-        let response = if failed { Err(output) } else { Ok(response_of(&call, entry.result, output)) };
+        let response = if failed { Err(output) } else { Ok(response_of(&call, entry.result, &output)) };
         self.keep_tasks(&call, response.as_ref().ok());
         let call = without_contents(&call);
         self.happen(call.agent.clone(), Happening::Result(ToolEnd { call, response, millis }));
@@ -444,7 +444,7 @@ fn ended_status(response: &Value) -> bool {
 }
 
 /// The hook's `tool_response`. Results of subagents have only the text.
-fn response_of(call: &ToolUse, result: &Value, output: String) -> Value {
+fn response_of(call: &ToolUse, result: &Value, output: &str) -> Value {
     match (call.tool.as_str(), result.is_object()) {
         ("Bash", false) => json!({"stdout": output, "stderr": "", "interrupted": false}),
         ("Bash" | "Skill" | "Agent" | "Task", true) => result.clone(),
@@ -458,7 +458,9 @@ fn without_contents(call: &Arc<ToolUse>) -> Arc<ToolUse> {
     const CONTENTS: [&str; 6] = ["content", "old_string", "new_string", "edits", "new_source", "prompt"];
     let mut input = call.input.clone();
     if let Some(members) = input.as_object_mut() {
-        CONTENTS.iter().for_each(|name| drop(members.remove(*name)));
+        for name in CONTENTS {
+            members.remove(name);
+        }
     }
     Arc::new(ToolUse {
         id: call.id.clone(),
