@@ -56,6 +56,7 @@ Examples:
   cargo xtask e2e --client latest         run all of them on the newest client
   cargo xtask deps --write                accept a changed list of dependencies
   cargo xtask budget --write              accept changed instruction counts
+  cargo xtask replay-corpus ../transcripts --part held-out  figures of the part that no rule was tuned on
   cargo xtask bench --runs 1000           more runs, steadier percentiles
   cargo xtask bench store --sizes 1000,100000  without the quarter of an hour that a million logs take";
 
