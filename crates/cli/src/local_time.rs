@@ -18,7 +18,6 @@ impl LocalClock {
         LocalClock { zone: if zone.is_unknown() { TimeZone::UTC } else { zone }, now }
     }
 
-    #[cfg(test)]
     pub(crate) fn utc(now: Millis) -> LocalClock {
         LocalClock { zone: TimeZone::UTC, now }
     }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use tidegate_state::child;
 
+use crate::bilingual::{Bilingual, both};
 use crate::path::real_path;
 
 /// The client takes about a second to say its version; more is a hang.
@@ -42,46 +43,55 @@ pub(crate) fn find_on_path(folders: &[PathBuf], name: &str) -> Option<PathBuf> {
     folders.iter().map(|folder| folder.join(&file)).find(|path| is_program(path).is_ok())
 }
 
-/// Returns why it cannot be started, as far as its file shows.
-pub(crate) fn is_program(path: &Path) -> Result<(), String> {
+/// Returns why it cannot be started, as far as its file shows: words that follow its path.
+pub(crate) fn is_program(path: &Path) -> Result<(), Bilingual> {
     let found = match fs::metadata(path) {
         Ok(found) => found,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let dangling = fs::symlink_metadata(path).is_ok();
-            return Err(if dangling { "is a link to nothing" } else { "does not exist" }.to_owned());
+            return Err(if dangling {
+                both!("is a link to nothing", "はリンク切れです")
+            } else {
+                both!("does not exist", "は存在しません")
+            });
         }
-        Err(error) => return Err(format!("cannot be looked at: {error}")),
+        Err(error) => return Err(both!("cannot be examined: {error}", "を調べられません: {error}")),
     };
     if !found.is_file() {
-        return Err("is not a file".to_owned());
+        return Err(both!("is not a file", "はファイルではありません"));
     }
     #[cfg(unix)]
     if std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o111 == 0 {
-        return Err("is not executable".to_owned());
+        return Err(both!("is not executable", "には実行権限がありません"));
     }
     Ok(())
 }
 
-/// Output of `PROGRAM --version`. Only for programs that the person installed, never for a path out of a project's
+/// Output of `PROGRAM --version`, or words that follow its path. Only for programs that the person installed, never for a path out of a project's
 /// settings: that would run any program a repository names.
-pub(crate) fn read_version(program: &Path) -> Result<String, String> {
+pub(crate) fn read_version(program: &Path) -> Result<String, Bilingual> {
     version_within(program, LIMIT)
 }
 
-fn version_within(program: &Path, limit: Duration) -> Result<String, String> {
+fn version_within(program: &Path, limit: Duration) -> Result<String, Bilingual> {
     let mut command = Command::new(program);
     command.arg("--version");
     let ran = run(&mut command, b"", LARGEST_VERSION, limit).map_err(|why| match why {
-        NotRun::Start(error) => format!("does not run: {error}"),
-        NotRun::Late => format!("did not say its version within {} s", limit.as_secs()),
+        NotRun::Start(error) => both!("does not run: {error}", "を起動できません: {error}"),
+        NotRun::Late => both!(
+            "did not print its version within {s} s",
+            "は{s}秒以内にバージョンを表示しませんでした",
+            s = limit.as_secs()
+        ),
     })?;
     if !ran.status.success() {
-        return Err(format!("cannot say its version: {}", ran.status));
+        let status = ran.status;
+        return Err(both!("cannot print its version: {status}", "のバージョンを確認できません: {status}"));
     }
     let text = String::from_utf8_lossy(&ran.stdout);
     match text.lines().next().map(str::trim).filter(|line| !line.is_empty()) {
         Some(line) => Ok(line.to_owned()),
-        None => Err("prints no version".to_owned()),
+        None => Err(both!("prints no version", "はバージョンを表示しません")),
     }
 }
 
@@ -155,13 +165,13 @@ mod tests {
             version_within(&path, limit)
         };
         assert_eq!(ask("#!/bin/sh\necho 1.2.3\necho more\n", LIMIT), Ok("1.2.3".to_owned()));
-        assert!(ask("#!/bin/sh\nexit 3\n", LIMIT).unwrap_err().contains("exit status: 3"));
-        assert!(ask("#!/bin/sh\n", LIMIT).unwrap_err().contains("prints no version"));
-        assert!(ask("#!/no/such/shell\n", LIMIT).unwrap_err().contains("does not run"));
+        assert!(ask("#!/bin/sh\nexit 3\n", LIMIT).unwrap_err().en.contains("exit status: 3"));
+        assert!(ask("#!/bin/sh\n", LIMIT).unwrap_err().en.contains("prints no version"));
+        assert!(ask("#!/no/such/shell\n", LIMIT).unwrap_err().en.contains("does not run"));
         assert!(ask("neither a script nor a program", LIMIT).is_err());
         // Longer than any test may take: only the limit can end them.
         for hangs in ["#!/bin/sh\nsleep 600\n", "#!/bin/sh\nexec >&-\nsleep 600 & wait\n"] {
-            assert!(ask(hangs, Duration::from_millis(300)).unwrap_err().contains("within"), "{hangs}");
+            assert!(ask(hangs, Duration::from_millis(300)).unwrap_err().en.contains("within"), "{hangs}");
         }
     }
 
@@ -169,13 +179,13 @@ mod tests {
     fn what_is_no_program() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x");
-        assert_eq!(is_program(&path).unwrap_err(), "does not exist");
-        assert_eq!(is_program(folder.path()).unwrap_err(), "is not a file");
+        assert_eq!(is_program(&path).unwrap_err().en, "does not exist");
+        assert_eq!(is_program(folder.path()).unwrap_err().en, "is not a file");
         std::os::unix::fs::symlink(folder.path().join("gone"), &path).unwrap();
-        assert_eq!(is_program(&path).unwrap_err(), "is a link to nothing");
+        assert_eq!(is_program(&path).unwrap_err().en, "is a link to nothing");
         fs::write(folder.path().join("gone"), b"").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-        assert_eq!(is_program(&path).unwrap_err(), "is not executable");
+        assert_eq!(is_program(&path).unwrap_err().en, "is not executable");
         assert_eq!(find_on_path(&[folder.path().to_owned()], "x"), None);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
         assert_eq!(find_on_path(&["/nowhere".into(), folder.path().to_owned()], "x"), Some(path));

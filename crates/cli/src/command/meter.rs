@@ -63,7 +63,8 @@ pub(crate) fn describe_reading(meter: &MeterRecord) -> Text {
             "{used}トークン使用（コンテキストの大きさは不明です）"
         )) + describe_source(meter);
     };
-    let (bar, percent, window) = (draw_bar(percent), percent.round(), short_tokens(window));
+    let bar = tidegate_core::meter::words::bar(used, meter.compact_at.unwrap_or(window));
+    let (percent, window) = (percent.round(), short_tokens(window));
     let bar = match meter.level {
         Some(85..) => data(bar).bad(),
         Some(60..) => data(bar).warning(),
@@ -134,10 +135,4 @@ fn describe_age(seconds: u64) -> Bilingual {
         (0, minutes) => both!("{minutes} min ago", "{minutes}分前"),
         (hours, _) => both!("{hours} h ago", "{hours}時間前"),
     }
-}
-
-/// Twenty cells of five per cent.
-fn draw_bar(percent: f64) -> String {
-    let full = (percent / 5.0).round().clamp(0.0, 20.0) as usize;
-    format!("[{}{}]", "#".repeat(full), "-".repeat(20 - full))
 }

@@ -97,7 +97,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     }
     let until = args.r#for.map(|time| Millis(here.now.0 + time.0));
     let off = Off { policy: policy.to_owned(), scope: choose_scope(&here, args)?, since: here.now, until };
-    let Bilingual { en, ja } = describe_off(here.now, &off);
+    let Bilingual { en, ja } = describe_off(&LocalClock::of_system(here.now), &off);
     let request = Request {
         name: "off",
         command: approved_command(args, &off),
@@ -128,7 +128,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
 
 fn switched_page(here: &Here, off: &Off, stepped_down: bool) -> Page {
     let mut page = Page::new();
-    let (policy, Bilingual { en, ja }) = (&off.policy, describe_off(here.now, off));
+    let (policy, Bilingual { en, ja }) = (&off.policy, describe_off(&LocalClock::of_system(here.now), off));
     page.paragraph(both!("{policy} is off {en}.", "{policy}をオフにしました（{ja}）。"));
     page.paragraph(both!(
         "Switch it on again: `tidegate on {policy}`",
@@ -211,7 +211,7 @@ fn policies_page(here: &Here, switches: &Switches) -> Page {
         let off = switches.off.iter().filter(is_here).find(|off| off.policy == id);
         let state = match off {
             Some(off) => {
-                let Bilingual { en, ja } = describe_end(here.now, off);
+                let Bilingual { en, ja } = describe_end(&LocalClock::of_system(here.now), off);
                 Text::from(both!("off {en}", "オフ（{ja}）")).warning()
             }
             None if by_variable.iter().any(|off| off == id) => {
@@ -228,7 +228,8 @@ fn policies_page(here: &Here, switches: &Switches) -> Page {
     if !elsewhere.is_empty() || !down.is_empty() {
         page.heading(both!("Elsewhere", "ほかの場所"));
         for off in elsewhere {
-            let (policy, Bilingual { en, ja }) = (&off.policy, describe_off(here.now, off));
+            let (policy, Bilingual { en, ja }) =
+                (&off.policy, describe_off(&LocalClock::of_system(here.now), off));
             page.item(both!("{policy} is off {en}", "{policy}はオフです（{ja}）"));
         }
         for down in down {
@@ -312,20 +313,20 @@ pub(crate) fn only_advises(down: &SteppedDown) -> Bilingual {
 }
 
 /// `in this project until 14:05 JST`.
-pub(crate) fn describe_off(now: Millis, off: &Off) -> Bilingual {
+pub(crate) fn describe_off(clock: &LocalClock, off: &Off) -> Bilingual {
     let place = match &off.scope {
         Scope::Everywhere => both!("in every project", "すべてのプロジェクト"),
         Scope::Project(root) => both!("in {root}", "{root}"),
         Scope::Session(id) => both!("in session {id}", "セッション {id}"),
     };
-    let end = describe_end(now, off);
+    let end = describe_end(clock, off);
     Bilingual { en: format!("{} {}", place.en, end.en), ja: format!("{}、{}", place.ja, end.ja) }
 }
 
-fn describe_end(now: Millis, off: &Off) -> Bilingual {
+fn describe_end(clock: &LocalClock, off: &Off) -> Bilingual {
     match off.until {
         Some(until) => {
-            let until = LocalClock::of_system(now).minute_with_zone(until);
+            let until = clock.minute_with_zone(until);
             both!("until {until}", "{until}まで")
         }
         None => both!("until you switch it on", "オンに戻すまで"),

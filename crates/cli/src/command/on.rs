@@ -12,6 +12,7 @@ use super::Outcome;
 use super::off::{as_json, change_switches, describe_off, find_policy, warn_of_damage};
 use crate::approval::{self, consent_to_tighten};
 use crate::bilingual::{Bilingual, both};
+use crate::local_time::LocalClock;
 use crate::print;
 use crate::print::page::Page;
 use crate::sessions::Here;
@@ -105,7 +106,7 @@ fn switched_page(here: &Here, policy: &str, gone: &Switches) -> Page {
         page.paragraph(both!("{policy} was not off here.", "{policy}はここではオフになっていません。"));
     }
     for off in &gone.off {
-        let Bilingual { en, ja } = describe_off(here.now, off);
+        let Bilingual { en, ja } = describe_off(&LocalClock::of_system(here.now), off);
         page.paragraph(both!(
             "{policy} is on again. It was off {en}.",
             "{policy}をオンに戻しました（それまで: {ja}）。"

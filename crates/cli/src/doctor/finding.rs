@@ -1,12 +1,14 @@
-//! A finding of `doctor`, with its cure.
+//! A finding of `doctor`: a problem with its fix, a note, or that all is well.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+
+use crate::bilingual::Bilingual;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum State {
     Ok,
-    /// Worth knowing, nothing to repair.
+    /// Worth knowing; nothing has to be fixed.
     Note,
     /// Something works less well than it could.
     Warning,
@@ -15,29 +17,48 @@ pub(crate) enum State {
 }
 
 impl State {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            State::Ok => "ok",
-            State::Note => "note",
-            State::Warning => "warning",
-            State::Problem => "problem",
-        }
-    }
-
-    /// Something has to be repaired.
-    pub(crate) fn is_wrong(self) -> bool {
+    pub(crate) fn has_to_be_fixed(self) -> bool {
         self >= State::Warning
     }
 }
 
+/// In JSON its texts are English.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Finding {
     /// Name of the check.
     pub(crate) id: &'static str,
     pub(crate) state: State,
-    pub(crate) found: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) cure: Option<String>,
+    #[serde(serialize_with = "in_english")]
+    pub(crate) found: Bilingual,
+    /// Programs that read the JSON know it as `cure`.
+    #[serde(rename = "cure", skip_serializing_if = "Option::is_none", serialize_with = "some_in_english")]
+    pub(crate) fix: Option<Bilingual>,
+    /// The check could not look, or found only what a problem of another check explains.
+    #[serde(skip)]
+    pub(crate) is_unchecked: bool,
+    /// A problem of one of these checks is the cause of this one.
+    #[serde(skip)]
+    pub(crate) causes: &'static [&'static str],
+}
+
+impl Finding {
+    /// Left out while one of these checks has a problem: each cause is reported once.
+    pub(crate) fn unless_caused_by(&mut self, checks: &'static [&'static str]) {
+        self.causes = checks;
+    }
+
+    /// Only a fix elsewhere lets this check look.
+    pub(crate) fn could_not_look(&self) -> bool {
+        self.is_unchecked && self.causes.is_empty()
+    }
+}
+
+fn in_english<S: Serializer>(text: &Bilingual, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&text.en)
+}
+
+fn some_in_english<S: Serializer>(text: &Option<Bilingual>, serializer: S) -> Result<S::Ok, S::Error> {
+    text.as_ref().map(|text| &text.en).serialize(serializer)
 }
 
 /// The findings of one check. A check without a problem says in a few words what it looked at.
@@ -52,28 +73,38 @@ impl Findings {
         Findings { id, all: Vec::new() }
     }
 
-    fn push(&mut self, state: State, found: impl Into<String>, cure: Option<String>) {
-        self.all.push(Finding { id: self.id, state, found: found.into(), cure });
+    fn push(&mut self, state: State, found: Bilingual, fix: Option<Bilingual>) -> &mut Finding {
+        let at = self.all.len();
+        self.all.push(Finding { id: self.id, state, found, fix, is_unchecked: false, causes: &[] });
+        &mut self.all[at]
     }
 
-    pub(crate) fn ok(&mut self, found: impl Into<String>) {
+    pub(crate) fn ok(&mut self, found: Bilingual) {
         self.push(State::Ok, found, None);
     }
 
-    pub(crate) fn note(&mut self, found: impl Into<String>) {
+    pub(crate) fn note(&mut self, found: Bilingual) {
         self.push(State::Note, found, None);
     }
 
-    pub(crate) fn note_with(&mut self, found: impl Into<String>, cure: impl Into<String>) {
-        self.push(State::Note, found, Some(cure.into()));
+    /// With something that can be done about it.
+    pub(crate) fn note_with(&mut self, found: Bilingual, next: Bilingual) -> &mut Finding {
+        self.push(State::Note, found, Some(next))
     }
 
-    pub(crate) fn warning(&mut self, found: impl Into<String>, cure: impl Into<String>) {
-        self.push(State::Warning, found, Some(cure.into()));
+    /// The check could not look, for this reason.
+    pub(crate) fn unchecked(&mut self, why: Bilingual) -> &mut Finding {
+        let finding = self.push(State::Note, why, None);
+        finding.is_unchecked = true;
+        finding
     }
 
-    pub(crate) fn problem(&mut self, found: impl Into<String>, cure: impl Into<String>) {
-        self.push(State::Problem, found, Some(cure.into()));
+    pub(crate) fn warning(&mut self, found: Bilingual, fix: Bilingual) -> &mut Finding {
+        self.push(State::Warning, found, Some(fix))
+    }
+
+    pub(crate) fn problem(&mut self, found: Bilingual, fix: Bilingual) -> &mut Finding {
+        self.push(State::Problem, found, Some(fix))
     }
 
     pub(crate) fn is_empty(&self) -> bool {

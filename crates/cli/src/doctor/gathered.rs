@@ -13,8 +13,11 @@ use tidegate_state::place::StateDir;
 use tidegate_state::{clock, config};
 
 use super::history::{self, History};
+use crate::bilingual::both;
 use crate::error::CliError;
 use crate::host::claude_code::client::Client;
+use crate::language;
+use crate::local_time::LocalClock;
 use crate::path::real_path;
 use crate::program;
 use crate::project_root;
@@ -25,6 +28,8 @@ const LARGEST_MARKS: u64 = 4 * 1024 * 1024;
 pub(crate) struct Gathered {
     pub(crate) env: Environment,
     pub(crate) now: Millis,
+    /// For times in texts: of this machine for people, UTC for programs.
+    pub(crate) clock: LocalClock,
     /// Folders of `PATH`.
     pub(crate) path: Vec<PathBuf>,
     pub(crate) exe: Option<PathBuf>,
@@ -49,11 +54,21 @@ pub(crate) struct SeenSession {
 }
 
 impl Gathered {
-    pub(crate) fn gather(named: Option<&Path>) -> Result<Gathered, CliError> {
+    pub(crate) fn gather(
+        named: Option<&Path>,
+        clock: fn(Millis) -> LocalClock,
+    ) -> Result<Gathered, CliError> {
         let named = match named {
             Some(folder) if !folder.is_dir() => {
-                return Err(CliError::new(format!("{} is not a folder", folder.display()))
-                    .hint("name the project's folder with --project"));
+                let folder = folder.display();
+                return Err(CliError::new(both!(
+                    "{folder} is not a folder",
+                    "{folder} はフォルダではありません"
+                ))
+                .hint(both!(
+                    "name the project's folder with --project",
+                    "--project にプロジェクトのフォルダを指定してください"
+                )));
             }
             named => named.map(real_path),
         };
@@ -82,6 +97,7 @@ impl Gathered {
             variables: &env.settings,
             off: env.off.as_deref(),
         });
+        language::choose(&env, config.general.lang);
 
         let link = env.place.link();
         let call = link.as_ref().filter(|_| cfg!(unix)).or(exe.as_ref());
@@ -90,6 +106,7 @@ impl Gathered {
         let mut gathered = Gathered {
             env,
             now,
+            clock: clock(now),
             path,
             exe,
             link,

@@ -1,5 +1,7 @@
 //! The journal's last days, read from their ends.
 
+use std::path::PathBuf;
+
 use tidegate_core::pipeline::record::Record;
 use tidegate_core::time::Millis;
 use tidegate_state::journal;
@@ -23,8 +25,8 @@ pub(crate) struct History {
     pub(crate) records: Vec<Record>,
     /// Unreadable lines.
     pub(crate) skipped: usize,
-    /// Unreadable files.
-    pub(crate) problems: Vec<String>,
+    /// Unreadable files, with the reason.
+    pub(crate) problems: Vec<(PathBuf, String)>,
 }
 
 pub(crate) fn read_history(state: &StateDir, now: Millis) -> History {
@@ -32,7 +34,7 @@ pub(crate) fn read_history(state: &StateDir, now: Millis) -> History {
     let files = match journal::list_files(&state.journal()) {
         Ok(files) => files,
         Err(error) => {
-            history.problems.push(format!("{}: {error}", state.journal().display()));
+            history.problems.push((state.journal(), error.to_string()));
             return history;
         }
     };
@@ -47,7 +49,7 @@ pub(crate) fn read_history(state: &StateDir, now: Millis) -> History {
                 history.skipped += entries.skipped;
                 history.records.splice(0..0, entries.records);
             }
-            Err(error) => history.problems.push(format!("{}: {error}", path.display())),
+            Err(error) => history.problems.push((path.clone(), error.to_string())),
         }
     }
     history

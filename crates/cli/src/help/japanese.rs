@@ -48,16 +48,10 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "フック、ステータスライン、スキルをインストールします",
     ),
     ("this project, for you alone", "このプロジェクト、自分だけ"),
-    ("hooks into the committed settings", "フックをコミットされる設定に入れる"),
     ("all your projects", "自分のすべてのプロジェクト"),
-    (
-        "Keeps everything that is there, to the byte, and can be run again. Where it goes: `.claude/settings.local.json`; with --shared the hooks go into `.claude/settings.json`, where a teammate without tidegate does not notice them; with --user it is `~/.claude/settings.json`. `tidegate uninstall` takes exactly this out again.",
-        "今ある内容は1バイトも変えず、何度でも実行できます。書き込み先は `.claude/settings.local.json` です。--shared ではフックを `.claude/settings.json` に、--user ではすべてを `~/.claude/settings.json` に入れます。`tidegate uninstall` で元に戻ります。",
-    ),
     ("The project's folder", "プロジェクトのフォルダです"),
     ("Your own settings, for all projects", "すべてのプロジェクトに効く、自分の設定に入れます"),
     ("The settings that the project's team shares", "チームで共有する設定に入れます"),
-    ("Print what would change, as a diff, and change nothing", "変更内容を差分で表示し、何も変更しません"),
     ("A person approved this command in this session", "このセッションで人が出した承認を使います"),
     (
         "How strict to be here; written into your own config",
@@ -67,15 +61,53 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Advises, and gates what is usually regretted", "助言し、確認のない「完了」などを止めます"),
     ("Gates everything there is a gate for", "すべての確認で止めます"),
     ("Remove what `init` installed", "`init` で入れたものを取り除きます"),
-    ("the committed settings, too", "コミットされる設定からも"),
     (
-        "What you changed since stays; a file that nobody changed is as it was before.",
-        "あとから自分で変えた部分は残ります。変えていないファイルは元どおりになります。",
+        "Add only the status line; the plugin brings the rest",
+        "ステータスラインだけを追加します。残りはプラグインに含まれています",
     ),
+    (
+        "Also delete recorded conversations, journal and settings; asks first",
+        "記録した会話、ログ、設定も、確認してから削除します",
+    ),
+    (
+        "By default `init` installs the skills getting-started, compound and verification-before-completion. If you have a skill or command of that name, it becomes `tidegate-NAME`. `tidegate uninstall` removes all of this.",
+        "標準で入るスキルは getting-started、compound、verification-before-completion です。同じ名前のスキルやコマンドがすでにあれば `tidegate-名前` になります。`tidegate uninstall` ですべて元に戻ります。",
+    ),
+    ("Checkpoints between the phases of a workflow", "ワークフローのフェーズ間のチェックポイントです"),
+    (
+        "Keeps your files to the byte and can be run again. Hooks and status line go to `.claude/settings.local.json`, with --shared to `.claude/settings.json`, with --user to `~/.claude/settings.json`. The MCP server, with which Claude searches earlier conversations, goes to `~/.claude.json`, with --shared to `.mcp.json`. Without --shared, `git status` shows none of it.",
+        "今ある内容は1バイトも変えず、何度でも実行できます。フックとステータスラインは `.claude/settings.local.json` に入ります（--shared では `.claude/settings.json`、--user では `~/.claude/settings.json`）。Claudeが過去の会話を検索するためのMCPサーバーは `~/.claude.json` に入ります（--shared では `.mcp.json`）。--shared を付けなければ `git status` には何も出ません。",
+    ),
+    ("List the changes and make none", "変更の一覧を表示し、何も変更しません"),
+    ("More skills, separated by commas", "追加するスキルです。コンマで区切ります"),
+    ("Print every change as a diff and make none", "すべての変更を差分で表示し、何も変更しません"),
+    (
+        "Removes exactly what `init` added. What you changed since stays; a file that you did not change is as it was before. Recorded conversations, the journal, your settings and your notes stay, and the last lines say where. --purge deletes all of that but the notes, for every project, after asking you at a terminal.",
+        "`init` で入れたものだけを取り除きます。あとから自分で変えた部分は残り、変えていないファイルは元どおりになります。記録した会話、ログ、設定、作業メモは残り、場所を最後に表示します。--purge を付けると、端末で確認したうえで、作業メモ以外をすべてのプロジェクトについて削除します。",
+    ),
+    (
+        "Rules for code and documents, required by the preset strict",
+        "コードと文書の規則です。プリセット strict では必須になります",
+    ),
+    (
+        "Sprint, audit, ship and retrospective, one after another (/dev-cycle)",
+        "スプリント、監査、リリース、振り返りを順に進めます（/dev-cycle）",
+    ),
+    ("and delete what was recorded", "記録したものも削除する"),
+    ("for your team, in committed files", "チーム用、コミットされるファイルに入れる"),
+    ("list the changes first", "先に変更の一覧を見る"),
+    ("more skills", "スキルを追加する"),
+    ("with the plugin: what it lacks", "プラグインに足りないものだけ"),
+    ("your team's files, too", "チームのファイルからも"),
     // doctor
     ("Find problems of the installation, and how to fix them", "インストールの問題と直し方を示します"),
     ("Check the project in this folder", "このフォルダのプロジェクトを確認します"),
-    ("Exit codes: 0 no problem, 1 at least one problem.", "終了コード: 0 問題なし、1 問題あり。"),
+    ("the checks that passed, too", "正常だった確認も"),
+    ("List all checks, also those that passed", "正常だったものも含め、すべての確認を一覧にします"),
+    (
+        "Exit codes: 0 nothing has to be fixed, 1 at least one problem or warning. Notes do not count.",
+        "終了コード: 0 直すところなし、1 問題か警告あり。注意は数えません。",
+    ),
     // status, log, explain, report
     (
         "Show how full the context is, and everything that waits",

@@ -174,7 +174,7 @@ fn plan_link(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), 
     let Some(path) = &target.link else { return Ok(()) };
     let place = Place::plain(path.clone());
     let to = link::choose_target(&target.program, std::env::var_os("PATH").as_deref(), path);
-    let detail = both!("link to {to}", "{to} へのリンク", to = to.display());
+    let detail = both!("link to this program", "このプログラムへのリンク");
     plan.make_folders(path.parent());
     plan.inherit_folders(&records.others(&target.root), path);
     plan.steps.push(match link::read_place(path, &target.program) {

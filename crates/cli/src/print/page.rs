@@ -67,10 +67,18 @@ impl Page {
         self.push(PageBlock::Labelled(label.into(), text.into()));
     }
 
-    /// A problem, and how to fix it.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for `doctor`, which still prints lines"))]
+    /// Something that does not work, and how to fix it.
     pub(crate) fn problem(&mut self, problem: impl Into<Text>, fix: Option<Text>) {
-        self.labelled(Text::from(both!("problem", "問題")).bad(), problem);
+        self.with_fix(Text::from(both!("problem", "問題")).bad(), problem, fix);
+    }
+
+    /// Something that works less well than it could, and how to fix it.
+    pub(crate) fn warning(&mut self, warning: impl Into<Text>, fix: Option<Text>) {
+        self.with_fix(Text::from(both!("warning", "警告")).warning(), warning, fix);
+    }
+
+    fn with_fix(&mut self, label: Text, text: impl Into<Text>, fix: Option<Text>) {
+        self.labelled(label, text);
         if let Some(fix) = fix {
             self.indented(|page| {
                 page.labelled(Text::from(both!("fix", "直し方")).good(), fix);

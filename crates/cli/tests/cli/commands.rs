@@ -182,7 +182,7 @@ fn status_for_people_and_machines() {
     insta::assert_snapshot!(redacted(&sandbox, ran.ok()), @"
     project [sandbox]/project
     session 91b38a40-3ead-4aa8-8407-24d36ddad7be, started just now ([minute] UTC)
-    context [############--------] 62% of 200k tokens used
+    context ▰▰▰▰▰▰▱▱ 62% of 200k tokens used
     43k tokens left before Claude Code compacts
     read from the transcript, [n] s ago; may be one request behind
     warnings the early one was given; a late one may follow
@@ -261,7 +261,7 @@ fn journal_and_explain() {
     Facts
     session 91b38a40-3ead-4aa8-8407-24d36ddad7be
     project [sandbox]/project
-    context [############--------] 62% of 200k tokens used
+    context ▰▰▰▰▰▰▱▱ 62% of 200k tokens used
     43k tokens left before Claude Code compacts
     read from the transcript, [n] s ago; may be one request behind
     cost about 73 tokens of context, 0 extra turns, [n] ms

@@ -82,11 +82,14 @@ fn every_command_of_the_documentation_works() {
         let name = document.file_name().expect("a name").to_string_lossy().into_owned();
         let sandbox = Sandbox::new();
         sandbox.config("[approval]\nunattended = [\"off\", \"uninstall\", \"init\"]\n");
-        fs::write(sandbox.project().join("findings.md"), "What was found, in full.\n").expect("a file");
-        run(&sandbox, "tidegate init").ok();
+        let findings = "What was found, in full.\n".repeat(20);
+        fs::write(sandbox.project().join("findings.md"), findings).expect("a file");
+        let init = run(&sandbox, "tidegate init");
+        assert_eq!(init.code, Some(0), "{init:?}");
         let start =
             addressed(fixtures::hook("SessionStart.startup"), SESSION, "none".as_ref(), &sandbox.project());
         let _ = sandbox.event(&start);
+        run(&sandbox, "tidegate progress add 'The first step' --next 'the second'").ok();
         for command in commands(&fs::read_to_string(&document).expect("a document")) {
             let answer = run(&sandbox, &command);
             let told = format!("{name}: {command}\n{}{}", answer.stdout, answer.stderr);

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::answer::unfold;
 use crate::fixtures;
 use crate::sandbox::Sandbox;
 
@@ -121,7 +122,7 @@ fn a_person_learns_that_nothing_is_checked_in_another_host() {
     let status = sandbox.run(&["status"]);
     assert!(status.stderr.contains(said), "{status:?}");
     let doctor = sandbox.run(&["doctor"]);
-    assert!(doctor.stdout.contains(said), "{doctor:?}");
+    assert!(unfold(&doctor.stdout).contains(said), "{doctor:?}");
     let journal = sandbox.run(&["journal"]);
     assert!(journal.ok().contains("Codex: not checked"), "{journal:?}");
     // With a session of Claude Code beside it.

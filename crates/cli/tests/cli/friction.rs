@@ -10,7 +10,7 @@ use tidegate_core::pipeline::record::{
 };
 use tidegate_core::time::Millis;
 
-use crate::answer::Ran;
+use crate::answer::{Ran, unfold};
 use crate::fixtures;
 use crate::people::{by_agent_of, code_of, transcript_path, write_prompt_down};
 use crate::sandbox::Sandbox;
@@ -345,7 +345,7 @@ fn a_policy_that_people_override_steps_down_and_up_again_by_hand() {
     let status = sandbox.run(&["status"]);
     assert!(status.ok().contains("note: skill-gate only advises here"), "{status:?}");
     let doctor = sandbox.run(&["doctor"]);
-    assert!(doctor.stdout.contains("skill-gate only advises in "), "{doctor:?}");
+    assert!(unfold(&doctor.stdout).contains("skill-gate only advises in "), "{doctor:?}");
     let report = sandbox.run(&["report"]);
     assert!(report.ok().contains("skill-gate only advises here"), "{report:?}");
     assert!(!override_once(&sandbox, "s5").ok().contains("five of its last ten"), "said already");

@@ -419,7 +419,7 @@ fn is_named_and_left_alone(file: &str, event: &str, handler: &Value, fix: &str) 
 #[test]
 fn a_lone_shell_in_the_settings_of_another_agent_is_a_problem_for_a_person() {
     let shell = json!({ "type": "command", "command": "sh" });
-    is_named_and_left_alone(".gemini/settings.json", "BeforeTool", &shell, "delete this entry in ");
+    is_named_and_left_alone(".gemini/settings.json", "BeforeTool", &shell, "Delete this entry in ");
 }
 
 /// A person's own script around the program is theirs to rewrite.
@@ -639,7 +639,8 @@ fn a_status_line_next_to_shared_hooks_does_not_register_them_twice() {
     fs::remove_file(sandbox.project().join(".claude/settings.local.json")).expect("the line");
     let report = sandbox.run(&["doctor", "--json"]);
     let report: Value = serde_json::from_str(&report.stdout).expect("JSON");
-    let mut cures = report["checks"].as_array().expect("checks").iter().filter_map(|it| it["cure"].as_str());
-    let cure = cures.find(|cure| cure.contains("puts ours")).expect("a note");
-    assert!(cure.contains(" --shared`"), "{cure}");
+    let mut hooks = report["checks"].as_array().expect("checks").iter().filter(|it| it["id"] == "hooks");
+    let line = hooks.find(|it| it["found"].as_str().is_some_and(|found| found.contains("status line")));
+    let next = line.and_then(|line| line["cure"].as_str()).expect("a note");
+    assert!(next.contains(" --shared`"), "{next}");
 }

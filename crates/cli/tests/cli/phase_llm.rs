@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
+use crate::answer::{Answer, unfold};
 use crate::sandbox::{Sandbox, install, make_fifo};
 
 /// Longer than a busy machine takes; only a fault gets here.
@@ -321,7 +321,7 @@ fn a_day_has_so_many_calls_over_all_sessions() {
         "{report:?}"
     );
     let doctor = bench.0.run(&["doctor", "--json"]);
-    assert!(doctor.stdout.contains("2 calls of 2 today"), "{doctor:?}");
+    assert!(doctor.stdout.contains("2 of 2 calls today"), "{doctor:?}");
 }
 
 #[test]
@@ -566,8 +566,9 @@ fn a_key_that_is_not_there_costs_no_call() {
     assert_eq!(bench.calls(2)[1]["outcome"], "no-key");
     assert!(!bench.bin("ran").exists() && !bench.0.state().join("llm-calls.json").exists());
     let doctor = bench.0.run(&["doctor"]);
-    let line = doctor.stdout.lines().find(|line| line.contains(" backend ")).expect("the check");
-    assert!(line.starts_with("warning") && line.contains("ANTHROPIC_API_KEY holds no key"), "{line}");
+    let said = unfold(&doctor.stdout);
+    assert!(said.contains("warning: Tidegate cannot ask `anthropic` "), "{said}");
+    assert!(said.contains("about prompts: ANTHROPIC_API_KEY holds no key."), "{said}");
 }
 
 #[test]
@@ -608,7 +609,11 @@ fn what_people_read() {
     assert_eq!(report["backend"]["calls"], 1);
     assert_eq!(report["backend"]["tokens"], 309);
     assert_eq!(report["hook_runs"], 1);
-    let doctor = bench.0.run(&["doctor"]);
-    let line = doctor.stdout.lines().find(|line| line.contains(" backend ")).expect("the check");
-    assert!(line.starts_with("ok") && line.ends_with("/claude), 1 call of 50 today"), "{line}");
+    let doctor = bench.0.run(&["doctor", "--json"]);
+    let report: Value = serde_json::from_str(&doctor.stdout).expect("JSON");
+    let checks = report["checks"].as_array().expect("a list");
+    let backend = checks.iter().find(|check| check["id"] == "backend").expect("the check");
+    assert_eq!(backend["state"], "ok");
+    let found = backend["found"].as_str().expect("a text");
+    assert!(found.ends_with("/claude) about prompts: 1 of 50 calls today."), "{found}");
 }

@@ -38,7 +38,9 @@ struct Journal {
 fn tell_of_recording(state: &Path) {
     fs::create_dir_all(state.join("told")).expect("a new folder");
     fs::write(state.join("told/recording"), "").expect("a new file");
-    fs::set_permissions(state, fs::Permissions::from_mode(0o700)).expect("our own folder");
+    for (path, mode) in [("", 0o700), ("told", 0o700), ("told/recording", 0o600)] {
+        fs::set_permissions(state.join(path), fs::Permissions::from_mode(mode)).expect("our own");
+    }
 }
 
 /// A worker may still run. Under its old name it finds nothing, and ends; so nothing is added while the rest is removed.

@@ -77,9 +77,15 @@ fn gate_closed_advice_silent(sandbox: Sandbox, step: &str, journal: Journal) {
     sandbox.event(&write).silent();
 }
 
+fn without_state() -> Sandbox {
+    let sandbox = Sandbox::new();
+    fs::remove_dir_all(sandbox.state()).expect("our own folder");
+    sandbox
+}
+
 #[test]
 fn a_file_in_its_place() {
-    let sandbox = Sandbox::new();
+    let sandbox = without_state();
     fs::write(sandbox.state(), b"").expect("a new file");
     gate_closed_advice_silent(sandbox, "the state directory cannot be used", Journal::Fails);
 }
@@ -122,7 +128,7 @@ fn no_home() {
 
 #[test]
 fn a_link_in_a_circle() {
-    let sandbox = Sandbox::new();
+    let sandbox = without_state();
     symlink(sandbox.path().join("other"), sandbox.state()).expect("a new link");
     symlink(sandbox.state(), sandbox.path().join("other")).expect("a new link");
     gate_closed_advice_silent(sandbox, "the state directory cannot be used", Journal::Fails);
@@ -139,7 +145,7 @@ fn somebody_elses() {
     chown(sandbox.state(), Some(12_345), None).expect("root may");
     gate_closed_advice_silent(sandbox, "the state directory cannot be used", Journal::Fails);
 
-    let sandbox = Sandbox::new();
+    let sandbox = without_state();
     let real = sandbox.path().join("real");
     folder(&real);
     symlink(&real, sandbox.state()).expect("a new link");
@@ -264,7 +270,7 @@ fn advice_kept_back_by_a_journal_that_hangs_is_not_lost() {
         fs::remove_file(day).expect("our own file");
     }
     let answer = sandbox.with("TEST_TIDEGATE_PATIENCE", "100").event(&prompt);
-    assert!(answer.context().is_some_and(|text| text.contains("running out")), "{answer:?}");
+    assert!(answer.context().is_some_and(|text| text.contains("tokens are left")), "{answer:?}");
 }
 
 /// Once it is read, the payload itself says that it gates.
@@ -292,7 +298,7 @@ fn advice_kept_back_by_a_broken_journal_is_not_lost() {
     sandbox.event(&prompt).silent();
     fs::remove_file(in_the_way).expect("our own file");
     let answer = sandbox.event(&prompt);
-    assert!(answer.context().is_some_and(|text| text.contains("running out")), "{answer:?}");
+    assert!(answer.context().is_some_and(|text| text.contains("tokens are left")), "{answer:?}");
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn what_only_it_held_is_kept_and_told_when_it_is_gone() {
         assert_eq!(run(&sandbox, "UserPromptSubmit.plain", &main, |_| ()), None, "it is still there");
         fs::remove_dir_all(&tree).expect("our own");
         let told = run(&sandbox, "UserPromptSubmit.plain", &main, |_| ()).expect("it is told");
-        assert!(told.contains("agent-1 is gone"), "{told}");
+        assert!(told.contains("agent-1 was removed"), "{told}");
         let copy = told.rsplit_once(" kept in ").expect("a place").1.trim_end_matches('.');
         let text = fs::read_to_string(Path::new(copy).join("progress.md")).expect("the copy");
         assert_eq!(text, "## [2026-11-16] - only here\n");

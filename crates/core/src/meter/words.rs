@@ -2,6 +2,14 @@
 
 use crate::text::lang::Lang;
 
+const CELLS: u64 = 8;
+
+/// The way to compaction, or to a full window. A started cell counts as full, so that only an empty context has none.
+pub fn bar(used: u64, reference: u64) -> String {
+    let full = (used.saturating_mul(CELLS)).div_ceil(reference.max(1)).min(CELLS);
+    "▰".repeat(full as usize) + &"▱".repeat((CELLS - full) as usize)
+}
+
 /// In the status line: tokens left before compaction or, with `false`, before the window is full.
 pub fn left(lang: Lang, tokens: &str, compacts: bool) -> String {
     match (lang, compacts) {

@@ -26,7 +26,7 @@ fn payload(home: &Home) -> Value {
 }
 
 /// After one turn in a terminal the meter reads the same as the client's own payload.
-fn agrees(id: &str, used: u64, percentage: &str, compacts_at: u64) {
+fn agrees(id: &str, used: u64, shown: &str, compacts_at: u64) {
     let home = Home::new();
     let tidegate = install(&home);
     let script =
@@ -36,7 +36,7 @@ fn agrees(id: &str, used: u64, percentage: &str, compacts_at: u64) {
     let terminal = Terminal::start(&Launch::new(&home, &model).on(id));
     terminal.enter("go on");
     terminal.wait_for("all done");
-    terminal.wait_for(percentage);
+    terminal.wait_for(shown);
 
     let payload = payload(&home);
     let window = &payload["context_window"];
@@ -62,18 +62,18 @@ fn agrees(id: &str, used: u64, percentage: &str, compacts_at: u64) {
     // After a compaction the old number is void, for both.
     terminal.enter("/compact");
     terminal.wait_for("Compacted");
-    terminal.wait_until("the old percentage to go", |screen| !screen.contains(percentage));
+    terminal.wait_until("the old number to go", |screen| !screen.contains(shown));
     model.finish();
 }
 
 #[test]
 fn agrees_with_the_client_on_a_small_window() {
-    agrees(SONNET_4_6, 72_345, "36%", 167_000);
+    agrees(SONNET_4_6, 72_345, "94k to compaction", 167_000);
 }
 
 #[test]
 fn agrees_with_the_client_on_a_large_window() {
-    agrees(OPUS_5_5, 421_234, "42%", 967_000);
+    agrees(OPUS_5_5, 421_234, "545k to compaction", 967_000);
 }
 
 #[test]
@@ -86,11 +86,11 @@ fn follows_a_switch_to_another_model() {
 
     let terminal = Terminal::start(&Launch::new(&home, &model).on(SONNET_4_6));
     terminal.enter("go on");
-    terminal.wait_for("62%");
+    terminal.wait_for("43k to compaction");
     terminal.enter(&format!("/model {OPUS_5_5}"));
     terminal.wait_for("Yes, switch");
     terminal.dismiss("Enter", "Yes, switch");
-    terminal.wait_for("12%");
+    terminal.wait_for("843k to compaction");
     terminal.enter("now here");
     terminal.wait_for("second");
 

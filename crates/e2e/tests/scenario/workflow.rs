@@ -100,13 +100,21 @@ fn agents_at(model: &str, sizes: [u64; 6], shown_use: &str) {
 /// The client does not compact this one by itself: the levels are percentages of the window.
 #[test]
 fn agents_on_a_small_window() {
-    agents_at(SONNET_4_5, [148_000, 152_000, 153_000, 162_000, 172_000, 192_000], "86% in use");
+    agents_at(
+        SONNET_4_5,
+        [148_000, 152_000, 153_000, 162_000, 172_000, 192_000],
+        "28k tokens are left in the window",
+    );
 }
 
 /// This one compacts at 967K: the levels are 47K, 17K, 12K, 7K and 2K before that.
 #[test]
 fn agents_on_a_large_window() {
-    agents_at(OPUS_5_5, [930_000, 951_000, 952_000, 956_000, 961_000, 966_000], "6.0k tokens left");
+    agents_at(
+        OPUS_5_5,
+        [930_000, 951_000, 952_000, 956_000, 961_000, 966_000],
+        "6.0k tokens are left before compaction",
+    );
 }
 
 /// Rounds of server-side tools are in the totals; only the last one is in the context.
@@ -246,7 +254,7 @@ fn only_a_person_skips_a_gate() {
     terminal.wait_for("it needs your yes");
     let requests = model.main_requests();
     let asked = requests[3].last_tool_result().text;
-    for risk in ["the context window runs out", "agents work worse", "has to begin again", "Alternative: "] {
+    for risk in ["the context window runs out", "agents work worse", "has to start again", "Instead, "] {
         assert!(asked.contains(risk), "{risk}: {asked}");
     }
     assert!(requests[4].last_tool_result().text.contains("there is no approval of"));

@@ -71,8 +71,6 @@ pub(super) fn draw(pieces: &[Piece], canvas: Canvas) -> String {
     line
 }
 
-const CELLS: u64 = 8;
-
 /// The use of the context on one scale: up to compaction, or to the end of a window that is not compacted.
 pub(super) fn context(reading: &Reading, turns: Option<u32>, level: PressureLevel, lang: Lang) -> Vec<Piece> {
     let style = match level {
@@ -84,16 +82,10 @@ pub(super) fn context(reading: &Reading, turns: Option<u32>, level: PressureLeve
         return vec![Piece::new(short_tokens(reading.used), style)];
     };
     let left_text = words::left(lang, &short_tokens(left), window.compact_at.is_some());
-    let bar = bar(reading.used, window.reference());
+    let bar = words::bar(reading.used, window.reference());
     let mut pieces = vec![Piece::new(format!("{bar} {left_text}"), style)];
     pieces.extend(turns.map(|turns| Piece::new(words::turns(lang, turns), style)));
     pieces
-}
-
-/// A started cell counts as full, so that only an empty context has none.
-fn bar(used: u64, reference: u64) -> String {
-    let full = (used.saturating_mul(CELLS)).div_ceil(reference.max(1)).min(CELLS);
-    "▰".repeat(full as usize) + &"▱".repeat((CELLS - full) as usize)
 }
 
 #[cfg(test)]

@@ -5,36 +5,53 @@ use tidegate_state::language_model as calls;
 use tidegate_state::language_model::CallCap;
 
 use crate::backend::{self, Ready};
+use crate::bilingual::both;
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
-use crate::print::format_count;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let settings = &seen.config.policies.phase.llm;
     let variable = |name: &str| std::env::var(name).ok();
     let Some(way) = settings.access() else {
-        found.ok("none: no language model is asked about prompts");
+        found.ok(both!(
+            "Tidegate does not ask a language model about prompts.",
+            "プロンプトについて言語モデルには問い合わせません。"
+        ));
         return;
     };
-    let who = format!("`{}` with {}", way.kind.name(), way.model);
+    let (kind, model) = (way.kind.name(), &way.model);
     match backend::prepare(&way, &seen.path, seen.project.as_deref(), variable) {
-        Err(not) => found.warning(
-            format!("{who} cannot be asked about prompts: {}", not.why),
-            match not.outcome {
-                BackendOutcome::NoKey => {
-                    "set it in the environment that you start the client from, which may be another than this one"
-                }
-                _ => "install it, or set `backend = \"off\"` in `[activity.llm]` of your config",
-            },
-        ),
+        Err(not) => {
+            let why = &not.why;
+            found.warning(
+                both!(
+                    "Tidegate cannot ask `{kind}` ({model}) about prompts: {why}.",
+                    "プロンプトについて `{kind}`（{model}）に問い合わせできません: {why}"
+                ),
+                match not.outcome {
+                    BackendOutcome::NoKey => both!(
+                        "Set it in the shell from which you start Claude Code. That may be another shell than this one.",
+                        "Claude Codeを起動するシェルで設定してください（このシェルとは別かもしれません）。"
+                    ),
+                    _ => both!(
+                        "Install it, or set `backend = \"off\"` in `[activity.llm]` of your config.",
+                        "インストールするか、設定ファイルの `[activity.llm]` に `backend = \"off\"` と書いてください。"
+                    ),
+                },
+            );
+        }
         Ok(ready) => {
             let place = match ready {
                 Ready::Claude { program } => program.display().to_string(),
                 Ready::Endpoint { target, .. } => target.url,
             };
-            let today = seen.state.as_ref().map_or(0, |state| calls::count_taken(state, CallCap::Phases, seen.now));
-            let calls = usize::try_from(today).unwrap_or(usize::MAX);
-            found.ok(format!("{who} ({place}), {} of {} today", format_count(calls, "call"), settings.calls.get()));
+            let today =
+                seen.state.as_ref().map_or(0, |state| calls::count_taken(state, CallCap::Phases, seen.now));
+            let most = settings.calls.get();
+            found.ok(both!(
+                "Tidegate can ask `{kind}` ({model}, {place}) about prompts: {today} of {most} calls today.",
+                "プロンプトについて `{kind}`（{model}、{place}）に問い合わせできます。今日は{most}回中{today}回使いました。"
+            ));
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use tidegate_core::pipeline::record::{FailedCheck, Record};
 use tidegate_core::time::Millis;
 
+use crate::bilingual::{Bilingual, both};
 use crate::command::worker::EVENT as WORKER;
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
@@ -12,7 +13,7 @@ use crate::doctor::history::{DAYS, record_time};
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     if seen.state.is_err() {
-        found.note(super::NO_STATE);
+        found.unchecked(super::without_state());
         return;
     }
     let since = Millis(seen.now.0.saturating_sub(DAYS * 86_400_000));
@@ -26,24 +27,53 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         }
     }
     for (class, (times, record, failure)) in &classes {
-        let text = format!(
-            "{times} × {class} in the last {DAYS} days, last at {} ({}): {}",
-            record.at, record.event, failure.step
+        let (event, step, id) = (&record.event, &failure.step, &record.id);
+        let last = seen.clock.dated_minute(record_time(record));
+        let often = if *times == 1 { "once".to_owned() } else { format!("{times} times") };
+        let text = both!(
+            "A check of Tidegate failed {often} in the last {DAYS} days ({class}), last at {last} on {event}: {step}.",
+            "直近{DAYS}日間に、Tidegateの確認が{times}回失敗しました（{class}）。最後は{last}の {event} です: {step}"
         );
-        let explain = format!("`tidegate explain {}` shows the last one", record.id);
+        let explain = |then: Bilingual| {
+            both!(
+                "Run `tidegate explain {id}` to see the last one. {en}",
+                "最後のものは `tidegate explain {id}` で見られます。{ja}",
+                en = then.en,
+                ja = then.ja
+            )
+        };
         match *class {
-            "panic" => found.problem(text, format!("{explain}; please report it, it is a fault of ours")),
-            "deadline" => found.warning(text, format!("{explain}; the disk or the machine was too slow")),
-            "state" | "marks" | "record" => {
-                found.warning(
-                    text,
-                    format!("{explain}; the checks `state` and `disk` say whether it is over"),
+            "panic" => {
+                let report = both!(
+                    "Please report it: it is a bug in Tidegate.",
+                    "Tidegateの不具合です。報告してください。"
                 );
+                found.problem(text, explain(report));
             }
-            _ => found.warning(text, format!("{explain}; something else than the client may call our hooks")),
+            "deadline" => {
+                let slow = both!("The disk or the machine was too slow.", "ディスクかマシンが遅すぎました。");
+                found.warning(text, explain(slow));
+            }
+            "state" | "marks" | "record" => {
+                let rest = both!(
+                    "If it continues, look at free disk space and the state folder.",
+                    "続く場合は、ディスクの空きと状態のフォルダを調べてください。"
+                );
+                found.warning(text, explain(rest)).unless_caused_by(&["state", "disk"]);
+            }
+            _ => {
+                let other = both!(
+                    "Another program than Claude Code may call Tidegate's hooks.",
+                    "Claude Code以外のプログラムがフックを呼び出しているかもしれません。"
+                );
+                found.warning(text, explain(other));
+            }
         }
     }
     if found.is_empty() {
-        found.ok(format!("none in the last {DAYS} days"));
+        found.ok(both!(
+            "No check failed in the last {DAYS} days.",
+            "直近{DAYS}日間に失敗した確認はありません。"
+        ));
     }
 }

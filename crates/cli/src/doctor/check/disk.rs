@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::bilingual::{Bilingual, both};
 use crate::doctor::finding::{Findings, State};
 use crate::doctor::gathered::Gathered;
 
@@ -9,30 +10,54 @@ const MB: u64 = 1_000_000;
 const LITTLE: u64 = 100 * MB;
 const NONE: u64 = 10 * MB;
 
-const CURE: &str = "make room; a gate that cannot write its record stays closed";
-
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let state = seen.state.as_ref().ok().map(tidegate_state::place::StateDir::root);
-    let places = [("state", state), ("project", seen.project.as_deref())];
+    let places = [
+        (both!("Tidegate's state folder", "状態のフォルダ"), state),
+        (both!("this project", "プロジェクト"), seen.project.as_deref()),
+    ];
+    let fix = || {
+        both!(
+            "Delete files there. Without a free disk Tidegate cannot record its checks, and blocks edits.",
+            "そのディスクの空きを増やしてください。記録を書けないと、Tidegateは編集をブロックします。"
+        )
+    };
     let mut rooms = Vec::new();
     for (name, place) in places {
         let Some(place) = place else { continue };
+        let (Bilingual { en, ja }, shown) = (name, place.display());
         let free = match free_bytes(place) {
             Ok(free) => free,
             Err(error) => {
-                found.note(format!("the room at {} is not known: {error}", place.display()));
+                found.note(both!(
+                    "Tidegate does not know how much room the disk of {shown} has: {error}.",
+                    "{shown} のディスクの空きがわかりません: {error}"
+                ));
                 continue;
             }
         };
-        let text = format!("{} left at {} ({name})", megabytes(free), place.display());
+        let room = megabytes(free);
+        let text = both!(
+            "The disk of {en}, {shown}, has only {room} left.",
+            "{ja} {shown} のディスクの空きは{room}しかありません。"
+        );
         match judge_room(free) {
-            State::Problem => found.problem(text, CURE),
-            State::Warning => found.warning(text, CURE),
-            State::Ok | State::Note => rooms.push(format!("{} for the {name}", megabytes(free))),
+            State::Problem => {
+                found.problem(text, fix());
+            }
+            State::Warning => {
+                found.warning(text, fix());
+            }
+            State::Ok | State::Note => rooms.push(both!("{room} free for {en}", "{ja}用に{room}")),
         }
     }
     if found.is_empty() {
-        found.ok(if rooms.is_empty() { "nothing to look at".to_owned() } else { rooms.join(", ") });
+        let Bilingual { en, ja } = Bilingual::list(rooms);
+        found.ok(if en.is_empty() {
+            both!("Nothing to check.", "確認するものはありません。")
+        } else {
+            both!("{en}.", "空き: {ja}")
+        });
     }
 }
 

@@ -1,16 +1,16 @@
 //! Duration of the last hundred hook runs.
 
+use crate::bilingual::{Bilingual, both, count_en};
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
 use crate::doctor::history::ENOUGH;
-use crate::print::format_count;
 
 /// A person notices more than this on every call.
 const SLOW_US: u64 = 50_000;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     if seen.state.is_err() {
-        found.note(super::NO_STATE);
+        found.unchecked(super::without_state());
         return;
     }
     // Runs that kept out of the way did not measure their time.
@@ -20,23 +20,26 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let (Some(median), Some(p95), Some(max)) =
         (percentile(&micros, 50), percentile(&micros, 95), micros.last().copied())
     else {
-        found.ok("no hook run yet");
+        found.ok(both!("No hook has run yet.", "フックはまだ実行されていません。"));
         return;
     };
-    let text = format!(
-        "the last {}: median {}, p95 {}, longest {}",
-        format_count(micros.len(), "hook run"),
-        milliseconds(median),
-        milliseconds(p95),
-        milliseconds(max)
+    let (runs, number) = (count_en(micros.len(), "hook run"), micros.len());
+    let (median, max, most) = (milliseconds(median), milliseconds(max), milliseconds(p95));
+    let numbers = both!(
+        "Half of the last {runs} took at most {median}, 95% at most {most}, the longest {max}.",
+        "直近{number}回のフックは、半数が{median}以内、95%が{most}以内、最長{max}でした。"
     );
     if p95 > SLOW_US {
+        let Bilingual { en, ja } = numbers;
         found.warning(
-            text,
-            "look for a busy machine or a slow disk; TIDEGATE_STATE_DIR can move the state to a faster one",
+            both!("Tidegate's hooks are slow. {en}", "フックが遅くなっています。{ja}"),
+            both!(
+                "Look for a busy machine or a slow disk. TIDEGATE_STATE_DIR can move Tidegate's state to a faster disk.",
+                "マシンの負荷やディスクの遅さを調べてください。TIDEGATE_STATE_DIR で状態を速いディスクに移せます。"
+            ),
         );
     } else {
-        found.ok(text);
+        found.ok(numbers);
     }
 }
 

@@ -2,6 +2,7 @@
 //! is repaired: `tidegate memory check` does both.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 
 use tidegate_core::feature::memory::relay_log;
@@ -17,11 +18,11 @@ use tidegate_state::feature::memory::spool::Unread;
 use tidegate_state::place::StateDir;
 
 use super::state::{is_closed, open_up, try_to_write};
+use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::worker::EVENT;
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
 use crate::doctor::history::{DAYS, record_time};
-use crate::print::format_count;
 use crate::shell::quote_path;
 
 const HOUR: u64 = 3_600_000;
@@ -38,56 +39,99 @@ const UNTOLD: u64 = 24 * HOUR;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let Ok(state) = &seen.state else {
-        found.note(super::NO_STATE);
+        found.unchecked(super::without_state());
         return;
     };
     let home = match MemoryHome::of(&seen.env.place) {
         Ok(home) => home,
         Err(error) => {
-            found.problem(format!("there is no place for a store: {}", error.what), cure_of(&error));
+            let what = &error.what;
+            found.problem(
+                both!(
+                    "Tidegate has no folder for its memory: {what}.",
+                    "メモリのフォルダを使えません: {what}"
+                ),
+                fix_of(&error),
+            );
             return;
         }
     };
     check_folder(home.folder(), found);
     let looked = home.is_there().unwrap_or(false).then(|| check_store(&home, found));
-    check_waiting_jobs(state, seen.now, found);
+    check_waiting_jobs(seen, state, found);
     report_failures(seen, found);
     if let Some(Some(looked)) = &looked {
         check_team(seen, &home, looked, found);
     }
     for aside in home.damaged_files() {
+        let (shown, quoted) = (aside.display(), quote_path(&aside));
         found.note_with(
-            format!("a damaged store was set aside and rebuilt: {}", aside.display()),
-            format!("`what-happened.json` there says what was saved; delete {} then", quote_path(&aside)),
+            both!(
+                "The memory was damaged. Tidegate put the damaged store aside in {shown} and built a new one.",
+                "メモリが壊れたため、{shown} に移して作り直しました。"
+            ),
+            both!(
+                "`what-happened.json` there lists what was saved. Delete {quoted} once you have read it.",
+                "残せたものは、その中の `what-happened.json` に書いてあります。読んだら {quoted} を削除してください。"
+            ),
         );
     }
     if found.is_empty() {
-        let off = if relay_log::is_on(&seen.config) { "" } else { "; nothing is recorded here" };
-        match looked.flatten() {
-            Some(QuickCheck { logs, .. }) => {
-                let logs = format_count(usize::try_from(logs).unwrap_or(usize::MAX), "log");
-                found.ok(format!("{}, {logs}, nothing waits for long{off}", home.file().display()));
-            }
-            None => found.ok(format!("nothing has been stored yet{off}")),
-        }
+        let off = if relay_log::is_on(&seen.config) {
+            Bilingual::default()
+        } else {
+            both!(" Tidegate records nothing here.", "ここでは何も記録しません。")
+        };
+        found.ok(match looked.flatten() {
+            Some(QuickCheck { logs, .. }) => both!(
+                "{file} holds {exchanges}.{en}",
+                "{file} に{logs}件のやり取りがあります。{ja}",
+                file = home.file().display(),
+                exchanges = count_en(usize::try_from(logs).unwrap_or(usize::MAX), "exchange"),
+                logs = logs,
+                en = off.en,
+                ja = off.ja
+            ),
+            None => both!(
+                "Nothing is stored yet.{en}",
+                "まだ何も保存されていません。{ja}",
+                en = off.en,
+                ja = off.ja
+            ),
+        });
     }
 }
 
-fn cure_of(error: &Error) -> String {
-    error.hint.clone().unwrap_or_else(|| "set TIDEGATE_DATA_DIR to a folder of your own".to_owned())
+fn fix_of(error: &Error) -> Bilingual {
+    match &error.hint {
+        Some(hint) => Bilingual::data(hint),
+        None => both!(
+            "Set TIDEGATE_DATA_DIR to a folder of your own.",
+            "TIDEGATE_DATA_DIR に自分のフォルダを指定してください。"
+        ),
+    }
 }
 
 fn check_folder(folder: &Path, found: &mut Findings) {
     if let Err(error) = try_to_write(folder) {
-        let cure = if is_closed(folder) {
+        let (shown, quoted) = (folder.display(), quote_path(folder));
+        let fix = if is_closed(folder) {
             open_up(folder)
         } else {
-            format!(
-                "give {} to yourself, or set TIDEGATE_DATA_DIR to a folder of your own",
-                quote_path(folder)
+            both!(
+                "Make {quoted} a folder that you can write, or set TIDEGATE_DATA_DIR to a folder of your own.",
+                "{quoted} を書き込めるフォルダにするか、TIDEGATE_DATA_DIR に自分のフォルダを指定してください。"
             )
         };
-        found.problem(format!("nothing can be written in {}: {error}", folder.display()), cure);
+        let text = both!(
+            "Tidegate cannot write to its memory in {shown}: {error}.",
+            "メモリのフォルダ {shown} に書き込めません: {error}"
+        );
+        let finding = found.problem(text, fix);
+        // The disk as a whole: the state folder has the same problem.
+        if matches!(error.kind(), io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::StorageFull) {
+            finding.unless_caused_by(&["disk", "state"]);
+        }
         return;
     }
     #[cfg(unix)]
@@ -95,9 +139,10 @@ fn check_folder(folder: &Path, found: &mut Findings) {
         use std::os::unix::fs::PermissionsExt;
         let Ok(metadata) = path.metadata() else { continue };
         if metadata.permissions().mode() & 0o077 != 0 {
+            let (shown, quoted) = (path.display(), quote_path(&path));
             found.warning(
-                format!("{} is open to other users", path.display()),
-                format!("`chmod go-rwx {}` makes it yours alone", quote_path(&path)),
+                both!("Other users can read {shown}.", "ほかのユーザーが {shown} を読めます。"),
+                both!("Run `chmod go-rwx {quoted}`.", "`chmod go-rwx {quoted}` を実行してください。"),
             );
         }
     }
@@ -108,95 +153,135 @@ fn check_store(home: &MemoryHome, found: &mut Findings) -> Option<QuickCheck> {
         Ok(looked) => return Some(looked),
         Err(error) => error,
     };
-    let file = home.file();
+    let what = &error.what;
     match error.kind {
         ErrorKind::Damaged => found.problem(
-            format!("the store is damaged: {}", error.what),
-            "`tidegate memory check --repair` sets it aside and rebuilds it from the newest copy and what can still be read; \
-             the next worker does so, too",
+            both!("Tidegate's memory is damaged: {what}.", "メモリが壊れています: {what}"),
+            both!(
+                "Run `tidegate memory check --repair`. It puts the damaged store aside and builds a new one from the newest copy \
+                 and everything that is still readable.",
+                "`tidegate memory check --repair` を実行してください。壊れたものを別に移し、最新の控えと読める部分から作り直します。"
+            ),
         ),
-        ErrorKind::Newer | ErrorKind::Refused => found.problem(error.what.clone(), cure_of(&error)),
+        ErrorKind::Newer | ErrorKind::Refused => {
+            found.problem(both!("Tidegate cannot use its memory: {what}.", "メモリを使えません: {what}"), fix_of(&error))
+        }
         _ => found.problem(
-            format!("the store cannot be read: {}", error.what),
-            format!("give {} to yourself with mode 0600; `tidegate memory check` says more", quote_path(&file)),
+            both!("Tidegate cannot read its memory: {what}.", "メモリを読めません: {what}"),
+            both!(
+                "Make {file} yours, with mode 0600. `tidegate memory check` shows more.",
+                "{file} を自分だけが読み書きできるようにしてください（モード0600）。詳しくは `tidegate memory check` で見られます。",
+                file = quote_path(&home.file())
+            ),
         ),
-    }
+    };
     None
 }
 
 /// Jobs without a worker.
-fn check_waiting_jobs(state: &StateDir, now: Millis, found: &mut Findings) {
-    const ONCE: &str = "`tidegate worker --once` does what can be done, and says what is in the way";
+fn check_waiting_jobs(seen: &Gathered, state: &StateDir, found: &mut Findings) {
+    let once = || {
+        both!(
+            "Run `tidegate worker --once`: it stores what it can, and prints what stops the rest.",
+            "`tidegate worker --once` を実行してください。保存できるものを保存し、残りの理由を表示します。"
+        )
+    };
     let queue = match spool::list(state) {
         Ok(queue) => queue,
         Err(error) => {
             let folder = state.root().join("spool");
-            let cure = if is_closed(&folder) {
+            let (shown, quoted) = (folder.display(), quote_path(&folder));
+            let fix = if is_closed(&folder) {
                 open_up(&folder)
             } else {
-                format!("move {} away: the next hook makes it anew", quote_path(&folder))
+                both!(
+                    "Move {quoted} away: the next hook makes a new one.",
+                    "{quoted} を別の場所に移してください。次のフックが新しく作ります。"
+                )
             };
-            found.problem(format!("the spool cannot be read: {error}"), cure);
+            let text = both!(
+                "Tidegate cannot read the conversations that wait to be stored, in {shown}: {error}.",
+                "保存を待っている会話を {shown} から読めません: {error}"
+            );
+            found.problem(text, fix).unless_caused_by(&["state"]);
             return;
         }
     };
     let newer = queue.iter().filter(|queued| matches!(queued.job, Err(Unread::Newer(_)))).count();
     if newer > 0 {
         found.warning(
-            format!("{} from a newer tidegate", count_waiting(newer)),
-            "`tidegate worker --once` with the newer tidegate stores them; this one leaves them alone",
+            both!(
+                "{jobs} for the memory come from a newer Tidegate. This one leaves them alone.",
+                "新しいバージョンのTidegateの保存待ちが{newer}件あります。このバージョンでは扱えません。",
+                jobs = count_en(newer, "job")
+            ),
+            both!(
+                "Run `tidegate worker --once` with the newer Tidegate.",
+                "新しいバージョンで `tidegate worker --once` を実行してください。"
+            ),
         );
     }
     let oldest = queue.iter().filter_map(|queued| queued.job.as_ref().ok()).map(|job| job.at).min();
-    let late = oldest.filter(|at| now.since(*at) >= LONG);
+    let late = oldest.filter(|at| seen.now.since(*at) >= LONG);
     let others = queue.len() - newer;
-    if let Some(since) = late {
+    let waiting = format!("{} {}", count_en(others, "job"), if others == 1 { "waits" } else { "wait" });
+    if let Some(since) = late.map(|since| seen.clock.dated_minute(since)) {
         found.warning(
-            format!("{} to be stored, the oldest since {}", count_waiting(others), since.iso()),
-            ONCE,
+            both!(
+                "{waiting} to be stored in the memory, the oldest since {since}.",
+                "メモリへの保存待ちが{others}件あります（最も古いものは{since}から）。"
+            ),
+            once(),
         );
     } else if others > MANY {
-        found.warning(format!("{} to be stored", count_waiting(others)), ONCE);
+        found.warning(
+            both!("{waiting} to be stored in the memory.", "メモリへの保存待ちが{others}件あります。"),
+            once(),
+        );
     }
     let retries = retries::read(state);
     let names: Vec<_> = queue.iter().filter_map(|queued| queued.path.file_name()).collect();
     let failed = retries.jobs.keys().filter(|name| names.iter().any(|known| *known == name.as_str())).count();
     if failed > 0 {
         found.warning(
-            format!("{} could not be stored, and will be tried again", format_count(failed, "job")),
-            ONCE,
+            both!(
+                "Tidegate could not store {jobs} in the memory. It will try again.",
+                "{failed}件をメモリに保存できませんでした。あとでもう一度試します。",
+                jobs = count_en(failed, "job")
+            ),
+            once(),
         );
     }
     let untold = retries.summaries.values().filter(|retry| retry.tries as usize >= OFTEN).count();
     if untold > 0 {
         found.warning(
-            format!("{} not summed up by the model in `[memory.summary]` so far", logs_were(untold)),
-            "`tidegate worker --once` tries again and says why not; the logs are there, with a summary of our own",
+            both!(
+                "The model in `[memory.summary]` did not summarise {exchanges}. They have Tidegate's own short summary.",
+                "`[memory.summary]` のモデルが{untold}件のやり取りを要約できていません。Tidegateの短い要約が入っています。",
+                exchanges = count_en(untold, "exchange")
+            ),
+            both!(
+                "Run `tidegate worker --once`: it tries again, and prints the reason if it fails.",
+                "`tidegate worker --once` を実行してください。もう一度試し、失敗したら理由を表示します。"
+            ),
         );
     }
     let damaged = spool::list_damaged(state).unwrap_or_default();
     if let Some(folder) = damaged.first().and_then(|path| path.parent()) {
         found.warning(
-            format!(
-                "{} in the spool that made no sense {} put aside",
-                format_count(damaged.len(), "file"),
-                were(damaged.len())
+            both!(
+                "Tidegate put {files} aside that it could not read among the conversations to store.",
+                "保存待ちの中に読めないファイルが{number}個あったため、別に移しました。",
+                files = count_en(damaged.len(), "file"),
+                number = damaged.len()
             ),
-            format!("look what wrote into {}, then delete it", quote_path(folder)),
+            both!(
+                "Look at {folder}, then delete it.",
+                "{folder} の中を見てから、削除してください。",
+                folder = quote_path(folder)
+            ),
         );
     }
-}
-
-fn count_waiting(number: usize) -> String {
-    format!("{} {}", format_count(number, "job"), if number == 1 { "waits" } else { "wait" })
-}
-
-fn were(number: usize) -> &'static str {
-    if number == 1 { "was" } else { "were" }
-}
-
-fn logs_were(number: usize) -> String {
-    format!("{} {}", format_count(number, "log"), were(number))
 }
 
 /// From the journal of the last days.
@@ -216,22 +301,31 @@ fn report_failures(seen: &Gathered, found: &mut Findings) {
         if matches!(class, "memory" | "team") {
             continue;
         }
-        let text = format!(
-            "the worker failed {times} × ({class}) in the last {DAYS} days, last at {}: {}",
-            record.at, failure.step
+        let (step, id, last) = (&failure.step, &record.id, seen.clock.dated_minute(record_time(record)));
+        let often = if times == 1 { "once".to_owned() } else { format!("{times} times") };
+        let text = both!(
+            "Storing in the memory failed {often} in the last {DAYS} days ({class}), last at {last}: {step}.",
+            "直近{DAYS}日間に、メモリへの保存が{times}回失敗しました（{class}）。最後は{last}です: {step}"
         );
         match class {
-            "transcript" => found.note_with(
-                text,
-                "what a transcript no longer holds cannot be stored; the rest of its session is",
-            ),
-            _ if times >= OFTEN => found.warning(
-                text,
-                format!(
-                    "`tidegate explain {}` shows the last one, `tidegate worker --once` whether it is over",
-                    record.id
-                ),
-            ),
+            "transcript" => {
+                found.note_with(
+                    text,
+                    both!(
+                        "You don't need to do anything: Tidegate stored the rest of that session.",
+                        "何もする必要はありません。そのセッションの残りは保存しました。"
+                    ),
+                );
+            }
+            _ if times >= OFTEN => {
+                found.warning(
+                    text,
+                    both!(
+                        "Run `tidegate worker --once` to try again, and `tidegate explain {id}` to see the last failure.",
+                        "`tidegate worker --once` でもう一度試してください。最後の失敗は `tidegate explain {id}` で見られます。"
+                    ),
+                );
+            }
             _ => found.note(text),
         }
     }
@@ -241,15 +335,30 @@ fn check_team(seen: &Gathered, home: &MemoryHome, looked: &QuickCheck, found: &m
     let Some(url) = seen.config.memory.team.url.as_ref() else { return };
     let standing = TeamState::read(home);
     let Some(failure) = &standing.failure else { return };
-    let told = standing.succeeded;
-    if told.is_some_and(|at| seen.now.since(at) < UNTOLD) || (failure.times as usize) < OFTEN {
+    let delivered = standing.succeeded;
+    if delivered.is_some_and(|at| seen.now.since(at) < UNTOLD) || (failure.times as usize) < OFTEN {
         return;
     }
-    let since =
-        told.map_or_else(|| "never told anything yet".to_owned(), |at| format!("last told at {}", at.iso()));
-    let pending = format_count(usize::try_from(looked.outbox).unwrap_or(usize::MAX), "change");
+    let (url, what) = (url.shown(), &failure.what);
+    let since = delivered.map_or_else(
+        || both!("Tidegate has never reached", "一度も接続できていません"),
+        |at| {
+            let at = seen.clock.dated_minute(at);
+            both!("Since {at} Tidegate cannot reach", "{at}から接続できません")
+        },
+    );
     found.warning(
-        format!("the team's store {} was {since}, {pending} to be delivered: {}", url.shown(), failure.what),
-        "all of it is in your own store; `tidegate worker --once` tries to deliver it and says what is in the way",
+        both!(
+            "{since} the team's store {url}: {what}. {changes} to deliver.",
+            "チームのストア {url} に{since_ja}（{what}）。未送信の変更は{number}件です。",
+            since = since.en,
+            since_ja = since.ja,
+            changes = count_en(usize::try_from(looked.outbox).unwrap_or(usize::MAX), "change"),
+            number = looked.outbox
+        ),
+        both!(
+            "Run `tidegate worker --once`: it tries to deliver them. Your own store has everything.",
+            "`tidegate worker --once` を実行すると、もう一度送ります。手元のストアにはすべて残っています。"
+        ),
     );
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use tidegate_memory::memory::MemoryHome;
 
+use crate::bilingual::both;
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
 use crate::shell::quote_path;
@@ -37,37 +38,51 @@ fn check_places(
         |folder: &Path| file_system(folder.ancestors().find(|above| above.exists()).unwrap_or(folder));
     if let Some((folder, name)) = places.state.and_then(|folder| Some((folder, on_network(folder)?))) {
         found.warning(
-            format!(
-                "Tidegate's state folder {} is on {name}: hooks that write at once can lose records and marks there",
-                folder.display()
+            both!(
+                "Tidegate's state folder {folder} is on {name}: hooks that write at the same time can lose records.",
+                "状態のフォルダ {folder} が {name} 上にあります。同時に書き込むと、記録が失われることがあります。",
+                folder = folder.display()
             ),
-            "set TIDEGATE_STATE_DIR to a folder of your own on a local disk, in the shell that starts the client, too",
+            both!(
+                "Set TIDEGATE_STATE_DIR to a folder of your own on a local disk, in the shell that starts Claude Code, too.",
+                "TIDEGATE_STATE_DIR に、ローカルディスクにある自分のフォルダを指定してください。Claude Codeを起動するシェルでも必要です。"
+            ),
         );
     }
     if let Some((folder, name)) = places.memory.and_then(|folder| Some((folder, on_network(folder)?))) {
         found.warning(
-            format!(
-                "the memory {} is on {name}: SQLite's write-ahead log is not safe there, and the store can be damaged",
-                folder.display()
+            both!(
+                "Tidegate's memory {folder} is on {name}: SQLite is not safe there, and the store can be damaged.",
+                "メモリ {folder} が {name} 上にあります。SQLiteは安全に動かず、壊れることがあります。",
+                folder = folder.display()
             ),
-            format!(
-                "end the client, move {} into a folder of your own on a local disk, and set TIDEGATE_DATA_DIR to that folder, \
-                 in the shell that starts the client, too",
-                quote_path(folder)
+            both!(
+                "End Claude Code and move {folder} into a folder of your own on a local disk. Set TIDEGATE_DATA_DIR to that \
+                 folder, in the shell that starts Claude Code, too.",
+                "Claude Codeを終了し、{folder} をローカルディスクにある自分のフォルダへ移してください。そのフォルダを TIDEGATE_DATA_DIR に \
+                 指定します（Claude Codeを起動するシェルでも）。",
+                folder = quote_path(folder)
             ),
         );
     }
     if let Some((folder, name)) = places.client.and_then(|folder| Some((folder, on_network(folder)?))) {
         found.note_with(
-            format!(
-                "the client's folder {} is on {name}: transcripts can be late, and with them the figures from them",
-                folder.display()
+            both!(
+                "Claude Code's folder {folder} is on {name}: transcripts can arrive late, and with them Tidegate's numbers.",
+                "Claude Codeのフォルダ {folder} が {name} 上にあります。会話の記録が遅れ、Tidegateの数値も遅れることがあります。",
+                folder = folder.display()
             ),
-            "set CLAUDE_CONFIG_DIR to a folder on a local disk if sessions run on several machines at once",
+            both!(
+                "If sessions run on several machines at once, set CLAUDE_CONFIG_DIR to a folder on a local disk.",
+                "複数のマシンで同時に使う場合は、CLAUDE_CONFIG_DIR にローカルディスクのフォルダを指定してください。"
+            ),
         );
     }
     if found.is_empty() {
-        found.ok("no network file system found under state, memory and the client's folder");
+        found.ok(both!(
+            "Tidegate's and Claude Code's folders are not on a network file system.",
+            "TidegateとClaude Codeのフォルダは、ネットワークファイルシステム上にありません。"
+        ));
     }
 }
 
@@ -222,8 +237,10 @@ mod tests {
         ] {
             let found = findings(&[folder]);
             assert!(found.len() == 1 && found[0].state == state, "{found:?}");
-            assert!(found[0].found.contains("NFS") && found[0].found.contains(&named.display().to_string()));
-            assert!(found[0].cure.as_ref().is_some_and(|fix| fix.contains(variable)), "{found:?}");
+            for text in [&found[0].found.en, &found[0].found.ja] {
+                assert!(text.contains("NFS") && text.contains(&named.display().to_string()), "{text}");
+            }
+            assert!(found[0].fix.as_ref().is_some_and(|fix| fix.en.contains(variable)), "{found:?}");
         }
         assert_eq!(findings(&["state", "data", ""]).len(), 3);
     }

@@ -6,6 +6,7 @@ use tidegate_core::feature as policy;
 use tidegate_state::config::switches;
 use tidegate_state::config::switches::Scope;
 
+use crate::bilingual::{Bilingual, both};
 use crate::command::off::{describe_off, only_advises};
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
@@ -16,39 +17,66 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         // The check `config` reports unknown names.
         if policy::switchable_policies().any(|known| known == name) {
             found.note_with(
-                format!("`{name}` is switched off by TIDEGATE_OFF in this environment"),
-                "`unset TIDEGATE_OFF` before starting the client switches it on again",
+                both!(
+                    "TIDEGATE_OFF switches `{name}` off in this shell.",
+                    "このシェルでは、TIDEGATE_OFF によって `{name}` がオフです。"
+                ),
+                both!(
+                    "To switch it on again, run `unset TIDEGATE_OFF` before you start Claude Code.",
+                    "オンに戻すには、Claude Codeを起動する前に `unset TIDEGATE_OFF` を実行してください。"
+                ),
             );
         }
     }
     if let Some(problem) = seen.state.as_ref().ok().and_then(switches::find_problem) {
         found.warning(
-            format!("{problem}: it switches nothing off"),
-            "move that file away, then switch off again what is meant to be off",
+            both!(
+                "Tidegate cannot read which policies you switched off, so they are on. {problem}.",
+                "どのポリシーをオフにしたかを読み取れないため、オンのままです: {problem}"
+            ),
+            both!(
+                "Move that file away, then run `tidegate off` again for each policy.",
+                "そのファイルを別の場所に移し、もう一度 `tidegate off` でオフにしてください。"
+            ),
         );
     }
     let switches = seen.state.as_ref().map(switches::read).unwrap_or_default();
     for off in switches.off.iter().filter(|off| !off.is_expired(seen.now)) {
+        let (policy, Bilingual { en, ja }) = (&off.policy, describe_off(&seen.clock, off));
+        let arguments = scope_arguments(&off.scope);
         found.note_with(
-            format!("`{}` is switched off {}", off.policy, describe_off(seen.now, off).en),
-            format!("`tidegate on {}{}` switches it on again", off.policy, scope_arguments(&off.scope)),
+            both!("`{policy}` is off {en}.", "`{policy}` はオフです（{ja}）。"),
+            both!(
+                "To switch it on again, run `tidegate on {policy}{arguments}`.",
+                "オンに戻すには `tidegate on {policy}{arguments}` を実行してください。"
+            ),
         );
     }
     for down in &switches.stepped_down {
+        let (policy, Bilingual { en, ja }) = (&down.policy, only_advises(down));
         let project = quote_path(Path::new(&down.stepped_down_in));
         found.note_with(
-            only_advises(down).en,
-            format!("`tidegate on {} --project {project}` lets it block again", down.policy),
+            both!("{en}.", "{ja}。"),
+            both!(
+                "To make it block again, run `tidegate on {policy} --project {project}`.",
+                "再び止めるようにするには `tidegate on {policy} --project {project}` を実行してください。"
+            ),
         );
     }
     if seen.env.guard {
         found.warning(
-            "TIDEGATE_GUARD is set in this environment: in a client started from here nothing is gated or said",
-            "`unset TIDEGATE_GUARD` before starting the client",
+            both!(
+                "TIDEGATE_GUARD is set in this shell. Tidegate checks nothing if you start Claude Code from here.",
+                "このシェルでは TIDEGATE_GUARD が設定されています。ここから起動したClaude Codeでは、Tidegateは何も確認しません。"
+            ),
+            both!(
+                "Run `unset TIDEGATE_GUARD` before you start Claude Code.",
+                "Claude Codeを起動する前に `unset TIDEGATE_GUARD` を実行してください。"
+            ),
         );
     }
     if found.is_empty() {
-        found.ok("nothing is switched off");
+        found.ok(both!("No policy is switched off.", "オフにしたポリシーはありません。"));
     }
 }
 

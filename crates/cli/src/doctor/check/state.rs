@@ -2,71 +2,182 @@
 
 use std::fs::{self, OpenOptions};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tidegate_state::file::append;
+use tidegate_state::place::PlaceEnv;
 
+use crate::bilingual::{Bilingual, both, count_en};
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
-use crate::print::format_count;
+use crate::path::real_path;
 use crate::shell::quote_path;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
-    const ELSEWHERE: &str = "set TIDEGATE_STATE_DIR to a folder of your own, where the client is started too";
     let state = match &seen.state {
         Ok(state) => state,
         Err(why) => {
-            let cure = match seen.env.place.state() {
-                Ok(path) => match in_the_way(&path) {
-                    Some(file) => {
-                        format!("move {} away: the next hook makes a folder there", quote_path(file))
-                    }
-                    None if is_closed(&path) => open_up(&path),
-                    None => format!("give {} to yourself with mode 0700, or {ELSEWHERE}", quote_path(&path)),
-                },
-                Err(_) => ELSEWHERE.to_owned(),
-            };
-            found.problem(format!("the state directory cannot be used: {why}"), cure);
+            let Bilingual { en, ja } = describe_refusal(&seen.env.place, why);
+            found.problem(
+                both!(
+                    "Tidegate cannot use its state folder: {en}. Until you fix this, it blocks every edit.",
+                    "状態のフォルダを使えません。{ja}。直るまで、Tidegateはすべての編集をブロックします。"
+                ),
+                fix_of_unusable(&seen.env.place),
+            );
             return;
         }
     };
     let root = state.root();
+    // Each cause once: a folder that cannot be written explains what is below it.
+    let mut reported: Vec<PathBuf> = Vec::new();
     for folder in [root.to_owned(), state.sessions(), state.journal()] {
-        if let Err(error) = try_to_write(&folder) {
-            let whose = if folder == root { "" } else { "; then hooks make it anew" };
-            let cure = if is_closed(&folder) {
-                open_up(&folder)
-            } else {
-                format!("move {} away, or give it to yourself{whose}", quote_path(&folder))
-            };
-            found.problem(format!("nothing can be written in {}: {error}", folder.display()), cure);
+        let Err(error) = try_to_write(&folder) else { continue };
+        if reported.iter().any(|known| folder.starts_with(known)) {
+            continue;
         }
+        let shown = folder.display();
+        let is_full = error.kind() == io::ErrorKind::StorageFull;
+        let finding = found.problem(
+            both!(
+                "Tidegate cannot write in its state folder {shown}: {error}. Until you fix this, it blocks edits.",
+                "状態のフォルダ {shown} に書き込めません（{error}）。直るまで、Tidegateは編集をブロックします。"
+            ),
+            fix_of_unwritable(&folder, root),
+        );
+        if is_full {
+            finding.unless_caused_by(&["disk"]);
+        }
+        reported.push(folder);
     }
     let today = state.journal().join(format!("{}.jsonl", seen.now.day()));
-    if let Some(why) = cannot_append(&today) {
+    let is_known = |path: &Path, reported: &[PathBuf]| reported.iter().any(|known| path.starts_with(known));
+    if let Some(Bilingual { en, ja }) = cannot_append(&today).filter(|_| !is_known(&today, &reported)) {
+        let (shown, quoted) = (today.display(), quote_path(&today));
         found.problem(
-            format!("no record can be written to {}: {why}", today.display()),
-            format!("move {} away: the next hook makes it anew", quote_path(&today)),
+            both!(
+                "Tidegate cannot record its checks in {shown}: {en}. Until you fix this, it blocks edits.",
+                "{shown} に記録を書けません（{ja}）。直るまで、Tidegateは編集をブロックします。"
+            ),
+            both!(
+                "Move {quoted} away: the next hook makes a new one.",
+                "{quoted} を別の場所に移してください。次のフックが新しく作ります。"
+            ),
         );
+        reported.push(today);
     }
-    for problem in &seen.history.problems {
+    for (file, why) in seen.history.problems.iter().filter(|(file, _)| !is_known(file, &reported)) {
+        let (shown, quoted) = (file.display(), quote_path(file));
         found.warning(
-            format!("a part of the journal cannot be read: {problem}"),
-            "move it away: what is in it is history, and the next hook goes on without it",
+            both!(
+                "Tidegate cannot read a part of its journal: {shown}: {why}.",
+                "記録の一部を読めません: {shown}: {why}"
+            ),
+            both!(
+                "Move {quoted} away. Only the history in it is missing then.",
+                "{quoted} を別の場所に移してください。見られなくなるのは、その中の履歴だけです。"
+            ),
         );
     }
+    report_place_in_project(seen, root, found);
     if seen.state_mode.is_some_and(|mode| mode & 0o077 != 0) {
-        found.note(format!("{} was open to other users; it is private again", root.display()));
+        found.note(both!(
+            "Other users could read {root}. Tidegate has made it private again.",
+            "ほかのユーザーが {root} を読める状態でした。Tidegateが非公開に戻しました。",
+            root = root.display()
+        ));
     }
     if seen.history.skipped > 0 {
-        found.note(format!(
-            "{} of the journal's last days cannot be read (torn, or of a newer version)",
-            format_count(seen.history.skipped, "line")
+        let (lines, number) = (count_en(seen.history.skipped, "line"), seen.history.skipped);
+        found.note(both!(
+            "Tidegate skipped {lines} of its journal: torn, or written by a newer version.",
+            "記録のうち{number}行を読み飛ばしました。途中で切れているか、新しいバージョンのものです。"
         ));
     }
     if found.is_empty() {
-        found.ok(format!("{}, private and writable", root.display()));
+        let root = root.display();
+        found.ok(both!("{root} is private and writable.", "{root} は非公開で、書き込めます。"));
     }
+}
+
+fn set_state_dir() -> Bilingual {
+    both!(
+        "Set TIDEGATE_STATE_DIR to a folder of your own (mode 0700), in the shell that starts Claude Code, too.",
+        "TIDEGATE_STATE_DIR に自分だけのフォルダ（モード0700）を指定してください。Claude Codeを起動するシェルでも必要です。"
+    )
+}
+
+/// `why` is for people who read English, and for reasons that only the system knows.
+fn describe_refusal(place: &PlaceEnv, why: &str) -> Bilingual {
+    match place.state() {
+        Err(_) if place.state_dir.is_some() => {
+            both!("TIDEGATE_STATE_DIR is not an absolute path", "TIDEGATE_STATE_DIR が絶対パスではありません")
+        }
+        Err(_) => both!(
+            "neither HOME nor TIDEGATE_STATE_DIR is set",
+            "HOMEもTIDEGATE_STATE_DIRも設定されていません"
+        ),
+        Ok(path) => match in_the_way(&path) {
+            Some(file) => {
+                both!("{file} is not a folder", "{file} はフォルダではありません", file = file.display())
+            }
+            None => Bilingual::data(why),
+        },
+    }
+}
+
+fn fix_of_unusable(place: &PlaceEnv) -> Bilingual {
+    let Ok(path) = place.state() else { return set_state_dir() };
+    match in_the_way(&path) {
+        Some(file) => both!(
+            "Move {file} away: the next hook makes a folder there.",
+            "{file} を別の場所に移してください。次のフックがフォルダを作ります。",
+            file = quote_path(file)
+        ),
+        None if is_closed(&path) => open_up(&path),
+        None => set_state_dir(),
+    }
+}
+
+fn fix_of_unwritable(folder: &Path, root: &Path) -> Bilingual {
+    let quoted = quote_path(folder);
+    if is_closed(folder) {
+        open_up(folder)
+    } else if folder == root {
+        set_state_dir()
+    } else {
+        both!(
+            "Move {quoted} away: the next hook makes a new one.",
+            "{quoted} を別の場所に移してください。次のフックが新しく作ります。"
+        )
+    }
+}
+
+/// In the project, the repository and the agent could change the state. A home that is a project is a person's own choice.
+fn report_place_in_project(seen: &Gathered, root: &Path, found: &mut Findings) {
+    let place = &seen.env.place;
+    let variable = match (&place.state_dir, &place.xdg_state) {
+        (Some(_), _) => "TIDEGATE_STATE_DIR",
+        (None, Some(path)) if path.is_absolute() => "XDG_STATE_HOME",
+        _ => return,
+    };
+    let Some(project) = seen.project.as_deref().map(real_path) else { return };
+    let has_home = place.home.as_deref().is_some_and(|home| real_path(home).starts_with(&project));
+    if has_home || !real_path(root).starts_with(&project) {
+        return;
+    }
+    let root = root.display();
+    found.warning(
+        both!(
+            "{variable} makes Tidegate keep its private state inside this project, in {root}. Claude and this repository can \
+             change it there.",
+            "{variable} により、Tidegateの状態がこのプロジェクトの中（{root}）に保存されています。Claudeやリポジトリが書き換えられます。"
+        ),
+        both!(
+            "Run `unset {variable}`, or set it to a folder outside of the project, in the shell that starts Claude Code, too.",
+            "`unset {variable}` を実行するか、プロジェクトの外のフォルダを指定してください。Claude Codeを起動するシェルでも必要です。"
+        ),
+    );
 }
 
 /// Writes a file and removes it again. A missing folder is fine: the first hook makes it.
@@ -102,22 +213,27 @@ pub(crate) fn is_closed(_: &Path) -> bool {
     false
 }
 
-pub(crate) fn open_up(folder: &Path) -> String {
-    format!("`chmod u+rwx {}` lets you write there again", quote_path(folder))
+pub(crate) fn open_up(folder: &Path) -> Bilingual {
+    let folder = quote_path(folder);
+    both!("Run `chmod u+rwx {folder}`.", "`chmod u+rwx {folder}` を実行してください。")
 }
 
-pub(crate) fn probe_file(folder: &Path) -> std::path::PathBuf {
+pub(crate) fn probe_file(folder: &Path) -> PathBuf {
     folder.join(format!(".doctor.{}", std::process::id()))
 }
 
 /// A pipe is not opened: that would wait for its reader.
-fn cannot_append(path: &Path) -> Option<String> {
+fn cannot_append(path: &Path) -> Option<Bilingual> {
     let found = fs::symlink_metadata(path).ok()?;
     let regular = fs::metadata(path).is_ok_and(|found| found.is_file());
     if !regular {
-        return Some(if found.is_dir() { "it is a folder" } else { "it is not a file" }.to_owned());
+        return Some(if found.is_dir() {
+            both!("it is a folder", "フォルダになっています")
+        } else {
+            both!("it is not a file", "ファイルではありません")
+        });
     }
-    append::open(path).err().map(|error| error.to_string())
+    append::open(path).err().map(Bilingual::data)
 }
 
 #[cfg(all(test, unix))]
@@ -136,7 +252,7 @@ mod tests {
         assert!(!is_closed(folder.path()) && !is_closed(&file));
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o500)).unwrap();
         assert!(is_closed(folder.path()));
-        assert!(open_up(folder.path()).starts_with("`chmod u+rwx /"));
+        assert!(open_up(folder.path()).en.starts_with("Run `chmod u+rwx /"));
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).unwrap();
     }
 }

@@ -13,6 +13,7 @@ use crate::doctor::gathered::Gathered;
 use crate::doctor::history;
 use crate::install::record::Records;
 use crate::path::modified_at;
+use crate::program::find_on_path;
 use crate::shell::quote_path;
 
 pub(crate) struct Client {
@@ -73,12 +74,17 @@ impl Gathered {
         self.hooks().map(|command| command.scope).min().unwrap_or(Scope::Local)
     }
 
+    /// A person's own scripts around Tidegate.
+    pub(crate) fn scripts(&self) -> impl Iterator<Item = &SettingsCommand> {
+        self.client.commands.iter().filter(|command| command.is_script_around)
+    }
+
     /// By a settings file or by the plugin.
     pub(crate) fn is_registered(&self, event: &str) -> bool {
         let by_plugin = self.client.plugin.as_ref().is_some_and(|plugin| {
             plugin.events.as_ref().is_none_or(|events| events.iter().any(|own| own == event))
         });
-        by_plugin || self.hooks().any(|command| command.event.as_deref() == Some(event))
+        by_plugin || self.hooks().chain(self.scripts()).any(|command| command.event.as_deref() == Some(event))
     }
 
     pub(crate) fn has_hooks(&self) -> bool {
@@ -105,7 +111,8 @@ impl Gathered {
         format!("tidegate init {}", self.scope_arguments(scope))
     }
 
-    pub(crate) fn mending_command(&self, scope: Scope) -> String {
+    /// Restores entries of this scope.
+    pub(crate) fn repair_command(&self, scope: Scope) -> String {
         // With shared hooks, a person's own file has only the status line.
         let is_line = scope == Scope::Local && self.scope() == Scope::Shared;
         self.init_command(if is_line { Scope::Shared } else { scope })
@@ -113,6 +120,15 @@ impl Gathered {
 
     pub(crate) fn uninstall_command(&self, scope: Scope) -> String {
         format!("tidegate uninstall {}", self.scope_arguments(scope))
+    }
+
+    /// The same command for a shell that may not find `tidegate`.
+    pub(crate) fn callable(&self, command: &str) -> String {
+        let exe = self.exe.as_deref().filter(|_| find_on_path(&self.path, "tidegate").is_none());
+        match (exe, command.strip_prefix("tidegate ")) {
+            (Some(exe), Some(rest)) => format!("{} {rest}", quote_path(exe)),
+            _ => command.to_owned(),
+        }
     }
 
     fn scope_arguments(&self, scope: Scope) -> String {

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use tidegate_core::event::EventKind;
 
 use super::registrations::{OwnEntry, REGISTRATIONS, Registration, is_ours};
+use crate::bilingual::{Bilingual, both};
 
 /// Without these Tidegate is not at work.
 pub(crate) const NEEDED: [&str; 5] =
@@ -13,7 +14,7 @@ pub(crate) const NEEDED: [&str; 5] =
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Difference {
-    pub(crate) what: String,
+    pub(crate) what: Bilingual,
     /// Something is not gated or not said.
     pub(crate) is_grave: bool,
 }
@@ -43,14 +44,24 @@ pub(crate) fn find_differences(settings: &Map<String, Value>, program: &str) -> 
             differences.extend(compare_handler(&there, wanted));
             continue;
         }
-        let calls = wanted.matcher.map(|matcher| format!(" for {matcher}")).unwrap_or_default();
+        let what = match wanted.matcher {
+            Some(matcher) => {
+                both!("{event} is not registered for {matcher}", "{event}（{matcher}）が登録されていません")
+            }
+            None => both!("{event} is not registered", "{event} が登録されていません"),
+        };
         let is_grave = wanted.gate || (wanted.matcher.is_none() && NEEDED.contains(&event));
-        differences.push(Difference { what: format!("{event} is not registered{calls}"), is_grave });
+        differences.push(Difference { what, is_grave });
     }
     for left in found {
         let is_known = REGISTRATIONS.iter().any(|wanted| wanted.event.name() == left.event);
-        let what = if is_known { "is registered more than once" } else { "is registered for nothing" };
-        differences.push(Difference { what: format!("{} {what}", left.event), is_grave: false });
+        let event = left.event;
+        let what = if is_known {
+            both!("{event} is registered more than once", "{event} が重複して登録されています")
+        } else {
+            both!("{event} is registered, but not used", "{event} は使われない登録です")
+        };
+        differences.push(Difference { what, is_grave: false });
     }
     differences
 }
@@ -86,18 +97,19 @@ fn is_advice_wanted(wanted: &Registration) -> bool {
 }
 
 fn compare_handler(found: &OwnHandler<'_>, wanted: &Registration) -> Option<Difference> {
+    let event = found.event;
     let right = wanted.handler(found.entry.caller());
     let (right, there) = (right.as_object(), found.handler.as_object());
     let (Some(right), Some(there)) = (right, there) else {
-        return Some(Difference { what: format!("{} is no hook", found.event), is_grave: true });
+        let what = both!("{event} is not a hook", "{event} の項目がフックではありません");
+        return Some(Difference { what, is_grave: true });
     };
+    let is = |key: &str, value: &Value| both!("`{key}` is {value}", "`{key}` が {value} です");
+    let is_missing = |key: &str| both!("`{key}` is missing", "`{key}` がありません");
     let mut whats = Vec::new();
     let mut is_grave = false;
     if !has_matcher(found, wanted) {
-        whats.push(match found.matcher {
-            Some(matcher) => format!("`matcher` is {matcher}"),
-            None => "`matcher` is missing".to_owned(),
-        });
+        whats.push(found.matcher.map_or_else(|| is_missing("matcher"), |matcher| is("matcher", matcher)));
         is_grave |= wanted.gate || found.matcher.is_some();
     }
     let is_call = |key: &&String| matches!(key.as_str(), "args" | "command");
@@ -109,33 +121,36 @@ fn compare_handler(found: &OwnHandler<'_>, wanted: &Registration) -> Option<Diff
     for (key, value) in right.iter().filter(|(key, _)| !is_call(key)) {
         match there.get(key) {
             Some(there) if there == value => continue,
-            Some(there) => whats.push(format!("`{key}` is {there}")),
-            None => whats.push(format!("`{key}` is missing")),
+            Some(there) => whats.push(is(key, there)),
+            None => whats.push(is_missing(key)),
         }
         is_grave = true;
     }
     for (key, value) in there.iter().filter(|(key, _)| !is_call(key) && !right.contains_key(*key)) {
-        whats.push(format!("`{key}` is {value}"));
+        whats.push(is(key, value));
         is_grave |= matches!(key.as_str(), "async" | "asyncRewake" | "if" | "once")
             || (key == "timeout" && !value.is_number());
     }
-    (!whats.is_empty())
-        .then(|| Difference { what: format!("{}: {}", found.event, whats.join(", ")), is_grave })
+    let Bilingual { en, ja } = Bilingual::list(whats.clone());
+    (!whats.is_empty()).then(|| Difference { what: both!("{event}: {en}", "{event}: {ja}"), is_grave })
 }
 
 /// Returns the difference of a call, and whether it does something else. Old forms with the same arguments are left to
 /// [`super::misread`].
-fn compare_call(found: &OwnHandler<'_>, right: &Map<String, Value>) -> Option<(String, bool)> {
+fn compare_call(found: &OwnHandler<'_>, right: &Map<String, Value>) -> Option<(Bilingual, bool)> {
     let wanted = OwnEntry::read(&Value::Object(right.clone())).map(|entry| entry.words);
-    if found.entry.words.is_empty() {
-        Some(("names no event".to_owned(), true))
-    } else if wanted.as_ref() != Some(&found.entry.words) {
-        Some((format!("calls `{}`", found.entry.words.join(" ")), true))
+    let words = &found.entry.words;
+    if words.is_empty() {
+        Some((both!("it names no event", "イベント名がありません"), true))
+    } else if wanted.as_ref() != Some(words) {
+        let words = words.join(" ");
+        Some((both!("it calls `{words}`", "`{words}` を呼び出しています"), true))
     } else if found.entry.runs_payload {
         None
+    } else if right.contains_key("args") {
+        Some((both!("it is a line of shell", "シェルのコマンド行になっています"), false))
     } else {
-        let what = if right.contains_key("args") { "is a line of shell" } else { "has `args`" };
-        Some((what.to_owned(), false))
+        Some((both!("it has `args`", "`args` があります"), false))
     }
 }
 
@@ -155,7 +170,7 @@ mod tests {
 
     fn of(settings: &Value) -> Vec<(String, bool)> {
         let all = find_differences(settings.as_object().unwrap(), "/x/tidegate");
-        all.into_iter().map(|difference| (difference.what, difference.is_grave)).collect()
+        all.into_iter().map(|difference| (difference.what.en, difference.is_grave)).collect()
     }
 
     #[test]
@@ -209,12 +224,12 @@ mod tests {
             (|hooks| hooks["Stop"][0]["hooks"][0]["timeout"] = json!(5), "Stop: `timeout` is 5", false),
             (
                 |hooks| hooks["Stop"][0]["hooks"][0]["args"][2] = json!("SubagentStop"),
-                "Stop: calls `hook --event SubagentStop`",
+                "Stop: it calls `hook --event SubagentStop`",
                 true,
             ),
             (
                 |hooks| drop(hooks["Stop"][0]["hooks"][0].as_object_mut().unwrap().remove("args")),
-                "Stop: names no event",
+                "Stop: it names no event",
                 true,
             ),
             (|hooks| hooks["PreCompact"] = json!([]), "PreCompact is not registered", false),
@@ -241,9 +256,9 @@ mod tests {
         });
         assert_eq!(of(&settings), [], "another check reports it");
         settings["hooks"]["Stop"][0]["hooks"][0]["args"][5] = json!("SubagentStop");
-        assert_eq!(of(&settings)[0].0, "Stop: calls `hook --event SubagentStop --via shared`");
+        assert_eq!(of(&settings)[0].0, "Stop: it calls `hook --event SubagentStop --via shared`");
         let line = json!({ "hooks": { "Stop": [{ "hooks": [
             { "type": "command", "command": "/old/tidegate hook --event Stop" }] }] } });
-        assert!(of(&line).contains(&("Stop: is a line of shell".to_owned(), false)));
+        assert!(of(&line).contains(&("Stop: it is a line of shell".to_owned(), false)));
     }
 }

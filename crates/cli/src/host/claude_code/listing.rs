@@ -51,6 +51,11 @@ impl Listing {
     pub(crate) fn total(&self) -> usize {
         self.ours + self.theirs
     }
+
+    /// The smallest `skillListingBudgetFraction` with three digits that is enough.
+    pub(crate) fn needed_share(&self) -> f64 {
+        (self.total() as f64 / WINDOW * 1000.0).ceil() / 1000.0
+    }
 }
 
 fn paths_in(folder: &Path) -> Vec<String> {
@@ -91,6 +96,8 @@ mod tests {
         let skill = "---\nname: x\ndescription: \"Do it.\"\nwhen_to_use: Now\n---\n\nText\n";
         assert_eq!(entry_length("skills/tidy/SKILL.md", skill), Some("- tidy: Do it. - Now\n".len()));
         assert_eq!(entry_length("commands/go.md", "\nFirst line\n"), Some("- go: First line\n".len()));
+        let listing = Listing { ours: 237, theirs: 8931, budget: 8000 };
+        assert_eq!(format!("{:.3}", listing.needed_share()), "0.012", "9168 characters are 1.146%");
         let hidden = "---\ndescription: x\ndisable-model-invocation: true\n---\nText\n";
         assert_eq!(entry_length("commands/off.md", hidden), None);
     }

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::registrations::{self, OwnEntry};
 use super::settings_file;
 use super::settings_text::{handlers_of, has_shared_hooks, hook_groups};
+use crate::bilingual::{Bilingual, both, count_en};
 use crate::json_text::{Document, Fault, Node};
 use crate::shell::quote_path;
 
@@ -75,8 +76,11 @@ impl Origin {
 }
 
 /// Pairs of problem and fix.
-pub(crate) fn describe_problems(file: &Path, origin: &Origin, misread: Misread) -> Vec<(String, String)> {
-    const DANGER: &str = "run prompts and files as shell scripts";
+pub(crate) fn describe_problems(
+    file: &Path,
+    origin: &Origin,
+    misread: Misread,
+) -> Vec<(Bilingual, Bilingual)> {
     let Misread { ours, mut bare, mut wrapped } = misread;
     if matches!(origin, Origin::PluginCopy { .. } | Origin::LivePlugin) {
         // Hooks of other plugins are for their authors to change.
@@ -84,59 +88,84 @@ pub(crate) fn describe_problems(file: &Path, origin: &Origin, misread: Misread) 
     }
     let (shown, mut problems) = (file.display(), Vec::new());
     if ours > 0 {
-        let fix = match origin {
-            Origin::Managed => MANAGED.to_owned(),
-            Origin::Settings { init } if init.ends_with(" --shared") && file.ends_with("settings.json") => {
-                format!("`{init}` replaces them; then commit {shown}")
-            }
-            Origin::Settings { init } => format!("`{init}` replaces them"),
-            Origin::OtherAgent { init } => format!("`{init}` replaces them; restart that agent"),
-            Origin::PluginCopy { init } => format!(
-                "update the plugin in that agent (Claude Code: `claude plugin update tidegate@tidegate`), or run `{init}`, \
-                 which replaces them, too"
-            ),
-            Origin::LivePlugin => {
-                "update that checkout (`git pull`), then restart the agents that use it".to_owned()
-            }
-        };
-        let text = format!(
-            "{shown}: {} in the form of Tidegate 0.1.0, a shell as `command` and the rest in `args`. Agents that ignore \
-             `args` (Codex, Copilot CLI, Qwen, Claude Code before 2.1.139) {DANGER}",
-            count_entries(ours)
+        let text = both!(
+            "{shown} has {entries} of Tidegate 0.1.0. Agents that ignore `args` (Codex, Copilot CLI, Qwen, Claude Code before \
+             2.1.139) run prompts and files as shell scripts through them.",
+            "{shown} にTidegate 0.1.0のフックが{ours}個あります。`args` を無視するエージェント（Codex、Copilot CLI、Qwen、2.1.139より前の \
+             Claude Code）は、プロンプトやファイルをシェルスクリプトとして実行します。",
+            entries = count_en(ours, "hook entry")
         );
-        problems.push((text, fix));
+        problems.push((text, describe_replacement(file, origin)));
     }
     let by_hand = |number: usize| {
         let these = if number == 1 { "this entry".to_owned() } else { format!("these {number} entries") };
         match origin {
-            Origin::Managed => MANAGED.to_owned(),
-            Origin::Settings { init } => format!("delete {these} in {shown}, then run `{init}`"),
-            _ => format!("delete {these} in {shown}"),
+            Origin::Managed => ask_to_remove(),
+            Origin::Settings { init } => both!(
+                "Delete {these} in {shown}, then run `{init}`.",
+                "{shown} からその項目（{number}個）を削除し、`{init}` を実行してください。"
+            ),
+            _ => {
+                both!("Delete {these} in {shown}.", "{shown} からその項目（{number}個）を削除してください。")
+            }
         }
     };
     if bare > 0 {
-        let text = format!(
-            "{shown}: {} with only a shell's name as `command`: agents {DANGER}. Importers of other agents make such \
-             entries from those of Tidegate 0.1.0",
-            count_entries(bare)
+        let text = both!(
+            "{shown} has {entries} with only a shell's name as `command`: agents run prompts and files as shell scripts. Importers \
+             of other agents made such entries from those of Tidegate 0.1.0.",
+            "{shown} に、`command` がシェルの名前だけの項目が{bare}個あります。エージェントがプロンプトやファイルをシェルスクリプトとして実行します。\
+             ほかのエージェントがTidegate 0.1.0の項目を取り込むと、こうなります。",
+            entries = count_en(bare, "hook entry")
         );
         problems.push((text, by_hand(bare)));
     }
     if wrapped > 0 {
-        let text = format!(
-            "{shown}: {} with a shell as `command` and a script around Tidegate in `args`. Agents that ignore `args` \
-             {DANGER}",
-            count_entries(wrapped)
+        let text = both!(
+            "{shown} has {entries} with a shell as `command` and a script around Tidegate in `args`. Agents that ignore `args` run \
+             prompts and files as shell scripts.",
+            "{shown} に、`command` がシェルで `args` の中からTidegateを呼ぶ項目が{wrapped}個あります。`args` を無視するエージェントは、\
+             プロンプトやファイルをシェルスクリプトとして実行します。",
+            entries = count_en(wrapped, "hook entry")
         );
         problems.push((text, by_hand(wrapped)));
     }
     problems
 }
 
-const MANAGED: &str = "ask the person who manages this machine to remove them";
+fn describe_replacement(file: &Path, origin: &Origin) -> Bilingual {
+    match origin {
+        Origin::Managed => ask_to_remove(),
+        Origin::Settings { init } if init.ends_with(" --shared") && file.ends_with("settings.json") => both!(
+            "Run `{init}`: it replaces them. Then commit {shown}.",
+            "`{init}` を実行すると置き換えます。そのあと {shown} をコミットしてください。",
+            shown = file.display()
+        ),
+        Origin::Settings { init } => {
+            both!("Run `{init}`: it replaces them.", "`{init}` を実行すると置き換えます。")
+        }
+        Origin::OtherAgent { init } => both!(
+            "Run `{init}`: it replaces them. Then restart that agent.",
+            "`{init}` を実行すると置き換えます。そのあと、そのエージェントを再起動してください。"
+        ),
+        Origin::PluginCopy { init } => both!(
+            "Update the plugin in that agent (Claude Code: `claude plugin update tidegate@tidegate`), or run `{init}`, which \
+             replaces them, too.",
+            "そのエージェントでプラグインを更新するか（Claude Codeでは `claude plugin update tidegate@tidegate`）、置き換えるために \
+             `{init}` を実行してください。"
+        ),
+        Origin::LivePlugin => both!(
+            "Update that checkout with `git pull`, then restart the agents that use it.",
+            "そのチェックアウトを `git pull` で更新し、使っているエージェントを再起動してください。"
+        ),
+    }
+}
 
-fn count_entries(number: usize) -> String {
-    if number == 1 { "1 hook entry".to_owned() } else { format!("{number} hook entries") }
+fn ask_to_remove() -> Bilingual {
+    both!(
+        "Ask the person who manages this machine to remove them.",
+        "このマシンの管理者に削除を頼んでください。"
+    )
 }
 
 /// Gives each entry of 0.1.0 the safe form; `None` if there is none.

@@ -381,8 +381,8 @@ fn names_event(handler: &Value) -> bool {
     event.is_some_and(|event| REGISTRATIONS.iter().any(|known| known.event.name() == event))
 }
 
-/// A script that names the program in its text. Only `uninstall` reads it: a hook that starts a missing program may block
-/// every edit.
+/// A script that names the program in its text. `uninstall` and `doctor` read it: a hook that starts a missing program may
+/// block every edit.
 pub(crate) fn is_script_around(handler: &Value) -> bool {
     const LARGEST: u64 = 64 * 1024;
     let command = handler.get("command").and_then(Value::as_str).unwrap_or_default();

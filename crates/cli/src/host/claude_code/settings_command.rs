@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use tidegate_state::file::bounded;
 
 use super::registrations::{self, Calls, OwnEntry, Starts, is_tidegate};
 use super::settings_file::{Scope, SettingsFile};
 use super::status_line;
+use crate::bilingual::{Bilingual, both};
 use crate::path::real_path;
 use crate::program::{find_on_path, is_program};
 use crate::shell;
@@ -25,13 +27,20 @@ pub(crate) struct SettingsCommand {
     pub(crate) selected: bool,
     /// As `init` and `uninstall` see it.
     pub(crate) calls: Calls,
+    /// A person's own script whose text names Tidegate.
+    pub(crate) is_script_around: bool,
+    /// Claude Code blocks the call if this fails.
+    pub(crate) blocks: bool,
 }
+
+/// A longer script is not searched.
+const LARGEST_SCRIPT: u64 = 64 * 1024;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum CommandTarget {
     File(PathBuf),
-    /// With the reason.
-    Missing(String),
+    /// Its name, and words that follow it.
+    Missing(String, Bilingual),
     /// Only the client could tell.
     Unclear,
 }
@@ -71,8 +80,21 @@ pub(crate) fn list_commands(file: &SettingsFile, program: &str) -> Vec<SettingsC
             Some(_) => registrations::classify_handler(handler, program),
             None => status_line::classify_command(command, program),
         };
+        let is_script_around =
+            event.is_some() && calls == Calls::Not && registrations::is_script_around(handler);
+        let blocks = handler.get("onFailure").and_then(Value::as_str) == Some("block");
         let (scope, file, event) = (file.scope, file.path.clone(), event.cloned());
-        commands.push(SettingsCommand { scope, file, event, words, shell, selected, calls });
+        commands.push(SettingsCommand {
+            scope,
+            file,
+            event,
+            words,
+            shell,
+            selected,
+            calls,
+            is_script_around,
+            blocks,
+        });
     };
     for (event, entries) in file.get("hooks").and_then(Value::as_object).into_iter().flatten() {
         for entry in entries.as_array().into_iter().flatten() {
@@ -113,15 +135,45 @@ impl SettingsCommand {
         let path = if path.components().count() <= 1 && !name.contains('/') {
             match find_on_path(around.path, &name) {
                 Some(path) => path,
-                None => return CommandTarget::Missing(format!("`{name}` is not on PATH")),
+                None => return CommandTarget::Missing(name, not_on_path()),
             }
         } else {
             around.project.map_or_else(|| path.to_owned(), |project| project.join(path))
         };
         match is_program(&path) {
             Ok(()) => CommandTarget::File(real_path(&path)),
-            Err(why) => CommandTarget::Missing(format!("{} {why}", path.display())),
+            Err(why) => CommandTarget::Missing(path.display().to_string(), why),
         }
+    }
+
+    /// For a person's own command around Tidegate: what it starts, if that is certainly missing. Each program that it names is
+    /// looked for, and one that is there is enough.
+    pub(crate) fn missing_inside(&self, around: NameValues<'_>) -> Option<(String, Bilingual)> {
+        let wrapper = PathBuf::from(self.expand(self.name(), around)?);
+        if wrapper.is_absolute()
+            && let Err(why) = is_program(&wrapper)
+        {
+            return Some((wrapper.display().to_string(), why));
+        }
+        let script = Some(&wrapper).filter(|path| path.is_absolute());
+        let script = script.and_then(|path| bounded::read(path, LARGEST_SCRIPT).ok());
+        let text = match script.filter(|bytes| bytes.starts_with(b"#!")) {
+            Some(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            None => self.words.join(" "),
+        };
+        let mut missing = None;
+        for name in named_programs(&text) {
+            let name = expand_home(name, around.home)?;
+            let why = if !name.contains('/') {
+                find_on_path(around.path, &name).is_none().then(not_on_path)
+            } else if Path::new(&name).is_absolute() {
+                is_program(Path::new(&name)).err()
+            } else {
+                return None;
+            };
+            missing = missing.or(Some((name, why?)));
+        }
+        missing
     }
 
     /// Missing paths in the client's plugin cache: an update moves a plugin, and a copied path is left behind.
@@ -158,6 +210,28 @@ impl SettingsCommand {
         }
         (!text.contains("${")).then_some(text)
     }
+}
+
+fn not_on_path() -> Bilingual {
+    both!("is not on PATH", "がPATHにありません")
+}
+
+/// Words of a script that name the program, outside of comments.
+fn named_programs(text: &str) -> impl Iterator<Item = &str> {
+    let lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
+    let words =
+        lines.flat_map(|line| line.split(|c: char| c.is_whitespace() || "'\";|&()<>=`[],".contains(c)));
+    words.filter(|word| is_tidegate(word, "tidegate"))
+}
+
+/// `None` if it holds another variable.
+fn expand_home(path: &str, home: Option<&Path>) -> Option<String> {
+    let below = ["$HOME/", "${HOME}/", "~/"].iter().find_map(|prefix| path.strip_prefix(prefix));
+    let path = match below {
+        Some(below) => home?.join(below).to_string_lossy().into_owned(),
+        None => path.to_owned(),
+    };
+    (!path.contains('$')).then_some(path)
 }
 
 #[cfg(test)]
@@ -205,7 +279,44 @@ mod tests {
         };
         assert_eq!(target("$UNKNOWN/tidegate statusline"), CommandTarget::Unclear);
         assert_eq!(target("`which tidegate` statusline"), CommandTarget::Unclear);
-        assert!(matches!(target("/no/such/tidegate statusline"), CommandTarget::Missing(_)));
-        assert!(matches!(target("tidegate statusline"), CommandTarget::Missing(_)));
+        assert!(matches!(target("/no/such/tidegate statusline"), CommandTarget::Missing(..)));
+        assert!(matches!(target("tidegate statusline"), CommandTarget::Missing(..)));
+    }
+
+    #[test]
+    fn a_wrapper_misses_its_program_only_where_that_is_certain() {
+        let home = tempfile::tempdir().unwrap();
+        let at = |name: &str| home.path().join(name);
+        let write = |name: &str, text: &str| {
+            std::fs::write(at(name), text).unwrap();
+            std::fs::set_permissions(at(name), std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+        };
+        let path = [at("")];
+        let around = NameValues { home: Some(home.path()), path: &path, ..AROUND };
+        let missing = |script: &str| {
+            write("gate.sh", script);
+            let settings =
+                json!({ "hooks": { "PreToolUse": [{ "hooks": [{ "command": at("gate.sh") }] }] } });
+            let command = &commands_of(&settings)[0];
+            assert!(command.is_script_around, "{script}");
+            command.missing_inside(around).map(|(name, _)| name)
+        };
+        let gone = at("gone/tidegate").display().to_string();
+        assert_eq!(missing(&format!("#!/bin/sh\nexec '{gone}' \"$@\"\n")), Some(gone.clone()));
+        assert_eq!(missing("#!/bin/sh\nexec \"$HOME/gone/tidegate\" hook\n"), Some(gone.clone()));
+        assert_eq!(missing("#!/bin/sh\nexec tidegate hook\n"), Some("tidegate".to_owned()));
+        for unclear in ["exec $WHERE/tidegate hook", "# calls tidegate\n./x", "exec bin/tidegate"] {
+            assert_eq!(missing(&format!("#!/bin/sh\n{unclear}\n")), None, "{unclear}");
+        }
+        write("tidegate", "#!/bin/sh\n");
+        assert_eq!(missing(&format!("#!/bin/sh\n[ -x {gone} ] && exec {gone}; exec tidegate\n")), None);
+        // The script itself.
+        let handler = json!({ "command": at("no.sh"), "args": ["hook", "--event", "PreToolUse"], "onFailure": "block" });
+        let command = &commands_of(&json!({ "hooks": { "PreToolUse": [{ "hooks": [handler] }] } }))[0];
+        assert!(command.calls == Calls::UsSomehow && command.blocks);
+        assert_eq!(
+            command.missing_inside(around).map(|(name, _)| name),
+            Some(at("no.sh").display().to_string())
+        );
     }
 }

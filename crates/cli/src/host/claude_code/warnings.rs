@@ -71,10 +71,13 @@ pub(crate) fn left_by(plan: &Plan, target: &Target) -> Vec<Bilingual> {
             _ => settings_file::read_text(&file),
         };
         let problems = text.map(|text| misread::describe_problems(&file, &origin, misread::count_in(&text)));
-        let lines: Vec<String> =
-            problems.into_iter().flatten().map(|(problem, fix)| format!("{problem}; fix: {fix}")).collect();
-        if !lines.is_empty() {
-            warnings.push(Bilingual::data(lines.join("; ")));
+        let lines = problems.into_iter().flatten().map(|(problem, fix)| {
+            let (en, ja) = (problem.en, problem.ja);
+            both!("{en} Fix: {fix}", "{ja}直し方: {fix_ja}", fix = fix.en, fix_ja = fix.ja)
+        });
+        let (en, ja): (Vec<String>, Vec<String>) = lines.map(|line| (line.en, line.ja)).unzip();
+        if !en.is_empty() {
+            warnings.push(Bilingual { en: en.join(" "), ja: ja.concat() });
         }
         looked_at.push(file);
     }
@@ -119,10 +122,10 @@ fn has_shared_hooks(place: &Place, target: &Target) -> bool {
 fn describe_faults(file: &SettingsFile, target: &Target) -> Option<Bilingual> {
     let Content::Object(object) = &file.content else { return None };
     let faults = hook_shape::find_faults(object, |handler| !registrations::is_ours(handler, &target.call));
-    let faults = (!faults.is_empty()).then(|| faults.join("; "))?;
+    let Bilingual { en, ja } = (!faults.is_empty()).then(|| Bilingual::list(faults))?;
     Some(both!(
-        "Claude Code ignores all of {file}: {faults}",
-        "Claude Codeは {file} 全体を無視します: {faults}",
+        "Claude Code ignores all of {file}: {en}",
+        "Claude Codeは {file} 全体を無視します: {ja}",
         file = file.path.display()
     ))
 }

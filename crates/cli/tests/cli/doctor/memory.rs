@@ -47,15 +47,15 @@ fn leave(sandbox: &Sandbox, ago: u64) {
 #[test]
 fn a_sound_memory() {
     let (is, found) = says(&healthy(), "memory");
-    assert_eq!((is.as_str(), found.as_str()), ("ok", "nothing has been stored yet"));
+    assert_eq!((is.as_str(), found.as_str()), ("ok", "Nothing is stored yet."));
     let sandbox = remembered();
     leave(&sandbox, 1000);
     assert_eq!(wrong(&sandbox), [""; 0], "a job that just came");
     let (is, found) = says(&sandbox, "memory");
     assert_eq!(is, "ok");
-    assert!(found.ends_with("memory/memory.db, 0 logs, nothing waits for long"), "{found}");
+    assert!(found.ends_with("memory/memory.db holds 0 exchanges."), "{found}");
     sandbox.config("[recording]\nmode = \"off\"\n");
-    assert!(says(&sandbox, "memory").1.ends_with("; nothing is recorded here"));
+    assert!(says(&sandbox, "memory").1.ends_with(" Tidegate records nothing here."));
 }
 
 #[test]
@@ -86,14 +86,14 @@ fn a_folder_that_others_can_read_or_nobody_can_write() {
     let folder = store(&sandbox).parent().expect("a folder").to_owned();
     let set = |mode| fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).expect("our own");
     set(0o755);
-    only(&sandbox, "memory warning", &["is open to other users", "chmod go-rwx"]);
+    only(&sandbox, "memory warning", &["Other users can read", "`chmod go-rwx"]);
     set(0o700);
     fs::set_permissions(store(&sandbox), fs::Permissions::from_mode(0o644)).expect("our own");
-    only(&sandbox, "memory warning", &["memory.db is open to other users"]);
+    only(&sandbox, "memory warning", &["Other users can read", "memory.db"]);
     let sandbox = healthy();
     fs::create_dir_all(sandbox.home().join(".local/share/tidegate")).expect("a new folder");
     fs::write(sandbox.home().join(".local/share/tidegate/memory"), b"").expect("a new file");
-    only(&sandbox, "memory problem", &["nothing can be written", "it is not a folder"]);
+    only(&sandbox, "memory problem", &["cannot write to its memory", "it is not a folder"]);
 }
 
 #[test]
@@ -115,7 +115,11 @@ fn jobs_that_nobody_takes() {
     let sandbox = healthy();
     leave(&sandbox, 2 * HOUR);
     leave(&sandbox, HOUR / 2);
-    only(&sandbox, "memory warning", &["2 jobs wait to be stored, the oldest since", "worker --once"]);
+    only(
+        &sandbox,
+        "memory warning",
+        &["2 jobs wait to be stored in the memory, the oldest since", "worker --once"],
+    );
 
     let sandbox = healthy();
     leave(&sandbox, 1000);
@@ -128,24 +132,20 @@ fn jobs_that_nobody_takes() {
     let jobs = BTreeMap::from([(name, retry(1)), ("gone.json".to_owned(), retry(1))]);
     let waits = Retries { jobs, ..Retries::default() };
     retries::write(&state(&sandbox), &waits).expect("room");
-    only(&sandbox, "memory warning", &["1 job could not be stored, and will be tried again"]);
+    only(&sandbox, "memory warning", &["could not store 1 job in the memory"]);
     let summaries = BTreeMap::from([("a".to_owned(), retry(3)), ("b".to_owned(), retry(1))]);
     retries::write(&state(&sandbox), &Retries { summaries, ..Retries::default() }).expect("room");
-    only(&sandbox, "memory warning", &["1 log was not summed up", "[memory.summary]"]);
+    only(&sandbox, "memory warning", &["did not summarise 1 exchange", "[memory.summary]"]);
 
     let sandbox = healthy();
     leave(&sandbox, 1000);
     let spool = sandbox.state().join("spool");
     fs::write(spool.join("000000000000001-s-1.json"), r#"{"v": 99}"#).expect("a new file");
-    only(&sandbox, "memory warning", &["1 job waits from a newer tidegate"]);
+    only(&sandbox, "memory warning", &["1 job for the memory", "newer Tidegate"]);
     fs::remove_file(spool.join("000000000000001-s-1.json")).expect("our own");
     fs::create_dir(spool.join("damaged")).expect("a new folder");
     fs::write(spool.join("damaged/x.json"), "{").expect("a new file");
-    only(
-        &sandbox,
-        "memory warning",
-        &["1 file in the spool that made no sense was put aside", "spool/damaged"],
-    );
+    only(&sandbox, "memory warning", &["put 1 file aside", "spool/damaged"]);
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn a_worker_that_fails() {
     assert_eq!(says(&sandbox, "memory").0, "note");
     fail("store");
     fail("store");
-    only(&sandbox, "memory warning", &["failed 3 × (store)", "the disk is full", "tidegate explain"]);
+    only(&sandbox, "memory warning", &["failed 3 times", "(store)", "the disk is full", "tidegate explain"]);
 }
 
 #[test]

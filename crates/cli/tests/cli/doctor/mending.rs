@@ -1,4 +1,4 @@
-//! What is there but does nothing is found, and what doctor says to do about it mends it.
+//! Hooks that are there but do nothing are found, and doctor's own command fixes them.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -12,22 +12,22 @@ use crate::sandbox::Sandbox;
 
 const HOUR: u64 = super::HOUR;
 
-/// Does what the first thing that is wrong says.
+/// Runs the command of the first fix.
 #[track_caller]
-fn mend(sandbox: &Sandbox) {
+fn fix(sandbox: &Sandbox) {
     let findings = findings(sandbox);
     let finding = findings.iter().find(|finding| super::is_wrong(finding)).expect("something is wrong");
-    let cure = finding["cure"].as_str().expect("a cure");
-    let command = cure.split('`').nth(1).unwrap_or_else(|| panic!("no command: {cure}"));
+    let fix = finding["cure"].as_str().expect("a fix");
+    let command = fix.split('`').nth(1).unwrap_or_else(|| panic!("no command: {fix}"));
     let words: Vec<&str> = command.split(' ').collect();
-    assert_eq!(words[0], "tidegate", "{cure}");
+    assert_eq!(words[0], "tidegate", "{fix}");
     let ran = sandbox.run(&words[1..]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
 }
 
 type Change = fn(&mut Value);
 
-/// Each alone, and each found and mended.
+/// Each alone, and each found and fixed.
 const CHANGES: [(Change, &str, &str); 10] = [
     (
         |hooks| drop(hooks["PreToolUse"].as_array_mut().expect("ours").remove(0)),
@@ -54,7 +54,7 @@ const CHANGES: [(Change, &str, &str); 10] = [
                 serde_json::from_str(&handler.to_string().replace("Stop", "PostToolUse")).expect("JSON");
         },
         "hooks problem",
-        "Stop: calls `hook --event PostToolUse",
+        "Stop: it calls `hook --event PostToolUse",
     ),
     (|hooks| hooks["PreCompact"] = json!([]), "hooks warning", "PreCompact is not registered"),
     (
@@ -93,9 +93,9 @@ fn entries_that_differ() {
         let own = (!shared).then_some((CLOSE, "hooks problem", "PreToolUse: `onFailure` is missing"));
         for (alter, state, what) in CHANGES.into_iter().chain(own) {
             change(&file, |settings| alter(&mut settings["hooks"]));
-            only(&sandbox, state, &["differs from what this version registers", what]);
+            only(&sandbox, state, &["differ from those of this version", what]);
             // With the flags of this install, or it would be a second one.
-            mend(&sandbox);
+            fix(&sandbox);
             assert_eq!(wrong(&sandbox), [""; 0], "{what}");
         }
     }
@@ -131,7 +131,11 @@ fn invalid_entries_of_others_cost_the_whole_file() {
             let groups = settings["hooks"]["PreToolUse"].as_array_mut().expect("ours");
             groups.push(json!({ "matcher": "Bash", "hooks": [entry] }));
         });
-        only(&sandbox, "settings warning", &["leaves out all of", "settings.local.json: PreToolUse: ", what]);
+        only(
+            &sandbox,
+            "settings warning",
+            &["Claude Code ignores all of", "settings.local.json: PreToolUse: ", what],
+        );
         let ran = sandbox.run(&["init"]);
         assert_eq!(ran.stderr.lines().filter(|line| line.contains(what)).count(), 1, "{ran:?}");
         assert!(ran.stderr.lines().all(|line| line.starts_with("warning: ")), "{ran:?}");
@@ -155,8 +159,8 @@ fn lines_of_shell_that_call_us() {
             settings["hooks"]["Stop"] = json!([event(command), event("theirs")]);
             settings["statusLine"]["command"] = json!("/old/bin/tidegate statusline");
         });
-        first(&sandbox, "paths problem", &["stale", "`tidegate init --project"]);
-        mend(&sandbox);
+        first(&sandbox, "paths problem", &["Tidegate checks nothing", "`tidegate init --project"]);
+        fix(&sandbox);
         assert_eq!(wrong(&sandbox), [""; 0]);
         let text = fs::read_to_string(local(&sandbox)).expect("settings");
         assert!(!text.contains("/old/") && !text.contains(".cargo") && text.contains("theirs"), "{text}");
@@ -173,7 +177,7 @@ fn lines_of_shell_that_call_us() {
     change(&local(&sandbox), |settings| {
         settings["hooks"]["Stop"].as_array_mut().expect("ours").push(event(own));
     });
-    only(&sandbox, "paths problem", &["stale", "by hand", "settings.local.json"]);
+    only(&sandbox, "paths problem", &["/old/bin/tidegate, which does not exist", "entries that you wrote"]);
     assert_eq!(sandbox.run(&["init"]).code, Some(0));
     assert!(fs::read_to_string(local(&sandbox)).expect("settings").contains("tee log"));
 }
@@ -195,8 +199,11 @@ fn life_after_the_client_changed_its_settings() {
         file.set_modified(later).expect("our own file");
     };
     rewrite();
-    let is_told =
-        |texts: &[String]| texts.iter().any(|text| text.starts_with("life problem: no hook was seen in 2"));
+    let is_told = |texts: &[String]| {
+        texts
+            .iter()
+            .any(|text| text.starts_with("life problem: Claude Code did not run Tidegate's hooks in 2"))
+    };
     assert!(is_told(&wrong(&sandbox)), "{:#?}", wrong(&sandbox));
     // Nor does a later `init` move the beginning.
     change(&local(&sandbox), |settings| settings["hooks"]["PreCompact"] = json!([]));
@@ -228,7 +235,7 @@ fn programs_in_the_project_are_named_and_not_run() {
     }
     let path = format!("{}:{}", bin.display(), sandbox.path().join("bin").display());
     let sandbox = sandbox.with("PATH", path);
-    only(&sandbox, "binary warning", &["node_modules/.bin/tidegate, in the project itself: it was not run"]);
+    only(&sandbox, "binary warning", &["node_modules/.bin/tidegate, inside this project", "it was not run"]);
     let (state, text) = says(&sandbox, "client");
     assert!(state == "note" && text.contains("node_modules/.bin/claude"), "{state}: {text}");
     assert!(!ran.exists());
@@ -244,17 +251,17 @@ fn a_section_of_a_folder_that_is_gone() {
     ));
     assert_eq!(wrong(&sandbox), [""; 0]);
     let (state, text) = says(&sandbox, "config");
-    let expected = "`[project.\"/moved/away\"]` is of a folder that is gone";
-    assert!(state == "note" && text.contains(expected), "{state}: {text}");
+    assert!(state == "note" && text.contains("`[project.\"/moved/away\"]`"), "{state}: {text}");
+    assert!(text.contains("is for a folder that does not exist"), "{text}");
 }
 
 #[test]
 fn variables_in_the_users_own_settings() {
     let sandbox = healthy();
     change(&user(&sandbox), |settings| settings["env"] = json!({ "TIDEGATE_GUARD": "1" }));
-    only(&sandbox, "config warning", &["TIDEGATE_GUARD is set in", "take it out of"]);
+    only(&sandbox, "config warning", &["sets TIDEGATE_GUARD", "Remove TIDEGATE_GUARD from"]);
     change(&user(&sandbox), |settings| settings["env"] = json!({ "TIDEGATE_STATE_DIR": "/elsewhere" }));
-    only(&sandbox, "config warning", &["TIDEGATE_STATE_DIR is /elsewhere", "hooks write there"]);
+    only(&sandbox, "config warning", &["sets TIDEGATE_STATE_DIR to /elsewhere", "hooks write there"]);
     let same = sandbox.state();
     change(&user(&sandbox), |settings| settings["env"] = json!({ "TIDEGATE_STATE_DIR": same }));
     assert_eq!(wrong(&sandbox), [""; 0]);

@@ -4,6 +4,7 @@ mod knowledge;
 mod memory;
 mod mending;
 mod whereabouts;
+mod wrappers;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -15,6 +16,7 @@ use tidegate_core::pipeline::record::{FailedCheck, Record};
 use tidegate_core::time::Millis;
 use tidegate_state::{clock, journal};
 
+use crate::answer::unfold;
 use crate::fixtures;
 use crate::sandbox::{Sandbox, install, make_fifo};
 use crate::transcript::addressed;
@@ -129,7 +131,7 @@ fn play(sandbox: &Sandbox, session: &str, ago: u64, events: &[&str]) {
     fs::write(folder.join("marks"), marks.map(|mark| format!("{mark}\n")).concat()).expect("a new file");
 }
 
-/// All findings. Whatever was broken: an exit code that says so, a cure for each thing that is wrong, no crash.
+/// All findings. Whatever was broken: an exit code that says so, a fix for each problem, no crash.
 fn findings(sandbox: &Sandbox) -> Vec<Value> {
     let ran = sandbox.run(&["doctor", "--json"]);
     assert_eq!(ran.stderr, "", "{ran:?}");
@@ -146,7 +148,7 @@ fn is_wrong(finding: &Value) -> bool {
     finding["state"] == "warning" || finding["state"] == "problem"
 }
 
-/// What is wrong, as `check state: what was found (cure)`.
+/// What has to be fixed, as `check state: what was found (fix)`.
 fn wrong(sandbox: &Sandbox) -> Vec<String> {
     let text = |finding: &Value| {
         let word = |name: &str| finding[name].as_str().expect("a text").to_owned();
@@ -192,15 +194,20 @@ fn a_healthy_project() {
     let ids: Vec<&str> = findings.iter().filter_map(|finding| finding["id"].as_str()).collect();
     insta::assert_snapshot!(ids.join(" "), @"binary paths safety settings hooks hosts installs disabled skills client state clock disk network config off backend knowledge memory transcript crashes latency life");
     let ran = sandbox.run(&["doctor"]);
-    assert_eq!(ran.ok().lines().count(), 24, "{ran:?}");
-    assert!(ran.stdout.ends_with("\n23 checks: nothing wrong\n"), "{ran:?}");
+    assert!(ran.ok().starts_with("No problems in "), "{ran:?}");
+    assert!(ran.words().ends_with("all 23 checks passed. `tidegate doctor --all` lists them."), "{ran:?}");
+    let all = sandbox.run(&["doctor", "--all"]);
+    assert!(all.ok().ends_with("\n\n23 checks: no problems.\n"), "{all:?}");
+    for id in ids {
+        assert!(all.stdout.contains(&format!("\n{id:<10}  ok      ")), "{id}: {all:?}");
+    }
     // Nothing is left behind.
     let left: Vec<PathBuf> = sandbox.everything();
     assert!(!left.iter().any(|path| path.to_string_lossy().contains(".doctor.")), "{left:?}");
     // From elsewhere, the project named.
     let elsewhere = sandbox.with("CLAUDE_PROJECT_DIR", "/");
     let project = elsewhere.project().to_string_lossy().into_owned();
-    assert!(elsewhere.run(&["doctor", "--project", &project]).ok().contains("nothing wrong"));
+    assert!(elsewhere.run(&["doctor", "--project", &project]).ok().starts_with("No problems in "));
 }
 
 #[test]
@@ -210,14 +217,19 @@ fn what_people_read() {
     let ran = sandbox.run(&["doctor"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(1), ""), "{ran:?}");
     let text = ran.stdout.replace(&*sandbox.path().to_string_lossy(), "[sandbox]");
-    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("ok ")).collect();
-    insta::assert_snapshot!(lines.join("\n"), @"
-    warning  skills      the skill `verification-before-completion` is required, but not installed
-                         cure: `tidegate init --project [sandbox]/project` installs it
-    note     off         `context-warning` is switched off by TIDEGATE_OFF in this environment
-                         cure: `unset TIDEGATE_OFF` before starting the client switches it on again
-    23 checks: 1 warning, 1 note
-    ");
+    assert_eq!(text.lines().filter(|line| line.starts_with("warning: ")).count(), 1, "{text}");
+    insta::assert_snapshot!(unfold(&text), @"warning: The skill `verification-before-completion` is required, but not installed. fix: Run `tidegate init --project [sandbox]/project`. note: TIDEGATE_OFF switches `context-warning` off in this shell. To switch it on again, run `unset TIDEGATE_OFF` before you start Claude Code. 21 other checks passed; `tidegate doctor --all` lists them.");
+    let japanese = sandbox.with("LANG", "ja_JP.UTF-8");
+    let ran = japanese.run(&["doctor"]);
+    for word in ["警告: 必須のスキル", "直し方: ", "注意: ", "tidegate doctor --all"] {
+        assert!(ran.stdout.contains(word), "{word}: {ran:?}");
+    }
+    let all = japanese.run(&["doctor", "--all"]);
+    assert!(all.stdout.ends_with("\n確認23件: 警告1件、注意1件。\n"), "{all:?}");
+    // For programs it stays English.
+    let json = japanese.run(&["doctor", "--json"]);
+    assert!(json.stdout.contains("is required, but not installed"), "{json:?}");
+    let sandbox = japanese.with("LANG", "C.UTF-8");
     let missing = sandbox.run(&["doctor", "--project", "missing"]);
     assert!(missing.failed().contains("is not a folder\nhint: "), "{missing:?}");
 }
@@ -238,13 +250,16 @@ fn binary() {
     symlink(EXE, &on_path).expect("a new link");
 
     relink(&sandbox, &sandbox.path().join("gone"));
-    first(&sandbox, "binary problem", &["link to nothing", "`tidegate init --project"]);
+    // Every hook calls the link: one cause, one problem.
+    let blocked =
+        ["Claude Code blocks every edit", "`tidegate init --project", "`tidegate uninstall --project"];
+    only(&sandbox, "paths problem", &[&blocked[..], &["is a link to nothing"]].concat());
     fs::remove_file(link(&sandbox)).expect("our own");
-    first(&sandbox, "binary warning", &["stable link", "is missing", "`tidegate init --project"]);
+    only(&sandbox, "paths problem", &[&blocked[..], &["does not exist"]].concat());
     let old = sandbox.path().join("old");
     script(&old, "echo tidegate 0.0.1");
     relink(&sandbox, &old);
-    first(&sandbox, "binary warning", &["`tidegate 0.0.1`", "behind the stable link"]);
+    first(&sandbox, "binary warning", &["`tidegate 0.0.1`", "Tidegate's link"]);
 }
 
 /// Makes every entry of ours call this program.
@@ -262,13 +277,17 @@ fn paths() {
     let sandbox = healthy();
     let at = |name: &str| sandbox.path().join(name).to_string_lossy().into_owned();
     call(&local(&sandbox), &at("gone/tidegate"));
-    only(&sandbox, "paths problem", &["stale", "gone/tidegate does not exist", "`tidegate init --project"]);
+    only(
+        &sandbox,
+        "paths problem",
+        &["starts ", "gone/tidegate, which does not exist", "`tidegate init --project"],
+    );
     fs::write(at("tidegate"), "").expect("a new file");
     call(&local(&sandbox), &at("tidegate"));
-    only(&sandbox, "paths problem", &["stale", "is not executable"]);
+    only(&sandbox, "paths problem", &["Claude Code blocks every edit", "is not executable"]);
     // Never run: a repository can name anything.
     script(Path::new(&at("tidegate")), &format!("touch {}", at("ran")));
-    only(&sandbox, "paths warning", &["entries of ours call a foreign tidegate", "settings.local.json"]);
+    only(&sandbox, "paths warning", &["starts another Tidegate", "settings.local.json"]);
     assert!(!Path::new(&at("ran")).exists());
     call(&local(&sandbox), "tidegate");
     assert_eq!(wrong(&sandbox), [""; 0], "found on PATH");
@@ -284,7 +303,7 @@ fn an_entry_that_does_not_call_the_stable_link_is_named() {
     let link = sandbox.home().join(".local/share/tidegate/bin/tidegate");
     std::os::unix::fs::symlink(fs::read_link(link).expect("a link"), &other).expect("a link");
     call(&local(&sandbox), &other.to_string_lossy());
-    only(&sandbox, "paths warning", &["entries of ours call", "elsewhere/tidegate, not the stable link"]);
+    only(&sandbox, "paths warning", &["elsewhere/tidegate instead of Tidegate's own link", "`tidegate init"]);
 }
 
 #[test]
@@ -303,7 +322,7 @@ fn paths_into_the_plugin_cache() {
             *settings = json!({ "hooks": { "Notification": [{ "hooks": [{ "type": "command", "command": command }] }] } });
         });
         if stale {
-            only(&sandbox, "paths warning", &["Notification", "other/1.0/hook.sh", "take that entry out"]);
+            only(&sandbox, "paths warning", &["Notification", "other/1.0/hook.sh", "Remove that entry"]);
         } else {
             assert_eq!(wrong(&sandbox), [""; 0], "{command}");
         }
@@ -320,7 +339,7 @@ fn settings() {
     ] {
         let sandbox = healthy();
         fs::write(user(&sandbox), text).expect("a new file");
-        only(&sandbox, "settings problem", &[&format!(".claude/settings.json{place}"), "mend the file"]);
+        only(&sandbox, "settings problem", &[&format!(".claude/settings.json{place}"), "Correct the file"]);
     }
     let sandbox = healthy();
     fs::create_dir(user(&sandbox)).expect("a new folder");
@@ -339,10 +358,10 @@ fn hooks() {
     only(
         &sandbox,
         "hooks problem",
-        &["differs from what this version registers: Stop is not registered", "`tidegate init --project"],
+        &["differ from those of this version: Stop is not registered", "`tidegate init --project"],
     );
     let _ = sandbox.run(&["uninstall", "--project", "."]).ok();
-    only(&sandbox, "hooks problem", &["no hook of ours is registered", "`tidegate init --project"]);
+    only(&sandbox, "hooks problem", &["Claude Code does not call Tidegate in ", "`tidegate init --project"]);
 
     // Fresh from `init` nothing is wrong yet.
     let sandbox = healthy();
@@ -355,10 +374,7 @@ fn hooks() {
     assert_eq!(state, "note", "{text}");
     // But the client has worked here since.
     fs::rename(sandbox.path().join("aside"), &transcripts).expect("our own");
-    let wrong = wrong(&sandbox);
-    assert!(wrong.len() == 2 && wrong[0].starts_with("hooks warning: "), "{wrong:#?}");
-    assert!(wrong[0].contains("none has ever been seen firing"), "{wrong:#?}");
-    assert!(wrong[1].starts_with("life problem: "), "{wrong:#?}");
+    only(&sandbox, "life problem", &["did not run Tidegate's hooks in 1 of the last 1 session", "`/hooks`"]);
 }
 
 /// Enables our plugin, with its hooks or without.
@@ -390,10 +406,14 @@ fn installs() {
     only(
         &sandbox,
         "installs warning",
-        &["local settings and the user's", "`tidegate uninstall --project", "`tidegate uninstall --user`"],
+        &[
+            "local settings and your user settings",
+            "`tidegate uninstall --project",
+            "`tidegate uninstall --user`",
+        ],
     );
     call(&user(&sandbox), "tidegate");
-    only(&sandbox, "installs warning", &["answered once, but costs 2 processes"]);
+    only(&sandbox, "installs warning", &["answers each event once, but Claude Code starts it 2 times"]);
     fs::remove_file(user(&sandbox)).expect("our own");
 
     fs::copy(local(&sandbox), sandbox.project().join(".claude/settings.json")).expect("a new file");
@@ -403,8 +423,8 @@ fn installs() {
         "installs warning",
         &[
             "shared settings",
-            "/project` takes out the local ones",
-            "--shared` takes out the local and the shared",
+            "/project` removes the local hooks",
+            "--shared` removes the shared and the local hooks",
         ],
     );
     fs::remove_file(sandbox.project().join(".claude/settings.json")).expect("our own");
@@ -414,10 +434,10 @@ fn installs() {
     assert_eq!(wrong(&sandbox), [""; 0]);
     let (state, text) = says(&sandbox, "installs");
     assert!(
-        state == "note" && text.contains("the plugin tidegate@market: each event is answered once"),
+        state == "note" && text.contains("the plugin tidegate@market register Tidegate's hooks"),
         "{text}"
     );
-    assert!(text.contains("costs 2 processes"), "{text}");
+    assert!(text.contains("Claude Code starts it 2 times"), "{text}");
     // A nearer file can switch it off again.
     change(&local(&sandbox), |settings| settings["enabledPlugins"]["tidegate@market"] = json!(false));
     assert_eq!(says(&sandbox, "installs").0, "ok");
@@ -428,7 +448,7 @@ fn installs() {
     only(
         &sandbox,
         "hooks problem",
-        &["not registered: SessionStart, UserPromptSubmit, PreToolUse, PostToolUse"],
+        &["at these events: SessionStart, UserPromptSubmit, PreToolUse, PostToolUse."],
     );
     plugin(&sandbox, &["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"]);
     assert_eq!(wrong(&sandbox), [""; 0]);
@@ -445,7 +465,7 @@ fn disabled() {
     only(
         &sandbox,
         "disabled problem",
-        &[".claude/settings.json has `disableAllHooks`", "take `disableAllHooks`"],
+        &[".claude/settings.json has `disableAllHooks`", "Remove `disableAllHooks` from"],
     );
     change(&local(&sandbox), |settings| settings["disableAllHooks"] = json!(false));
     assert_eq!(wrong(&sandbox), [""; 0], "the nearer file counts more");
@@ -470,7 +490,7 @@ fn skills() {
     // `init` keeps what is not its own, so an empty one has to go first.
     fs::create_dir_all(&skill).expect("new folders");
     fs::write(skill.join("SKILL.md"), "").expect("a new file");
-    only(&sandbox, "skills warning", &["`verification-before-completion`", "(remove "]);
+    only(&sandbox, "skills warning", &["`verification-before-completion`", "(Remove "]);
 }
 
 /// On models with a 200K window the client's listing is short, and its own skills take most of it.
@@ -489,7 +509,7 @@ fn the_listing_of_skills() {
     only(
         &sandbox,
         "skills warning",
-        &["the listing of skills has about ", "\"skillListingBudgetFraction\": "],
+        &["200K window", "lose their descriptions", "\"skillListingBudgetFraction\": "],
     );
     change(&local(&sandbox), |settings| settings["skillListingBudgetFraction"] = json!(0.02));
     assert_eq!(wrong(&sandbox), [""; 0]);
@@ -497,7 +517,7 @@ fn the_listing_of_skills() {
     (0..20).for_each(|number| add(number, 400));
     let (state, text) = says(&sandbox, "skills");
     assert!(
-        state == "note" && text.contains("Tidegate's take 2"),
+        state == "note" && text.contains("Tidegate's skills take 2"),
         "theirs alone are too many: {state} {text}"
     );
 }
@@ -507,7 +527,11 @@ fn skills_of_the_config() {
     let sandbox = healthy();
     let rules = |text: &str| sandbox.config(format!("[skill_gate.require]\n\"*.sql\" = [\"{text}\"]\n"));
     rules("sql-rules");
-    only(&sandbox, "skills warning", &["`sql-rules` is required", "(put it into `.claude/skills/sql-rules`"]);
+    only(
+        &sandbox,
+        "skills warning",
+        &["`sql-rules` is required", "(Put it into `.claude/skills/sql-rules`", "`tidegate off skill-gate"],
+    );
     rules("team:sql-rules");
     assert_eq!(wrong(&sandbox), [""; 0], "another plugin's is not looked for");
     sandbox.config("[activity.ship]\nskills = [\"release\"]\n");
@@ -525,14 +549,14 @@ fn skills_of_stages() {
         fs::create_dir_all(claude.join("skills").join(name)).expect("new folders");
         fs::write(claude.join("skills").join(name).join("SKILL.md"), "mine").expect("a new file");
     }
-    let said = "the skill `ship` of stage `ship` of the cycle `dev-cycle` is not installed";
+    let said = "The skill `ship`, which the stage `ship` of the cycle `dev-cycle` runs, is not installed";
     only(&sandbox, "skills warning", &[said, "`tidegate init --project"]);
     sandbox.config("[cycle]\nmode = \"off\"\n");
     assert_eq!(wrong(&sandbox), [""; 0], "nobody is sent to it");
     fs::remove_file(claude.join("dev-cycle.state.json")).expect("our own");
     sandbox.config("[cycle.short]\nstages = [{ name = \"a\", skill = \"do-a\" }, { name = \"b\", skill = \"team:b\" }]\n");
-    let cure = "put it into `.claude/skills/do-a`, or give stage `a` in [cycle.short] another `skill`";
-    only(&sandbox, "skills warning", &["`do-a` of stage `a` of the cycle `short`", cure]);
+    let fix = "Put it into `.claude/skills/do-a`, or give the stage `a` in `[cycle.short]` another `skill`";
+    only(&sandbox, "skills warning", &["`do-a`, which the stage `a` of the cycle `short` runs", fix]);
 }
 
 #[test]
@@ -540,50 +564,58 @@ fn client() {
     let sandbox = healthy();
     let claude = sandbox.path().join("bin/claude");
     script(&claude, "echo '2.1.294 (Claude Code)'");
-    only(&sandbox, "client warning", &["client 2.1.294", "`onFailure` (since 2.1.295)", "`claude update`"]);
+    only(
+        &sandbox,
+        "client warning",
+        &["Claude Code 2.1.294", "without `onFailure` (since 2.1.295)", "`claude update`"],
+    );
     script(&claude, "echo '2.1.60 (Claude Code)'");
     only(
         &sandbox,
         "client warning",
-        &["`args` of hooks", "PostCompact", "blocking PreCompact", "`prompt_id`"],
+        &["without `onFailure` (since 2.1.295) a gate that cannot start stays open", "7 more"],
     );
     script(&claude, "exit 1");
-    only(&sandbox, "client warning", &["bin/claude cannot say its version"]);
+    only(&sandbox, "client warning", &["bin/claude cannot print its version"]);
     script(&claude, "echo hello");
     assert_eq!(wrong(&sandbox), [""; 0]);
     assert_eq!(says(&sandbox, "client").0, "note");
     // Not on PATH: what it wrote last.
     fs::remove_file(&claude).expect("our own");
     assert_eq!(wrong(&sandbox), [""; 0]);
-    assert_eq!(says(&sandbox, "client").1, "client 2.1.325 (by its newest transcript)");
+    assert_eq!(says(&sandbox, "client").1, "Claude Code 2.1.325 (by its newest transcript).");
     let path = transcript(&sandbox, SESSION, HOUR);
     let text = fs::read_to_string(&path).expect("a transcript").replace("2.1.325", "2.1.200");
     fs::write(&path, text).expect("our own");
-    only(&sandbox, "client warning", &["client 2.1.200 (by its newest transcript)"]);
+    only(&sandbox, "client warning", &["Claude Code 2.1.200 (by its newest transcript)"]);
 }
 
 #[test]
 fn state() {
     let sandbox = healthy().with("TIDEGATE_STATE_DIR", "relative");
-    only(&sandbox, "state problem", &["not an absolute path", "set TIDEGATE_STATE_DIR"]);
+    only(&sandbox, "state problem", &["not an absolute path", "blocks every edit", "Set TIDEGATE_STATE_DIR"]);
     for id in ["hooks", "transcript", "crashes", "latency", "life"] {
         assert_eq!(says(&sandbox, id).0, "note", "{id}");
     }
+    let ran = sandbox.run(&["doctor"]);
+    assert!(
+        unfold(&ran.stdout).contains("7 checks could not run: hooks, hosts, memory, transcript"),
+        "{ran:?}"
+    );
+    assert_eq!(ran.stdout.matches("note: ").count(), 0, "{ran:?}");
 
     let sandbox = healthy();
     let (folder, aside) = (sandbox.state().join("journal"), sandbox.state().join("aside"));
     fs::rename(&folder, &aside).expect("our own");
     fs::write(&folder, "").expect("a new file");
-    let texts = wrong(&sandbox);
-    assert!(texts.iter().all(|text| text.starts_with("state ")), "{texts:#?}");
-    assert!(texts[0].contains("journal: it is not a folder") && texts[0].contains("move "), "{texts:#?}");
+    only(&sandbox, "state problem", &["journal: it is not a folder", "Move "]);
     fs::remove_file(&folder).expect("our own");
     fs::rename(&aside, &folder).expect("our own");
 
     // Open to others: mended, and said.
     fs::set_permissions(sandbox.state(), fs::Permissions::from_mode(0o755)).expect("our own");
     let (state, text) = says(&sandbox, "state");
-    assert!(state == "note" && text.contains("private again"), "{state}: {text}");
+    assert!(state == "note" && text.contains("made it private again"), "{state}: {text}");
     assert_eq!(says(&sandbox, "state").0, "ok");
     fs::set_permissions(sandbox.state(), fs::Permissions::from_mode(0o1777)).expect("our own");
     only(&sandbox, "state problem", &["shared with other users", "mode 0700"]);
@@ -599,9 +631,11 @@ fn state() {
     // A pipe in place of today's file: not waited for.
     fs::remove_file(&today).expect("our own");
     make_fifo(&today);
-    let wrong = wrong(&sandbox);
-    assert!(wrong[0].starts_with("state problem: no record can be written to "), "{wrong:#?}");
-    assert!(wrong.iter().any(|text| text.contains("a part of the journal cannot be read")), "{wrong:#?}");
+    only(&sandbox, "state problem", &["cannot record its checks in ", "it is not a file", "Move "]);
+    // Another day's: history only.
+    fs::remove_file(&today).expect("our own");
+    make_fifo(&folder.join("2026-11-01.jsonl"));
+    only(&sandbox, "state warning", &["cannot read a part of its journal", "2026-11-01.jsonl", "Move "]);
 }
 
 #[test]
@@ -609,7 +643,7 @@ fn a_state_directory_that_is_a_file_and_no_home_at_all() {
     let sandbox = healthy();
     fs::rename(sandbox.state(), sandbox.path().join("aside")).expect("our own");
     fs::write(sandbox.state(), "").expect("a new file");
-    only(&sandbox, "state problem", &["is not a folder", "(move ", "/state away"]);
+    only(&sandbox, "state problem", &["is not a folder", "(Move ", "/state away"]);
 
     let sandbox = healthy().without("HOME").without("TIDEGATE_STATE_DIR");
     only(&sandbox, "state problem", &["neither HOME nor TIDEGATE_STATE_DIR is set"]);
@@ -623,7 +657,7 @@ fn a_state_directory_that_is_a_file_and_no_home_at_all() {
 fn clock_and_disk() {
     let sandbox = healthy();
     record(&sandbox, Millis(clock::now().0 + 48 * HOUR), "Stop", SESSION, |_| {});
-    only(&sandbox, "clock warning", &["but the clock says", "set the clock right"]);
+    only(&sandbox, "clock warning", &["but the clock says", "Set the clock"]);
     let (state, text) = says(&healthy(), "disk");
     // How much there is on this machine is not ours to say.
     assert!(text.contains(" MB ") && text.contains("state"), "{state}: {text}");
@@ -633,14 +667,14 @@ fn clock_and_disk() {
 fn config() {
     let sandbox = healthy();
     sandbox.config("lang = \"ja\"\n[meter\n");
-    only(&sandbox, "config warning", &["config.toml:2: ", "mend ", "shows what counts until then"]);
+    only(&sandbox, "config warning", &["config.toml:2: ", "Correct ", "shows the values in use"]);
     sandbox.config("[meter]\nwindow = \"much\"\n");
     only(&sandbox, "config warning", &["config.toml:2: `meter.window`: ", "left out here"]);
     sandbox.config("[relay_log]\nmode = \"off\"\n");
     assert_eq!(wrong(&sandbox), [""; 0], "a hint is not a problem");
     let (state, text) = says(&sandbox, "config");
     assert_eq!(state, "note");
-    assert!(text.ends_with("config.toml:2: `[relay_log]` is called `[recording]` now"), "{text}");
+    assert!(text.contains("config.toml:2: `[relay_log]` is called `[recording]` now."), "{text}");
     sandbox.config("lang = \"ja\"\n");
     assert_eq!(wrong(&sandbox), [""; 0]);
     let own = sandbox.project().join(".claude/tidegate.toml");
@@ -650,7 +684,15 @@ fn config() {
     assert!(state == "note" && text.contains("tidegate.toml:1: `lang` has no effect"), "{state}: {text}");
     fs::remove_file(&own).expect("ours");
     change(&local(&sandbox), |settings| settings["env"] = json!({ "TIDEGATE_OFF": "skill-gate", "A": "b" }));
-    only(&sandbox, "config warning", &["TIDEGATE_OFF is set in the project's settings", "ignored"]);
+    only(
+        &sandbox,
+        "config warning",
+        &[
+            "This repository tries to change Tidegate's settings",
+            "sets TIDEGATE_OFF. Tidegate ignores that.",
+            "Remove TIDEGATE_OFF",
+        ],
+    );
 }
 
 #[test]
@@ -658,7 +700,7 @@ fn off() {
     let sandbox = healthy().with("TIDEGATE_OFF", "skill-gate");
     assert_eq!(wrong(&sandbox), [""; 0]);
     let (state, text) = says(&sandbox, "off");
-    assert!(state == "note" && text.contains("`skill-gate` is switched off"), "{state}: {text}");
+    assert!(state == "note" && text.contains("TIDEGATE_OFF switches `skill-gate` off"), "{state}: {text}");
     let sandbox = sandbox.with("TIDEGATE_OFF", "skilgate");
     only(
         &sandbox,
@@ -669,10 +711,7 @@ fn off() {
     let list = json!([{ "policy": "context-warning", "scope": "everywhere", "since": 0 }]);
     fs::write(sandbox.state().join("off.json"), list.to_string()).expect("ours");
     let (state, text) = says(&sandbox, "off");
-    assert!(
-        state == "note" && text.contains("`context-warning` is switched off in every project"),
-        "{state}: {text}"
-    );
+    assert!(state == "note" && text.contains("`context-warning` is off in every project"), "{state}: {text}");
     let sandbox = sandbox.with("TIDEGATE_GUARD", "1");
     fs::remove_file(sandbox.state().join("off.json")).expect("ours");
     only(&sandbox, "off warning", &["TIDEGATE_GUARD", "unset"]);
@@ -687,13 +726,13 @@ fn transcript_of_the_newest_session() {
     fs::write(&marks, fs::read_to_string(&marks).expect("ours") + &line + "\n").expect("ours");
     assert_eq!(wrong(&sandbox), [""; 0], "the client has not written it yet");
     fs::create_dir(&path).expect("a new folder");
-    only(&sandbox, "transcript problem", &["t.jsonl: not a file", "start a new session"]);
+    only(&sandbox, "transcript problem", &["t.jsonl: not a file", "or start a new session"]);
     fs::remove_dir(&path).expect("our own");
     make_fifo(&path);
     only(&sandbox, "transcript problem", &["t.jsonl: not a file"]);
     fs::remove_file(&path).expect("our own");
     fs::write(&path, "garbage\nmore of it\n").expect("a new file");
-    only(&sandbox, "transcript warning", &["no line of ", "start a new session"]);
+    only(&sandbox, "transcript warning", &["cannot read any line of ", "Start a new session"]);
     fs::write(&path, "{\"type\":\"user\"}\ngarb").expect("our own");
     assert_eq!(wrong(&sandbox), [""; 0], "a torn end is usual");
 }
@@ -718,22 +757,22 @@ fn crashes() {
     only(
         &sandbox,
         "crashes warning",
-        &["2 × deadline", "deadline it was", "`tidegate explain deadline-3600000`"],
+        &["failed 2 times", "(deadline)", "deadline it was", "`tidegate explain deadline-3600000`"],
     );
     fail(HOUR, "panic", None);
     fail(HOUR, "state", None);
     fail(HOUR, "payload", None);
     let wrong = wrong(&sandbox);
-    let starts: Vec<&str> = wrong.iter().filter_map(|text| text.split(" in the last").next()).collect();
-    assert_eq!(
-        starts,
-        [
-            "crashes warning: 2 × deadline",
-            "crashes problem: 1 × panic",
-            "crashes warning: 1 × payload",
-            "crashes warning: 1 × state"
-        ]
-    );
+    let classes = [
+        ("crashes warning: ", "failed 2 times in the last 7 days (deadline)"),
+        ("crashes problem: ", "failed once in the last 7 days (panic)"),
+        ("crashes warning: ", "(payload)"),
+        ("crashes warning: ", "(state)"),
+    ];
+    assert_eq!(wrong.len(), classes.len(), "{wrong:#?}");
+    for (text, (start, class)) in wrong.iter().zip(classes) {
+        assert!(text.starts_with(start) && text.contains(class), "{class}: {text}");
+    }
 }
 
 #[test]
@@ -751,10 +790,13 @@ fn latency() {
     let (state, text) = says(&sandbox, "latency");
     assert_eq!(
         (state.as_str(), text.as_str()),
-        ("ok", "the last 100 hook runs: median 2.0 ms, p95 2.0 ms, longest 900.0 ms")
+        (
+            "ok",
+            "Half of the last 100 hook runs took at most 2.0 ms, 95% at most 2.0 ms, the longest 900.0 ms."
+        )
     );
     run(50_001);
-    only(&sandbox, "latency warning", &["p95 50.0 ms", "TIDEGATE_STATE_DIR"]);
+    only(&sandbox, "latency warning", &["95% at most 50.0 ms", "TIDEGATE_STATE_DIR"]);
 }
 
 #[test]
@@ -774,7 +816,11 @@ fn life_sessions_without_a_hook() {
     transcript(&sandbox, "silent-2", 0);
     fs::create_dir_all(sandbox.session("silent-2")).expect("a new folder");
     fs::write(sandbox.session("silent-2").join("bridge"), "{}\n").expect("a new file");
-    only(&sandbox, "life problem", &["no hook was seen in 2 of the last 3 sessions", "since 20", "`/hooks`"]);
+    only(
+        &sandbox,
+        "life problem",
+        &["did not run Tidegate's hooks in 2 of the last 3 sessions", "first on 20", " UTC", "`/hooks`"],
+    );
     // The hooks of both were there after all.
     for session in ["silent-1", "silent-2"] {
         fs::create_dir_all(sandbox.session(session)).expect("a new folder");
@@ -803,7 +849,7 @@ fn life_after_real_hooks() {
     let others: Vec<String> =
         wrong(&sandbox).into_iter().filter(|text| !text.starts_with("latency ")).collect();
     assert_eq!(others, [""; 0]);
-    assert_eq!(says(&sandbox, "life").1, "hooks ran in 3 sessions since the install");
+    assert_eq!(says(&sandbox, "life").1, "Hooks ran in 3 sessions since the install.");
 }
 
 #[test]
@@ -818,7 +864,7 @@ fn life_events_that_never_come() {
         play(&sandbox, "one", 2 * HOUR, &others);
         assert_eq!(wrong(&sandbox), [""; 0], "one session can have its reasons");
         play(&sandbox, "two", HOUR, &others);
-        let text = format!("{event} is registered, but was not seen in any of 2 sessions");
+        let text = format!("did not run the hook for {event} in any of 2 sessions");
         only(&sandbox, "life problem", &[&text, "`/hooks`"]);
         play(&sandbox, "three", HOUR, &[event]);
         assert_eq!(wrong(&sandbox), [""; 0], "{event} was seen");

@@ -90,9 +90,9 @@ fn in_the_home_directory_the_users_settings_are_the_users() {
         let report: Value = serde_json::from_str(&ran.stdout).expect("JSON");
         let checks = report["checks"].as_array().expect("a list");
         let installs = checks.iter().find(|check| check["id"] == "installs").expect("the check");
-        assert_eq!(installs["found"], "one: the user's settings", "{report:#}");
-        let cures: Vec<&str> = checks.iter().filter_map(|check| check["cure"].as_str()).collect();
-        assert!(!cures.iter().any(|cure| cure.contains("--shared")), "{cures:?}");
+        assert_eq!(installs["found"], "One place registers the hooks: your user settings.", "{report:#}");
+        let fixes: Vec<&str> = checks.iter().filter_map(|check| check["cure"].as_str()).collect();
+        assert!(!fixes.iter().any(|fix| fix.contains("--shared")), "{fixes:?}");
     }
 }
 

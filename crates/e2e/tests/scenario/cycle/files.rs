@@ -46,7 +46,7 @@ fn what_is_not_this_sessions_stays_to_the_byte() {
         let said = beside(&home, text.as_bytes());
         assert_eq!(fs::read_to_string(file(&home)).ok().as_deref(), Some(text.as_str()), "{what}");
         assert!(!aside(&home).exists(), "{what}");
-        assert_eq!(told(&said, "cannot be used"), 0, "{what}: {said:?}");
+        assert_eq!(told(&said, "cannot use the cycle's file"), 0, "{what}: {said:?}");
         fs::remove_dir_all(home.state().join("journal")).expect("the records of this case");
     }
 }
@@ -60,7 +60,7 @@ fn what_is_of_a_session_long_gone_waits_for_somebody_to_resume_it() {
     let text = json!({ "stage": "audit", "status": "running", "cycle": "dev-cycle", "session_id": GONE,
         "project": home.project().display().to_string(), "started_at": old, "updated_at": old, "note": "not ours" });
     let said = beside(&home, format!("{text:#}").as_bytes());
-    assert_eq!(told(&said, "was in stage audit (2 of 4)"), 1, "{said:?}");
+    assert_eq!(told(&said, "is at stage audit (2 of 4)"), 1, "{said:?}");
     assert_eq!(untold(state(&home)), text);
     assert!(!aside(&home).exists());
 }
@@ -72,13 +72,13 @@ fn a_damaged_file_is_put_aside_when_a_session_begins() {
         ("{\"stage\": \"deploy\"}\n", "the cycle has no stage `deploy`"),
         (
             "{\"stage\": \"sprint\", \"status\": \"stopped\", \"remaining_pct\": \"35\"}",
-            "`remaining_pct` has no value",
+            "`remaining_pct` has a value that does not fit",
         ),
     ] {
         let home = Home::new();
         Tidegate::init_with(&home, &["--with", "cycle"]);
         let said = beside(&home, text.as_bytes());
-        assert_eq!((told(&said, why), told(&said, "cannot be used")), (1, 1), "{said:?}");
+        assert_eq!((told(&said, why), told(&said, "cannot use the cycle's file")), (1, 1), "{said:?}");
         assert!(!file(&home).exists(), "{why}");
         assert_eq!(fs::read_to_string(aside(&home)).ok().as_deref(), Some(text));
     }
@@ -114,7 +114,7 @@ fn a_file_that_is_damaged_in_a_stage_holds_nothing() {
         let home = Home::new();
         let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
         let shown = replaced_by(&home, text);
-        assert_eq!((told(&shown, why), told(&shown, "cannot be used")), (1, 1), "{shown:?}");
+        assert_eq!((told(&shown, why), told(&shown, "cannot use the cycle's file")), (1, 1), "{shown:?}");
         assert_eq!(stops(&tidegate), ["the state file is damaged"], "the session has left it");
         assert_eq!(fs::read_to_string(aside(&home)).ok().as_deref(), Some(text));
         assert!(!file(&home).exists());

@@ -37,8 +37,8 @@ fn a_second_session_is_not_steered() {
     for (at, refused) in [
         (3, format!("session {id} is in stage sprint of dev-cycle here")),
         (4, format!("session {id} is in stage sprint of dev-cycle here")),
-        (5, format!("the dev-cycle belongs to session {id}, not to {}", run.session_id())),
-        (6, format!("the dev-cycle belongs to session {id}, not to {}", run.session_id())),
+        (5, format!("dev-cycle belongs to session {id}, not to {}", run.session_id())),
+        (6, format!("dev-cycle belongs to session {id}, not to {}", run.session_id())),
     ] {
         let result = requests[at].last_tool_result();
         assert!(result.is_error && result.text.contains(&refused), "{refused}: {result:?}");
@@ -142,7 +142,7 @@ fn after_a_clear_the_stage_is_begun_again() {
     let requests = model.main_requests();
     assert_ne!(requests[0].session, requests[5].session);
     let resumed = requests[5].last_tool_result();
-    assert!(resumed.text.contains("stage 1 of 4, sprint, begins"), "{resumed:?}");
+    assert!(resumed.text.contains("Stage sprint (1 of 4) of dev-cycle starts"), "{resumed:?}");
     assert_eq!(stops(&tidegate), [ASKS, NOT_DONE, ROOM, ASKS], "what was invoked before counts no more");
     assert_eq!(stands(&home), running("audit"));
     assert_eq!(state(&home)["session_id"], json!(requests[5].session));

@@ -3,7 +3,7 @@
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use tidegate_e2e::plugin::{install, link_binary};
+use tidegate_e2e::plugin::{client, install, link_binary};
 use tidegate_e2e::terminal::Terminal;
 
 use super::*;
@@ -166,7 +166,7 @@ fn typed(home: &Home, model: &Model, launch: Launch<'_>, skills: [&str; 4]) {
 
     let requests = model.main_requests();
     assert!(
-        requests[0].mentions("The person said what to build: add a retry to the uploader"),
+        requests[0].mentions("The person wants to build: add a retry to the uploader"),
         "the skill's text"
     );
     let link = "`${XDG_DATA_HOME:-$HOME/.local/share}/tidegate/bin/tidegate`";
@@ -174,7 +174,7 @@ fn typed(home: &Home, model: &Model, launch: Launch<'_>, skills: [&str; 4]) {
     let status = requests[1].last_tool_result();
     assert!(status.text.starts_with(r#"{"status":"none"}"#), "{status:?}");
     let started = requests[2].last_tool_result();
-    assert!(started.text.contains("dev-cycle: stage 1 of 4, sprint, begins"), "{started:?}");
+    assert!(started.text.contains("Stage sprint (1 of 4) of dev-cycle starts"), "{started:?}");
     assert_eq!(begun(&model.last_main()), stages[1..]);
     for skill in stages {
         let heading = format!("# {}{}", skill[..1].to_uppercase(), &skill[1..]);
@@ -202,9 +202,10 @@ fn a_person_types_dev_cycle_of_the_plugin() {
     let model = Model::start(Script::new());
     link_binary(&home);
     install(&home, &model);
+    client(&home, &model, &["plugin", "install", "tidegate-cycle@tidegate"]);
     let launch = Launch::asking(&home, &model).on(SONNET_4_6);
     // With and without the prefix: a held stop names the skill without it.
-    typed(&home, &model, launch, ["tidegate:sprint", "audit", "tidegate:ship", "retrospective"]);
+    typed(&home, &model, launch, ["tidegate-cycle:sprint", "audit", "tidegate-cycle:ship", "retrospective"]);
 }
 
 /// A prompt typed while the agent works cannot be told from one after an interrupt.

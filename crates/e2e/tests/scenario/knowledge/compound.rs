@@ -125,7 +125,7 @@ fn pressure_in_a_turn_names_what_the_model_can_do() {
 
     let seen: Vec<String> = run.shown().into_iter().filter(|text| text.contains(NOT_REVIEWED)).collect();
     assert!(
-        matches!(&seen[..], [text] if text.starts_with("PostToolUse:Bash says: Tidegate: 43k")),
+        matches!(&seen[..], [text] if text.starts_with("PostToolUse:Bash says: Tidegate: 4")),
         "{seen:#?}"
     );
     let contexts = model.last_main().hook_contexts();

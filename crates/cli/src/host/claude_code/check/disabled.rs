@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::super::settings_file::{Scope, SettingsFile, find_disabling_file};
+use crate::bilingual::{Bilingual, both};
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
 
@@ -10,33 +11,57 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     check_switches(&seen.client.settings, found);
     if seen.client.is_simple {
         found.warning(
-            "CLAUDE_CODE_SIMPLE is set in this environment: a client started from here runs no hook at all",
-            "`unset CLAUDE_CODE_SIMPLE` before starting the client",
+            both!(
+                "CLAUDE_CODE_SIMPLE is set in this shell. Claude Code runs no hooks if you start it from here.",
+                "このシェルでは CLAUDE_CODE_SIMPLE が設定されています。ここから起動したClaude Codeはフックを実行しません。"
+            ),
+            both!(
+                "Run `unset CLAUDE_CODE_SIMPLE` before you start Claude Code.",
+                "Claude Codeを起動する前に `unset CLAUDE_CODE_SIMPLE` を実行してください。"
+            ),
         );
     }
     if found.is_empty() {
-        found.ok("the client's hooks are on");
+        found.ok(both!("Claude Code's hooks are switched on.", "Claude Codeのフックは有効です。"));
     }
+}
+
+pub(super) fn ask_administrator() -> Bilingual {
+    both!("Ask the person who manages this machine.", "このマシンの管理者に相談してください。")
 }
 
 /// `settings` in the order of precedence.
 fn check_switches(settings: &[SettingsFile], found: &mut Findings) {
     if let Some(file) = find_disabling_file(settings) {
+        let path = file.path.display();
         found.problem(
-            format!("{} has `disableAllHooks`: no hook and no status line runs", file.path.display()),
+            both!(
+                "{path} has `disableAllHooks`: Claude Code runs no hooks and no status line.",
+                "{path} に `disableAllHooks` があるため、Claude Codeはフックもステータスラインも実行しません。"
+            ),
             if file.scope == Scope::Managed {
-                "ask whoever manages this machine".to_owned()
+                ask_administrator()
             } else {
-                format!("take `disableAllHooks` out of {}", file.path.display())
+                both!(
+                    "Remove `disableAllHooks` from {path}.",
+                    "{path} から `disableAllHooks` を削除してください。"
+                )
             },
         );
     }
     let managed = settings.iter().filter(|file| file.scope == Scope::Managed);
     for file in managed {
         if file.get("allowManagedHooksOnly").and_then(Value::as_bool) == Some(true) {
+            let path = file.path.display();
             found.problem(
-                format!("{} has `allowManagedHooksOnly`: our hooks do not run", file.path.display()),
-                "ask whoever manages this machine to register `tidegate hook` in that file",
+                both!(
+                    "{path} has `allowManagedHooksOnly`: Claude Code does not run Tidegate's hooks.",
+                    "{path} に `allowManagedHooksOnly` があるため、Claude CodeはTidegateのフックを実行しません。"
+                ),
+                both!(
+                    "Ask the person who manages this machine to register `tidegate hook` in that file.",
+                    "このマシンの管理者に、そのファイルへの `tidegate hook` の登録を頼んでください。"
+                ),
             );
         }
     }
@@ -58,7 +83,7 @@ mod tests {
         let files: Vec<SettingsFile> = files.iter().map(file).collect();
         let mut findings = Findings::of("disabled");
         check_switches(&files, &mut findings);
-        findings.into_vec().into_iter().map(|finding| finding.found).collect()
+        findings.into_vec().into_iter().map(|finding| finding.found.en).collect()
     }
 
     #[test]

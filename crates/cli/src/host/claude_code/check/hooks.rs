@@ -1,48 +1,108 @@
-//! The registration of hooks: all of them, in the right form, and seen firing at least once.
+//! The registration of hooks: all of them, in the right form, and seen running at least once.
 
 use super::super::difference::{self, NEEDED};
 use super::super::registrations::Calls;
 use super::super::settings_file::{Content, Scope};
-use crate::doctor::check::NO_STATE;
+use super::disabled::ask_administrator;
+use super::life;
+use crate::bilingual::{Bilingual, both};
+use crate::doctor::check::without_state;
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
 
+/// Differences named per file.
+const NAMED: usize = 3;
+
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
-    let init = seen.init_command(seen.scope());
-    if !seen.has_hooks() {
-        let place =
-            seen.project.as_ref().map_or_else(|| "here".to_owned(), |root| root.display().to_string());
-        found.problem(
-            format!("no hook of ours is registered for {place}, neither in settings nor by a plugin"),
-            format!("`{init}` registers them"),
-        );
+    let script = seen.scripts().next().filter(|_| !seen.has_hooks());
+    if !seen.has_hooks() && script.is_none() {
+        report_no_hook(seen, found);
         return;
     }
     check_differences(seen, found);
     let missing: Vec<&str> = NEEDED.into_iter().filter(|event| !seen.is_registered(event)).collect();
     if !missing.is_empty() && found.is_empty() {
-        found.problem(
-            format!("not registered: {}", missing.join(", ")),
-            format!("`{init}` registers all of them"),
-        );
+        report_missing(seen, &missing.join(", "), found);
     }
     check_status_line(seen, found);
     let heard = seen.sessions_here().next().is_some()
         || seen.history.records.iter().any(|record| seen.is_here(record));
-    if seen.state.is_err() {
-        found.note(NO_STATE);
-    } else if !heard {
-        let text = "hooks are registered, but none has ever been seen firing in this project";
-        // Only a session with a turn could have fired a hook.
+    if seen.state.is_err() && found.is_empty() {
+        found.unchecked(without_state());
+    } else if seen.state.is_ok() && !heard {
+        let text = both!(
+            "The hooks are registered, but none of them has run in this project yet.",
+            "フックは登録されていますが、このプロジェクトではまだ一度も実行されていません。"
+        );
+        // Only a session with a turn could have run a hook.
         if seen.client.sessions.iter().any(|session| session.shown.has_turn()) {
-            found.warning(text, super::life::CURE);
+            found.warning(text, life::fix()).unless_caused_by(&["settings", "disabled", "paths", "life"]);
         } else {
-            found.note_with(text, "start the client in this project, trust the folder, and send a prompt");
+            let next = both!(
+                "Start `claude` in this project, trust the folder, and send a prompt.",
+                "このプロジェクトで `claude` を起動し、フォルダを信頼して、プロンプトを送ってください。"
+            );
+            found.note_with(text, next).unless_caused_by(&["settings", "disabled", "paths", "state"]);
         }
     }
     if found.is_empty() {
-        found.ok("registered, and seen firing");
+        found.ok(match script {
+            Some(script) => both!(
+                "Claude Code calls Tidegate through your own script {name}.",
+                "Claude Codeは自作のスクリプト {name} 経由でTidegateを呼び出しています。",
+                name = script.name()
+            ),
+            None => both!(
+                "All hooks are registered, and they have run in this project.",
+                "フックはすべて登録済みで、このプロジェクトで実行されています。"
+            ),
+        });
     }
+}
+
+fn report_no_hook(seen: &Gathered, found: &mut Findings) {
+    let init = seen.init_command(seen.scope());
+    let place = seen
+        .project
+        .as_ref()
+        .map_or_else(|| both!("here", "ここ"), |root| both!("in {r}", "{r} ", r = root.display()));
+    let Bilingual { en, ja } = place;
+    found.problem(
+        both!(
+            "Claude Code does not call Tidegate {en}: neither its settings nor a plugin registers a hook.",
+            "{ja}では、Claude CodeがTidegateを呼び出しません。設定にもプラグインにもフックがありません。"
+        ),
+        both!("Run `{init}`.", "`{init}` を実行してください。"),
+    );
+}
+
+fn report_missing(seen: &Gathered, events: &str, found: &mut Findings) {
+    let init = seen.init_command(seen.scope());
+    let Some(own) = seen.hooks().filter(|hook| hook.calls == Calls::UsSomehow).chain(seen.scripts()).next()
+    else {
+        found.problem(
+            both!(
+                "Claude Code does not call Tidegate at these events: {events}.",
+                "次のイベントでは、Claude CodeがTidegateを呼び出しません: {events}"
+            ),
+            both!(
+                "Run `{init}`: it registers all hooks.",
+                "`{init}` を実行すると、すべてのフックを登録します。"
+            ),
+        );
+        return;
+    };
+    let (name, file) = (own.name(), own.file.display());
+    found.problem(
+        both!(
+            "Claude Code calls Tidegate through your own command {name}, but not at these events: {events}.",
+            "Claude Codeは自作の {name} 経由でTidegateを呼び出していますが、次のイベントでは呼び出しません: {events}"
+        ),
+        both!(
+            "Run `{init}`: it registers all hooks. Then remove your own entries from {file}.",
+            "`{init}` を実行すると、すべてのフックを登録します。そのあと {file} から自作の項目を削除してください。"
+        ),
+    );
 }
 
 /// An entry can be there and do nothing.
@@ -53,22 +113,29 @@ fn check_differences(seen: &Gathered, found: &mut Findings) {
         if differences.is_empty() {
             continue;
         }
-        let whats: Vec<&str> = differences.iter().map(|difference| difference.what.as_str()).collect();
-        let text =
-            format!("{} differs from what this version registers: {}", file.path.display(), whats.join("; "));
+        let more = differences.len().saturating_sub(NAMED);
+        let whats = differences.iter().take(NAMED).map(|difference| difference.what.clone());
+        let whats = whats.chain((more > 0).then(|| both!("{more} more", "ほか{more}件")));
+        let (en, ja): (Vec<String>, Vec<String>) = whats.map(|what| (what.en, what.ja)).unzip();
+        let (path, en, ja) = (file.path.display(), en.join("; "), ja.join("／"));
+        let text = both!(
+            "Tidegate's hooks in {path} differ from those of this version: {en}.",
+            "{path} にあるTidegateのフックが、このバージョンのものと違います: {ja}"
+        );
         let is_theirs = seen.hooks().any(|hook| hook.file == file.path && hook.calls == Calls::UsSomehow);
-        let cure = match file.scope {
-            Scope::Managed => "ask whoever manages this machine".to_owned(),
-            scope if is_theirs => format!(
-                "take out by hand what calls `tidegate hook` in another way, then `{}`",
-                seen.init_command(scope)
+        let init = seen.init_command(file.scope);
+        let fix = match file.scope {
+            Scope::Managed => ask_administrator(),
+            _ if is_theirs => both!(
+                "Remove your own entries that call `tidegate hook` from {path}. Then run `{init}`.",
+                "{path} から、`tidegate hook` を呼び出す自作の項目を削除し、`{init}` を実行してください。"
             ),
-            scope => format!("`{}` registers them anew", seen.init_command(scope)),
+            _ => both!("Run `{init}`: it registers them again.", "`{init}` を実行すると、登録し直します。"),
         };
         if differences.iter().any(|difference| difference.is_grave) {
-            found.problem(text, cure);
+            found.problem(text, fix);
         } else {
-            found.warning(text, cure);
+            found.warning(text, fix);
         }
     }
 }
@@ -80,21 +147,37 @@ fn check_status_line(seen: &Gathered, found: &mut Findings) {
     let is_ours = |path: &std::path::PathBuf| {
         seen.ours().any(|command| command.event.is_none() && command.file == *path)
     };
-    if seen.hooks().next().is_some() && !shown.is_some_and(|file| is_ours(&file.path)) {
-        let what = match shown {
-            Some(file) => format!("the status line in {} does not call us", file.path.display()),
-            None => "there is no status line of ours".to_owned(),
-        };
-        // A line in a file nearer than the hooks' hides one in theirs.
-        let scope = shown.map_or(seen.scope(), |file| file.scope.min(seen.scope()));
-        let cure = match scope {
-            Scope::Managed => "ask whoever manages this machine".to_owned(),
-            // With a team's hooks, `--shared` writes only the line; a person's own hooks would be registered twice.
-            Scope::Shared if seen.scope() != Scope::Shared => {
-                format!("`{}` puts ours beside it", seen.init_command(Scope::Local))
-            }
-            scope => format!("`{}` puts ours beside it", seen.mending_command(scope)),
-        };
-        found.note_with(format!("{what}: the meter and silent hooks are not shown"), cure);
+    if seen.hooks().next().is_none() || shown.is_some_and(|file| is_ours(&file.path)) {
+        return;
     }
+    let text = match shown {
+        Some(file) => both!(
+            "Claude Code shows another status line than Tidegate's, from {path}. You do not see how full the context is.",
+            "Claude Codeは {path} の別のステータスラインを表示します。Tidegateのコンテキスト残量は表示されません。",
+            path = file.path.display()
+        ),
+        None => both!(
+            "Claude Code does not show Tidegate's status line. You do not see how full the context is.",
+            "Claude CodeはTidegateのステータスラインを表示していません。コンテキスト残量は表示されません。"
+        ),
+    };
+    // A line in a file nearer than the hooks' hides one in theirs.
+    let scope = shown.map_or(seen.scope(), |file| file.scope.min(seen.scope()));
+    let init = match scope {
+        Scope::Managed => {
+            found.note_with(text, ask_administrator());
+            return;
+        }
+        // With a team's hooks, `--shared` writes only the line; a person's own hooks would be registered twice.
+        Scope::Shared if seen.scope() != Scope::Shared => seen.init_command(Scope::Local),
+        scope => seen.repair_command(scope),
+    };
+    let next = match shown {
+        Some(_) => both!(
+            "To see both, run `{init}`: it adds Tidegate's to yours.",
+            "両方を表示するには `{init}` を実行してください。"
+        ),
+        None => both!("To see it, run `{init}`.", "表示するには `{init}` を実行してください。"),
+    };
+    found.note_with(text, next);
 }

@@ -9,14 +9,24 @@ use tidegate_core::event::EventKind;
 use tidegate_core::time::Millis;
 
 use super::super::client_session::ClientSession;
-use crate::doctor::check::NO_STATE;
+use crate::bilingual::{Bilingual, both, count_en};
+use crate::doctor::check::without_state;
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
 use crate::doctor::history::DAYS;
-use crate::print::format_count;
 
-pub(crate) const CURE: &str = "mend what else is found here, then start the client anew, trust the folder, and see with \
-                               `/hooks` what it has loaded; `--bare`, `--safe-mode` and `--setting-sources` leave hooks out";
+/// For hooks that are registered and do not run.
+pub(super) fn fix() -> Bilingual {
+    both!(
+        "Start Claude Code again, trust the folder, and look for Tidegate in `/hooks`. The options `--bare`, `--safe-mode` \
+         and `--setting-sources` leave hooks out.",
+        "Claude Codeを起動し直してフォルダを信頼し、`/hooks` にTidegateがあるか見てください。`--bare`、`--safe-mode`、\
+         `--setting-sources` を付けるとフックは使われません。"
+    )
+}
+
+/// Checks whose problems keep hooks from running.
+const CAUSES: &[&str] = &["settings", "disabled", "paths"];
 
 /// The state keeps sessions longer than this, so a missing one was never seen by a hook.
 const LOOK_BACK_DAYS: u64 = 30;
@@ -26,11 +36,14 @@ const SESSIONS: usize = 2;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let Some(installed) = seen.installed().filter(|_| seen.has_hooks()) else {
-        found.ok("no hooks, no signs");
+        found.ok(both!(
+            "Nothing to check: no hooks are registered.",
+            "フックがないため、確認するものはありません。"
+        ));
         return;
     };
     if seen.state.is_err() {
-        found.note(NO_STATE);
+        found.unchecked(without_state());
         return;
     }
     let back = Millis(seen.now.0.saturating_sub(LOOK_BACK_DAYS * 86_400_000));
@@ -43,30 +56,40 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let (known, unknown): (Vec<&ClientSession>, Vec<&ClientSession>) =
         ran.iter().partition(|session| is_known(seen, session));
     if let (Some(oldest), Some(newest)) = (unknown.last(), ran.first()) {
-        let text = format!(
-            "no hook was seen in {} of the last {} of this project, since {}",
-            unknown.len(),
-            format_count(ran.len(), "session"),
-            oldest.modified.iso()
-        );
+        let (silent, all, since) = (unknown.len(), ran.len(), seen.clock.dated_minute(oldest.modified));
+        let sessions = count_en(all, "session");
         if unknown.iter().any(|session| session.id == newest.id) {
-            found.problem(text, CURE);
+            let text = both!(
+                "Claude Code did not run Tidegate's hooks in {silent} of the last {sessions} in this project, first on {since}.",
+                "このプロジェクトの直近{all}セッションのうち{silent}回で、Claude CodeがTidegateのフックを実行していません（最初は{since}）。"
+            );
+            found.problem(text, fix()).unless_caused_by(CAUSES);
         } else {
-            found.note(format!("{text}; in the newest one they run"));
+            found.note(both!(
+                "Claude Code did not run Tidegate's hooks in {silent} of the last {sessions} in this project. In the newest one it \
+                 did.",
+                "このプロジェクトの直近{all}セッションのうち{silent}回で、フックが実行されていません。最新のセッションでは実行されています。"
+            ));
         }
     }
     let week = Millis(seen.now.0.saturating_sub(DAYS * 86_400_000));
     let known: Vec<&ClientSession> = known.into_iter().filter(|session| session.modified >= week).collect();
     for (event, silent) in silent_events(seen, &known) {
-        found.problem(
-            format!("{event} is registered, but was not seen in any of {}", format_count(silent, "session")),
-            CURE,
+        let sessions = count_en(silent, "session");
+        let text = both!(
+            "Claude Code did not run the hook for {event} in any of {sessions}, although it is registered.",
+            "{event} のフックは登録されていますが、{silent}セッションのどれでも実行されていません。"
         );
+        found.problem(text, fix()).unless_caused_by(CAUSES);
     }
     if found.is_empty() {
-        found.ok(match ran.len() {
-            0 => "no session since the install".to_owned(),
-            some => format!("hooks ran in {} since the install", format_count(some, "session")),
+        let (sessions, number) = (count_en(ran.len(), "session"), ran.len());
+        found.ok(match number {
+            0 => both!("No session since the install.", "インストール後のセッションはまだありません。"),
+            _ => both!(
+                "Hooks ran in {sessions} since the install.",
+                "インストール後の{number}セッションでフックが実行されました。"
+            ),
         });
     }
 }

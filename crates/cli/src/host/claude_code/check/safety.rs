@@ -7,6 +7,7 @@ use tidegate_state::project;
 
 use super::super::misread::{self, Origin};
 use super::super::settings_file::{Scope, read_text};
+use crate::bilingual::both;
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
 use crate::host::agent_homes::AgentHomes;
@@ -25,7 +26,10 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         }
     }
     if found.is_empty() {
-        found.ok("no hook entry found that another agent would run as a script");
+        found.ok(both!(
+            "No hook entry would make another agent run prompts as a script.",
+            "ほかのエージェントがスクリプトとして実行してしまう項目はありません。"
+        ));
     }
 }
 

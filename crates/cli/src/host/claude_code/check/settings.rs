@@ -3,33 +3,57 @@
 use super::super::hook_shape::find_faults;
 use super::super::registrations::is_ours;
 use super::super::settings_file::Content;
+use crate::bilingual::{Bilingual, both, count_en};
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
-use crate::print::format_count;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let mut read = 0;
     for file in &seen.client.settings {
+        let path = file.path.display();
         match &file.content {
             Content::Absent => {}
             Content::Object(object) => {
                 read += 1;
                 let faults = find_faults(object, |handler| !is_ours(handler, &seen.call));
                 if !faults.is_empty() {
-                    let (path, faults) = (file.path.display(), faults.join("; "));
+                    let Bilingual { en, ja } = Bilingual::list(faults);
                     found.warning(
-                        format!("the client leaves out all of {path}: {faults}"),
-                        "mend that entry there; one that gates and is not valid costs the whole file",
+                        both!(
+                            "Claude Code ignores all of {path}: {en}.",
+                            "Claude Codeは {path} 全体を無視します: {ja}"
+                        ),
+                        both!(
+                            "Correct or remove that entry in {path}.",
+                            "{path} のその項目を直すか、削除してください。"
+                        ),
                     );
                 }
             }
-            Content::Broken(broken) => found.problem(
-                format!("the client will not read {}{broken}", file.path.display()),
-                "mend the file there; it has to be plain JSON, without comments and trailing commas",
-            ),
+            Content::Broken(broken) => {
+                let fix = if broken.at.is_some() {
+                    both!(
+                        "Correct the file there. It has to be JSON without comments and trailing commas.",
+                        "その箇所を直してください。コメントや末尾のカンマのないJSONにする必要があります。"
+                    )
+                } else {
+                    both!(
+                        "Make {path} a file that you can read, or remove it.",
+                        "{path} を読み取れるファイルにするか、削除してください。"
+                    )
+                };
+                found.problem(
+                    both!(
+                        "Claude Code cannot read {path}{broken}.",
+                        "Claude Codeが読み込めません: {path}{broken}"
+                    ),
+                    fix,
+                );
+            }
         }
     }
     if found.is_empty() {
-        found.ok(format!("{}, all readable", format_count(read, "settings file")));
+        let files = count_en(read, "settings file");
+        found.ok(both!("Claude Code can read {files}.", "設定ファイル{read}個を読み込めます。"));
     }
 }

@@ -3,24 +3,28 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use tidegate_core::feature;
 use tidegate_core::feature::cycle::policy::ID;
 use tidegate_core::feature::cycle::settings::CycleMode;
 use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::skill_gate;
+use tidegate_core::feature::{self, Mode, Policy};
 use tidegate_core::text::skill_name::OWN_PREFIX;
 use tidegate_state::feature::cycle;
 use tidegate_state::host::claude_code::skills;
 
 use super::super::listing::Listing;
 use super::super::shipped::Skill;
+use crate::bilingual::{Bilingual, both, count_en};
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
-use crate::print::format_count;
 use crate::shell::quote_path;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     if !seen.has_hooks() {
-        found.ok("none is needed without hooks");
+        found.ok(both!(
+            "Nothing to check without Tidegate's hooks.",
+            "Tidegateのフックがないため、確認するものはありません。"
+        ));
         return;
     }
     let plugin = seen.client.plugin.as_ref().and_then(|plugin| plugin.folder.clone());
@@ -34,50 +38,79 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let wanted = list_wanted_skills(seen);
     // Other plugins keep their skills in unknown places: `plugin:name` is taken on trust.
     let looked_for: Vec<&Wanted> = wanted.iter().filter(|wanted| !wanted.name.contains(':')).collect();
-    for Wanted { name, stage } in &looked_for {
-        if is_there(name) {
-            continue;
-        }
+    for missing in looked_for.iter().filter(|wanted| !is_there(&wanted.name)) {
         // `init` does not replace a foreign file.
-        let there = places.iter().map(|place| place.join("skills").join(name).join("SKILL.md"));
+        let there = places.iter().map(|place| place.join("skills").join(&missing.name).join("SKILL.md"));
         let there = there.into_iter().find(|path| path.exists());
-        let part = Skill::find(name).map(|skill| skill.part);
-        let init = seen.init_command(seen.scope());
-        let of_part = part.flatten().map(|part| format!("`{init} --with {}` installs it", part.name()));
-        let install = match stage {
-            _ if of_part.is_some() => of_part.unwrap_or_default(),
-            _ if part == Some(None) => format!("`{init}` installs it"),
-            Some((cycle, stage)) => format!(
-                "put it into `.claude/skills/{name}`, or give stage `{stage}` in [cycle.{cycle}] another `skill`"
-            ),
-            None => {
-                format!(
-                    "put it into `.claude/skills/{name}`; `tidegate config show --origin` says who wants it"
-                )
-            }
-        };
-        let missing = match stage {
-            Some((cycle, stage)) => format!(
-                "the skill `{name}` of stage `{stage}` of the cycle `{cycle}` is not installed, so no model can invoke it"
-            ),
-            None => format!("the skill `{name}` is required, but not installed"),
-        };
-        let cure = match there {
-            Some(empty) => format!("remove {}, which has no text; then {install}", quote_path(&empty)),
-            None => install,
-        };
-        found.warning(missing, cure);
+        let mut fix = describe_install(seen, missing);
+        if let Some(empty) = there {
+            let (path, Bilingual { en, ja }) = (quote_path(&empty), fix);
+            fix =
+                both!("Remove {path}, which is empty. {en}", "空のファイル {path} を削除してください。{ja}");
+        }
+        if is_required(seen, &missing.name) {
+            let Bilingual { en, ja } = fix;
+            fix = both!(
+                "{en} To edit without it, run `tidegate off skill-gate --for 1h`.",
+                "{ja}なしで編集するには `tidegate off skill-gate --for 1h` を実行してください。"
+            );
+        }
+        found.warning(describe_missing(missing), fix);
     }
     check_listing(seen, found);
     if found.is_empty() {
-        found.ok(match wanted.len() - looked_for.len() {
-            0 => format!("{} required, all installed", format_count(wanted.len(), "skill")),
-            of_plugins => format!(
-                "{} required, all installed but for {of_plugins} of plugins that were not looked for",
-                format_count(wanted.len(), "skill")
+        let (all, number) = (count_en(wanted.len(), "skill"), wanted.len());
+        found.ok(match number - looked_for.len() {
+            0 => both!("All required skills are installed ({number}).", "必須のスキル{number}個がそろっています。"),
+            of_plugins => both!(
+                "{all} required; {of_plugins} of other plugins not looked for, the rest is installed.",
+                "必須のスキルは{number}個です。ほかのプラグインの{of_plugins}個は調べていません。残りはそろっています。"
             ),
         });
     }
+}
+
+fn describe_missing(Wanted { name, stage }: &Wanted) -> Bilingual {
+    match stage {
+        Some((cycle, stage)) => both!(
+            "The skill `{name}`, which the stage `{stage}` of the cycle `{cycle}` runs, is not installed.",
+            "サイクル `{cycle}` のステージ `{stage}` で使うスキル `{name}` がありません。"
+        ),
+        None => both!(
+            "The skill `{name}` is required, but not installed.",
+            "必須のスキル `{name}` がありません。"
+        ),
+    }
+}
+
+fn describe_install(seen: &Gathered, Wanted { name, stage }: &Wanted) -> Bilingual {
+    let init = seen.init_command(seen.scope());
+    match (Skill::find(name).map(|skill| skill.part), stage) {
+        (Some(Some(part)), _) => both!(
+            "Run `{init} --with {part}`.",
+            "`{init} --with {part}` を実行してください。",
+            part = part.name()
+        ),
+        (Some(None), _) => both!("Run `{init}`.", "`{init}` を実行してください。"),
+        (None, Some((cycle, stage))) => both!(
+            "Put it into `.claude/skills/{name}`, or give the stage `{stage}` in `[cycle.{cycle}]` another `skill`.",
+            "`.claude/skills/{name}` に置くか、`[cycle.{cycle}]` のステージ `{stage}` に別の `skill` を指定してください。"
+        ),
+        (None, None) => both!(
+            "Put it into `.claude/skills/{name}`. `tidegate config show --origin` shows which file requires it.",
+            "`.claude/skills/{name}` に置いてください。どのファイルが必須にしたかは `tidegate config show --origin` でわかります。"
+        ),
+    }
+}
+
+/// Without it, every edit of some file is denied.
+fn is_required(seen: &Gathered, name: &str) -> bool {
+    let requires = |policy: &&dyn Policy| {
+        policy.id() == skill_gate::ID
+            && policy.mode(&seen.config) == Mode::Live
+            && policy.skills(&seen.config).contains(&name)
+    };
+    feature::POLICIES.iter().any(requires)
 }
 
 /// Tidegate's skills must not cost others their descriptions.
@@ -89,22 +122,22 @@ fn check_listing(seen: &Gathered, found: &mut Findings) {
     if listing.ours == 0 || listing.total() <= listing.budget {
         return;
     }
-    let text = format!(
-        "the listing of skills has about {} characters, and the client allows {} on models with a 200K window: some skills lose \
-         their descriptions; Tidegate's take {}",
-        listing.total(),
-        listing.budget,
-        listing.ours
+    let (total, budget, ours) = (listing.total(), listing.budget, listing.ours);
+    let text = both!(
+        "On models with a 200K window, some skills lose their descriptions: the list of skills has about {total} characters, \
+         Claude Code allows {budget}. Tidegate's skills take {ours}.",
+        "200Kのモデルでは、一部のスキルの説明が省かれます。スキルの一覧は約{total}文字で、Claude Codeの上限は{budget}文字です。\
+         うち{ours}文字がTidegateのスキルです。"
     );
-    let share = (listing.total() * 100).div_ceil(listing.budget);
-    let cure = format!(
-        "give it more room with `\"skillListingBudgetFraction\": {:.3}` in the settings, or remove skills that nobody uses",
-        share as f64 / 10_000.0
+    let share = listing.needed_share();
+    let fix = both!(
+        "Put `\"skillListingBudgetFraction\": {share:.3}` into Claude Code's settings, or remove skills that you do not use.",
+        "Claude Codeの設定に `\"skillListingBudgetFraction\": {share:.3}` を書くか、使わないスキルを削除してください。"
     );
     if listing.theirs <= listing.budget {
-        found.warning(text, cure);
+        found.warning(text, fix);
     } else {
-        found.note_with(text, cure);
+        found.note_with(text, fix);
     }
 }
 

@@ -6,15 +6,15 @@ use std::path::Path;
 use tidegate_core::time::Millis;
 
 use super::super::client_session::read_transcript;
-use crate::doctor::check::NO_STATE;
+use crate::bilingual::{both, count_en};
+use crate::doctor::check::without_state;
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
-use crate::print::format_count;
 use crate::shell::quote_path;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     if seen.state.is_err() {
-        found.note(NO_STATE);
+        found.unchecked(without_state());
         return;
     }
     let newest = seen
@@ -23,22 +23,46 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         .max_by_key(|session| session.marks.session.attached);
     let Some(path) = newest.and_then(|session| session.marks.session.transcript.as_deref()).map(Path::new)
     else {
-        found.ok("no session of this project yet");
+        found.ok(both!("This project has no session yet.", "このプロジェクトのセッションはまだありません。"));
         return;
     };
+    let shown = path.display();
     match read_transcript(path, Millis(0)) {
-        Ok(shown) if shown.lines == 0 && shown.unreadable > 0 => found.warning(
-            format!("no line of {} can be read", path.display()),
-            "start a new session; if that helps not, the client writes a form that this version does not know",
-        ),
-        Ok(shown) => found.ok(format!("{} in {}", format_count(shown.lines, "readable line"), path.display())),
+        Ok(content) if content.lines == 0 && content.unreadable > 0 => {
+            found.warning(
+                both!(
+                    "Tidegate cannot read any line of the transcript {shown}: it does not know how full the context is.",
+                    "会話の記録 {shown} を1行も読めません。コンテキストの使用量がわかりません。"
+                ),
+                both!(
+                    "Start a new session. If that does not help, update Tidegate: this Claude Code may write another form.",
+                    "新しいセッションを始めてください。直らない場合は、Claude Codeの形式が変わった可能性があります。Tidegateを更新してください。"
+                ),
+            );
+        }
+        Ok(content) => {
+            let (lines, number) = (count_en(content.lines, "line"), content.lines);
+            found.ok(both!("Tidegate can read {lines} of {shown}.", "{shown} の{number}行を読めます。"));
+        }
         // The client writes it after the first answer, and clears old ones away.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            found.ok(format!("{} is not there (yet, or any more)", path.display()));
+            found.ok(both!(
+                "Claude Code has not written {shown} yet, or has deleted it.",
+                "{shown} はまだ書かれていないか、Claude Codeが削除しました。"
+            ));
         }
-        Err(error) => found.problem(
-            format!("{}: {error}", path.display()),
-            format!("make {} a file that you can read, or start a new session", quote_path(path)),
-        ),
+        Err(error) => {
+            let quoted = quote_path(path);
+            found.problem(
+                both!(
+                    "Tidegate cannot read the transcript {shown}: {error}. It does not know how full the context is.",
+                    "会話の記録 {shown} を読めません（{error}）。コンテキストの使用量がわかりません。"
+                ),
+                both!(
+                    "Make {quoted} a file that you can read, or start a new session.",
+                    "{quoted} を読み取れるファイルにするか、新しいセッションを始めてください。"
+                ),
+            );
+        }
     }
 }
