@@ -27,10 +27,13 @@ pub struct Home {
 struct Layout {
     project: &'static str,
     state: &'static str,
+    /// Always of the same length, for screens in which lines break.
+    is_short: bool,
 }
 
-const APART: Layout = Layout { project: "project", state: "state" };
-const USUAL: Layout = Layout { project: "home/code/app", state: "home/.local/state/tidegate" };
+const APART: Layout = Layout { project: "project", state: "state", is_short: false };
+const USUAL: Layout =
+    Layout { project: "home/code/app", state: "home/.local/state/tidegate", is_short: true };
 
 /// A worker of the last hooks may still run. Under its old name it finds nothing, and ends; so nothing is added while the rest
 /// is removed.
@@ -72,7 +75,9 @@ impl Home {
 
     fn named(prefix: &str, layout: &'static Layout) -> Self {
         let keep = std::env::var_os("TIDEGATE_E2E_KEEP").is_some();
-        let dir = tempfile::Builder::new().prefix(prefix).disable_cleanup(keep).tempdir();
+        let mut builder = tempfile::Builder::new();
+        let dir = builder.prefix(prefix).disable_cleanup(keep);
+        let dir = if layout.is_short { dir.tempdir_in("/tmp") } else { dir.tempdir() };
         let dir = dir.expect("a temporary directory");
         // The client compares canonical paths, and the temporary directory may be behind a link.
         let root = dir.path().canonicalize().expect("the temporary directory's real path");

@@ -3,6 +3,7 @@ mod context;
 mod cycle;
 mod denial;
 mod failure;
+#[cfg(unix)]
 mod first_session;
 #[cfg(unix)]
 mod foreign_host;
