@@ -19,7 +19,7 @@ pub(crate) struct Built {
 }
 
 pub(crate) struct TestProgram {
-    /// As in `tidegate-core: commands`.
+    /// As in `core: commands`.
     pub(crate) name: String,
     /// The working directory that tests of its package expect.
     folder: PathBuf,
@@ -73,6 +73,11 @@ impl Built {
 }
 
 impl TestProgram {
+    /// As in `core`.
+    pub(crate) fn package(&self) -> &str {
+        self.name.split(':').next().unwrap_or_default()
+    }
+
     /// As cargo would run it, with snapshots that may not change.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.executable);

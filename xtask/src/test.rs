@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::background::BackgroundStep;
-use crate::built::Built;
+use crate::built::{Built, TestProgram};
 use crate::client;
 use crate::passed::PassedStep;
 use crate::scratch::Scratch;
 use crate::selection::{Affected, ScenarioTable};
-use crate::{deps, docs, e2e, hosts, layers, notices, postgres, supply, tools};
+use crate::{deps, docs, e2e, hosts, layers, notices, postgres, supply, tools, words};
 use xtask::failure::{Done, Failure};
 use xtask::print;
 use xtask::workspace::{self, cargo, step};
@@ -24,11 +24,15 @@ const BUDGETS: &str = "instruction budgets";
 
 const SCENARIOS: &str = "end-to-end scenarios";
 
+/// Packages whose tests are slow and see only two rooms.
+const STORES: [&str; 2] = ["memory", "team-server"];
+
 pub(crate) fn run(all: bool) -> Done {
     let start = std::time::Instant::now();
     let (mut left_out, mut left_for_ci) = (Vec::new(), Vec::new());
     let changes = Changes { table: ScenarioTable::read()?, all };
     step("format", || workspace::run(&mut cargo(&["fmt", "--all", "--check"])))?;
+    step("words", words::check)?;
     let mut shipped = None;
     match changes.since_pass(&PassedStep::of(BUDGETS, &[])?) {
         Affected::Everything => {
@@ -76,7 +80,15 @@ pub(crate) fn run(all: bool) -> Done {
     let is_shipped = shipped.is_some();
     beside.extend(shipped);
     step("generated references", || docs::check_with(program))?;
-    for test in tests {
+    let (of_stores, others): (Vec<&TestProgram>, Vec<&TestProgram>) =
+        tests.into_iter().partition(|test| STORES.contains(&test.package()));
+    let stores_passed =
+        PassedStep::of("stores", &of_stores.iter().map(|test| &*test.executable).collect::<Vec<_>>())?;
+    let runs_stores = !stores_passed.is_current() && changes.reach_stores(&stores_passed);
+    if !runs_stores {
+        print_unchanged("tests of stores");
+    }
+    for test in others.into_iter().chain(of_stores.into_iter().filter(|_| runs_stores)) {
         step(&format!("tests of {}", test.name), || {
             let mut command = scratch.with_folder(test.command());
             command.arg(workspace::many_test_threads());
@@ -85,6 +97,9 @@ pub(crate) fn run(all: bool) -> Done {
             }
             workspace::run(&mut command)
         })?;
+    }
+    if runs_stores && no_server.is_none() {
+        stores_passed.remember()?;
     }
     if let Some(why) = scenarios_unavailable(&missing) {
         left_out.push(format!("end-to-end scenarios: {why}"));
@@ -143,6 +158,14 @@ impl Changes {
     fn since_pass(&self, step: &PassedStep) -> Affected {
         let changed = step.changed_files().filter(|_| !self.all);
         changed.map_or(Affected::Everything, |changed| self.table.affected_by(&changed))
+    }
+
+    fn reach_stores(&self, step: &PassedStep) -> bool {
+        let of_stores =
+            |file: &String| STORES.iter().any(|name| file.starts_with(&format!("crates/{name}/")));
+        let affected = self.since_pass(step);
+        ["feature/memory", "feature/knowledge"].iter().any(|room| affected.reaches(room))
+            || step.changed_files().is_some_and(|files| files.iter().any(of_stores))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Every event with every call, as it goes over the wire. A changed line here is a changed protocol.
 
+mod words;
+
 use std::fmt::Write as _;
 
 use tidegate_core::event::{EventKind, FailedStep};
@@ -127,4 +129,28 @@ fn a_gate_that_could_not_check() {
     let closed =
         |lang: Lang| shown(&ClosedGate::for_call(&FailedStep::SessionMissing, lang).reply(Host::ClaudeCode));
     insta::assert_snapshot!("gate_closed", format!("{}\n{}", closed(Lang::En), closed(Lang::Ja)));
+}
+
+#[test]
+fn a_check_that_failed_is_said_in_few_words() {
+    let why = || "No space left on device (os error 28)".to_owned();
+    let file = || "~/.local/state/tidegate/sessions/91b38a40/lock".to_owned();
+    let steps = [
+        FailedStep::Stdin(why()),
+        FailedStep::SessionCharacters,
+        FailedStep::MemberType("tool_input.file_path"),
+        FailedStep::State(why()),
+        FailedStep::Marks(why()),
+        FailedStep::Locked { file: file(), process: Some(4711) },
+        FailedStep::Locked { file: file(), process: None },
+        FailedStep::Spool(why()),
+        FailedStep::Cycle(why()),
+        FailedStep::Record(why()),
+        FailedStep::Deadline(2000),
+        FailedStep::Panic("index out of bounds".to_owned()),
+    ];
+    for step in steps {
+        words::assert_short(&ClosedGate::for_call(&step, Lang::En).user);
+        words::assert_short(&ClosedGate::for_stop(&step, Lang::En).user);
+    }
 }

@@ -107,7 +107,7 @@ impl Case {
         let right = match self.answer {
             Answer::Json => object(),
             Answer::Text => true,
-            Answer::Line => stdout.lines().count() == 1 && stdout.contains('%'),
+            Answer::Line => stdout.lines().count() == 1 && stdout.contains('▰'),
             Answer::Closed => object() && stderr.contains("could not check"),
         };
         if output.status.code() == Some(code) && right && (stderr.is_empty() || code == 2) {

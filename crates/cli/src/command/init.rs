@@ -152,7 +152,9 @@ fn page_of(args: &Args, target: &Target, executed: &Executed, preset: &str, reco
                 "`tidegate init` would change this for {place}:",
                 "`tidegate init` は {place} に次の変更をします:"
             ));
-            changes.into_iter().for_each(|change| page.item(change));
+            for change in changes {
+                page.item(change);
+            }
             page.paragraph(both!(
                 "The full text: `tidegate init --diff`. Undo: `tidegate uninstall`.",
                 "全文: `tidegate init --diff`。元に戻す: `tidegate uninstall`。"

@@ -188,7 +188,7 @@ mod tests {
         shadow.shadow = true;
         shadow.reason = Some("Run a check before the task ends.".into());
         Record {
-            verdicts: vec![decides, shadow, verdict("recording", "pass", "left for the worker")],
+            verdicts: vec![decides, shadow, verdict("recording", "pass", "queued for the worker")],
             said: SaidTexts { model: Some(model.into()), user: Some(user.into()), dropped: 0 },
             ..record(2, "Stop", "deny")
         }

@@ -9,10 +9,9 @@ use tidegate_state::config::switches;
 use tidegate_state::config::switches::{Off, Scope, SteppedDown, Switches};
 
 use super::Outcome;
-use super::off::{as_json, change_switches, describe_off, find_policy, warn_of_damage};
+use super::off::{as_json, change_switches, describe_scope, find_policy, warn_of_damage};
 use crate::approval::{self, consent_to_tighten};
 use crate::bilingual::{Bilingual, both};
-use crate::local_time::LocalClock;
 use crate::print;
 use crate::print::page::Page;
 use crate::sessions::Here;
@@ -87,7 +86,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     if args.json {
         print::json(&as_json(&here, &gone));
     } else {
-        switched_page(&here, policy, &gone).print();
+        switched_page(policy, &gone).print();
     }
     let variable = here.env.off.as_deref().map(parse_off_list).unwrap_or_default();
     if variable.iter().any(|id| id == policy) {
@@ -100,17 +99,14 @@ pub(crate) fn run(args: &Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn switched_page(here: &Here, policy: &str, gone: &Switches) -> Page {
+fn switched_page(policy: &str, gone: &Switches) -> Page {
     let mut page = Page::new();
     if gone.is_empty() {
         page.paragraph(both!("{policy} was not off here.", "{policy}はここではオフになっていません。"));
     }
     for off in &gone.off {
-        let Bilingual { en, ja } = describe_off(&LocalClock::of_system(here.now), off);
-        page.paragraph(both!(
-            "{policy} is on again. It was off {en}.",
-            "{policy}をオンに戻しました（それまで: {ja}）。"
-        ));
+        let Bilingual { en, ja } = describe_scope(&off.scope);
+        page.paragraph(both!("{policy} is on again {en}.", "{policy}をオンに戻しました（{ja}）。"));
     }
     for down in &gone.stepped_down {
         let project = &down.stepped_down_in;

@@ -23,10 +23,10 @@ Examples:
   tidegate uninstall --user
   tidegate uninstall --purge                   and delete what was recorded
 
-Removes exactly what `init` added. What you changed since stays; a file that you did
-not change is as it was before. Recorded conversations, the journal, your settings
-and your notes stay, and the last lines say where. --purge deletes all of that but
-the notes, for every project, after asking you at a terminal.")]
+Removes exactly what `init` added. Keeps your later changes; a file that you did not
+change is as it was before. Recorded conversations, the journal, your settings and
+your notes stay, and the last lines say where. --purge deletes all of that but the
+notes, for every project, after asking you at a terminal.")]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) target: InstallTarget,
@@ -81,7 +81,9 @@ fn page_of(args: &Args, target: &Target, executed: &Executed, remains: &Remains,
                 "`tidegate uninstall` would change this in {en}:",
                 "`tidegate uninstall` は {ja} に次の変更をします:"
             ));
-            changes.into_iter().for_each(|change| page.item(change));
+            for change in changes {
+                page.item(change);
+            }
             page.paragraph(both!(
                 "The full text: `tidegate uninstall --diff`.",
                 "全文: `tidegate uninstall --diff`。"

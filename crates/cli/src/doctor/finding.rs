@@ -22,23 +22,34 @@ impl State {
     }
 }
 
-/// In JSON its texts are English.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
     /// Name of the check.
     pub(crate) id: &'static str,
     pub(crate) state: State,
-    #[serde(serialize_with = "in_english")]
     pub(crate) found: Bilingual,
-    /// Programs that read the JSON know it as `cure`.
-    #[serde(rename = "cure", skip_serializing_if = "Option::is_none", serialize_with = "some_in_english")]
     pub(crate) fix: Option<Bilingual>,
     /// The check could not look, or found only what a problem of another check explains.
-    #[serde(skip)]
     pub(crate) is_unchecked: bool,
     /// A problem of one of these checks is the cause of this one.
-    #[serde(skip)]
     pub(crate) causes: &'static [&'static str],
+}
+
+/// For other programs: in English, and with the names that they know.
+#[derive(Serialize)]
+struct FindingJson<'a> {
+    id: &'a str,
+    state: State,
+    found: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cure: Option<&'a str>,
+}
+
+impl Serialize for Finding {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let cure = self.fix.as_ref().map(|fix| fix.en.as_str());
+        FindingJson { id: self.id, state: self.state, found: &self.found.en, cure }.serialize(serializer)
+    }
 }
 
 impl Finding {
@@ -51,14 +62,6 @@ impl Finding {
     pub(crate) fn could_not_look(&self) -> bool {
         self.is_unchecked && self.causes.is_empty()
     }
-}
-
-fn in_english<S: Serializer>(text: &Bilingual, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&text.en)
-}
-
-fn some_in_english<S: Serializer>(text: &Option<Bilingual>, serializer: S) -> Result<S::Ok, S::Error> {
-    text.as_ref().map(|text| &text.en).serialize(serializer)
 }
 
 /// The findings of one check. A check without a problem says in a few words what it looked at.

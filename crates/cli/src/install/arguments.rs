@@ -18,6 +18,7 @@ pub(crate) struct InstallTarget {
 
 /// Options that choose between doing and showing.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub(crate) struct InstallReport {
     /// List the changes and make none
     #[arg(long)]

@@ -242,7 +242,7 @@ fn a_person_who_breaks_in_is_not_run_over() {
     play.prompt("what was that?");
     let told = message(&play.stop());
     assert!(told.starts_with("Tidegate: dev-cycle waits at sprint, because you sent a prompt"), "{told}");
-    assert_eq!(play.because(), "the person broke in");
+    assert_eq!(play.because(), "the person interrupted");
     play.prompt("good, go on");
     assert!(play.held().contains("for stage audit"));
 }
@@ -291,7 +291,7 @@ fn without_any_reading_it_goes_on() {
     play.start();
     play.invokes("sprint");
     assert!(play.held().contains("The number of tokens left is not known"));
-    assert_eq!(play.because(), "what is left is not known: goes on as if there were room");
+    assert_eq!(play.because(), "the tokens left are not known: continues as if there were room");
 }
 
 #[test]
@@ -324,7 +324,7 @@ fn verify_stop_is_asked_first() {
     let _ = play.event("PostToolUse", edit);
     assert!(play.held().contains("no check has passed since"));
     assert_eq!(play.state()["stage"], "sprint");
-    assert_eq!(play.because(), "another policy holds it back");
+    assert_eq!(play.because(), "another policy blocks it");
     let _ = play.stop();
     assert_eq!(play.state()["stage"], "audit", "the hold is over, and the stage was done");
 }

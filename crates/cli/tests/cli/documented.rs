@@ -31,8 +31,9 @@ const LEFT_OUT: [&str; 3] = ["…", "ssh ", "/local/you"];
 
 fn documents() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut documents =
-        vec![root.join("README.md"), root.join("README.ja.md"), root.join("plugin/README.md")];
+    let mut documents = ["README.md", "README.ja.md", "SECURITY.md", "CONTRIBUTING.md", "plugin/README.md"]
+        .map(|name| root.join(name))
+        .to_vec();
     let docs = fs::read_dir(root.join("docs")).expect("the docs");
     let docs = docs.map(|entry| entry.expect("an entry").path());
     // Made from the help texts, which have examples with placeholders; clap checks those that are there.

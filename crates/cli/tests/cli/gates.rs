@@ -170,7 +170,7 @@ fn marks_that_cannot_be_read_close_the_edit_and_hold_the_stop_once() {
     let marks = work.sandbox.session("s-1").join("marks");
     fs::remove_file(&marks).expect("the marks");
     fs::create_dir(&marks).expect("a folder in their place");
-    work.asks_to_edit("src/main.rs").closed("the session's marks cannot be used");
+    work.asks_to_edit("src/main.rs").closed("the session's state cannot be used");
     assert!(work.is_held());
     work.stop_with(json!({ "stop_hook_active": true })).silent();
 }

@@ -464,7 +464,7 @@ fn without_a_catalogue_nothing_is_held() {
     let record = memory.sandbox.new_records().pop().expect("a record");
     let verdicts = record["verdicts"].as_array().expect("verdicts");
     let ours = verdicts.iter().find(|verdict| verdict["policy"] == "topic-decision").expect("ours");
-    assert_eq!(ours["because"], "the catalogue cannot be read");
+    assert_eq!(ours["because"], "the list of topics cannot be read");
 }
 
 #[test]

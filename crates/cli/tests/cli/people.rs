@@ -934,7 +934,7 @@ fn a_prompt_typed_into_an_agents_client_approves_nothing() {
     let told = hook(&[("TIDEGATE_ATTENDED", "1"), ("CLAUDE_CODE_SESSION_ATTENDED", "0")]);
     assert!(told.stdout.contains("did not count, because Claude Code says that no person"), "{told:?}");
     let because = || sandbox.records().pop().expect("a record").to_string();
-    assert!(because().contains("the client says that nobody is there"), "{}", because());
+    assert!(because().contains("the client says that no person is there"), "{}", because());
     let told = hook(&[("TEST_TIDEGATE_TOP", "1")]);
     assert!(told.stdout.contains("did not count, because an agent started this Claude Code"), "{told:?}");
     assert!(because().contains("an agent started this client"), "{}", because());
@@ -1169,7 +1169,7 @@ fn trust_is_for_what_was_shown() {
         .expect("the file");
     let asked = by_agent(&sandbox, &["trust"]);
     let unknown = "recorder.command = \"curl x\" (no effect in this version: it has no such key";
-    let invalid = "skill_gate.mode = \"loud\" (no effect in this version: \"loud\" is no value for it";
+    let invalid = "skill_gate.mode = \"loud\" (no effect in this version: \"loud\" does not fit";
     assert!(asked.stdout.contains(unknown) && asked.stdout.contains(invalid), "{asked:?}");
     // Also while the file is away: it may come back as it was.
     fs::rename(&own, sandbox.path().join("away")).expect("our own");

@@ -1,5 +1,6 @@
-//! SECURITY.md names a test for every threat: each has to be there.
+//! Every threat of SECURITY.md has a defence and, in `security_doc.md`, tests that exist.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,23 +15,42 @@ fn sources(folder: &Path, found: &mut String) {
     }
 }
 
+/// The rows of tables that begin with a column `threat`: the threat, and the second column.
+fn threats(page: &str) -> Vec<(&str, &str)> {
+    let mut threats = Vec::new();
+    let mut is_about_threats = false;
+    for line in page.lines() {
+        let mut cells = line.split(" | ").map(|cell| cell.trim_matches(['|', ' ']));
+        match (cells.next(), cells.next()) {
+            _ if !line.starts_with('|') => is_about_threats = false,
+            (Some("threat"), _) => is_about_threats = true,
+            (Some("---"), _) => {}
+            (Some(threat), Some(second)) if is_about_threats => threats.push((threat, second)),
+            _ => {}
+        }
+    }
+    threats
+}
+
 #[test]
 fn every_threat_has_a_test_that_is_there() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let text = fs::read_to_string(root.join("SECURITY.md")).expect("SECURITY.md");
+    let read = |path: &str| fs::read_to_string(root.join(path)).expect(path);
     let mut code = String::new();
     for folder in ["crates", "xtask"] {
         sources(&root.join(folder), &mut code);
     }
-    let rows = text.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| ---"));
-    let rows: Vec<&str> = rows.filter(|line| !line.starts_with("| Threat")).collect();
-    assert!(rows.len() > 30, "{} rows", rows.len());
-    for row in rows {
-        let tests = row.trim_end_matches(" |").rsplit_once(" | ").map_or("", |(_, tests)| tests);
+    let (page, proofs) = (read("SECURITY.md"), read("crates/cli/tests/cli/security_doc.md"));
+    let (defended, tested) = (threats(&page), threats(&proofs));
+    assert!(defended.len() > 50, "{} rows", defended.len());
+    let names = |rows: &[(&str, &str)]| rows.iter().map(|(threat, _)| (*threat).to_owned()).collect();
+    let (defended, of_tests): (BTreeSet<String>, BTreeSet<String>) = (names(&defended), names(&tested));
+    assert_eq!(defended, of_tests, "both files have the same threats");
+    for (threat, tests) in tested {
         let names: Vec<&str> = tests.split('`').skip(1).step_by(2).collect();
-        assert!(!names.is_empty(), "no test: {row}");
+        assert!(!names.is_empty(), "no test: {threat}");
         for name in names {
-            assert!(code.contains(&format!("fn {name}(")), "there is no test {name}: {row}");
+            assert!(code.contains(&format!("fn {name}(")), "there is no test {name}: {threat}");
         }
     }
 }

@@ -192,7 +192,7 @@ fn a_full_disk() {
 fn marks_that_are_a_folder() {
     let sandbox = Sandbox::new();
     folder(&sandbox.session(SESSION).join("marks"));
-    gate_closed_advice_silent(sandbox, "the session's marks cannot be used", Journal::Works);
+    gate_closed_advice_silent(sandbox, "the session's state cannot be used", Journal::Works);
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn sessions_that_are_a_file() {
     let sandbox = Sandbox::new();
     folder(&sandbox.state());
     fs::write(sandbox.state().join("sessions"), b"").expect("a new file");
-    gate_closed_advice_silent(sandbox, "the session's marks cannot be used", Journal::Works);
+    gate_closed_advice_silent(sandbox, "the session's state cannot be used", Journal::Works);
 }
 
 #[test]

@@ -371,7 +371,7 @@ fn a_manifest_of_something_else_is_left_alone() {
         let call =
             json!({ "tool_name": "Write", "tool_input": { "file_path": other }, "tool_use_id": "toolu_y" });
         play.event("PostToolUse", call).silent();
-        assert_eq!(play.because(), "that manifest tells of no workflow", "{text}");
+        assert_eq!(play.because(), "that manifest names no workflow", "{text}");
         play.denied();
     }
 }

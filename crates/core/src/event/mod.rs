@@ -205,15 +205,15 @@ impl fmt::Display for FailedStep {
             FailedStep::MemberMissing(member) => write!(out, "{member} is missing"),
             FailedStep::MemberType(member) => write!(out, "{member} has a wrong type"),
             FailedStep::State(why) => write!(out, "the state directory cannot be used ({why})"),
-            FailedStep::Marks(why) => write!(out, "the session's marks cannot be used ({why})"),
+            FailedStep::Marks(why) => write!(out, "the session's state cannot be used ({why})"),
             FailedStep::Locked { file, process: Some(id) } => {
-                write!(out, "process {id} does not let go of the lock {file}")
+                write!(out, "process {id} keeps the lock {file}")
             }
             FailedStep::Locked { file, process: None } => {
-                write!(out, "another process does not let go of the lock {file}")
+                write!(out, "another process keeps the lock {file}")
             }
-            FailedStep::Spool(why) => write!(out, "what was said could not be left to be recorded ({why})"),
-            FailedStep::Cycle(why) => write!(out, "the state of the cycle could not be changed ({why})"),
+            FailedStep::Spool(why) => write!(out, "recording could not be queued ({why})"),
+            FailedStep::Cycle(why) => write!(out, "the cycle's state cannot be changed ({why})"),
             FailedStep::Record(why) => write!(out, "the record could not be written ({why})"),
             FailedStep::Deadline(ms) => write!(out, "no answer within {ms} ms"),
             FailedStep::Panic(why) => write!(out, "internal error ({why})"),

@@ -50,7 +50,7 @@ pub fn decide(facts: &Facts<'_>, config: &Config, clock: &dyn Fn() -> u64) -> Ru
         let start = clock();
         let held = policy.yields() && ruling.call() >= Call::Deny;
         let mut verdict =
-            if held { Verdict::silent("another policy holds it back") } else { policy.decide(facts, config) };
+            if held { Verdict::silent("another policy blocks it") } else { policy.decide(facts, config) };
         if !policy.speaks_markup() {
             quote_verdict(&mut verdict);
         }

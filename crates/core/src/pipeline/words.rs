@@ -52,8 +52,7 @@ pub(super) fn gate_closed(lang: Lang, step: &FailedStep) -> String {
 pub(super) fn stop_unchecked(lang: Lang, step: &FailedStep) -> String {
     match lang {
         Lang::En => format!(
-            "Tidegate paused this turn once: it does not know whether a check has passed, because {step}. {} Skip: start Claude \
-             Code with TIDEGATE_OFF={}.",
+            "Tidegate paused this turn once because it could not check it: {step}. {} Skip: start Claude Code with TIDEGATE_OFF={}.",
             state_fix(lang, step),
             verify_stop::ID
         ),
@@ -75,7 +74,7 @@ fn state_fix(lang: Lang, step: &FailedStep) -> String {
         }
         (Lang::En, FailedStep::Locked { process: None, .. }) => "Continue or end that process.".to_owned(),
         (Lang::En, _) => {
-            "Free disk space or make the folder writable; `tidegate doctor` names it.".to_owned()
+            "Free disk space or make the folder writable (`tidegate doctor`).".to_owned()
         }
         (Lang::Ja, FailedStep::Locked { process: Some(id), .. }) => {
             format!("停止中なら `kill -CONT {id}` で再開、`kill -KILL {id}` で終了できます。")
@@ -193,9 +192,9 @@ pub fn hooks_stopped(lang: Lang) -> &'static str {
 pub fn policy_off(lang: Lang, policy: &str, minutes: Option<u64>) -> String {
     let rest = minutes.map(|minutes| match (lang, minutes) {
         (Lang::En, 0..=99) => format!("{minutes} min"),
-        (Lang::En, _) => format!("{} h", minutes / 60),
+        (Lang::En, _) => format!("{} h", minutes.div_ceil(60)),
         (Lang::Ja, 0..=99) => format!("{minutes}分"),
-        (Lang::Ja, _) => format!("{}時間", minutes / 60),
+        (Lang::Ja, _) => format!("{}時間", minutes.div_ceil(60)),
     });
     match (lang, rest) {
         (Lang::En, Some(rest)) => format!("{policy} off for {rest}"),

@@ -35,7 +35,7 @@ kinds! {
     AnthropicKey "anthropic_key" "A key or token of Anthropic.",
     ApiKey "api_key" "A value next to words like `api_key`.",
     AtlassianToken "atlassian_token" "A token of Atlassian.",
-    Authorization "authorization" "What stands in an `Authorization` header.",
+    Authorization "authorization" "The value of an `Authorization` header.",
     AwsAccessKey "aws_access_key" "An access key id of AWS.",
     AwsSecretKey "aws_secret_key" "A secret access key of AWS.",
     AzureClientSecret "azure_client_secret" "A client secret of Microsoft Entra.",

@@ -30,7 +30,7 @@ impl<T: Setting + Default> ByPath<T> {
 
     /// Checks that a key is a pattern and takes this value.
     pub fn check(name: &str, value: &Value) -> Result<(), Wrong> {
-        Glob::new(name).map_err(|why| Wrong::Value(format!("this is no path pattern: {why}")))?;
+        Glob::new(name).map_err(|why| Wrong::Value(format!("this is not a path pattern: {why}")))?;
         T::read(value).map(drop).map_err(Wrong::Value)
     }
 

@@ -57,11 +57,11 @@ impl Shape {
     /// The error for a value of another shape.
     pub(super) fn refuses(self, value: &Value) -> String {
         let found = match value {
-            _ if self.is_secret() => "what stands there".to_owned(),
+            _ if self.is_secret() => "the value".to_owned(),
             Value::Text(_) | Value::Whole(_) | Value::Number(_) | Value::Flag(_) => value.to_string(),
             Value::List(_) | Value::Table(_) | Value::Other(_) | Value::Nothing => value.kind().to_owned(),
         };
-        format!("{found} is no value for it: {}", self.wanted())
+        format!("{found} does not fit: {}", self.wanted())
     }
 
     /// Its values must not be repeated in messages.
@@ -69,7 +69,7 @@ impl Shape {
         matches!(self, Shape::Secret { .. })
     }
 
-    /// Completes the error "… is no value for it: ".
+    /// Completes the error "… does not fit: ".
     fn wanted(self) -> String {
         match self {
             Shape::Choice(names) => format!("use one of {}", quote_names(names)),

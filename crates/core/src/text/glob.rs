@@ -57,14 +57,15 @@ impl Glob {
         }
         if text.contains('\\') {
             return Err(
-                "folders are separated by `/`, and a special character stands in brackets: `[*]`".to_owned()
+                "folders are separated by `/`, and a special character is written in brackets: `[*]`"
+                    .to_owned(),
             );
         }
         if text.chars().any(char::is_control) {
             return Err("it has a control character in it".to_owned());
         }
         if text.split('/').any(|part| part == "." || part == "..") {
-            return Err("`.` and `..` are no folders here: a path counts from the project's root".to_owned());
+            return Err("`.` and `..` do not work here: a path counts from the project's root".to_owned());
         }
         if text.contains("//") || text == "/" {
             return Err("a folder between two slashes has no name".to_owned());
@@ -212,7 +213,7 @@ impl Reader<'_> {
                 // Right after the bracket it stands for itself.
                 Some(']') if ranges.is_empty() => ']',
                 Some(']') => break,
-                Some('/') => return Err("a `/` cannot stand in brackets".to_owned()),
+                Some('/') => return Err("a `/` cannot be in brackets".to_owned()),
                 Some(c) => c,
                 None => return Err("a `[` is not closed".to_owned()),
             };
@@ -319,8 +320,8 @@ mod tests {
             ("", "empty"),
             (long.as_str(), "longer than 256"),
             ("src\\*.rs", "separated by `/`"),
-            ("../x", "no folders here"),
-            ("./x", "no folders here"),
+            ("../x", "do not work here"),
+            ("./x", "do not work here"),
             ("a//b", "no name"),
             ("/", "no name"),
             ("a\u{1b}", "control character"),
@@ -328,7 +329,7 @@ mod tests {
             ("[a-", "`[` is not closed"),
             ("[]", "`[` is not closed"),
             ("[z-a]", "`z-a` is empty"),
-            ("[a/b]", "cannot stand in brackets"),
+            ("[a/b]", "cannot be in brackets"),
             ("{a,b", "`{` is not closed"),
             ("a}", "closes nothing"),
             ("{{{{{{{{{a}}}}}}}}}", "more than 8 braces"),

@@ -7,6 +7,8 @@ mod memory;
 mod policies;
 mod situation;
 mod vocabulary;
+#[path = "../words/mod.rs"]
+mod words;
 
 use std::path::{Path, PathBuf};
 

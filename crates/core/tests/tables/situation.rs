@@ -8,7 +8,7 @@ use tidegate_core::feature::config::Config;
 use tidegate_core::feature::config::layer::{Assignment, Layer, Origin};
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::{Mark, Marks};
-use tidegate_core::feature::verdict::{Audience, Effect, Say};
+use tidegate_core::feature::verdict::{Audience, Call, Effect, Say};
 use tidegate_core::feature::verification::checks::Kinds;
 use tidegate_core::host::Host;
 use tidegate_core::host::person::{CallingClient, Person};
@@ -22,6 +22,7 @@ use tidegate_core::time::Millis;
 
 use crate::policies::{Room, cycle, knowledge, memory, workflow};
 use crate::vocabulary::Case;
+use crate::words::assert_short;
 
 pub(crate) const NOW: Millis = Millis(1_768_901_800_000);
 
@@ -166,6 +167,7 @@ impl Situation {
         let part = ruling.parts.into_iter().find(|part| part.policy == self.room.policy);
         let decided = Decided { case: self.clone(), main_thread, marks, observed, part, outcome };
         (self.room.law)(&decided);
+        decided.says_to_person().for_each(assert_short);
         decided
     }
 }
@@ -203,6 +205,13 @@ impl Decided {
 
     pub(crate) fn says(&self) -> &[Say] {
         self.part.as_ref().map(|part| part.verdict.says.as_slice()).unwrap_or_default()
+    }
+
+    /// Each text for the person; the client shows them the reason of a question, too.
+    fn says_to_person(&self) -> impl Iterator<Item = &str> {
+        let texts = self.says().iter().filter(|say| say.to == Audience::User).map(|say| say.text.as_str());
+        let asks = self.part.iter().filter(|part| part.verdict.call == Call::Ask);
+        texts.chain(asks.filter_map(|part| part.verdict.reason.as_deref()))
     }
 
     /// What is done once the texts were said.

@@ -208,7 +208,7 @@ fn a_failing_test_and_an_edit_after_the_test_do_not_settle_it() {
         [
             "code was edited and not verified since",
             "code was edited and not verified since",
-            "held as often as the config allows"
+            "blocked as often as the config allows"
         ],
         "the edit after the test begins a change set of its own"
     );
@@ -446,9 +446,9 @@ fn a_resumed_session_is_still_armed_and_another_one_is_not() {
         stops(&tidegate),
         [
             "code was edited and not verified since",
-            "held as often as the config allows",
+            "blocked as often as the config allows",
             "no code was edited",
-            "held as often as the config allows",
+            "blocked as often as the config allows",
         ],
         "the skill and the change set are the session's, and only the session's"
     );

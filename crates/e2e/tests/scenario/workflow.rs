@@ -174,7 +174,7 @@ fn a_gate_lets_agents_through_once_it_is_passed() {
 
     tidegate.assert_unfailing();
     let requests = model.main_requests();
-    assert_eq!(spawns(&tidegate), ["a gate was not passed", "there is room for agents"]);
+    assert_eq!(spawns(&tidegate), ["a checkpoint was not passed", "there is room for agents"]);
     let told: Vec<String> = requests[3].hook_contexts();
     assert!(told.iter().any(|text| text.contains("checkpoint 1, after phase 3 (discovery)")), "{told:?}");
     let denied = requests[4].last_tool_result();
@@ -264,7 +264,7 @@ fn only_a_person_skips_a_gate() {
     terminal.wait_for("the agent was spawned");
 
     tidegate.assert_unfailing();
-    assert_eq!(spawns(&tidegate), ["a gate was not passed", "there is room for agents"]);
+    assert_eq!(spawns(&tidegate), ["a checkpoint was not passed", "there is room for agents"]);
     let text = std::fs::read_to_string(home.in_project(MANIFEST)).expect("the manifest");
     assert!(
         text.contains("compaction_skipped: true") && text.contains("skip_reason: \"it was one file\""),
@@ -290,7 +290,7 @@ fn a_manifest_belongs_to_the_session_that_wrote_it() {
     let model = Model::start(script);
     launch(&home, &model).on(SONNET_4_5).ask("go on");
     tidegate.assert_unfailing();
-    assert_eq!(spawns(&tidegate), ["no workflow is under way here", "a gate was not passed"]);
+    assert_eq!(spawns(&tidegate), ["no workflow is under way here", "a checkpoint was not passed"]);
     let text = std::fs::read_to_string(home.in_project(MANIFEST)).expect("the manifest");
     assert_eq!(text, "# by hand\ncurrent_phase: 4\nphases:\n");
     model.finish();

@@ -68,7 +68,9 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     let env = Environment::of_hook();
     let canvas = Canvas { columns: env.columns, coloured: is_coloured() };
     if args.first().is_some_and(|arg| arg == "--preview") {
-        let text = preview::text(env.lang(None, None), canvas);
+        let user = env.place.config();
+        let config = config::read(&config::Sources { user: user.as_deref(), ..config::Sources::default() });
+        let text = preview::text(env.lang(config.general.lang, None), user.as_deref(), canvas);
         let _ = write!(std::io::stdout().lock(), "{text}");
         return ExitCode::SUCCESS;
     }
@@ -159,9 +161,7 @@ fn find_pieces(payload: &[u8], env: &Environment, now: Millis) -> Vec<Piece> {
         }
         StatusPart::Waiting => {
             let places = || switches::project_paths(root.as_deref());
-            let mut waiting =
-                known.map(|known| list_requests(known, now, lang, env.columns)).unwrap_or_default();
-            waiting.extend(list_off(&state, &config, now, &places, &session, lang));
+            let mut waiting = list_off(&state, &config, now, &places, &session, lang);
             // Notes can wait until a compaction is near.
             let notes = || root.as_deref().and_then(|root| count_unpromoted(&state, root, now));
             let notes = if level == PressureLevel::None { None } else { notes() };
@@ -171,9 +171,11 @@ fn find_pieces(payload: &[u8], env: &Environment, now: Millis) -> Vec<Piece> {
             waiting
         }
     };
-    let parts = config.status_line.show.0.iter().flat_map(of_part);
-    // In front: what follows cannot be relied on.
-    signs.chain(parts).collect()
+    let shown = &config.status_line.show.0;
+    let requests = known.filter(|_| shown.contains(&StatusPart::Waiting));
+    let requests = requests.map(|known| list_requests(known, now, lang, env.columns)).unwrap_or_default();
+    // In front: without the signs the rest is believed, and a request waits only ten minutes.
+    signs.chain(requests).chain(shown.iter().flat_map(of_part)).collect()
 }
 
 fn write_bridge(status: StatusInput<'_>, session: &Path, now: Millis) -> (Bridge, BridgeWrite) {

@@ -53,14 +53,18 @@ pub(super) fn read_file(
     });
     let broken = BrokenFile { file: file.clone(), line: wrong.line, has_copy: copy.is_some(), owner };
     let counts = match (broken.has_copy, owner) {
-        (true, ConfigOwner::User) => "its last copy that could be read counts, and what is stricter in it",
+        (true, ConfigOwner::User) => {
+            "its last readable copy counts, and its readable lines that are stricter"
+        }
         (true, ConfigOwner::Project) => {
-            "of it and its last copy that could be read only what is stricter counts"
+            "only stricter values count, of its readable lines and its last readable copy"
         }
         (false, ConfigOwner::User) => {
-            "there is no earlier copy, so built-in values count, and what is stricter in it"
+            "there is no earlier copy, so built-in values count, and its readable lines that are stricter"
         }
-        (false, ConfigOwner::Project) => "there is no earlier copy, so only what is stricter in it counts",
+        (false, ConfigOwner::Project) => {
+            "there is no earlier copy, so only its readable lines that are stricter count"
+        }
     };
     config.problems.push(format!("{}: {}; {counts}", broken.location(), wrong.message));
     config.broken.push(broken);

@@ -88,7 +88,7 @@ fn a_broken_section_is_left_out_alone() {
     assert_eq!(config.policies.pressure.late, Threshold::Level(80.0));
     assert_eq!(config.problems.len(), 1, "{:?}", config.problems);
     let problem = &config.problems[0];
-    assert!(problem.contains("config.toml:3: `meter.window`: \"much\" is no value for it"), "{problem}");
+    assert!(problem.contains("config.toml:3: `meter.window`: \"much\" does not fit"), "{problem}");
     assert!(problem.ends_with("[meter] is left out here"), "{problem}");
 }
 
@@ -126,7 +126,10 @@ fn a_stray_bracket_changes_nothing_that_a_user_set() {
     };
     assert_eq!(config.broken, [broken]);
     let problem = &config.problems[0];
-    assert!(problem.contains("config.toml:3: ") && problem.contains("could be read counts"), "{problem}");
+    assert!(
+        problem.contains("config.toml:3: ") && problem.contains("last readable copy counts"),
+        "{problem}"
+    );
     let origin = config.origin("lang").to_string();
     assert!(origin.ends_with("config.toml (last copy):2"), "{origin}");
     // The same for a file that is not UTF-8, too large, or not readable.
@@ -533,31 +536,31 @@ fn what_is_wrong_within_sections_is_said() {
         ),
         (
             "[skill_gate.require]\nmain.rs = [\"x\"]\n",
-            "2: there is no section `skill_gate.require.main`; a pattern with a dot in it stands in quotes",
+            "2: there is no section `skill_gate.require.main`; put a pattern with a dot in it into quotes",
         ),
         (
             "[tools]\nwriters = [\"Write\"]\n",
-            "2: `tools.writers`: \"Write\" is none of the names of MCP tools: it does not begin with `mcp__`; [tools] is left out here",
+            "2: `tools.writers`: \"Write\" does not fit in a list of names of MCP tools: it does not begin with `mcp__`; [tools] is left out here",
         ),
         (
             "[skill_gate.require]\n\"src/[a\" = []\n",
-            "2: `skill_gate.require.\"src/[a\"`: this is no path pattern: a `[` is not closed; [skill_gate.require] is left out here",
+            "2: `skill_gate.require.\"src/[a\"`: this is not a path pattern: a `[` is not closed; [skill_gate.require] is left out here",
         ),
         (
             "[skill_gate.require]\n\"*.rs\" = \"a\"\n",
-            "2: `skill_gate.require.\"*.rs\"`: \"a\" is no value for it: use a list of names of skills, such as [\"code-quality-rules\"]; [skill_gate.require] is left out here",
+            "2: `skill_gate.require.\"*.rs\"`: \"a\" does not fit: use a list of names of skills, such as [\"code-quality-rules\"]; [skill_gate.require] is left out here",
         ),
         (
             "[skill_gate.require.code]\nx = 1\n",
-            "1: `skill_gate.require.code`: a table is no value for it: use a list of names of skills, such as [\"code-quality-rules\"]; [skill_gate.require] is left out here",
+            "1: `skill_gate.require.code`: a table does not fit: use a list of names of skills, such as [\"code-quality-rules\"]; [skill_gate.require] is left out here",
         ),
         (
             "[skill_gate]\nexempt = [\"a**\"]\n",
-            "2: `skill_gate.exempt`: \"a**\" is none of the path patterns: `**` stands for whole folders, between slashes: `a/**/b`; [skill_gate] is left out here",
+            "2: `skill_gate.exempt`: \"a**\" does not fit in a list of path patterns: `**` stands for whole folders, between slashes: `a/**/b`; [skill_gate] is left out here",
         ),
         (
             "[context_warning.mode]\n",
-            "1: `context_warning.mode`: a table is no value for it: use one of \"off\", \"shadow\", \"advise\"; [context_warning] is left out here",
+            "1: `context_warning.mode`: a table does not fit: use one of \"off\", \"shadow\", \"advise\"; [context_warning] is left out here",
         ),
     ] {
         let config = user_config(text);

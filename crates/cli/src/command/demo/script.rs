@@ -196,7 +196,7 @@ fn compaction(stage: &mut Stage) -> Played {
     ));
     steps.push(aside(
         Who::ClaudeCode,
-        both!("goes on with the summary", "要約から再開します"),
+        both!("continues with the summary", "要約から再開します"),
         stage.event("SessionStart", json!({ "source": "compact" }))?,
     ));
     steps.push(step(

@@ -29,7 +29,7 @@ pub(crate) use tool::define_tools;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Speaks the Model Context Protocol, one JSON message a line, until its input ends. The plugin registers it by itself.
+Speaks the Model Context Protocol, one JSON message a line, until its input ends. `tidegate init` and the plugin register it.
 
 Examples:
   claude mcp add --scope user tidegate -- tidegate mcp

@@ -62,16 +62,16 @@ pub(crate) fn run_checks(seen: &Gathered) -> Vec<Finding> {
         check(seen, &mut findings);
         findings.into_vec()
     };
-    leave_out_consequences(CHECKS.iter().flat_map(run).collect())
+    leave_out_consequences(&CHECKS.iter().flat_map(run).collect::<Vec<_>>())
 }
 
 /// Each cause is reported once. A check with nothing but consequences counts neither as passed nor as failed.
-fn leave_out_consequences(findings: Vec<Finding>) -> Vec<Finding> {
+fn leave_out_consequences(findings: &[Finding]) -> Vec<Finding> {
     let is_problem =
         |id: &str| findings.iter().any(|finding| finding.id == id && finding.state == State::Problem);
     let cause_of = |finding: &Finding| finding.causes.iter().copied().find(|id| is_problem(id));
     let mut left: Vec<Finding> = Vec::new();
-    for finding in &findings {
+    for finding in findings {
         let Some(cause) = cause_of(finding) else {
             left.push(finding.clone());
             continue;
@@ -117,7 +117,7 @@ mod tests {
             ("life", State::Problem, &["paths"]),
             ("life", State::Problem, &["paths"]),
         ]);
-        let left: Vec<(&str, State, bool)> = leave_out_consequences(all)
+        let left: Vec<(&str, State, bool)> = leave_out_consequences(&all)
             .iter()
             .map(|finding| (finding.id, finding.state, finding.is_unchecked))
             .collect();

@@ -64,7 +64,9 @@ fn paths_in(folder: &Path) -> Vec<String> {
         entries.filter_map(|entry| entry.file_name().into_string().ok()).collect::<Vec<_>>()
     };
     let skills = names("skills").into_iter().map(|name| format!("skills/{name}/SKILL.md"));
-    let commands = names("commands").into_iter().filter(|name| name.ends_with(".md"));
+    let commands = names("commands")
+        .into_iter()
+        .filter(|name| Path::new(name).extension().is_some_and(|end| end == "md"));
     skills.chain(commands.map(|name| format!("commands/{name}"))).collect()
 }
 
@@ -72,8 +74,8 @@ fn paths_in(folder: &Path) -> Vec<String> {
 fn entry_length(path: &str, text: &str) -> Option<usize> {
     let front = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---"));
     let value = |key: &str| {
-        let lines = front.map(|(front, _)| front.lines()).into_iter().flatten();
-        let found = lines.filter_map(|line| line.strip_prefix(key)?.strip_prefix(':')).next();
+        let mut lines = front.map(|(front, _)| front.lines()).into_iter().flatten();
+        let found = lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
         found.map(|value| value.trim().trim_matches('"'))
     };
     if value("disable-model-invocation") == Some("true") {

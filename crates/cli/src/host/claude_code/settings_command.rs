@@ -29,8 +29,14 @@ pub(crate) struct SettingsCommand {
     pub(crate) calls: Calls,
     /// A person's own script whose text names Tidegate.
     pub(crate) is_script_around: bool,
-    /// Claude Code blocks the call if this fails.
-    pub(crate) blocks: bool,
+    pub(crate) on_failure: OnFailure,
+}
+
+/// What Claude Code does with a call whose hook fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnFailure {
+    Continue,
+    Block,
 }
 
 /// A longer script is not searched.
@@ -82,7 +88,10 @@ pub(crate) fn list_commands(file: &SettingsFile, program: &str) -> Vec<SettingsC
         };
         let is_script_around =
             event.is_some() && calls == Calls::Not && registrations::is_script_around(handler);
-        let blocks = handler.get("onFailure").and_then(Value::as_str) == Some("block");
+        let on_failure = match handler.get("onFailure").and_then(Value::as_str) {
+            Some("block") => OnFailure::Block,
+            _ => OnFailure::Continue,
+        };
         let (scope, file, event) = (file.scope, file.path.clone(), event.cloned());
         commands.push(SettingsCommand {
             scope,
@@ -93,7 +102,7 @@ pub(crate) fn list_commands(file: &SettingsFile, program: &str) -> Vec<SettingsC
             selected,
             calls,
             is_script_around,
-            blocks,
+            on_failure,
         });
     };
     for (event, entries) in file.get("hooks").and_then(Value::as_object).into_iter().flatten() {
@@ -313,7 +322,7 @@ mod tests {
         // The script itself.
         let handler = json!({ "command": at("no.sh"), "args": ["hook", "--event", "PreToolUse"], "onFailure": "block" });
         let command = &commands_of(&json!({ "hooks": { "PreToolUse": [{ "hooks": [handler] }] } }))[0];
-        assert!(command.calls == Calls::UsSomehow && command.blocks);
+        assert!(command.calls == Calls::UsSomehow && command.on_failure == OnFailure::Block);
         assert_eq!(
             command.missing_inside(around).map(|(name, _)| name),
             Some(at("no.sh").display().to_string())

@@ -1,8 +1,8 @@
 //! `doctor`: a healthy project first, then each thing broken on its own.
 
+mod fixes;
 mod knowledge;
 mod memory;
-mod mending;
 mod whereabouts;
 mod wrappers;
 

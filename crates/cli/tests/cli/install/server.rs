@@ -134,7 +134,7 @@ fn a_lock_that_was_left_behind_is_taken() {
     let sandbox = Sandbox::new();
     let lock = sandbox.home().join(".claude.json.lock");
     fs::create_dir(&lock).expect("a new folder");
-    let long_ago = std::time::SystemTime::now() - Duration::from_secs(60);
+    let long_ago = std::time::SystemTime::now() - Duration::from_mins(1);
     fs::File::open(&lock).expect("the folder").set_modified(long_ago).expect("a time");
     Scope::Project.init(&sandbox);
     assert!(client_file(&sandbox).exists() && !lock.exists());

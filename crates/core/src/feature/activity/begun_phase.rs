@@ -12,7 +12,7 @@ pub fn event_phase(facts: &Facts<'_>, config: &Config) -> Result<Phase, &'static
     let now = match &facts.marks {
         Known::Value(marks) => marks.activity.phase,
         Known::Absent => None,
-        Known::Broken(_) => return Err("the marks cannot be read"),
+        Known::Broken(_) => return Err("the session's state cannot be read"),
     };
     match (facts.event.invoked_skill(), facts.activity.guess) {
         (Some(name), _) => phase_of_skill(config, name, now).ok_or("the skill belongs to no activity"),

@@ -39,7 +39,7 @@ fn meaning(phase: Phase) -> &'static str {
         Phase::Design => "architecture, interfaces, schemas, a design document",
         Phase::Plan => "tasks, their order, estimates",
         Phase::Implement => "change files: code, tests, configuration, documents",
-        Phase::Debug => "something is broken and has to be understood or mended",
+        Phase::Debug => "something is broken and has to be understood or fixed",
         Phase::Review => "judge work that is there",
         Phase::Ship => "commit, push, pull request, release, deploy",
         Phase::Reflect => "look back, record what was learnt, summarise what was done",

@@ -12,7 +12,7 @@ section! {
     Settings "activity" {
         /// When a prompt begins another activity: name its skills and files to the model (`advise`), only record it (`shadow`), or do not look (`off`).
         mode: PhaseMode = PhaseMode::Advise, Tightens;
-        /// The confidence that the classifier needs, in per cent.
+        /// The confidence in per cent that the classifier needs to change the activity.
         confidence: Whole<0, 100> = Whole::new(80), WithTrust;
     }
     presets {
@@ -96,7 +96,7 @@ pub struct PhaseSettings {
 
 const SKILLS: Key = Key {
     name: "skills",
-    doc: "Skills to name when this activity begins; invoking one of them begins it.",
+    doc: "Skills to name when this activity begins. Invoking one of them begins it, too.",
     shape: <Required<Skill> as Setting>::SHAPE,
     project: Project::Tightens,
 };

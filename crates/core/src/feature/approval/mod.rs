@@ -38,7 +38,7 @@ pub const ID: &str = "approval";
 section! {
     /// Section `[approval]`.
     Settings "approval" {
-        /// Commands that loosen something and may run where no person is there to be asked. It counts only in `.config/tidegate/config.toml` in the home that the system's user database names: a config folder that HOME or XDG_CONFIG_HOME moves cannot allow anything.
+        /// Commands that loosen a check and may run without a person. The key counts only in `.config/tidegate/config.toml` of the home that the system's user database names, not in a folder that HOME or XDG_CONFIG_HOME points to.
         unattended: ApprovableCommands = ApprovableCommands(Vec::new()), Never;
     }
 }
@@ -253,10 +253,10 @@ enum Doubt {
 impl Doubt {
     fn because(self) -> &'static str {
         match self {
-            Doubt::Absent => "nobody is there to approve it",
+            Doubt::Absent => "no person is there to approve it",
             Doubt::Unsaid => "the host does not say whether a person is there",
             Doubt::NotByClient => "the hook was not started by the client",
-            Doubt::Unattended => "the client says that nobody is there",
+            Doubt::Unattended => "the client says that no person is there",
             Doubt::OfAgent => "an agent started this client",
             Doubt::OtherClient => "it was typed into another client",
         }
@@ -366,7 +366,7 @@ fn show_requests(facts: &Facts<'_>, requests: &[ApprovalRequest], mut verdict: V
     }
     for request in requests.iter().filter(|request| request.is_refusal_unsaid()) {
         let said = ApprovalRequest { shown: true, ..request.clone() };
-        verdict.because = "the person is told that a yes was not theirs";
+        verdict.because = "a yes did not come from the person";
         verdict.says.push(Say {
             when_said: vec![Effect::mark(Mark::Approval(said))],
             ..say(Audience::User, words::refused(facts.lang, &request.wording()))
@@ -413,7 +413,7 @@ fn approve_requests(facts: &Facts<'_>, requests: &[&ApprovalRequest], yes: Perso
 
 /// A question is asked once: any other answer ends the request.
 fn decline_requests(requests: &[&ApprovalRequest]) -> Verdict {
-    let mut verdict = Verdict::silent("the answer is no approval");
+    let mut verdict = Verdict::silent("the answer is not an approval");
     for request in requests {
         let declined = ApprovalRequest { stage: ApprovalStage::Declined, ..(*request).clone() };
         let text = format!(

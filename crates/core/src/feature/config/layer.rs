@@ -372,7 +372,7 @@ fn join_lists(old: Value, new: Value) -> Value {
 /// Suggests the notation for a key that was meant as a pattern.
 fn pattern_hint(key: &str, value: &Value) -> String {
     if value.is_table() {
-        return "; a pattern with a dot in it stands in quotes".to_owned();
+        return "; put a pattern with a dot in it into quotes".to_owned();
     }
     let plain = sanitize_name(key);
     format!("; a pattern for files of this name is written \"**/{plain}\"")

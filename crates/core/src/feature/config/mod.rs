@@ -85,11 +85,11 @@ impl BrokenFile {
 section! {
     /// Keys outside any section.
     GeneralSettings "" {
-        /// What the policies do: `observe` decides and says nothing, `guide` blocks where it has a fact, `strict` does everything.
+        /// How strict the policies are: `observe` only records, `guide` blocks a "done" without a check, `strict` switches every check on.
         preset: Preset = Preset::Guide, Tightens;
-        /// The language for people: `en` or `ja`. Unset: the locale, else the language of the last prompt.
+        /// The language of texts for people. Unset: the locale decides, else the language of the last prompt.
         lang: Option<Lang> = None, WithTrust;
-        /// Characters for the model in one reply. The host's own limit is 10,000.
+        /// Characters for the model in one reply. Claude Code's own limit is 10,000.
         text_budget: Whole<200, 9_000> = Whole::new(1200), WithTrust;
     }
 }
@@ -97,7 +97,7 @@ section! {
 section! {
     /// Section `[meter]`.
     MeterSettings "meter" {
-        /// The window in tokens, where the host and the model table are wrong.
+        /// The size of the context window in tokens, if Tidegate finds a wrong one.
         window: Option<Whole<1, { u64::MAX }>> = None, WithTrust;
     }
 }
@@ -105,7 +105,7 @@ section! {
 section! {
     /// Section `[journal]`.
     JournalSettings "journal" {
-        /// How long records are kept.
+        /// How long to keep records.
         keep: Days = Days(30), WithTrust;
     }
 }
@@ -113,7 +113,7 @@ section! {
 section! {
     /// Section `[tools]`.
     ToolSettings "tools" {
-        /// Tools of MCP servers that write files: a call of one that succeeded counts as an edit, like one of `Write`.
+        /// Tools of MCP servers that write files. A successful call counts as an edit.
         writers: Required<Tool> = Required::default(), Tightens;
     }
 }

@@ -53,7 +53,7 @@ pub fn json_schema() -> Json {
         "project".to_owned(),
         json!({
             "type": "object",
-            "description": "In the user's config only: settings for one project, by the path of its root.",
+            "description": "Only in your own config: settings for one project, by the path of its root.",
             "additionalProperties": {
                 "type": "object", "additionalProperties": false, "properties": of_project,
             },
@@ -109,14 +109,13 @@ fn key_schema(section: &dyn Section, key: &Key) -> Json {
 pub fn reference_page() -> String {
     let mut page = String::from(
         "# Settings\n\n\
-         Every key with its default, its variable, and what a project's own file may do with it:\n\
-         *tightens* (only to a stricter value), *with trust* (after `tidegate trust`), *never*.\n\n\
-         Of a list that requires something the longer is the stricter: what a project's file names is added to what was\n\
-         there. Of a list that exempts something it is the shorter: such a file can only leave out what stands there.\n\
-         In a variable the items of a list are separated by commas.\n\n\
-         A path pattern counts from the project's root: `*` is any part of a name, `**` any folders, `?` one character,\n\
-         `[abc]` one of them, `{a,b}` one or the other. `src/` is everything below that folder; a pattern without a `/` is\n\
-         about the file's name in any folder. In a file a pattern as a key stands in quotes, and a name without a dot is written\n\
+         This page lists every key with its default and its variable. The column *project* says what a project's own file\n\
+         can do: *tightens* (only to a stricter value), *with trust* (after `tidegate trust`), *never*.\n\n\
+         A longer list of requirements is stricter: a project's file can add to it. A shorter list of exemptions is\n\
+         stricter: a project's file can only remove from it. In a variable, separate the items of a list with commas.\n\n\
+         A path pattern starts at the project's root. `*` is any part of a name, `**` any folders, `?` one character,\n\
+         `[abc]` one of them, `{a,b}` one or the other. `src/` is everything below that folder. A pattern without a `/`\n\
+         matches the file's name in any folder. Put a pattern that is a key into quotes. Write a name without a dot as\n\
          `\"**/Makefile\"`:\n\n\
          ```toml\n\
          [skill_gate.require]\n\
@@ -124,7 +123,7 @@ pub fn reference_page() -> String {
          ```\n",
     );
     page.push_str(
-        "\nThese names of version 0.1 are still understood, with a hint in `tidegate config show` and `tidegate doctor`.\n\n\
+        "\nTidegate still understands these names of version 0.1. `tidegate config show` and `tidegate doctor` name the new ones.\n\n\
          | 0.1 | now |\n| --- | --- |\n",
     );
     for (former, now) in former_names::SECTIONS {

@@ -85,7 +85,7 @@ pub enum Turn {
     #[default]
     Closed,
     Open,
-    /// A prompt came before the previous turn had ended: the person broke in.
+    /// A prompt came before the previous turn had ended: the person interrupted.
     Interrupted,
     /// No prompt is being worked on, and the person has to answer first: they were asked a question, or they broke
     /// in. Meanwhile the client may start turns by itself, for example when a background command ends.

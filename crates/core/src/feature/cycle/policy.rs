@@ -86,7 +86,7 @@ impl Policy for CyclePolicy {
         let stage = match &facts.marks {
             Known::Value(marks) => marks.cycle.stage.as_ref(),
             Known::Absent => None,
-            Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
+            Known::Broken(_) => return Verdict::silent("the session's state cannot be read"),
         };
         match (facts.event.kind, stage) {
             (EventKind::SessionStart, Some(stage)) if facts.event.follows_compaction() => {
@@ -101,14 +101,14 @@ impl Policy for CyclePolicy {
     }
 }
 
-/// A second prompt during an open turn means that the person broke in: the client does not report an interrupt while
+/// A second prompt during an open turn means that the person interrupted: the client does not report an interrupt while
 /// the model writes.
 fn note_prompt(stage: &ActiveStage) -> Verdict {
     let turn = match stage.turn {
         Turn::Closed | Turn::Waiting => Turn::Open,
         Turn::Open | Turn::Interrupted => Turn::Interrupted,
     };
-    let because = if turn == Turn::Open { "a turn begins" } else { "the person broke in" };
+    let because = if turn == Turn::Open { "a turn begins" } else { "the person interrupted" };
     Verdict { effects: vec![Effect::mark(Mark::StageTurn(turn))], ..Verdict::silent(because) }
 }
 
@@ -117,7 +117,7 @@ fn copy_budget(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
         return Verdict::silent("the copy of the budget is young enough");
     }
     let Some(used_pct) = facts.meter.reading().and_then(Reading::used_pct) else {
-        return Verdict::silent("what is left is not known");
+        return Verdict::silent("the tokens left are not known");
     };
     let copied = Effect::mark(Mark::BudgetCopied(facts.now));
     let project = stage.project.clone();
@@ -142,7 +142,7 @@ fn offer_resume(facts: &Facts<'_>) -> Verdict {
         Known::Broken(_) => return Verdict::silent("the state file cannot be read"),
     };
     if !standing.of_project {
-        return Verdict::silent("the cycle is another project's");
+        return Verdict::silent("the cycle belongs to another project");
     }
     let state = match &standing.state {
         Ok(state) => state,
@@ -156,13 +156,13 @@ fn offer_resume(facts: &Facts<'_>) -> Verdict {
         CycleStatus::Stopped => "a cycle has stopped here",
         CycleStatus::Running if standing.owner_gone => "a cycle was left in the middle of a stage",
         CycleStatus::Running if standing.other_owner(session).is_some() => {
-            return Verdict::silent("the cycle is another session's");
+            return Verdict::silent("the cycle belongs to another session");
         }
-        CycleStatus::Running => return Verdict::silent("the cycle is this session's, or nobody's"),
+        CycleStatus::Running => return Verdict::silent("the cycle belongs to this session, or to none"),
         CycleStatus::Failed | CycleStatus::Complete => return Verdict::silent("the cycle has ended"),
     };
     if !facts.person.may_be_there() {
-        return Verdict::silent("nobody is there");
+        return Verdict::silent("the session is unattended");
     }
     let told = facts.marks.value().is_some_and(|marks| marks.session.noticed(RESUME_OFFERED));
     if told || state.resume_told.iter().any(|told| told == session) {
@@ -304,7 +304,7 @@ fn decide_at_stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Ve
         Known::Broken(why) => return report_unreadable(facts, known, why),
     };
     if !standing.of_project {
-        return Verdict { effects: left(), ..Verdict::silent("the cycle is another project's") };
+        return Verdict { effects: left(), ..Verdict::silent("the cycle belongs to another project") };
     }
     let (state, cycle) = match (&standing.state, &standing.cycle) {
         (Ok(state), Some(cycle)) => (state, cycle),
@@ -316,7 +316,7 @@ fn decide_at_stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Ve
         (Ok(_), None) => return pause_cycle(known, "the cycle is not known"),
     };
     if state.session_id.as_deref() != Some(facts.event.session.as_str()) {
-        return Verdict { effects: left(), ..Verdict::silent("the cycle is another session's") };
+        return Verdict { effects: left(), ..Verdict::silent("the cycle belongs to another session") };
     }
     if state.status != CycleStatus::Running {
         return Verdict { effects: left(), ..Verdict::silent("the cycle has ended") };
@@ -362,7 +362,7 @@ fn decide_in_stage(facts: &Facts<'_>, config: &Config, ending: &StageEnd<'_>) ->
         return pause_cycle(stage, "a check still runs in the background");
     }
     if !stage.done && stage.held {
-        return pause_cycle(stage, "the stage is not done, and a stop was held for it");
+        return pause_cycle(stage, "the stage is not done, and a stop was blocked for it");
     }
     if !stage.done {
         return block_stop(facts, stage);
@@ -373,7 +373,7 @@ fn decide_in_stage(facts: &Facts<'_>, config: &Config, ending: &StageEnd<'_>) ->
 /// The client reports neither an interrupt nor a queued prompt. A person who did not mean to hold up the cycle learns
 /// why it waits.
 fn report_interruption(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
-    let mut verdict = pause_cycle(stage, "the person broke in");
+    let mut verdict = pause_cycle(stage, "the person interrupted");
     if stage.done {
         let text = words::stage_waits(facts.lang, stage);
         verdict.says.push(Say {
@@ -505,7 +505,7 @@ impl StageEnd<'_> {
                 "there is room for the next stage, by a stale reading and a turn's growth",
             ),
             Budget::Unknown => {
-                self.begin_stage(next, None, "what is left is not known: goes on as if there were room")
+                self.begin_stage(next, None, "the tokens left are not known: continues as if there were room")
             }
             Budget::Current(left) => {
                 self.stop_cycle(next, left, needed, "there is no room for the next stage")

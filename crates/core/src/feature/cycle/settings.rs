@@ -38,14 +38,14 @@ impl Default for Settings {
 
 const MODE: Key = Key {
     name: "mode",
-    doc: "Whether stages are chained (`on`), that is only recorded (`shadow`), or nobody looks.",
+    doc: "When a stage is done: start the next one (`on`), only record it (`shadow`), or do not look (`off`).",
     shape: <CycleMode as Setting>::SHAPE,
     project: Project::Tightens,
 };
 
 const NAMED: Named = Named {
-    doc: "A cycle: `stages`, a list of `{ name, skill, min_left }`, and `fix_loop_limit`. What is left out is as in `dev-cycle`, \
-          a stage's `skill` is its name, its `min_left` is `\"auto\"`.",
+    doc: "A cycle: `stages`, a list of `{ name, skill, min_left }`, and `fix_loop_limit`. Without `stages` or `fix_loop_limit`, those of \
+          `dev-cycle` count. The default `skill` of a stage is its name, its default `min_left` is `\"auto\"`.",
     what: "a cycle's name",
     takes: "a table",
     project: Project::WithTrust,

@@ -20,7 +20,7 @@ pub const ID: &str = "friction";
 section! {
     /// Section `[friction]`.
     Settings "friction" {
-        /// In the preset `guide`: let a policy only advise in a project after people overrode five of its last ten interruptions there, until `tidegate on` lets it block again.
+        /// In `guide`: let a policy only advise in a project after people overrode five of its last ten interruptions there. `tidegate on` makes it block again.
         step_down: bool = true, WithTrust;
     }
 }

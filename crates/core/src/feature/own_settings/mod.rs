@@ -18,7 +18,7 @@ use crate::text::quoted::quoted_line;
 section! {
     /// Section `[own_settings]`.
     Settings "own_settings" {
-        /// Whether a person is asked (`ask`), it is only recorded (`shadow`), or nobody looks.
+        /// When the agent edits Tidegate's config or Claude Code's hooks: ask the person (`ask`), only record it (`shadow`), or do not look (`off`).
         mode: OwnSettingsMode = OwnSettingsMode::Ask, Tightens;
     }
     presets {
@@ -95,7 +95,7 @@ impl Policy for OwnSettings {
     }
 
     fn decide(&self, facts: &Facts<'_>, _: &Config) -> Verdict {
-        let Some(file) = facts.own_settings else { return Verdict::silent("none of our files") };
+        let Some(file) = facts.own_settings else { return Verdict::silent("not one of Tidegate's files") };
         if facts.event.kind != EventKind::PreToolUse {
             return tell_person(facts, file);
         }
@@ -118,7 +118,7 @@ impl Policy for OwnSettings {
                 Verdict {
                     call: Call::Deny,
                     reason: Some(reason),
-                    because: "the host would ask nobody",
+                    because: "the host would not ask the person",
                     says: vec![say],
                     ..Verdict::pass()
                 }
@@ -131,7 +131,7 @@ impl Policy for OwnSettings {
 fn tell_person(facts: &Facts<'_>, file: OwnFile) -> Verdict {
     let text = words::changed(facts.lang, file);
     let say = Say { to: Audience::User, text, weight: 90, explains: true, when_said: Vec::new() };
-    Verdict { because: "a command line changed one of our files", says: vec![say], ..Verdict::pass() }
+    Verdict { because: "a command line changed one of Tidegate's files", says: vec![say], ..Verdict::pass() }
 }
 
 /// The permission mode, if the host would not ask a person in it.

@@ -111,7 +111,7 @@ impl Policy for Pressure {
             Known::Value(marks) => marks.pressure.said,
             Known::Absent => SaidPressure::default(),
             // Unknown whether it was said already: advice fails open, which means silence.
-            Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
+            Known::Broken(_) => return Verdict::silent("the session's state cannot be read"),
         };
         let level = reached_level(facts, config, reading);
         let now = SaidPressure {
@@ -141,7 +141,7 @@ impl Policy for Pressure {
             Ordering::Equal => Verdict::silent("this level was said before"),
             // Use fell (a rewind), or the window grew: the next level may be said again.
             Ordering::Less if use_fell(&given, &now) => {
-                Verdict { effects: remember(now), ..Verdict::silent("use fell; armed again") }
+                Verdict { effects: remember(now), ..Verdict::silent("use fell; the warning can come again") }
             }
             Ordering::Less => Verdict::silent("this level was said before"),
             // The urgency was about losing unpromoted entries.
@@ -157,17 +157,19 @@ impl Policy for Pressure {
                 let is_for_person = concerns_person(facts, level, notes);
                 let told = if is_for_person { SaidPressure { notes, told_early: true, ..now } } else { now };
                 let text = text_for_model(level, facts, reading);
-                let when_said = remember(told);
-                let mut says = vec![Say { to: Audience::Model, text, weight, explains: false, when_said }];
+                let mut says = vec![Say {
+                    to: Audience::Model,
+                    text,
+                    weight,
+                    explains: false,
+                    when_said: remember(told),
+                }];
                 if let Some(distance) = distance(facts, reading).filter(|_| is_for_person) {
                     let text = words::warning(facts.lang, level, distance, notes);
-                    says.push(Say {
-                        to: Audience::User,
-                        text,
-                        weight,
-                        explains: false,
-                        when_said: Vec::new(),
-                    });
+                    // The person's text is always given. If the model's is too long for the budget, it would come back at every
+                    // tool call, and the person's with it.
+                    let when_said = std::mem::take(&mut says[0].when_said);
+                    says.push(Say { to: Audience::User, text, weight, explains: false, when_said });
                 }
                 Verdict { says, asks: Asks::entry(), ..Verdict::silent("a level was reached") }
             }

@@ -9,11 +9,11 @@ use crate::text::glob::Glob;
 section! {
     /// Section `[skill_gate]`.
     Settings "skill_gate" {
-        /// What happens to an edit before a required skill was invoked: it is denied (`deny`), it goes through and the model is told (`remind`), it is only recorded (`shadow`), or nobody looks.
+        /// Before a required skill was invoked: deny the edit (`deny`), allow it and remind the model (`remind`), only record it (`shadow`), or do not look (`off`).
         mode: SkillGateMode = SkillGateMode::Deny, Tightens;
-        /// Edits of subagents: never held up (`exempt`), let through by what their session invoked (`inherit`), or only by what they invoked themselves (`own`).
+        /// For edits of subagents: require nothing (`exempt`), accept skills that the session invoked (`inherit`), or only skills that the subagent invoked itself (`own`).
         subagents: Subagents = Subagents::Inherit, Tightens;
-        /// Types of subagents that begin with the required skills and so pass.
+        /// Types of subagents that start with the required skills loaded: their edits pass.
         preloaded: Exempted<AgentType> = Exempted::default(), Tightens;
         /// Files that need no skill, by pattern.
         exempt: Exempted<Glob> = Exempted::default(), Tightens;
@@ -30,11 +30,11 @@ section! {
 section! {
     /// Section `[skill_gate.require]`.
     Require "skill_gate.require" {
-        /// Skills for files of code.
+        /// Skills for code.
         code: Required<Skill> = Required::default(), Tightens;
         /// Skills for documents.
         document: Required<Skill> = Required::default(), Tightens;
-        /// Skills for files of settings and data.
+        /// Skills for settings and data files.
         config: Required<Skill> = Required::default(), Tightens;
         /// Skills for all other files.
         other: Required<Skill> = Required::default(), Tightens;
@@ -44,7 +44,7 @@ section! {
         document: Required::default(), Required::new(&["document-quality-rules"]);
     }
     patterns {
-        /// Skills for the files that the pattern means, beside those of their class.
+        /// Skills for files that match the pattern, in addition to those of their class.
         paths: Required<Skill>, Tightens;
     }
 }

@@ -88,23 +88,23 @@ impl Default for Settings {
 
 const MODE: Key = Key {
     name: "mode",
-    doc: "Whether gates and a full context hold agents back while a workflow is under way (`on`), in every session and with a \
-          compaction at every gate (`strict`), that is only recorded (`shadow`), or nobody looks.",
+    doc: "Block agents at checkpoints and in a nearly full context while a workflow is active (`on`). `strict` also blocks in a nearly \
+          full context of any session, and requires a compaction at each checkpoint. Or only record it (`shadow`), or do not look (`off`).",
     shape: <WorkflowMode as Setting>::SHAPE,
     project: Project::Tightens,
 };
 
 const ROT_AT: Key = Key {
     name: "rot_at",
-    doc: "Tokens in use from which no agent is spawned, for those who want the same numbers on every window; the other levels lie \
-          around it. With `\"170k\"` they are 120k, 150k, 160k, 170k and 190k.",
+    doc: "Block new agents from this many tokens in use, whatever the window. The other levels move with it: with `\"170k\"` they are \
+          120k, 150k, 160k, 170k and 190k tokens in use.",
     shape: <RotAt as Setting>::SHAPE,
     project: Project::WithTrust,
 };
 
 const NAMED: Named = Named {
-    doc: "A workflow: `phases`, a list of names or `{ name, gate, heavy }`. After a phase with `gate = true` lies a gate; one with \
-          `heavy = true` spawns many agents.",
+    doc: "A workflow: `phases`, a list of names or `{ name, gate, heavy }`. A phase with `gate = true` ends with a checkpoint; a phase \
+          with `heavy = true` spawns many agents.",
     what: "a workflow's name",
     takes: "a table",
     project: Project::WithTrust,

@@ -24,7 +24,7 @@ use crate::settings::setting::choices;
 section! {
     /// Section `[worktree]`.
     Settings "worktree" {
-        /// Whether flow and stock of a worktree that goes are copied and the person is told (`on`), only copied (`shadow`), or left.
+        /// When a worktree is removed: copy its progress notes and learnings and tell the person (`on`), copy them silently (`shadow`), or do nothing (`off`).
         mode: WorktreeMode = WorktreeMode::On, Tightens;
     }
     presets {
@@ -82,7 +82,7 @@ impl Policy for Worktree {
 
     fn decide(&self, facts: &Facts<'_>, _: &Config) -> Verdict {
         if let Known::Broken(_) = &facts.marks {
-            return Verdict::silent("the marks cannot be read");
+            return Verdict::silent("the session's state cannot be read");
         }
         if let Some(kept) = &facts.worktree.leaving {
             return Verdict {
@@ -90,7 +90,7 @@ impl Policy for Worktree {
                     Effect::Worktree(effect::Effect::Keep(kept.clone())),
                     Effect::mark(Mark::WorktreeKept(kept.clone())),
                 ],
-                ..Verdict::silent("the worktree holds what stands nowhere else")
+                ..Verdict::silent("the worktree has notes that exist nowhere else")
             };
         }
         if facts.event.may_end_worktree() {
@@ -108,7 +108,7 @@ impl Policy for Worktree {
         };
         Verdict {
             says: facts.worktree.gone.iter().map(say).collect(),
-            ..Verdict::silent("a worktree is gone that held flow or stock")
+            ..Verdict::silent("a worktree with progress notes or learnings is gone")
         }
     }
 }

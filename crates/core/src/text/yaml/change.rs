@@ -12,6 +12,8 @@ use crate::text::hidden::plain_word;
 pub enum Unfit {
     /// It cannot be read.
     Unreadable(Unreadable),
+    /// The value has an anchor, an alias or a tag.
+    Shared(String),
     /// The value there is neither a map nor on one line.
     Other(String),
     /// The change would not read back as meant.
@@ -22,10 +24,19 @@ impl fmt::Display for Unfit {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Unfit::Unreadable(why) => write!(out, "{why}"),
-            Unfit::Other(key) => write!(out, "`{}` is not what could be changed there", plain_word(key)),
-            Unfit::Layout => {
-                out.write_str("its layout does not let the change be made without touching the rest")
+            Unfit::Shared(key) => write!(
+                out,
+                "cannot edit `{}` here: it has an anchor, an alias or a tag, and other keys may share its value",
+                plain_word(key)
+            ),
+            Unfit::Other(key) => {
+                write!(
+                    out,
+                    "cannot edit `{}` here: it is neither a map nor a value on one line",
+                    plain_word(key)
+                )
             }
+            Unfit::Layout => out.write_str("cannot make this change without touching other lines"),
         }
     }
 }
@@ -69,7 +80,10 @@ fn plan_splice(text: &str, root: &Node<'_>, path: &[&str], value: &Scalar) -> Re
         };
         let rest = &path[at + 1..];
         match &found.kind {
-            _ if found.marked => return Err(Unfit::Other((*key).to_owned())),
+            Kind::Alias | Kind::Scalar { style: Style::Alias, .. } => {
+                return Err(Unfit::Shared((*key).to_owned()));
+            }
+            _ if found.marked => return Err(Unfit::Shared((*key).to_owned())),
             Kind::List { flow: true, .. }
                 if rest.is_empty() && !text[found.span.clone()].contains(['\n', '\r']) =>
             {

@@ -43,7 +43,7 @@ fn aliases_and_tags_are_read() {
     assert_eq!(root.get("copy").and_then(Node::text), Some("done"));
     assert_eq!(root.get("number").and_then(Node::text), Some("3"));
     assert!(matches!(root.get("other").unwrap().kind, Kind::Alias));
-    assert_eq!(set("a: &x 1\nb: *x\n", &["b"], &"c".into()), Err(Unfit::Other("b".into())));
+    assert_eq!(set("a: &x 1\nb: *x\n", &["b"], &"c".into()), Err(Unfit::Shared("b".into())));
 }
 
 /// Old text, path, value, new text.

@@ -46,7 +46,7 @@ pub(super) static CYCLE: Room = Room {
         let stepped = pick!(&decided.outcome.effects, Effect::Cycle(CycleEffect::Step(_)) => ()).is_some();
         match (call(decided).as_str(), decided.because()) {
             ("deny", because) => assert_eq!(stepped, because != "the stage is not done"),
-            ("shadowed deny", _) | (_, "another policy holds it back") => assert!(!stepped),
+            ("shadowed deny", _) | (_, "another policy blocks it") => assert!(!stepped),
             _ => {}
         }
     },
@@ -168,7 +168,7 @@ impl Draft {
             "said done" => vec![begun, CycleMark::StageDone(self.stage.clone()).into()],
             "said done of audit" => vec![begun, CycleMark::StageDone("audit".into()).into()],
             "held" => vec![marked(ActiveStage { held: true, ..active })],
-            "yes, the person broke in" => vec![in_turn(Turn::Interrupted), invoked],
+            "yes, the person interrupted" => vec![in_turn(Turn::Interrupted), invoked],
             "yes, and a check was launched" => {
                 let check =
                     BackgroundCheck { task: "b1".into(), kinds: Kinds::default(), at: NOW, awaited: None };
@@ -266,7 +266,7 @@ fn what(case: &mut Situation, cell: &str) {
         "the next stage" => {}
         "the next stage, budget unknown" => case.meter.left = None,
         "no room" => case.meter.left = Some(43_000),
-        "broke in" => at("sprint", "yes, the person broke in"),
+        "broke in" => at("sprint", "yes, the person interrupted"),
         "not done, skill renamed" => {
             at("sprint", "-");
             case.cycle.skill = Some("run".into());

@@ -138,7 +138,7 @@ fn unverified_code_holds_the_next_stage_back() {
     let run = launch(&home, &model).ask("run a cycle");
 
     tidegate.assert_unfailing();
-    assert_eq!(stops(&tidegate), ["another policy holds it back", ROOM, ASKS]);
+    assert_eq!(stops(&tidegate), ["another policy blocks it", ROOM, ASKS]);
     assert_eq!(
         stops_of(&tidegate, "verify-stop")[..2],
         ["code was edited and not verified since", "verified since the last edit"]

@@ -124,8 +124,8 @@ fn a_file_that_is_damaged_in_a_stage_holds_nothing() {
 #[test]
 fn a_file_that_becomes_somebody_elses_in_a_stage_is_left_alone() {
     for (text, because) in [
-        ("{\"stage\": \"sprint\", \"project\": \"/srv/elsewhere\"}", "the cycle is another project's"),
-        ("{\"stage\": \"sprint\", \"session_id\": \"another\"}", "the cycle is another session's"),
+        ("{\"stage\": \"sprint\", \"project\": \"/srv/elsewhere\"}", "the cycle belongs to another project"),
+        ("{\"stage\": \"sprint\", \"session_id\": \"another\"}", "the cycle belongs to another session"),
     ] {
         let home = Home::new();
         let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);

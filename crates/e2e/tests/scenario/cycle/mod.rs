@@ -22,9 +22,9 @@ const ROOM: &str = "there is room for the next stage";
 const STALE: &str = ", by a stale reading and a turn's growth";
 const NO_ROOM: &str = "there is no room for the next stage";
 const NOT_DONE: &str = "the stage is not done";
-const HELD_ONCE: &str = "the stage is not done, and a stop was held for it";
+const HELD_ONCE: &str = "the stage is not done, and a stop was blocked for it";
 const ASKS: &str = "the last message asks something";
-const BROKE_IN: &str = "the person broke in";
+const BROKE_IN: &str = "the person interrupted";
 const COMPLETE: &str = "the last stage is done";
 
 /// With a person present, on a model that compacts at 167K.

@@ -7,7 +7,7 @@ use std::path::Path;
 use tidegate_core::event::EventKind;
 
 use super::super::registrations::Calls;
-use super::super::settings_command::{CommandTarget, SettingsCommand};
+use super::super::settings_command::{CommandTarget, OnFailure, SettingsCommand};
 use super::super::settings_file::Scope;
 use super::disabled::ask_administrator;
 use crate::bilingual::{Bilingual, both, count_en};
@@ -166,7 +166,9 @@ fn check_program(seen: &Gathered, called: &Called<'_>, found: &mut Findings) {
 /// What follows if these commands cannot start.
 fn effect_of(commands: &[&SettingsCommand]) -> Bilingual {
     let blocks = |event: EventKind| {
-        commands.iter().any(|command| command.blocks && command.event.as_deref() == Some(event.name()))
+        commands.iter().any(|command| {
+            command.on_failure == OnFailure::Block && command.event.as_deref() == Some(event.name())
+        })
     };
     if blocks(EventKind::UserPromptSubmit) {
         both!("Claude Code blocks every prompt", "Claude Codeがすべてのプロンプトをブロックします")

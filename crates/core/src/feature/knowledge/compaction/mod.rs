@@ -138,7 +138,7 @@ impl Policy for Compaction {
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
         if let Known::Broken(_) = &facts.marks {
-            return Verdict::silent("the marks cannot be read");
+            return Verdict::silent("the session's state cannot be read");
         }
         match facts.event.kind {
             EventKind::PreCompact => prepare_compaction(facts, config),
@@ -263,7 +263,7 @@ fn report_recovery(facts: &Facts<'_>) -> Verdict {
     let recovered = Effect::mark(Mark::Recovered(boundary.noted));
     // Without a place for knowledge, the summary already says everything.
     let Some(knowledge) = &facts.knowledge.files else {
-        return Verdict { effects: vec![recovered], ..Verdict::silent("there is no flow here") };
+        return Verdict { effects: vec![recovered], ..Verdict::silent("there are no progress notes here") };
     };
     let host = Host::title(facts.event.host.name());
     let mut text = match first_files(knowledge) {
@@ -361,13 +361,13 @@ fn is_new_conversation(facts: &Facts<'_>) -> bool {
 fn list_once(facts: &Facts<'_>) -> Verdict {
     let Some(knowledge) = facts.knowledge.files.as_ref().filter(|knowledge| !knowledge.tracked.is_empty())
     else {
-        return Verdict::silent("there are no persistence files");
+        return Verdict::silent("there are no progress notes or learnings");
     };
     let names = listing_hash(&knowledge.tracked);
     if !is_new_conversation(facts)
         && facts.marks.value().is_some_and(|marks| marks.knowledge.listed == Some(names))
     {
-        return Verdict::silent("they are as they were when they were named");
+        return Verdict::silent("the files did not change since they were named");
     }
     Verdict {
         says: vec![Say {
@@ -381,7 +381,7 @@ fn list_once(facts: &Facts<'_>) -> Verdict {
             explains: false,
             when_said: vec![Effect::mark(Mark::Listed(names))],
         }],
-        ..Verdict::silent("persistence files are there")
+        ..Verdict::silent("there are progress notes or learnings")
     }
 }
 
@@ -400,7 +400,7 @@ fn measure_summary(facts: &Facts<'_>) -> Verdict {
     };
     // Noted for a compaction that did not happen; nothing was noted before this one.
     if facts.now.since(boundary.noted) > LONGEST_COMPACTION_MS {
-        return Verdict::silent("what was noted is of an earlier compaction");
+        return Verdict::silent("the noted facts are of an earlier compaction");
     }
     let Some(summary) = facts.event.summary else {
         return Verdict::silent("the client gave no summary");

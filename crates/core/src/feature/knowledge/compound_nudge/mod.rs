@@ -102,13 +102,13 @@ impl Policy for CompoundNudge {
         let marks = match &facts.marks {
             Known::Value(marks) => marks,
             Known::Absent => return Verdict::silent("nothing was done yet"),
-            Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
+            Known::Broken(_) => return Verdict::silent("the session's state cannot be read"),
         };
         let Some(moment) = find_moment(facts, marks, config) else {
             return Verdict::silent("not an end of work");
         };
         let Some(knowledge) = &facts.knowledge.files else {
-            return Verdict::silent("there is no flow here");
+            return Verdict::silent("there are no progress notes here");
         };
         let mut verdict = match moment {
             NudgeMoment::Verified | NudgeMoment::PhaseEnds => nudge_person(facts, config, marks, knowledge),
@@ -214,7 +214,7 @@ fn deliver_notes(marks: &Marks, knowledge: &Knowledge) -> Verdict {
 }
 
 fn promotion_note(count: usize) -> String {
-    format!("{} not reviewed. The user was told, and can run `/compound`.", words::notes_are(count))
+    format!("{} not reviewed. Tidegate told the user, who can run `/compound`.", words::notes_are(count))
 }
 
 /// Names only the last file: the others may have been edited before that entry.

@@ -86,7 +86,7 @@ impl Policy for MetaTag {
         let marks = match &facts.marks {
             Known::Value(marks) => marks,
             // Unknown whether it was asked for in this turn.
-            Known::Absent | Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
+            Known::Absent | Known::Broken(_) => return Verdict::silent("the session's state cannot be read"),
         };
         match &facts.memory.answer {
             None => return Verdict::silent("the answer is not known"),

@@ -67,13 +67,13 @@ impl Policy for RelayLog {
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
         if !facts.person.may_be_there() && !config.memory.headless {
-            return Verdict::silent("nobody is there");
+            return Verdict::silent("the session is unattended");
         }
         let marks = match &facts.marks {
             Known::Value(marks) => Some(marks),
             Known::Absent => None,
             // Unknown how far it was left before, and a new mark could not be written.
-            Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
+            Known::Broken(_) => return Verdict::silent("the session's state cannot be read"),
         };
         let work = |because| next_part(facts, marks, because);
         // After a turn another one may come; after anything else the next event may be far off.
@@ -81,23 +81,26 @@ impl Policy for RelayLog {
             if facts.event.kind == EventKind::Stop { StartWhen::OnceAMinute } else { StartWhen::AnyTime };
         let start = |waits| Effect::Memory(effect::Effect::StartWorker { waits, starts });
         let (effects, because) = match job_cause(facts.event).map(work) {
-            None => (vec![start(false)], "nothing was left"),
+            None => (vec![start(false)], "nothing was queued"),
             Some(Err(why)) => (vec![start(false)], why),
             Some(Ok(part)) => {
                 let spooled = Spooled { to: part.to, at: facts.now, passed: part.passed };
                 let (work, mark) = (Box::new(Work::Relays(part)), Some(Mark::Spooled(spooled)));
                 let spool = Effect::Memory(effect::Effect::Spool { work, mark });
-                (vec![spool, start(true)], "left for the worker")
+                (vec![spool, start(true)], "queued for the worker")
             }
         };
-        Verdict { effects, says: tell_once(facts).into_iter().collect(), ..Verdict::silent(because) }
+        Verdict { effects, says: tell_once(facts, config).into_iter().collect(), ..Verdict::silent(because) }
     }
 }
 
-fn tell_once(facts: &Facts<'_>) -> Option<Say> {
-    facts.session.untold.contains(&Told::Recording).then(|| Say {
+fn tell_once(facts: &Facts<'_>, config: &Config) -> Option<Say> {
+    let team = &config.memory.team;
+    let is_shared = team.url.is_some() && !team.projects.0.is_empty();
+    let is_news = facts.session.untold.contains(&Told::Recording) && facts.person.may_be_there();
+    is_news.then(|| Say {
         to: Audience::User,
-        text: words::conversations_are_recorded(facts.lang),
+        text: words::conversations_are_recorded(facts.lang, is_shared),
         weight: 90,
         explains: false,
         when_said: vec![Effect::told(Told::Recording)],

@@ -86,7 +86,7 @@ impl Policy for TopicDecision {
         }
         let marks = match &facts.marks {
             Known::Value(marks) => marks,
-            Known::Absent | Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
+            Known::Absent | Known::Broken(_) => return Verdict::silent("the session's state cannot be read"),
         };
         if turn_ends(facts.event) { judge_turn(facts, config, marks) } else { deliver_notes(facts, marks) }
     }
@@ -134,7 +134,7 @@ fn judge_turn(facts: &Facts<'_>, config: &Config, marks: &Marks) -> Verdict {
     let now = match topic_of_turn(facts, marks) {
         TurnTopic::Topic(now) => now,
         TurnTopic::Nothing => return Verdict::silent("the turn names no topic"),
-        TurnTopic::Unreadable => return Verdict::silent("the catalogue cannot be read"),
+        TurnTopic::Unreadable => return Verdict::silent("the list of topics cannot be read"),
         TurnTopic::Unknown(id) => return note_unknown(marks, id),
     };
     let moved = |because| Verdict {
@@ -155,7 +155,7 @@ fn judge_turn(facts: &Facts<'_>, config: &Config, marks: &Marks) -> Verdict {
             }
         }
         Known::Value(None) => return moved("the topic is gone"),
-        Known::Absent | Known::Broken(_) => return moved("the catalogue cannot be read"),
+        Known::Absent | Known::Broken(_) => return moved("the list of topics cannot be read"),
     }
     let mode = config.policies.topic_decision.mode;
     let held_by_us = marks.memory.held_in_turn(facts.event);

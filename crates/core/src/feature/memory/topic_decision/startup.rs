@@ -17,7 +17,8 @@ use crate::feature::verdict::{Audience, Effect, Say, Verdict};
 /// Decisions come before topics when there is not enough room.
 pub(super) fn tell(facts: &Facts<'_>, config: &Config) -> Verdict {
     let says: Vec<Say> = tell_decisions(facts).into_iter().chain(offer_topics(facts, config)).collect();
-    let because = if says.is_empty() { "nothing that is news" } else { "what is decided and what is not" };
+    let because =
+        if says.is_empty() { "nothing new to name" } else { "decisions and open topics were named" };
     Verdict { says, ..Verdict::silent(because) }
 }
 

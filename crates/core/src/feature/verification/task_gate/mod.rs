@@ -45,7 +45,7 @@ impl Policy for TaskGate {
         let marks = match &facts.marks {
             Known::Value(marks) => marks,
             Known::Absent => return Verdict::silent("no code was edited"),
-            Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
+            Known::Broken(_) => return Verdict::silent("the session's state cannot be read"),
         };
         let Some(changes) = &marks.verification.changes else {
             return Verdict::silent("nothing is unverified");
@@ -62,7 +62,7 @@ impl Policy for TaskGate {
         let subject = facts.event.task_subject.as_deref().unwrap_or_default();
         let notice = format!("{ID}/{:08x}", hash_text(subject));
         if marks.session.noticed(&notice) {
-            return Verdict::silent("this task was held already");
+            return Verdict::silent("this task was blocked already");
         }
         if config.stepped_down(ID) {
             return Verdict::silent("stepped down");

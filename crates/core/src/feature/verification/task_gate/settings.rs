@@ -6,7 +6,7 @@ use crate::settings::section::section;
 section! {
     /// Section `[task_gate]`.
     Settings "task_gate" {
-        /// What happens when a task is completed with code that was edited and not verified: it stays open (`block`), it is only recorded (`shadow`), or nobody looks.
+        /// When the agent completes a task and no check has passed since the last edit: keep the task open (`block`), only record it (`shadow`), or do not look (`off`).
         mode: VerifyMode = VerifyMode::Off, Tightens;
     }
     presets {

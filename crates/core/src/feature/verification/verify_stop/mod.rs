@@ -63,7 +63,7 @@ impl Policy for VerifyStop {
         let marks = match &facts.marks {
             Known::Value(marks) => marks,
             Known::Absent => return Verdict::silent("no code was edited"),
-            Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
+            Known::Broken(_) => return Verdict::silent("the session's state cannot be read"),
         };
         let Some(changes) = &marks.verification.changes else {
             let verified = marks.verification.verified.is_some();
@@ -87,14 +87,14 @@ impl Policy for VerifyStop {
         }
         let settings = &config.policies.verify_stop;
         if changes.held >= settings.blocks.get() as u32 {
-            return pass_and_tell(facts, config, changes, "held as often as the config allows");
+            return pass_and_tell(facts, config, changes, "blocked as often as the config allows");
         }
         let active = facts.event.held_before;
         if active && changes.held > 0 && !changes.ran {
-            return pass_and_tell(facts, config, changes, "nothing ran since it was held");
+            return pass_and_tell(facts, config, changes, "nothing ran since the last block");
         }
         if config.stepped_down(ID) {
-            return pass_and_tell(facts, config, changes, "stepped down: the person is told");
+            return pass_and_tell(facts, config, changes, "stepped down: only tells the person");
         }
         block_stop(facts, config, changes)
     }

@@ -9,11 +9,11 @@ use crate::text::glob::Glob;
 section! {
     /// Section `[verify_stop]`.
     Settings "verify_stop" {
-        /// What happens when a turn ends with code that was edited and not verified: it goes on (`block`), it is only recorded (`shadow`), or nobody looks.
+        /// When a turn ends and no check has passed since the last edit: make the turn continue (`block`), only record it (`shadow`), or do not look (`off`).
         mode: VerifyMode = VerifyMode::Block, Tightens;
-        /// How often one set of changes is held up at most.
+        /// How often to block for one set of changes, at most.
         blocks: Count<1, 3> = Count::new(1), Tightens;
-        /// What verifies: one command that tests, checks types or builds (`one`), or one of each kind that the project has (`each`).
+        /// Require one passing command that tests, checks types or builds (`one`), or one of each kind that the project has (`each`).
         wants: Wants = Wants::One, Tightens;
         /// Files whose edits need no verification, by pattern: generated code, scratch folders.
         exempt: Exempted<Glob> = Exempted::default(), Tightens;
@@ -32,7 +32,7 @@ section! {
 section! {
     /// Section `[verify_stop.commands]`.
     Commands "verify_stop.commands" {
-        /// Command lines that test, beside those that the project's files tell: each one simple command, which counts with more arguments, too; a script is known by its path from the project's root.
+        /// Command lines that test, in addition to those that Tidegate finds in the project's files. Each is one simple command; it counts with more arguments, too. Write the path of a script from the project's root.
         test: Listed<CommandLine> = Listed::default(), WithTrust;
         /// Command lines that check types.
         typecheck: Listed<CommandLine> = Listed::default(), WithTrust;
@@ -145,7 +145,10 @@ mod tests {
             ("make 'check", "it is not understood as a command line"),
         ] {
             let refused = Listed::<CommandLine>::read(&list(&[line])).unwrap_err();
-            assert_eq!(refused, format!("{} is none of the command lines: {why}", Value::from(line)));
+            assert_eq!(
+                refused,
+                format!("{} does not fit in a list of command lines: {why}", Value::from(line))
+            );
         }
         for line in [
             "make check",

@@ -37,7 +37,7 @@ pub(super) fn decide_spawn(
     let phase = standing.and_then(|standing| Some((standing.manifest.as_ref().ok()?, standing)));
     let mut verdict = AgentSpawn { facts, config, attached, level, pending, phase }.decide();
     if damaged && verdict.call == Call::Pass && verdict.says.is_empty() {
-        verdict.because = "the manifest cannot be used, so nothing is known of gates";
+        verdict.because = "the manifest cannot be used, so nothing is known of checkpoints";
     }
     verdict.effects.extend(
         standing.and_then(|standing| new_phase_mark(facts, config, standing, attached?)).map(Effect::mark),
@@ -112,8 +112,10 @@ impl AgentSpawn<'_> {
         let because = match (level, &self.pending) {
             (LAST.., _) => "the context is full: a handoff is written",
             (BLOCKED.., None) => "the context is too full to spawn agents",
-            (BLOCKED.., Some(_)) => "the context is too full to spawn agents, and a gate was not passed",
-            _ => "a gate was not passed",
+            (BLOCKED.., Some(_)) => {
+                "the context is too full to spawn agents, and a checkpoint was not passed"
+            }
+            _ => "a checkpoint was not passed",
         };
         Verdict { call: Call::Deny, reason: Some(reason), because, says, asks, effects }
     }
@@ -132,7 +134,7 @@ impl AgentSpawn<'_> {
 
     fn advise(&self, level: u8) -> Verdict {
         if self.level.is_none() {
-            return Verdict::silent("how full the context is is not known");
+            return Verdict::silent("the context use is not known");
         }
         let (phase, heavy) = self.phase();
         let step = match level {
@@ -203,12 +205,15 @@ impl AgentSpawn<'_> {
 
 /// Turns a denial into advice.
 fn advise_instead(denial: Verdict) -> Verdict {
-    let text = denial.reason.unwrap_or_default();
+    let reason = denial.reason.unwrap_or_default();
+    let text = format!(
+        "This agent was started all the same: here Tidegate only advises. Before the next one: {reason}"
+    );
     let say = Say { to: Audience::Model, text, weight: 70, explains: false, when_said: Vec::new() };
     Verdict {
         says: vec![say],
         asks: denial.asks,
         effects: denial.effects,
-        ..Verdict::silent("stepped down: a gate only advises")
+        ..Verdict::silent("stepped down: a checkpoint only advises")
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn decide_manifest_write(
         Err(damage) if is_bound || is_feature_manifest(&standing.path) => {
             return report_broken_manifest(facts, standing, &damage.to_string());
         }
-        _ => return Verdict::silent("that manifest tells of no workflow"),
+        _ => return Verdict::silent("that manifest names no workflow"),
     };
     if manifest.complete {
         let left = is_bound.then_some(Effect::mark(Mark::WorkflowLeft));
@@ -112,7 +112,7 @@ fn stay_attached(
     standing: &WorkflowStanding,
     gate: usize,
 ) -> Verdict {
-    let because = "a gate of this session's workflow was not passed";
+    let because = "a checkpoint of this session's workflow was not passed";
     let key = format!("stays {}", standing.path);
     if facts.marks.value().is_some_and(|marks| marks.session.noticed(&until_boundary(&key))) {
         return Verdict::silent(because);

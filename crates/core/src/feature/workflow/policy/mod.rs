@@ -91,7 +91,7 @@ impl Policy for WorkflowGate {
         let attached = match &facts.marks {
             Known::Value(marks) => marks.workflow.attached.as_ref(),
             Known::Absent => None,
-            Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
+            Known::Broken(_) => return Verdict::silent("the session's state cannot be read"),
         };
         match (facts.event.kind, attached) {
             (EventKind::PreToolUse, _) => agent_spawn::decide_spawn(facts, config, attached),
