@@ -30,6 +30,9 @@ const INSTRUCTIONS: (&str, &str) = ("\n\nAdditional Instructions:\n", "\n\nREMIN
 /// The client puts this before a hook's context, after the event's name.
 const CONTEXT_MARK: &str = " hook additional context: ";
 
+/// The client puts one of these before the reason of a held stop: the second where the hook blocked it.
+const HELD_MARKS: [&str; 2] = ["Stop hook additional context: ", "Stop hook feedback:\n"];
+
 /// The prompt size of a reply that sets none.
 const USUAL_PROMPT: u64 = 12_000;
 
@@ -235,18 +238,27 @@ impl Request {
         texts.iter().any(|text| text.contains(needle))
     }
 
-    /// All context from hooks, oldest first, as `Event: text`. Of each only the first paragraph, because the
-    /// client joins several with blank lines.
+    /// All context from hooks, oldest first, as `Event: text`, without reasons of held stops. Of each only the first
+    /// paragraph, because the client joins several with blank lines.
     pub fn hook_contexts(&self) -> Vec<String> {
         let paragraphs = self.texts().into_iter().flat_map(|text| text.split("\n\n"));
         paragraphs
             .filter_map(|paragraph| {
                 let (before, text) = paragraph.split_once(CONTEXT_MARK)?;
-                let event = before.rsplit('\n').next().unwrap_or_default();
+                let event = before.rsplit('\n').next().filter(|event| *event != "Stop")?;
                 let text = text.split("</system-reminder>").next().unwrap_or_default();
                 Some(format!("{event}: {}", text.trim()))
             })
             .collect()
+    }
+
+    /// Reasons of held stops, oldest first.
+    pub fn held_stops(&self) -> Vec<String> {
+        let reason = |text: &str| {
+            let (_, reason) = HELD_MARKS.iter().find_map(|mark| text.split_once(mark))?;
+            Some(reason.split("</system-reminder>").next()?.trim().to_owned())
+        };
+        self.texts().into_iter().filter_map(reason).collect()
     }
 
     /// Instructions of a person or a hook for the summary that this request asks for.
@@ -440,6 +452,11 @@ impl Model {
     /// For the main thread, while the model is running.
     pub fn then(&self, reply: Reply) {
         self.shared.lock().script.main.push_back(Step::Fixed(reply));
+    }
+
+    /// Made from the request.
+    pub fn then_with(&self, reply: impl FnOnce(&Request) -> Reply + Send + 'static) {
+        self.shared.lock().script.main.push_back(Step::Computed(Box::new(reply)));
     }
 
     /// In order of arrival.

@@ -398,7 +398,7 @@ fn what_a_person_approved_is_what_is_written() {
     let told = types(&sandbox, &format!("approve {code}"));
     assert_eq!(
         told.output()["systemMessage"],
-        "You approved \"Trim last\" → learnings-coding.md: archive before ## trim Context: a killed hook Implication: nothing \
+        "You approved \"Trim last\" → learnings-coding.md: archive before ## trim · context: a killed hook · implication: nothing \
          is lost. Claude can run it once, within ten minutes.",
         "by what it is, not by a digest"
     );

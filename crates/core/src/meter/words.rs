@@ -34,7 +34,7 @@ pub fn turns(lang: Lang, turns: u32) -> String {
 /// In the status line, before the first reading.
 pub fn no_reading(lang: Lang) -> &'static str {
     match lang {
-        Lang::En => "no reading yet",
-        Lang::Ja => "まだ計測なし",
+        Lang::En => "context not measured yet",
+        Lang::Ja => "コンテキスト未計測",
     }
 }

@@ -10,7 +10,7 @@ use tidegate_core::event::{Event, EventKind, FailedStep};
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::{Mark, Marks, SessionMark};
 use tidegate_core::feature::verdict::{Call, Carried, Effect, EffectTiming, StepFromError};
-use tidegate_core::host;
+use tidegate_core::host::answer::{self as host_answer, Reply};
 use tidegate_core::pipeline;
 use tidegate_core::pipeline::gate;
 use tidegate_core::pipeline::record::{FailedCheck, Record};
@@ -69,7 +69,7 @@ impl EventRun<'_> {
         if let (Known::Broken(why), Some(_)) = (&facts.marks, self.hook.fallback.edits.get()) {
             return Err(FailedStep::Marks(why.clone()));
         }
-        let (ruling, outcome, lock) = self.decide(&mut facts)?;
+        let (ruling, mut outcome, lock) = self.decide(&mut facts)?;
         if self.is_duplicate() {
             // The other registration recorded the stop, which is why this one would block it again.
             if self.event.kind == EventKind::Stop {
@@ -77,8 +77,9 @@ impl EventRun<'_> {
             }
             // The other registration says and records it. A denial is in both replies: if that process died, this one
             // still blocks.
-            let answer = host::answer::Answer { context: "", user: "", ..outcome.answer() };
-            return Ok(self.event.host.reply(self.event.kind, &answer).into());
+            outcome.context.clear();
+            outcome.user.clear();
+            return Ok(reply_to(self.event, &outcome).into());
         }
         self.write_down(&facts, &keep_until_exit(ruling), &mut keep_until_exit(outcome), lock)
     }
@@ -111,7 +112,7 @@ impl EventRun<'_> {
         let ruling = pipeline::decide(facts, config, &|| self.hook.fallback.micros());
         let outcome =
             ruling.settle(event.host, event.kind, event.is_main_thread(), config.text_budget(event));
-        event.host.reply(event.kind, &outcome.answer()).into()
+        reply_to(event, &outcome).into()
     }
 
     /// A gate that is not switched off.
@@ -210,7 +211,7 @@ impl EventRun<'_> {
             }
             Err(_) => outcome.effects.clear(),
         }
-        let reply = self.event.host.reply(self.event.kind, &outcome.answer());
+        let reply = reply_to(self.event, outcome);
         later.effects = std::mem::take(&mut outcome.effects);
         Ok(Answer { reply, later })
     }
@@ -267,4 +268,9 @@ pub(super) fn describe_marks_error(error: &io::Error) -> FailedStep {
         Some(held) => FailedStep::Locked { file: held.file.display().to_string(), process: held.process },
         None => FailedStep::Marks(error.to_string()),
     }
+}
+
+fn reply_to(event: &Event<'_>, outcome: &Outcome) -> Reply {
+    let answer = host_answer::Answer { turn_is_named: event.turn.is_some(), ..outcome.answer() };
+    event.host.reply(event.kind, &answer)
 }
