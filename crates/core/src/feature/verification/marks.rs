@@ -157,7 +157,6 @@ impl Marks {
 #[cfg(test)]
 pub(in crate::feature) mod tests {
     use super::*;
-    use crate::feature::verification::checks::Kinds;
     use proptest::prelude::*;
 
     pub(in crate::feature) fn mark() -> impl Strategy<Value = Mark> {
@@ -175,6 +174,7 @@ pub(in crate::feature) mod tests {
             })),
             Just(Mark::Hidden("cargo test | tail".into())),
             (0u64..1 << 40).prop_map(|at| Mark::Verified(Millis(at))),
+            Just(Mark::Proof(Kinds::LINT)),
             ("[a-z0-9]{9}", 0u64..1 << 40).prop_map(|(task, at)| Mark::Launched(BackgroundCheck {
                 task,
                 kinds: Kinds::BUILD,
@@ -210,6 +210,7 @@ pub(in crate::feature) mod tests {
         assert_eq!(marks.changes.as_ref().map(|changes| changes.checked), Some(kinds));
         marks.check(&checked(11, true));
         assert_eq!((marks.changes.is_some(), marks.verified), (false, Some(Millis(11))));
+        assert_eq!(marks.proof, kinds);
     }
 
     #[test]
