@@ -120,7 +120,7 @@ fn printed(request: &Request, mark: &str) -> Option<String> {
 /// The command that runs after the approval.
 fn approved(request: &Request) -> Reply {
     let texts: Vec<String> = request.tool_results().into_iter().map(|result| result.text).collect();
-    let lines = texts.iter().rev().flat_map(|text| text.lines());
+    let mut lines = texts.iter().rev().flat_map(|text| text.lines());
     let command = lines.find_map(|line| line.strip_prefix("Then run: "));
     Reply::bash(command.unwrap_or_else(|| panic!("a command to run: {texts:?}")))
 }
