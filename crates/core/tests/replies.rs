@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use tidegate_core::event::{EventKind, FailedStep};
 use tidegate_core::feature::verdict::{Audience, Call, Say, Verdict};
 use tidegate_core::host::Host;
-use tidegate_core::host::answer::{Answer, Reply};
+use tidegate_core::host::answer::Reply;
 use tidegate_core::pipeline::gate::ClosedGate;
 use tidegate_core::pipeline::ruling::{Outcome, Ruling, RulingPart};
 use tidegate_core::text::lang::Lang;
@@ -80,19 +80,6 @@ fn every_reply_is_valid_for_its_event() {
             }
         }
     }
-}
-
-/// A client that names its turns continues one that gets context, and does not call it an error.
-#[test]
-fn a_stop_is_held_by_context_where_turns_have_names() {
-    let held = outcome(EventKind::Stop, Call::Deny, true);
-    let answer = Answer { turn_is_named: true, ..held.answer() };
-    let reply = Host::ClaudeCode.reply(EventKind::Stop, &answer);
-    let expected = serde_json::json!({
-        "systemMessage": "MESSAGE",
-        "hookSpecificOutput": { "hookEventName": "Stop", "additionalContext": "REASON" },
-    });
-    assert_eq!(serde_json::from_str::<serde_json::Value>(&reply.stdout).unwrap(), expected);
 }
 
 /// Saying no must not come out as saying nothing where the event can be stopped.

@@ -35,8 +35,6 @@ pub struct Answer<'a> {
     pub context: &'a str,
     /// For the person; may be empty.
     pub user: &'a str,
-    /// The event names its turn. Clients that do not are older, and understand less.
-    pub turn_is_named: bool,
 }
 
 /// The texts that an event can carry besides its call.

@@ -61,7 +61,7 @@ impl ClosedGate {
     }
 
     pub fn stop_reply(&self, host: Host) -> Reply {
-        let answer = Answer { call: Call::Deny, reason: &self.model, user: &self.user, ..Answer::default() };
+        let answer = Answer { call: Call::Deny, reason: &self.model, user: &self.user, context: "" };
         host.reply(EventKind::Stop, &answer)
     }
 

@@ -42,8 +42,7 @@ pub struct Outcome {
 
 impl Outcome {
     pub fn answer(&self) -> Answer<'_> {
-        let (reason, context, user) = (&self.reason, &self.context, &self.user);
-        Answer { call: self.call, reason, context, user, turn_is_named: false }
+        Answer { call: self.call, reason: &self.reason, context: &self.context, user: &self.user }
     }
 }
 

@@ -121,7 +121,7 @@ fn printed(request: &Request, mark: &str) -> Option<String> {
 fn approved(request: &Request) -> Reply {
     let texts: Vec<String> = request.tool_results().into_iter().map(|result| result.text).collect();
     let lines = texts.iter().rev().flat_map(|text| text.lines());
-    let command = lines.filter_map(|line| line.strip_prefix("Then run: ")).next();
+    let command = lines.find_map(|line| line.strip_prefix("Then run: "));
     Reply::bash(command.unwrap_or_else(|| panic!("a command to run: {texts:?}")))
 }
 
@@ -144,7 +144,7 @@ fn page(screen: &str, from: &str) -> Option<String> {
         return Some(join(page));
     }
     let end = page.iter().position(|line| line.starts_with("✻ ") && line.contains(" · done "))?;
-    let status = page.iter().rposition(|line| is_rule(&line))? + 1;
+    let status = page.iter().rposition(|line| is_rule(line))? + 1;
     Some(format!("{}\n\n{}", join(&page[..end]), page.get(status)?))
 }
 

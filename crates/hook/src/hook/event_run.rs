@@ -10,7 +10,7 @@ use tidegate_core::event::{Event, EventKind, FailedStep};
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::{Mark, Marks, SessionMark};
 use tidegate_core::feature::verdict::{Call, Carried, Effect, EffectTiming, StepFromError};
-use tidegate_core::host::answer::{self as host_answer, Reply};
+use tidegate_core::host;
 use tidegate_core::pipeline;
 use tidegate_core::pipeline::gate;
 use tidegate_core::pipeline::record::{FailedCheck, Record};
@@ -69,7 +69,7 @@ impl EventRun<'_> {
         if let (Known::Broken(why), Some(_)) = (&facts.marks, self.hook.fallback.edits.get()) {
             return Err(FailedStep::Marks(why.clone()));
         }
-        let (ruling, mut outcome, lock) = self.decide(&mut facts)?;
+        let (ruling, outcome, lock) = self.decide(&mut facts)?;
         if self.is_duplicate() {
             // The other registration recorded the stop, which is why this one would block it again.
             if self.event.kind == EventKind::Stop {
@@ -77,9 +77,8 @@ impl EventRun<'_> {
             }
             // The other registration says and records it. A denial is in both replies: if that process died, this one
             // still blocks.
-            outcome.context.clear();
-            outcome.user.clear();
-            return Ok(reply_to(self.event, &outcome).into());
+            let answer = host::answer::Answer { context: "", user: "", ..outcome.answer() };
+            return Ok(self.event.host.reply(self.event.kind, &answer).into());
         }
         self.write_down(&facts, &keep_until_exit(ruling), &mut keep_until_exit(outcome), lock)
     }
@@ -112,7 +111,7 @@ impl EventRun<'_> {
         let ruling = pipeline::decide(facts, config, &|| self.hook.fallback.micros());
         let outcome =
             ruling.settle(event.host, event.kind, event.is_main_thread(), config.text_budget(event));
-        reply_to(event, &outcome).into()
+        event.host.reply(event.kind, &outcome.answer()).into()
     }
 
     /// A gate that is not switched off.
@@ -211,7 +210,7 @@ impl EventRun<'_> {
             }
             Err(_) => outcome.effects.clear(),
         }
-        let reply = reply_to(self.event, outcome);
+        let reply = self.event.host.reply(self.event.kind, &outcome.answer());
         later.effects = std::mem::take(&mut outcome.effects);
         Ok(Answer { reply, later })
     }
@@ -268,9 +267,4 @@ pub(super) fn describe_marks_error(error: &io::Error) -> FailedStep {
         Some(held) => FailedStep::Locked { file: held.file.display().to_string(), process: held.process },
         None => FailedStep::Marks(error.to_string()),
     }
-}
-
-fn reply_to(event: &Event<'_>, outcome: &Outcome) -> Reply {
-    let answer = host_answer::Answer { turn_is_named: event.turn.is_some(), ..outcome.answer() };
-    event.host.reply(event.kind, &answer)
 }

@@ -246,7 +246,11 @@ fn describe_checks(marks: &Marks, config: &Config, lang: Lang) -> Option<Piece> 
     let text = |changes: &ChangeSet| verification::words::unverified_files(lang, changes.count());
     match (&marks.verification.changes, &marks.verification.verified) {
         (Some(changes), _) => Some(Piece::new(text(changes), Style::Notice)),
-        (None, Some(_)) => Some(Piece::new(verification::words::verified(lang), Style::Good)),
+        (None, Some(_)) => {
+            let proof = marks.verification.proof;
+            let style = if proof.is_empty() { Style::Plain } else { Style::Good };
+            Some(Piece::new(verification::words::verified(lang, proof), style))
+        }
         (None, None) => None,
     }
 }

@@ -71,7 +71,10 @@ fn samples(lang: Lang, part: StatusPart) -> Vec<Vec<Piece>> {
         ],
         StatusPart::Checks => vec![
             vec![notice(verification::words::unverified_files(lang, 2))],
-            vec![Piece::new(verification::words::verified(lang), Style::Good)],
+            vec![Piece::new(
+                verification::words::verified(lang, verification::checks::Kinds::TEST),
+                Style::Good,
+            )],
         ],
         StatusPart::Stage => vec![
             vec![plain(cycle::words::stage(lang, "audit", 2, 4))],

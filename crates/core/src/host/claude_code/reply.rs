@@ -124,11 +124,6 @@ pub(super) fn reply(kind: EventKind, answer: &Answer<'_>) -> Reply {
         }
         // At Stop a halt lets the turn end; a block would continue it.
         (RefusalForm::Decision, Call::Halt) if matches!(kind, EventKind::Stop | EventKind::SubagentStop) => {}
-        // A block of a stop is shown as an error, and the model reads it twice. Context continues the turn, too, since 2.1.163;
-        // turns have names since 2.1.196.
-        (RefusalForm::Decision, _) if kind == EventKind::Stop && answer.turn_is_named => {
-            context = Some(reason)
-        }
         // Events that cannot ask block instead.
         (RefusalForm::Decision, _) => output.block(kind, reason),
         (RefusalForm::Exit, _) => {

@@ -70,8 +70,7 @@ mod tests {
             );
             assert_eq!((event.cwd.as_deref(), &event.action), (Some("/p"), &Action::Other));
             for kind in EventKind::ALL {
-                let answer =
-                    Answer { call: Call::Halt, reason: "r", context: "c", user: "u", turn_is_named: true };
+                let answer = Answer { call: Call::Halt, reason: "r", context: "c", user: "u" };
                 assert_eq!(host.reply(*kind, &answer), Reply::default());
                 assert_eq!(host.channels(*kind), Channels::default());
             }

@@ -57,7 +57,6 @@ fn edits(case: &mut Situation, cell: &str) {
             ["unreadable"] => case.marks_broken = true,
             ["verified"] => case.mark(VerificationMark::Verified(EDITED)),
             ["open"] => case.marks.push(edit("src/a.rs", EDITED)),
-            ["noticed"] => case.mark(SessionMark::Notice("verify-stop".into())),
             ["ran"] => case.mark(VerificationMark::Ran),
             ["told"] => case.mark(VerificationMark::Told),
             ["gone"] => case.facts.verification.edits_gone = true,
