@@ -57,19 +57,14 @@ impl Home {
         Self::of_regular("tg a space-")
     }
 
-    /// As on a person's machine: the project and Tidegate's files are below the home, and the client has not been started
-    /// in the project yet.
+    /// As on a person's machine: the project and Tidegate's files are below the home.
     pub fn of_newcomer() -> Self {
-        let home = Self::named("tg-", &USUAL);
-        home.seed_for_terminal(false);
-        home
+        Self::named("tg-", &USUAL)
     }
 
-    /// The client knows and trusts the project.
     fn of_regular(prefix: &str) -> Self {
         let home = Self::named(prefix, &APART);
         fs::create_dir(home.in_project(".claude")).expect("a directory in the project");
-        home.seed_for_terminal(true);
         home
     }
 
@@ -86,6 +81,7 @@ impl Home {
             fs::create_dir_all(home.root.join(part)).expect("a directory in the temporary home");
         }
         home.git(&["init", "--quiet", "--initial-branch=main"]);
+        home.seed_for_terminal();
         home
     }
 
@@ -238,19 +234,17 @@ impl Home {
     }
 
     /// Interactive sessions first ask about theme, key and trust, unless this file says they did.
-    fn seed_for_terminal(&self, is_trusted: bool) {
+    fn seed_for_terminal(&self) {
         let tail = &DUMMY_KEY[DUMMY_KEY.len() - 20..];
-        let mut seed = json!({
+        let seed = json!({
             "hasCompletedOnboarding": true,
             "theme": "dark",
             "customApiKeyResponses": { "approved": [tail], "rejected": [] },
-        });
-        if is_trusted {
-            seed["projects"] = json!({ self.project().display().to_string(): {
+            "projects": { self.project().display().to_string(): {
                 "hasTrustDialogAccepted": true,
                 "hasCompletedProjectOnboarding": true,
-            } });
-        }
+            } },
+        });
         fs::write(self.client_config().join(".claude.json"), seed.to_string())
             .expect("the client's own state");
     }

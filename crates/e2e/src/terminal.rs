@@ -132,43 +132,12 @@ impl<'a> Terminal<'a> {
         let end = Instant::now() + LIMIT;
         while self.screen().contains(text) {
             assert!(Instant::now() < end, "{key} does not take {text:?} away:\n{}", self.screen());
-            self.press_and_wait(key, || !self.screen().contains(text));
-        }
-    }
-
-    /// Not for long: the key may be ignored.
-    fn press_and_wait(&self, key: &str, is_done: impl Fn() -> bool) {
-        self.press(key);
-        let patience = Instant::now() + Duration::from_secs(2);
-        while !is_done() && Instant::now() < patience {
-            std::thread::sleep(POLL);
-        }
-    }
-
-    /// Takes the last option of a dialog. `End` may be repeated, while `Down` would begin again at the first one; and Enter in
-    /// the first moment leads back to the first one, too.
-    pub fn choose_last(&self, option: &str) {
-        let chosen = format!("❯ {option}");
-        let is_chosen = || self.screen().contains(&chosen);
-        let is_gone = || !self.screen().contains(option);
-        self.wait_until("a program that reads keys", |_| self.reads_keys());
-        let end = Instant::now() + LIMIT;
-        while !is_gone() {
-            assert!(Instant::now() < end, "{option:?} cannot be chosen:\n{}", self.screen());
-            if is_chosen() {
-                self.press_and_wait("Enter", || !is_chosen());
-            } else {
-                self.press_and_wait("End", is_chosen);
+            self.press(key);
+            let patience = Instant::now() + Duration::from_secs(2);
+            while self.screen().contains(text) && Instant::now() < patience {
+                std::thread::sleep(POLL);
             }
         }
-    }
-
-    /// Until then the terminal collects lines, and a program may take the beginning of a key for Escape.
-    fn reads_keys(&self) -> bool {
-        let tty = run_command(self.tmux().args(["display-message", "-p", "#{pane_tty}"]));
-        let modes =
-            self.home.command("/bin/sh").args(["-c", "stty -a < \"$1\"", "stty", tty.trim()]).output();
-        modes.is_ok_and(|modes| String::from_utf8_lossy(&modes.stdout).contains("-icanon"))
     }
 
     fn tmux(&self) -> Command {

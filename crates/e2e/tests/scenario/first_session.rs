@@ -256,8 +256,6 @@ fn installs(day: &mut Day<'_>) {
 
     let flags = "--permission-mode acceptEdits --allowedTools 'Bash(npm:*)' 'Bash(cat:*)'";
     day.terminal.enter(&format!("clear; claude {flags}"));
-    day.terminal.wait_for("Yes, I trust this folder");
-    day.terminal.choose_last("Yes, I trust this folder");
     day.terminal.wait_for("context not measured yet");
 }
 
