@@ -144,7 +144,7 @@ fn page(screen: &str, from: &str) -> Option<String> {
         return Some(join(page));
     }
     let end = page.iter().position(|line| line.starts_with("✻ ") && line.contains(" · done "))?;
-    let status = page.iter().rposition(|line| is_rule(line))? + 1;
+    let status = page.iter().rposition(is_rule)? + 1;
     Some(format!("{}\n\n{}", join(&page[..end]), page.get(status)?))
 }
 
@@ -278,7 +278,6 @@ fn finishes_without_a_check(day: &Day<'_>) {
     );
     let requests = day.model.main_requests();
     assert_eq!(requests[2].held_stops().len(), 1, "{:?}", requests[2].texts());
-    assert!(!day.terminal.screen().contains("hook error"), "{}", day.terminal.screen());
 }
 
 /// The early warning, and a progress note that the client asks about.
@@ -372,7 +371,7 @@ fn switches_a_check_off(day: &mut Day<'_>) {
     day.ask(&format!("yes, approve {code} please"), [(39_000, Reply::text("The check is off for an hour."))]);
     day.allow("--approved");
     let said =
-        ["You approved `tidegate off verify-stop", "The check is off for an hour.", "verify-stop off for"];
+        ["You approved: `tidegate off verify-stop", "The check is off for an hour.", "verify-stop off for"];
     day.assert_screen("10_approved", "❯ yes, approve", &said);
 }
 
