@@ -120,7 +120,7 @@ fn printed(request: &Request, mark: &str) -> Option<String> {
 /// The command that runs after the approval.
 fn approved(request: &Request) -> Reply {
     let texts: Vec<String> = request.tool_results().into_iter().map(|result| result.text).collect();
-    let lines = texts.iter().rev().flat_map(|text| text.lines());
+    let mut lines = texts.iter().rev().flat_map(|text| text.lines());
     let command = lines.find_map(|line| line.strip_prefix("Then run: "));
     Reply::bash(command.unwrap_or_else(|| panic!("a command to run: {texts:?}")))
 }
@@ -278,7 +278,6 @@ fn finishes_without_a_check(day: &Day<'_>) {
     );
     let requests = day.model.main_requests();
     assert_eq!(requests[2].held_stops().len(), 1, "{:?}", requests[2].texts());
-    assert!(!day.terminal.screen().contains("hook error"), "{}", day.terminal.screen());
 }
 
 /// The early warning, and a progress note that the client asks about.
@@ -372,7 +371,7 @@ fn switches_a_check_off(day: &mut Day<'_>) {
     day.ask(&format!("yes, approve {code} please"), [(39_000, Reply::text("The check is off for an hour."))]);
     day.allow("--approved");
     let said =
-        ["You approved `tidegate off verify-stop", "The check is off for an hour.", "verify-stop off for"];
+        ["You approved: `tidegate off verify-stop", "The check is off for an hour.", "verify-stop off for"];
     day.assert_screen("10_approved", "❯ yes, approve", &said);
 }
 
