@@ -30,8 +30,8 @@ const INSTRUCTIONS: (&str, &str) = ("\n\nAdditional Instructions:\n", "\n\nREMIN
 /// The client puts this before a hook's context, after the event's name.
 const CONTEXT_MARK: &str = " hook additional context: ";
 
-/// The client puts one of these before the reason of a held stop: the second where the hook blocked it.
-const HELD_MARKS: [&str; 2] = ["Stop hook additional context: ", "Stop hook feedback:\n"];
+/// The client puts this before the reason of a held stop.
+const HELD_MARK: &str = "Stop hook feedback:\n";
 
 /// The prompt size of a reply that sets none.
 const USUAL_PROMPT: u64 = 12_000;
@@ -238,14 +238,14 @@ impl Request {
         texts.iter().any(|text| text.contains(needle))
     }
 
-    /// All context from hooks, oldest first, as `Event: text`, without reasons of held stops. Of each only the first
-    /// paragraph, because the client joins several with blank lines.
+    /// All context from hooks, oldest first, as `Event: text`. Of each only the first paragraph, because the
+    /// client joins several with blank lines.
     pub fn hook_contexts(&self) -> Vec<String> {
         let paragraphs = self.texts().into_iter().flat_map(|text| text.split("\n\n"));
         paragraphs
             .filter_map(|paragraph| {
                 let (before, text) = paragraph.split_once(CONTEXT_MARK)?;
-                let event = before.rsplit('\n').next().filter(|event| *event != "Stop")?;
+                let event = before.rsplit('\n').next().unwrap_or_default();
                 let text = text.split("</system-reminder>").next().unwrap_or_default();
                 Some(format!("{event}: {}", text.trim()))
             })
@@ -255,8 +255,8 @@ impl Request {
     /// Reasons of held stops, oldest first.
     pub fn held_stops(&self) -> Vec<String> {
         let reason = |text: &str| {
-            let (_, reason) = HELD_MARKS.iter().find_map(|mark| text.split_once(mark))?;
-            Some(reason.split("</system-reminder>").next()?.trim().to_owned())
+            let (_, reason) = text.split_once(HELD_MARK)?;
+            Some(reason.trim().to_owned())
         };
         self.texts().into_iter().filter_map(reason).collect()
     }

@@ -17,7 +17,8 @@ fn edit(home: &Home) -> Reply {
     Reply::write(home.in_project("src/B.java"), "class B {}\n")
 }
 
-/// Held stops in the whole conversation.
+/// Held stops in the whole conversation. The client repeats the reason as the error of a command (seen with
+/// 2.1.325).
 fn held(request: &Request) -> usize {
     request.held_stops().iter().filter(|reason| reason.contains(HELD)).count()
 }
@@ -52,7 +53,7 @@ fn a_stop_is_held_once_and_passes_after_the_tests() {
     assert!(feedback.contains(HELD), "{feedback}");
     assert!(feedback.contains("src/B.java") && feedback.contains("`./gradlew test`"), "{feedback}");
     assert!(feedback.contains("give the whole final answer again"), "nobody is there: {feedback}");
-    assert_eq!(requests[4].count(HELD), 1, "once, and the client does not repeat it as an error");
+    assert_eq!(held(&requests[4]), 1, "once");
     assert_eq!(stops(&tidegate), ["code was edited and not verified since", "verified since the last edit"]);
     assert_eq!(run.answer(), "tested and done");
     assert_extending(&model.requests());
