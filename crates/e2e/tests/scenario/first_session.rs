@@ -131,7 +131,10 @@ fn approved(request: &Request) -> Reply {
 /// Leaves out the client's input line and its own hints; below the conversation stands the status line. `None` if the turn
 /// still runs.
 fn page(screen: &str, from: &str) -> Option<String> {
-    let lines: Vec<&str> = screen.lines().map(str::trim_end).collect();
+    // Files that the client reads again after a compaction, in any order.
+    let read_again =
+        |line: &&str| ["  ⎿  Read ", "  ⎿  Referenced "].iter().any(|mark| line.starts_with(mark));
+    let lines: Vec<&str> = screen.lines().map(str::trim_end).filter(|line| !read_again(line)).collect();
     let start = lines.iter().rposition(|line| line.starts_with(from))?;
     let page = &lines[start..];
     let is_rule = |line: &&str| line.starts_with('─');
