@@ -16,7 +16,7 @@ use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
 use crate::host::claude_code;
 use crate::host::claude_code::IGNORED;
-use crate::host::claude_code::shipped::Part;
+use crate::host::claude_code::shipped::{self, Part, Skill};
 use crate::project_root;
 use crate::shell;
 
@@ -27,12 +27,14 @@ pub(crate) struct Plan {
     pub(crate) record: Record,
     /// Folders to remove afterwards if they are empty, innermost first.
     pub(crate) folders: Vec<PathBuf>,
+    /// Skills that were there and are not part of the choice any more.
+    pub(crate) dropped: Vec<&'static Skill>,
     pub(crate) now: Millis,
 }
 
 impl Plan {
     fn new(record: Record, now: Millis) -> Plan {
-        Plan { steps: Vec::new(), record, folders: Vec::new(), now }
+        Plan { steps: Vec::new(), record, folders: Vec::new(), dropped: Vec::new(), now }
     }
 
     /// Skips an unchanged text. `without_us` is the file without Tidegate's part.
@@ -126,6 +128,8 @@ pub(crate) struct Texts {
 pub(crate) struct Choice<'a> {
     pub(crate) preset: Option<&'a str>,
     pub(crate) with: &'a [Part],
+    /// Parts that the config or the project refers to: if they are there, they stay.
+    pub(crate) used: &'a [Part],
     /// The chosen preset, or the one in force.
     pub(crate) is_strict: bool,
     pub(crate) status_line_only: bool,
@@ -293,7 +297,8 @@ fn exclude_of(target: &Target, plan: &Plan) -> Option<(Place, IgnoreBlock)> {
     };
     let lines = IGNORED.map(str::to_owned).into_iter().chain(shipped);
     let place = Place::plain(checkout.common.join("info/exclude"));
-    Some((place, IgnoreBlock::of_repository(below, lines)))
+    let earlier = shipped::all_paths().map(|path| format!(".claude/{path}"));
+    Some((place, IgnoreBlock::of_repository(below, lines, earlier)))
 }
 
 fn plan_exclude(target: &Target, plan: &mut Plan) -> Result<(), CliError> {

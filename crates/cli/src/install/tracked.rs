@@ -161,7 +161,9 @@ mod tests {
             let long = format!("{}/a.txt", ["deep"; 60].join("/"));
             // Names that share beginnings, names of all lengths, one longer than its length field, and the word.
             let mut names: Vec<String> = (1..20).map(|length| "n".repeat(length)).collect();
-            names.extend(["link.txt", "sub/link", ".claude/settings.json", ".claude/settings"].map(String::from));
+            names.extend(
+                ["link.txt", "sub/link", ".claude/settings.json", ".claude/settings"].map(String::from),
+            );
             names.push(long);
             names.push(format!("{}/b", vec!["x".repeat(200); 21].join("/")));
             for name in &names {
