@@ -31,6 +31,25 @@ pub use heal::Healed;
 pub struct MemoryHome(PathBuf);
 
 impl MemoryHome {
+    /// All files in it, in the form of [`tidegate_state::layout`].
+    pub const FILES: &[&str] = &[
+        "memory.db",
+        "memory.db-wal",
+        "memory.db-shm",
+        "memory.db-journal",
+        "memory.half",
+        "lock",
+        "lock.copies",
+        "team.json",
+        "backups/memory-<any>",
+        "backups/before-version-<any>",
+        "backups/new.<any>",
+        "damaged/<day>T<any>/memory.db",
+        "damaged/<day>T<any>/memory.db-wal",
+        "damaged/<day>T<any>/memory.db-shm",
+        "damaged/<day>T<any>/what-happened.json",
+    ];
+
     /// Refuses a folder that others own or can write: their files would be served as the user's own.
     pub fn of(place: &PlaceEnv) -> Result<MemoryHome> {
         let folder = place.memory().map_err(|why| {

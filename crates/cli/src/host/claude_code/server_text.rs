@@ -213,7 +213,7 @@ mod tests {
         let with = add_entry(Some(text), &keys(), &make_entry(PROGRAM)).unwrap();
         let drawn = draw_entry(&with, &keys());
         assert!(drawn.contains(PROGRAM) && drawn.contains("/home/me/app"), "{drawn}");
-        let own = with.replace("\"env\":{}", "\"env\":{\"MINE\":\"s3cr3t\"}");
+        let own = with.replace("\"env\": {}", "\"env\": {\"MINE\": \"s3cr3t\"}");
         assert_ne!(own, with);
         for text in [text, with.as_str(), own.as_str(), "s3cr3t", "{\"projects\": \"s3cr3t\"}"] {
             assert!(!draw_entry(text, &keys()).contains("s3cr3t"), "{text}");
