@@ -18,9 +18,8 @@ use super::record::{Kind, Records};
 use super::remains::Remains;
 use super::summary::tilde;
 use super::target::Target;
-use crate::bilingual::{Bilingual, both};
+use crate::bilingual::both;
 use crate::error::CliError;
-use crate::host::claude_code::plan::needs_program;
 use crate::host::claude_code::{plugin, settings_text, warnings};
 use crate::json_text::Document;
 use crate::path::{is_own, is_same_place};
@@ -36,8 +35,8 @@ pub(crate) fn check_alone(target: &Target, records: &Records) -> Result<(), CliE
     for install in list_installs(target, records) {
         match install.state(&target.call) {
             InstallState::Gone => {}
-            InstallState::Used if !installs.contains(&install) => installs.push(install),
-            InstallState::Used => {}
+            InstallState::Used => installs.push(install),
+            InstallState::Wrapped(wrapper) => return Err(wrapped(&tilde(&install.file, home), &wrapper)),
             InstallState::Unknown(why) => {
                 let file = tilde(&install.file, home);
                 return Err(CliError::new(both!(
@@ -69,21 +68,24 @@ pub(crate) fn check_alone(target: &Target, records: &Records) -> Result<(), CliE
     check_plugin(target)
 }
 
-/// After the uninstall: an entry that it had to leave needs the record, or records again.
+fn wrapped(file: &str, wrapper: &str) -> CliError {
+    CliError::new(both!(
+        "your own hook `{wrapper}` in {file} starts Tidegate, which would record again",
+        "{file} にあるご自身のフック `{wrapper}` がTidegateを起動し、また記録を始めます"
+    ))
+    .hint(both!(
+        "remove it there, then run this again; nothing was changed",
+        "そこから消して、もう一度実行してください。何も変更していません"
+    ))
+}
+
+/// After the uninstall: an entry that it had to leave needs the record.
 pub(crate) fn check_gone(target: &Target, plan: &Plan) -> Result<(), CliError> {
-    let starts = |file: &Path| {
-        let text = plan.text_after(file);
-        settings_text::has_ours(&text, &target.call)
-            || !settings_text::find_wrappers(&text, &target.call).is_empty()
-    };
-    let own = target.own_settings().file;
-    let server =
-        plan.record.files.iter().find(|kept| kept.kind == Kind::Server).map(|kept| kept.file.clone());
-    let Some(file) = server.or_else(|| Some(own).filter(|own| starts(own))) else { return Ok(()) };
+    let Some(kept) = plan.record.files.iter().find(|kept| kept.kind == Kind::Server) else { return Ok(()) };
     Err(CliError::new(both!(
         "nothing recorded was deleted: {file} still names Tidegate",
         "記録は削除していません。{file} にまだTidegateの記述があります",
-        file = tilde(&file, target.env.place.home.as_deref())
+        file = tilde(&kept.file, target.env.place.home.as_deref())
     ))
     .hint(both!(
         "the uninstall is done otherwise. Take that entry out, then run `tidegate uninstall --purge` again",
@@ -92,15 +94,19 @@ pub(crate) fn check_gone(target: &Target, plan: &Plan) -> Result<(), CliError> {
 }
 
 /// A settings file that may call Tidegate.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 struct Install {
     root: PathBuf,
     file: PathBuf,
+    /// By this very uninstall.
+    is_cleared: bool,
 }
 
 enum InstallState {
     Gone,
     Used,
+    /// A person's own hook starts Tidegate.
+    Wrapped(String),
     Unknown(String),
 }
 
@@ -116,12 +122,16 @@ impl Install {
         let Ok(text) = String::from_utf8(bytes) else {
             return InstallState::Unknown("not UTF-8".to_owned());
         };
+        if let Some(wrapper) = settings_text::find_wrappers(&text, program).into_iter().next() {
+            return InstallState::Wrapped(wrapper);
+        }
         match Document::parse(&text) {
-            _ if needs_program(&text, program) => InstallState::Used,
+            Ok(_) if self.is_cleared || !settings_text::has_ours(&text, program) => InstallState::Gone,
+            Ok(_) => InstallState::Used,
             Err(fault) if text.contains("tidegate") => {
                 InstallState::Unknown(format!("{}:{}: {}", fault.line, fault.column, fault.what))
             }
-            _ => InstallState::Gone,
+            Err(_) => InstallState::Gone,
         }
     }
 
@@ -134,20 +144,17 @@ impl Install {
     }
 }
 
-/// Of all records, and of this project and its person, but for the files that this uninstall clears.
+/// Of all records, and of this project and its person, each file once.
 fn list_installs(target: &Target, records: &Records) -> Vec<Install> {
-    let recorded = records.settings().into_iter().map(|(root, file)| Install { root, file });
-    let shared =
-        target.shared_settings().map(|place| Install { root: target.root.clone(), file: place.file });
-    let host = target.env.place.host();
-    let user = host.map(|host| Install { file: host.join("settings.json"), root: host });
+    let here = [Some(target.own_settings()), target.shared_settings()];
+    let here = here.into_iter().flatten().map(|place| (target.root.clone(), place.file));
+    let user = target.env.place.host().map(|host| (host.clone(), host.join("settings.json")));
     let cleared = [Some(target.own_settings()), target.shared_settings().filter(|_| target.shared)];
-    let is_cleared =
-        |install: &Install| cleared.iter().flatten().any(|place| is_same_place(&place.file, &install.file));
+    let is_cleared = |file: &Path| cleared.iter().flatten().any(|place| is_same_place(&place.file, file));
     let mut installs: Vec<Install> = Vec::new();
-    for install in recorded.chain(shared).chain(user).filter(|install| !is_cleared(install)) {
-        if !installs.iter().any(|known| is_same_place(&known.file, &install.file)) {
-            installs.push(install);
+    for (root, file) in here.chain(user).chain(records.settings()) {
+        if !installs.iter().any(|known| is_same_place(&known.file, &file)) {
+            installs.push(Install { is_cleared: is_cleared(&file), root, file });
         }
     }
     installs
