@@ -259,27 +259,27 @@ fn recording(target: &Target, config: &Config) -> Bilingual {
     let Bilingual { en, ja } = if is_shared_here(target, team) {
         both!(
             "on this machine ({folder}) and on your team's server {server}",
-            "このマシン（{folder}）とチームのサーバー（{server}）"
+            "このマシン（{folder}）とチームのサーバー（{server}）に保存します"
         )
     } else if target.is_user && team.url.is_some() && !team.projects.0.is_empty() {
         let shared: Vec<&str> = team.projects.0.iter().map(|project| project.0.as_str()).collect();
         both!(
             "on this machine ({folder}); those of {shared} also on your team's server {server}",
-            "このマシン（{folder}）（{shared} はチームのサーバー {server} にも）",
+            "このマシン（{folder}）に、{shared} の分はチームのサーバー（{server}）にも保存します",
             shared = shared.join(", ")
         )
     } else if let Some(access) = config.memory.summary.access() {
         let model = access.target.map_or_else(|| "claude".to_owned(), |target| target.url);
         both!(
             "on this machine ({folder}); {model} gets them to write summaries",
-            "このマシン（{folder}）（要約のため {model} に送ります）"
+            "このマシン（{folder}）に保存し、要約のため {model} に送ります"
         )
     } else {
-        both!("on this machine only ({folder})", "このマシンだけ（{folder}）")
+        both!("on this machine only ({folder})", "このマシンだけに保存します（{folder}）")
     };
     both!(
         "your prompts and Claude's answers, {en}. Stop: `tidegate off recording`",
-        "あなたの入力とClaudeの回答。保存先は{ja}です。止めるには: `tidegate off recording`"
+        "あなたの入力とClaudeの回答を、{ja}。止めるには: `tidegate off recording`"
     )
 }
 

@@ -136,11 +136,12 @@ fn it_says_what_is_checked_recorded_and_how_to_undo_it_in_few_lines() {
 #[test]
 fn it_says_who_gets_the_recorded_text() {
     let records = |config: &str, flags: &[&str]| {
-        let sandbox = Sandbox::new().with("COLUMNS", "400");
+        let sandbox = Sandbox::new().with("COLUMNS", "120");
         sandbox.config(config.replace("PROJECT", &sandbox.project().display().to_string()));
         let text = said(&sandbox, &[&["init"], flags].concat());
-        let line = text.lines().find(|line| line.starts_with("Records: ")).map(str::to_owned);
-        line.unwrap_or_else(|| panic!("{text}"))
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let line = words.split_once("Records: ").and_then(|(_, rest)| rest.split_once(" Undo: "));
+        line.unwrap_or_else(|| panic!("{text}")).0.to_owned()
     };
     let team = |projects: &str| {
         format!(

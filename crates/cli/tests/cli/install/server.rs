@@ -181,7 +181,9 @@ fn a_file_that_cannot_be_read_is_left_and_the_rest_is_done() {
 fn what_uninstall_cannot_take_out_is_not_forgotten() {
     let damage = |path: &Path, text: &str| fs::write(path, text.replacen('{', "{,", 1)).expect("the file");
     let lock = |path: &Path, _: &str| set_mode(path, 0o400);
-    for (why, spoil) in [("a value", &damage as &dyn Fn(&Path, &str)), ("is read-only", &lock)] {
+    for (why, spoil) in
+        [("a name in double quotes is missing", &damage as &dyn Fn(&Path, &str)), ("is read-only", &lock)]
+    {
         let sandbox = Sandbox::new();
         let (file, before) = (client_file(&sandbox), "{\n  \"numStartups\": 3\n}");
         fs::write(&file, before).expect("a new file");
