@@ -51,13 +51,48 @@ fn whoever_is_not_recorded_or_knows_it_does_not() {
     assert_eq!(start(&off, "s-1", &[]), "");
     let headless = untold().with("CLAUDE_CODE_SESSION_ATTENDED", "0");
     assert_eq!(start(&headless, "s-1", &[]), "", "nobody is there, and nothing is recorded");
-    let installed = untold();
-    assert_eq!(installed.run(&["init"]).code, Some(0));
-    assert_eq!(start(&installed, "s-1", &[]), "", "`init` said it");
     // Also in the mildest preset: recording is on there.
     let observed = untold();
     observed.config("preset = \"observe\"\n");
     assert!(start(&observed, "s-1", &[]).contains(RECORDS));
+}
+
+/// `init` says it only to a person who reads it.
+#[cfg(target_os = "linux")]
+#[test]
+fn whoever_read_it_at_init_does_not_hear_it_again() {
+    use crate::people::{at_terminal, at_terminal_below};
+
+    let installed = untold();
+    assert_eq!(at_terminal(&installed, &["init"], "").code, Some(0));
+    assert_eq!(start(&installed, "s-1", &[]), "", "`init` said it");
+    for arguments in [
+        &["init", "--json"] as &[&str],
+        &["init", "--dry-run"],
+        &["init", "--diff"],
+        &["init", "--user", "--status-line"],
+    ] {
+        let unread = untold();
+        assert_eq!(at_terminal(&unread, arguments, "").code, Some(0));
+        assert!(start(&unread, "s-1", &[]).contains(RECORDS), "{arguments:?}");
+    }
+    // There was nothing to change, so it was not printed.
+    let again = untold();
+    assert_eq!(again.run(&["init"]).code, Some(0));
+    assert_eq!(at_terminal(&again, &["init"], "").code, Some(0));
+    assert!(start(&again, "s-1", &[]).contains(RECORDS));
+    let piped = untold();
+    assert_eq!(piped.run(&["init"]).code, Some(0));
+    assert!(start(&piped, "s-1", &[]).contains(RECORDS), "a script may have run it");
+    let agent = untold();
+    assert_eq!(at_terminal_below(&agent, &["init"], "", &[("CLAUDECODE", "1")]).code, Some(0));
+    assert!(start(&agent, "s-1", &[]).contains(RECORDS), "an agent read it");
+    // Then it was off; now it is on.
+    let off = untold();
+    off.config("[recording]\nmode = \"off\"\n");
+    assert_eq!(at_terminal(&off, &["init"], "").code, Some(0));
+    off.config("");
+    assert!(start(&off, "s-1", &[]).contains(RECORDS));
 }
 
 #[test]

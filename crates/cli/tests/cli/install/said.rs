@@ -137,6 +137,52 @@ fn it_says_what_is_checked_recorded_and_how_to_undo_it_in_few_lines() {
     assert!(text.contains("recording is off") && !text.contains("off recording"), "{text}");
 }
 
+/// What is stored elsewhere, too, is not "on this machine only".
+#[test]
+fn it_says_who_gets_the_recorded_text() {
+    let records = |config: &str, flags: &[&str]| {
+        let sandbox = Sandbox::new().with("COLUMNS", "120");
+        sandbox.config(config.replace("PROJECT", &sandbox.project().display().to_string()));
+        let text = said(&sandbox, &[&["init"], flags].concat());
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let line = words.split_once("Records: ").and_then(|(_, rest)| rest.split_once(" Undo: "));
+        line.unwrap_or_else(|| panic!("{text}")).0.to_owned()
+    };
+    let team = |projects: &str| {
+        format!(
+            "[memory.team]\nurl = \"postgres://me:s3cr3t@db.example.com/memory\"\nprojects = [{projects}]\n"
+        )
+    };
+    for shared in ["\"project\"", "\"PROJECT\""] {
+        let line = records(&team(shared), &[]);
+        assert!(line.contains("and on your team's server postgres://me@db.example.com/memory."), "{line}");
+        assert!(!line.contains("only") && !line.contains("s3cr3t"), "{line}");
+    }
+    for other in ["", "\"harbour\""] {
+        let line = records(&team(other), &[]);
+        assert!(line.contains("on this machine only") && !line.contains("example.com"), "{line}");
+    }
+    let line = records(&team("\"harbour\""), &["--user"]);
+    assert!(line.contains("those of harbour also on your team's server postgres://me@db"), "{line}");
+    let line =
+        records("[memory.summary]\nwith = \"openai\"\nendpoint = \"https://llm.example.com/v1\"\n", &[]);
+    assert!(
+        line.contains("https://llm.example.com/v1/chat/completions gets them to write summaries"),
+        "{line}"
+    );
+    assert!(!line.contains("only"), "{line}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn recording_that_was_switched_off_is_not_announced() {
+    let sandbox = Sandbox::new();
+    let ran = crate::people::at_terminal(&sandbox, &["off", "recording"], "");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let text = said(&sandbox, &["init"]);
+    assert!(text.contains("recording is off"), "{text}");
+}
+
 #[test]
 fn a_difference_shows_settings_first() {
     let sandbox = Sandbox::new();
