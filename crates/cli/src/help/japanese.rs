@@ -58,8 +58,14 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "このプロジェクトでの厳しさです。自分の設定ファイルに書き込みます",
     ),
     ("Decides and records, says nothing", "判定して記録するだけで、何も言いません"),
-    ("Advises, and gates what is usually regretted", "助言し、確認のない「完了」などを止めます"),
-    ("Gates everything there is a gate for", "すべての確認で止めます"),
+    (
+        "Advises; once code changed, \"done\" needs a check that passed",
+        "助言します。コードを変更したら、「完了」には成功したチェックが必要です",
+    ),
+    (
+        "As guide; also requires skills before edits, and turns every check on",
+        "guideに加えて、編集の前にスキルを求め、すべてのチェックを有効にします",
+    ),
     ("Remove what `init` installed", "`init` で入れたものを取り除きます"),
     (
         "Add only the status line; the plugin brings the rest",
@@ -70,8 +76,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "記録した会話、ログ、設定も、確認してから削除します",
     ),
     (
-        "By default `init` installs the skills getting-started, compound and verification-before-completion. If you have a skill or command of that name, it becomes `tidegate-NAME`. `tidegate uninstall` removes all of this.",
-        "標準で入るスキルは getting-started、compound、verification-before-completion です。同じ名前のスキルやコマンドがすでにあれば `tidegate-名前` になります。`tidegate uninstall` ですべて元に戻ります。",
+        "By default `init` installs the skills getting-started, compound and verification-before-completion. If you have a skill or command of that name, yours stays and Tidegate's is called `tidegate-NAME`. `tidegate uninstall` removes all of this.",
+        "標準で入るスキルは getting-started、compound、verification-before-completion です。同じ名前のスキルやコマンドがすでにあれば、それは残し、Tidegateのほうを `tidegate-名前` とします。`tidegate uninstall` ですべて元に戻ります。",
     ),
     ("Checkpoints between the phases of a workflow", "ワークフローのフェーズ間のチェックポイントです"),
     (
@@ -586,25 +592,15 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "確認に失敗しても何も言いません（助言だけの登録）",
     ),
     ("Draw the status line", "ステータスラインを表示します"),
-    ("every part with samples", "すべての部分を例で表示"),
+    ("every part with samples", "すべての部分を見本つきで表示"),
     (
         "Show every part of the line with samples, and how to choose among them",
-        "すべての部分を例とともに表示し、選び方を示します",
+        "すべての部分を見本つきで表示し、選び方を示します",
     ),
     (
         "Reads the status-line payload from stdin and prints one line.",
         "標準入力からステータスラインの内容を読み、1行を出力します。",
     ),
-    ("every part with samples", "すべての部分を見本つきで"),
-    (
-        "Show every part of the line with samples, and how to choose among them",
-        "表示できる部分をすべて見本つきで示し、選び方を説明します",
-    ),
-    (
-        "Show every part of the line with samples, and how to choose among them",
-        "表示できる部分の見本と、選び方を表示します",
-    ),
-    ("every part with samples", "すべての部分の見本"),
     (
         "Run this status line first, and add ours after it",
         "このステータスラインを先に実行し、そのあとにTidegateのものを加えます",
@@ -612,7 +608,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Give the model access to the memory, over MCP", "MCPでモデルに記憶を使わせます"),
     (
         "Speaks the Model Context Protocol, one JSON message a line, until its input ends. `tidegate init` and the plugin register it.",
-        "Model Context Protocolで、1行に1つのJSONメッセージを、入力が終わるまでやり取りします。プラグインでは自動で登録されます。",
+        "Model Context Protocolで、1行に1つのJSONメッセージを、入力が終わるまでやり取りします。`tidegate init` とプラグインが登録します。",
     ),
     (
         "Tools: get_startup_context, search, timeline, list_projects, list_topics, add_topic, set_topic, close_topic, get_logs, add_log, list_decisions, add_decision, supersede_decision, get_context_status, list_unpromoted. See docs/mcp.md.",
