@@ -86,7 +86,9 @@ fn dispatch(arguments: &[String]) -> Done {
         ["docs", "--write"] => docs::write(),
         ["pictures"] => pictures::check(),
         ["pictures", "--write"] => pictures::write(),
-        ["budget" | "hook-path" | "train-phase" | "eval-phase" | "bench" | "replay-corpus", ..] => measure(&words),
+        ["budget" | "hook-path" | "train-phase" | "eval-phase" | "bench" | "replay-corpus", ..] => {
+            measure(&words)
+        }
         ["recovery"] => recovery::run(),
         _ => Err(failure::no_such_command(&words)),
     }
