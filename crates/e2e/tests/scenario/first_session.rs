@@ -128,9 +128,12 @@ fn approved(request: &Request) -> Reply {
 /// Leaves out the client's input line and its own hints; below the conversation stands the status line. `None` if the turn
 /// still runs.
 fn page(screen: &str, from: &str) -> Option<String> {
-    // Files that the client reads again after a compaction, in any order.
-    let read_again =
-        |line: &&str| ["  ⎿  Read ", "  ⎿  Referenced "].iter().any(|mark| line.starts_with(mark));
+    let screen = screen.replace('\u{a0}', " ");
+    // The client names the files that it reads again after a compaction, in any order.
+    let read_again = |line: &&str| {
+        let words: Vec<&str> = line.split_whitespace().take(2).collect();
+        matches!(words[..], ["⎿", "Read" | "Referenced"])
+    };
     let lines: Vec<&str> = screen.lines().map(str::trim_end).filter(|line| !read_again(line)).collect();
     let start = lines.iter().rposition(|line| line.starts_with(from))?;
     let page = &lines[start..];
