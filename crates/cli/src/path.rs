@@ -31,3 +31,16 @@ pub(crate) fn modified_at(path: &Path) -> Option<Millis> {
     let modified = fs::metadata(path).and_then(|found| found.modified()).ok()?;
     Some(Millis(modified.duration_since(UNIX_EPOCH).ok()?.as_millis() as u64))
 }
+
+/// Belongs to this user; without a file there, the folder in which it would be.
+#[cfg(unix)]
+pub(crate) fn is_own(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let found = path.ancestors().find_map(|path| fs::symlink_metadata(path).ok());
+    found.is_some_and(|found| found.uid() == rustix::process::geteuid().as_raw())
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_own(_: &Path) -> bool {
+    true
+}

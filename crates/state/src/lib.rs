@@ -15,6 +15,7 @@ pub mod account;
 pub mod child;
 pub mod clock;
 pub mod file;
+pub mod layout;
 pub mod place;
 pub mod project;
 

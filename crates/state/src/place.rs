@@ -1,4 +1,5 @@
-//! Places of private state, config and data, and the checks that they belong to the user alone.
+//! Places of private state, config and data, and the checks that they belong to the user alone. [`crate::layout`] lists the
+//! files of private state, for their deletion.
 //!
 //! ```text
 //! $TIDEGATE_STATE_DIR, else $XDG_STATE_HOME/tidegate, else ~/.local/state/tidegate     0700
@@ -9,9 +10,9 @@
 //! │   ├── <project>/                files as `init` first found them (`*.before`), and `record.json`, from which
 //! │   │                             `uninstall` restores them
 //! │   └── replaced/                 files without a record, as they were before `init` replaced entries of 0.1.0
-//! ├── llm-calls.json                today's calls to a language model about prompts
-//! ├── summary-calls.json            this hour's calls for summaries
-//! ├── off.json                      policies that `tidegate off` switched off, and policies that stepped down
+//! ├── llm-calls.json, .lock         today's calls to a language model about prompts
+//! ├── summary-calls.json, .lock     this hour's calls for summaries
+//! ├── off.json, off.lock            policies that `tidegate off` switched off, and policies that stepped down
 //! ├── projects/<project>/
 //! │   ├── cycles.jsonl              finished cycles and the cost of their stages; append-only
 //! │   ├── fix-loop.json             rounds of review and fix
@@ -164,26 +165,6 @@ pub struct StateDir {
 }
 
 impl StateDir {
-    /// Everything in it: see the top of this file.
-    pub const ENTRIES: [&str; 16] = [
-        "journal",
-        "installs",
-        "llm-calls.json",
-        "summary-calls.json",
-        "off.json",
-        "off.lock",
-        "projects",
-        "worktrees",
-        "memory",
-        "spool",
-        "trust",
-        "config",
-        "kept",
-        "unnoted",
-        "sessions",
-        "told",
-    ];
-
     /// Creates it if it is missing. Refuses a directory of another user, or one reached through another user's link.
     pub fn open(env: &PlaceEnv) -> Result<StateDir, String> {
         if let Some(found) = StateDir::open_if_there(env)? {

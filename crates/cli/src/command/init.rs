@@ -1,18 +1,25 @@
 //! `tidegate init`.
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use serde_json::json;
+use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::Told;
 use tidegate_core::feature::memory::relay_log;
+use tidegate_core::feature::memory::settings::{Team, TeamUrl};
 use tidegate_core::settings::preset::Preset as InForce;
+use tidegate_memory::memory;
 use tidegate_state::feature::session;
 use tidegate_state::place::StateDir;
+use tidegate_state::project::memory_project;
 
 use super::Outcome;
+use crate::approval;
 use crate::bilingual::{Bilingual, both};
 use crate::host::claude_code;
 use crate::host::claude_code::shipped::Part;
+use crate::host::claude_code::used_parts::find_used_parts;
 use crate::install::arguments::{InstallReport, InstallTarget};
 use crate::install::links_out::{self, LinkOut};
 use crate::install::plan::Choice;
@@ -40,8 +47,9 @@ conversations, goes to `~/.claude.json`, with --shared to `.mcp.json`. Without
 --shared, `git status` shows none of it.
 
 By default `init` installs the skills getting-started, compound and
-verification-before-completion. If you have a skill or command of that name, it
-becomes `tidegate-NAME`. `tidegate uninstall` removes all of this.")]
+verification-before-completion. If you have a skill or command of that name, yours
+stays and Tidegate's is called `tidegate-NAME`. `tidegate uninstall` removes all of
+this.")]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) target: InstallTarget,
@@ -62,9 +70,9 @@ pub(crate) struct Args {
 pub(crate) enum Preset {
     /// Decides and records, says nothing
     Observe,
-    /// Advises, and gates what is usually regretted
+    /// Advises; once code changed, "done" needs a check that passed
     Guide,
-    /// Gates everything there is a gate for
+    /// As guide; also requires skills before edits, and turns every check on
     Strict,
 }
 
@@ -89,11 +97,11 @@ pub(crate) fn run(args: &Args) -> Outcome {
         InForce::Strict => "strict",
     });
     let is_strict = in_force == "strict";
-    let choice = Choice { preset, with: &args.with, is_strict, status_line_only: args.status_line };
+    let used = find_used_parts(&target, &config);
+    let choice =
+        Choice { preset, with: &args.with, used: &used, is_strict, status_line_only: args.status_line };
     let mut warnings = if args.status_line { Vec::new() } else { warnings::of_init(&target) };
-    if let Some(preset) = args.preset
-        && let Some(code) = consent::to_a_preset(&target, &args.report, preset)?
-    {
+    if let Some(code) = consent::to_a_preset(&target, args)? {
         return Ok(code);
     }
     let planned = plan::plan_init(&target, &choice, &open_records(&target)?)?;
@@ -118,23 +126,29 @@ pub(crate) fn run(args: &Args) -> Outcome {
             _ => Ok(plan),
         }
     })?;
-    let records = relay_log::is_on(&config);
     if args.report.json {
         let shows = args.report.only_shows();
-        let more = json!({ "preset": in_force, "records": records });
+        let dropped: Vec<&str> = dropped_parts(&executed).into_iter().map(Part::name).collect();
+        let more =
+            json!({ "preset": in_force, "records": relay_log::is_on(&config), "removed_parts": dropped });
         summary::print_json(&executed.plan.steps, shows, executed.backup.as_deref(), &warnings, more);
-    } else {
-        page_of(args, &target, &executed, in_force, records).print();
-        summary::print_warnings(&warnings);
+        return Ok(ExitCode::SUCCESS);
     }
-    if !args.report.only_shows() && !args.status_line {
-        // This command says it, so that the start of a session need not.
+    page_of(args, &target, &executed, in_force, &config).print();
+    summary::print_warnings(&warnings);
+    let is_read = std::io::stdout().is_terminal() && !approval::is_by_agent(&target.env);
+    if says_recording(args, &executed) && relay_log::is_on(&config) && is_read {
+        // The person has read it, so the start of a session need not say it.
         let _ = StateDir::open(&target.env.place).map(|state| session::note_told(&state, Told::Recording));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn page_of(args: &Args, target: &Target, executed: &Executed, preset: &str, records: bool) -> Page {
+fn says_recording(args: &Args, executed: &Executed) -> bool {
+    executed.is_changed && !args.status_line
+}
+
+fn page_of(args: &Args, target: &Target, executed: &Executed, preset: &str, config: &Config) -> Page {
     let steps = &executed.plan.steps;
     if args.report.diff {
         return summary::diff_page(steps, target);
@@ -168,11 +182,14 @@ fn page_of(args: &Args, target: &Target, executed: &Executed, preset: &str, reco
         _ => installed(&mut page, target, &place, preset),
     }
     summary::list_notable(&mut page, steps, target);
-    if !executed.is_changed || args.status_line {
+    if let Some(line) = dropped_skills(target, executed) {
+        page.labelled(label(both!("Skills", "スキル")), line);
+    }
+    if !says_recording(args, executed) {
         return page;
     }
-    page.labelled(label(both!("Checks", "確認")), checks(preset));
-    page.labelled(label(both!("Records", "記録")), recording(target, records));
+    page.labelled(label(both!("Checks", "チェック")), checks(preset));
+    page.labelled(label(both!("Records", "記録")), recording(target, config));
     if target.shared {
         page.labelled(label(both!("Team", "チーム")), both!(
             "commit .claude, .mcp.json and .gitignore. Teammates who have tidegate hear at their first session that it records.",
@@ -222,7 +239,7 @@ fn checks(preset: &str) -> Bilingual {
         ),
         "strict" => both!(
             "edits need the rules' skills first, \"done\" needs a check that passed, and every other check is on.",
-            "編集の前にルールのスキルを、「完了」の前に成功したチェックを求めます。ほかの確認もすべて有効です。"
+            "編集の前にルールのスキルを、「完了」の前に成功したチェックを求めます。ほかのチェックもすべて有効です。"
         ),
         _ => both!(
             "once code changed, Claude's \"done\" needs a check that passed.",
@@ -231,17 +248,69 @@ fn checks(preset: &str) -> Bilingual {
     }
 }
 
-fn recording(target: &Target, records: bool) -> Bilingual {
-    let folder = target.env.place.data().map(|data| data.join("memory")).unwrap_or_default();
-    let folder = tilde(&folder, target.env.place.home.as_deref());
-    if records {
+fn recording(target: &Target, config: &Config) -> Bilingual {
+    if !relay_log::is_on(config) {
+        return both!("no conversations: recording is off.", "会話は記録しません（記録はオフです）。");
+    }
+    let home = target.env.place.home.as_deref();
+    let folder = tilde(&target.env.place.memory().unwrap_or_default(), home);
+    let team = &config.memory.team;
+    let server = team.url.as_ref().map(TeamUrl::shown).unwrap_or_default();
+    let Bilingual { en, ja } = if is_shared_here(target, team) {
         both!(
-            "your prompts and Claude's answers, on this machine only ({folder}). Stop: `tidegate off recording`",
-            "あなたの入力とClaudeの回答を、このマシンだけに保存します（{folder}）。止めるには: `tidegate off recording`"
+            "on this machine ({folder}) and on your team's server {server}",
+            "このマシン（{folder}）とチームのサーバー（{server}）に保存します"
+        )
+    } else if target.is_user && team.url.is_some() && !team.projects.0.is_empty() {
+        let shared: Vec<&str> = team.projects.0.iter().map(|project| project.0.as_str()).collect();
+        both!(
+            "on this machine ({folder}); those of {shared} also on your team's server {server}",
+            "このマシン（{folder}）に、{shared} の分はチームのサーバー（{server}）にも保存します",
+            shared = shared.join(", ")
+        )
+    } else if let Some(access) = config.memory.summary.access() {
+        let model = access.target.map_or_else(|| "claude".to_owned(), |target| target.url);
+        both!(
+            "on this machine ({folder}); {model} gets them to write summaries",
+            "このマシン（{folder}）に保存し、要約のため {model} に送ります"
         )
     } else {
-        both!("no conversations: recording is off.", "会話は記録しません（記録はオフです）。")
-    }
+        both!("on this machine only ({folder})", "このマシンだけに保存します（{folder}）")
+    };
+    both!(
+        "your prompts and Claude's answers, {en}. Stop: `tidegate off recording`",
+        "あなたの入力とClaudeの回答を、{ja}。止めるには: `tidegate off recording`"
+    )
+}
+
+fn is_shared_here(target: &Target, team: &Team) -> bool {
+    let project = memory_project(&target.root);
+    let home = target.env.place.home.as_deref();
+    !target.is_user && memory::is_shared(team, home, &project.name, Some(&project.key))
+}
+
+fn dropped_parts(executed: &Executed) -> Vec<Part> {
+    let mut parts: Vec<Part> = executed.plan.dropped.iter().filter_map(|skill| skill.part).collect();
+    parts.sort();
+    parts.dedup();
+    parts
+}
+
+fn dropped_skills(target: &Target, executed: &Executed) -> Option<Bilingual> {
+    let parts = Part::list(&dropped_parts(executed));
+    let names: Vec<&str> = executed.plan.dropped.iter().map(|skill| skill.name).collect();
+    let init = match (target.is_user, target.shared) {
+        (true, _) => "tidegate init --user",
+        (_, true) => "tidegate init --shared",
+        _ => "tidegate init",
+    };
+    (!names.is_empty()).then(|| {
+        both!(
+            "{names} go: neither your config nor a cycle or workflow here uses them. To have them: `{init} --with {parts}`",
+            "{names} を外します（設定にも、ここのサイクルやワークフローにも使われていません）。使うには: `{init} --with {parts}`",
+            names = names.join(", ")
+        )
+    })
 }
 
 fn undo(target: &Target) -> &'static str {

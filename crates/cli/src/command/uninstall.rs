@@ -1,5 +1,6 @@
 //! `tidegate uninstall`.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::json;
@@ -7,11 +8,16 @@ use serde_json::json;
 use super::Outcome;
 use crate::bilingual::{Bilingual, both};
 use crate::install::arguments::{InstallReport, InstallTarget};
-use crate::install::remains::{self, Remains};
+use crate::install::purge;
+use crate::install::remains::Remains;
 use crate::install::summary::{self, tilde};
 use crate::install::target::Target;
 use crate::install::{Executed, carry_out, consent, open_records, plan};
 use crate::print::page::Page;
+use crate::print::text::data;
+
+/// A folder that a person chose may hold thousands of files.
+const MOST_NAMED: usize = 10;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -40,26 +46,40 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Outcome {
     let target = Target::find(&args.target)?;
     if args.purge && !args.report.only_shows() {
-        remains::check_others(&target, &open_records(&target)?)?;
+        purge::check_alone(&target, &open_records(&target)?)?;
         consent::to_purge(&target, &Remains::look(&target).describe_loss(&target))?;
     } else if let Some(code) = consent::to_uninstall(&target, &args.target, &args.report)? {
         return Ok(code);
     }
     let executed = carry_out(&target, &args.report, |records| plan::plan_uninstall(&target, records))?;
     let remains = Remains::look(&target);
-    let purged = if args.purge && !args.report.only_shows() { remains.delete()? } else { false };
+    let mut left = None;
+    if args.purge && !args.report.only_shows() {
+        purge::check_gone(&target, &executed.plan)?;
+        left = Some(purge::delete(&remains)?);
+    }
     if args.report.json {
         let shows = args.report.only_shows();
-        let kept = if purged { json!([]) } else { remains.json() };
-        let more = json!({ "kept": kept, "purged": purged });
+        let others = |left: &Vec<PathBuf>| {
+            left.iter().map(|path| json!({ "what": "other", "path": path })).collect::<Vec<_>>()
+        };
+        let kept = left.as_ref().map_or_else(|| remains.json(), |left| json!(others(left)));
+        let more = json!({ "kept": kept, "purged": left.is_some() });
         summary::print_json(&executed.plan.steps, shows, executed.backup.as_deref(), &[], more);
     } else {
-        page_of(args, &target, &executed, &remains, purged).print();
+        page_of(args, &target, &executed, &remains, left.as_deref()).print();
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn page_of(args: &Args, target: &Target, executed: &Executed, remains: &Remains, purged: bool) -> Page {
+/// `left`: what a deletion of everything recorded left.
+fn page_of(
+    args: &Args,
+    target: &Target,
+    executed: &Executed,
+    remains: &Remains,
+    left: Option<&[PathBuf]>,
+) -> Page {
     let steps = &executed.plan.steps;
     if args.report.diff {
         return summary::diff_page(steps, target);
@@ -103,14 +123,26 @@ fn page_of(args: &Args, target: &Target, executed: &Executed, remains: &Remains,
         }
     }
     summary::list_notable(&mut page, steps, target);
-    if purged {
-        page.paragraph(both!(
-            "Deleted everything that Tidegate recorded on this machine.",
-            "このマシンに記録した内容をすべて削除しました。"
-        ));
-        remains.list_notes(&mut page, target);
-    } else {
+    let Some(left) = left else {
         remains.list(&mut page, target);
+        return page;
+    };
+    page.paragraph(both!(
+        "Deleted everything that Tidegate recorded on this machine.",
+        "このマシンに記録した内容をすべて削除しました。"
+    ));
+    if !left.is_empty() {
+        page.paragraph(both!(
+            "These are not Tidegate's, so they stay:",
+            "次のものはTidegateのファイルではないため、残しました:"
+        ));
+        for path in left.iter().take(MOST_NAMED) {
+            page.item(data(tilde(path, target.env.place.home.as_deref())));
+        }
+        if let Some(more @ 1..) = left.len().checked_sub(MOST_NAMED) {
+            page.item(both!("and {more} more", "ほか{more}件"));
+        }
     }
+    remains.list_notes(&mut page, target);
     page
 }

@@ -58,8 +58,14 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "このプロジェクトでの厳しさです。自分の設定ファイルに書き込みます",
     ),
     ("Decides and records, says nothing", "判定して記録するだけで、何も言いません"),
-    ("Advises, and gates what is usually regretted", "助言し、確認のない「完了」などを止めます"),
-    ("Gates everything there is a gate for", "すべての確認で止めます"),
+    (
+        "Advises; once code changed, \"done\" needs a check that passed",
+        "助言します。コードを変更したら、「完了」には成功したチェックが必要です",
+    ),
+    (
+        "As guide; also requires skills before edits, and turns every check on",
+        "guideに加えて、編集の前にスキルを求め、すべてのチェックを有効にします",
+    ),
     ("Remove what `init` installed", "`init` で入れたものを取り除きます"),
     (
         "Add only the status line; the plugin brings the rest",
@@ -70,8 +76,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "記録した会話、ログ、設定も、確認してから削除します",
     ),
     (
-        "By default `init` installs the skills getting-started, compound and verification-before-completion. If you have a skill or command of that name, it becomes `tidegate-NAME`. `tidegate uninstall` removes all of this.",
-        "標準で入るスキルは getting-started、compound、verification-before-completion です。同じ名前のスキルやコマンドがすでにあれば `tidegate-名前` になります。`tidegate uninstall` ですべて元に戻ります。",
+        "By default `init` installs the skills getting-started, compound and verification-before-completion. If you have a skill or command of that name, yours stays and Tidegate's is called `tidegate-NAME`. `tidegate uninstall` removes all of this.",
+        "標準で入るスキルは getting-started、compound、verification-before-completion です。同じ名前のスキルやコマンドがすでにあれば、それは残し、Tidegateのほうを `tidegate-名前` とします。`tidegate uninstall` ですべて元に戻ります。",
     ),
     ("Checkpoints between the phases of a workflow", "ワークフローのフェーズ間のチェックポイントです"),
     (

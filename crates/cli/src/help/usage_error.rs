@@ -105,9 +105,7 @@ fn nearest(error: &clap::Error, kind: ContextKind) -> Option<String> {
     };
     let typed = context(error, ContextKind::InvalidSubcommand);
     // A short name is like many words.
-    found.filter(|found| {
-        typed.is_none_or(|typed| near::nearest(&typed, [found.as_str()].into_iter()).is_some())
-    })
+    found.filter(|found| typed.is_none_or(|typed| near::nearest(&typed, [found.as_str()]).is_some()))
 }
 
 fn own_words(error: &clap::Error) -> Bilingual {

@@ -18,23 +18,24 @@ use crate::approval::{self, Consent, Request};
 use crate::bilingual::{Bilingual, both};
 use crate::command::init::{self, Preset};
 use crate::error::CliError;
+use crate::host::claude_code::shipped::Part;
 use crate::sessions::Here;
 
 /// Any preset but the strictest may be looser than the one in force. `Some`: not yet, with the exit code.
-pub(crate) fn to_a_preset(
-    target: &Target,
-    report: &InstallReport,
-    chosen: Preset,
-) -> Result<Option<ExitCode>, CliError> {
-    if report.only_shows() || matches!(chosen, Preset::Strict) || !may_be_agent(target) {
+pub(crate) fn to_a_preset(target: &Target, args: &init::Args) -> Result<Option<ExitCode>, CliError> {
+    let Some(chosen) = args.preset.filter(|preset| !matches!(preset, Preset::Strict)) else {
+        return Ok(None);
+    };
+    if args.report.only_shows() || !may_be_agent(target) {
         return Ok(None);
     }
-    let (name, place) = (chosen.name(), target_arguments(target));
+    let name = chosen.name();
     let would = both!(
         "This would write the preset `{name}` into your config.",
         "プリセット `{name}` を設定ファイルに書き込みます。"
     );
-    ask_person(&Here::find()?, "init", format!("init {place} --preset {name}"), None, &[would], report)
+    let command = init_command(&target_arguments(target), args);
+    ask_person(&Here::find()?, "init", command, None, &[would], &args.report)
 }
 
 /// `Some`: not yet, with the exit code.
@@ -80,9 +81,6 @@ pub(crate) fn to_lead_elsewhere(
         1 => first.said().en,
         more => format!("{}; {} more changes of this kind", first.said().en, more - 1),
     };
-    let shared = if args.target.shared { " --shared" } else { "" };
-    let preset = args.preset.map(|preset| format!(" --preset {}", preset.name())).unwrap_or_default();
-    let command = format!("init {}{shared}{preset}", target_arguments(target));
     let mut would = vec![both!(
         "This would change what Tidegate's hooks start:",
         "Tidegateのフックが起動するものが変わります:"
@@ -91,6 +89,7 @@ pub(crate) fn to_lead_elsewhere(
         let Bilingual { en, ja } = detour.said();
         both!("  {en}", "  {ja}")
     }));
+    let command = init_command(&target_arguments(target), args);
     ask_person(&Here::find()?, "init", command, Some(about), &would, &args.report)
 }
 
@@ -132,6 +131,32 @@ fn may_be_agent(target: &Target) -> bool {
         || !approval::is_at_terminal() && is_agent_at_work((!target.is_user).then_some(target.root.as_path()))
 }
 
+/// In full: a person approves exactly what runs.
+fn init_command(place: &str, args: &init::Args) -> String {
+    // Every field is named, so that a new one is not left out.
+    let init::Args {
+        target: InstallTarget { project: _, user: _, shared },
+        report: _,
+        preset,
+        with,
+        status_line,
+    } = args;
+    let mut command = format!("init {place}");
+    if *shared {
+        command += " --shared";
+    }
+    if let Some(preset) = preset {
+        command += &format!(" --preset {}", preset.name());
+    }
+    if !with.is_empty() {
+        command += &format!(" --with {}", Part::list(with));
+    }
+    if *status_line {
+        command += " --status-line";
+    }
+    command
+}
+
 fn target_arguments(target: &Target) -> String {
     if target.is_user { "--user".to_owned() } else { format!("--project {}", quote_path(&target.root)) }
 }
@@ -152,5 +177,34 @@ fn ask_person(
             Ok(None)
         }
         Consent::Waits(code) => Ok(Some(code)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(clap::Parser)]
+    struct Typed {
+        #[command(flatten)]
+        args: init::Args,
+    }
+
+    #[test]
+    fn the_command_to_approve_is_the_whole_one() {
+        for (typed, command) in [
+            ("", ""),
+            (
+                "--shared --with workflow,cycle --preset observe",
+                " --shared --preset observe --with workflow,cycle",
+            ),
+            ("--with rules", " --with rules"),
+            ("--status-line", " --status-line"),
+            ("--json --approved --dry-run", ""),
+        ] {
+            let words = ["init"].into_iter().chain(typed.split_whitespace());
+            let args = <Typed as clap::Parser>::parse_from(words).args;
+            assert_eq!(init_command("--project /p", &args), format!("init --project /p{command}"), "{typed}");
+        }
     }
 }

@@ -11,26 +11,35 @@ const END: &str = "# tidegate: end";
 pub(crate) struct IgnoreBlock {
     begin: String,
     lines: Vec<String>,
+    /// Lines that an earlier install, or another choice of skills, may have written.
+    earlier: Vec<String>,
 }
 
 impl IgnoreBlock {
     /// For a file in the project's own folder.
     pub(crate) fn of_project(lines: impl IntoIterator<Item = String>) -> IgnoreBlock {
-        IgnoreBlock { begin: BEGIN.to_owned(), lines: lines.into_iter().collect() }
+        IgnoreBlock { begin: BEGIN.to_owned(), lines: lines.into_iter().collect(), earlier: Vec::new() }
     }
 
     /// For the repository's own file. `below` is the project's path below the top folder.
-    pub(crate) fn of_repository(below: &str, lines: impl IntoIterator<Item = String>) -> IgnoreBlock {
+    pub(crate) fn of_repository(
+        below: &str,
+        lines: impl IntoIterator<Item = String>,
+        earlier: impl IntoIterator<Item = String>,
+    ) -> IgnoreBlock {
         let prefix = if below.is_empty() { String::new() } else { format!("{}/", escape(below)) };
         let begin = if below.is_empty() { BEGIN.to_owned() } else { format!("{BEGIN} in {}", escape(below)) };
-        IgnoreBlock { begin, lines: lines.into_iter().map(|line| format!("/{prefix}{line}")).collect() }
+        let of = |line: String| format!("/{prefix}{line}");
+        let (lines, earlier) = (lines.into_iter().map(of).collect(), earlier.into_iter().map(of).collect());
+        IgnoreBlock { begin, lines, earlier }
     }
 
     /// Adds or updates the block. `None` stands for no file.
     pub(crate) fn add(&self, text: Option<&str>) -> String {
         let Some(text) = text else { return self.render("\n") };
-        if let Some((before, there, after)) = self.split(text) {
-            return format!("{before}{}{after}", self.render(line_ending(there)));
+        if let Some(found) = self.find(text) {
+            let block = self.render(line_ending(&text[found.start..]));
+            return format!("{}{block}{}{}", &text[..found.start], found.theirs, &text[found.end..]);
         }
         let newline = line_ending(text);
         format!("{text}{newline}{}", self.render(newline))
@@ -38,10 +47,12 @@ impl IgnoreBlock {
 
     /// Removes the block; `None` if there was nothing else.
     pub(crate) fn remove(&self, text: &str) -> Option<String> {
-        let Some((before, there, after)) = self.split(text) else { return Some(text.to_owned()) };
-        let Some(theirs) = before.strip_suffix(line_ending(there)) else {
+        let Some(found) = self.find(text) else { return Some(text.to_owned()) };
+        let before = &text[..found.start];
+        let after = format!("{}{}", found.theirs, &text[found.end..]);
+        let Some(theirs) = before.strip_suffix(line_ending(&text[found.start..])) else {
             // A block at the very start: there was no file before.
-            return (!after.is_empty()).then(|| after.to_owned());
+            return (!after.is_empty()).then_some(after);
         };
         let joins = !after.is_empty() && !theirs.is_empty() && !theirs.ends_with('\n');
         Some(format!("{}{after}", if joins { before } else { theirs }))
@@ -53,8 +64,8 @@ impl IgnoreBlock {
         lines.flat_map(|line| [line, newline]).collect()
     }
 
-    /// Text before, in and after the block. Without its last line the block ends with the known entries.
-    fn split<'t>(&self, text: &'t str) -> Option<(&'t str, &'t str, &'t str)> {
+    /// A block ends with its last line or before the next block. Without its last line it is as long as its known lines.
+    fn find(&self, text: &str) -> Option<FoundBlock> {
         let lines = || {
             text.split_inclusive('\n').scan(0, |end, line| {
                 let start = *end;
@@ -63,14 +74,33 @@ impl IgnoreBlock {
             })
         };
         let (start, begin, _) = lines().find(|(_, _, line)| *line == self.begin)?;
-        let inside = || lines().filter(|(start, _, _)| *start >= begin);
-        let is_ours = |line: &str| self.lines.iter().any(|known| known == line);
-        let end = inside()
-            .find(|(_, _, line)| *line == END)
-            .or_else(|| inside().take_while(|(_, _, line)| is_ours(line)).last())
-            .map_or(begin, |(_, end, _)| end);
-        Some((&text[..start], &text[start..end], &text[end..]))
+        let inside =
+            || lines().skip_while(|(start, _, _)| *start < begin).take_while(|(_, _, line)| !is_begin(line));
+        let is_known = |line: &str| self.lines.iter().chain(&self.earlier).any(|known| known == line);
+        let Some((last, end, _)) = inside().find(|(_, _, line)| *line == END) else {
+            let known = inside().take_while(|(_, _, line)| is_known(line));
+            return Some(FoundBlock {
+                start,
+                end: known.last().map_or(begin, |it| it.1),
+                theirs: String::new(),
+            });
+        };
+        let theirs =
+            inside().take_while(|(start, _, _)| *start < last).filter(|(_, _, line)| !is_known(line));
+        let theirs = theirs.map(|(start, end, _)| &text[start..end]).collect();
+        Some(FoundBlock { start, end, theirs })
     }
+}
+
+struct FoundBlock {
+    start: usize,
+    end: usize,
+    /// Lines in it that a person added.
+    theirs: String,
+}
+
+fn is_begin(line: &str) -> bool {
+    line.strip_prefix(BEGIN).is_some_and(|rest| rest.is_empty() || rest.starts_with(" in "))
 }
 
 /// As git takes it literally.
@@ -130,8 +160,30 @@ mod tests {
     }
 
     #[test]
-    fn an_earlier_block_is_brought_up_to_date_in_place() {
+    fn lines_in_the_block_that_are_not_known_stay() {
         let block = block();
+        let edited = block.add(Some("a\n")).replace(".claude/a\n", ".claude/a\nsecrets.env\n");
+        assert_eq!(block.remove(&edited).as_deref(), Some("a\nsecrets.env\n"));
+        let updated = block.add(Some(&edited));
+        assert_eq!(updated, format!("a\n\n{}secrets.env\n", block.render("\n")));
+        assert_eq!(block.add(Some(&updated)), updated);
+    }
+
+    /// The next last line in the file is another block's.
+    #[test]
+    fn a_block_without_its_last_line_ends_before_the_next_block() {
+        let of = |below: &str| IgnoreBlock::of_repository(below, [".claude/a".to_owned()], []);
+        let (top, app) = (of(""), of("app"));
+        let torn = top.add(Some("a\n")).replace(&format!("{END}\n"), "secrets.env\n");
+        let both = app.add(Some(&torn));
+        assert_eq!(top.remove(&both), Some(app.add(Some("a\nsecrets.env\n"))));
+        let repaired = top.add(Some(&both));
+        assert_eq!(repaired, app.add(Some(&format!("{}secrets.env\n", top.add(Some("a\n"))))));
+    }
+
+    #[test]
+    fn an_earlier_block_is_brought_up_to_date_in_place() {
+        let block = IgnoreBlock { earlier: vec![".claude/old".to_owned()], ..block() };
         let earlier = format!("a\n\n{BEGIN}\n.claude/old\n{END}\nb\n");
         assert_eq!(block.add(Some(&earlier)), format!("a\n\n{}b\n", block.render("\n")));
         assert_eq!(block.remove(&earlier).as_deref(), Some("a\nb\n"));
@@ -139,7 +191,7 @@ mod tests {
 
     #[test]
     fn projects_of_one_repository_have_their_own() {
-        let of = |below: &str| IgnoreBlock::of_repository(below, [".claude/a".to_owned()]);
+        let of = |below: &str| IgnoreBlock::of_repository(below, [".claude/a".to_owned()], []);
         let (top, app, odd) = (of(""), of("app"), of("app/a [b]"));
         let all = odd.add(Some(&app.add(Some(&top.add(Some("theirs\n"))))));
         for line in ["/.claude/a", "/app/.claude/a", r"/app/a\ \[b]/.claude/a"] {

@@ -9,6 +9,7 @@ use super::plan::Plan;
 use super::step::Act;
 use super::target::Target;
 use crate::bilingual::{Bilingual, both};
+use crate::path::is_own;
 
 /// The limit of the system.
 const MOST_LINKS: usize = 40;
@@ -79,19 +80,6 @@ fn follow_links(path: &Path) -> PathBuf {
         }
     }
     at
-}
-
-/// Checks the folder instead if there is no file yet.
-#[cfg(unix)]
-fn is_own(path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let found = path.ancestors().find_map(|path| fs::symlink_metadata(path).ok());
-    found.is_some_and(|found| found.uid() == rustix::process::geteuid().as_raw())
-}
-
-#[cfg(not(unix))]
-fn is_own(_: &Path) -> bool {
-    true
 }
 
 #[cfg(all(test, unix))]

@@ -34,6 +34,7 @@ pub(crate) mod plan;
 pub(crate) mod step;
 pub(crate) mod summary;
 pub(crate) mod remains;
+pub(crate) mod purge;
 
 use std::fs;
 use std::path::PathBuf;

@@ -8,7 +8,7 @@ use tidegate_state::project::Checkout;
 
 use super::ignore_block::IgnoreBlock;
 use super::place::Place;
-use super::record::{Kind, Record, Records};
+use super::record::{Kept, Kind, Record, Records};
 use super::step::{Act, Step, What};
 use super::target::Target;
 use super::{link, preset};
@@ -16,7 +16,7 @@ use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
 use crate::host::claude_code;
 use crate::host::claude_code::IGNORED;
-use crate::host::claude_code::shipped::Part;
+use crate::host::claude_code::shipped::{self, Part, Skill};
 use crate::project_root;
 use crate::shell;
 
@@ -27,12 +27,14 @@ pub(crate) struct Plan {
     pub(crate) record: Record,
     /// Folders to remove afterwards if they are empty, innermost first.
     pub(crate) folders: Vec<PathBuf>,
+    /// Skills that were there and are not part of the choice any more.
+    pub(crate) dropped: Vec<&'static Skill>,
     pub(crate) now: Millis,
 }
 
 impl Plan {
     fn new(record: Record, now: Millis) -> Plan {
-        Plan { steps: Vec::new(), record, folders: Vec::new(), now }
+        Plan { steps: Vec::new(), record, folders: Vec::new(), dropped: Vec::new(), now }
     }
 
     /// Skips an unchanged text. `without_us` is the file without Tidegate's part.
@@ -126,6 +128,8 @@ pub(crate) struct Texts {
 pub(crate) struct Choice<'a> {
     pub(crate) preset: Option<&'a str>,
     pub(crate) with: &'a [Part],
+    /// Parts that the config or the project refers to: if they are there, they stay.
+    pub(crate) used: &'a [Part],
     /// The chosen preset, or the one in force.
     pub(crate) is_strict: bool,
     pub(crate) status_line_only: bool,
@@ -220,17 +224,27 @@ fn plan_preset(target: &Target, name: &str, plan: &mut Plan) -> Result<(), CliEr
         )
     };
     let new = preset::set_preset(old.as_deref(), of, name).map_err(refused)?;
-    // A preset at the top is the user's own, unless `init` wrote it.
-    let is_ours = !target.is_user || plan.record.of(&place.file).is_some();
-    let without_us = match old.as_deref().filter(|_| is_ours) {
-        Some(old) => preset::remove_preset(old, of).map_err(refused)?,
-        None => old.clone(),
+    let without_us = match (&old, plan.record.of(&place.file)) {
+        (Some(old), Some(kept)) if is_preset_of_init(kept, old, of) => {
+            preset::restore_preset(old, of, preset_before(kept, of).as_deref()).map_err(refused)?
+        }
+        _ => old.clone(),
     };
     let details = (
         both!("preset {name}", "プリセット {name}"),
         both!("preset {name} already", "プリセット {name}（設定済み）"),
     );
     plan.write(place, Kind::Config, Texts { old, new, without_us }, details)
+}
+
+/// Unchanged since `init` wrote it. Any other is the person's own.
+fn is_preset_of_init(kept: &Kept, now: &str, of: preset::PresetOwner<'_>) -> bool {
+    let written = kept.written.last().and_then(|text| preset::read_preset(text, of));
+    written.is_some() && written == preset::read_preset(now, of)
+}
+
+fn preset_before(kept: &Kept, of: preset::PresetOwner<'_>) -> Option<String> {
+    preset::read_preset(kept.original.as_deref()?, of)
 }
 
 /// A team commits its patterns; a person's own stay out of sight, since the install is theirs alone.
@@ -293,7 +307,8 @@ fn exclude_of(target: &Target, plan: &Plan) -> Option<(Place, IgnoreBlock)> {
     };
     let lines = IGNORED.map(str::to_owned).into_iter().chain(shipped);
     let place = Place::plain(checkout.common.join("info/exclude"));
-    Some((place, IgnoreBlock::of_repository(below, lines)))
+    let earlier = shipped::all_paths().map(|path| format!(".claude/{path}"));
+    Some((place, IgnoreBlock::of_repository(below, lines, earlier)))
 }
 
 fn plan_exclude(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
@@ -421,32 +436,47 @@ fn is_installed(target: &Target, folder: &Path) -> bool {
     !target.is_user && project_root::is_installed(&target.env, folder)
 }
 
+/// Takes out what `init` wrote, and nothing else.
 fn plan_preset_back(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
     let Some(place) = target.env.place.config().map(Place::plain) else { return Ok(()) };
-    let kept = plan.record.of(&place.file).cloned();
-    // A preset at the top is the user's own, unless `init` wrote it.
-    if target.is_user && kept.is_none() {
-        return Ok(());
-    }
     let Ok(Some(old)) = place.read() else { return Ok(()) };
     let root = target.root.to_string_lossy();
     let of = if target.is_user { preset::PresetOwner::User } else { preset::PresetOwner::Project(&root) };
-    let left = match (plan.record.untouched(&place.file, Some(&old)), preset::remove_preset(&old, of)) {
-        (Some(kept), _) => kept.original.clone(),
-        // A file that existed before stays, even if it is empty now.
-        (None, Ok(None)) if kept.is_none_or(|kept| kept.original.is_some()) => Some(String::new()),
-        (None, Ok(left)) => left,
-        (None, Err(fault)) => {
+    let detail = both!("preset removed", "プリセットを削除");
+    let kept = plan.record.of(&place.file).cloned();
+    if let Some(kept) = plan.record.untouched(&place.file, Some(&old)) {
+        let left = kept.original.clone();
+        return plan.give_back(place, Kind::Config, old, left, detail).map(|_| ());
+    }
+    if let Err(fault) = preset::restore_preset(&old, of, None) {
+        if kept.is_some() {
             let (line, column, what) = (fault.line, fault.column, fault.what);
             let detail = both!(
                 "not changed: line {line}, column {column}: {what}",
                 "変更なし: {line}行{column}列: {what}"
             );
             plan.steps.push(Step::still(place, What::Kept, detail));
-            return Ok(());
         }
+        return Ok(());
+    }
+    let Some(kept) = kept.filter(|kept| is_preset_of_init(kept, &old, of)) else {
+        plan.record.forget(&place.file);
+        if let Some(name) = preset::read_preset(&old, of).filter(|_| !target.is_user) {
+            let detail = both!(
+                "your preset `{name}` for this project stays; delete the line if you do not need it",
+                "このプロジェクト用のプリセット `{name}` は残ります。不要なら行を削除してください"
+            );
+            plan.steps.push(Step::still(place, What::Kept, detail));
+        }
+        return Ok(());
     };
-    plan.give_back(place, Kind::Config, old, left, both!("preset removed", "プリセットを削除")).map(|_| ())
+    let left = match preset::restore_preset(&old, of, preset_before(&kept, of).as_deref()) {
+        // A file that existed before stays, even if it is empty now.
+        Ok(None) if kept.original.is_some() => Some(String::new()),
+        Ok(left) => left,
+        Err(fault) => return Err(place.refused(&fault, Bilingual::default())),
+    };
+    plan.give_back(place, Kind::Config, old, left, detail).map(|_| ())
 }
 
 fn plan_gitignore_back(target: &Target, plan: &mut Plan) -> Result<(), CliError> {

@@ -45,8 +45,29 @@ pub(crate) fn set_preset(text: Option<&str>, of: PresetOwner<'_>, preset: &str) 
     Ok(render_document(text, &document))
 }
 
+pub(crate) fn read_preset(text: &str, of: PresetOwner<'_>) -> Option<String> {
+    let document = parse_config(text).ok()?;
+    let section = match of {
+        PresetOwner::User => Some(document.as_item()),
+        PresetOwner::Project(root) => document.get("project").and_then(|projects| projects.get(root)),
+    };
+    Some(section?.get("preset")?.as_str()?.to_owned())
+}
+
+/// Puts back the one that was there `before`.
+pub(crate) fn restore_preset(
+    text: &str,
+    of: PresetOwner<'_>,
+    before: Option<&str>,
+) -> Result<Option<String>, Fault> {
+    match before {
+        Some(before) => set_preset(Some(text), of, before).map(Some),
+        None => remove_preset(text, of),
+    }
+}
+
 /// Also removes sections that are empty then; `None` when nothing is left.
-pub(crate) fn remove_preset(text: &str, of: PresetOwner<'_>) -> Result<Option<String>, Fault> {
+fn remove_preset(text: &str, of: PresetOwner<'_>) -> Result<Option<String>, Fault> {
     let mut document = parse_config(text)?;
     let removed = match of {
         PresetOwner::User => document.remove("preset").is_some(),
@@ -115,6 +136,11 @@ mod tests {
                 assert_eq!(set_preset(Some(&with), of, "strict").unwrap(), with);
                 let other = set_preset(Some(&with), of, "observe").unwrap();
                 assert_eq!(with.replace("strict", "observe"), other);
+                assert_eq!(
+                    (read_preset(text, of), read_preset(&other, of)),
+                    (None, Some("observe".to_owned()))
+                );
+                assert_eq!(restore_preset(&other, of, Some("strict")).unwrap(), Some(with));
                 assert_eq!(remove_preset(&other, of).unwrap().as_deref(), Some(text), "{other}");
                 assert_eq!(remove_preset(text, of).unwrap().as_deref(), Some(text));
             }

@@ -1,22 +1,17 @@
-//! What stays on the machine after an uninstall, and its deletion.
+//! What stays on the machine after an uninstall.
 
-use std::fs::{self, File};
-use std::io;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use tidegate_core::feature::CONTEXT_FOLDER;
 use tidegate_memory::memory::Memory;
-use tidegate_state::file::lock::{self, LockMode};
 use tidegate_state::place::StateDir;
 
-use super::record::Records;
 use super::summary::{size, tilde};
 use super::target::Target;
 use crate::bilingual::{Bilingual, both, count_en};
-use crate::error::CliError;
-use crate::host::claude_code::plan::needs_program;
-use crate::host::claude_code::settings_file;
+use crate::path::real_path;
 use crate::print::page::Page;
 use crate::print::text::{Text, data};
 
@@ -42,15 +37,25 @@ struct Kept {
 
 impl Kept {
     fn find(path: PathBuf) -> Option<Kept> {
-        let bytes = measure(&path)?;
+        fs::symlink_metadata(&path).ok()?;
+        let bytes = measure(&real_path(&path));
         Some(Kept { path, bytes })
+    }
+
+    /// With its end, if it is a link.
+    fn shown(&self, home: Option<&Path>) -> String {
+        let path = tilde(&self.path, home);
+        match self.path.is_symlink() {
+            true => format!("{path} -> {}", tilde(&real_path(&self.path), home)),
+            false => path,
+        }
     }
 }
 
 impl Remains {
     pub(crate) fn look(target: &Target) -> Remains {
         let place = &target.env.place;
-        let memory = place.data().ok().map(|data| data.join("memory")).and_then(Kept::find);
+        let memory = place.memory().ok().and_then(Kept::find);
         let exchanges = memory.as_ref().and_then(|_| count_exchanges(target));
         let context = target.root.join(CONTEXT_FOLDER);
         let has_notes = fs::read_dir(&context).is_ok_and(|mut entries| entries.next().is_some());
@@ -65,7 +70,7 @@ impl Remains {
 
     fn list_data(&self, target: &Target) -> Vec<(Bilingual, String)> {
         let home = target.env.place.home.as_deref();
-        let at = |kept: &Kept| (size(kept.bytes), tilde(&kept.path, home));
+        let at = |kept: &Kept| (size(kept.bytes), kept.shown(home));
         let mut lines = Vec::new();
         if let Some((bytes, path)) = self.memory.as_ref().map(at) {
             lines.push(match self.exchanges {
@@ -154,63 +159,17 @@ impl Remains {
         all.into_iter().flatten().collect()
     }
 
-    /// Only files that Tidegate makes: a folder may have been chosen that holds others. Returns whether it is done.
-    pub(crate) fn delete(&self) -> Result<bool, CliError> {
-        let failed = |path: &Path, error: &io::Error| {
-            CliError::new(format!("{}: {error}", path.display())).hint(both!(
-                "the rest was not deleted; fix this, then run it again",
-                "残りは削除していません。原因を取り除いて、もう一度実行してください"
-            ))
-        };
-        // A worker, or an MCP server in a call, would write on into what is deleted.
-        let locks = [
-            self.state.as_ref().map(|state| state.path.join("spool/lock")),
-            self.memory.as_ref().map(|memory| memory.path.join("lock")),
-        ];
-        let mut held = Vec::new();
-        for path in locks.iter().flatten().filter(|path| path.exists()) {
-            let lock = File::open(path).and_then(|file| {
-                lock::wait(&file, path, LockMode::Exclusive)?;
-                Ok(file)
-            });
-            held.push(lock.map_err(|error| failed(path, &error))?);
-        }
-        if let Some(memory) = &self.memory {
-            remove(&memory.path).map_err(|error| failed(&memory.path, &error))?;
-            remove_empty(memory.path.parent());
-        }
-        if let Some(config) = &self.config {
-            remove(&config.path).map_err(|error| failed(&config.path, &error))?;
-            remove_empty(config.path.parent());
-        }
-        if let Some(state) = &self.state {
-            for name in StateDir::ENTRIES {
-                let path = state.path.join(name);
-                remove(&path).map_err(|error| failed(&path, &error))?;
-            }
-            remove_empty(Some(&state.path));
-        }
-        Ok(true)
+    pub(crate) fn memory_path(&self) -> Option<&Path> {
+        self.memory.as_ref().map(|kept| kept.path.as_path())
     }
-}
 
-/// Refuses while another install uses the data, and needs its record to be taken out again.
-pub(crate) fn check_others(target: &Target, records: &Records) -> Result<(), CliError> {
-    let is_used = |(_, file): &(PathBuf, PathBuf)| {
-        settings_file::read_text(file).is_some_and(|text| needs_program(&text, &target.call))
-    };
-    let others = records.settings().into_iter().filter(|(root, _)| *root != target.root).filter(is_used);
-    let mut roots: Vec<String> =
-        others.map(|(root, _)| tilde(&root, target.env.place.home.as_deref())).collect();
-    roots.dedup();
-    if roots.is_empty() {
-        return Ok(());
+    pub(crate) fn state_path(&self) -> Option<&Path> {
+        self.state.as_ref().map(|kept| kept.path.as_path())
     }
-    let roots = roots.join(", ");
-    Err(CliError::new(both!("Tidegate is still installed in {roots}", "Tidegateはまだ {roots} にインストールされています")).hint(both!(
-        "they share the recorded conversations: run `tidegate uninstall` there first; nothing was changed",
-        "記録した会話は共有されています。先にそちらで `tidegate uninstall` を実行してください。何も変更していません"
-    )))
+
+    pub(crate) fn config_path(&self) -> Option<&Path> {
+        self.config.as_ref().map(|kept| kept.path.as_path())
+    }
 }
 
 fn count_exchanges(target: &Target) -> Option<u64> {
@@ -220,30 +179,12 @@ fn count_exchanges(target: &Target) -> Option<u64> {
     Some(memory.map(|mut memory| memory.sizes()).transpose().ok()?.map_or(0, |sizes| sizes.logs))
 }
 
-fn remove(path: &Path) -> io::Result<()> {
-    let removed = match fs::symlink_metadata(path) {
-        Ok(found) if found.is_dir() => fs::remove_dir_all(path),
-        Ok(_) => fs::remove_file(path),
-        Err(error) => Err(error),
-    };
-    match removed {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        removed => removed,
-    }
-}
-
-fn remove_empty(folder: Option<&Path>) {
-    if let Some(folder) = folder {
-        let _ = fs::remove_dir(folder);
-    }
-}
-
-/// Bytes of a file or of all files in a folder; `None` if it is not there.
-fn measure(path: &Path) -> Option<u64> {
-    let found = fs::symlink_metadata(path).ok()?;
+/// Bytes of a file or of all files in a folder.
+fn measure(path: &Path) -> u64 {
+    let Ok(found) = fs::symlink_metadata(path) else { return 0 };
     if !found.is_dir() {
-        return Some(found.len());
+        return found.len();
     }
     let entries = fs::read_dir(path).into_iter().flatten().flatten();
-    Some(entries.filter_map(|entry| measure(&entry.path())).sum())
+    entries.map(|entry| measure(&entry.path())).sum()
 }

@@ -132,9 +132,13 @@ impl Step {
 
     /// As `diff -u` prints it; `None` for a step that changes no text.
     pub(crate) fn diff(&self) -> Option<String> {
+        let shown;
         let (old, new) = match &self.act {
             Act::Text { old, new } => (old, new),
-            Act::Server { old, change } => (old, &change.apply(old.as_deref()).ok()?),
+            Act::Server { old, change } => {
+                shown = change.show(old.as_deref()).ok()?;
+                (&shown.0, &shown.1)
+            }
             _ => return None,
         };
         let path = self.place.shown.display().to_string();
@@ -143,6 +147,11 @@ impl Step {
         let diff = TextDiff::from_lines(before, after);
         let text = diff.unified_diff().context_radius(3).header(name(old), name(new)).to_string();
         Some(text.trim_end_matches('\n').to_owned())
+    }
+
+    /// Its diff leaves out everything but Tidegate's part.
+    pub(crate) fn shows_part(&self) -> bool {
+        matches!(&self.act, Act::Server { change, .. } if change.is_of_client())
     }
 
     pub(crate) fn json(&self, with_diff: bool) -> Value {

@@ -49,7 +49,16 @@ pub(crate) fn diff_page(steps: &[Step], target: &Target) -> Page {
     let mut page = Page::new();
     for step in steps {
         match step.diff() {
-            Some(diff) => page.verbatim(diff),
+            Some(diff) => {
+                page.verbatim(diff);
+                if step.shows_part() {
+                    let path = shown_path(&step.place, target);
+                    page.paragraph(both!(
+                        "Only Tidegate's part of {path} is shown; the rest stays as it is.",
+                        "{path} はTidegateの部分だけを表示しています。ほかは変わりません。"
+                    ));
+                }
+            }
             None => page.paragraph(data(shown_path(&step.place, target)) + data(": ") + step.detail.clone()),
         }
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use tidegate_core::feature::config::Config;
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
+use tidegate_state::config::switches;
 use tidegate_state::place::StateDir;
 use tidegate_state::project::Checkout;
 use tidegate_state::{clock, config};
@@ -87,20 +88,28 @@ impl Target {
         self.checkout.as_ref().is_some_and(|checkout| is_tracked(checkout, &place.file))
     }
 
+    /// `None` if there is none: a look makes no folder.
+    pub(crate) fn state(&self) -> Option<StateDir> {
+        let is_there = self.env.place.state().is_ok_and(|folder| folder.is_dir());
+        is_there.then(|| StateDir::open(&self.env.place).ok()).flatten()
+    }
+
     /// The config in force.
     pub(crate) fn read_config(&self) -> Config {
-        // A look makes no folder.
-        let is_there = self.env.place.state().is_ok_and(|folder| folder.is_dir());
-        let state = is_there.then(|| StateDir::open(&self.env.place).ok()).flatten();
-        let user = self.env.place.config();
+        let (state, user) = (self.state(), self.env.place.config());
+        let root = (!self.is_user).then_some(self.root.as_path());
         let sources = config::Sources {
             user: user.as_deref(),
-            root: (!self.is_user).then_some(self.root.as_path()),
+            root,
             state: state.as_ref(),
             variables: &self.env.settings,
             off: None,
         };
-        config::read(&sources)
+        let mut config = config::read(&sources);
+        if let Some(state) = &state {
+            switches::read(state).apply(&mut config, self.now, root, None);
+        }
+        config
     }
 
     pub(crate) fn is_in_git(&self) -> bool {

@@ -186,7 +186,7 @@ fn an_approval_that_a_person_types_works_once() {
     assert!(
         told.output()["systemMessage"]
             .as_str()
-            .is_some_and(|text| text.starts_with("You approved `tidegate off"))
+            .is_some_and(|text| text.starts_with("You approved: `tidegate off"))
     );
 
     let other = by_agent(&sandbox, &["off", "context-warning", "--approved"]);

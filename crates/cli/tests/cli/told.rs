@@ -51,13 +51,48 @@ fn whoever_is_not_recorded_or_knows_it_does_not() {
     assert_eq!(start(&off, "s-1", &[]), "");
     let headless = untold().with("CLAUDE_CODE_SESSION_ATTENDED", "0");
     assert_eq!(start(&headless, "s-1", &[]), "", "nobody is there, and nothing is recorded");
-    let installed = untold();
-    assert_eq!(installed.run(&["init"]).code, Some(0));
-    assert_eq!(start(&installed, "s-1", &[]), "", "`init` said it");
     // Also in the mildest preset: recording is on there.
     let observed = untold();
     observed.config("preset = \"observe\"\n");
     assert!(start(&observed, "s-1", &[]).contains(RECORDS));
+}
+
+/// `init` says it only to a person who reads it.
+#[cfg(target_os = "linux")]
+#[test]
+fn whoever_read_it_at_init_does_not_hear_it_again() {
+    use crate::people::{at_terminal, at_terminal_below};
+
+    let installed = untold();
+    assert_eq!(at_terminal(&installed, &["init"], "").code, Some(0));
+    assert_eq!(start(&installed, "s-1", &[]), "", "`init` said it");
+    for arguments in [
+        &["init", "--json"] as &[&str],
+        &["init", "--dry-run"],
+        &["init", "--diff"],
+        &["init", "--user", "--status-line"],
+    ] {
+        let unread = untold();
+        assert_eq!(at_terminal(&unread, arguments, "").code, Some(0));
+        assert!(start(&unread, "s-1", &[]).contains(RECORDS), "{arguments:?}");
+    }
+    // There was nothing to change, so it was not printed.
+    let again = untold();
+    assert_eq!(again.run(&["init"]).code, Some(0));
+    assert_eq!(at_terminal(&again, &["init"], "").code, Some(0));
+    assert!(start(&again, "s-1", &[]).contains(RECORDS));
+    let piped = untold();
+    assert_eq!(piped.run(&["init"]).code, Some(0));
+    assert!(start(&piped, "s-1", &[]).contains(RECORDS), "a script may have run it");
+    let agent = untold();
+    assert_eq!(at_terminal_below(&agent, &["init"], "", &[("CLAUDECODE", "1")]).code, Some(0));
+    assert!(start(&agent, "s-1", &[]).contains(RECORDS), "an agent read it");
+    // Then it was off; now it is on.
+    let off = untold();
+    off.config("[recording]\nmode = \"off\"\n");
+    assert_eq!(at_terminal(&off, &["init"], "").code, Some(0));
+    off.config("");
+    assert!(start(&off, "s-1", &[]).contains(RECORDS));
 }
 
 #[test]
@@ -120,12 +155,12 @@ fn a_required_skill_that_is_missing_is_named_with_the_way_to_get_it() {
     };
     let denied = edit("s-1", &file);
     let reason = denied.output()["hookSpecificOutput"]["permissionDecisionReason"].to_string();
-    assert!(reason.contains("code-quality-rules is not installed"), "{reason}");
+    assert!(reason.contains("If Claude Code does not know it, tell the user"), "{reason}");
     assert!(message(&denied).contains("`tidegate init --with rules`"), "{denied:?}");
     assert_eq!(sandbox.run(&["init", "--with", "rules"]).code, Some(0));
     let denied = edit("s-2", &file);
     assert!(
-        !denied.stdout.contains("not installed") && denied.stdout.contains("code-quality-rules"),
+        !denied.stdout.contains("did not find") && denied.stdout.contains("code-quality-rules"),
         "{denied:?}"
     );
     sandbox.config("[skill_gate.require]\ncode = [\"team-rules\"]\n");
@@ -133,5 +168,5 @@ fn a_required_skill_that_is_missing_is_named_with_the_way_to_get_it() {
     assert!(message(&denied).contains(".claude/skills/team-rules/SKILL.md"), "{denied:?}");
     sandbox.install_skill("team-rules");
     let denied = edit("s-4", &file);
-    assert!(!denied.stdout.contains("not installed") && denied.stdout.contains("team-rules"), "{denied:?}");
+    assert!(!denied.stdout.contains("did not find") && denied.stdout.contains("team-rules"), "{denied:?}");
 }

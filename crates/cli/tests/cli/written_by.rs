@@ -97,6 +97,55 @@ fn an_install_is_brought_up_to_date_and_taken_out() {
     assert_gone(&sandbox);
 }
 
+/// 0.1.0 installed every skill. Now most of them have to be asked for.
+#[test]
+fn skills_that_are_in_use_stay() {
+    let skills = |sandbox: &Sandbox| -> BTreeSet<String> {
+        let entries = fs::read_dir(sandbox.project().join(".claude/skills")).expect("a folder").flatten();
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+    };
+    let all = skills(&installed());
+    let of = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
+    let three = ["getting-started", "compound", "verification-before-completion"];
+    let cycle = ["dev-cycle", "sprint", "audit", "ship", "retrospective"];
+    let workflow = ["compaction-gates", "persisting-progress-across-sessions"];
+    let rules = ["code-quality-rules", "document-quality-rules"];
+    assert!(all.is_superset(&of(&[&three[..], &cycle, &workflow, &rules].concat())), "{all:?}");
+
+    // Nothing refers to them: they go, and are named with the way back.
+    let sandbox = installed().with("COLUMNS", "120");
+    let said = sandbox.run(&["init"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(skills(&sandbox), of(&three));
+    let line = said.split_once("Skills: ").and_then(|(_, rest)| rest.split_once(" Checks: "));
+    let line = line.unwrap_or_else(|| panic!("{said}")).0;
+    for name in [&cycle[..], &workflow, &rules].concat() {
+        assert!(line.contains(name), "{line}");
+    }
+    assert!(line.contains("`tidegate init --with cycle,workflow,rules`"), "{line}");
+    let back = sandbox.run(&["init", "--with", "cycle,workflow,rules"]);
+    assert!(back.code == Some(0) && !back.stdout.contains("Skills: "), "{back:?}");
+    assert!(skills(&sandbox).is_superset(&of(&[&cycle[..], &workflow, &rules].concat())));
+
+    let upgraded = |file: &str, text: &str, kept: &[&str], removed: &[&str]| {
+        let sandbox = installed();
+        put(&sandbox.project().join(file), moved(&sandbox, text));
+        let parts = sandbox.run(&["init", "--json"]).json()["removed_parts"].clone();
+        assert_eq!(parts, serde_json::json!(removed), "{file}");
+        assert_eq!(skills(&sandbox), of(&[&three[..], kept].concat()), "{file}");
+        // Also once more, when it is not an upgrade any longer.
+        assert_eq!(sandbox.run(&["init", "--json"]).json()["removed_parts"], serde_json::json!([]));
+        assert_eq!(skills(&sandbox), of(&[&three[..], kept].concat()), "{file}");
+    };
+    let state = read(in_state("app/.claude/dev-cycle.state.json"));
+    upgraded(".claude/dev-cycle.state.json", &state, &cycle, &["workflow", "rules"]);
+    let manifest = read(in_state("app/.claude/.output/features/search/MANIFEST.yaml"));
+    upgraded(".claude/.output/features/search/MANIFEST.yaml", &manifest, &workflow, &["cycle", "rules"]);
+    let required = "[skill_gate.require]\ncode = [\"code-quality-rules\"]\n";
+    upgraded(".claude/tidegate.toml", required, &rules, &["cycle", "workflow"]);
+    let stages = "[cycle.mine]\nstages = [{ name = \"a\", skill = \"audit\" }]\n";
+    upgraded("../home/.config/tidegate/config.toml", stages, &cycle, &["workflow", "rules"]);
+}
+
 #[test]
 fn a_promotion_that_waits_is_written_when_a_person_agrees() {
     let sandbox = attended();

@@ -144,13 +144,14 @@ fn page(screen: &str, from: &str) -> Option<String> {
     }
     // A question about a command is the client's alone; one of the model has Tidegate's words in it.
     if page.iter().any(|line| line.contains(PERMISSION)) {
-        return Some(join(&page[..page.iter().position(is_rule)?]));
+        // The dot before a command that waits blinks.
+        return Some(join(&page[..page.iter().position(is_rule)?]).replace("\n● ", "\n  "));
     }
     if page.iter().any(|line| line.contains("Enter to select")) {
         return Some(join(page));
     }
     let end = page.iter().position(|line| line.starts_with("✻ ") && line.contains(" · done "))?;
-    let status = page.iter().rposition(|line| is_rule(line))? + 1;
+    let status = page.iter().rposition(is_rule)? + 1;
     Some(format!("{}\n\n{}", join(&page[..end]), page.get(status)?))
 }
 

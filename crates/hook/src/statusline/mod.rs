@@ -8,7 +8,7 @@ mod wrapped;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
-use std::io::{Read, Write};
+use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -24,7 +24,7 @@ use tidegate_core::feature::pressure::marks::PressureLevel;
 use tidegate_core::feature::verification::verify_stop::settings::VerifyMode;
 use tidegate_core::feature::verification::work::ChangeSet;
 use tidegate_core::feature::workflow::settings::WorkflowMode;
-use tidegate_core::feature::{approval, cycle, knowledge, verification, workflow};
+use tidegate_core::feature::{approval, cycle, knowledge, switchable_policies, verification, workflow};
 use tidegate_core::host::Host;
 use tidegate_core::host::window::HostSettings;
 use tidegate_core::meter::forecast::{self, Forecast};
@@ -68,6 +68,8 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     let env = Environment::of_hook();
     let canvas = Canvas { columns: env.columns, coloured: is_coloured() };
     if args.first().is_some_and(|arg| arg == "--preview") {
+        // A person looks at it, perhaps through a pipe.
+        let canvas = Canvas { coloured: canvas.coloured && std::io::stdout().is_terminal(), ..canvas };
         let user = env.place.config();
         let config = config::read(&config::Sources { user: user.as_deref(), ..config::Sources::default() });
         let text = preview::text(env.lang(config.general.lang, None), user.as_deref(), canvas);
@@ -212,7 +214,10 @@ fn list_off(
     lang: Lang,
 ) -> Vec<Piece> {
     let switches = switches::read(state);
-    let mut off: Vec<(&str, Option<u64>)> = config.off.iter().map(|policy| (policy.as_str(), None)).collect();
+    // A name that no policy has switches nothing off.
+    let is_policy = |id: &&String| switchable_policies().any(|known| known == id.as_str());
+    let by_variable = config.off.iter().filter(is_policy);
+    let mut off: Vec<(&str, Option<u64>)> = by_variable.map(|policy| (policy.as_str(), None)).collect();
     if !switches.off.is_empty() {
         let places = places();
         let here = switches.off.iter().filter(|off| off.is_active(now, &places, Some(session.as_str())));

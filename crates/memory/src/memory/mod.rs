@@ -12,7 +12,7 @@ mod publish;
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 
-use tidegate_core::feature::memory::settings::MemorySettings;
+use tidegate_core::feature::memory::settings::{MemorySettings, Team};
 use tidegate_core::time::Millis;
 use tidegate_state::file::lock;
 use tidegate_state::file::lock::LockMode;
@@ -31,6 +31,25 @@ pub use heal::Healed;
 pub struct MemoryHome(PathBuf);
 
 impl MemoryHome {
+    /// All files in it, in the form of [`tidegate_state::layout`].
+    pub const FILES: &[&str] = &[
+        "memory.db",
+        "memory.db-wal",
+        "memory.db-shm",
+        "memory.db-journal",
+        "memory.half",
+        "lock",
+        "lock.copies",
+        "team.json",
+        "backups/memory-<any>",
+        "backups/before-version-<any>",
+        "backups/new.<any>",
+        "damaged/<day>T<any>/memory.db",
+        "damaged/<day>T<any>/memory.db-wal",
+        "damaged/<day>T<any>/memory.db-shm",
+        "damaged/<day>T<any>/what-happened.json",
+    ];
+
     /// Refuses a folder that others own or can write: their files would be served as the user's own.
     pub fn of(place: &PlaceEnv) -> Result<MemoryHome> {
         let folder = place.memory().map_err(|why| {
@@ -264,23 +283,26 @@ impl Memory {
         self.store.queue_all_shared()
     }
 
-    /// The settings name a project by its name, its folder or its repository.
     fn is_shared(&self, name: &str, key: Option<&str>) -> bool {
-        let team = &self.settings.team;
-        team.url.is_some()
-            && team.projects.0.iter().any(|named| {
-                if !named.0.contains('/') {
-                    return named.0 == name;
-                }
-                let path = match (named.0.strip_prefix("~/"), &self.user_home) {
-                    (Some(below), Some(home)) => home.join(below),
-                    _ => PathBuf::from(&named.0),
-                };
-                let path = fs::canonicalize(&path).unwrap_or(path);
-                let key = key.map(Path::new);
-                key.is_some_and(|key| key == path || (key.ends_with(".git") && key.parent() == Some(&path)))
-            })
+        is_shared(&self.settings.team, self.user_home.as_deref(), name, key)
     }
+}
+
+/// Whether a team gets the rows of this project. The settings name it by its name, its folder or its repository (`key`).
+pub fn is_shared(team: &Team, user_home: Option<&Path>, name: &str, key: Option<&str>) -> bool {
+    team.url.is_some()
+        && team.projects.0.iter().any(|named| {
+            if !named.0.contains('/') {
+                return named.0 == name;
+            }
+            let path = match (named.0.strip_prefix("~/"), user_home) {
+                (Some(below), Some(home)) => home.join(below),
+                _ => PathBuf::from(&named.0),
+            };
+            let path = fs::canonicalize(&path).unwrap_or(path);
+            let key = key.map(Path::new);
+            key.is_some_and(|key| key == path || (key.ends_with(".git") && key.parent() == Some(&path)))
+        })
 }
 
 /// Opens the store under a lock that a rebuild excludes.

@@ -22,10 +22,25 @@ pub fn durable(path: &Path, bytes: &[u8]) -> io::Result<()> {
     durable_if(path, bytes, |_| Ok(()))
 }
 
+/// Like [`durable`], but a new file is for its owner alone.
+pub fn durable_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_durably(path, bytes, 0o600, |_| Ok(()))
+}
+
 /// Calls `check` when the new content is on disk and only the rename is left.
 pub fn durable_if(path: &Path, bytes: &[u8], check: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+    write_durably(path, bytes, 0o644, check)
+}
+
+/// `mode` is for a new file.
+fn write_durably(
+    path: &Path,
+    bytes: &[u8],
+    mode: u32,
+    check: impl FnOnce(&Path) -> io::Result<()>,
+) -> io::Result<()> {
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let (temporary, mut file) = create_temporary(path, 0o644)?;
+    let (temporary, mut file) = create_temporary(path, mode)?;
     let written = (|| {
         if let Ok(old) = fs::metadata(path) {
             file.set_permissions(old.permissions())?;
@@ -167,6 +182,12 @@ mod tests {
         durable(&link, b"new").unwrap();
         assert_eq!(fs::read(&real).unwrap(), b"new");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&real), 0o640);
+        durable_private(&real, b"newer").unwrap();
+        assert_eq!(mode(&real), 0o640, "only a new file gets a mode");
+        let new = folder.path().join("new");
+        durable_private(&new, b"x").unwrap();
+        assert_eq!(mode(&new), 0o600);
     }
 }

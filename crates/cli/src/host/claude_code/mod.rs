@@ -19,6 +19,7 @@ pub(crate) mod entry_leads;
 pub(crate) mod server_text;
 pub(crate) mod shipped;
 pub(crate) mod listing;
+pub(crate) mod used_parts;
 // For `init` and `uninstall`.
 mod target;
 pub(crate) mod plan;

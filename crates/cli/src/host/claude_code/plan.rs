@@ -1,7 +1,7 @@
 //! The part of an install that Claude Code reads: entries in its settings, and the skills, commands and rules.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::registrations::Caller;
 use super::settings_text::{Entries, EntryContext};
@@ -114,7 +114,8 @@ fn commit_of(target: &Target, place: &Place) -> Bilingual {
     both!("; commit {shown}", "。{shown} をコミットしてください")
 }
 
-/// Writes the chosen skills and the commands. Those of an earlier choice, an earlier version or an earlier name go.
+/// Writes the chosen skills and the commands. Those of an earlier choice, an earlier version or an earlier name go, unless
+/// they are in use: 0.1 installed all of them.
 pub(crate) fn plan_shipped_files(
     target: &Target,
     records: &Records,
@@ -124,6 +125,7 @@ pub(crate) fn plan_shipped_files(
     let others = records.others(&target.root);
     let mut parts = plan.record.parts.clone().unwrap_or_default();
     parts.extend(choice.with);
+    parts.extend(choice.used.iter().filter(|part| is_recorded(target, &plan.record, **part)));
     parts.sort();
     parts.dedup();
     let is_chosen = |skill: &&Skill| match skill.part {
@@ -157,13 +159,29 @@ pub(crate) fn plan_shipped_files(
     for place in recorded_shipped(target, &plan.record) {
         let is_wanted = wanted.iter().any(|(path, _)| target.in_host_folder(path).file == place.file);
         if !is_wanted {
+            let file = place.file.clone();
             plan_back(target, place, &others, plan)?;
+            let is_removed =
+                plan.steps.last().is_some_and(|step| step.what == What::Removed && step.place.file == file);
+            let is_it = |skill: &&Skill| paths_of(target, skill).contains(&file);
+            let skill = SKILLS.iter().filter(|_| is_removed).find(is_it);
+            plan.dropped.extend(skill.filter(|skill| chosen.iter().all(|other| other.name != skill.name)));
         }
     }
     for (path, text) in wanted {
         plan_shipped(target, &others, &path, text, plan)?;
     }
     Ok(())
+}
+
+fn is_recorded(target: &Target, record: &Record, part: Part) -> bool {
+    let of_part = SKILLS.iter().filter(|skill| skill.part == Some(part));
+    of_part.flat_map(|skill| paths_of(target, skill)).any(|file| record.of(&file).is_some())
+}
+
+/// By both of its names.
+fn paths_of(target: &Target, skill: &Skill) -> [PathBuf; 2] {
+    [false, true].map(|is_renamed| target.in_host_folder(&skill.path(is_renamed)).file)
 }
 
 /// Another skill or command of that name, in the project or in the person's own folder.

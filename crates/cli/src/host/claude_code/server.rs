@@ -165,7 +165,7 @@ pub(crate) fn plan_server(target: &Target, records: &Records, plan: &mut Plan) -
             let name = server_text::NAME;
             let detail = both!(
                 "kept your MCP server `{name}`; Claude has no memory tools",
-                "既存のMCPサーバー `{name}` を残しました。Claudeは記録を検索できません"
+                "既存のMCPサーバー `{name}` を残しました。Claudeは記憶を検索できません"
             );
             plan.steps.push(Step::still(place, What::Kept, detail));
         }
@@ -175,15 +175,12 @@ pub(crate) fn plan_server(target: &Target, records: &Records, plan: &mut Plan) -
             // Refused files are the client's to mend: everything else works without the tools.
             if let Err(fault) = server_text::add_entry(old.as_deref(), &site.keys, &entry) {
                 let (line, column) = (fault.line, fault.column);
-                plan.steps.push(Step::still(
-                    place,
-                    What::Kept,
-                    not_registered(&format!("{line}:{column}: {}", fault.what)),
-                ));
+                let why = Bilingual::data(format!("{line}:{column}: {}", fault.what));
+                plan.steps.push(Step::still(place, What::Kept, not_registered(&why)));
                 return Ok(());
             }
             if let Err(error) = place.check_writable() {
-                plan.steps.push(Step::still(place, What::Kept, not_registered(error.message())));
+                plan.steps.push(Step::still(place, What::Kept, not_registered(error.words())));
                 return Ok(());
             }
             let outline = site.outline(old.as_deref(), target, &records.others(&target.root));
@@ -192,7 +189,7 @@ pub(crate) fn plan_server(target: &Target, records: &Records, plan: &mut Plan) -
             plan.steps.push(site.step(old, Edit::Add(entry), registered()));
         }
         Err(error) => {
-            plan.steps.push(Step::still(place, What::Kept, not_registered(error.message())));
+            plan.steps.push(Step::still(place, What::Kept, not_registered(error.words())));
         }
     }
     Ok(())
@@ -205,8 +202,17 @@ fn registered() -> Bilingual {
     )
 }
 
-fn not_registered(why: &str) -> Bilingual {
-    both!("Claude has no memory tools: {why}", "Claudeは記録を検索できません: {why}")
+fn not_registered(why: &Bilingual) -> Bilingual {
+    let Bilingual { en, ja } = why;
+    both!("Claude has no memory tools: {en}", "Claudeは記憶を検索できません: {ja}")
+}
+
+fn still_registered(why: &Bilingual) -> Bilingual {
+    let Bilingual { en, ja } = why;
+    both!(
+        "Tidegate's MCP server is still registered there: {en}; fix this, then run it again",
+        "TidegateのMCPサーバーの登録が残っています: {ja}。原因を取り除いて、もう一度実行してください"
+    )
 }
 
 /// Two servers would give the model every tool twice.
@@ -225,6 +231,7 @@ fn registered_elsewhere(target: &Target) -> Option<Bilingual> {
     })
 }
 
+/// Forgets the file only together with the entry: a second run has to know what was there before.
 pub(crate) fn plan_server_back(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), CliError> {
     let mut sites: Vec<Site> = Site::own(target).into_iter().collect();
     if target.shared {
@@ -233,17 +240,29 @@ pub(crate) fn plan_server_back(target: &Target, records: &Records, plan: &mut Pl
     for site in sites {
         let place = site.place.clone();
         let kept = plan.record.of(&place.file).cloned();
-        plan.record.forget(&place.file);
         let is_others = |other: &Record| {
             other.of(&place.file).is_some() && client_project(&other.target) == client_project(&target.root)
         };
         // Worktrees of one repository share the entry.
         if !target.is_user && records.others(&target.root).iter().any(is_others) {
+            plan.record.forget(&place.file);
             continue;
         }
-        if !site.find().is_ok_and(|found| found == Found::Ours) {
+        let found = match site.find() {
+            Ok(Found::Ours) => place.check_writable(),
+            Ok(Found::Nothing | Found::Theirs) => {
+                plan.record.forget(&place.file);
+                continue;
+            }
+            // Without a record there is no reason to expect an entry.
+            Err(_) if kept.is_none() => continue,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = found {
+            plan.steps.push(Step::still(place, What::Kept, still_registered(error.words())));
             continue;
         }
+        plan.record.forget(&place.file);
         let old = place.read()?;
         // Without a record nothing around the entry is known to be Tidegate's.
         let outline = match &kept {
@@ -252,10 +271,6 @@ pub(crate) fn plan_server_back(target: &Target, records: &Records, plan: &mut Pl
         };
         let otherwise = target.is_committed(&place).then(|| "{}\n".to_owned());
         let edit = Edit::Remove { outline, otherwise };
-        if let Err(error) = place.check_writable() {
-            plan.steps.push(Step::still(place, What::Kept, Bilingual::data(error.message())));
-            continue;
-        }
         plan.folders.extend(place.file.parent().into_iter().flat_map(Path::ancestors).map(Path::to_owned));
         plan.steps.push(site.step(old, edit, both!("MCP server removed", "MCPサーバーを削除")));
     }
@@ -283,6 +298,22 @@ impl ServerChange {
         }
     }
 
+    /// The client's own file, which it locks.
+    pub(crate) fn is_of_client(&self) -> bool {
+        self.lock.is_some()
+    }
+
+    /// The file before and after. Of the client's own file only Tidegate's entry and the way to it: the rest is full of
+    /// others' secrets, possibly all in one line.
+    pub(crate) fn show(&self, old: Option<&str>) -> Result<(Option<String>, Option<String>), Fault> {
+        let new = self.apply(old)?;
+        if !self.is_of_client() {
+            return Ok((old.map(str::to_owned), new));
+        }
+        let draw = |text: &str| server_text::draw_entry(text, &self.keys);
+        Ok((old.map(draw), new.as_deref().map(draw)))
+    }
+
     pub(crate) fn run(&self, file: &Path) -> io::Result<()> {
         let lock = self.lock.as_ref().map(|lock| ClientLock::take(&lock.folder, &lock.note));
         let _lock = lock.transpose()?;
@@ -299,7 +330,8 @@ impl ServerChange {
                     .ok_or_else(|| io::Error::other("it changed in this moment; run this again"))
             }),
             // Only its owner may read what the client will write there.
-            (None, Some(new)) => replace::copy(file, new.as_bytes()),
+            (None, Some(new)) if self.is_of_client() => replace::durable_private(file, new.as_bytes()),
+            (None, Some(new)) => replace::durable(file, new.as_bytes()),
             (_, None) => fs::remove_file(file),
         }
     }

@@ -112,6 +112,31 @@ pub(crate) fn draw_outline(text: Option<&str>, keys: &[String]) -> Option<String
     Some(outline.to_string())
 }
 
+/// Tidegate's entry, and the way to it. Nothing else of the file, and no value of a variable.
+pub(crate) fn draw_entry(text: &str, keys: &[String]) -> String {
+    let depth = depth_of(text, keys);
+    let mut list = Map::new();
+    if let Some(document) = Document::parse(text).ok().filter(|_| depth == keys.len()) {
+        let node = keys.iter().try_fold(&document.root, |node, key| node.get(key));
+        if let Some(entry) = node.and_then(|node| node.get(NAME)) {
+            list.insert(NAME.to_owned(), without_values(document.value(entry)));
+        }
+    }
+    let drawn = keys[..depth].iter().rev().fold(Value::Object(list), |inner, key| json!({ key: inner }));
+    format!("{drawn:#}\n")
+}
+
+fn without_values(mut entry: Value) -> Value {
+    if let Some(entry) = entry.as_object_mut() {
+        entry.retain(|key, _| ["type", "command", "args", "env"].contains(&key.as_str()));
+        for value in entry.get_mut("env").and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut)
+        {
+            *value = json!("…");
+        }
+    }
+    entry
+}
+
 /// How many of the keys lead to an object.
 fn depth_of(text: &str, keys: &[String]) -> usize {
     let Ok(document) = Document::parse(text) else { return 0 };
@@ -180,6 +205,21 @@ mod tests {
         value["projects"]["/home/me/app"]["mcpServers"]["other"] = json!({ "command": "x" });
         let left = remove_entry(&value.to_string(), &keys(), PROGRAM, None).unwrap().unwrap();
         assert!(left.contains("\"other\"") && !left.contains("tidegate"), "{left}");
+    }
+
+    #[test]
+    fn what_is_shown_holds_nothing_of_others() {
+        let text = r#"{"oauth": "s3cr3t", "projects": {"/home/me/app": {"mcpServers": {"x": {"env": {"KEY": "s3cr3t"}}}}}}"#;
+        let with = add_entry(Some(text), &keys(), &make_entry(PROGRAM)).unwrap();
+        let drawn = draw_entry(&with, &keys());
+        assert!(drawn.contains(PROGRAM) && drawn.contains("/home/me/app"), "{drawn}");
+        let own = with.replace("\"env\": {}", "\"env\": {\"MINE\": \"s3cr3t\"}");
+        assert_ne!(own, with);
+        for text in [text, with.as_str(), own.as_str(), "s3cr3t", "{\"projects\": \"s3cr3t\"}"] {
+            assert!(!draw_entry(text, &keys()).contains("s3cr3t"), "{text}");
+        }
+        assert!(draw_entry(&own, &keys()).contains("\"MINE\": \"…\""));
+        assert_eq!(draw_entry("{}", &keys()), "{}\n");
     }
 
     #[test]

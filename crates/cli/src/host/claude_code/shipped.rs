@@ -27,6 +27,11 @@ impl Part {
             Part::Rules => "rules",
         }
     }
+
+    /// As `--with` takes them.
+    pub(crate) fn list(parts: &[Part]) -> String {
+        parts.iter().map(|part| part.name()).collect::<Vec<_>>().join(",")
+    }
 }
 
 #[derive(Debug)]

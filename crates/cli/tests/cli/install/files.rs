@@ -322,6 +322,37 @@ fn a_preset_of_the_users_own_comes_back_and_one_of_ours_does_not() {
     }
 }
 
+/// Only a preset that `init` wrote, and that is as it wrote it, goes.
+#[test]
+fn a_preset_for_the_project_that_a_person_wrote_stays() {
+    let config = |sandbox: &Sandbox| {
+        fs::read_to_string(sandbox.home().join(".config/tidegate/config.toml")).expect("the config")
+    };
+    let own = |sandbox: &Sandbox, name: &str| {
+        let root = fs::canonicalize(sandbox.project()).expect("the project");
+        format!("# mine\n[project.\"{}\"]\npreset = \"{name}\"\n", root.display())
+    };
+    // `init` wrote none.
+    let sandbox = Sandbox::new();
+    sandbox.config(own(&sandbox, "guide"));
+    Scope::Project.init(&sandbox);
+    let said = Scope::Project.uninstall(&sandbox);
+    assert!(said.contains("config.toml: kept; your preset `guide` for this project stays"), "{said}");
+    assert_eq!(config(&sandbox), own(&sandbox, "guide"));
+    // `init` wrote another one over it, and later the file was changed elsewhere.
+    init(&sandbox, &["--preset", "strict"]);
+    sandbox.config(format!("lang = \"en\"\n{}", config(&sandbox)));
+    Scope::Project.uninstall(&sandbox);
+    assert_eq!(config(&sandbox), format!("lang = \"en\"\n{}", own(&sandbox, "guide")));
+    // They changed what `init` wrote.
+    let sandbox = Sandbox::new();
+    init(&sandbox, &["--preset", "strict"]);
+    sandbox.config(own(&sandbox, "observe"));
+    let said = Scope::Project.uninstall(&sandbox);
+    assert!(said.contains("your preset `observe` for this project stays"), "{said}");
+    assert_eq!(config(&sandbox), own(&sandbox, "observe"));
+}
+
 #[test]
 fn the_rule_of_the_strict_preset_comes_and_goes_with_it() {
     for scope in SCOPES {

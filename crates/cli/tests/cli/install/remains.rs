@@ -111,7 +111,8 @@ fn it_is_not_deleted_under_another_install() {
     worked(&sandbox);
     Scope::User.init(&sandbox);
     let ran = crate::people::at_terminal(&sandbox, &["uninstall", "--purge"], "y\n");
-    assert!(ran.code == Some(1) && ran.stdout.contains("still installed in"), "{ran:?}");
+    assert!(ran.code == Some(1) && ran.stdout.contains("would stay and record again"), "{ran:?}");
+    assert!(ran.stdout.contains("those of all projects. First run `tidegate uninstall --user`"), "{ran:?}");
     assert!(Scope::Project.settings(&sandbox).exists());
     let ran = crate::people::at_terminal(&sandbox, &["uninstall", "--user"], "");
     assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -120,16 +121,130 @@ fn it_is_not_deleted_under_another_install() {
     assert!(!sandbox.state().exists());
 }
 
+/// Refused with these words; then nothing was changed.
+#[cfg(target_os = "linux")]
+fn refused(sandbox: &Sandbox, parts: &[&str]) {
+    let ran = crate::people::at_terminal(sandbox, &["uninstall", "--purge"], "y\n");
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    for part in [parts, &["nothing was changed"]].concat() {
+        assert!(ran.stdout.contains(part), "{part}: {ran:?}");
+    }
+    assert!(sandbox.state().join("installs").exists() && Scope::Project.settings(sandbox).exists());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn it_is_not_deleted_under_hooks_that_stay() {
+    use crate::people::at_terminal;
+
+    // A team's, in the same project: its record is needed to take them out.
+    let sandbox = Sandbox::new().with("COLUMNS", "200");
+    worked(&sandbox);
+    let _ = sandbox.run(&["init", "--shared"]);
+    let project = fs::canonicalize(sandbox.project()).expect("the project");
+    let command = format!("uninstall --project {} --shared", project.display());
+    refused(
+        &sandbox,
+        &[".claude/settings.json would stay and record again", &format!("`tidegate {command}`")],
+    );
+    let ran = at_terminal(&sandbox, &["uninstall", "--purge", "--shared"], "y\n");
+    assert_eq!(ran.code, Some(0), "all at once: {ran:?}");
+    assert!(!sandbox.state().exists() && !Scope::Shared.settings(&sandbox).exists());
+
+    // Settings that nobody can read, here or in another project.
+    let sandbox = Sandbox::new().with("COLUMNS", "200");
+    worked(&sandbox);
+    let other = sandbox.path().join("other");
+    fs::create_dir(&other).expect("a new folder");
+    super::init(&sandbox, &["--project", other.to_str().expect("UTF-8")]);
+    let settings = other.join(".claude/settings.local.json");
+    let text = fs::read_to_string(&settings).expect("settings");
+    let parts = ["may still start Tidegate, and cannot be read", "fix or delete that file"];
+    for damaged in [text.as_bytes()[..text.len() / 2].to_vec(), [text.as_bytes(), b"\xff"].concat()] {
+        fs::write(&settings, damaged).expect("settings");
+        refused(&sandbox, &parts);
+    }
+    fs::remove_file(&settings).expect("settings");
+    Scope::Shared.write(&sandbox, "{ \"hooks\": \"tidegate\" ");
+    refused(&sandbox, &parts);
+    Scope::Shared.write(&sandbox, "{ \"mine\": ");
+    assert_eq!(at_terminal(&sandbox, &["uninstall", "--purge"], "y\n").code, Some(0), "not about Tidegate");
+    assert!(!sandbox.state().exists());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn it_is_not_deleted_under_the_plugin_or_a_hook_of_their_own() {
+    let sandbox = Sandbox::new().with("COLUMNS", "200");
+    worked(&sandbox);
+    let enabled = json!({ "enabledPlugins": { "tidegate@market": true } }).to_string();
+    let parts = |command| ["the plugin tidegate@market would stay and record again", command];
+    Scope::User.write(&sandbox, &enabled);
+    refused(&sandbox, &parts("`claude plugin uninstall tidegate@market`"));
+    fs::remove_file(Scope::User.settings(&sandbox)).expect("settings");
+    Scope::Shared.write(&sandbox, &enabled);
+    refused(&sandbox, &parts("`claude plugin uninstall tidegate@market --scope project`"));
+    fs::remove_file(Scope::Shared.settings(&sandbox)).expect("settings");
+    // In another project, which the client lists.
+    let other = sandbox.path().join("other");
+    fs::create_dir_all(other.join(".claude")).expect("new folders");
+    fs::write(other.join(".claude/settings.local.json"), &enabled).expect("settings");
+    let list = json!({ "plugins": { "tidegate@market": [{ "projectPath": other, "installPath": "/x" }] } });
+    let plugins = sandbox.home().join(".claude/plugins");
+    fs::create_dir_all(&plugins).expect("a new folder");
+    fs::write(plugins.join("installed_plugins.json"), list.to_string()).expect("a list");
+    refused(
+        &sandbox,
+        &parts(&format!("cd {} && claude plugin uninstall tidegate@market --scope local`", other.display())),
+    );
+    fs::remove_dir_all(other).expect("our own");
+    // A hook of their own around the program.
+    let mut settings = super::json(&Scope::Project.read(&sandbox));
+    let link = sandbox.home().join(".local/share/tidegate/bin/tidegate");
+    let wrapper = format!("env A=b {} hook --event Stop", link.display());
+    settings["hooks"]["Stop"] = json!([{ "hooks": [{ "type": "command", "command": wrapper }] }]);
+    Scope::Project.write(&sandbox, settings.to_string());
+    refused(&sandbox, &["your own hook `env A=b", "remove it there"]);
+}
+
 /// A folder that a person chose may hold more than ours.
 #[cfg(target_os = "linux")]
 #[test]
 fn only_our_own_files_are_deleted() {
     let sandbox = Sandbox::new();
     worked(&sandbox);
-    let mine = sandbox.state().join("mine.txt");
-    fs::write(&mine, "mine").expect("a new file");
+    let mine = ["mine.txt", "projects/thesis/chapter.md", "config/nginx.json"]
+        .map(|name| sandbox.state().join(name));
+    for file in &mine {
+        fs::create_dir_all(file.parent().expect("a folder")).expect("new folders");
+        fs::write(file, "mine").expect("a new file");
+    }
+    // Kept with the person's other settings.
+    let config = sandbox.home().join(".config/tidegate/config.toml");
+    let dotfile = sandbox.path().join("dotfile.toml");
+    fs::rename(&config, &dotfile).expect("the config");
+    std::os::unix::fs::symlink(&dotfile, &config).expect("a link");
     let ran = crate::people::at_terminal(&sandbox, &["uninstall", "--purge"], "y\n");
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert_eq!(fs::read_dir(sandbox.state()).expect("the folder").count(), 1, "{:?}", sandbox.everything());
-    assert!(mine.exists());
+    assert_eq!(fs::read_dir(sandbox.state()).expect("the folder").count(), 3, "{:?}", sandbox.everything());
+    assert!(mine.iter().all(|file| file.exists()) && dotfile.exists() && !config.is_symlink());
+    let (_, named) =
+        ran.stdout.split_once("not Tidegate's, so they stay:").unwrap_or_else(|| panic!("{ran:?}"));
+    for part in ["mine.txt", "projects/thesis", "config/nginx.json", "dotfile.toml"] {
+        assert!(named.contains(part), "{part}: {named}");
+    }
+}
+
+/// A person may keep the memory on another disk.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_memory_behind_their_own_link_is_deleted() {
+    let sandbox = Sandbox::new().with("COLUMNS", "200");
+    worked(&sandbox);
+    let (memory, disk) = (sandbox.home().join(".local/share/tidegate/memory"), sandbox.path().join("disk"));
+    fs::rename(&memory, &disk).expect("the memory");
+    std::os::unix::fs::symlink(&disk, &memory).expect("a link");
+    let ran = crate::people::at_terminal(&sandbox, &["uninstall", "--purge"], "y\n");
+    assert!(ran.code == Some(0) && ran.stdout.contains(&format!("-> {}", disk.display())), "{ran:?}");
+    assert!(!disk.exists() && !memory.is_symlink() && !ran.stdout.contains("so they stay"), "{ran:?}");
 }

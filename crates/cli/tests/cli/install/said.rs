@@ -51,7 +51,12 @@ fn a_second_install_is_told() {
 fn plain(sandbox: &Sandbox, text: &str) -> String {
     let path = sandbox.path().display().to_string();
     let program = fs::canonicalize(env!("CARGO_BIN_EXE_tidegate")).expect("the executable");
-    text.replace(&program.display().to_string(), "/opt/bin/tidegate").replace(&path, "")
+    let text = text.replace(&program.display().to_string(), "/opt/bin/tidegate").replace(&path, "");
+    // Sizes differ from run to run.
+    let parts: Vec<&str> = text.split(" KB").collect();
+    let (last, sizes) = parts.split_last().expect("at least one");
+    let sizes = sizes.iter().map(|part| part.trim_end_matches(|c: char| c.is_ascii_digit()));
+    sizes.map(|part| format!("{part}N KB")).chain([(*last).to_owned()]).collect()
 }
 
 /// A person in `~/app`, who reads at this width and in this language.
@@ -130,6 +135,52 @@ fn it_says_what_is_checked_recorded_and_how_to_undo_it_in_few_lines() {
     sandbox.config("[recording]\nmode = \"off\"\n");
     let text = said(&sandbox, &["init"]);
     assert!(text.contains("recording is off") && !text.contains("off recording"), "{text}");
+}
+
+/// What is stored elsewhere, too, is not "on this machine only".
+#[test]
+fn it_says_who_gets_the_recorded_text() {
+    let records = |config: &str, flags: &[&str]| {
+        let sandbox = Sandbox::new().with("COLUMNS", "120");
+        sandbox.config(config.replace("PROJECT", &sandbox.project().display().to_string()));
+        let text = said(&sandbox, &[&["init"], flags].concat());
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let line = words.split_once("Records: ").and_then(|(_, rest)| rest.split_once(" Undo: "));
+        line.unwrap_or_else(|| panic!("{text}")).0.to_owned()
+    };
+    let team = |projects: &str| {
+        format!(
+            "[memory.team]\nurl = \"postgres://me:s3cr3t@db.example.com/memory\"\nprojects = [{projects}]\n"
+        )
+    };
+    for shared in ["\"project\"", "\"PROJECT\""] {
+        let line = records(&team(shared), &[]);
+        assert!(line.contains("and on your team's server postgres://me@db.example.com/memory."), "{line}");
+        assert!(!line.contains("only") && !line.contains("s3cr3t"), "{line}");
+    }
+    for other in ["", "\"harbour\""] {
+        let line = records(&team(other), &[]);
+        assert!(line.contains("on this machine only") && !line.contains("example.com"), "{line}");
+    }
+    let line = records(&team("\"harbour\""), &["--user"]);
+    assert!(line.contains("those of harbour also on your team's server postgres://me@db"), "{line}");
+    let line =
+        records("[memory.summary]\nwith = \"openai\"\nendpoint = \"https://llm.example.com/v1\"\n", &[]);
+    assert!(
+        line.contains("https://llm.example.com/v1/chat/completions gets them to write summaries"),
+        "{line}"
+    );
+    assert!(!line.contains("only"), "{line}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn recording_that_was_switched_off_is_not_announced() {
+    let sandbox = Sandbox::new();
+    let ran = crate::people::at_terminal(&sandbox, &["off", "recording"], "");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let text = said(&sandbox, &["init"]);
+    assert!(text.contains("recording is off"), "{text}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The MCP server, by which the model searches its memory: registered in the client's own file, which the client writes at any time.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -172,6 +173,81 @@ fn a_file_that_cannot_be_read_is_left_and_the_rest_is_done() {
         assert!(Scope::Project.settings(&sandbox).exists());
         Scope::Project.uninstall(&sandbox);
         assert_eq!(fs::read_to_string(client_file(&sandbox)).expect("the file"), text);
+    }
+}
+
+/// An entry that cannot be taken out is named, and a second run knows what was there before.
+#[test]
+fn what_uninstall_cannot_take_out_is_not_forgotten() {
+    let damage = |path: &Path, text: &str| fs::write(path, text.replacen('{', "{,", 1)).expect("the file");
+    let lock = |path: &Path, _: &str| set_mode(path, 0o400);
+    for (why, spoil) in
+        [("a name in double quotes is missing", &damage as &dyn Fn(&Path, &str)), ("is read-only", &lock)]
+    {
+        let sandbox = Sandbox::new();
+        let (file, before) = (client_file(&sandbox), "{\n  \"numStartups\": 3\n}");
+        fs::write(&file, before).expect("a new file");
+        Scope::Project.init(&sandbox);
+        let with = fs::read_to_string(&file).expect("the file");
+        spoil(&file, &with);
+        for _ in 0..2 {
+            let said = Scope::Project.uninstall(&sandbox);
+            assert!(
+                said.contains(".claude.json: kept; Tidegate's MCP server is still registered there: "),
+                "{said}"
+            );
+            assert!(said.contains(why), "{said}");
+        }
+        set_mode(&file, 0o600);
+        fs::write(&file, &with).expect("the file");
+        let said = Scope::Project.uninstall(&sandbox);
+        assert!(said.contains("MCP server removed"), "{said}");
+        assert_eq!(fs::read_to_string(&file).expect("the file"), before, "with the list that `init` made");
+    }
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("our own");
+}
+
+/// Teammates and tools have to read a team's file; the client's own is full of secrets.
+#[test]
+fn a_new_file_is_readable_for_its_readers() {
+    let sandbox = Sandbox::new();
+    for scope in [Scope::Shared, Scope::Project] {
+        let _ = sandbox.run(&super::words("init", scope.flags()));
+    }
+    let _ = sandbox.run(&["init", "--user"]);
+    let mode = |path: PathBuf| fs::metadata(path).expect("the file").permissions().mode() & 0o777;
+    let settings = mode(Scope::Shared.settings(&sandbox));
+    assert_eq!(mode(sandbox.project().join(".mcp.json")), settings, "like the other shared file");
+    assert_eq!(mode(client_file(&sandbox)), 0o600);
+}
+
+/// `init` prints the file for a person, or for an agent.
+#[test]
+fn a_difference_shows_nothing_of_others() {
+    for pretty in [true, false] {
+        let sandbox = Sandbox::new();
+        let servers = json!({ "x": { "command": "y", "env": { "TOKEN": "s3cr3t" } } });
+        let file = json!({ "projects": { project(&sandbox): { "mcpServers": servers } }, "oauth": "s3cr3t" });
+        let text = if pretty { format!("{file:#}") } else { file.to_string() };
+        fs::write(client_file(&sandbox), text).expect("a file");
+        let shown = |arguments: &[&str]| {
+            let ran = sandbox.run(arguments);
+            assert!(!ran.stdout.contains("s3cr3t") && !ran.stderr.contains("s3cr3t"), "{ran:?}");
+            assert!(ran.stdout.contains(".claude.json") && ran.stdout.contains("mcp"), "{ran:?}");
+            ran.stdout
+        };
+        let text = shown(&["init", "--diff"]);
+        assert!(
+            text.contains("+        \"tidegate\": {\n") && text.contains("Only Tidegate's part of"),
+            "{text}"
+        );
+        shown(&["init", "--dry-run", "--json"]);
+        Scope::Project.init(&sandbox);
+        assert!(shown(&["uninstall", "--diff"]).contains("-        \"tidegate\": {\n"));
+        shown(&["uninstall", "--dry-run", "--json"]);
     }
 }
 

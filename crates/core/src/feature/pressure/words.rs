@@ -40,7 +40,8 @@ pub(super) fn warning(lang: Lang, level: PressureLevel, distance: Distance<'_>, 
                     "{notes} progress notes are not reviewed: `/compound` at a pause keeps what they taught."
                 ),
             };
-            format!("Tidegate: {}. {rest}", distance_en(distance))
+            let last = if late { "last warning: " } else { "" };
+            format!("Tidegate: {last}{}. {rest}", distance_en(distance))
         }
         Lang::Ja => {
             let rest = match (notes, late) {
@@ -54,7 +55,8 @@ pub(super) fn warning(lang: Lang, level: PressureLevel, distance: Distance<'_>, 
                     "未整理の作業メモが{notes}件あります。区切りで `/compound` を実行すると、学びとして保存できます。"
                 ),
             };
-            format!("Tidegate: {}。{rest}", distance_ja(distance))
+            let last = if late { "最後の警告: " } else { "" };
+            format!("Tidegate: {last}{}。{rest}", distance_ja(distance))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `verify-stop` and `task-gate`: code that was edited is verified before work ends.
 
-use tidegate_core::feature::marks::{Mark, SessionMark};
+use tidegate_core::feature::marks::Mark;
 use tidegate_core::feature::verification::checks;
 use tidegate_core::feature::verification::checks::{CheckKind, Kinds, ProjectChecks, SeenFile};
 use tidegate_core::feature::verification::marks::Mark as VerificationMark;

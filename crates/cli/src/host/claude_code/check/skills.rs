@@ -5,15 +5,14 @@ use std::path::Path;
 
 use tidegate_core::feature::cycle::policy::ID;
 use tidegate_core::feature::cycle::settings::CycleMode;
-use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::skill_gate;
 use tidegate_core::feature::{self, Mode, Policy};
 use tidegate_core::text::skill_name::OWN_PREFIX;
-use tidegate_state::feature::cycle;
 use tidegate_state::host::claude_code::skills;
 
 use super::super::listing::Listing;
 use super::super::shipped::Skill;
+use super::super::used_parts::name_cycles;
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
@@ -156,22 +155,12 @@ fn list_wanted_skills(seen: &Gathered) -> Vec<Wanted> {
     wanted
 }
 
-/// From configured cycles and from those begun here. The built-in cycle does not count unless it was started here.
 fn skills_of_stages(seen: &Gathered) -> Vec<Wanted> {
     let settings = &seen.config.policies.cycle;
     if settings.mode == CycleMode::Off || seen.config.switched_off(ID) {
         return Vec::new();
     }
-    let mut names: BTreeSet<String> = settings.configured_names().map(str::to_owned).collect();
-    if let Some(root) = &seen.project {
-        if let Known::Value(standing) = cycle::read(None, root, &seen.config)
-            && let (Ok(state), true) = (standing.state, standing.of_project)
-        {
-            names.insert(state.cycle);
-        }
-        let runs = seen.state.as_ref().map(|state| cycle::read_runs(state, root)).unwrap_or_default();
-        names.extend(runs.into_iter().map(|run| run.cycle));
-    }
+    let names = name_cycles(&seen.config, seen.project.as_deref(), seen.state.as_ref().ok());
     let stages = names.iter().filter_map(|name| Some((name, settings.cycle(name)?)));
     let skills = stages.flat_map(|(name, cycle)| {
         let wanted = |stage: tidegate_core::feature::cycle::Stage| Wanted {
