@@ -278,8 +278,7 @@ fn clause_as_subject(sentence: &str) -> Option<&'static str> {
 /// String literals of at least three words outside of tests, with their lines. Words for maintainers (`expect`, reasons of
 /// attributes) do not count.
 fn literals(source: &str) -> Vec<(usize, String)> {
-    let tests = ["#[cfg(test)]", "#[cfg(all(test,"].into_iter().filter_map(|start| source.find(start)).min();
-    let source = &source[..tests.unwrap_or(source.len())];
+    let source = &source[..find_tests(source)];
     let mut literals = Vec::new();
     let (mut rest, mut line) = (source, 1);
     while let Some(c) = rest.chars().next() {
@@ -304,6 +303,16 @@ fn literals(source: &str) -> Vec<(usize, String)> {
         rest = &rest[length..];
     }
     literals
+}
+
+/// Where the tests in this file begin: after an attribute, a block and not a name.
+fn find_tests(source: &str) -> usize {
+    let attributes = source.match_indices("#[cfg(test)]").chain(source.match_indices("#[cfg(all(test,"));
+    let is_block = |at: &usize| {
+        let rest = &source[*at..];
+        rest.find('{').is_some_and(|block| rest.find(';').is_none_or(|name| block < name))
+    };
+    attributes.map(|(at, _)| at).filter(is_block).min().unwrap_or(source.len())
 }
 
 /// Behind the closing quote.

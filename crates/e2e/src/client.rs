@@ -38,6 +38,11 @@ pub fn binary() -> PathBuf {
     path
 }
 
+/// Whether [`binary`] is the pinned version.
+pub fn is_pinned() -> bool {
+    binary() == cache::clients().join(version()).join("package/claude")
+}
+
 /// The command line of the client.
 pub struct Launch<'a> {
     home: &'a Home,

@@ -19,8 +19,21 @@ const PATH: &str = "/usr/local/bin:/opt/homebrew/bin:/usr/bin:/bin";
 pub struct Home {
     dir: TempDir,
     root: PathBuf,
+    layout: &'static Layout,
     is_kept: bool,
 }
+
+/// Places below the root.
+struct Layout {
+    project: &'static str,
+    state: &'static str,
+    /// Always of the same length, for screens in which lines break.
+    is_short: bool,
+}
+
+const APART: Layout = Layout { project: "project", state: "state", is_short: false };
+const USUAL: Layout =
+    Layout { project: "home/code/app", state: "home/.local/state/tidegate", is_short: true };
 
 /// A worker of the last hooks may still run. Under its old name it finds nothing, and ends; so nothing is added while the rest
 /// is removed.
@@ -36,22 +49,35 @@ impl Drop for Home {
 impl Home {
     /// With `TIDEGATE_E2E_KEEP` in the environment it stays after the test.
     pub fn new() -> Self {
-        Self::named("tg-")
+        Self::of_regular("tg-")
     }
 
     /// With a space in every path.
     pub fn with_a_space() -> Self {
-        Self::named("tg a space-")
+        Self::of_regular("tg a space-")
     }
 
-    fn named(prefix: &str) -> Self {
+    /// As on a person's machine: the project and Tidegate's files are below the home.
+    pub fn of_newcomer() -> Self {
+        Self::named("tg-", &USUAL)
+    }
+
+    fn of_regular(prefix: &str) -> Self {
+        let home = Self::named(prefix, &APART);
+        fs::create_dir(home.in_project(".claude")).expect("a directory in the project");
+        home
+    }
+
+    fn named(prefix: &str, layout: &'static Layout) -> Self {
         let keep = std::env::var_os("TIDEGATE_E2E_KEEP").is_some();
-        let dir = tempfile::Builder::new().prefix(prefix).disable_cleanup(keep).tempdir();
+        let mut builder = tempfile::Builder::new();
+        let dir = builder.prefix(prefix).disable_cleanup(keep);
+        let dir = if layout.is_short { dir.tempdir_in("/tmp") } else { dir.tempdir() };
         let dir = dir.expect("a temporary directory");
         // The client compares canonical paths, and the temporary directory may be behind a link.
         let root = dir.path().canonicalize().expect("the temporary directory's real path");
-        let home = Self { dir, root, is_kept: keep };
-        for part in ["claude", "project/.claude", "tmp", "state", "home"] {
+        let home = Self { dir, root, layout, is_kept: keep };
+        for part in ["claude", "tmp", "home", layout.project, layout.state] {
             fs::create_dir_all(home.root.join(part)).expect("a directory in the temporary home");
         }
         home.git(&["init", "--quiet", "--initial-branch=main"]);
@@ -69,7 +95,7 @@ impl Home {
     }
 
     pub fn project(&self) -> PathBuf {
-        self.root.join("project")
+        self.root.join(self.layout.project)
     }
 
     pub fn in_project(&self, path: impl AsRef<Path>) -> PathBuf {
@@ -77,7 +103,7 @@ impl Home {
     }
 
     pub fn state(&self) -> PathBuf {
-        self.root.join("state")
+        self.root.join(self.layout.state)
     }
 
     /// For a test's own files, outside the project.
@@ -103,6 +129,21 @@ impl Home {
         self.in_project(".claude/settings.local.json")
     }
 
+    /// Where a person has their own programs.
+    pub fn programs(&self) -> PathBuf {
+        let folder = self.root.join("home/.cargo/bin");
+        fs::create_dir_all(&folder).expect("a directory in the temporary home");
+        folder
+    }
+
+    /// A program that is this shell script.
+    pub fn add_program(&self, name: &str, script: &str) {
+        let path = self.programs().join(name);
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("a program in the temporary home");
+        let mode = self.command("chmod").arg("+x").arg(&path).status().expect("chmod on the path");
+        assert!(mode.success(), "chmod: {mode}");
+    }
+
     /// The link through which registrations find the program.
     pub fn link(&self) -> PathBuf {
         self.root.join("home/.local/share/tidegate/bin/tidegate")
@@ -121,7 +162,7 @@ impl Home {
             ("XDG_CONFIG_HOME", at("home/.config")),
             ("XDG_CACHE_HOME", at("home/.cache")),
             ("XDG_DATA_HOME", at("home/.local/share")),
-            ("TIDEGATE_STATE_DIR", at("state")),
+            ("TIDEGATE_STATE_DIR", at(self.layout.state)),
             // The account's home, and the process where the search for an agent ends: the tests may run
             // inside one.
             ("TEST_TIDEGATE_HOME", at("home")),

@@ -30,6 +30,9 @@ const INSTRUCTIONS: (&str, &str) = ("\n\nAdditional Instructions:\n", "\n\nREMIN
 /// The client puts this before a hook's context, after the event's name.
 const CONTEXT_MARK: &str = " hook additional context: ";
 
+/// The client puts this before the reason of a held stop.
+const HELD_MARK: &str = "Stop hook feedback:\n";
+
 /// The prompt size of a reply that sets none.
 const USUAL_PROMPT: u64 = 12_000;
 
@@ -249,6 +252,15 @@ impl Request {
             .collect()
     }
 
+    /// Reasons of held stops, oldest first.
+    pub fn held_stops(&self) -> Vec<String> {
+        let reason = |text: &str| {
+            let (_, reason) = text.split_once(HELD_MARK)?;
+            Some(reason.trim().to_owned())
+        };
+        self.texts().into_iter().filter_map(reason).collect()
+    }
+
     /// Instructions of a person or a hook for the summary that this request asks for.
     pub fn summary_instructions(&self) -> Option<&str> {
         let asked = self.last_user_text().filter(|_| self.route == Route::Compaction)?;
@@ -440,6 +452,11 @@ impl Model {
     /// For the main thread, while the model is running.
     pub fn then(&self, reply: Reply) {
         self.shared.lock().script.main.push_back(Step::Fixed(reply));
+    }
+
+    /// Made from the request.
+    pub fn then_with(&self, reply: impl FnOnce(&Request) -> Reply + Send + 'static) {
+        self.shared.lock().script.main.push_back(Step::Computed(Box::new(reply)));
     }
 
     /// In order of arrival.

@@ -27,8 +27,28 @@ pub struct Terminal<'a> {
 impl<'a> Terminal<'a> {
     /// Waits for the client's prompt.
     pub fn start(launch: &Launch<'a>) -> Self {
+        let terminal = Self::open(launch, &launch.command(), 150);
+        terminal.wait_for("❯");
+        terminal
+    }
+
+    /// A shell in the project in which `claude` is this client, 80 columns wide. Waits for its prompt.
+    pub fn shell(launch: &Launch<'a>) -> Self {
+        let (home, client) = (launch.home(), launch.command());
+        let words = std::iter::once(client.get_program()).chain(client.get_args());
+        let words: Vec<String> = words.map(|word| format!("'{}'", word.to_string_lossy())).collect();
+        home.add_program("claude", &format!("exec {} \"$@\"", words.join(" ")));
+        let mut shell = home.command("/bin/sh");
+        shell.envs(client.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        shell.env("PATH", format!("{}:/usr/bin:/bin", home.programs().display())).env("PS1", "$ ");
+        let terminal = Self::open(launch, &shell, 80);
+        terminal.wait_for("$ ");
+        terminal
+    }
+
+    fn open(launch: &Launch<'a>, program: &Command, columns: u16) -> Self {
         let home = launch.home();
-        let name = home.project().parent().and_then(|root| Some(root.file_name()?.to_str()?.to_owned()));
+        let name = home.root().file_name().and_then(|name| Some(name.to_str()?.to_owned()));
         // A home can have several terminals in turn, and a tmux server takes a moment to release its socket.
         let socket = format!(
             "{}-{}",
@@ -36,9 +56,8 @@ impl<'a> Terminal<'a> {
             STARTED.fetch_add(1, Ordering::Relaxed)
         );
         let terminal = Self { home, socket, _slot: Slot::take() };
-        let client = launch.command();
         let mut tmux = terminal.tmux();
-        for (name, value) in client.get_envs() {
+        for (name, value) in program.get_envs() {
             if let Some(value) = value {
                 tmux.env(name, value);
             }
@@ -50,17 +69,21 @@ impl<'a> Terminal<'a> {
              (sleep {}; [ \"$(began)\" = \"$first\" ] && kill $$) & exec \"$@\"",
             LIFETIME.as_secs()
         );
-        tmux.args(["-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "50", "--"])
+        tmux.args(["-f", "/dev/null", "new-session", "-d", "-x", &columns.to_string(), "-y", "50", "--"])
             .args(["/bin/sh", "-c", &bounded, "client"])
-            .arg(client.get_program())
-            .args(client.get_args());
+            .arg(program.get_program())
+            .args(program.get_args());
         run_command(&mut tmux);
-        terminal.wait_for("❯");
         terminal
     }
 
     pub fn screen(&self) -> String {
         run_command(self.tmux().args(["capture-pane", "-p", "-J"]))
+    }
+
+    /// Line by line, as the client folded it.
+    pub fn folded_screen(&self) -> String {
+        run_command(self.tmux().args(["capture-pane", "-p"]))
     }
 
     /// Returns the screen.
@@ -119,7 +142,7 @@ impl<'a> Terminal<'a> {
 
     fn tmux(&self) -> Command {
         let mut command = self.home.command("tmux");
-        let sockets = self.home.project().with_file_name("tmp");
+        let sockets = self.home.root().join("tmp");
         command.env("TMUX_TMPDIR", sockets).env("TERM", "xterm-256color").args(["-L", &self.socket]);
         command
     }

@@ -268,7 +268,9 @@ fn add_outcome(page: &mut Page, record: &Record) {
     if decided.is_empty() {
         return;
     }
-    page.heading(both!("Why", "理由"));
+    if record.failure.is_none() {
+        page.heading(both!("Why", "理由"));
+    }
     for verdict in &decided {
         let VerdictRecord { policy, because, .. } = verdict;
         let because = if because.is_empty() { String::new() } else { format!(": {because}") };

@@ -186,8 +186,8 @@ impl LearningsReport {
             let folder = project.folder();
             let folder = folder.display();
             page.paragraph(both!(
-                "There are no learnings in {folder} yet. `/compound` in a session saves the first.",
-                "{folder} にはまだ学びがありません。セッションの `/compound` で保存できます。"
+                "There are no learnings in {folder} yet. They come from progress notes: `tidegate compound list`",
+                "{folder} にはまだ学びがありません。学びは作業メモから作ります: `tidegate compound list`"
             ));
         }
         for file in &self.files {

@@ -66,7 +66,7 @@ pub(crate) fn describe_reading(meter: &MeterRecord) -> Text {
     let bar = tidegate_core::meter::words::bar(used, meter.compact_at.unwrap_or(window));
     let (percent, window) = (percent.round(), short_tokens(window));
     let bar = match meter.level {
-        Some(85..) => data(bar).bad(),
+        Some(75..) => data(bar).bad(),
         Some(60..) => data(bar).warning(),
         _ => data(bar).good(),
     };

@@ -201,6 +201,7 @@ fn policies_page(here: &Here, switches: &Switches) -> Page {
         }
         None => page.heading(both!("Policies", "ポリシー")),
     }
+    let clock = LocalClock::of_system(here.now);
     let mut table = Table::new([
         Column::text(both!("policy", "ポリシー")),
         Column::text(both!("state", "状態")),
@@ -211,7 +212,7 @@ fn policies_page(here: &Here, switches: &Switches) -> Page {
         let off = switches.off.iter().filter(is_here).find(|off| off.policy == id);
         let state = match off {
             Some(off) => {
-                let Bilingual { en, ja } = describe_end(&LocalClock::of_system(here.now), off);
+                let Bilingual { en, ja } = describe_end(&clock, off);
                 Text::from(both!("off {en}", "オフ（{ja}）")).warning()
             }
             None if by_variable.iter().any(|off| off == id) => {
@@ -228,8 +229,7 @@ fn policies_page(here: &Here, switches: &Switches) -> Page {
     if !elsewhere.is_empty() || !down.is_empty() {
         page.heading(both!("Elsewhere", "ほかの場所"));
         for off in elsewhere {
-            let (policy, Bilingual { en, ja }) =
-                (&off.policy, describe_off(&LocalClock::of_system(here.now), off));
+            let (policy, Bilingual { en, ja }) = (&off.policy, describe_off(&clock, off));
             page.item(both!("{policy} is off {en}", "{policy}はオフです（{ja}）"));
         }
         for down in down {

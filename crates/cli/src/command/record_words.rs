@@ -143,6 +143,12 @@ fn describe_texts(record: &Record) -> Option<Text> {
 /// Deeds of a silent record that somebody may wait for.
 fn describe_deeds(record: &Record) -> Option<Text> {
     let did = &record.did;
+    if did.verified == ["skill"] {
+        return Some(Text::from(both!(
+            "Claude invoked the verification skill; no check ran",
+            "Claudeが検証スキルを呼び出しました（検証の実行はありません）"
+        )));
+    }
     if !did.verified.is_empty() {
         let by = did.verified.join(", ");
         return Some(Text::from(both!("A check passed: {by}", "確認が通りました: {by}")).good());

@@ -592,25 +592,15 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "確認に失敗しても何も言いません（助言だけの登録）",
     ),
     ("Draw the status line", "ステータスラインを表示します"),
-    ("every part with samples", "すべての部分を例で表示"),
+    ("every part with samples", "すべての部分を見本つきで表示"),
     (
         "Show every part of the line with samples, and how to choose among them",
-        "すべての部分を例とともに表示し、選び方を示します",
+        "すべての部分を見本つきで表示し、選び方を示します",
     ),
     (
         "Reads the status-line payload from stdin and prints one line.",
         "標準入力からステータスラインの内容を読み、1行を出力します。",
     ),
-    ("every part with samples", "すべての部分を見本つきで"),
-    (
-        "Show every part of the line with samples, and how to choose among them",
-        "表示できる部分をすべて見本つきで示し、選び方を説明します",
-    ),
-    (
-        "Show every part of the line with samples, and how to choose among them",
-        "表示できる部分の見本と、選び方を表示します",
-    ),
-    ("every part with samples", "すべての部分の見本"),
     (
         "Run this status line first, and add ours after it",
         "このステータスラインを先に実行し、そのあとにTidegateのものを加えます",
@@ -618,7 +608,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Give the model access to the memory, over MCP", "MCPでモデルに記憶を使わせます"),
     (
         "Speaks the Model Context Protocol, one JSON message a line, until its input ends. `tidegate init` and the plugin register it.",
-        "Model Context Protocolで、1行に1つのJSONメッセージを、入力が終わるまでやり取りします。プラグインでは自動で登録されます。",
+        "Model Context Protocolで、1行に1つのJSONメッセージを、入力が終わるまでやり取りします。`tidegate init` とプラグインが登録します。",
     ),
     (
         "Tools: get_startup_context, search, timeline, list_projects, list_topics, add_topic, set_topic, close_topic, get_logs, add_log, list_decisions, add_decision, supersede_decision, get_context_status, list_unpromoted. See docs/mcp.md.",

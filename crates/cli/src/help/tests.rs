@@ -57,6 +57,13 @@ fn every_text_has_its_japanese() {
     let left: Vec<&str> =
         japanese::TEXTS.iter().map(|(en, _)| *en).filter(|en| !texts.contains(*en)).collect();
     assert!(left.is_empty(), "of no command any more: {left:#?}");
+    let twice: Vec<&str> = japanese::TEXTS
+        .iter()
+        .enumerate()
+        .filter(|(at, (en, _))| japanese::TEXTS[..*at].iter().any(|(earlier, _)| earlier == en))
+        .map(|(_, (en, _))| *en)
+        .collect();
+    assert!(twice.is_empty(), "more than once: {twice:#?}");
     let not_japanese: Vec<&str> =
         japanese::TEXTS.iter().filter(|(_, ja)| !ja.chars().any(is_kana)).map(|(en, _)| *en).collect();
     assert!(not_japanese.is_empty(), "{not_japanese:#?}");

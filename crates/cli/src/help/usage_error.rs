@@ -2,6 +2,8 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use tidegate_core::settings::near;
+
 use super::translate;
 use crate::bilingual::{Bilingual, both};
 use crate::print::page::Page;
@@ -85,7 +87,7 @@ fn what_is_wrong(error: &clap::Error) -> Option<Bilingual> {
 
 fn suggestion(error: &clap::Error) -> Bilingual {
     let kinds = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
-    let near = kinds.into_iter().find_map(|kind| context(error, kind));
+    let near = kinds.into_iter().find_map(|kind| nearest(error, kind));
     match near {
         Some(near) => both!("did you mean `{near}`?", "`{near}` ではありませんか？"),
         None if error.kind() == ErrorKind::InvalidSubcommand => {
@@ -93,6 +95,17 @@ fn suggestion(error: &clap::Error) -> Bilingual {
         }
         None => both!("add --help to see the options", "オプションは --help で表示されます"),
     }
+}
+
+/// Clap's list ends with the nearest one.
+fn nearest(error: &clap::Error, kind: ContextKind) -> Option<String> {
+    let found = match error.get(kind)? {
+        ContextValue::Strings(texts) => texts.last().cloned(),
+        _ => context(error, kind),
+    };
+    let typed = context(error, ContextKind::InvalidSubcommand);
+    // A short name is like many words.
+    found.filter(|found| typed.is_none_or(|typed| near::nearest(&typed, [found.as_str()]).is_some()))
 }
 
 fn own_words(error: &clap::Error) -> Bilingual {

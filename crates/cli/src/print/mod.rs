@@ -59,8 +59,3 @@ pub(crate) fn columns(line: &str) -> usize {
 fn raw(text: &str) -> bool {
     writeln!(std::io::stdout().lock(), "{text}").is_ok()
 }
-
-/// `1 session`, `3 sessions`.
-pub(crate) fn format_count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
-}

@@ -55,6 +55,14 @@ pub(crate) fn prose(text: &str) -> Text {
     data(text.replace("**", ""))
 }
 
+/// A passage with the words that were searched for in double asterisks.
+pub(crate) fn marked_words(snippet: &str) -> Text {
+    let parts = snippet.split("**").enumerate();
+    parts.fold(Text::default(), |text, (at, part)| {
+        text + if at % 2 == 1 { data(part).strong() } else { data(part) }
+    })
+}
+
 impl From<Bilingual> for Text {
     fn from(words: Bilingual) -> Text {
         Text { pieces: vec![(Tone::Plain, words)] }

@@ -246,7 +246,8 @@ fn journal_and_explain() {
 
     Tidegate told you
     Tidegate: 43k tokens left until Claude Code compacts. Claude was asked to
-    write down what matters; you don't need to do anything.
+    write down what matters with `tidegate progress add`; allow it if Claude Code
+    asks.
 
     Tidegate told Claude
     Write down decisions and the next step: `tidegate progress add "what was done"

@@ -45,7 +45,7 @@ fn every_hook_call_with_its_reasons() {
         "SessionStart",
         "PreToolUse",
         "code was edited: login.ts",
-        "To Claude    Run `npm run test`",
+        "To Claude    Run `npm test`",
         "verify-stop        code was edited and not verified since",
         "a check passed: test",
         "verify-stop        verified since the last edit",

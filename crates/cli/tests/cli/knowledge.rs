@@ -398,7 +398,7 @@ fn what_a_person_approved_is_what_is_written() {
     let told = types(&sandbox, &format!("approve {code}"));
     assert_eq!(
         told.output()["systemMessage"],
-        "You approved \"Trim last\" → learnings-coding.md: archive before ## trim Context: a killed hook Implication: nothing \
+        "You approved: \"Trim last\" → learnings-coding.md: archive before ## trim · context: a killed hook · implication: nothing \
          is lost. Claude can run it once, within ten minutes.",
         "by what it is, not by a digest"
     );
@@ -635,7 +635,7 @@ fn status_and_status_line_say_what_waits() {
     put(&sandbox, "progress.md", FLOW);
     assert!(line(&sandbox).ends_with("2 notes to review\n"), "{}", line(&sandbox));
     let status = sandbox.run(&["status"]);
-    assert!(status.ok().contains("\nnotes     2 progress notes are not reviewed yet; "), "{status:?}");
+    assert!(status.ok().contains("\nnotes     2 progress notes are not reviewed yet: "), "{status:?}");
     let boundary = json!({
         "noted": 1_800_000_000_000_u64, "trigger": "auto", "entries": 2, "unpromoted": 2, "headings": [],
         "facts": [], "named": 0,

@@ -186,7 +186,7 @@ fn an_approval_that_a_person_types_works_once() {
     assert!(
         told.output()["systemMessage"]
             .as_str()
-            .is_some_and(|text| text.starts_with("You approved `tidegate off"))
+            .is_some_and(|text| text.starts_with("You approved: `tidegate off"))
     );
 
     let other = by_agent(&sandbox, &["off", "context-warning", "--approved"]);
@@ -735,6 +735,13 @@ fn a_person_is_shown_the_request_without_the_model() {
     let line = sandbox.run_with(&["statusline"], status.to_string().as_bytes());
     let at = |code: &str| line.ok().find(&format!("approve {code}?"));
     assert!(at(&newest).is_some() && at(&newest) < at(&code), "{line:?}");
+    // Nothing else pushes it out of a narrow line.
+    let mut edit = event(&sandbox, "PostToolUse.Write");
+    edit["tool_input"]["file_path"] = json!(sandbox.project().join("a.rs"));
+    let _ = sandbox.event(&edit);
+    let sandbox = sandbox.with("COLUMNS", "60");
+    let line = sandbox.run_with(&["statusline"], status.to_string().as_bytes());
+    assert!(line.ok().contains(&format!("approve {newest}?")), "{line:?}");
 }
 
 #[test]

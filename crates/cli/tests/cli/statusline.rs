@@ -43,12 +43,12 @@ fn every_capture_draws_one_line() {
         }
     }
     insta::assert_snapshot!(lines, @"
-    no reading yet
+    context not measured yet
     ▰▱▱▱▱▱▱▱ 917k to compaction
     ▰▰▱▱▱▱▱▱ 816k to compaction
     ▰▰▱▱▱▱▱▱ 816k to compaction
     ▰▰▰▱▱▱▱▱ 716k to compaction
-    no reading yet
+    context not measured yet
     ▰▱▱▱▱▱▱▱ 957k to compaction
     ▰▱▱▱▱▱▱▱ 190k left
     ");
@@ -78,7 +78,7 @@ fn garbage_draws_a_line_and_leaves_the_bridge() {
     ];
     for input in inputs {
         let ran = sandbox.run_with(&["statusline"], input);
-        assert_eq!(ran.ok(), "no reading yet\n", "{}", String::from_utf8_lossy(input));
+        assert_eq!(ran.ok(), "context not measured yet\n", "{}", String::from_utf8_lossy(input));
         assert_eq!(bridge(&sandbox), before);
     }
     assert!(!sandbox.path().join("x").exists() && !sandbox.state().join("x").exists());
@@ -101,7 +101,7 @@ fn members_of_another_type_are_unknown() {
     zero["context_window"]["current_usage"] = Value::Null;
     zero["context_window"]["total_input_tokens"] = json!(0);
     let ran = sandbox.run_with(&["statusline"], zero.to_string().as_bytes());
-    assert!(ran.ok().ends_with("no reading yet\n"), "{ran:?}");
+    assert!(ran.ok().ends_with("context not measured yet\n"), "{ran:?}");
 }
 
 #[test]
@@ -273,10 +273,13 @@ fn what_waits_for_the_person_is_in_the_line() {
 
 #[test]
 fn the_preview_shows_every_part() {
-    let sandbox = Sandbox::new().with("LANG", "C").with("COLUMNS", "60");
-    insta::assert_snapshot!(sandbox.run(&["statusline", "--preview"]).ok());
-    let sandbox = Sandbox::new().with("LANG", "ja_JP.UTF-8").with("COLUMNS", "60");
-    insta::assert_snapshot!(sandbox.run(&["statusline", "--preview"]).ok());
+    let shown = |lang: &str| {
+        let sandbox = Sandbox::new().with("LANG", lang.to_owned()).with("COLUMNS", "60");
+        let home = sandbox.home().display().to_string();
+        sandbox.run(&["statusline", "--preview"]).ok().replace(&home, "~")
+    };
+    insta::assert_snapshot!(shown("C"));
+    insta::assert_snapshot!(shown("ja_JP.UTF-8"));
 }
 
 #[test]

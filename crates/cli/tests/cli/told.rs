@@ -155,12 +155,12 @@ fn a_required_skill_that_is_missing_is_named_with_the_way_to_get_it() {
     };
     let denied = edit("s-1", &file);
     let reason = denied.output()["hookSpecificOutput"]["permissionDecisionReason"].to_string();
-    assert!(reason.contains("code-quality-rules is not installed"), "{reason}");
+    assert!(reason.contains("If Claude Code does not know it, tell the user"), "{reason}");
     assert!(message(&denied).contains("`tidegate init --with rules`"), "{denied:?}");
     assert_eq!(sandbox.run(&["init", "--with", "rules"]).code, Some(0));
     let denied = edit("s-2", &file);
     assert!(
-        !denied.stdout.contains("not installed") && denied.stdout.contains("code-quality-rules"),
+        !denied.stdout.contains("did not find") && denied.stdout.contains("code-quality-rules"),
         "{denied:?}"
     );
     sandbox.config("[skill_gate.require]\ncode = [\"team-rules\"]\n");
@@ -168,5 +168,5 @@ fn a_required_skill_that_is_missing_is_named_with_the_way_to_get_it() {
     assert!(message(&denied).contains(".claude/skills/team-rules/SKILL.md"), "{denied:?}");
     sandbox.install_skill("team-rules");
     let denied = edit("s-4", &file);
-    assert!(!denied.stdout.contains("not installed") && denied.stdout.contains("team-rules"), "{denied:?}");
+    assert!(!denied.stdout.contains("did not find") && denied.stdout.contains("team-rules"), "{denied:?}");
 }

@@ -23,6 +23,8 @@ pub fn left(lang: Lang, tokens: &str, compacts: bool) -> String {
 /// In the status line: turns left.
 pub fn turns(lang: Lang, turns: u32) -> String {
     match lang {
+        Lang::En if turns == 0 => "< 1 turn".to_owned(),
+        Lang::Ja if turns == 0 => "1ターン未満".to_owned(),
         Lang::En if turns == 1 => "~1 turn".to_owned(),
         Lang::En => format!("~{turns} turns"),
         Lang::Ja => format!("約{turns}ターン"),
@@ -32,7 +34,7 @@ pub fn turns(lang: Lang, turns: u32) -> String {
 /// In the status line, before the first reading.
 pub fn no_reading(lang: Lang) -> &'static str {
     match lang {
-        Lang::En => "no reading yet",
-        Lang::Ja => "まだ計測なし",
+        Lang::En => "context not measured yet",
+        Lang::Ja => "コンテキスト未計測",
     }
 }

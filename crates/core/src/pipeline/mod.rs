@@ -98,7 +98,8 @@ fn report_missing_status_line(facts: &Facts<'_>) -> Ruling {
 /// Texts name Tidegate's skills as they are called here: `init` gives one a longer name if the person has another of that
 /// name.
 fn name_skills(verdict: &mut Verdict, facts: &Facts<'_>) {
-    let renamed = facts.marks.value().map_or(&[][..], |marks| &marks.session.renamed);
+    let known = || facts.marks.value().map_or(&[][..], |marks| &marks.session.renamed);
+    let renamed = facts.session.renamed.as_deref().unwrap_or_else(known);
     if renamed.is_empty() {
         return;
     }

@@ -192,9 +192,9 @@ pub fn hooks_stopped(lang: Lang) -> &'static str {
 pub fn policy_off(lang: Lang, policy: &str, minutes: Option<u64>) -> String {
     let rest = minutes.map(|minutes| match (lang, minutes) {
         (Lang::En, 0..=99) => format!("{minutes} min"),
-        (Lang::En, _) => format!("{} h", minutes / 60),
+        (Lang::En, _) => format!("{} h", minutes.div_ceil(60)),
         (Lang::Ja, 0..=99) => format!("{minutes}分"),
-        (Lang::Ja, _) => format!("{}時間", minutes / 60),
+        (Lang::Ja, _) => format!("{}時間", minutes.div_ceil(60)),
     });
     match (lang, rest) {
         (Lang::En, Some(rest)) => format!("{policy} off for {rest}"),

@@ -2,10 +2,12 @@
 
 /// The candidate that a mistyped name most likely means.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let most = (name.chars().count() / 3).max(1);
+    let letters = name.chars().count();
+    let most = (letters / 3).max(1);
+    let is_part = |candidate: &str| letters >= 3 && candidate.split(['-', '_']).any(|part| part == name);
     candidates
         .into_iter()
-        .map(|candidate| (distance(name, candidate), candidate))
+        .map(|candidate| (if is_part(candidate) { 1 } else { distance(name, candidate) }, candidate))
         .filter(|(distance, _)| *distance <= most)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
@@ -48,6 +50,7 @@ mod tests {
         assert_eq!(nearest("inof", names), Some("info"));
         assert_eq!(nearest("colour", names), None);
         assert_eq!(nearest("", names), None);
+        assert_eq!(nearest("verify", ["skill-gate", "verify-stop"]), Some("verify-stop"));
         assert_eq!(nearest("skill_gate", ["skill-gate", "verify-stop"]), Some("skill-gate"));
     }
 }

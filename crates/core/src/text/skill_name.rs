@@ -34,7 +34,14 @@ fn is_skill_next(before: &str) -> bool {
         return !before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '~' | '/' | '-' | '_'));
     }
     let before = before.trim_end_matches('`').trim_end();
-    ["skill", "skills", "スキル"].iter().any(|word| before.ends_with(word))
+    let words: &[&str] =
+        if before.ends_with(',') { &["skills", "スキル"] } else { &["skill", "skills", "スキル"] };
+    // In a list, the word stands before the first name.
+    let mut before = before;
+    while let Some((list, _)) = before.strip_suffix(',').and_then(|list| list.rsplit_once(' ')) {
+        before = list.trim_end();
+    }
+    words.iter().any(|word| before.ends_with(word))
 }
 
 #[cfg(test)]
@@ -61,6 +68,8 @@ mod tests {
             ("Run `/compound` now, or /compound.", "Run `/tidegate-compound` now, or /tidegate-compound."),
             ("the skill `ship` of stage ship", "the skill `tidegate-ship` of stage ship"),
             ("the skill ship, and skills shipping", "the skill tidegate-ship, and skills shipping"),
+            ("the skills a, compound, ship", "the skills a, tidegate-compound, tidegate-ship"),
+            ("this skill works, ship it", "this skill works, ship it"),
             ("スキル ship を呼び出す", "スキル tidegate-ship を呼び出す"),
             (".claude/skills/compound/SKILL.md", ".claude/skills/compound/SKILL.md"),
             ("`tidegate compound list`, `/compound-it`", "`tidegate compound list`, `/compound-it`"),

@@ -1,8 +1,11 @@
 //! The client runs what `init` registers, and `uninstall` ends it.
 
+use serde_json::{Value, json};
 use tidegate_e2e::client::{Launch, OPUS_5_5};
 use tidegate_e2e::home::Home;
 use tidegate_e2e::model::{Model, Reply, Script};
+#[cfg(unix)]
+use tidegate_e2e::plugin;
 use tidegate_e2e::terminal::Terminal;
 use tidegate_e2e::tidegate::{Tidegate, binary};
 
@@ -144,18 +147,22 @@ fn the_model_has_its_memory() {
     let home = Home::new();
     let tidegate = Tidegate::init(&home);
     let topic = tidegate.run(&["memory", "topic", "add", "sessions", "--json"]);
-    let topic: serde_json::Value = serde_json::from_str(&topic).expect("JSON");
+    let topic: Value = serde_json::from_str(&topic).expect("JSON");
     tidegate.run(&["memory", "log", "add", &topic["id"].to_string(), "the kestrel cache was stale"]);
     let tool = "mcp__tidegate__search";
     let script = Script::new()
-        .main(Reply::tool(tool, serde_json::json!({ "query": "kestrel" })))
+        .main(Reply::tool(tool, json!({ "query": "kestrel" })))
         .main(Reply::text("found"))
         .main(Reply::text("second"));
     let model = Model::start(script);
-    let allowed = serde_json::json!({ "permissions": { "allow": [tool] } });
+    let allowed = json!({ "permissions": { "allow": [tool] } });
     Launch::new(&home, &model).on(OPUS_5_5).settings(&allowed).ask("what was wrong with the cache?");
     let found = model.last_main().last_tool_result();
     assert!(!found.is_error && found.text.contains("the kestrel cache was stale"), "{found:?}");
+    for name in ["search", "get_startup_context", "timeline", "add_decision"] {
+        let name = format!("mcp__tidegate__{name}");
+        assert!(model.main_requests()[0].mentions(&name), "{name} is not offered to the model");
+    }
 
     // The client has written its file in the meantime; what is ours goes, what is the client's stays.
     let file = home.client_config().join(".claude.json");
@@ -191,23 +198,53 @@ fn a_teammate_hears_once_that_conversations_are_recorded() {
     model.finish();
 }
 
-/// The program was deleted without an uninstall: every edit is blocked, and this is the way out.
+/// Removes every entry that calls Tidegate, as the documentation says.
+fn remove_by_hand(settings: &mut Value) {
+    let calls_us = |entry: &Value| entry.to_string().contains("tidegate");
+    let hooks = settings["hooks"].as_object_mut().expect("init registers hooks");
+    hooks.retain(|_, groups| !calls_us(groups));
+    settings
+        .as_object_mut()
+        .expect("settings are an object")
+        .retain(|name, entry| name != "statusLine" || !calls_us(entry));
+}
+
+/// The program was deleted without an uninstall: every edit is blocked. The ways out in `docs/blocked.md` work.
+#[cfg(unix)]
 #[test]
-fn without_the_program_hooks_can_be_switched_off() {
+fn without_the_program_edits_are_blocked_and_there_is_a_way_out() {
     let home = Home::new();
-    let _tidegate = Tidegate::init(&home);
-    std::fs::remove_file(home.link()).expect("the link");
-    let file = home.in_project("made.txt");
-    let script = Script::new()
-        .main(Reply::write(&file, "x"))
-        .main(Reply::text("blocked"))
-        .main(Reply::write(&file, "x"))
-        .main(Reply::text("written"));
+    let program = home.programs().join("tidegate");
+    std::fs::copy(binary(), &program).expect("a copy of the program");
+    let ran = home.command(&program).arg("init").output().expect("it starts");
+    assert!(ran.status.success(), "{ran:?}");
+    std::fs::remove_file(&program).expect("our own copy");
+
+    let [first, second, third] = ["first.txt", "second.txt", "third.txt"].map(|name| home.in_project(name));
+    let mut script = Script::new();
+    for file in [&first, &second, &third] {
+        script = script.main(Reply::write(file, "x")).main(Reply::text("that was it"));
+    }
     let model = Model::start(script);
-    Launch::new(&home, &model).on(OPUS_5_5).ask("write it");
-    assert!(!file.exists(), "a gate whose program is gone stays closed");
-    let off = serde_json::json!({ "disableAllHooks": true });
-    Launch::new(&home, &model).on(OPUS_5_5).settings(&off).ask("write it");
-    assert!(file.exists(), "{:?}", model.last_main().last_tool_result());
+    let launch = || Launch::new(&home, &model).on(OPUS_5_5);
+    let terminal = Terminal::start(&launch().argument("--permission-mode").argument("acceptEdits"));
+    terminal.enter("write it");
+    terminal.wait_for("that was it");
+    terminal.wait_for_sentence("failed; blocking because onFailure is \"block\"");
+    terminal.wait_for("tidegate: not found. Install it again, or delete its hooks in your settings");
+    assert!(!first.exists(), "a gate whose program is gone stays closed");
+    drop(terminal);
+
+    launch().settings(&json!({ "disableAllHooks": true })).ask("write it");
+    assert!(second.exists(), "{:?}", model.last_main().last_tool_result());
+
+    let mut settings = home.read_settings();
+    remove_by_hand(&mut settings);
+    home.write_settings(&settings);
+    plugin::client(&home, &model, &["mcp", "remove", "tidegate"]);
+    let run = launch().ask("write it");
+    assert!(third.exists(), "{:?}", model.last_main().last_tool_result());
+    assert_eq!(run.hooks_started(), Vec::<String>::new());
+    assert!(!run.of("system", "init").any(|event| event["mcp_servers"].to_string().contains("tidegate")));
     model.finish();
 }

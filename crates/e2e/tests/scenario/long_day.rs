@@ -78,10 +78,6 @@ fn says_each_thing_once_and_to_the_right_one() {
         ".claude/context/learnings-coding.md",
         "## Round late\n\n- **Learning**: round once\n- **Confirmed**: 3 times | 2026-02-18 | implement\n",
     );
-    // Without rules that a team would have to choose.
-    home.write_config(
-        "[skill_gate]\nmode = \"off\"\n\n[activity.implement]\nskills = []\n\n[activity.debug]\nskills = []\n",
-    );
     let tidegate = Tidegate::init(&home);
     // Keeps what it was told to keep, but for the decisions.
     let forgetful = |request: &tidegate_e2e::model::Request| {

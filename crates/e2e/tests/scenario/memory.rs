@@ -61,12 +61,6 @@ fn tag(topic: &str, id: i64) -> String {
     format!("<!-- [meta] project: project (id: 0) | topic: {topic} (id: {id}) -->")
 }
 
-/// Reasons of held stops.
-fn feedback(request: &Request) -> Vec<String> {
-    let held = |text: &&str| text.contains("Stop hook feedback");
-    request.texts().into_iter().filter(held).map(str::to_owned).collect()
-}
-
 #[test]
 fn three_turns_are_three_logs_under_the_right_topics() {
     let home = Home::new();
@@ -145,9 +139,9 @@ fn a_missing_tag_holds_a_turn_once() {
     tidegate.assert_unfailing();
     let requests = model.main_requests();
     assert_eq!(requests.len(), 5, "each turn is held once at most");
-    let said = feedback(&requests[1]);
+    let said = requests[1].held_stops();
     assert!(said.len() == 1 && said[0].contains("<!-- [meta] project: "), "{said:?}");
-    assert_eq!(feedback(&requests[3]).len(), 2, "once more in the second turn");
+    assert_eq!(requests[3].held_stops().len(), 2, "once more in the second turn");
     assert_eq!(logs(&tidegate).len(), 3, "the turns that were held are one log each");
     assert!(requests[0].mentions("(id: 0)"), "the tag was told at the start");
     assert_extending(&model.requests());
@@ -173,9 +167,9 @@ fn a_topic_is_not_left_without_a_word_in_strict() {
 
     tidegate.assert_unfailing();
     let requests = model.main_requests();
-    let said = feedback(&requests[4]);
+    let said = requests[4].held_stops();
     assert!(said.len() == 1 && said[0].contains("Harbour"), "{said:?}");
-    assert_eq!(feedback(&requests[5]).len(), 1);
+    assert_eq!(requests[5].held_stops().len(), 1);
     assert_eq!(requests.len(), 6);
     assert_extending(&model.requests());
     model.finish();

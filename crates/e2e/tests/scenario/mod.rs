@@ -4,6 +4,8 @@ mod cycle;
 mod denial;
 mod failure;
 #[cfg(unix)]
+mod first_session;
+#[cfg(unix)]
 mod foreign_host;
 mod fork;
 mod forms;

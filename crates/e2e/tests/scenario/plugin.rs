@@ -306,10 +306,18 @@ fn the_commands_of_the_documentation_work_as_printed() {
         assert!(output.status.success(), "{arguments:?}: {output:?}");
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
-    let commands = std::fs::read_to_string(checkout().join("plugin/README.md")).expect("the plugin's README");
-    let commands: Vec<&str> =
-        commands.lines().filter_map(|line| line.strip_prefix("$ claude ")?.split('#').next()).collect();
+    let read = |path: &str| std::fs::read_to_string(checkout().join(path)).expect("a README");
+    let (own, main) = (read("plugin/README.md"), read("README.md"));
+    let commands: Vec<&str> = own
+        .lines()
+        .filter_map(|line| line.strip_prefix("$ claude ")?.split('#').next().map(str::trim))
+        .collect();
     assert!(commands.contains(&"plugin install tidegate@tidegate"), "{commands:?}");
+    let of_main: Vec<&str> = main.split('`').filter_map(|code| code.strip_prefix("claude plugin ")).collect();
+    assert_eq!(of_main.len(), 2, "{of_main:?}");
+    for command in of_main {
+        assert!(commands.contains(&&*format!("plugin {command}")), "{command}: {commands:?}");
+    }
     for command in commands {
         run(&command.split_whitespace().collect::<Vec<_>>());
     }
@@ -324,19 +332,28 @@ fn the_commands_of_the_documentation_work_as_printed() {
 #[test]
 fn the_missing_status_line_is_said_once() {
     let home = Home::new();
-    let script = Script::new().main(Reply::text("first")).main(Reply::text("second").used(50_000));
+    let script = Script::new()
+        .main(Reply::text("first"))
+        .main(Reply::text("again, not first"))
+        .main(Reply::text("second").used(50_000));
     let model = Model::start(script);
     link_binary(&home);
     install(&home, &model);
-    let terminal = Terminal::start(&Launch::new(&home, &model).on(OPUS_5_5));
+    let launch = || Launch::new(&home, &model).on(OPUS_5_5);
+    let terminal = Terminal::start(&launch());
     terminal.wait_for("tidegate init --user --status-line");
     terminal.enter("begin");
-    terminal.wait_for("first");
+    terminal.wait_for("● first");
+    drop(terminal);
+    let terminal = Terminal::start(&launch());
+    terminal.enter("again");
+    terminal.wait_for("● again, not first");
+    assert!(!terminal.screen().contains("--status-line"), "{}", terminal.screen());
     drop(terminal);
     Tidegate::of(&home).run(&["init", "--user", "--status-line"]);
-    let terminal = Terminal::start(&Launch::new(&home, &model).on(OPUS_5_5));
+    let terminal = Terminal::start(&launch());
     terminal.enter("go on");
-    terminal.wait_for("second");
+    terminal.wait_for("● second");
     terminal.wait_for("to compaction");
     assert!(!terminal.screen().contains("--status-line"), "{}", terminal.screen());
     model.finish();

@@ -59,7 +59,7 @@ pub(super) fn draw(pieces: &[Piece], canvas: Canvas) -> String {
         }
         let wide = count_columns(gap) + count_columns(&text);
         if used + wide > room {
-            break;
+            continue;
         }
         used += wide;
         line += gap;

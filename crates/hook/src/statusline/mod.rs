@@ -8,7 +8,7 @@ mod wrapped;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
-use std::io::{Read, Write};
+use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -24,7 +24,7 @@ use tidegate_core::feature::pressure::marks::PressureLevel;
 use tidegate_core::feature::verification::verify_stop::settings::VerifyMode;
 use tidegate_core::feature::verification::work::ChangeSet;
 use tidegate_core::feature::workflow::settings::WorkflowMode;
-use tidegate_core::feature::{approval, cycle, knowledge, verification, workflow};
+use tidegate_core::feature::{approval, cycle, knowledge, switchable_policies, verification, workflow};
 use tidegate_core::host::Host;
 use tidegate_core::host::window::HostSettings;
 use tidegate_core::meter::forecast::{self, Forecast};
@@ -68,7 +68,11 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     let env = Environment::of_hook();
     let canvas = Canvas { columns: env.columns, coloured: is_coloured() };
     if args.first().is_some_and(|arg| arg == "--preview") {
-        let text = preview::text(env.lang(None, None), canvas);
+        // A person looks at it, perhaps through a pipe.
+        let canvas = Canvas { coloured: canvas.coloured && std::io::stdout().is_terminal(), ..canvas };
+        let user = env.place.config();
+        let config = config::read(&config::Sources { user: user.as_deref(), ..config::Sources::default() });
+        let text = preview::text(env.lang(config.general.lang, None), user.as_deref(), canvas);
         let _ = write!(std::io::stdout().lock(), "{text}");
         return ExitCode::SUCCESS;
     }
@@ -159,9 +163,7 @@ fn find_pieces(payload: &[u8], env: &Environment, now: Millis) -> Vec<Piece> {
         }
         StatusPart::Waiting => {
             let places = || switches::project_paths(root.as_deref());
-            let mut waiting =
-                known.map(|known| list_requests(known, now, lang, env.columns)).unwrap_or_default();
-            waiting.extend(list_off(&state, &config, now, &places, &session, lang));
+            let mut waiting = list_off(&state, &config, now, &places, &session, lang);
             // Notes can wait until a compaction is near.
             let notes = || root.as_deref().and_then(|root| count_unpromoted(&state, root, now));
             let notes = if level == PressureLevel::None { None } else { notes() };
@@ -171,9 +173,11 @@ fn find_pieces(payload: &[u8], env: &Environment, now: Millis) -> Vec<Piece> {
             waiting
         }
     };
-    let parts = config.status_line.show.0.iter().flat_map(of_part);
-    // In front: what follows cannot be relied on.
-    signs.chain(parts).collect()
+    let shown = &config.status_line.show.0;
+    let requests = known.filter(|_| shown.contains(&StatusPart::Waiting));
+    let requests = requests.map(|known| list_requests(known, now, lang, env.columns)).unwrap_or_default();
+    // In front: without the signs the rest is believed, and a request waits only ten minutes.
+    signs.chain(requests).chain(shown.iter().flat_map(of_part)).collect()
 }
 
 fn write_bridge(status: StatusInput<'_>, session: &Path, now: Millis) -> (Bridge, BridgeWrite) {
@@ -210,7 +214,10 @@ fn list_off(
     lang: Lang,
 ) -> Vec<Piece> {
     let switches = switches::read(state);
-    let mut off: Vec<(&str, Option<u64>)> = config.off.iter().map(|policy| (policy.as_str(), None)).collect();
+    // A name that no policy has switches nothing off.
+    let is_policy = |id: &&String| switchable_policies().any(|known| known == id.as_str());
+    let by_variable = config.off.iter().filter(is_policy);
+    let mut off: Vec<(&str, Option<u64>)> = by_variable.map(|policy| (policy.as_str(), None)).collect();
     if !switches.off.is_empty() {
         let places = places();
         let here = switches.off.iter().filter(|off| off.is_active(now, &places, Some(session.as_str())));
@@ -244,7 +251,11 @@ fn describe_checks(marks: &Marks, config: &Config, lang: Lang) -> Option<Piece> 
     let text = |changes: &ChangeSet| verification::words::unverified_files(lang, changes.count());
     match (&marks.verification.changes, &marks.verification.verified) {
         (Some(changes), _) => Some(Piece::new(text(changes), Style::Notice)),
-        (None, Some(_)) => Some(Piece::new(verification::words::verified(lang), Style::Good)),
+        (None, Some(_)) => {
+            let proof = marks.verification.proof;
+            let style = if proof.is_empty() { Style::Plain } else { Style::Good };
+            Some(Piece::new(verification::words::verified(lang, proof), style))
+        }
         (None, None) => None,
     }
 }

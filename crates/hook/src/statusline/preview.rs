@@ -1,6 +1,7 @@
 //! `--preview`: every part with samples, and how to choose among them.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use tidegate_core::feature::config::status_line::StatusPart;
 use tidegate_core::feature::pressure::marks::PressureLevel;
@@ -15,7 +16,7 @@ use super::line::{self, Canvas, Piece, Style, draw};
 
 const INDENT: &str = "  ";
 
-pub(super) fn text(lang: Lang, canvas: Canvas) -> String {
+pub(super) fn text(lang: Lang, config: Option<&Path>, canvas: Canvas) -> String {
     let canvas =
         Canvas { columns: canvas.columns.map(|columns| columns.saturating_sub(INDENT.len())), ..canvas };
     let mut text = String::new();
@@ -25,11 +26,10 @@ pub(super) fn text(lang: Lang, canvas: Canvas) -> String {
             let _ = writeln!(text, "{INDENT}{}", draw(&pieces, canvas));
         }
     }
+    let config = config.map_or_else(|| "config.toml".to_owned(), |config| config.display().to_string());
     let (problems, choose) = match lang {
-        Lang::En => {
-            ("Always shown, in front:", "Choose and order the parts in ~/.config/tidegate/config.toml:")
-        }
-        Lang::Ja => ("常に先頭に表示:", "表示する項目と順序は ~/.config/tidegate/config.toml で選べます:"),
+        Lang::En => ("Always shown, in front:", format!("Choose and order the parts in {config}:")),
+        Lang::Ja => ("常に先頭に表示:", format!("表示する項目と順序は {config} で選べます:")),
     };
     let _ = writeln!(text, "{problems}");
     for sign in
@@ -71,7 +71,10 @@ fn samples(lang: Lang, part: StatusPart) -> Vec<Vec<Piece>> {
         ],
         StatusPart::Checks => vec![
             vec![notice(verification::words::unverified_files(lang, 2))],
-            vec![Piece::new(verification::words::verified(lang), Style::Good)],
+            vec![Piece::new(
+                verification::words::verified(lang, verification::checks::Kinds::TEST),
+                Style::Good,
+            )],
         ],
         StatusPart::Stage => vec![
             vec![plain(cycle::words::stage(lang, "audit", 2, 4))],

@@ -186,7 +186,7 @@ impl Step {
         match self {
             // The whole text: a person approves that, not its title.
             Step::Learn { to, title, learning, context, implication, .. } => format!(
-                "\"{title}\" → {}: {learning} Context: {context} Implication: {implication}",
+                "\"{title}\" → {}: {learning} · context: {context} · implication: {implication}",
                 to.shown()
             ),
             Step::Confirm { learning, .. } => format!("{} +1", learning.shown(knowledge)),

@@ -7,7 +7,7 @@ use super::stage::HookCall;
 use crate::bilingual::{Bilingual, both};
 use crate::command::explain::list_deeds;
 use crate::print::page::Page;
-use crate::print::text::{Text, data};
+use crate::print::text::{Text, data, marked_words};
 
 /// `Claude Code`, the widest of those who act.
 const KEYS: usize = 11;
@@ -108,14 +108,6 @@ fn texts(call: &HookCall) -> Vec<(Text, Text)> {
         (summary, &call.to_summary),
     ];
     rows.into_iter().filter_map(|(whom, text)| Some((whom, data(text.as_ref()?)))).collect()
-}
-
-/// The words that were searched for stand in double asterisks.
-fn marked_words(snippet: &str) -> Text {
-    let parts = snippet.split("**").enumerate();
-    parts.fold(Text::default(), |text, (at, part)| {
-        text + if at % 2 == 1 { data(part).strong() } else { data(part) }
-    })
 }
 
 /// Its colours as tones: the page takes no others.

@@ -106,13 +106,13 @@ fn done_without_tests(stage: &mut Stage) -> Played {
         ),
         stage.stop(spoken(&hasty), 20_000)?,
     ));
-    let tests = stage.bash("npm run test", 21_000)?;
-    steps.push(aside(Who::Claude, both!("runs `npm run test`", "`npm run test` を実行します"), tests));
+    let tests = stage.bash("npm test", 21_000)?;
+    steps.push(aside(Who::Claude, both!("runs `npm test`", "`npm test` を実行します"), tests));
     steps.push(step(
         Who::Claude,
         both!(
-            "runs `npm run test` and says: \"{en}\"",
-            "`npm run test` を実行して「{ja}」と報告します",
+            "runs `npm test` and says: \"{en}\"",
+            "`npm test` を実行して「{ja}」と報告します",
             en = verified.en,
             ja = verified.ja
         ),

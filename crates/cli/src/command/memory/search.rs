@@ -13,7 +13,7 @@ use crate::bilingual::{Bilingual, both};
 use crate::command::Outcome;
 use crate::local_time::LocalClock;
 use crate::print::page::Page;
-use crate::print::text::{Text, data};
+use crate::print::text::{Text, data, marked_words};
 use crate::print::{self, remark};
 use crate::sessions::Here;
 
@@ -131,7 +131,7 @@ fn hits_page(clock: &LocalClock, hits: &[Authored]) -> Page {
         page.indented(|page| {
             page.paragraph(Text::from(dotted(&details)).dim());
             if !hit.snippet.is_empty() {
-                page.paragraph(data(&hit.snippet));
+                page.paragraph(marked_words(&hit.snippet));
             }
         });
     }

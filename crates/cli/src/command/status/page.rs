@@ -40,8 +40,8 @@ pub(super) fn status_page(status: &Status, said: PressureLevel, clock: &LocalClo
         row(
             both!("notes", "作業メモ"),
             both!(
-                "{count} {are} not reviewed yet; `/compound` in the session saves what they taught",
-                "未整理のメモが{number}件あります。セッションで `/compound` を実行すると学びとして保存できます"
+                "{count} {are} not reviewed yet: `tidegate compound list`",
+                "未整理のメモが{number}件あります: `tidegate compound list`"
             )
             .into(),
         );

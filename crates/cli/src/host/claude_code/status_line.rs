@@ -4,7 +4,7 @@ use super::registrations::{Calls, is_tidegate};
 use crate::shell::{self, quote_text};
 
 /// The status line is the only place where a person would see that the program is missing.
-const GONE: &str = "tidegate: not found; run its installer again, or see tidegate doctor";
+const GONE: &str = "tidegate: not found. Install it again, or delete its hooks in your settings";
 
 /// A status line that Tidegate's is put around.
 #[derive(Clone, Debug, PartialEq)]

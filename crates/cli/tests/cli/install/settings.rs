@@ -264,7 +264,7 @@ fn the_status_line_of_a_farther_file_is_shown_and_not_copied_back() {
         fs::rename(sandbox.home().join(".local"), sandbox.home().join("gone")).expect("a folder");
         assert_eq!(
             line(command),
-            "it's theirs\ntidegate: not found; run its installer again, or see tidegate doctor\n"
+            "it's theirs\ntidegate: not found. Install it again, or delete its hooks in your settings\n"
         );
         fs::rename(sandbox.home().join("gone"), sandbox.home().join(".local")).expect("a folder");
         Scope::Project.uninstall(&sandbox);

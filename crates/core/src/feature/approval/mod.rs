@@ -225,7 +225,7 @@ fn decide_on_prompt(facts: &Facts<'_>, requests: &[ApprovalRequest]) -> Verdict 
         return Verdict { says, ..Verdict::silent(doubt.because()) };
     }
     match waiting {
-        Some(request) => approve_requests(facts, &[request], "a person typed the approval"),
+        Some(request) => approve_requests(facts, &[request], PersonsYes::Typed),
         None => Verdict {
             says: vec![say(Audience::User, nothing_to_approve(facts, requests, &code))],
             ..Verdict::silent("no request waits with this code")
@@ -338,7 +338,7 @@ fn decide_on_answer(facts: &Facts<'_>, requests: &[ApprovalRequest]) -> Verdict 
     }
     let mut verdict = decline_requests(&declined);
     if !approved.is_empty() {
-        let given = approve_requests(facts, &approved, "a person answered the question");
+        let given = approve_requests(facts, &approved, PersonsYes::Answered);
         verdict.because = given.because;
         verdict.says.extend(given.says);
         verdict.effects.extend(given.effects);
@@ -383,15 +383,25 @@ fn show_requests(facts: &Facts<'_>, requests: &[ApprovalRequest], mut verdict: V
     verdict
 }
 
-fn approve_requests(facts: &Facts<'_>, requests: &[&ApprovalRequest], because: &'static str) -> Verdict {
-    let mut verdict = Verdict::silent(because);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PersonsYes {
+    Typed,
+    /// The question named the whole command.
+    Answered,
+}
+
+fn approve_requests(facts: &Facts<'_>, requests: &[&ApprovalRequest], yes: PersonsYes) -> Verdict {
+    let mut verdict = Verdict::silent(match yes {
+        PersonsYes::Typed => "a person typed the approval",
+        PersonsYes::Answered => "a person answered the question",
+    });
     for request in requests {
         let given = ApprovalRequest { stage: ApprovalStage::Given, at: facts.now, ..(*request).clone() };
         let command = &request.command;
         // A digest means nothing to a person, and the model may have told them something else.
         let meaning = request.terms().last().filter(|_| request.about.is_some());
-        let what = meaning.unwrap_or_else(|| request.wording());
-        verdict.says.push(say(Audience::User, words::approved(facts.lang, &what)));
+        let what = (yes == PersonsYes::Typed).then(|| meaning.unwrap_or_else(|| request.wording()));
+        verdict.says.push(say(Audience::User, words::approved(facts.lang, what.as_deref())));
         verdict.says.push(say(
             Audience::Model,
             format!("Run `tidegate {command} --approved` within ten minutes: the person approved it, once."),

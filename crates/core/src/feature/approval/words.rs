@@ -52,10 +52,17 @@ pub fn waits(lang: Lang, code: &str, what: &str) -> String {
     }
 }
 
-pub(super) fn approved(lang: Lang, what: &str) -> String {
-    match lang {
-        Lang::En => format!("You approved {what}. Claude can run it once, within ten minutes."),
-        Lang::Ja => format!("Tidegate: {what} を承認しました。Claude は10分以内に1回だけ実行できます。"),
+/// `what` is `None` if the person has just read it.
+pub(super) fn approved(lang: Lang, what: Option<&str>) -> String {
+    match (lang, what) {
+        (Lang::En, Some(what)) => {
+            format!("You approved: {what}. Claude can run it once, within ten minutes.")
+        }
+        (Lang::En, None) => "You approved this. Claude can run it once, within ten minutes.".to_owned(),
+        (Lang::Ja, Some(what)) => {
+            format!("Tidegate: 承認しました: {what}。Claude は10分以内に1回だけ実行できます。")
+        }
+        (Lang::Ja, None) => "Tidegate: 承認しました。Claude は10分以内に1回だけ実行できます。".to_owned(),
     }
 }
 

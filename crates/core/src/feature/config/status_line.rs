@@ -54,7 +54,14 @@ impl Setting for StatusParts {
             Value::Text(name) => StatusPart::ALL.into_iter().find(|part| part.name() == name),
             _ => None,
         };
-        items.iter().map(part).collect::<Option<_>>().map(StatusParts)
+        let mut parts: Vec<StatusPart> = items.iter().map(part).collect::<Option<_>>()?;
+        let named = parts.clone();
+        let mut at = 0;
+        parts.retain(|part| {
+            at += 1;
+            !named[..at - 1].contains(part)
+        });
+        Some(StatusParts(parts))
     }
 
     fn to_value(&self) -> Value {

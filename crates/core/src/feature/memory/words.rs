@@ -32,16 +32,31 @@ pub(super) fn topic_undecided(lang: Lang, topic: &str) -> String {
     }
 }
 
-pub(super) fn conversations_are_recorded(lang: Lang) -> String {
+/// `is_shared`: a team's server stores some projects, too.
+pub(super) fn conversations_are_recorded(lang: Lang, is_shared: bool) -> String {
     let policy = relay_log::ID;
     match lang {
-        Lang::En => format!(
-            "Tidegate records your prompts and Claude's answers in this project, on this machine only, so that later sessions can \
-             find them. To stop: `tidegate off {policy}`"
-        ),
-        Lang::Ja => format!(
-            "Tidegate: このプロジェクトでの入力とClaudeの回答を、後のセッションで探せるように記録します。保存先はこのマシンだけです。\
-             止めるには: `tidegate off {policy}`"
-        ),
+        Lang::En => {
+            let place = if is_shared {
+                "on this machine and, for shared projects, on your team's server"
+            } else {
+                "on this machine only"
+            };
+            format!(
+                "Tidegate records your prompts and Claude's answers in this project, {place}, so that later sessions can find them. \
+                 To stop: `tidegate off {policy}`"
+            )
+        }
+        Lang::Ja => {
+            let place = if is_shared {
+                "保存先はこのマシンと、共有プロジェクトではチームのサーバーです"
+            } else {
+                "保存先はこのマシンだけです"
+            };
+            format!(
+                "Tidegate: このプロジェクトでの入力とClaudeの回答を、後のセッションで探せるように記録します。{place}。\
+                 止めるには: `tidegate off {policy}`"
+            )
+        }
     }
 }

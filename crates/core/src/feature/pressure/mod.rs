@@ -157,17 +157,19 @@ impl Policy for Pressure {
                 let is_for_person = concerns_person(facts, level, notes);
                 let told = if is_for_person { SaidPressure { notes, told_early: true, ..now } } else { now };
                 let text = text_for_model(level, facts, reading);
-                let when_said = remember(told);
-                let mut says = vec![Say { to: Audience::Model, text, weight, explains: false, when_said }];
+                let mut says = vec![Say {
+                    to: Audience::Model,
+                    text,
+                    weight,
+                    explains: false,
+                    when_said: remember(told),
+                }];
                 if let Some(distance) = distance(facts, reading).filter(|_| is_for_person) {
                     let text = words::warning(facts.lang, level, distance, notes);
-                    says.push(Say {
-                        to: Audience::User,
-                        text,
-                        weight,
-                        explains: false,
-                        when_said: Vec::new(),
-                    });
+                    // The person's text is always given. If the model's is too long for the budget, it would come back at every
+                    // tool call, and the person's with it.
+                    let when_said = std::mem::take(&mut says[0].when_said);
+                    says.push(Say { to: Audience::User, text, weight, explains: false, when_said });
                 }
                 Verdict { says, asks: Asks::entry(), ..Verdict::silent("a level was reached") }
             }

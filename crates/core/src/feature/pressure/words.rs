@@ -21,9 +21,10 @@ pub(super) fn warning(lang: Lang, level: PressureLevel, distance: Distance<'_>, 
     match lang {
         Lang::En => {
             let rest = match (notes, late) {
-                (0, _) => {
-                    "Claude was asked to write down what matters; you don't need to do anything.".to_owned()
-                }
+                // Claude Code asks the person about the command, unless they allowed it.
+                (0, _) => "Claude was asked to write down what matters with `tidegate progress add`; allow it if Claude Code \
+                           asks."
+                    .to_owned(),
                 (1, true) => {
                     "1 progress note is not reviewed: `/compound` now keeps what it taught.".to_owned()
                 }
@@ -39,13 +40,14 @@ pub(super) fn warning(lang: Lang, level: PressureLevel, distance: Distance<'_>, 
                     "{notes} progress notes are not reviewed: `/compound` at a pause keeps what they taught."
                 ),
             };
-            format!("Tidegate: {}. {rest}", distance_en(distance))
+            let last = if late { "last warning: " } else { "" };
+            format!("Tidegate: {last}{}. {rest}", distance_en(distance))
         }
         Lang::Ja => {
             let rest = match (notes, late) {
-                (0, _) => {
-                    "大切なことを書き留めるよう Claude に伝えました。何もする必要はありません。".to_owned()
-                }
+                (0, _) => "大切なことを `tidegate progress add` で書き留めるよう Claude に伝えました。Claude Code に確認されたら\
+                           許可してください。"
+                    .to_owned(),
                 (_, true) => format!(
                     "未整理の作業メモが{notes}件あります。いま `/compound` を実行すると、学びとして保存できます。"
                 ),
@@ -53,7 +55,8 @@ pub(super) fn warning(lang: Lang, level: PressureLevel, distance: Distance<'_>, 
                     "未整理の作業メモが{notes}件あります。区切りで `/compound` を実行すると、学びとして保存できます。"
                 ),
             };
-            format!("Tidegate: {}。{rest}", distance_ja(distance))
+            let last = if late { "最後の警告: " } else { "" };
+            format!("Tidegate: {last}{}。{rest}", distance_ja(distance))
         }
     }
 }

@@ -171,7 +171,7 @@ fn deny_edit(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -
     let told = facts.marks.value().is_some_and(|marks| marks.session.noticed(ID));
     let say = (!told).then(|| Say {
         to: Audience::User,
-        text: words::skill_required(facts.lang, &shown, &skills),
+        text: words::skill_required(facts.lang, &shown, missing),
         weight: 50,
         explains: true,
         when_said: vec![Effect::mark(SessionMark::Notice(ID.to_owned()))],
@@ -186,19 +186,19 @@ fn deny_edit(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -
     }
 }
 
-/// Nobody can invoke a skill that is not there: the person has to install it, or to work without the gate.
+/// Claude Code may know skills in places that Tidegate does not look at, so the model tries it all the same.
 fn deny_for_missing(facts: &Facts<'_>, file: &str, shown: &str, gone: &[&str]) -> Verdict {
     let skills = name_a_few(gone);
-    let (noun, are, them) = if gone.len() == 1 { ("skill", "is", "it") } else { ("skills", "are", "them") };
+    let (noun, them) = if gone.len() == 1 { ("skill", "it") } else { ("skills", "them") };
     let reason = format!(
-        "Tell the user that the {noun} {skills} {are} not installed: {shown} may be edited only after {them}. Do not write the \
-         file another way."
+        "Invoke the {noun} {skills}, then repeat this edit: {shown} may be edited only after {them}. If Claude Code does not know \
+         {them}, tell the user, and do not write the file another way."
     );
     let notice = format!("{ID}/not installed");
     let told = facts.marks.value().is_some_and(|marks| marks.session.noticed(&notice));
     let say = (!told).then(|| Say {
         to: Audience::User,
-        text: words::skill_not_installed(facts.lang, shown, &skills, &way_to_get(facts.lang, gone)),
+        text: words::skill_not_installed(facts.lang, shown, gone, &way_to_get(facts.lang, gone)),
         weight: 50,
         explains: true,
         when_said: vec![Effect::mark(SessionMark::Notice(notice))],
@@ -206,7 +206,7 @@ fn deny_for_missing(facts: &Facts<'_>, file: &str, shown: &str, gone: &[&str]) -
     Verdict {
         call: Call::Deny,
         reason: Some(reason),
-        because: "the required skill is not installed",
+        because: "the required skill was not found",
         says: say.into_iter().collect(),
         asks: skills_before(gone, file),
         ..Verdict::pass()

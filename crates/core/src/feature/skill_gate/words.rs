@@ -2,12 +2,15 @@
 
 use super::ID;
 use crate::text::lang::Lang;
+use crate::text::list::name_a_few;
 
-pub(super) fn skill_required(lang: Lang, file: &str, skills: &str) -> String {
+pub(super) fn skill_required(lang: Lang, file: &str, skills: &[&str]) -> String {
+    let (noun, them) = if skills.len() == 1 { ("skill", "it") } else { ("skills", "them") };
+    let skills = name_a_few(skills);
     match lang {
         Lang::En => format!(
-            "Tidegate paused an edit to {file}: the settings require the skill {skills} first. Claude will load it and retry; you \
-             don't need to do anything. Skip: `tidegate off {ID} --for 1h`"
+            "Tidegate paused an edit to {file}: the settings require the {noun} {skills} first. Claude will load {them} and retry; \
+             you don't need to do anything. Skip: `tidegate off {ID} --for 1h`"
         ),
         Lang::Ja => format!(
             "Tidegate: {file} の編集を保留しました。先にスキル {skills} が必要です。Claudeが読み込んでやり直すので、何もする必要はありません。\
@@ -17,14 +20,16 @@ pub(super) fn skill_required(lang: Lang, file: &str, skills: &str) -> String {
 }
 
 /// `get`: how to install it.
-pub(super) fn skill_not_installed(lang: Lang, file: &str, skills: &str, get: &str) -> String {
+pub(super) fn skill_not_installed(lang: Lang, file: &str, skills: &[&str], get: &str) -> String {
+    let (noun, them) = if skills.len() == 1 { ("skill", "it") } else { ("skills", "them") };
+    let skills = name_a_few(skills);
     match lang {
         Lang::En => format!(
-            "Tidegate blocked an edit to {file}: the settings require the skill {skills} first, and it is not installed. Fix: \
-             {get}. Skip: `tidegate off {ID} --for 1h`"
+            "Tidegate blocked an edit to {file}: the settings require the {noun} {skills} first, and Tidegate did not find {them}. \
+             Fix: {get}. Skip: `tidegate off {ID} --for 1h`"
         ),
         Lang::Ja => format!(
-            "Tidegate: {file} の編集をブロックしました。先に必要なスキル {skills} がインストールされていません。直し方: {get}。\
+            "Tidegate: {file} の編集をブロックしました。先に必要なスキル {skills} が見つかりません。直し方: {get}。\
              スキップ: `tidegate off {ID} --for 1h`"
         ),
     }

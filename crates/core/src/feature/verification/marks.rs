@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::Event;
 use crate::feature::marks::{self, RoomMarks};
+use crate::feature::verification::checks::Kinds;
 use crate::feature::verification::work::{BackgroundCheck, ChangeSet, Edit, SucceededChecks, WrittenCode};
 use crate::time::Millis;
 
@@ -16,6 +17,8 @@ pub enum Mark {
     Hidden(String),
     /// The time of the last verification.
     Verified(Millis),
+    /// The kinds of checks in it.
+    Proof(Kinds),
     /// A check runs in the background.
     Launched(BackgroundCheck),
     /// The id of a background task.
@@ -36,6 +39,8 @@ pub struct Marks {
     pub changes: Option<ChangeSet>,
     /// The time of the last verification.
     pub verified: Option<Millis>,
+    /// The kinds of checks in it; none if only the skill was invoked.
+    pub proof: Kinds,
     /// Checks in the background.
     pub background: Vec<BackgroundCheck>,
     /// Verified or not.
@@ -56,7 +61,8 @@ impl RoomMarks for Marks {
             Mark::Edit(edit) => self.edit(&edit),
             Mark::Wrote(wrote) => self.wrote = wrote,
             Mark::Checked(checked) => self.check(&checked),
-            Mark::Verified(at) => self.verified = Some(at),
+            Mark::Verified(at) => (self.verified, self.proof) = (Some(at), Kinds::NONE),
+            Mark::Proof(kinds) => self.proof = kinds,
             Mark::Launched(background) => self.launch(background),
             Mark::Ended(task) => self.end(&task),
             Mark::Changes(changes) => self.changes = Some(changes),
@@ -73,6 +79,7 @@ impl RoomMarks for Marks {
     fn short(&self) -> Vec<Mark> {
         let mut marks = Vec::new();
         marks.extend(self.verified.map(Mark::Verified));
+        marks.extend((!self.proof.is_empty()).then_some(Mark::Proof(self.proof)));
         marks.extend(self.changes.clone().map(Mark::Changes));
         marks.extend(self.background.iter().cloned().map(Mark::Launched));
         marks.extend((self.wrote != WrittenCode::default()).then(|| Mark::Wrote(self.wrote.clone())));
@@ -100,7 +107,7 @@ impl Marks {
             return;
         }
         if checked.verified {
-            self.verified = Some(checked.at);
+            (self.verified, self.proof) = (Some(checked.at), changes.checked.and(checked.kinds));
             self.changes = None;
         } else {
             changes.checked = changes.checked.and(checked.kinds);
@@ -150,7 +157,6 @@ impl Marks {
 #[cfg(test)]
 pub(in crate::feature) mod tests {
     use super::*;
-    use crate::feature::verification::checks::Kinds;
     use proptest::prelude::*;
 
     pub(in crate::feature) fn mark() -> impl Strategy<Value = Mark> {
@@ -168,6 +174,7 @@ pub(in crate::feature) mod tests {
             })),
             Just(Mark::Hidden("cargo test | tail".into())),
             (0u64..1 << 40).prop_map(|at| Mark::Verified(Millis(at))),
+            Just(Mark::Proof(Kinds::LINT)),
             ("[a-z0-9]{9}", 0u64..1 << 40).prop_map(|(task, at)| Mark::Launched(BackgroundCheck {
                 task,
                 kinds: Kinds::BUILD,
@@ -203,6 +210,7 @@ pub(in crate::feature) mod tests {
         assert_eq!(marks.changes.as_ref().map(|changes| changes.checked), Some(kinds));
         marks.check(&checked(11, true));
         assert_eq!((marks.changes.is_some(), marks.verified), (false, Some(Millis(11))));
+        assert_eq!(marks.proof, kinds);
     }
 
     #[test]

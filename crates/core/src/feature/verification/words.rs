@@ -2,11 +2,21 @@
 
 use super::verify_stop::ID;
 use super::work::{ChangeSet, OTHERS_KEPT};
+use crate::feature::verification::checks::{CheckKind, Kinds};
 use crate::text::lang::Lang;
 
-pub(super) fn stop_held(lang: Lang, changes: &ChangeSet) -> String {
+/// `is_known`: Tidegate knows a check of this project.
+pub(super) fn stop_held(lang: Lang, changes: &ChangeSet, is_known: bool) -> String {
     let files = file_list(lang, changes);
     match lang {
+        Lang::En if !is_known => format!(
+            "Tidegate paused \"done\": {files} changed, and Tidegate knows no check of this project. Claude will verify it another \
+             way. No checks here? `tidegate off {ID} --project .`"
+        ),
+        Lang::Ja if !is_known => format!(
+            "Tidegate: 完了を保留しました。{files} が変更されましたが、このプロジェクトの検証コマンドがわかりません。Claude が別の方法で\
+             確かめます。検証がないプロジェクトなら: `tidegate off {ID} --project .`"
+        ),
         Lang::En => format!(
             "Tidegate paused \"done\": {files} changed and no check has passed since. Claude will run one and finish; you don't \
              need to do anything. Skip: `tidegate off {ID} --for 1h`."
@@ -24,16 +34,16 @@ pub(super) fn stop_held(lang: Lang, changes: &ChangeSet) -> String {
 pub(super) fn unverified(lang: Lang, changes: &ChangeSet, check: Option<&str>) -> String {
     let files = file_list(lang, changes);
     match (lang, check) {
-        (Lang::En, Some(check)) => format!(
-            "Tidegate: {files} changed and no check has passed since. Ask Claude to run {check}, or run it yourself."
-        ),
+        (Lang::En, Some(check)) => {
+            format!("Tidegate: {files} changed and no check has passed since. Ask Claude to run {check}.")
+        }
         (Lang::En, None) => {
             format!(
                 "Tidegate: {files} changed and no check has passed since. Look at the change before you use it."
             )
         }
         (Lang::Ja, Some(check)) => format!(
-            "Tidegate: {files} は変更後の検証がまだ通っていません。{check} を実行するか、Claude に頼んでください。"
+            "Tidegate: {files} は変更後の検証がまだ通っていません。{check} の実行を Claude に頼んでください。"
         ),
         (Lang::Ja, None) => {
             format!("Tidegate: {files} は変更後の検証がまだ通っていません。使う前に内容を確認してください。")
@@ -64,10 +74,14 @@ pub fn unverified_files(lang: Lang, count: usize) -> String {
     }
 }
 
-/// In the status line.
-pub fn verified(lang: Lang) -> &'static str {
-    match lang {
-        Lang::En => "✓ tested",
-        Lang::Ja => "✓ 検証済み",
+/// In the status line. Without kinds, only the skill was invoked.
+pub fn verified(lang: Lang, proof: Kinds) -> &'static str {
+    match (lang, proof.has(CheckKind::Test), proof.is_empty()) {
+        (Lang::En, true, _) => "✓ tested",
+        (Lang::Ja, true, _) => "✓ テスト済み",
+        (Lang::En, false, false) => "✓ checked",
+        (Lang::Ja, false, false) => "✓ 検証済み",
+        (Lang::En, false, true) => "✓ by skill, no check ran",
+        (Lang::Ja, false, true) => "✓ スキルのみ（検証の実行なし）",
     }
 }

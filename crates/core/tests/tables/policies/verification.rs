@@ -1,6 +1,6 @@
 //! `verify-stop` and `task-gate`: code that was edited is verified before work ends.
 
-use tidegate_core::feature::marks::{Mark, SessionMark};
+use tidegate_core::feature::marks::Mark;
 use tidegate_core::feature::verification::checks;
 use tidegate_core::feature::verification::checks::{CheckKind, Kinds, ProjectChecks, SeenFile};
 use tidegate_core::feature::verification::marks::Mark as VerificationMark;
@@ -57,7 +57,6 @@ fn edits(case: &mut Situation, cell: &str) {
             ["unreadable"] => case.marks_broken = true,
             ["verified"] => case.mark(VerificationMark::Verified(EDITED)),
             ["open"] => case.marks.push(edit("src/a.rs", EDITED)),
-            ["noticed"] => case.mark(SessionMark::Notice("verify-stop".into())),
             ["ran"] => case.mark(VerificationMark::Ran),
             ["told"] => case.mark(VerificationMark::Told),
             ["gone"] => case.facts.verification.edits_gone = true,

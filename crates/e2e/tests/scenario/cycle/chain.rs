@@ -26,7 +26,7 @@ fn four_stages_in_one_turn() {
     assert_eq!(stops(&tidegate), [ROOM, ROOM, ROOM, COMPLETE]);
     let requests = model.main_requests();
     for (at, stage) in [(3, "audit"), (5, "ship"), (7, "retrospective")] {
-        let said = feedbacks(&requests[at]).pop().unwrap_or_default();
+        let said = requests[at].held_stops().pop().unwrap_or_default();
         assert!(said.contains(&begins(stage)), "{said}");
     }
     let shown = run.shown();
@@ -83,7 +83,7 @@ fn who_does_nothing_gets_no_further() {
     }
     tidegate.assert_unfailing();
     assert_eq!(stops(&tidegate), [NOT_DONE, HELD_ONCE, HELD_ONCE, HELD_ONCE, HELD_ONCE]);
-    let held = feedbacks(&model.last_main());
+    let held = model.last_main().held_stops();
     assert_eq!(held.len(), 1, "{held:#?}");
     for way in ["`sprint`", "`tidegate cycle done`", "`tidegate cycle fail REASON`"] {
         assert!(held[0].contains(way), "{way}: {held:#?}");
@@ -126,7 +126,7 @@ fn unverified_code_holds_the_next_stage_back() {
         .main_with(move |request| {
             let state = fs::read_to_string(&at_hold).expect("the state file");
             assert!(state.contains(r#""stage": "sprint""#), "nothing has begun: {state}");
-            let held = feedbacks(request);
+            let held = request.held_stops();
             assert_eq!(held.len(), 1, "{held:#?}");
             assert!(held[0].contains("no check has passed since") && !held[0].contains("stage"), "{held:#?}");
             Reply::bash("./gradlew test")
@@ -143,7 +143,7 @@ fn unverified_code_holds_the_next_stage_back() {
         stops_of(&tidegate, "verify-stop")[..2],
         ["code was edited and not verified since", "verified since the last edit"]
     );
-    let held = feedbacks(&model.last_main());
+    let held = model.last_main().held_stops();
     assert_eq!(held.len(), 2, "{held:#?}");
     assert!(held[1].contains(&begins("audit")), "{held:#?}");
     assert_eq!(stands(&home), running("audit"));
@@ -203,7 +203,7 @@ fn an_agent_in_the_background_is_awaited() {
     tidegate.assert_unfailing();
     assert_eq!(stops(&tidegate), ["agents still run in the background", ROOM, ASKS]);
     let requests = model.main_requests();
-    assert_eq!(feedbacks(&requests[4]), Vec::<String>::new(), "nothing began before it was back");
+    assert_eq!(requests[4].held_stops(), Vec::<String>::new(), "nothing began before it was back");
     assert_eq!(begun(&requests[5]), ["audit"]);
     assert_eq!(stands(&home), running("audit"));
     model.finish();

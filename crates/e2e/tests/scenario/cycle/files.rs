@@ -22,7 +22,7 @@ fn beside(home: &Home, text: &[u8]) -> Vec<String> {
     let tidegate = Tidegate::of(home);
     tidegate.assert_unfailing();
     assert_eq!(stops(&tidegate), Vec::<String>::new(), "{}", String::from_utf8_lossy(text));
-    assert_eq!(feedbacks(&model.last_main()), Vec::<String>::new());
+    assert_eq!(model.last_main().held_stops(), Vec::<String>::new());
     model.finish();
     [greetings(&run), run.shown()].concat()
 }
@@ -101,7 +101,7 @@ fn replaced_by(home: &Home, text: &str) -> Vec<String> {
     session.ask("are you there");
     let run = session.finish();
     Tidegate::of(home).assert_unfailing();
-    assert_eq!(feedbacks(&model.last_main()), Vec::<String>::new());
+    assert_eq!(model.last_main().held_stops(), Vec::<String>::new());
     model.finish();
     run.shown()
 }

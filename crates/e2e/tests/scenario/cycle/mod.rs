@@ -53,12 +53,6 @@ fn stops(tidegate: &Tidegate<'_>) -> Vec<String> {
     stops_of(tidegate, "cycle").into_iter().map(folded).collect()
 }
 
-/// Reasons of held stops, oldest first.
-fn feedbacks(request: &Request) -> Vec<String> {
-    let held = |text: &&str| text.contains("Stop hook feedback");
-    request.texts().into_iter().filter(held).map(str::to_owned).collect()
-}
-
 fn begins(stage: &str) -> String {
     format!("Invoke the skill `{stage}` for stage {stage}: ")
 }
@@ -66,7 +60,7 @@ fn begins(stage: &str) -> String {
 /// Stages that held stops started, oldest first.
 fn begun(request: &Request) -> Vec<String> {
     let stage = |text: String| Some(text.split_once(" for stage ")?.1.split(':').next()?.to_owned());
-    feedbacks(request).into_iter().filter_map(stage).collect()
+    request.held_stops().into_iter().filter_map(stage).collect()
 }
 
 fn file(home: &Home) -> PathBuf {

@@ -21,7 +21,9 @@ pub fn is_installed(name: &str, folders: &[PathBuf], host: Option<&Path>) -> boo
     if name.contains(['/', '\\', ':']) {
         return true;
     }
-    let is_in = |folder: &PathBuf| has_skill(folder, name) || has_command(folder, name);
+    let own = format!("{OWN_PREFIX}{name}");
+    let is_in =
+        |folder: &PathBuf| has_skill(folder, name) || has_command(folder, name) || has_skill(folder, &own);
     folders.iter().any(is_in) || host.is_some_and(|host| plugin_folders(host).iter().any(is_in))
 }
 
@@ -83,6 +85,7 @@ mod tests {
             assert!(found(name), "{name}");
         }
         put("p/.claude/skills/tidegate-ship/SKILL.md", "x");
+        assert!(found("ship"), "under the name that `init` gave it");
         assert_eq!(["ship", "audit"].map(|name| invocable_name(name, &places)), ["tidegate-ship", "audit"]);
         for name in ["empty", "none"] {
             assert!(!found(name), "{name}");

@@ -6,10 +6,10 @@ use tidegate_core::meter::short_tokens;
 use tidegate_core::pipeline::record::MeterRecord;
 
 use super::{Content, Does, Done, Tool, parse_arguments, schema};
+use crate::bilingual::count_en;
 use crate::command::mcp::session;
 use crate::command::status::{Cycle, InWorkflow, Unverified, list_switches};
 use crate::error::CliError;
-use crate::print::format_count;
 use crate::sessions::Here;
 
 pub(super) const TOOL: Tool = Tool { name: "get_context_status", definition, does: Does::Plain(call) };
@@ -122,7 +122,7 @@ fn in_sentences(status: &Status) -> String {
         (Some(used), ..) => parts.push(format!("{used} tokens are in use; the window is not known.")),
     }
     if let Some(turns) = meter.shown_turns() {
-        parts.push(format!("That is about {}.", format_count(turns as usize, "turn")));
+        parts.push(format!("That is about {}.", count_en(turns as usize, "turn")));
     }
     if let (Some(source), Some(age)) = (&meter.source, meter.age_s) {
         let behind = if meter.freshness == "current" { "" } else { ", perhaps one request behind" };

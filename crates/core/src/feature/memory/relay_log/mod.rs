@@ -90,14 +90,17 @@ impl Policy for RelayLog {
                 (vec![spool, start(true)], "queued for the worker")
             }
         };
-        Verdict { effects, says: tell_once(facts).into_iter().collect(), ..Verdict::silent(because) }
+        Verdict { effects, says: tell_once(facts, config).into_iter().collect(), ..Verdict::silent(because) }
     }
 }
 
-fn tell_once(facts: &Facts<'_>) -> Option<Say> {
-    facts.session.untold.contains(&Told::Recording).then(|| Say {
+fn tell_once(facts: &Facts<'_>, config: &Config) -> Option<Say> {
+    let team = &config.memory.team;
+    let is_shared = team.url.is_some() && !team.projects.0.is_empty();
+    let is_news = facts.session.untold.contains(&Told::Recording) && facts.person.may_be_there();
+    is_news.then(|| Say {
         to: Audience::User,
-        text: words::conversations_are_recorded(facts.lang),
+        text: words::conversations_are_recorded(facts.lang, is_shared),
         weight: 90,
         explains: false,
         when_said: vec![Effect::told(Told::Recording)],

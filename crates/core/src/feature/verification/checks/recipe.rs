@@ -154,10 +154,18 @@ pub(super) fn examples(
             .filter(|(name, _)| kinds_of_name(name).has(kind))
             .min_by_key(|(name, _)| (*name != kind.name(), name.len()));
         let any = giving().min_by_key(|(name, kinds)| (kinds.iter().count(), name.len()));
-        sure.extend(best.map(|(name, _)| (kind, format!("{run} {name}"))));
-        other.extend(any.map(|(name, _)| (kind, format!("{run} {name}"))));
+        sure.extend(best.map(|(name, _)| (kind, command_of(run, name))));
+        other.extend(any.map(|(name, _)| (kind, command_of(run, name))));
     }
     (sure, other)
+}
+
+/// The short form for tests is what people allow and type.
+fn command_of(run: &str, name: &str) -> String {
+    match (run, name) {
+        ("npm run" | "pnpm run" | "yarn run", "test") => run.replace("run", name),
+        _ => format!("{run} {name}"),
+    }
 }
 
 pub(super) type Example = (CheckKind, String);

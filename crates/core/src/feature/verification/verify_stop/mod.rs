@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
-use crate::feature::marks::{Marks, SessionMark};
+use crate::feature::marks::Marks;
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use crate::feature::verification::checks::{Kinds, ProjectChecks};
 use crate::feature::verification::facts as own;
@@ -169,13 +169,17 @@ fn block_stop(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Verdic
         asks: Asks::verified(),
         ..Verdict::pass()
     };
-    if !facts.marks.value().is_some_and(|marks| marks.session.noticed(ID)) {
+    // Without it the person reads only "Stop hook error" there. Once per change set is enough.
+    if changes.held == 0 {
+        let checks = facts.verification.checks.as_ref();
+        let is_known =
+            !example_commands(checks, config, missing_kinds(checks, config, changes.checked)).is_empty();
         verdict.says.push(Say {
             to: Audience::User,
-            text: words::stop_held(facts.lang, changes),
+            text: words::stop_held(facts.lang, changes, is_known),
             weight: 50,
             explains: true,
-            when_said: vec![Effect::mark(SessionMark::Notice(ID.to_owned()))],
+            when_said: Vec::new(),
         });
     }
     verdict

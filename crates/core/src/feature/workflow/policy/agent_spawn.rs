@@ -205,7 +205,10 @@ impl AgentSpawn<'_> {
 
 /// Turns a denial into advice.
 fn advise_instead(denial: Verdict) -> Verdict {
-    let text = denial.reason.unwrap_or_default();
+    let reason = denial.reason.unwrap_or_default();
+    let text = format!(
+        "This agent was started all the same: here Tidegate only advises. Before the next one: {reason}"
+    );
     let say = Say { to: Audience::Model, text, weight: 70, explains: false, when_said: Vec::new() };
     Verdict {
         says: vec![say],
