@@ -1,6 +1,7 @@
 //! The binary under test: its installation into a home, and its journal.
 
 use std::fs;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -36,7 +37,17 @@ impl<'a> Tidegate<'a> {
         let tidegate = Self::of(home);
         let project = home.project().display().to_string();
         tidegate.run(&[&["init", "--project", &project], flags].concat());
+        tidegate.note_recording_read();
         tidegate
+    }
+
+    /// As after an `init` at a terminal, where a person reads that conversations are recorded.
+    fn note_recording_read(&self) {
+        let told = self.home.state().join("told");
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&told).expect("a new folder");
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create(true).truncate(false).mode(0o600);
+        options.open(told.join("recording")).expect("a new file");
     }
 
     /// For a home where it was installed by other means, or not at all.
