@@ -302,7 +302,7 @@ fn fills_the_context(day: &Day<'_>) {
             (121_800, Reply::text("Nobody failed to log in.")),
         ],
     );
-    let warned = "Tidegate: 45k tokens left until Claude Code compacts.";
+    let warned = "45k tokens left until Claude Code compacts.";
     day.terminal.wait_for(PERMISSION);
     day.assert_screen("4_early_warning", &format!("❯ {prompt}"), &[warned, "tidegate progress add"]);
     day.allow("tidegate progress add");
@@ -328,7 +328,7 @@ fn loses_it_to_a_compaction(day: &Day<'_>) {
             (30_200, Reply::text("The logout works.")),
         ],
     );
-    let warned = "Tidegate: 15k tokens left until Claude Code compacts. 1 progress note is not reviewed";
+    let warned = "15k tokens left until Claude Code compacts. 1 progress note is not reviewed";
     let kept = "Given back to Claude: \"a signed cookie, valid for 30 days\"";
     day.assert_screen("6_compaction", "❯ now the logout", &[warned, kept, "The logout works."]);
 }
