@@ -180,6 +180,7 @@ fn the_model_has_its_memory() {
 fn a_teammate_hears_once_that_conversations_are_recorded() {
     let home = Home::new();
     let tidegate = Tidegate::init_with(&home, &["--shared"]);
+    std::fs::remove_dir_all(home.state().join("told")).expect("a teammate did not run `init`");
     let model = Model::start(Script::new().main(Reply::text("hello")).main(Reply::text("again")));
     let terminal = Terminal::start(&Launch::new(&home, &model).on(OPUS_5_5));
     // The team's server, which the client asks about.
