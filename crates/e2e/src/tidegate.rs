@@ -1,8 +1,12 @@
 //! The binary under test: its installation into a home, and its journal.
 
 use std::fs;
+<<<<<<< HEAD
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::PathBuf;
+=======
+use std::path::{Path, PathBuf};
+>>>>>>> screens
 use std::process::Command;
 
 use serde_json::Value;
@@ -20,6 +24,13 @@ pub fn binary() -> PathBuf {
     let path = profile.join(format!("tidegate{}", std::env::consts::EXE_SUFFIX));
     assert!(path.is_file(), "no binary at {}: run `cargo build` first", path.display());
     path
+}
+
+/// By another process: a copy that this one writes is busy as long as a child of another thread has it open.
+pub fn copy_binary(home: &Home, to: &Path) {
+    fs::create_dir_all(to.parent().expect("a file has a directory")).expect("the copy's directory");
+    let copied = home.command("cp").arg(binary()).arg(to).status().expect("cp on the path");
+    assert!(copied.success(), "cp: {copied}");
 }
 
 pub struct Tidegate<'a> {

@@ -9,7 +9,7 @@ use tidegate_e2e::client::{self, Launch, SONNET_4_6};
 use tidegate_e2e::home::Home;
 use tidegate_e2e::model::{Model, Reply, Request, Script};
 use tidegate_e2e::terminal::Terminal;
-use tidegate_e2e::tidegate::{Tidegate, binary};
+use tidegate_e2e::tidegate::{Tidegate, copy_binary};
 
 use super::people;
 
@@ -210,7 +210,7 @@ fn stored(name: &str) -> Option<String> {
 
 /// A project with a test, and `tidegate` where `cargo install` puts it.
 fn prepare(home: &Home) {
-    fs::copy(binary(), home.programs().join("tidegate")).expect("a copy of the program");
+    copy_binary(home, &home.programs().join("tidegate"));
     // `npm start` ends once the client has written a compaction: a scripted model answers faster than that.
     let transcripts = home.client_config().join("projects");
     home.add_program(
