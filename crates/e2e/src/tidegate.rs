@@ -1,12 +1,8 @@
 //! The binary under test: its installation into a home, and its journal.
 
 use std::fs;
-<<<<<<< HEAD
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::PathBuf;
-=======
 use std::path::{Path, PathBuf};
->>>>>>> screens
 use std::process::Command;
 
 use serde_json::Value;
