@@ -1,7 +1,8 @@
 //! The binary under test: its installation into a home, and its journal.
 
 use std::fs;
-use std::path::PathBuf;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
@@ -21,6 +22,13 @@ pub fn binary() -> PathBuf {
     path
 }
 
+/// By another process: a copy that this one writes is busy as long as a child of another thread has it open.
+pub fn copy_binary(home: &Home, to: &Path) {
+    fs::create_dir_all(to.parent().expect("a file has a directory")).expect("the copy's directory");
+    let copied = home.command("cp").arg(binary()).arg(to).status().expect("cp on the path");
+    assert!(copied.success(), "cp: {copied}");
+}
+
 pub struct Tidegate<'a> {
     home: &'a Home,
 }
@@ -36,7 +44,17 @@ impl<'a> Tidegate<'a> {
         let tidegate = Self::of(home);
         let project = home.project().display().to_string();
         tidegate.run(&[&["init", "--project", &project], flags].concat());
+        tidegate.note_recording_read();
         tidegate
+    }
+
+    /// As after an `init` at a terminal, where a person reads that conversations are recorded.
+    fn note_recording_read(&self) {
+        let told = self.home.state().join("told");
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&told).expect("a new folder");
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create(true).truncate(false).mode(0o600);
+        options.open(told.join("recording")).expect("a new file");
     }
 
     /// For a home where it was installed by other means, or not at all.

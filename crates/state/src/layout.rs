@@ -66,7 +66,7 @@ pub fn is_listed(patterns: &[&str], path: &Path) -> bool {
         let parts: Vec<&str> = pattern.split('/').collect();
         parts.len() == names.len() && parts.iter().zip(&names).all(|(part, name)| fits_name(part, name))
     };
-    patterns.iter().any(|pattern| fits(pattern))
+    patterns.iter().any(fits)
 }
 
 /// Whether a file that one of the patterns means can be in this folder.
@@ -76,7 +76,7 @@ pub fn is_folder_listed(patterns: &[&str], path: &Path) -> bool {
         let parts: Vec<&str> = pattern.split('/').collect();
         parts.len() > names.len() && parts.iter().zip(&names).all(|(part, name)| fits_name(part, name))
     };
-    patterns.iter().any(|pattern| fits(pattern))
+    patterns.iter().any(fits)
 }
 
 fn names_of(path: &Path) -> Option<Vec<&str>> {

@@ -141,20 +141,20 @@ fn init_command(place: &str, args: &init::Args) -> String {
         with,
         status_line,
     } = args;
-    let mut command = format!("init {place}");
+    let mut words = vec![format!("init {place}")];
     if *shared {
-        command += " --shared";
+        words.push("--shared".to_owned());
     }
     if let Some(preset) = preset {
-        command += &format!(" --preset {}", preset.name());
+        words.push(format!("--preset {}", preset.name()));
     }
     if !with.is_empty() {
-        command += &format!(" --with {}", Part::list(with));
+        words.push(format!("--with {}", Part::list(with)));
     }
     if *status_line {
-        command += " --status-line";
+        words.push("--status-line".to_owned());
     }
-    command
+    words.join(" ")
 }
 
 fn target_arguments(target: &Target) -> String {

@@ -45,9 +45,10 @@ impl Kept {
     /// With its end, if it is a link.
     fn shown(&self, home: Option<&Path>) -> String {
         let path = tilde(&self.path, home);
-        match self.path.is_symlink() {
-            true => format!("{path} -> {}", tilde(&real_path(&self.path), home)),
-            false => path,
+        if self.path.is_symlink() {
+            format!("{path} -> {}", tilde(&real_path(&self.path), home))
+        } else {
+            path
         }
     }
 }

@@ -121,8 +121,8 @@ mod tests {
 
     impl Repository {
         fn new(options: &[&str]) -> Repository {
-            let folder = tempfile::tempdir().unwrap();
-            let top = fs::canonicalize(folder.path()).unwrap();
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            let top = fs::canonicalize(folder.path()).expect("the folder");
             let repository = Repository { _folder: folder, top };
             repository.git(&[&["init", "--quiet"], options].concat());
             repository
@@ -132,18 +132,18 @@ mod tests {
             let mut git = Command::new("git");
             git.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", &self.top).current_dir(&self.top);
             let own = ["-c", "user.name=me", "-c", "user.email=me@example.invalid"];
-            let ran = git.args(own).args(arguments).output().unwrap();
+            let ran = git.args(own).args(arguments).output().expect("git runs");
             assert!(ran.status.success(), "{arguments:?}: {ran:?}");
         }
 
         fn put(&self, path: &str) {
             let file = self.top.join(path);
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(file, "").unwrap();
+            fs::create_dir_all(file.parent().expect("a folder")).expect("new folders");
+            fs::write(file, "").expect("a new file");
         }
 
         fn tracks(&self, path: &str) -> bool {
-            is_tracked(&Checkout::find(&self.top).unwrap(), &self.top.join(path))
+            is_tracked(&Checkout::find(&self.top).expect("a checkout"), &self.top.join(path))
         }
 
         fn index(&self) -> PathBuf {

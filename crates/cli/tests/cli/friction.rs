@@ -352,8 +352,8 @@ fn a_policy_that_people_override_steps_down_and_up_again_by_hand() {
 
     // By hand it blocks again, and what was overridden before no longer counts.
     let on = sandbox.run(&["on", "skill-gate"]);
-    let again = format!("skill-gate blocks again in {}.\n", sandbox.project().display());
-    assert!(on.ok().ends_with(&again), "{on:?}");
+    let again = format!("skill-gate blocks again in {}.", sandbox.project().display());
+    assert!(unfold(on.ok()).ends_with(&again), "{on:?}");
     assert!(!stepped_down(&sandbox));
     fs::write(sandbox.state().join("off.json"), "[{").expect("a file");
     let damaged = sandbox.run(&["on", "skill-gate"]);

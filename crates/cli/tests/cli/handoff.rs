@@ -107,7 +107,7 @@ fn nothing_is_made_up() {
     assert!(refused.failed().contains("there is nothing to hand off"), "{refused:?}");
     assert!(!sandbox.project().join(".claude").exists());
     put(&sandbox, "progress.md", FLOW);
-    assert!(sandbox.run(&["handoff"]).ok().starts_with("Wrote the handoff to "));
+    assert!(sandbox.run(&["handoff"]).ok().starts_with("Wrote the handoff to"));
     let handoff = text(&sandbox, "handoff.md");
     for absent in ["## Goal", "## Edited", "## Open", "## Where", "session", "transcript"] {
         assert!(!handoff.contains(absent), "{absent}: {handoff}");
@@ -116,7 +116,7 @@ fn nothing_is_made_up() {
 
 #[test]
 fn what_a_person_wrote_is_kept() {
-    let sandbox = at_work();
+    let sandbox = at_work().with("COLUMNS", "200");
     put(&sandbox, "handoff.md", "# My own notes\n");
     let first = by_agent(&sandbox, &["handoff"]);
     let kept = path(&sandbox, "handoff.kept.md");

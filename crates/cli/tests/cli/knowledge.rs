@@ -145,7 +145,7 @@ fn an_entry_is_written_where_the_session_works() {
 
 #[test]
 fn a_worktree_has_entries_of_its_own() {
-    let sandbox = attended();
+    let sandbox = attended().with("COLUMNS", "200");
     let git = |args: &[&str]| {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=t", "-c", "user.email=t@example.org"]).args(args);
@@ -414,7 +414,7 @@ fn what_a_person_approved_is_what_is_written() {
     fs::write(&stock, STOCK).expect("ours");
     let _ = sandbox.new_records();
     let done = by_agent(&sandbox, &then);
-    assert!(done.ok().starts_with("Saved 1 learning in "), "{done:?}");
+    assert!(done.ok().starts_with("Saved 1 learning in"), "{done:?}");
     let written = text(&sandbox, "learnings-coding.md");
     let day = today(&sandbox);
     assert_eq!(
@@ -578,8 +578,8 @@ fn at_a_terminal_it_asks_for_what_it_shows() {
 
 #[test]
 fn learnings_are_counted_and_checked() {
-    let sandbox = Sandbox::new();
-    assert!(sandbox.run(&["learnings"]).ok().starts_with("There are no learnings in "));
+    let sandbox = Sandbox::new().with("COLUMNS", "200");
+    assert!(sandbox.run(&["learnings"]).ok().starts_with("There are no learnings in"));
     assert!(sandbox.run(&["learnings", "check"]).ok().contains("none malformed"));
     put(&sandbox, "learnings-coding.md", STOCK);
     put(

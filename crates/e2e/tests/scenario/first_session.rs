@@ -9,7 +9,7 @@ use tidegate_e2e::client::{self, Launch, SONNET_4_6};
 use tidegate_e2e::home::Home;
 use tidegate_e2e::model::{Model, Reply, Request, Script};
 use tidegate_e2e::terminal::Terminal;
-use tidegate_e2e::tidegate::{Tidegate, binary};
+use tidegate_e2e::tidegate::{Tidegate, copy_binary};
 
 use super::people;
 
@@ -106,10 +106,7 @@ impl<'a> Day<'a> {
     fn without_varying(&self, page: &str) -> String {
         let page =
             self.varying.iter().fold(page.to_owned(), |page, (part, with)| replace_folded(&page, part, with));
-        // After a compaction the client names the files it reads again, in any order.
-        let is_file =
-            |line: &&str| line.starts_with("  ⎿  Read ") || line.starts_with("  ⎿  Referenced file ");
-        page.lines().filter(|line| !is_file(line)).map(without_numbers).collect::<Vec<_>>().join("\n")
+        page.lines().map(without_numbers).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -131,9 +128,12 @@ fn approved(request: &Request) -> Reply {
 /// Leaves out the client's input line and its own hints; below the conversation stands the status line. `None` if the turn
 /// still runs.
 fn page(screen: &str, from: &str) -> Option<String> {
-    // Files that the client reads again after a compaction, in any order.
-    let read_again =
-        |line: &&str| ["  ⎿  Read ", "  ⎿  Referenced "].iter().any(|mark| line.starts_with(mark));
+    let screen = screen.replace('\u{a0}', " ");
+    // The client names the files that it reads again after a compaction, in any order.
+    let read_again = |line: &&str| {
+        let words: Vec<&str> = line.split_whitespace().take(2).collect();
+        matches!(words[..], ["⎿", "Read" | "Referenced"])
+    };
     let lines: Vec<&str> = screen.lines().map(str::trim_end).filter(|line| !read_again(line)).collect();
     let start = lines.iter().rposition(|line| line.starts_with(from))?;
     let page = &lines[start..];
@@ -144,7 +144,8 @@ fn page(screen: &str, from: &str) -> Option<String> {
     }
     // A question about a command is the client's alone; one of the model has Tidegate's words in it.
     if page.iter().any(|line| line.contains(PERMISSION)) {
-        return Some(join(&page[..page.iter().position(is_rule)?]));
+        // The dot before a command that waits blinks.
+        return Some(join(&page[..page.iter().position(is_rule)?]).replace("\n● ", "\n  "));
     }
     if page.iter().any(|line| line.contains("Enter to select")) {
         return Some(join(page));
@@ -209,7 +210,7 @@ fn stored(name: &str) -> Option<String> {
 
 /// A project with a test, and `tidegate` where `cargo install` puts it.
 fn prepare(home: &Home) {
-    fs::copy(binary(), home.programs().join("tidegate")).expect("a copy of the program");
+    copy_binary(home, &home.programs().join("tidegate"));
     // `npm start` ends once the client has written a compaction: a scripted model answers faster than that.
     let transcripts = home.client_config().join("projects");
     home.add_program(
@@ -301,7 +302,7 @@ fn fills_the_context(day: &Day<'_>) {
             (121_800, Reply::text("Nobody failed to log in.")),
         ],
     );
-    let warned = "Tidegate: 45k tokens left until Claude Code compacts.";
+    let warned = "45k tokens left until Claude Code compacts.";
     day.terminal.wait_for(PERMISSION);
     day.assert_screen("4_early_warning", &format!("❯ {prompt}"), &[warned, "tidegate progress add"]);
     day.allow("tidegate progress add");
@@ -327,7 +328,7 @@ fn loses_it_to_a_compaction(day: &Day<'_>) {
             (30_200, Reply::text("The logout works.")),
         ],
     );
-    let warned = "Tidegate: 15k tokens left until Claude Code compacts. 1 progress note is not reviewed";
+    let warned = "15k tokens left until Claude Code compacts. 1 progress note is not reviewed";
     let kept = "Given back to Claude: \"a signed cookie, valid for 30 days\"";
     day.assert_screen("6_compaction", "❯ now the logout", &[warned, kept, "The logout works."]);
 }

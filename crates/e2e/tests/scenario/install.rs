@@ -7,7 +7,7 @@ use tidegate_e2e::model::{Model, Reply, Script};
 #[cfg(unix)]
 use tidegate_e2e::plugin;
 use tidegate_e2e::terminal::Terminal;
-use tidegate_e2e::tidegate::{Tidegate, binary};
+use tidegate_e2e::tidegate::{Tidegate, copy_binary};
 
 #[test]
 fn hooks_run_until_uninstalled() {
@@ -81,8 +81,7 @@ fn a_program_that_is_gone_is_seen_and_one_that_moved_is_found() {
     let project = home.project().display().to_string();
     let (first, second) = (home.scratch("first/tidegate"), home.scratch("second/tidegate"));
     for copy in [&first, &second] {
-        std::fs::create_dir_all(copy.parent().expect("a folder")).expect("a new folder");
-        std::fs::copy(binary(), copy).expect("a copy of the program");
+        copy_binary(&home, copy);
     }
     let init = |program: &std::path::Path| {
         let ran = home.command(program).args(["init", "--project", &project]).output().expect("it starts");
@@ -150,18 +149,26 @@ fn the_model_has_its_memory() {
     let topic: Value = serde_json::from_str(&topic).expect("JSON");
     tidegate.run(&["memory", "log", "add", &topic["id"].to_string(), "the kestrel cache was stale"]);
     let tool = "mcp__tidegate__search";
-    let script = Script::new()
-        .main(Reply::tool(tool, json!({ "query": "kestrel" })))
-        .main(Reply::text("found"))
-        .main(Reply::text("second"));
-    let model = Model::start(script);
+    let model = Model::start(Script::new());
     let allowed = json!({ "permissions": { "allow": [tool] } });
-    Launch::new(&home, &model).on(OPUS_5_5).settings(&allowed).ask("what was wrong with the cache?");
+    let mut session = Launch::new(&home, &model).on(OPUS_5_5).settings(&allowed).start();
+    // The client begins without a server that is slow to start.
+    for _ in 0..50 {
+        model.then(Reply::text("hello"));
+        session.ask("begin");
+        if model.last_main().mentions(tool) {
+            break;
+        }
+    }
+    model.then(Reply::tool(tool, json!({ "query": "kestrel" })));
+    model.then(Reply::text("found"));
+    session.ask("what was wrong with the cache?");
+    session.finish();
     let found = model.last_main().last_tool_result();
     assert!(!found.is_error && found.text.contains("the kestrel cache was stale"), "{found:?}");
     for name in ["search", "get_startup_context", "timeline", "add_decision"] {
         let name = format!("mcp__tidegate__{name}");
-        assert!(model.main_requests()[0].mentions(&name), "{name} is not offered to the model");
+        assert!(model.last_main().mentions(&name), "{name} is not offered to the model");
     }
 
     // The client has written its file in the meantime; what is ours goes, what is the client's stays.
@@ -170,6 +177,7 @@ fn the_model_has_its_memory() {
     assert!(read().contains("\"mcp\""));
     tidegate.run(&["uninstall", "--project", &home.project().display().to_string()]);
     assert!(!read().contains("tidegate/bin") && read().contains("hasTrustDialogAccepted"), "{}", read());
+    model.then(Reply::text("second"));
     Launch::new(&home, &model).on(OPUS_5_5).ask("again");
     assert!(!model.last_main().mentions("mcp__tidegate__"));
     model.finish();
@@ -180,7 +188,7 @@ fn the_model_has_its_memory() {
 fn a_teammate_hears_once_that_conversations_are_recorded() {
     let home = Home::new();
     let tidegate = Tidegate::init_with(&home, &["--shared"]);
-    std::fs::remove_dir_all(home.state().join("told")).expect("as on the machine of a teammate");
+    std::fs::remove_dir_all(home.state().join("told")).expect("a teammate did not run `init`");
     let model = Model::start(Script::new().main(Reply::text("hello")).main(Reply::text("again")));
     let terminal = Terminal::start(&Launch::new(&home, &model).on(OPUS_5_5));
     // The team's server, which the client asks about.
@@ -215,7 +223,7 @@ fn remove_by_hand(settings: &mut Value) {
 fn without_the_program_edits_are_blocked_and_there_is_a_way_out() {
     let home = Home::new();
     let program = home.programs().join("tidegate");
-    std::fs::copy(binary(), &program).expect("a copy of the program");
+    copy_binary(&home, &program);
     let ran = home.command(&program).arg("init").output().expect("it starts");
     assert!(ran.status.success(), "{ran:?}");
     std::fs::remove_file(&program).expect("our own copy");

@@ -55,7 +55,12 @@ fn a_required_skill_that_is_missing_is_said_to_be() {
     let run = launch(&home, &model).ask("write it");
     tidegate.assert_unfailing();
     let denied = model.last_main().last_tool_result();
-    assert!(denied.is_error && denied.text.contains("not installed") && !file.exists(), "{denied:?}");
+    assert!(
+        denied.is_error
+            && denied.text.contains("If Claude Code does not know it, tell the user")
+            && !file.exists(),
+        "{denied:?}"
+    );
     let shown = run.shown();
     assert!(shown.iter().any(|text| text.contains("`tidegate init --with rules`")), "{shown:?}");
     model.finish();

@@ -84,7 +84,7 @@ pub(crate) fn find_removal(settings: &[SettingsFile], host: Option<&Path>) -> Op
         if let Some((id, scope)) = find_enabled(&settings) {
             let command = uninstall(&id, scope);
             let command = command.map(|command| format!("cd {} && {command}", quote_path(&project)));
-            return Some(PluginRemoval { command, id });
+            return Some(PluginRemoval { id, command });
         }
     }
     let folder = find_in_skills(host)?;

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use super::{Scope, said};
+use crate::answer::unfold;
 use crate::sandbox::Sandbox;
 
 /// Some work, so that there is something to leave.
@@ -127,7 +128,7 @@ fn refused(sandbox: &Sandbox, parts: &[&str]) {
     let ran = crate::people::at_terminal(sandbox, &["uninstall", "--purge"], "y\n");
     assert_eq!(ran.code, Some(1), "{ran:?}");
     for part in [parts, &["nothing was changed"]].concat() {
-        assert!(ran.stdout.contains(part), "{part}: {ran:?}");
+        assert!(unfold(&ran.stdout).contains(part), "{part}: {ran:?}");
     }
     assert!(sandbox.state().join("installs").exists() && Scope::Project.settings(sandbox).exists());
 }

@@ -7,7 +7,7 @@ use super::super::work::{CODE_RULES, skill};
 use super::*;
 
 const NUDGE: &str = "`/compound` at a pause saves";
-const TO_MODEL: &str = "The user was told, and can run `/compound`.";
+const TO_MODEL: &str = "Tidegate told the user, who can run `/compound`.";
 const NO_ENTRY: &str = "code was edited since the last note in progress.md";
 
 fn shown(turn: &Stream) -> usize {
