@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::FailedStep;
+use crate::text::json::LongText;
 
 /// Before or after it happens; [`EventKind`](super::EventKind) tells which.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,10 +43,30 @@ pub struct ShellCommand<'a> {
     /// `None` if it is missing or too long to inspect.
     pub line: Option<Cow<'a, str>>,
     pub exit: Exit,
+    /// Up to three parts: what it wrote, its errors, and what the host says of its failure.
+    pub output: [Option<LongText<'a>>; 3],
     /// The id of its task, if the call did not wait for the end.
     pub background: Option<Cow<'a, str>>,
     /// In milliseconds.
     pub duration: Option<u64>,
+}
+
+impl ShellCommand<'_> {
+    /// At most this many bytes of each part, from its end.
+    pub fn last_output(&self, bytes: usize) -> String {
+        let parts = self.output.iter().flatten().map(|part| part.tail(bytes));
+        parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+    }
+
+    pub fn says(&self, text: &str) -> bool {
+        let lower = text.to_ascii_lowercase();
+        self.output.iter().flatten().any(|part| part.mentions(lower.as_bytes()))
+    }
+
+    /// Not if it succeeded without output that tells of a failure.
+    pub fn may_have_failed(&self) -> bool {
+        self.exit != Exit::Known(0) || self.says("fail") || self.says("error")
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -342,7 +342,12 @@ impl Unverified {
         let manifests = checks::read(&roots, &[], &changes.files);
         let seen: Vec<_> = manifests.iter().map(ProjectManifest::seen).collect();
         let project = tidegate_core::feature::verification::checks::read_project(&seen);
-        let missing = required_checks::missing_kinds(Some(&project), &here.config, changes.checked);
+        let missing = required_checks::missing_kinds(
+            Some(&project),
+            &here.config,
+            &changes.files,
+            changes.valid(changes.checked),
+        );
         let mut settled_by = verify_stop::example_commands(Some(&project), &here.config, missing);
         settled_by.push(format!("the skill {}", required_checks::SKILL));
         Some(Unverified {

@@ -15,6 +15,7 @@ use crate::feature::marks::Marks;
 use crate::text::cut::cut_to;
 use crate::text::fnv;
 use crate::text::quoted::quoted_line;
+use crate::feature::verification::work::FILES_NAMED;
 use crate::time::Millis;
 
 /// For this long a starting session is told of a handoff.
@@ -77,8 +78,9 @@ impl Handoff {
             plan::open_items(plan).into_iter().filter(|item| !questions.contains(item)).collect();
         let mut unverified = Vec::new();
         if let Some(changes) = marks.and_then(|marks| marks.verification.changes.as_ref()) {
-            unverified = lines(&changes.files.iter().map(String::as_str).collect::<Vec<_>>());
-            let more = changes.count() - changes.files.len();
+            let named = changes.files.iter().take(FILES_NAMED).map(String::as_str);
+            unverified = lines(&named.collect::<Vec<_>>());
+            let more = changes.count().saturating_sub(FILES_NAMED);
             if more > 0 {
                 unverified.push(format!("and at least {more} more"));
             }

@@ -8,11 +8,16 @@ use crate::event::{Event, EventKind, Start};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs};
 use crate::feature::marks::Marks;
-use crate::feature::verification::checks::Kinds;
+use crate::feature::verification::checks::{
+    CheckEvidence, CheckKind, CheckScope, Ending, Kinds, LONGEST_OUTPUT, TreeMove, read_ending,
+};
 use crate::feature::verification::facts as own;
 use crate::feature::verification::marks::Mark;
 use crate::feature::verification::required_checks::{SKILL, is_sufficient};
-use crate::feature::verification::work::{BackgroundCheck, Edit, SucceededChecks};
+use crate::feature::verification::verify_stop::settings::Wants;
+use crate::feature::verification::work::{
+    BackgroundCheck, ChangeSet, Edit, FailedCheck, SucceededChecks, UncountedCheck, WhyNot,
+};
 use crate::file_class::FileClass;
 use crate::text::skill_name::satisfies;
 use crate::time::Millis;
@@ -35,9 +40,13 @@ pub fn written_files<'e, 'a>(event: &'e Event<'a>, config: &Config) -> &'e [Cow<
     event.written_paths(|tool| config.tools.writers.0.iter().any(|writer| writer.0 == tool))
 }
 
-/// Checks matter to a command line only while something is unverified or was just edited.
-pub fn wants_checks(marks: Option<&Marks>, edited: bool) -> bool {
-    edited || marks.is_some_and(|marks| marks.verification.changes.is_some())
+/// Checks matter to a command line only while something is unverified or was just edited, and after that only if
+/// they may have failed.
+pub fn wants_checks(event: &Event<'_>, marks: Option<&Marks>, edited: bool) -> bool {
+    let work = marks.map(|marks| &marks.verification);
+    let open = work.is_some_and(|work| work.changes.is_some());
+    let past = work.is_some_and(|work| work.past.is_some());
+    edited || open || past && event.finished_command().is_some_and(ShellCommand::may_have_failed)
 }
 
 pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
@@ -50,7 +59,8 @@ pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
     }
     if event.invoked_skill().is_some_and(|name| satisfies(name, SKILL)) {
         let (kinds, at) = (Kinds::default(), facts.now);
-        marks.push(Mark::Checked(SucceededChecks { kinds, at, seen: at, verified: true }));
+        let left = Vec::new();
+        marks.push(Mark::Checked(SucceededChecks { kinds, at, seen: at, verified: true, left, scope: None }));
     }
     if !written_files(event, config).is_empty() {
         marks.extend(code_edits(facts, config, false).map(|(edit, _)| Mark::Edit(edit)));
@@ -104,42 +114,156 @@ fn code_edits<'f>(
 fn command_marks(facts: &Facts<'_>, config: &Config, command: &ShellCommand<'_>) -> Vec<Mark> {
     let mut edited: Vec<(Edit, Option<usize>)> = code_edits(facts, config, true).collect();
     let last_edit = edited.iter().filter_map(|(_, step)| *step).max();
+    let proof = &facts.verification.proof;
+    let after = |found: &&CheckEvidence| last_edit.is_none_or(|edit| edit < found.step);
+    let visible: Vec<CheckEvidence> = proof.evidence.iter().filter(after).cloned().collect();
+    let hidden = proof.hidden.iter().flat_map(|hidden| &hidden.evidence).filter(after).cloned().collect();
+    let run = judge_run(config, command, proof, visible, hidden);
     let into_marks =
         |edited: Vec<(Edit, Option<usize>)>| edited.into_iter().map(|(edit, _)| Mark::Edit(edit)).collect();
-    if command.exit != Exit::Known(0) {
-        return into_marks(edited);
-    }
-    let after = |step: usize| last_edit.is_none_or(|edit| edit < step);
-    let kinds: Kinds = facts
-        .verification
-        .proof
-        .evidence
-        .iter()
-        .filter(|found| after(found.step))
-        .map(|found| found.kind)
-        .collect();
-    if kinds.is_empty() {
-        let mut marks: Vec<Mark> = into_marks(edited);
-        marks.extend(facts.verification.proof.hidden.clone().map(Mark::Hidden));
-        return marks;
+    let mut tree: Vec<Mark> = Vec::new();
+    if command.exit == Exit::Known(0) && !command.says("No local changes to save") {
+        tree.extend(proof.tree.map(|tree| Mark::Away(tree == TreeMove::Leaves)));
     }
     // Edits earlier in the same line are older than the check; edits by others in the meantime are not.
     let ran = command.duration.unwrap_or_default();
     let at = facts.now.before(ran.saturating_sub(START_SLACK_MS));
-    for (edit, _) in &mut edited {
-        edit.at = at;
+    if !matches!(run, CheckRun::Nothing | CheckRun::Hidden) {
+        for (edit, _) in &mut edited {
+            edit.at = at;
+        }
     }
-    let before = if last_edit.is_some() { Kinds::default() } else { passed_kinds(facts) };
+    let line = &proof.line;
     let mut marks: Vec<Mark> = into_marks(edited);
-    match &command.background {
-        None => marks.push(checked_mark(facts, config, before, kinds, at)),
+    match (run, &command.background) {
+        (CheckRun::Nothing, _) => {}
+        (CheckRun::Hidden, _) => marks.push(Mark::Hidden(line.clone())),
+        (CheckRun::NoTests, _) => marks.push(uncounted(line, WhyNot::NoTests)),
+        (CheckRun::Failed(kind, scope), _) => {
+            marks.push(Mark::Failed(FailedCheck { kind, at, scope, line: line.clone() }));
+        }
+        (CheckRun::Passed(evidence), None) => {
+            let files = open_files(facts, &marks);
+            let before = if last_edit.is_some() { None } else { open_changes(facts) };
+            let checked = judge_passed(facts, config, before, &files, &evidence, at);
+            marks.push(checked.map_or_else(|| uncounted(line, WhyNot::Unread), Mark::Checked));
+        }
         // The host reports the end of a subagent's task only to that subagent (seen with 2.1.325).
-        Some(_) if !facts.event.is_main_thread() => {}
-        Some(task) => {
+        (CheckRun::Passed(_), Some(_)) if !facts.event.is_main_thread() => {}
+        (CheckRun::Passed(evidence), Some(task)) => {
+            let kinds = evidence.iter().fold(Kinds::NONE, |all, found| all.and(found.kinds));
             marks.push(Mark::Launched(BackgroundCheck { task: task.to_string(), kinds, at, awaited: None }));
         }
     }
+    marks.extend(tree);
     marks
+}
+
+fn uncounted(line: &str, why: WhyNot) -> Mark {
+    Mark::Uncounted(UncountedCheck { line: line.to_owned(), why })
+}
+
+/// What became of the checks in a line.
+enum CheckRun {
+    Nothing,
+    Passed(Vec<CheckEvidence>),
+    Failed(CheckKind, CheckScope),
+    /// A check ran, and neither the status nor the output shows how it ended.
+    Hidden,
+    NoTests,
+}
+
+fn judge_run(
+    config: &Config,
+    command: &ShellCommand<'_>,
+    proof: &own::Proof,
+    visible: Vec<CheckEvidence>,
+    hidden: Vec<CheckEvidence>,
+) -> CheckRun {
+    if visible.is_empty() && hidden.is_empty() {
+        return CheckRun::Nothing;
+    }
+    let Exit::Known(status) = command.exit else { return CheckRun::Nothing };
+    if command.background.is_some() {
+        return if visible.is_empty() { CheckRun::Hidden } else { CheckRun::Passed(visible) };
+    }
+    let ending = read_ending(&command.last_output(LONGEST_OUTPUT));
+    // A closing line proves less than a status: whoever requires every kind does not take it.
+    let by_output = config.policies.verify_stop.wants != Wants::Each
+        && proof.hidden.as_ref().is_none_or(|hidden| hidden.shows_output);
+    match (status, ending) {
+        (0, ending) if !visible.is_empty() => {
+            let passed: Vec<CheckEvidence> = match ending {
+                Some(Ending::NoTests) => only_kinds(visible, Kinds::COMPILES.and(Kinds::LINT)),
+                _ => visible,
+            };
+            if passed.is_empty() { CheckRun::NoTests } else { CheckRun::Passed(passed) }
+        }
+        (0, Some(Ending::Passed(kinds))) if by_output => {
+            let passed = only_kinds(hidden, kinds);
+            if passed.is_empty() { CheckRun::Hidden } else { CheckRun::Passed(passed) }
+        }
+        (0, Some(Ending::Failed)) => failed(&hidden),
+        (0, Some(Ending::NoTests)) => CheckRun::NoTests,
+        (0, Some(Ending::Passed(_)) | None) => CheckRun::Hidden,
+        (126 | 127, _) => CheckRun::Nothing,
+        (_, Some(Ending::Failed)) => failed(if visible.is_empty() { &hidden } else { &visible }),
+        // Something behind the check failed.
+        (_, Some(Ending::Passed(_) | Ending::NoTests)) => CheckRun::Nothing,
+        (_, None) if !visible.is_empty() && proof.only_checks && !never_ran(command) => failed(&visible),
+        (_, None) => CheckRun::Nothing,
+    }
+}
+
+fn only_kinds(evidence: Vec<CheckEvidence>, kinds: Kinds) -> Vec<CheckEvidence> {
+    let of = |found: CheckEvidence| CheckEvidence { kinds: found.kinds.common(kinds), ..found };
+    evidence.into_iter().map(of).filter(|found| !found.kinds.is_empty()).collect()
+}
+
+fn failed(evidence: &[CheckEvidence]) -> CheckRun {
+    let strongest = evidence.iter().filter_map(|found| Some((found.kinds.strongest()?, found)));
+    match strongest.min_by_key(|(kind, _)| *kind) {
+        Some((kind, found)) => CheckRun::Failed(kind, found.scope.clone()),
+        None => CheckRun::Nothing,
+    }
+}
+
+/// Texts of runners and shells that did not start the check.
+const NOT_STARTED: [&str; 12] = [
+    "Missing script",
+    "No such file or directory",
+    "command not found",
+    "No rule to make target",
+    "could not find `Cargo.toml`",
+    "no such command",
+    "does not contain recipe",
+    "no task ",
+    "ENOENT",
+    "No tests found",
+    "not recognized as",
+    "Cannot find module",
+];
+
+fn never_ran(command: &ShellCommand<'_>) -> bool {
+    let output = command.last_output(LONGEST_OUTPUT);
+    output.lines().count() <= 12 && NOT_STARTED.iter().any(|told| output.contains(told))
+}
+
+fn open_changes<'f>(facts: &'f Facts<'_>) -> Option<&'f ChangeSet> {
+    facts.marks.value().and_then(|marks| marks.verification.changes.as_ref())
+}
+
+/// Files that are unverified once these marks are made.
+fn open_files(facts: &Facts<'_>, new: &[Mark]) -> Vec<String> {
+    let mut files = open_changes(facts).map(|changes| changes.files.clone()).unwrap_or_default();
+    for mark in new {
+        if let Mark::Edit(edit) = mark
+            && !files.contains(&edit.file)
+        {
+            files.push(edit.file.clone());
+        }
+    }
+    files
 }
 
 fn ended_task_marks(facts: &Facts<'_>, config: &Config, task: &str, succeeded: bool) -> Vec<Mark> {
@@ -149,17 +273,57 @@ fn ended_task_marks(facts: &Facts<'_>, config: &Config, task: &str, succeeded: b
         .and_then(|marks| marks.verification.background.iter().find(|known| known.task == task));
     let Some(known) = known else { return Vec::new() };
     let mut marks = vec![Mark::Ended(task.to_owned())];
-    marks.extend(succeeded.then(|| checked_mark(facts, config, passed_kinds(facts), known.kinds, known.at)));
+    if succeeded {
+        // What it reads was not kept: a check in the background is nearly always a whole suite.
+        let verified = |kinds| {
+            let files = open_files(facts, &[]);
+            is_sufficient(facts.verification.checks.as_ref(), config, &files, kinds)
+        };
+        let scope = CheckScope::default();
+        let kinds = known.kinds;
+        let base = open_changes(facts).map(|changes| changes.without_cleared(kinds, Some(&scope)));
+        let valid = base.map_or(kinds, |base| base.valid(base.checked.and(kinds)));
+        marks.push(Mark::Checked(SucceededChecks {
+            kinds,
+            at: known.at,
+            seen: facts.now,
+            verified: verified(valid),
+            left: Vec::new(),
+            scope: Some(scope),
+        }));
+    }
     marks
 }
 
-/// Kinds that succeeded since the last edit.
-fn passed_kinds(facts: &Facts<'_>) -> Kinds {
-    let changes = facts.marks.value().and_then(|marks| marks.verification.changes.as_ref());
-    changes.map(|changes| changes.checked).unwrap_or_default()
-}
-
-fn checked_mark(facts: &Facts<'_>, config: &Config, before: Kinds, kinds: Kinds, at: Millis) -> Mark {
-    let verified = is_sufficient(facts.verification.checks.as_ref(), config, before.and(kinds));
-    Mark::Checked(SucceededChecks { kinds, at, seen: facts.now, verified })
+/// `None` if the checks read none of the edited files. `before`: the change set, if the line did not add to it.
+fn judge_passed(
+    facts: &Facts<'_>,
+    config: &Config,
+    before: Option<&ChangeSet>,
+    files: &[String],
+    evidence: &[CheckEvidence],
+    at: Millis,
+) -> Option<SucceededChecks> {
+    let checks = facts.verification.checks.as_ref();
+    let left: Vec<String> = checks
+        .map(|checks| checks.left_by(evidence, files).into_iter().cloned().collect())
+        .unwrap_or_default();
+    if !files.is_empty() && left.len() == files.len() {
+        return None;
+    }
+    let each = config.policies.verify_stop.wants == Wants::Each;
+    let kinds = evidence.iter().fold(Kinds::NONE, |all, found| all.and(found.kinds));
+    let strongest = evidence.iter().filter(|found| found.kinds.strongest() == kinds.strongest());
+    let scope = strongest
+        .min_by_key(|found| (found.scope.selected.len(), found.scope.folder.len()))
+        .map(|found| found.scope.clone());
+    let valid = match before.map(|changes| changes.without_cleared(kinds, scope.as_ref())) {
+        Some(base) => base.valid(base.checked.and(kinds)),
+        None => kinds,
+    };
+    let read: Vec<String> = files.iter().filter(|file| !left.contains(file)).cloned().collect();
+    let verified = is_sufficient(checks, config, if each { files } else { &read }, valid);
+    // Whoever requires every kind counts them over all files together.
+    let left = if each { Vec::new() } else { left };
+    Some(SucceededChecks { kinds, at, seen: facts.now, verified, left, scope })
 }

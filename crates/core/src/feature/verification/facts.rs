@@ -1,7 +1,7 @@
 //! Files that a call writes, and how the project is verified.
 
 use crate::feature::facts::{Touched, needs};
-use crate::feature::verification::checks::{CheckEvidence, ProjectChecks};
+use crate::feature::verification::checks::{CheckEvidence, HiddenChecks, ProjectChecks, TreeMove};
 
 needs! {
     Needs {
@@ -29,6 +29,12 @@ pub struct Facts {
 pub struct Proof {
     /// Checks without which it could not have succeeded.
     pub evidence: Vec<CheckEvidence>,
-    /// The line, if it contains a check whose failure would not have shown.
-    pub hidden: Option<String>,
+    /// Checks whose failure would not have shown.
+    pub hidden: Option<HiddenChecks>,
+    /// The line, shortened; only if it contains a check.
+    pub line: String,
+    /// The edits are put away, or come back.
+    pub tree: Option<TreeMove>,
+    /// The only command that could have failed is a check.
+    pub only_checks: bool,
 }

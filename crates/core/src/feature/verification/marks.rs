@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::event::Event;
 use crate::feature::marks::{self, RoomMarks};
 use crate::feature::verification::checks::Kinds;
-use crate::feature::verification::work::{BackgroundCheck, ChangeSet, Edit, SucceededChecks, WrittenCode};
+use crate::feature::verification::work::{
+    BackgroundCheck, ChangeSet, Edit, FailedCheck, SucceededChecks, UncountedCheck, WrittenCode,
+};
 use crate::time::Millis;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -13,6 +15,12 @@ use crate::time::Millis;
 pub enum Mark {
     Edit(Edit),
     Checked(SucceededChecks),
+    Failed(FailedCheck),
+    Uncounted(UncountedCheck),
+    /// The edits were put away, or came back.
+    Away(bool),
+    /// The last change set, verified.
+    Past(ChangeSet),
     /// The command line of a check whose exit status was hidden.
     Hidden(String),
     /// The time of the last verification.
@@ -41,6 +49,8 @@ pub struct Marks {
     pub verified: Option<Millis>,
     /// The kinds of checks in it; none if only the skill was invoked.
     pub proof: Kinds,
+    /// The last change set, verified: a check that fails opens it again.
+    pub past: Option<ChangeSet>,
     /// Checks in the background.
     pub background: Vec<BackgroundCheck>,
     /// Verified or not.
@@ -61,6 +71,10 @@ impl RoomMarks for Marks {
             Mark::Edit(edit) => self.edit(&edit),
             Mark::Wrote(wrote) => self.wrote = wrote,
             Mark::Checked(checked) => self.check(&checked),
+            Mark::Failed(failed) => self.fail(failed),
+            Mark::Uncounted(check) => self.change(|changes| changes.uncounted = Some(check)),
+            Mark::Away(away) => self.change(|changes| changes.away = away),
+            Mark::Past(changes) => self.past = Some(changes),
             Mark::Verified(at) => (self.verified, self.proof) = (Some(at), Kinds::NONE),
             Mark::Proof(kinds) => self.proof = kinds,
             Mark::Launched(background) => self.launch(background),
@@ -80,11 +94,21 @@ impl RoomMarks for Marks {
         let mut marks = Vec::new();
         marks.extend(self.verified.map(Mark::Verified));
         marks.extend((!self.proof.is_empty()).then_some(Mark::Proof(self.proof)));
+        marks.extend(self.past.clone().map(Mark::Past));
         marks.extend(self.changes.clone().map(Mark::Changes));
         marks.extend(self.background.iter().cloned().map(Mark::Launched));
         marks.extend((self.wrote != WrittenCode::default()).then(|| Mark::Wrote(self.wrote.clone())));
         marks
     }
+}
+
+/// Whether a check began before the last edit.
+///
+/// Marks are in the order in which they were made. If the last edit is later than the end of the check, the clock
+/// was set back, and the order is more reliable.
+fn is_older(changes: &ChangeSet, began: Millis, ended: Millis) -> bool {
+    let clock_set_back = changes.last.since(ended) > CLOCK_SLACK_MS;
+    changes.last > began && !clock_set_back
 }
 
 impl Marks {
@@ -100,17 +124,32 @@ impl Marks {
         let Some(changes) = &mut self.changes else {
             return;
         };
-        // Marks are in the order in which they were made. If the last edit is later than the end of the
-        // check, the clock was set back, and the order is more reliable.
-        let clock_set_back = changes.last.since(checked.seen) > CLOCK_SLACK_MS;
-        if changes.last > checked.at && !clock_set_back {
+        if is_older(changes, checked.at, checked.seen) || changes.away {
             return;
         }
-        if checked.verified {
+        *changes = changes.without_cleared(checked.kinds, checked.scope.as_ref());
+        if checked.verified && !checked.left.is_empty() {
+            changes.keep_only(&checked.left);
+        } else if checked.verified {
             (self.verified, self.proof) = (Some(checked.at), changes.checked.and(checked.kinds));
-            self.changes = None;
+            self.past = self.changes.take();
         } else {
             changes.checked = changes.checked.and(checked.kinds);
+        }
+    }
+
+    fn fail(&mut self, failed: FailedCheck) {
+        // Verified code is open again if nothing stronger than the failed check had passed.
+        let is_void = self.proof.stronger_than(failed.kind).is_empty();
+        if self.changes.is_none() && is_void {
+            let opened = self.past.take().filter(|past| !is_older(past, failed.at, failed.at));
+            self.changes = opened.map(|past| ChangeSet { held: 0, told: false, ran: true, ..past });
+        }
+        if let Some(changes) = &mut self.changes
+            && !is_older(changes, failed.at, failed.at)
+            && !changes.away
+        {
+            changes.fail(failed);
         }
     }
 
@@ -157,6 +196,7 @@ impl Marks {
 #[cfg(test)]
 pub(in crate::feature) mod tests {
     use super::*;
+    use crate::feature::verification::checks::{CheckKind, CheckScope};
     use proptest::prelude::*;
 
     pub(in crate::feature) fn mark() -> impl Strategy<Value = Mark> {
@@ -171,7 +211,11 @@ pub(in crate::feature) mod tests {
                 at: Millis(at),
                 seen: Millis(at),
                 verified,
+                left: Vec::new(),
+                scope: Some(CheckScope::default()),
             })),
+            (0u64..1 << 40).prop_map(|at| Mark::Failed(failed(at, CheckKind::Test))),
+            any::<bool>().prop_map(Mark::Away),
             Just(Mark::Hidden("cargo test | tail".into())),
             (0u64..1 << 40).prop_map(|at| Mark::Verified(Millis(at))),
             Just(Mark::Proof(Kinds::LINT)),
@@ -197,11 +241,51 @@ pub(in crate::feature) mod tests {
         Edit { file: file.into(), at: Millis(at), shell: false }
     }
 
+    fn failed(at: u64, kind: CheckKind) -> FailedCheck {
+        FailedCheck { kind, at: Millis(at), scope: CheckScope::default(), line: "cargo test".into() }
+    }
+
+    fn passed(at: u64, kinds: Kinds, verified: bool) -> SucceededChecks {
+        let scope = Some(CheckScope::default());
+        SucceededChecks { kinds, at: Millis(at), seen: Millis(at + 5), verified, left: Vec::new(), scope }
+    }
+
+    #[test]
+    fn a_failure_opens_what_was_verified_by_something_weaker() {
+        let mut marks = Marks::default();
+        marks.edit(&edit("a.rs", 10));
+        marks.check(&passed(11, Kinds::TYPECHECK, true));
+        marks.fail(failed(12, CheckKind::Lint));
+        assert_eq!(marks.changes, None);
+        marks.fail(failed(13, CheckKind::Test));
+        let changes = marks.changes.clone().unwrap();
+        assert_eq!((changes.files.as_slice(), changes.failed.len()), (&["a.rs".to_owned()][..], 1));
+        assert_eq!(changes.valid(Kinds::TYPECHECK.and(Kinds::TEST)), Kinds::NONE);
+        marks.check(&passed(14, Kinds::TYPECHECK, false));
+        assert_eq!(marks.changes.as_ref().unwrap().failed.len(), 1);
+        marks.check(&passed(15, Kinds::TEST, true));
+        assert_eq!(marks.changes, None);
+    }
+
+    #[test]
+    fn files_that_a_check_does_not_read_stay_open() {
+        let mut marks = Marks::default();
+        marks.edit(&edit("a.rs", 10));
+        marks.edit(&edit("b.py", 11));
+        marks.check(&SucceededChecks { left: vec!["b.py".into()], ..passed(12, Kinds::TEST, true) });
+        assert_eq!(marks.changes.as_ref().unwrap().files, ["b.py"]);
+        marks.apply(Mark::Away(true));
+        marks.check(&passed(13, Kinds::TEST, true));
+        assert!(marks.changes.is_some(), "the edits are in the stash");
+        marks.apply(Mark::Away(false));
+        marks.check(&passed(14, Kinds::TEST, true));
+        assert_eq!(marks.changes, None);
+    }
+
     #[test]
     fn a_check_speaks_only_of_what_was_there_when_it_began() {
         let kinds = Kinds::TEST;
-        let checked =
-            |at, verified| SucceededChecks { kinds, at: Millis(at), seen: Millis(at + 5), verified };
+        let checked = |at, verified| passed(at, kinds, verified);
         let mut marks = Marks::default();
         marks.edit(&edit("a.rs", 10));
         marks.check(&checked(9, true));
@@ -218,7 +302,7 @@ pub(in crate::feature) mod tests {
         let mut marks = Marks::default();
         marks.edit(&edit("a.rs", 3_600_000));
         let at =
-            |seen| SucceededChecks { kinds: Kinds::TEST, at: Millis(10), seen: Millis(seen), verified: true };
+            |seen| SucceededChecks { seen: Millis(seen), ..passed(10, Kinds::TEST, true) };
         marks.check(&at(3_599_000));
         assert!(marks.changes.is_some(), "a long check, and an edit in the middle of it");
         marks.check(&at(20));

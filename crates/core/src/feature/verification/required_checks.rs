@@ -7,9 +7,15 @@ use crate::feature::verification::verify_stop::settings::Wants;
 /// The skill that counts as a verification.
 pub const SKILL: &str = "verification-before-completion";
 
-pub fn missing_kinds(checks: Option<&ProjectChecks>, config: &Config, passed: Kinds) -> Kinds {
+/// `files`: the edited ones. A linter is enough for a language that has nothing else.
+pub fn missing_kinds(
+    checks: Option<&ProjectChecks>,
+    config: &Config,
+    files: &[String],
+    passed: Kinds,
+) -> Kinds {
     let has = checks
-        .map(ProjectChecks::kinds)
+        .map(|checks| checks.kinds_for(files))
         .unwrap_or_default()
         .and(config.policies.verify_stop.commands.kinds());
     let main = Kinds::COMPILED_TEST;
@@ -26,6 +32,11 @@ pub fn missing_kinds(checks: Option<&ProjectChecks>, config: &Config, passed: Ki
     }
 }
 
-pub fn is_sufficient(checks: Option<&ProjectChecks>, config: &Config, passed: Kinds) -> bool {
-    !passed.is_empty() && missing_kinds(checks, config, passed).is_empty()
+pub fn is_sufficient(
+    checks: Option<&ProjectChecks>,
+    config: &Config,
+    files: &[String],
+    passed: Kinds,
+) -> bool {
+    !passed.is_empty() && missing_kinds(checks, config, files, passed).is_empty()
 }

@@ -1,7 +1,7 @@
 //! Texts for people about unverified code.
 
 use super::verify_stop::ID;
-use super::work::{ChangeSet, OTHERS_KEPT};
+use super::work::{ChangeSet, More, WhyNot};
 use crate::feature::verification::checks::{CheckKind, Kinds};
 use crate::text::lang::Lang;
 
@@ -51,16 +51,32 @@ pub(super) fn unverified(lang: Lang, changes: &ChangeSet, check: Option<&str>) -
     }
 }
 
+/// To the model: the reason that a check since the last edit did not count.
+pub(super) fn why_not(changes: &ChangeSet) -> Option<String> {
+    if let Some(failed) = changes.failed.last() {
+        return Some(format!("`{}` failed and has not passed since.", failed.line));
+    }
+    if let Some(line) = &changes.hidden {
+        return Some(format!(
+            "`{line}` did not count: a pipe, `;` or `|| true` hides its exit status (`set -o pipefail` would show it)."
+        ));
+    }
+    changes.uncounted.as_ref().map(|check| match check.why {
+        WhyNot::Unread => format!("`{}` did not count: it does not read the changed files.", check.line),
+        WhyNot::NoTests => format!("`{}` did not count: it ran no test.", check.line),
+    })
+}
+
 fn file_list(lang: Lang, changes: &ChangeSet) -> String {
     match lang {
         // The same list as for the model.
         Lang::En => changes.list_files(),
         Lang::Ja => {
             let names = changes.shown_files().collect::<Vec<_>>().join("、");
-            match changes.others.len() {
-                0 => names,
-                OTHERS_KEPT => format!("{names} ほか{OTHERS_KEPT}件以上"),
-                more => format!("{names} ほか{more}件"),
+            match changes.more() {
+                More::None => names,
+                More::Some(more) => format!("{names} ほか{more}件"),
+                More::Many(more) => format!("{names} ほか{more}件以上"),
             }
         }
     }

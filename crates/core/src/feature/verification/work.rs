@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::feature::verification::checks::Kinds;
+use crate::feature::verification::checks::{CheckKind, CheckScope, Kinds};
 use crate::text::cut::last_bytes;
 use crate::text::quoted::quoted_line;
 use crate::time::Millis;
@@ -33,6 +33,50 @@ pub struct SucceededChecks {
     /// Together with earlier checks they are all that the config requires.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub verified: bool,
+    /// Edited files that they do not read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<String>,
+    /// `None` for the skill, which clears every failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<CheckScope>,
+}
+
+/// A check that failed and has not passed since.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedCheck {
+    /// The strongest kind in it.
+    pub kind: CheckKind,
+    pub at: Millis,
+    #[serde(default)]
+    pub scope: CheckScope,
+    /// The command line, shortened.
+    #[serde(default)]
+    pub line: String,
+}
+
+/// A check that passed and did not count.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UncountedCheck {
+    /// The command line, shortened.
+    pub line: String,
+    pub why: WhyNot,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhyNot {
+    /// It does not read the edited files: another language, another package, no tests.
+    Unread,
+    /// It found no test.
+    NoTests,
+}
+
+impl FailedCheck {
+    /// Whether a success of these kinds in this scope shows that it would pass now.
+    fn is_cleared_by(&self, kinds: Kinds, scope: Option<&CheckScope>) -> bool {
+        let Some(scope) = scope else { return true };
+        kinds.iter().any(|kind| kind <= self.kind) && scope.covers(&self.scope)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,7 +100,7 @@ pub struct ChangeSet {
     pub began: Millis,
     /// The last edit.
     pub last: Millis,
-    /// The first files; others are only counted.
+    /// The first files; more are only counted.
     pub files: Vec<String>,
     /// Hashes, to count each further file once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -64,9 +108,18 @@ pub struct ChangeSet {
     /// Kinds that succeeded since the last edit.
     #[serde(skip_serializing_if = "no_kinds")]
     pub checked: Kinds,
+    /// Checks since the last edit that failed and have not passed since.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<FailedCheck>,
     /// A check since the last edit whose exit status was hidden.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hidden: Option<String>,
+    /// A check since the last edit that proves nothing about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uncounted: Option<UncountedCheck>,
+    /// The edits are put away (`git stash`): what runs now does not read them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub away: bool,
     /// How often a stop was blocked for it.
     #[serde(skip_serializing_if = "is_zero")]
     pub held: u32,
@@ -91,11 +144,17 @@ fn is_zero(number: &u32) -> bool {
 /// In place of a file whose name could not be written down.
 pub const UNNAMED: &str = "(a file that could not be noted)";
 
-/// Files kept by name: a message lists no more.
+/// Files kept by name: enough to tell which checks read them.
+pub const FILES_KEPT: usize = 40;
+
+/// Files that a message names.
 pub const FILES_NAMED: usize = 5;
 
+/// Failures kept: more than a session has open at once.
+const FAILED_KEPT: usize = 8;
+
 /// Further files counted; beyond that a number says little.
-pub(crate) const OTHERS_KEPT: usize = 60;
+const OTHERS_KEPT: usize = 60;
 
 /// Longer paths are shortened in messages. The end of a path says more than its beginning.
 const LONGEST_SHOWN: usize = 80;
@@ -119,13 +178,16 @@ impl ChangeSet {
         }
         self.last = self.last.max(edit.at);
         self.checked = Kinds::default();
+        self.failed.clear();
         self.hidden = None;
+        self.uncounted = None;
+        self.away = false;
         self.ran = true;
         let name = shorten_path(&edit.file, LONGEST_KEPT);
         if self.files.contains(&name) {
             return;
         }
-        if self.files.len() < FILES_NAMED {
+        if self.files.len() < FILES_KEPT {
             self.files.push(name);
             return;
         }
@@ -135,8 +197,38 @@ impl ChangeSet {
         }
     }
 
+    /// The kinds that count, of those that passed: a failure voids what is not stronger than it.
+    pub fn valid(&self, passed: Kinds) -> Kinds {
+        self.failed.iter().fold(passed, |kinds, failed| kinds.stronger_than(failed.kind))
+    }
+
+    /// The same set after a success of these kinds in this scope.
+    #[must_use]
+    pub fn without_cleared(&self, kinds: Kinds, scope: Option<&CheckScope>) -> ChangeSet {
+        let mut changes = self.clone();
+        changes.failed.retain(|failed| !failed.is_cleared_by(kinds, scope));
+        changes
+    }
+
+    pub(super) fn fail(&mut self, failed: FailedCheck) {
+        self.failed.retain(|known| known.kind != failed.kind || known.scope != failed.scope);
+        self.failed.push(failed);
+        if self.failed.len() > FAILED_KEPT {
+            self.failed.remove(0);
+        }
+        self.hidden = None;
+    }
+
+    /// Only these files are left to be verified.
+    pub(super) fn keep_only(&mut self, left: &[String]) {
+        self.files.retain(|file| left.contains(file));
+        self.others.clear();
+        self.checked = Kinds::default();
+        self.hidden = None;
+    }
+
     pub(super) fn shown_files(&self) -> impl Iterator<Item = String> {
-        self.files.iter().map(|file| shorten_path(file, LONGEST_SHOWN))
+        self.files.iter().take(FILES_NAMED).map(|file| shorten_path(file, LONGEST_SHOWN))
     }
 
     /// `None` if some were only counted, could not be noted, or were shortened.
@@ -148,12 +240,29 @@ impl ChangeSet {
     /// `src/a.rs, src/b.rs and 3 more`.
     pub fn list_files(&self) -> String {
         let names = self.shown_files().map(|file| quoted_line(&file)).collect::<Vec<_>>().join(", ");
-        match self.others.len() {
-            0 => names,
-            OTHERS_KEPT => format!("{names} and more than {OTHERS_KEPT} more"),
-            more => format!("{names} and {more} more"),
+        match self.more() {
+            More::None => names,
+            More::Some(more) => format!("{names} and {more} more"),
+            More::Many(more) => format!("{names} and more than {more} more"),
         }
     }
+
+    /// Files that a message does not name.
+    pub(super) fn more(&self) -> More {
+        let more = self.count().saturating_sub(FILES_NAMED);
+        match (more, self.others.len()) {
+            (0, _) => More::None,
+            (more, OTHERS_KEPT) => More::Many(more),
+            (more, _) => More::Some(more),
+        }
+    }
+}
+
+pub(super) enum More {
+    None,
+    Some(usize),
+    /// At least.
+    Many(usize),
 }
 
 fn shorten_path(path: &str, longest: usize) -> String {

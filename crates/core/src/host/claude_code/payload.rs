@@ -26,6 +26,8 @@ wire_object! {
         tool_use_id: Cow<'a, str>,
         tool_input: ToolInput<'a>,
         tool_response: ToolResponse<'a>,
+        error: LongText<'a>,
+        is_interrupt: bool,
         duration_ms: u64,
         command_name: Cow<'a, str>,
         task_subject: Cow<'a, str>,
@@ -58,6 +60,8 @@ wire_object! {
     pub(super) struct ToolResponse<'a> {
         success: bool,
         interrupted: bool,
+        stdout: LongText<'a>,
+        stderr: LongText<'a>,
         status: Cow<'a, str>,
         status_explained as "returnCodeInterpretation": Cow<'a, str>,
         background_task as "backgroundTaskId": Cow<'a, str>,

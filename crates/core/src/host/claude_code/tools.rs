@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::payload::{Payload, ToolInput, ToolResponse};
+use super::payload::{Payload, ToolInput};
 use super::question;
 use crate::event::action::{Action, Exit, McpCall, RawTool, ShellCommand};
 use crate::event::{EventKind, FailedStep};
-use crate::text::json::Field;
+use crate::text::json::{Field, LongText};
 
 /// A longer command line is not inspected.
 const COMMAND_LONGEST: usize = 64 * 1024;
@@ -35,7 +35,12 @@ pub(super) fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'
         }
         "Bash" => Action::Command(ShellCommand {
             line: known(input).command.get().and_then(|line| line.whole(COMMAND_LONGEST)),
-            exit: exit(kind, &payload.tool_response),
+            exit: exit(kind, payload),
+            output: [
+                response.and_then(|response| response.stdout.get().copied()),
+                response.and_then(|response| response.stderr.get().copied()),
+                payload.error.get().copied(),
+            ],
             background: response.and_then(|response| response.background_task.get().cloned()),
             duration: payload.duration_ms.get().copied(),
         }),
@@ -89,15 +94,29 @@ fn edited<'a>(
 }
 
 /// A successful event means status 0, with one exception: the host takes a 1 from `grep`, `diff` and the like
-/// for a success and explains it (seen with 2.1.325). A response of another shape does not come from this
-/// host.
-fn exit(kind: EventKind, response: &Field<ToolResponse<'_>>) -> Exit {
-    match response {
+/// for a success and explains it (seen with 2.1.325). A failed one begins with its status. A response of
+/// another shape does not come from this host.
+fn exit(kind: EventKind, payload: &Payload<'_>) -> Exit {
+    if kind == EventKind::PostToolUseFailure {
+        let is_over = payload.is_interrupt != Field::Value(true);
+        return payload.error.get().filter(|_| is_over).map_or(Exit::Unknown, |error| failed_status(*error));
+    }
+    match &payload.tool_response {
         _ if kind != EventKind::PostToolUse => Exit::Unknown,
         Field::WrongType => Exit::Unknown,
         Field::Missing => Exit::Known(0),
         Field::Value(response) if response.interrupted == Field::Value(true) => Exit::Unknown,
         Field::Value(response) => Exit::Known(i32::from(response.status_explained != Field::Missing)),
+    }
+}
+
+/// `Exit code 101`, then the output.
+fn failed_status(error: LongText<'_>) -> Exit {
+    let head = error.head(32);
+    let status = head.strip_prefix("Exit code ").and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
+    match status.and_then(|status| status.parse().ok()) {
+        Some(0) | None => Exit::Unknown,
+        Some(status) => Exit::Known(status),
     }
 }
 

@@ -126,19 +126,22 @@ fn read_work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Hook
         }
     }
     let edited = work.files.iter().any(|file| file.inside.is_some() && file.class == FileClass::Code);
-    let script = script.filter(|_| bookkeeping::wants_checks(marks, edited));
+    let script = script.filter(|_| bookkeeping::wants_checks(event, marks, edited));
     if script.is_some() || needs.checks {
-        let unverified = marks.and_then(|marks| marks.verification.changes.as_ref());
+        let own = marks.map(|marks| &marks.verification);
+        let unverified = own.and_then(|own| own.changes.as_ref().or(own.past.as_ref()));
         let files = unverified.map(|changes| changes.files.as_slice()).unwrap_or_default();
         let edited: Vec<PathBuf> = files.iter().map(|file| home.join(file)).collect();
         // A script that was created and removed again. Cannot be told for files without an absolute path.
         let all_known = unverified.is_some_and(|changes| changes.paths().is_some());
         work.edits_gone = needs.checks && all_known && !edited.iter().any(|file| file.exists());
         let roots = roots_of(root, marks, here);
-        let hides = read_checks(&mut work, script.as_ref(), line, &roots, &edited, needs.checks, here);
-        if hides {
-            work.proof.hidden = event.command_line().map(shorten_line);
+        read_checks(&mut work, script.as_ref(), line, &roots, &edited, needs.checks, here);
+        let has_check = !work.proof.evidence.is_empty() || work.proof.hidden.is_some();
+        if let Some(line) = event.command_line().filter(|_| has_check) {
+            work.proof.line = shorten_line(line);
         }
+        work.proof.tree = script.as_ref().and_then(checks::last_move);
     }
     work
 }
@@ -211,8 +214,7 @@ fn parse_line(text: &str, start: &str, here: &HookContext<'_>) -> Option<Script>
 }
 
 /// Finds the project's checks, and the ones that a command line proves. Reads files only for a line that may contain
-/// a check, or if a policy has to name one. Returns whether the line contains a check whose failure would not have
-/// shown.
+/// a check, or if a policy has to name one.
 fn read_checks(
     work: &mut own::Facts,
     script: Option<&Script>,
@@ -221,12 +223,12 @@ fn read_checks(
     edited: &[PathBuf],
     named: bool,
     here: &HookContext<'_>,
-) -> bool {
+) {
     let extra = here.config.policies.verify_stop.commands.extra();
     let revealed = script.map(Script::revealed);
     let revealed = revealed.filter(|revealed| could_check(revealed, &extra));
     let Some((root, others)) = roots.split_first().filter(|_| revealed.is_some() || named) else {
-        return false;
+        return;
     };
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let real =
@@ -257,20 +259,13 @@ fn read_checks(
     let manifests = manifests::read(&roots, &folders, &edited);
     let seen: Vec<SeenFile<'_>> = manifests.iter().map(ProjectManifest::seen).collect();
     let project = checks::read_project(&seen);
-    let mut hides = false;
-    if let (Some(script), Some(revealed)) = (script, &revealed) {
-        let judge = |script: &Script| {
-            if line.background {
-                project.in_background().evidence(script, place, &extra)
-            } else {
-                project.evidence(script, place, &extra)
-            }
-        };
-        work.proof.evidence = judge(script);
-        hides = work.proof.evidence.is_empty() && !judge(revealed).is_empty();
+    if let Some(script) = script.filter(|_| revealed.is_some()) {
+        let project = if line.background { &project.in_background() } else { &project };
+        work.proof.evidence = project.evidence(script, place, &extra);
+        work.proof.hidden = project.hidden(script, place, &extra, &work.proof.evidence);
+        work.proof.only_checks = checks::is_only_checks(script, &work.proof.evidence);
     }
     work.checks = Some(project);
-    hides
 }
 
 /// All folders that may contain files of the project.

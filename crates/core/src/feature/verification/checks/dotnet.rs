@@ -2,7 +2,8 @@
 
 use crate::feature::verification::checks::kind::{CheckKind, Kinds};
 use crate::feature::verification::checks::tool::{Tool, judge_tool, tool};
-use crate::feature::verification::checks::{CheckCall, Contents, Ecosystem, examples_of, runs_nothing};
+use crate::feature::verification::checks::language::Languages;
+use crate::feature::verification::checks::{Contents, Ecosystem, examples_of, runs_nothing};
 
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "*.sln *.slnx *.csproj *.fsproj *.vbproj global.json Directory.Build.props \
@@ -10,9 +11,12 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     other_files: "",
     texts: "",
     commands: "dotnet msbuild",
+    alone: "",
     // File names do not tell which projects are tests.
     read: |_, _| Contents::shows(Kinds::COMPILES),
-    judge: |call: &CheckCall<'_>| judge_tool(TOOLS, call.name, call.arguments).unwrap_or_default(),
+    judge: |call| judge_tool(TOOLS, call.name, call.arguments).unwrap_or_default().into(),
+    // A solution has its tests in it.
+    reads: Languages::DOTNET.and(Languages::TESTS).and(Languages::OTHER),
     folder_options: "",
     runs: runs_nothing,
     examples: |_, _| {

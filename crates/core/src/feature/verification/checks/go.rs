@@ -1,6 +1,7 @@
 //! Go.
 
 use crate::feature::verification::checks::kind::{CheckKind, Kinds};
+use crate::feature::verification::checks::language::Languages;
 use crate::feature::verification::checks::tool::{Tool, has_option, judge_tool, option_text, tool};
 use crate::feature::verification::checks::{CheckCall, Contents, Ecosystem, examples_of, runs_nothing};
 
@@ -9,11 +10,13 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     other_files: ".golangci.yml .golangci.yaml .golangci.toml",
     texts: "",
     commands: "go gotestsum golangci-lint staticcheck ginkgo",
+    alone: "",
     read: |name, _| match name {
         "go.mod" | "go.work" => Contents::shows(Kinds::COMPILED_TEST),
         _ => Contents::shows(Kinds::LINT),
     },
-    judge: judge_go,
+    judge: |call| judge_go(call).into(),
+    reads: Languages::GO.and(Languages::C).and(Languages::OTHER),
     folder_options: "go:-C",
     runs: runs_nothing,
     examples: |_, _| {
@@ -27,11 +30,13 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
 };
 
 static TOOLS: &[Tool] = &[
-    tool("go", "test", Kinds::COMPILED_TEST).unless("-list -n -c").valued("-C"),
+    tool("go", "test", Kinds::COMPILES).needs("-c").unless("-n").valued("-C"),
+    tool("go", "test", Kinds::COMPILED_TEST).unless("-list -n").valued("-C"),
     tool("go", "build install", Kinds::COMPILES).unless("-n").valued("-C"),
     tool("go", "vet", Kinds::LINT.and(Kinds::TYPECHECK)).unless("-n").valued("-C"),
     tool("gotestsum", "", Kinds::COMPILED_TEST).unless("tool"),
-    tool("golangci-lint", "run", Kinds::LINT),
+    // It compiles what it reads.
+    tool("golangci-lint", "run", Kinds::LINT.and(Kinds::TYPECHECK)).unless("--issues-exit-code"),
     tool("staticcheck", "", Kinds::LINT),
     tool("ginkgo", "", Kinds::COMPILED_TEST).unless("version bootstrap generate outline build"),
 ];

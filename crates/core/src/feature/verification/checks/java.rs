@@ -3,6 +3,7 @@
 use crate::text::word_list::Words;
 
 use crate::feature::verification::checks::kind::{CheckKind, Kinds};
+use crate::feature::verification::checks::language::Languages;
 use crate::feature::verification::checks::tool::{Tool, has_option, judge_tool, operands, tool};
 use crate::feature::verification::checks::{
     CheckCall, Contents, Ecosystem, ProjectChecks, ProjectFile, runs_nothing,
@@ -13,11 +14,13 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     other_files: "gradlew mvnw",
     texts: "",
     commands: "mvn mvnw mvnd gradle gradlew sbt",
+    alone: "",
     read: |name, _| match name {
         "gradlew" | "mvnw" => Contents::default(),
         _ => Contents::shows(Kinds::COMPILED_TEST),
     },
-    judge: judge_java,
+    judge: |call| judge_java(call).into(),
+    reads: Languages::JVM.and(Languages::OTHER),
     folder_options: "mvn:-f mvn:--file mvnw:-f gradle:-p gradlew:-p gradle:--project-dir gradlew:--project-dir",
     runs: runs_nothing,
     examples,

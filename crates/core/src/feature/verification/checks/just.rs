@@ -2,7 +2,8 @@
 
 use crate::text::word_list::Words;
 
-use crate::feature::verification::checks::kind::Kinds;
+use crate::feature::verification::checks::language::Languages;
+use crate::feature::verification::checks::proven::Proven;
 use crate::feature::verification::checks::recipe::{Recipe, kinds_of_name};
 use crate::feature::verification::checks::tool::{has_option, operands};
 use crate::feature::verification::checks::{CheckCall, Contents, Ecosystem};
@@ -12,8 +13,10 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     other_files: "",
     texts: "justfile Justfile .justfile",
     commands: "just",
+    alone: "",
     read: |_, text| read(text),
     judge: judge_just,
+    reads: Languages::ALL,
     folder_options: "",
     runs: |_, _| "just",
     examples: |_, _| Vec::new(),
@@ -22,17 +25,17 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
 const TELLS: Words = "-n -l -s --show --summary --evaluate --dump --choose --init --fmt -e --edit -f --justfile \
         -d --working-directory --variables --groups -c --command";
 
-fn judge_just(call: &CheckCall<'_>) -> Kinds {
+fn judge_just(call: &CheckCall<'_>) -> Proven {
     let Some(file) = call.nearest(ECOSYSTEM.manifests).filter(|_| !has_option(call.arguments, TELLS)) else {
-        return Kinds::NONE;
+        return Proven::NONE;
     };
     let recipes = &file.contents.recipes;
     let name = operands(call.arguments, "--set").find(|word| !word.contains('='));
     let name = name.or_else(|| recipes.first().map(|recipe| recipe.name.as_str())).unwrap_or_default();
     match call.recipe(file, name, &[]) {
-        Some(kinds) => kinds,
-        None if file.contents.open => kinds_of_name(name.rsplit(':').next().unwrap_or(name)),
-        None => Kinds::NONE,
+        Some(proven) => proven,
+        None if file.contents.open => kinds_of_name(name.rsplit(':').next().unwrap_or(name)).into(),
+        None => Proven::NONE,
     }
 }
 
@@ -115,7 +118,7 @@ fn add_line(recipe: &mut Recipe, line: &str) {
 }
 
 /// Replaces interpolations: their value is as unknown as a shell variable.
-fn filled(line: &str) -> String {
+pub(super) fn filled(line: &str) -> String {
     let mut out = String::new();
     let mut rest = line;
     while let Some((before, after)) = rest.split_once("{{") {

@@ -68,6 +68,17 @@ impl Kinds {
         self.0 == 0
     }
 
+    /// `None` for the empty set.
+    pub fn strongest(self) -> Option<CheckKind> {
+        self.iter().next()
+    }
+
+    /// Without this kind and those weaker than it.
+    #[must_use]
+    pub fn stronger_than(self, kind: CheckKind) -> Kinds {
+        self.iter().filter(|own| *own < kind).collect()
+    }
+
     /// The strongest evidence first.
     pub fn iter(self) -> impl Iterator<Item = CheckKind> {
         CheckKind::ALL.into_iter().filter(move |kind| self.has(*kind))

@@ -2,7 +2,8 @@
 
 use crate::text::word_list::{Words, among};
 
-use crate::feature::verification::checks::kind::Kinds;
+use crate::feature::verification::checks::language::Languages;
+use crate::feature::verification::checks::proven::Proven;
 use crate::feature::verification::checks::recipe::{Recipe, kinds_of_name};
 use crate::feature::verification::checks::tool::has_option;
 use crate::feature::verification::checks::{CheckCall, Contents, Ecosystem};
@@ -12,8 +13,10 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     other_files: "",
     texts: "Makefile makefile GNUmakefile",
     commands: "make gmake",
+    alone: "",
     read: |_, text| read(text),
     judge: judge_make,
+    reads: Languages::ALL,
     folder_options: "-C --directory",
     runs: |_, _| "make",
     examples: |_, _| Vec::new(),
@@ -22,26 +25,17 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
 /// Options that take the next word as a value.
 const VALUED: Words = "-C --directory -f --file --makefile -I --include-dir -o -W --eval";
 
-fn judge_make(call: &CheckCall<'_>) -> Kinds {
-    let tells = |text: &str| {
-        let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default();
-        // `-n` prints, `-i` ignores failures, `-q` asks, `-t` touches, `-p` prints all rules, `-v` the version.
-        letters.starts_with(['n', 'i', 'q', 't', 'p', 'v'])
-            || letters.starts_with(['k', 's', 'B', 'r', 'w']) && letters.contains(['n', 'i', 'q', 't'])
-    };
-    let long = "--just-print --recon --question --touch --ignore-errors --print-data-base";
-    let other_file = has_option(call.arguments, "-f --file --makefile");
-    if call.arguments.iter().any(|word| tells(&word.text))
-        || has_option(call.arguments, long)
-        || other_file
-        || call.step.assigned.iter().any(|(name, _)| name == "MAKEFLAGS")
-    {
-        return Kinds::NONE;
+fn judge_make(call: &CheckCall<'_>) -> Proven {
+    let long = "--just-print --recon --question --touch --ignore-errors --print-data-base --eval";
+    // Another file, or targets that count as made already.
+    let other = has_option(call.arguments, "-f --file --makefile -o --old-file --assume-old");
+    if call.arguments.iter().any(|word| only_prints(&word.text)) || has_option(call.arguments, long) || other {
+        return Proven::NONE;
     }
-    let Some(file) = call.nearest("GNUmakefile makefile Makefile") else { return Kinds::NONE };
+    let Some(file) = call.nearest("GNUmakefile makefile Makefile") else { return Proven::NONE };
     // Make looks only in its own folder.
     if file.folder != call.folder {
-        return Kinds::NONE;
+        return Proven::NONE;
     }
     let mut targets: Vec<&str> = Vec::new();
     let mut words = call.arguments.iter();
@@ -59,11 +53,18 @@ fn judge_make(call: &CheckCall<'_>) -> Kinds {
         return first.and_then(|recipe| call.recipe(file, &recipe.name, &[])).unwrap_or_default();
     }
     let of = |target: &&str| match call.recipe(file, target, &[]) {
-        Some(kinds) => kinds,
-        None if file.contents.open => kinds_of_name(target),
-        None => Kinds::NONE,
+        Some(proven) => proven,
+        None if file.contents.open => kinds_of_name(target).into(),
+        None => Proven::NONE,
     };
-    targets.iter().map(of).fold(Kinds::NONE, Kinds::and)
+    targets.iter().map(of).reduce(Proven::and).unwrap_or_default()
+}
+
+/// `-n` prints, `-i` ignores failures, `-q` asks, `-t` touches, `-p` prints all rules, `-v` the version.
+pub(super) fn only_prints(option: &str) -> bool {
+    let letters = option.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default();
+    letters.starts_with(['n', 'i', 'q', 't', 'p', 'v'])
+        || letters.starts_with(['k', 's', 'B', 'r', 'w']) && letters.contains(['n', 'i', 'q', 't'])
 }
 
 /// Variables with plain text are filled in; conditionals are read as if all held.

@@ -11,11 +11,18 @@
 //! the reader in `state` looks at the folders that a line names and those above them, and passes their
 //! manifests in.
 
+mod closing_line;
 mod extra;
 mod kind;
+mod language;
 mod place;
+mod program;
+mod proven;
 mod recipe;
+mod scope;
 mod tool;
+mod tree;
+mod visible_output;
 mod watch;
 
 mod dotnet;
@@ -23,21 +30,29 @@ mod go;
 mod java;
 mod just;
 mod make;
+mod mise;
 mod node;
 mod other;
 mod php;
 mod python;
 mod ruby;
 mod rust;
+mod shell_scripts;
+mod taskfile;
 
 use crate::shell::{self, Script, Sort, Spot, Status, Step, Word};
 use crate::text::word_list::{Words, among, each_word};
 
+pub use closing_line::{Ending, LONGEST as LONGEST_OUTPUT, read_ending};
 pub use extra::ExtraChecks;
 pub(crate) use extra::parse_simple_command;
 pub use kind::{CheckKind, Kinds};
+pub use language::{Languages, is_test_file};
 pub use place::RunPlace;
+use proven::Proven;
 use recipe::{Example, Recipe};
+pub use scope::CheckScope;
+pub use tree::{TreeMove, last_move};
 
 struct Ecosystem {
     /// The ecosystem's commands count only if one of these exists.
@@ -48,10 +63,14 @@ struct Ecosystem {
     texts: Words,
     /// The commands judged by this ecosystem.
     commands: Words,
+    /// Those that count without a manifest: a single file can be checked with them.
+    alone: Words,
     /// From a file's name and text.
     read: fn(&str, &str) -> Contents,
-    /// The kinds that the success of a command proves.
-    judge: fn(&CheckCall<'_>) -> Kinds,
+    /// What the success of a command proves. Without languages, it is those of `reads`.
+    judge: fn(&CheckCall<'_>) -> Proven,
+    /// The languages whose code its commands read; with [`Languages::TESTS`] if even a build reads tests.
+    reads: Languages,
     /// Options that move a command to another folder, or to a file in one; `npm:--prefix` applies to npm
     /// only.
     folder_options: Words,
@@ -61,7 +80,7 @@ struct Ecosystem {
     examples: fn(&ProjectChecks, &ProjectFile) -> Vec<Example>,
 }
 
-static ECOSYSTEMS: [&Ecosystem; 11] = [
+static ECOSYSTEMS: [&Ecosystem; 14] = [
     &rust::ECOSYSTEM,
     &node::ECOSYSTEM,
     &python::ECOSYSTEM,
@@ -73,6 +92,9 @@ static ECOSYSTEMS: [&Ecosystem; 11] = [
     &other::ECOSYSTEM,
     &make::ECOSYSTEM,
     &just::ECOSYSTEM,
+    &mise::ECOSYSTEM,
+    &taskfile::ECOSYSTEM,
+    &shell_scripts::ECOSYSTEM,
 ];
 
 /// Their presence means that the project's commands may run in a container.
@@ -115,6 +137,8 @@ struct Contents {
     shows: Kinds,
     /// Recipes may also be defined elsewhere: workspaces, includes.
     open: bool,
+    /// The name of the package that the file describes.
+    package: Option<String>,
 }
 
 impl Contents {
@@ -138,12 +162,23 @@ pub struct ProjectChecks {
     background: bool,
 }
 
-/// One check that a line's success proves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A check that a line's success proves.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckEvidence {
-    pub kind: CheckKind,
+    pub kinds: Kinds,
     /// Index of the step in the line.
     pub step: usize,
+    /// The languages whose code it reads.
+    pub reads: Languages,
+    pub scope: CheckScope,
+}
+
+/// Checks of a line that can succeed without them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HiddenChecks {
+    pub evidence: Vec<CheckEvidence>,
+    /// The output is that of one check, with its last lines.
+    pub shows_output: bool,
 }
 
 /// A command to be judged.
@@ -163,14 +198,14 @@ impl CheckCall<'_> {
         self.project.nearest(self.folder, names)
     }
 
-    fn recipe(&self, file: &ProjectFile, name: &str, more: &[Word]) -> Option<Kinds> {
+    fn recipe(&self, file: &ProjectFile, name: &str, more: &[Word]) -> Option<Proven> {
         recipe::judge(self.project, file, name, more, self.depth + 1)
     }
 }
 
 /// With one of these, a command only lists, prints or explains.
 const ONLY_TELLS: Words = "--help -h -help --version -version --dry-run --dryrun --list --listTests --list-tests \
-    --collect-only --co --collectonly --show-only --print-config --showConfig --no-run --explain";
+    --collect-only --co --collectonly --show-only --print-config --showConfig --explain";
 
 /// Deepest chain of recipes that call recipes.
 const DEEPEST: usize = 5;
@@ -178,15 +213,17 @@ const DEEPEST: usize = 5;
 pub fn read_project(seen: &[SeenFile<'_>]) -> ProjectChecks {
     let files = seen.iter().map(|seen| {
         let mut contents = Contents::default();
-        let reader = ECOSYSTEMS
-            .iter()
-            .find(|ecosystem| is_manifest(ecosystem, seen.name) || among(ecosystem.other_files, seen.name));
-        if let Some(ecosystem) = reader {
+        if let Some(ecosystem) = reader_of(seen.name) {
             contents = (ecosystem.read)(seen.name, seen.text.unwrap_or_default());
         }
         ProjectFile { folder: shell::tidy(seen.folder), name: seen.name.to_owned(), contents }
     });
     ProjectChecks { files: files.collect(), background: false }
+}
+
+fn reader_of(name: &str) -> Option<&'static Ecosystem> {
+    let reads = |ecosystem: &&&Ecosystem| is_manifest(ecosystem, name) || among(ecosystem.other_files, name);
+    ECOSYSTEMS.iter().find(reads).copied()
 }
 
 fn is_manifest(ecosystem: &Ecosystem, name: &str) -> bool {
@@ -221,7 +258,8 @@ fn name_of(step: &Step) -> Option<&str> {
 }
 
 fn is_known(step: &Step) -> bool {
-    name_of(step).is_some_and(|name| ECOSYSTEMS.iter().any(|ecosystem| among(ecosystem.commands, name)))
+    let has = |name: &str| ECOSYSTEMS.iter().any(|ecosystem| among(ecosystem.commands, name));
+    name_of(step).is_some_and(has) || shell_scripts::is_own_script(step)
 }
 
 /// Folders whose files, and those of their parents, matter to a line.
@@ -287,7 +325,29 @@ impl ProjectChecks {
             kinds = kinds.and(file.contents.shows);
             for recipe in &file.contents.recipes {
                 if !recipe::kinds_of_name(&recipe.name).is_empty() {
-                    kinds = kinds.and(recipe::judge(self, file, &recipe.name, &[], 0).unwrap_or_default());
+                    kinds = kinds.and(recipe::judge(self, file, &recipe.name, &[], 0).unwrap_or_default().kinds);
+                }
+            }
+        }
+        kinds
+    }
+
+    /// The kinds for the languages of these files; of all languages if none of the files is known.
+    pub fn kinds_for(&self, files: &[String]) -> Kinds {
+        let languages = files.iter().fold(Languages::NONE, |all, file| all.and(Languages::of_file(file)));
+        if languages.is_empty() || languages.has(Languages::OTHER) {
+            return self.kinds();
+        }
+        let reads = |found: Languages| !found.common(languages).is_empty();
+        let mut kinds = Kinds::NONE;
+        for file in &self.files {
+            if reads(reader_of(&file.name).map_or(Languages::NONE, |reader| reader.reads)) {
+                kinds = kinds.and(file.contents.shows);
+            }
+            for recipe in &file.contents.recipes {
+                if !recipe::kinds_of_name(&recipe.name).is_empty() {
+                    let proven = recipe::judge(self, file, &recipe.name, &[], 0).unwrap_or_default();
+                    kinds = if reads(proven.reads) { kinds.and(proven.kinds) } else { kinds };
                 }
             }
         }
@@ -336,15 +396,100 @@ impl ProjectChecks {
         let mut evidence = Vec::new();
         for (number, step) in script.steps.iter().enumerate().filter(|(_, step)| worth_judging(step)) {
             let Some(folder) = place.name(&folder_of(step)) else { continue };
+            if !tree::reads_edits(script, number) {
+                continue;
+            }
             let own = self.judge(step, &folder, &step.words, 0);
             let added = if only_tells(&step.words) || watch::may_stay(self, step) {
                 Kinds::NONE
             } else {
                 extra.kinds(step, place)
             };
-            evidence.extend(own.and(added).iter().map(|kind| CheckEvidence { kind, step: number }));
+            let added = Proven::from(added).reading(Languages::ALL);
+            let proven = own.and(added);
+            if !proven.kinds.is_empty() {
+                let name = name_of(step).unwrap_or_default();
+                let package = self.package_folder(name, &folder);
+                let scope = CheckScope::of(step, name, package);
+                evidence.push(CheckEvidence { kinds: proven.kinds, step: number, reads: proven.reads, scope });
+            }
         }
         evidence
+    }
+
+    /// The checks of a line whose failure would not show, given those that would.
+    pub fn hidden(
+        &self,
+        script: &Script,
+        place: RunPlace<'_>,
+        extra: &ExtraChecks,
+        visible: &[CheckEvidence],
+    ) -> Option<HiddenChecks> {
+        let mut evidence = self.evidence(&script.revealed(), place, extra);
+        evidence.retain(|found| !visible.iter().any(|shown| shown.step == found.step));
+        let shows_output = match evidence.as_slice() {
+            [only] => visible_output::is_of_check(script, only.step),
+            _ => false,
+        };
+        (!evidence.is_empty()).then_some(HiddenChecks { evidence, shows_output })
+    }
+
+    /// The folder of the manifest by which a command is judged.
+    fn package_folder(&self, name: &str, folder: &str) -> String {
+        let is_read = |file: &ProjectFile| {
+            ECOSYSTEMS.iter().any(|ecosystem| among(ecosystem.commands, name) && is_manifest(ecosystem, &file.name))
+        };
+        let above = self.files.iter().filter(|file| is_at_or_above(&file.folder, folder) && is_read(file));
+        above.map(|file| file.folder.as_str()).max_by_key(|folder| folder.len()).unwrap_or_default().to_owned()
+    }
+
+    /// The edited files that none of these checks reads.
+    pub fn left_by<'f>(&self, evidence: &[CheckEvidence], files: &'f [String]) -> Vec<&'f String> {
+        let reads = |file: &str| evidence.iter().any(|found| self.is_read_by(found, file));
+        let any = files.iter().any(|file| reads(file));
+        // Code in a language for which the project has no check is checked along with the rest, if at all.
+        let known = self.languages();
+        let along = |file: &str| {
+            let language = Languages::of_file(file);
+            any && !known.has(language)
+        };
+        files.iter().filter(|file| !reads(file) && !along(file)).collect()
+    }
+
+    fn is_read_by(&self, found: &CheckEvidence, file: &str) -> bool {
+        let language = Languages::of_file(file);
+        if !found.reads.has(language) || is_test_file(file) && !found.reads.has(Languages::TESTS) {
+            return false;
+        }
+        // Paths that were shortened, or could not be noted, are in no folder.
+        let is_path = !file.starts_with(['…', '(']);
+        let is_below = file.starts_with('/') == found.scope.folder.starts_with('/')
+            && shell::below(file, &found.scope.folder).is_some();
+        !is_path || is_below && self.is_selected(found, file)
+    }
+
+    /// Whether a run that names packages names the one of this file.
+    fn is_selected(&self, found: &CheckEvidence, file: &str) -> bool {
+        let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let packages = self.files.iter().filter(|known| known.contents.package.is_some());
+        let named = |known: &&ProjectFile| found.scope.selected.iter().any(|word| known.contents.package.as_ref() == Some(word));
+        if !packages.clone().any(|known| named(&known)) {
+            return true;
+        }
+        let own = packages.filter(|known| is_at_or_above(&known.folder, folder)).max_by_key(|known| known.folder.len());
+        own.is_none_or(|own| named(&own))
+    }
+
+    /// The languages for which the project's files show a check.
+    fn languages(&self) -> Languages {
+        let mut languages = Languages::NONE;
+        for file in &self.files {
+            let shows = !file.contents.shows.is_empty() || !file.contents.recipes.is_empty();
+            if let Some(reader) = reader_of(&file.name).filter(|reader| shows && reader.reads != Languages::ALL) {
+                languages = languages.and(reader.reads);
+            }
+        }
+        languages
     }
 
     /// For a line that runs in the root.
@@ -353,28 +498,31 @@ impl ProjectChecks {
         let place = RunPlace { roots: &["/\0", "/"], cwd: "/\0", end: None, links: &[] };
         let evidence =
             shell::parse(line).map(|script| self.evidence(&script, place, &ExtraChecks::default()));
-        evidence.unwrap_or_default().iter().map(|found| found.kind).collect()
+        evidence.unwrap_or_default().iter().fold(Kinds::NONE, |all, found| all.and(found.kinds))
     }
 
-    /// The kinds that the success of one command proves.
-    fn judge(&self, step: &Step, folder: &str, words: &[Word], depth: usize) -> Kinds {
-        let Some(name) = name_of(step) else { return Kinds::NONE };
+    fn judge(&self, step: &Step, folder: &str, words: &[Word], depth: usize) -> Proven {
+        let Some(name) = name_of(step) else { return Proven::NONE };
         let arguments = words.get(1..).unwrap_or_default();
         if depth > DEEPEST
             || only_tells(arguments)
             || watch::watches(name, arguments)
             || self.background && watch::may_watch(name, arguments)
             || step.contained && self.nearest(folder, COMPOSE).is_none()
+            || !program::is_in_place(step) && !shell_scripts::is_own_script(step)
+            || program::is_disarmed(step)
         {
-            return Kinds::NONE;
+            return Proven::NONE;
         }
         let call = CheckCall { project: self, name, arguments, step, folder, depth };
         ECOSYSTEMS
             .iter()
             .filter(|ecosystem| among(ecosystem.commands, name))
-            .filter(|ecosystem| self.has_manifest(ecosystem, folder))
-            .map(|ecosystem| (ecosystem.judge)(&call))
-            .fold(Kinds::NONE, Kinds::and)
+            .filter(|ecosystem| among(ecosystem.alone, name) || self.has_manifest(ecosystem, folder))
+            .map(|ecosystem| (ecosystem.judge)(&call).reading(ecosystem.reads))
+            .chain(shell_scripts::judge_own_script(step))
+            .reduce(Proven::and)
+            .unwrap_or_default()
     }
 
     fn has_manifest(&self, ecosystem: &Ecosystem, folder: &str) -> bool {
@@ -395,6 +543,15 @@ impl ProjectChecks {
 
 fn only_tells(arguments: &[Word]) -> bool {
     arguments.iter().any(|word| word.sort != Sort::Unknown && among(ONLY_TELLS, &word.text))
+}
+
+/// Whether nothing else in the line could have failed. Commands that hardly ever fail do not count.
+pub fn is_only_checks(script: &Script, evidence: &[CheckEvidence]) -> bool {
+    script.steps.iter().enumerate().all(|(number, step)| {
+        evidence.iter().any(|found| found.step == number)
+            || step.status != Status::Decides
+            || recipe::is_trivial(step)
+    })
 }
 
 fn is_at_or_above(above: &str, folder: &str) -> bool {

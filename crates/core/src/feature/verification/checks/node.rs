@@ -6,6 +6,8 @@ use crate::shell::Word;
 use crate::text::word_list::{Words, among};
 
 use crate::feature::verification::checks::kind::{CheckKind, Kinds};
+use crate::feature::verification::checks::language::Languages;
+use crate::feature::verification::checks::proven::Proven;
 use crate::feature::verification::checks::recipe::{Recipe, kinds_of_name};
 use crate::feature::verification::checks::tool::{Tool, has_option, judge_tool, tool};
 use crate::feature::verification::checks::{
@@ -17,15 +19,18 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     other_files: "tsconfig.json pnpm-workspace.yaml pnpm-lock.yaml yarn.lock bun.lock bun.lockb turbo.json \
         nx.json lerna.json eslint.config.js eslint.config.mjs eslint.config.ts .eslintrc.json \
         .eslintrc.js .eslintrc.cjs .eslintrc biome.json biome.jsonc",
-    texts: "package.json deno.json",
+    texts: "package.json deno.json tsconfig.json",
     commands: "npm pnpm yarn bun deno node tsx vitest jest mocha ava tap jasmine karma playwright cypress \
         wdio tsc tsgo vue-tsc svelte-check flow eslint biome @biomejs/biome oxlint stylelint xo \
         standard tslint vite webpack rollup esbuild tsup tsdown next nuxt nuxi astro ng \
         react-scripts vue-cli-service parcel remix gatsby c8 nyc turbo nx lerna run-s run-p \
         npm-run-all npm-run-all2 web-test-runner wtr typescript react-router svelte-kit ember \
         qunit hardhat forge",
+    alone: "node",
     read,
     judge: judge_node,
+    // Type checkers and linters of a project read its tests too; bundlers do not, see `judge_node`.
+    reads: Languages::JAVASCRIPT.and(Languages::OTHER),
     folder_options: "npm:--prefix pnpm:-C pnpm:--dir yarn:--cwd bun:--cwd",
     runs,
     examples: |project, file| {
@@ -115,19 +120,35 @@ const VALUED: Words = "--prefix -C --dir --cwd --filter -F -w --workspace --logl
 /// Options that select scripts of other packages.
 const ELSEWHERE: Words = "--filter -F -w --workspace --workspaces -ws -r --recursive workspace workspaces";
 
-fn judge_node(call: &CheckCall<'_>) -> Kinds {
+fn judge_node(call: &CheckCall<'_>) -> Proven {
+    let proven = judge_call(call);
+    // A type checker reads the tests of a project too, a bundler does not.
+    let types = proven.reads.is_empty() && proven.kinds.has(CheckKind::Typecheck);
+    let tests = if types { Languages::TESTS } else { Languages::NONE };
+    let proven = proven.reading(ECOSYSTEM.reads);
+    Proven { reads: proven.reads.and(tests), ..proven }
+}
+
+fn judge_call(call: &CheckCall<'_>) -> Proven {
     match call.name {
         "npm" | "pnpm" | "yarn" => manager(call),
         "bun" => match judge_tool(TOOLS, call.name, call.arguments) {
-            Some(kinds) => kinds,
+            Some(kinds) => kinds.into(),
             None => manager(call),
         },
         "deno" if first_operand(call.arguments) == Some("task") => manager(call),
         "c8" | "nyc" => carried(call),
-        "turbo" | "nx" | "lerna" => orchestrator(call),
+        "turbo" | "nx" | "lerna" => orchestrator(call).into(),
+        "tsc" if checks_nothing(call) => Proven::NONE,
         "run-s" | "run-p" | "npm-run-all" | "npm-run-all2" => several(call),
-        name => program(call, name, call.arguments),
+        name => program(call, name, call.arguments).into(),
     }
+}
+
+/// A `tsconfig.json` that only refers to others: without `--build` nothing is compiled.
+fn checks_nothing(call: &CheckCall<'_>) -> bool {
+    let told = has_option(call.arguments, "-b --build -p --project");
+    !told && call.nearest("tsconfig.json").is_some_and(|file| file.contents.open)
 }
 
 fn program(call: &CheckCall<'_>, name: &str, arguments: &[Word]) -> Kinds {
@@ -142,7 +163,7 @@ fn first_operand(arguments: &[Word]) -> Option<&str> {
 }
 
 /// `npm run test`, `yarn test`.
-fn manager(call: &CheckCall<'_>) -> Kinds {
+fn manager(call: &CheckCall<'_>) -> Proven {
     let mut at = 0;
     let mut words: Vec<(usize, &str)> = Vec::new();
     while let Some(word) = call.arguments.get(at) {
@@ -165,15 +186,15 @@ fn manager(call: &CheckCall<'_>) -> Kinds {
         _ => 0,
     };
     let mut words = words.get(skipped..).unwrap_or_default().iter();
-    let Some((verb_at, verb)) = words.next() else { return Kinds::NONE };
+    let Some((verb_at, verb)) = words.next() else { return Proven::NONE };
     let (script_at, script) = match (call.name, *verb) {
         (_, "run" | "run-script" | "rum" | "urn") | ("deno", "task") => match words.next() {
             Some((at, script)) => (*at, *script),
             // Without a script it only lists them.
-            None => return Kinds::NONE,
+            None => return Proven::NONE,
         },
         ("npm", "test" | "t" | "tst") | ("pnpm", "t" | "tst") => (*verb_at, "test"),
-        ("npm", _) => return Kinds::NONE,
+        ("npm", _) => return Proven::NONE,
         (_, script) => (*verb_at, script),
     };
     // The remaining words go to the script: npm needs `--` before options, the others do not.
@@ -182,33 +203,33 @@ fn manager(call: &CheckCall<'_>) -> Kinds {
     if elsewhere {
         let spread = call.nearest("pnpm-workspace.yaml lerna.json turbo.json nx.json").is_some()
             || call.project.files.iter().any(|file| file.name == "package.json" && file.contents.open);
-        return if spread { kinds_of_name(script) } else { Kinds::NONE };
+        return if spread { kinds_of_name(script).into() } else { Proven::NONE };
     }
-    let Some(file) = call.nearest(ECOSYSTEM.manifests) else { return Kinds::NONE };
-    if let Some(kinds) = call.recipe(file, script, &more) {
-        return kinds;
+    let Some(file) = call.nearest(ECOSYSTEM.manifests) else { return Proven::NONE };
+    if let Some(proven) = call.recipe(file, script, &more) {
+        return proven;
     }
     // pnpm, Yarn and Bun also run programs of packages.
     if call.name == "npm" || call.name == "deno" {
-        return Kinds::NONE;
+        return Proven::NONE;
     }
-    program(call, script, &more)
+    program(call, script, &more).into()
 }
 
 /// `c8 node --test`, `nyc --reporter=text mocha`.
-fn carried(call: &CheckCall<'_>) -> Kinds {
+fn carried(call: &CheckCall<'_>) -> Proven {
     let Some(at) = call.arguments.iter().position(|word| !word.text.starts_with('-')) else {
-        return Kinds::NONE;
+        return Proven::NONE;
     };
     let rest = &call.arguments[at..];
     if matches!(rest[0].text.as_str(), "report" | "check-coverage" | "merge" | "instrument") {
-        return Kinds::NONE;
+        return Proven::NONE;
     }
     match rest[0].text.as_str() {
         "npm" | "pnpm" | "yarn" => {
             manager(&CheckCall { name: &rest[0].text, arguments: &rest[1..], ..*call })
         }
-        name => program(call, name, &rest[1..]),
+        name => program(call, name, &rest[1..]).into(),
     }
 }
 
@@ -236,25 +257,25 @@ fn orchestrator(call: &CheckCall<'_>) -> Kinds {
 }
 
 /// `run-s lint test`.
-fn several(call: &CheckCall<'_>) -> Kinds {
-    let Some(file) = call.nearest("package.json") else { return Kinds::NONE };
-    let mut kinds = Kinds::NONE;
+fn several(call: &CheckCall<'_>) -> Proven {
+    let Some(file) = call.nearest("package.json") else { return Proven::NONE };
+    let mut proven = Proven::NONE;
     for pattern in crate::feature::verification::checks::tool::operands(call.arguments, "") {
         let fits = |name: &str| match pattern.split_once('*') {
             Some((before, _)) => name.starts_with(before),
             None => name == pattern,
         };
         for recipe in file.contents.recipes.iter().filter(|recipe| fits(&recipe.name)) {
-            kinds = kinds.and(call.recipe(file, &recipe.name, &[]).unwrap_or_default());
+            proven = proven.and(call.recipe(file, &recipe.name, &[]).unwrap_or_default());
         }
     }
-    kinds
+    proven
 }
 
 fn read(name: &str, text: &str) -> Contents {
     match name {
         "package.json" | "deno.json" => scripts(text, if name == "deno.json" { "tasks" } else { "scripts" }),
-        "tsconfig.json" => Contents::shows(Kinds::TYPECHECK),
+        "tsconfig.json" => Contents { open: only_refers(text), ..Contents::shows(Kinds::TYPECHECK) },
         "pnpm-lock.yaml"
         | "yarn.lock"
         | "bun.lock"
@@ -268,9 +289,19 @@ fn read(name: &str, text: &str) -> Contents {
     }
 }
 
+/// `"files": []` with references. Comments are allowed there, so only the text is looked at.
+fn only_refers(text: &str) -> bool {
+    let empty = text.split_once("\"files\"").is_some_and(|(_, rest)| {
+        let rest = rest.trim_start().strip_prefix(':').unwrap_or_default().trim_start();
+        rest.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with(']'))
+    });
+    empty && text.contains("\"references\"") && !text.contains("\"include\"")
+}
+
 pub(super) fn scripts(text: &str, member: &str) -> Contents {
     let value: Value = serde_json::from_str(text).unwrap_or_default();
-    let mut contents = Contents { open: value.get("workspaces").is_some(), ..Contents::default() };
+    let package = value.get("name").and_then(Value::as_str).map(str::to_owned);
+    let mut contents = Contents { open: value.get("workspaces").is_some(), package, ..Contents::default() };
     for (name, body) in value.get(member).and_then(Value::as_object).into_iter().flatten() {
         let lines = match body {
             Value::String(line) => vec![line.clone()],

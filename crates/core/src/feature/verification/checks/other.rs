@@ -3,7 +3,9 @@
 use crate::text::word_list::Words;
 
 use crate::feature::verification::checks::kind::{CheckKind, Kinds};
-use crate::feature::verification::checks::tool::{Tool, has_option, judge_tool, tool};
+use crate::feature::verification::checks::language::Languages;
+use crate::feature::verification::checks::proven::Proven;
+use crate::feature::verification::checks::tool::{Tool, has_option, judge_tool, operands, tool};
 use crate::feature::verification::checks::{
     CheckCall, Contents, Ecosystem, ProjectChecks, ProjectFile, runs_nothing,
 };
@@ -11,45 +13,51 @@ use crate::feature::verification::checks::{
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "CMakeLists.txt meson.build build.ninja MODULE.bazel WORKSPACE WORKSPACE.bazel \
         Package.swift mix.exs pubspec.yaml build.zig stack.yaml cabal.project dune-project \
-        project.clj foundry.toml .pre-commit-config.yaml",
+        project.clj foundry.toml .pre-commit-config.yaml Dockerfile Containerfile",
     other_files: "",
     texts: "",
     commands: "cmake ctest ninja meson bazel bazelisk swift mix dart flutter zig stack cabal dune lein \
-        forge pre-commit prek",
+        forge pre-commit prek docker podman",
+    alone: "",
     read: |name, _| match name {
         "CMakeLists.txt" | "meson.build" | "build.ninja" | "build.zig" => Contents::shows(Kinds::COMPILES),
         "pubspec.yaml" => Contents::shows(Kinds::TYPECHECK),
         ".pre-commit-config.yaml" => Contents::shows(Kinds::LINT),
         "MODULE.bazel" | "WORKSPACE" | "WORKSPACE.bazel" => Contents::shows(Kinds::BUILD),
+        "Dockerfile" | "Containerfile" => Contents::default(),
         "project.clj" => Contents::shows(Kinds::TEST),
         _ => Contents::shows(Kinds::COMPILED_TEST),
     },
     judge: judge_other,
-    folder_options: "ninja:-C",
+    reads: Languages::OTHER,
+    folder_options: "ninja:-C swift:--package-path swift:--chdir",
     runs: runs_nothing,
     examples,
 };
 
-/// The manifests of each command: `mix test` means nothing in a project with only a `CMakeLists.txt`.
-static FILES: [(&str, Words); 18] = [
-    ("cmake", "CMakeLists.txt"),
-    ("ctest", "CMakeLists.txt"),
-    ("ninja", "build.ninja CMakeLists.txt meson.build"),
-    ("meson", "meson.build"),
-    ("bazel", "MODULE.bazel WORKSPACE WORKSPACE.bazel"),
-    ("bazelisk", "MODULE.bazel WORKSPACE WORKSPACE.bazel"),
-    ("swift", "Package.swift"),
-    ("mix", "mix.exs"),
-    ("dart", "pubspec.yaml"),
-    ("flutter", "pubspec.yaml"),
-    ("zig", "build.zig"),
-    ("stack", "stack.yaml"),
-    ("cabal", "cabal.project"),
-    ("dune", "dune-project"),
-    ("lein", "project.clj"),
-    ("forge", "foundry.toml"),
-    ("pre-commit", ".pre-commit-config.yaml"),
-    ("prek", ".pre-commit-config.yaml"),
+/// The manifests of each command, and the languages that it reads: `mix test` means nothing in a project with only a
+/// `CMakeLists.txt`.
+static FILES: [(&str, Words, Languages); 20] = [
+    ("cmake", "CMakeLists.txt", Languages::C),
+    ("ctest", "CMakeLists.txt", Languages::C),
+    ("ninja", "build.ninja CMakeLists.txt meson.build", Languages::C),
+    ("meson", "meson.build", Languages::C),
+    ("bazel", "MODULE.bazel WORKSPACE WORKSPACE.bazel", Languages::ALL),
+    ("bazelisk", "MODULE.bazel WORKSPACE WORKSPACE.bazel", Languages::ALL),
+    ("swift", "Package.swift", Languages::SWIFT.and(Languages::C)),
+    ("mix", "mix.exs", Languages::ELIXIR),
+    ("dart", "pubspec.yaml", Languages::DART),
+    ("flutter", "pubspec.yaml", Languages::DART),
+    ("zig", "build.zig", Languages::ZIG.and(Languages::C)),
+    ("stack", "stack.yaml", Languages::HASKELL),
+    ("cabal", "cabal.project", Languages::HASKELL),
+    ("dune", "dune-project", Languages::OCAML),
+    ("lein", "project.clj", Languages::CLOJURE),
+    ("forge", "foundry.toml", Languages::OTHER),
+    ("pre-commit", ".pre-commit-config.yaml", Languages::ALL),
+    ("prek", ".pre-commit-config.yaml", Languages::ALL),
+    ("docker", "Dockerfile Containerfile", Languages::OTHER),
+    ("podman", "Dockerfile Containerfile", Languages::OTHER),
 ];
 
 static TOOLS: &[Tool] = &[
@@ -86,16 +94,27 @@ static TOOLS: &[Tool] = &[
     tool("forge", "build b compile", Kinds::COMPILES),
     tool("pre-commit", "run", Kinds::LINT),
     tool("prek", "run", Kinds::LINT),
+    tool("docker", "build", Kinds::BUILD),
+    tool("docker", "buildx", Kinds::BUILD).needs("build"),
+    tool("podman", "build", Kinds::BUILD),
 ];
 
-fn judge_other(call: &CheckCall<'_>) -> Kinds {
-    let files = FILES.iter().find(|(name, _)| *name == call.name).map_or("", |(_, files)| *files);
-    if call.nearest(files).is_none() {
-        return Kinds::NONE;
-    }
+fn judge_other(call: &CheckCall<'_>) -> Proven {
+    let row = FILES.iter().find(|(name, _, _)| *name == call.name);
+    let Some((_, _, reads)) = row.filter(|(_, files, _)| call.nearest(files).is_some()) else {
+        return Proven::NONE;
+    };
+    let kinds = judge_kinds(call);
+    // A type checker of these languages reads tests as well.
+    let analyses = matches!(call.name, "dart" | "flutter" | "mix");
+    let tests = if analyses { Languages::TESTS } else { Languages::NONE };
+    Proven::from(kinds).reading(reads.and(Languages::OTHER).and(tests))
+}
+
+fn judge_kinds(call: &CheckCall<'_>) -> Kinds {
     // `zig build test` is a step of the build.
     if call.name == "zig" {
-        let mut words = crate::feature::verification::checks::tool::operands(call.arguments, "");
+        let mut words = operands(call.arguments, "");
         return match words.next() {
             Some("test") => Kinds::COMPILED_TEST,
             Some("build") if has_option(call.arguments, "test") => Kinds::COMPILED_TEST,

@@ -1,6 +1,8 @@
 //! PHP.
 
 use crate::feature::verification::checks::kind::{CheckKind, Kinds};
+use crate::feature::verification::checks::language::Languages;
+use crate::feature::verification::checks::proven::Proven;
 use crate::feature::verification::checks::tool::{Tool, has_option, judge_tool, tool};
 use crate::feature::verification::checks::{CheckCall, Contents, Ecosystem, examples_of, node};
 
@@ -10,6 +12,7 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
         phpcs.xml phpcs.xml.dist artisan",
     texts: "composer.json",
     commands: "composer php phpunit pest paratest phpstan psalm phpcs artisan codecept",
+    alone: "",
     read: |name, text| match name {
         "composer.json" => scripts(text),
         name if name.starts_with("phpunit") => Contents::shows(Kinds::TEST),
@@ -18,6 +21,7 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
         _ => Contents::shows(Kinds::TYPECHECK),
     },
     judge: judge_php,
+    reads: Languages::PHP.and(Languages::TESTS).and(Languages::OTHER),
     folder_options: "composer:-d composer:--working-dir",
     runs: |_, _| "composer",
     examples: |_, _| {
@@ -43,19 +47,19 @@ static TOOLS: &[Tool] = &[
     tool("phpcs", "", Kinds::LINT).unless("-i -e"),
 ];
 
-fn judge_php(call: &CheckCall<'_>) -> Kinds {
+fn judge_php(call: &CheckCall<'_>) -> Proven {
     match call.name {
         "composer" => composer(call),
-        "php" if has_option(call.arguments, "-l --syntax-check") => Kinds::LINT,
+        "php" if has_option(call.arguments, "-l --syntax-check") => Kinds::LINT.into(),
         // `php artisan test`, `php vendor/bin/phpunit`.
         "php" => {
             let Some(at) = call.arguments.iter().position(|word| !word.text.starts_with('-')) else {
-                return Kinds::NONE;
+                return Proven::NONE;
             };
             let name = call.arguments[at].text.rsplit('/').next().unwrap_or_default();
-            judge_tool(TOOLS, name, &call.arguments[at + 1..]).unwrap_or_default()
+            judge_tool(TOOLS, name, &call.arguments[at + 1..]).unwrap_or_default().into()
         }
-        name => judge_tool(TOOLS, name, call.arguments).unwrap_or_default(),
+        name => judge_tool(TOOLS, name, call.arguments).unwrap_or_default().into(),
     }
 }
 
@@ -71,15 +75,15 @@ fn scripts(text: &str) -> Contents {
     contents
 }
 
-fn composer(call: &CheckCall<'_>) -> Kinds {
+fn composer(call: &CheckCall<'_>) -> Proven {
     let words: Vec<&str> =
         crate::feature::verification::checks::tool::operands(call.arguments, "-d --working-dir --timeout")
             .collect();
     let script = match words.as_slice() {
         ["run" | "run-script", script, ..] => script,
         [script, ..] => script,
-        [] => return Kinds::NONE,
+        [] => return Proven::NONE,
     };
-    let Some(file) = call.nearest("composer.json") else { return Kinds::NONE };
+    let Some(file) = call.nearest("composer.json") else { return Proven::NONE };
     call.recipe(file, script, &[]).unwrap_or_default()
 }

@@ -4,6 +4,7 @@ use crate::shell::Word;
 use crate::text::word_list::{Words, among};
 
 use crate::feature::verification::checks::kind::{CheckKind, Kinds};
+use crate::feature::verification::checks::language::Languages;
 use crate::feature::verification::checks::tool::{Tool, has_option, judge_tool, option_text, tool};
 use crate::feature::verification::checks::{
     CheckCall, Contents, Ecosystem, ProjectChecks, ProjectFile, runs_nothing,
@@ -16,8 +17,10 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     texts: "pyproject.toml setup.cfg tox.ini requirements.txt",
     commands: "pytest py.test python python3 tox nox mypy dmypy pyright basedpyright ty pyre pytype ruff \
         flake8 pylint coverage hatch rye manage.py maturin nose2 ward behave",
+    alone: "pytest py.test python python3",
     read,
-    judge: judge_python,
+    judge: |call| judge_python(call).into(),
+    reads: Languages::PYTHON.and(Languages::TESTS).and(Languages::OTHER),
     folder_options: "",
     runs: runs_nothing,
     examples,

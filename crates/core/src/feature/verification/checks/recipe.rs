@@ -5,6 +5,8 @@ use crate::shell::{self, Spot, Status, Step, Word};
 use crate::text::word_list::{Words, among};
 
 use crate::feature::verification::checks::kind::{CheckKind, Kinds};
+use crate::feature::verification::checks::language::Languages;
+use crate::feature::verification::checks::proven::Proven;
 use crate::feature::verification::checks::{ProjectChecks, ProjectFile};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,55 +82,56 @@ pub(super) fn judge(
     name: &str,
     more: &[Word],
     depth: usize,
-) -> Option<Kinds> {
+) -> Option<Proven> {
     let recipe = file.contents.recipes.iter().find(|recipe| recipe.name == name)?;
-    if depth > crate::feature::verification::checks::DEEPEST || watches(name) {
-        return Some(Kinds::NONE);
+    if depth > super::DEEPEST || watches(name) {
+        return Some(Proven::NONE);
     }
-    let mut kinds = Kinds::NONE;
+    let mut proven = Proven { hollow: true, ..Proven::NONE };
     for before in recipe.first.iter().filter(|before| *before != name) {
-        kinds = kinds.and(judge(project, file, before, &[], depth + 1).unwrap_or_default());
+        proven = proven.and(judge(project, file, before, &[], depth + 1).unwrap_or_default());
     }
     let (mut strange, mut hides) = (false, false);
     for (number, line) in recipe.lines.iter().enumerate() {
-        let Some(mut script) = shell::parse_process(line) else { return Some(Kinds::NONE) };
+        let Some(mut script) = shell::parse_process(line) else { return Some(Proven::NONE) };
         if number + 1 == recipe.lines.len()
             && let Some(last) = script.steps.last_mut()
         {
             last.words.extend(more.iter().cloned());
         }
         for step in &script.steps {
-            let known = step_kinds(project, file, step, depth);
+            let known = judge_step(project, file, step, depth);
             match step.status {
-                Status::Decides if !step.background && !known.is_empty() => kinds = kinds.and(known),
+                Status::Decides if !step.background && !known.kinds.is_empty() => proven = proven.and(known),
                 // A command that never ends is not strange, whatever the recipe is called.
-                _ if crate::feature::verification::checks::watch::may_stay(project, step) => hides = true,
-                Status::Decides if !step.background => strange |= !is_trivial(step),
-                _ => hides |= !known.is_empty(),
+                _ if super::watch::may_stay(project, step) => hides = true,
+                Status::Decides if !step.background => strange |= !known.hollow && !is_trivial(step),
+                _ => hides |= !known.kinds.is_empty(),
             }
         }
     }
     if strange && !hides {
-        kinds = kinds.and(kinds_of_name(name));
+        proven = proven.and(Proven::from(kinds_of_name(name)).reading(Languages::ALL));
     }
-    Some(kinds)
+    proven.hollow &= proven.kinds.is_empty() && !strange && !hides;
+    Some(proven)
 }
 
-fn step_kinds(project: &ProjectChecks, file: &ProjectFile, step: &Step, depth: usize) -> Kinds {
+fn judge_step(project: &ProjectChecks, file: &ProjectFile, step: &Step, depth: usize) -> Proven {
     let elsewhere = file.folder.starts_with('/');
-    let folder = match crate::feature::verification::checks::folder_of(step) {
+    let folder = match super::folder_of(step) {
         Spot::Start(path) => shell::tidy(&format!("/{}/{path}", file.folder)),
         Spot::Top(path) if !elsewhere => path,
-        _ => return Kinds::NONE,
+        _ => return Proven::NONE,
     };
     let folder = if elsewhere { &folder } else { folder.trim_start_matches('/') };
     project.judge(step, folder, &step.words, depth + 1)
 }
 
-fn is_trivial(step: &Step) -> bool {
+pub(super) fn is_trivial(step: &Step) -> bool {
     match step.name() {
         Some(name) => {
-            among(TRIVIAL, name) || crate::feature::verification::checks::only_tells(&step.words[1..])
+            among(TRIVIAL, name) || super::only_tells(&step.words[1..])
         }
         None => step.words.is_empty(),
     }
@@ -145,7 +148,7 @@ pub(super) fn examples(
         .recipes
         .iter()
         .filter(|recipe| !kinds_of_name(&recipe.name).is_empty())
-        .map(|recipe| (recipe.name.as_str(), judge(project, file, &recipe.name, &[], 0).unwrap_or_default()))
+        .map(|recipe| (recipe.name.as_str(), judge(project, file, &recipe.name, &[], 0).unwrap_or_default().kinds))
         .collect();
     let (mut sure, mut other) = (Vec::new(), Vec::new());
     for kind in CheckKind::ALL {

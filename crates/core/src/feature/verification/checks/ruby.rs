@@ -1,6 +1,7 @@
 //! Ruby.
 
 use crate::feature::verification::checks::kind::{CheckKind, Kinds};
+use crate::feature::verification::checks::language::Languages;
 use crate::feature::verification::checks::tool::{Tool, has_option, judge_tool, operands, tool};
 use crate::feature::verification::checks::{
     CheckCall, Contents, Ecosystem, ProjectChecks, ProjectFile, runs_nothing,
@@ -11,13 +12,15 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     other_files: ".rubocop.yml sorbet/config bin/rails",
     texts: "",
     commands: "rspec rake rails ruby minitest m rubocop standardrb srb steep cucumber",
+    alone: "",
     read: |name, _| match name {
         "Rakefile" | ".rspec" | "bin/rails" => Contents::shows(Kinds::TEST),
         ".rubocop.yml" => Contents::shows(Kinds::LINT),
         "sorbet/config" => Contents::shows(Kinds::TYPECHECK),
         _ => Contents::default(),
     },
-    judge: judge_ruby,
+    judge: |call| judge_ruby(call).into(),
+    reads: Languages::RUBY.and(Languages::TESTS).and(Languages::OTHER),
     folder_options: "rake:-C",
     runs: runs_nothing,
     examples,

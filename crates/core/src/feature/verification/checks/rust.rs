@@ -3,7 +3,9 @@
 use crate::text::word_list::Words;
 
 use crate::feature::verification::checks::kind::{CheckKind, Kinds};
-use crate::feature::verification::checks::tool::{Tool, judge_tool, tool};
+use crate::feature::verification::checks::tool::{Tool, has_option, judge_tool, operands, tool};
+use crate::feature::verification::checks::language::Languages;
+use crate::feature::verification::checks::proven::Proven;
 use crate::feature::verification::checks::{CheckCall, Contents, Ecosystem, examples_of, runs_nothing};
 
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
@@ -11,8 +13,10 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     other_files: "clippy.toml .clippy.toml",
     texts: "Cargo.toml",
     commands: "cargo cross wasm-pack bacon",
+    alone: "",
     read,
-    judge: |call: &CheckCall<'_>| judge_tool(TOOLS, call.name, call.arguments).unwrap_or_default(),
+    judge: judge_rust,
+    reads: Languages::RUST.and(Languages::C).and(Languages::OTHER),
     folder_options: "--manifest-path -C",
     runs: runs_nothing,
     examples: |_, _| {
@@ -50,7 +54,43 @@ static TOOLS: &[Tool] = &[
     tool("wasm-pack", "build", Kinds::COMPILES),
 ];
 
+/// Options with which a compiler reads tests too.
+const TARGETS: Words = "--all-targets --tests --test --no-run";
+
+fn judge_rust(call: &CheckCall<'_>) -> Proven {
+    // Before the verb these only print.
+    let verb = operands(call.arguments, BEFORE).next().unwrap_or_default();
+    let before = call.arguments.iter().take_while(|word| word.text != verb);
+    if before.clone().any(|word| matches!(word.text.as_str(), "-V" | "--list")) {
+        return Proven::NONE;
+    }
+    let mut kinds = judge_tool(TOOLS, call.name, call.arguments).unwrap_or_default();
+    if has_option(call.arguments, "--no-run") {
+        kinds = kinds.without(Kinds::TEST);
+    }
+    let proven = Proven::from(kinds).reading(ECOSYSTEM.reads);
+    if !kinds.is_empty() && has_option(call.arguments, TARGETS) {
+        return Proven { reads: proven.reads.and(Languages::TESTS), ..proven };
+    }
+    // A linter reads tests only where it is told to.
+    let no_tests = if kinds.has(CheckKind::Test) { Languages::NONE } else { Languages::TESTS };
+    Proven { reads: proven.reads.without(no_tests), ..proven }
+}
+
 fn read(name: &str, text: &str) -> Contents {
+    let package = name_in(text).filter(|_| name == "Cargo.toml");
+    Contents { package, ..shown(name, text) }
+}
+
+/// `name = "…"` below `[package]`.
+fn name_in(text: &str) -> Option<String> {
+    let (_, package) = text.split_once("[package]")?;
+    let lines = package.lines().take_while(|line| !line.starts_with('['));
+    let (_, value) = lines.filter_map(|line| line.split_once('=')).find(|(key, _)| key.trim() == "name")?;
+    Some(value.trim().trim_matches('"').to_owned())
+}
+
+fn shown(name: &str, text: &str) -> Contents {
     match name {
         "Cargo.toml" if text.contains("lints.clippy]") => {
             Contents::shows(Kinds::COMPILED_TEST.and(Kinds::LINT))

@@ -103,8 +103,10 @@ impl Policy for VerifyStop {
 /// Parallel checks, or a config that requires less by now, may have left nothing to ask for.
 pub(super) fn verified_by_now(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Option<Verdict> {
     let kinds = changes.checked;
-    let checked = SucceededChecks { kinds, at: changes.last, seen: facts.now, verified: true };
-    is_sufficient(facts.verification.checks.as_ref(), config, kinds).then(|| Verdict {
+    let (at, seen, left) = (changes.last, facts.now, Vec::new());
+    let checked = SucceededChecks { kinds, at, seen, verified: true, left, scope: None };
+    let checks = facts.verification.checks.as_ref();
+    is_sufficient(checks, config, &changes.files, changes.valid(kinds)).then(|| Verdict {
         effects: vec![Effect::mark(Mark::Checked(checked))],
         ..Verdict::silent("verified since the last edit")
     })
@@ -147,7 +149,7 @@ fn pass_and_tell(facts: &Facts<'_>, config: &Config, changes: &ChangeSet, becaus
         return Verdict::silent(because);
     }
     let checks = facts.verification.checks.as_ref();
-    let commands = example_commands(checks, config, missing_kinds(checks, config, changes.checked));
+    let commands = example_commands(checks, config, missing_kinds(checks, config, &changes.files, changes.valid(changes.checked)));
     let text = words::unverified(facts.lang, changes, commands.first().map(String::as_str));
     let when_said = vec![Effect::mark(Mark::Told)];
     let say = Say { to: Audience::User, text, weight: 60, explains: false, when_said };
@@ -173,7 +175,7 @@ fn block_stop(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Verdic
     if changes.held == 0 {
         let checks = facts.verification.checks.as_ref();
         let is_known =
-            !example_commands(checks, config, missing_kinds(checks, config, changes.checked)).is_empty();
+            !example_commands(checks, config, missing_kinds(checks, config, &changes.files, changes.valid(changes.checked))).is_empty();
         verdict.says.push(Say {
             to: Audience::User,
             text: words::stop_held(facts.lang, changes, is_known),
@@ -187,7 +189,7 @@ fn block_stop(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Verdic
 
 pub(super) fn block_reason(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> String {
     let checks = facts.verification.checks.as_ref();
-    let commands = example_commands(checks, config, missing_kinds(checks, config, changes.checked));
+    let commands = example_commands(checks, config, missing_kinds(checks, config, &changes.files, changes.valid(changes.checked)));
     let edited = changes.list_files();
     let mut reason = match (commands.as_slice(), config.policies.verify_stop.wants) {
         ([], _) => format!(
@@ -206,11 +208,8 @@ pub(super) fn block_reason(facts: &Facts<'_>, config: &Config, changes: &ChangeS
             commands.join(", ")
         ),
     };
-    if let Some(command) = &changes.hidden {
-        let _ = write!(
-            reason,
-            " `{command}` did not count: a pipe, `;` or `|| true` hides its exit status (`set -o pipefail` would show it)."
-        );
+    if let Some(why) = words::why_not(changes) {
+        let _ = write!(reason, " {why}");
     }
     if !commands.is_empty() {
         let _ = write!(reason, " If no command fits, invoke the skill {SKILL}.");

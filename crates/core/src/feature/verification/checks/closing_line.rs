@@ -1,0 +1,326 @@
+//! The closing lines of test runners, compilers and linters: what a run says about itself where its exit status
+//! does not show. The rows are in `closing_line.md`.
+//!
+//! A whole line has to fit, with a count, and no other line may tell of a failure. Lines of runners that close
+//! with nothing when they succeed (`tsc`, `eslint`) tell only of failures.
+
+use super::kind::Kinds;
+
+/// What a run says about itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The kinds of checks that passed, by the lines alone.
+    Passed(Kinds),
+    Failed,
+    /// A runner found no test.
+    NoTests,
+}
+
+/// Bytes of output, from its end, that are read.
+pub const LONGEST: usize = 16 * 1024;
+
+/// By the lines at the end of an output. `None` if they say nothing.
+pub fn read_ending(output: &str) -> Option<Ending> {
+    let mut reader = Reader::default();
+    for line in output.lines() {
+        let plain = without_colours(line);
+        reader.take(plain.trim());
+    }
+    reader.ending()
+}
+
+#[derive(Default)]
+struct Reader {
+    passed: Kinds,
+    failed: bool,
+    no_tests: bool,
+    /// Python's unittest counts in one line and judges in the next.
+    ran: Option<u64>,
+}
+
+/// A line by itself.
+enum Line {
+    Passed(Kinds),
+    Failed,
+    NoTests,
+    Ran(u64),
+}
+
+impl Reader {
+    fn take(&mut self, line: &str) {
+        match judge_line(line) {
+            Some(Line::Passed(kinds)) => self.passed = self.passed.and(kinds),
+            Some(Line::Failed) => self.failed = true,
+            Some(Line::NoTests) => self.no_tests = true,
+            Some(Line::Ran(count)) => self.ran = Some(count),
+            None if self.ran.is_some() && (line == "OK" || line.starts_with("OK (")) => {
+                match self.ran.take() {
+                    Some(0) => self.no_tests = true,
+                    _ => self.passed = self.passed.and(Kinds::COMPILED_TEST),
+                }
+            }
+            None => {}
+        }
+    }
+
+    fn ending(self) -> Option<Ending> {
+        if self.failed {
+            Some(Ending::Failed)
+        } else if !self.passed.is_empty() && !(self.no_tests && !self.passed.has(super::CheckKind::Test)) {
+            Some(Ending::Passed(self.passed))
+        } else {
+            self.no_tests.then_some(Ending::NoTests)
+        }
+    }
+}
+
+fn judge_line(line: &str) -> Option<Line> {
+    if line.is_empty() || line.len() > 400 {
+        return None;
+    }
+    judge_failure(line).or_else(|| judge_counts(line)).or_else(|| judge_words(line))
+}
+
+/// Beginnings of lines with which runners of recipes, and compilers, tell of a failure.
+const FAILURES: [&str; 26] = [
+    "npm ERR!",
+    "npm error",
+    "ERR_PNPM_",
+    "make: ***",
+    "gmake: ***",
+    "error Command failed with exit code",
+    "error: script \"",
+    "error: Recipe `",
+    "error: recipe `",
+    "task: Failed to run task",
+    "mise ERROR",
+    "--- FAIL:",
+    "FAIL\t",
+    "FAIL ",
+    "error: could not compile",
+    "error: test failed",
+    "error: aborting due to",
+    "error[E",
+    "Failed!  - ",
+    "BUILD FAILED",
+    "[ERROR] BUILD FAILURE",
+    "[INFO] BUILD FAILURE",
+    "FAILED (",
+    "FAILURES!",
+    "ERRORS!",
+    "panic: ",
+];
+
+fn judge_failure(line: &str) -> Option<Line> {
+    let told = FAILURES.iter().any(|beginning| line.starts_with(beginning));
+    let exact = matches!(line, "FAIL" | "Build FAILED." | "exit status 1" | "exit status 2");
+    // `a.ts(1,2): error TS2304: …` and `a.ts:1:2 - error TS2304: …`
+    let typescript = line.split_once("error TS").is_some_and(|(before, after)| {
+        (before.is_empty() || before.ends_with(": ") || before.ends_with("- "))
+            && after.starts_with(|c: char| c.is_ascii_digit())
+    });
+    let lifecycle = line.contains("ELIFECYCLE");
+    (told || exact || typescript || lifecycle).then_some(Line::Failed)
+}
+
+/// Lines that count, such as `Tests: 1 failed, 5 passed, 6 total`.
+fn judge_counts(line: &str) -> Option<Line> {
+    if let Some(rest) = line.strip_prefix("test result: ") {
+        return of_counts(count(rest.split_once(". ")?.1), Kinds::COMPILED_TEST);
+    }
+    if let Some(rest) = line.strip_prefix("Tests:") {
+        if rest.contains("Assertions:") {
+            return (rest.contains("Failures:") || rest.contains("Errors:")).then_some(Line::Failed);
+        }
+        let counts = count(rest);
+        let none = counts.passed == 0 && counts.failed == 0;
+        return if none { rest.contains("total").then_some(Line::NoTests) } else { of_counts(counts, Kinds::COMPILED_TEST) };
+    }
+    // Suites that cannot start fail without a failed test.
+    for beginning in ["Test Suites:", "Test Files "] {
+        if let Some(rest) = line.strip_prefix(beginning) {
+            return (count(rest).failed > 0).then_some(Line::Failed);
+        }
+    }
+    // Vitest.
+    if let Some(rest) = line.strip_prefix("Tests  ") {
+        return of_counts(count(rest), Kinds::COMPILED_TEST);
+    }
+    for beginning in ["ok | ", "FAILED | "] {
+        if let Some(rest) = line.strip_prefix(beginning) {
+            return of_counts(count(rest), Kinds::COMPILED_TEST);
+        }
+    }
+    if let Some(rest) = line.strip_prefix("Passed!  - ") {
+        return rest.starts_with("Failed:     0").then_some(Line::Passed(Kinds::COMPILED_TEST));
+    }
+    if let Some(rest) = line.strip_prefix("Summary [")
+        && let Some((_, rest)) = rest.split_once(" run: ")
+    {
+        return of_counts(count(rest), Kinds::COMPILED_TEST);
+    }
+    judge_pytest(line).or_else(|| judge_sentences(line))
+}
+
+/// `=== 5 passed, 1 warning in 0.12s ===`, with or without the bars.
+fn judge_pytest(line: &str) -> Option<Line> {
+    let line = line.trim_matches('=').trim();
+    let (counted, time) = line.rsplit_once(" in ")?;
+    let time = time.split(' ').next()?.strip_suffix('s')?;
+    time.parse::<f64>().ok()?;
+    if counted == "no tests ran" {
+        return Some(Line::NoTests);
+    }
+    if let Some(rest) = counted.strip_prefix("DONE ") {
+        // gotestsum
+        let failed = rest.contains("failure") || rest.contains("error");
+        return Some(if failed { Line::Failed } else { Line::Passed(Kinds::COMPILED_TEST) });
+    }
+    let starts = counted.starts_with(|c: char| c.is_ascii_digit());
+    let plain = starts && counted.split(", ").all(|part| leading_number(part).is_some_and(|(_, word)| !word.contains(' ')));
+    plain.then(|| of_counts(count(counted), Kinds::COMPILED_TEST)).flatten()
+}
+
+/// Lines that begin with a number: `5 examples, 0 failures`, `69 pass`, `5 passed (3.2s)`.
+fn judge_sentences(line: &str) -> Option<Line> {
+    for beginning in ["# ", "ℹ "] {
+        if let Some((word, number)) = line.strip_prefix(beginning).and_then(|rest| rest.split_once(' '))
+            && let Ok(number) = number.parse::<u64>()
+        {
+            return match (word, number) {
+                ("fail", 1..) => Some(Line::Failed),
+                ("pass", 1..) => Some(Line::Passed(Kinds::COMPILED_TEST)),
+                ("tests", 0) => Some(Line::NoTests),
+                _ => None,
+            };
+        }
+    }
+    if let Some((number, rest)) = line.strip_prefix("Ran ").and_then(leading_number) {
+        return (rest.starts_with("test in ") || rest.starts_with("tests in ")).then_some(Line::Ran(number));
+    }
+    if let Some((number, rest)) = line.strip_prefix("Executed ").and_then(leading_number) {
+        let (_, failures) = rest.split_once("with ")?;
+        return of_failures(number, leading_number(failures)?.0);
+    }
+    if let Some((_, rest)) = line.split_once("Test run with ")
+        && let Some((number, rest)) = leading_number(rest)
+    {
+        return of_failures(number, u64::from(!rest.contains("passed")));
+    }
+    if let Some((_, rest)) = line.split_once("% tests passed, ") {
+        let (failed, rest) = leading_number(rest)?;
+        let total = rest.rsplit(' ').next()?.parse::<u64>().ok()?;
+        return of_failures(total, failed);
+    }
+    if let Some(rest) = line.strip_prefix("OK (") {
+        let (number, rest) = leading_number(rest)?;
+        return rest.starts_with("test").then(|| of_failures(number, 0)).flatten();
+    }
+    let (number, rest) = leading_number(line.trim_start_matches(['✖', '✔', '×', '✗', ' ']))?;
+    let word = rest.split([' ', ',']).next().unwrap_or_default();
+    let ends = |text: &str| text.is_empty() || text.starts_with(" (") && text.ends_with(')');
+    match word {
+        "pass" | "passing" | "passed" if ends(&rest[word.len()..]) => of_failures(number, 0),
+        "fail" | "failing" | "failed" if ends(&rest[word.len()..]) => (number > 0).then_some(Line::Failed),
+        "example" | "examples" | "runs" | "tests" | "test" | "scenarios" if rest.contains("failure") => {
+            let counts = count(rest);
+            of_failures(number, counts.failed)
+        }
+        "errors," | "errors" | "error" if rest.contains("warning") => {
+            Some(if number > 0 { Line::Failed } else { Line::Passed(Kinds::TYPECHECK) })
+        }
+        "problems" | "problem" => (count(rest.trim_start_matches(word).trim()).failed > 0).then_some(Line::Failed),
+        "issues." | "issues:" | "issues" => {
+            Some(if number > 0 { Line::Failed } else { Line::Passed(Kinds::LINT.and(Kinds::TYPECHECK)) })
+        }
+        _ => None,
+    }
+}
+
+/// Lines that are the same in every run, but for a time or a number of files.
+fn judge_words(line: &str) -> Option<Line> {
+    let begins = |beginning: &str| line.starts_with(beginning);
+    if line.starts_with("ok \t") || line.starts_with("ok  \t") || begins("ok   ") && line.contains('/') {
+        let none = line.ends_with("[no tests to run]");
+        return Some(if none { Line::NoTests } else { Line::Passed(Kinds::COMPILED_TEST) });
+    }
+    if begins("? ") && line.ends_with("[no test files]") {
+        return Some(Line::NoTests);
+    }
+    if begins("Finished ") && (line.contains(" profile [") || line.contains(" target(s) in ")) {
+        return Some(Line::Passed(Kinds::COMPILES.and(Kinds::LINT)));
+    }
+    if begins("BUILD SUCCESSFUL in ") || line == "[INFO] BUILD SUCCESS" {
+        return Some(Line::Passed(Kinds::COMPILED_TEST.and(Kinds::LINT)));
+    }
+    if line == "Build succeeded." || begins("Build complete! (") {
+        return Some(Line::Passed(Kinds::COMPILES));
+    }
+    if begins("✓ built in ") {
+        return Some(Line::Passed(Kinds::BUILD));
+    }
+    if begins("Success: no issues found in ") {
+        return Some(Line::Passed(Kinds::TYPECHECK));
+    }
+    if line == "All checks passed!" || begins("Checked ") && line.contains(" files in ") && line.contains(". No fixes") {
+        return Some(Line::Passed(Kinds::LINT));
+    }
+    if begins("Found ") && (line.contains(" error") || line.contains(" errors")) {
+        let failed = line["Found ".len()..].split(' ').next().is_some_and(|number| number != "0" && number != "no");
+        return failed.then_some(Line::Failed);
+    }
+    let none = ["No tests found", "No test files found", "No tests executed!", "No test is available", "no tests to run"];
+    none.iter().any(|told| begins(told)).then_some(Line::NoTests)
+}
+
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    passed: u64,
+    failed: u64,
+}
+
+/// Numbers with their words, whatever stands between them: `1 failed | 9 passed (10)`.
+fn count(text: &str) -> Counts {
+    let mut counts = Counts::default();
+    for part in text.split([',', '|', ';', '(', ')']) {
+        let Some((number, word)) = leading_number(part.trim()) else { continue };
+        match word.split(' ').next().unwrap_or_default() {
+            "passed" | "passing" | "pass" => counts.passed += number,
+            "failed" | "failing" | "fail" | "failure" | "failures" | "error" | "errors" => counts.failed += number,
+            _ => {}
+        }
+    }
+    counts
+}
+
+fn leading_number(text: &str) -> Option<(u64, &str)> {
+    let (number, rest) = text.split_once(' ')?;
+    Some((number.parse().ok()?, rest.trim_start()))
+}
+
+fn of_counts(counts: Counts, kinds: Kinds) -> Option<Line> {
+    Some(match (counts.failed, counts.passed) {
+        (1.., _) => Line::Failed,
+        (0, 0) => Line::NoTests,
+        (0, _) => Line::Passed(kinds),
+    })
+}
+
+fn of_failures(number: u64, failed: u64) -> Option<Line> {
+    of_counts(Counts { passed: number, failed }, Kinds::COMPILED_TEST)
+}
+
+/// A terminal's colours are not part of the line.
+fn without_colours(line: &str) -> String {
+    let mut plain = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once('\u{1b}') {
+        plain.push_str(before);
+        rest = match after.strip_prefix('[') {
+            Some(code) => code.split_once(|c: char| c.is_ascii_alphabetic()).map_or("", |(_, after)| after),
+            None => after,
+        };
+    }
+    plain.push_str(rest);
+    plain
+}
