@@ -11,6 +11,7 @@ use tidegate_core::feature::facts::{Facts, Known, Needs};
 use tidegate_core::feature::marks::{Mark, Marks};
 use tidegate_core::feature::verdict::{Call, Carried, Verdict};
 use tidegate_core::feature::verification::marks::Mark as VerificationMark;
+use tidegate_core::feature::verification::checks::Kinds;
 use tidegate_core::feature::verification::verify_stop;
 use tidegate_core::host::Host;
 use tidegate_core::pipeline;
@@ -20,7 +21,7 @@ use tidegate_state::place::PlaceEnv;
 use tidegate_state::project;
 use xtask::failure::{Done, Failure};
 
-use super::outcome::{JudgedRun, StopOutcome, find_cause};
+use super::outcome::{HoldCause, JudgedRun, StopOutcome, find_cause};
 use super::payload::write_payload;
 use super::scratch::Scratch;
 use super::seen_files::ProjectFiles;
@@ -165,7 +166,9 @@ impl Player<'_> {
         let (outcome, run) = match verdict.because {
             _ if verdict.call != Call::Pass => {
                 let (cause, run) = find_cause(&self.since_edit, self.passed_before);
-                (StopOutcome::Held(cause), run.cloned())
+                let work = self.marks.as_ref().map(|marks| &marks.verification);
+                let has_failed = work.and_then(|work| work.changes.as_ref()).is_some_and(|set| !set.failed.is_empty());
+                (StopOutcome::Held(if has_failed { HoldCause::Failed } else { cause }), run.cloned())
             }
             "verified since the last edit" => (StopOutcome::Verified, self.verified_by.clone()),
             because if because.contains("background") => (StopOutcome::Waiting, None),
@@ -207,8 +210,8 @@ fn judged_run(event: &Event<'_>, facts: &Facts<'_>, moment: &Moment) -> Option<J
         line: moment.line,
         command: end.call.input["command"].as_str().unwrap_or_default().to_owned(),
         succeeded: command.exit == Exit::Known(0),
-        proves: work.proof.evidence.iter().map(|found| found.kind).collect(),
-        hides: work.proof.hidden.is_some(),
+        proves: work.proof.checks.visible.iter().fold(Kinds::NONE, |all, found| all.and(found.kinds)),
+        hides: !work.proof.checks.hidden.is_empty(),
         checks: work.checks.clone(),
     })
 }

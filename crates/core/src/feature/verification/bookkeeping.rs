@@ -9,7 +9,7 @@ use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs};
 use crate::feature::marks::Marks;
 use crate::feature::verification::checks::{
-    CheckEvidence, CheckKind, CheckScope, Ending, Kinds, LONGEST_OUTPUT, TreeMove, read_ending,
+    CheckEvidence, CheckKind, CheckScope, Ending, Kinds, LONGEST_OUTPUT, LineProof, TreeMove, read_ending,
 };
 use crate::feature::verification::facts as own;
 use crate::feature::verification::marks::Mark;
@@ -116,9 +116,9 @@ fn command_marks(facts: &Facts<'_>, config: &Config, command: &ShellCommand<'_>)
     let last_edit = edited.iter().filter_map(|(_, step)| *step).max();
     let proof = &facts.verification.proof;
     let after = |found: &&CheckEvidence| last_edit.is_none_or(|edit| edit < found.step);
-    let visible: Vec<CheckEvidence> = proof.evidence.iter().filter(after).cloned().collect();
-    let hidden = proof.hidden.iter().flat_map(|hidden| &hidden.evidence).filter(after).cloned().collect();
-    let run = judge_run(config, command, proof, visible, hidden);
+    let visible: Vec<CheckEvidence> = proof.checks.visible.iter().filter(after).cloned().collect();
+    let hidden = proof.checks.hidden.iter().filter(after).cloned().collect();
+    let run = judge_run(config, command, LineProof { visible, hidden, ..proof.checks });
     let into_marks =
         |edited: Vec<(Edit, Option<usize>)>| edited.into_iter().map(|(edit, _)| Mark::Edit(edit)).collect();
     let mut tree: Vec<Mark> = Vec::new();
@@ -173,13 +173,8 @@ enum CheckRun {
     NoTests,
 }
 
-fn judge_run(
-    config: &Config,
-    command: &ShellCommand<'_>,
-    proof: &own::Proof,
-    visible: Vec<CheckEvidence>,
-    hidden: Vec<CheckEvidence>,
-) -> CheckRun {
+fn judge_run(config: &Config, command: &ShellCommand<'_>, checks: LineProof) -> CheckRun {
+    let LineProof { visible, hidden, shows_output, only_checks } = checks;
     if visible.is_empty() && hidden.is_empty() {
         return CheckRun::Nothing;
     }
@@ -189,30 +184,71 @@ fn judge_run(
     }
     let ending = read_ending(&command.last_output(LONGEST_OUTPUT));
     // A closing line proves less than a status: whoever requires every kind does not take it.
-    let by_output = config.policies.verify_stop.wants != Wants::Each
-        && proof.hidden.as_ref().is_none_or(|hidden| hidden.shows_output);
-    match (status, ending) {
-        (0, ending) if !visible.is_empty() => {
-            let passed: Vec<CheckEvidence> = match ending {
-                Some(Ending::NoTests) => only_kinds(visible, Kinds::COMPILES.and(Kinds::LINT)),
-                _ => visible,
-            };
-            if passed.is_empty() { CheckRun::NoTests } else { CheckRun::Passed(passed) }
-        }
-        (0, Some(Ending::Passed(kinds))) if by_output => {
-            let passed = only_kinds(hidden, kinds);
-            if passed.is_empty() { CheckRun::Hidden } else { CheckRun::Passed(passed) }
-        }
-        (0, Some(Ending::Failed)) => failed(&hidden),
-        (0, Some(Ending::NoTests)) => CheckRun::NoTests,
-        (0, Some(Ending::Passed(_)) | None) => CheckRun::Hidden,
-        (126 | 127, _) => CheckRun::Nothing,
-        (_, Some(Ending::Failed)) => failed(if visible.is_empty() { &hidden } else { &visible }),
-        // Something behind the check failed.
-        (_, Some(Ending::Passed(_) | Ending::NoTests)) => CheckRun::Nothing,
-        (_, None) if !visible.is_empty() && proof.only_checks && !never_ran(command) => failed(&visible),
-        (_, None) => CheckRun::Nothing,
+    let takes_output = shows_output && config.policies.verify_stop.wants != Wants::Each;
+    if status == 0 {
+        return judge_success(ending, visible, hidden, takes_output);
     }
+    // Not found, not executable; ended from outside.
+    if matches!(status, 124 | 126 | 127 | 130 | 137 | 143) || never_ran(command) {
+        return CheckRun::Nothing;
+    }
+    let kinds = visible.iter().chain(&hidden).fold(Kinds::NONE, |all, found| all.and(found.kinds));
+    let failed = if visible.is_empty() { &hidden } else { &visible };
+    let told = kinds.common(ending.failed);
+    if let Some(kind) = told.strongest() {
+        // `test && lint`, where the tests passed.
+        let passed = only_kinds(visible.clone(), ending.passed.stronger_than(kind));
+        return match strongest_scope(failed, kind) {
+            _ if takes_output && !passed.is_empty() => CheckRun::Passed(passed),
+            scope => CheckRun::Failed(kind, scope),
+        };
+    }
+    let says_nothing = ending == Ending::default();
+    match kinds.strongest() {
+        Some(kind) if says_nothing && !visible.is_empty() && only_checks => {
+            CheckRun::Failed(kind, strongest_scope(&visible, kind))
+        }
+        // Something behind the check failed.
+        _ => CheckRun::Nothing,
+    }
+}
+
+fn judge_success(
+    ending: Ending,
+    visible: Vec<CheckEvidence>,
+    hidden: Vec<CheckEvidence>,
+    takes_output: bool,
+) -> CheckRun {
+    let (commits, visible): (Vec<_>, Vec<_>) = visible.into_iter().partition(|found| found.by_output);
+    if !visible.is_empty() {
+        let counted = if ending.no_tests { Kinds::COMPILES.and(Kinds::LINT) } else { Kinds::COMPILED_TEST.and(Kinds::LINT) };
+        let passed = only_kinds(visible, counted);
+        return if passed.is_empty() { CheckRun::NoTests } else { CheckRun::Passed(passed) };
+    }
+    if hidden.is_empty() {
+        let passed = only_kinds(commits, ending.passed);
+        let counts = takes_output && !passed.is_empty() && ending.failed.is_empty();
+        return if counts { CheckRun::Passed(passed) } else { CheckRun::Nothing };
+    }
+    let kinds = hidden.iter().fold(Kinds::NONE, |all, found| all.and(found.kinds));
+    if let Some(kind) = kinds.common(ending.failed).strongest() {
+        return CheckRun::Failed(kind, strongest_scope(&hidden, kind));
+    }
+    // The lines of several checks cannot be told apart.
+    let takes_output = takes_output && hidden.len() == 1;
+    let passed = only_kinds(hidden, ending.passed);
+    if takes_output && ending.failed.is_empty() && !passed.is_empty() {
+        CheckRun::Passed(passed)
+    } else if ending.no_tests {
+        CheckRun::NoTests
+    } else {
+        CheckRun::Hidden
+    }
+}
+
+fn strongest_scope(evidence: &[CheckEvidence], kind: CheckKind) -> CheckScope {
+    let found = evidence.iter().find(|found| found.kinds.has(kind)).or(evidence.first());
+    found.map(|found| found.scope.clone()).unwrap_or_default()
 }
 
 fn only_kinds(evidence: Vec<CheckEvidence>, kinds: Kinds) -> Vec<CheckEvidence> {
@@ -220,16 +256,8 @@ fn only_kinds(evidence: Vec<CheckEvidence>, kinds: Kinds) -> Vec<CheckEvidence> 
     evidence.into_iter().map(of).filter(|found| !found.kinds.is_empty()).collect()
 }
 
-fn failed(evidence: &[CheckEvidence]) -> CheckRun {
-    let strongest = evidence.iter().filter_map(|found| Some((found.kinds.strongest()?, found)));
-    match strongest.min_by_key(|(kind, _)| *kind) {
-        Some((kind, found)) => CheckRun::Failed(kind, found.scope.clone()),
-        None => CheckRun::Nothing,
-    }
-}
-
 /// Texts of runners and shells that did not start the check.
-const NOT_STARTED: [&str; 12] = [
+const NOT_STARTED: [&str; 15] = [
     "Missing script",
     "No such file or directory",
     "command not found",
@@ -241,7 +269,10 @@ const NOT_STARTED: [&str; 12] = [
     "ENOENT",
     "No tests found",
     "not recognized as",
-    "Cannot find module",
+    "error TS6053",
+    "error TS5058",
+    "No files matching the pattern",
+    "Unknown command",
 ];
 
 fn never_ran(command: &ShellCommand<'_>) -> bool {

@@ -1,7 +1,7 @@
 //! Files that a call writes, and how the project is verified.
 
 use crate::feature::facts::{Touched, needs};
-use crate::feature::verification::checks::{CheckEvidence, HiddenChecks, ProjectChecks, TreeMove};
+use crate::feature::verification::checks::{LineProof, ProjectChecks, TreeMove};
 
 needs! {
     Needs {
@@ -16,7 +16,6 @@ needs! {
 pub struct Facts {
     /// Files that the call is about to write or, for a command line, has changed.
     pub files: Vec<Touched>,
-    /// Valid if the command line succeeded.
     pub proof: Proof,
     /// None of the edited and unverified files exists any more.
     pub edits_gone: bool,
@@ -24,17 +23,12 @@ pub struct Facts {
     pub checks: Option<ProjectChecks>,
 }
 
-/// What the success of a command line proves about the project.
+/// What a command line proves about the project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Proof {
-    /// Checks without which it could not have succeeded.
-    pub evidence: Vec<CheckEvidence>,
-    /// Checks whose failure would not have shown.
-    pub hidden: Option<HiddenChecks>,
+    pub checks: LineProof,
     /// The line, shortened; only if it contains a check.
     pub line: String,
     /// The edits are put away, or come back.
     pub tree: Option<TreeMove>,
-    /// The only command that could have failed is a check.
-    pub only_checks: bool,
 }

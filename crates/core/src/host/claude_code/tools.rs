@@ -110,11 +110,14 @@ fn exit(kind: EventKind, payload: &Payload<'_>) -> Exit {
     }
 }
 
-/// `Exit code 101`, then the output.
+/// `Exit code 101`, then the output. Older versions give only the output.
 fn failed_status(error: LongText<'_>) -> Exit {
-    let head = error.head(32);
-    let status = head.strip_prefix("Exit code ").and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
-    match status.and_then(|status| status.parse().ok()) {
+    let head = error.head(64);
+    if ["<tool_use_error>", "Command timed out", "[Request interrupted"].iter().any(|other| head.starts_with(other)) {
+        return Exit::Unknown;
+    }
+    let Some(rest) = head.strip_prefix("Exit code ") else { return Exit::Known(1) };
+    match rest.split(|c: char| !c.is_ascii_digit()).next().and_then(|status| status.parse().ok()) {
         Some(0) | None => Exit::Unknown,
         Some(status) => Exit::Known(status),
     }

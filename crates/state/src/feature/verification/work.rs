@@ -137,7 +137,8 @@ fn read_work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Hook
         work.edits_gone = needs.checks && all_known && !edited.iter().any(|file| file.exists());
         let roots = roots_of(root, marks, here);
         read_checks(&mut work, script.as_ref(), line, &roots, &edited, needs.checks, here);
-        let has_check = !work.proof.evidence.is_empty() || work.proof.hidden.is_some();
+        let found = &work.proof.checks;
+        let has_check = !found.visible.is_empty() || !found.hidden.is_empty();
         if let Some(line) = event.command_line().filter(|_| has_check) {
             work.proof.line = shorten_line(line);
         }
@@ -261,9 +262,7 @@ fn read_checks(
     let project = checks::read_project(&seen);
     if let Some(script) = script.filter(|_| revealed.is_some()) {
         let project = if line.background { &project.in_background() } else { &project };
-        work.proof.evidence = project.evidence(script, place, &extra);
-        work.proof.hidden = project.hidden(script, place, &extra, &work.proof.evidence);
-        work.proof.only_checks = checks::is_only_checks(script, &work.proof.evidence);
+        work.proof.checks = project.proof(script, place, &extra);
     }
     work.checks = Some(project);
 }

@@ -4,74 +4,57 @@
 //! A whole line has to fit, with a count, and no other line may tell of a failure. Lines of runners that close
 //! with nothing when they succeed (`tsc`, `eslint`) tell only of failures.
 
-use super::kind::Kinds;
+use super::kind::{CheckKind, Kinds};
+use super::recipe::kinds_of_name;
 
-/// What a run says about itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// The kinds of checks that passed, by the lines alone.
-    Passed(Kinds),
-    Failed,
-    /// A runner found no test.
-    NoTests,
+/// What a run says about itself, kind by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ending {
+    pub passed: Kinds,
+    pub failed: Kinds,
+    /// A runner found no test, and none found one.
+    pub no_tests: bool,
 }
 
 /// Bytes of output, from its end, that are read.
 pub const LONGEST: usize = 16 * 1024;
 
-/// By the lines at the end of an output. `None` if they say nothing.
-pub fn read_ending(output: &str) -> Option<Ending> {
-    let mut reader = Reader::default();
+/// By the lines at the end of an output.
+pub fn read_ending(output: &str) -> Ending {
+    let mut ending = Ending::default();
+    // Python's unittest counts in one line and judges in another.
+    let mut ran = None;
+    let mut somehow = false;
     for line in output.lines() {
         let plain = without_colours(line);
-        reader.take(plain.trim());
+        match judge_line(plain.trim()) {
+            Some(Line::Passed(kinds)) => ending.passed = ending.passed.and(kinds),
+            Some(Line::Failed(kinds)) => ending.failed = ending.failed.and(kinds),
+            Some(Line::FailedSomehow) => somehow = true,
+            Some(Line::NoTests) => ending.no_tests = true,
+            Some(Line::Ran(count)) => ran = Some(count),
+            Some(Line::Ok) if ran == Some(0) => ending.no_tests = true,
+            Some(Line::Ok) if ran.is_some() => ending.passed = ending.passed.and(Kinds::COMPILED_TEST),
+            Some(Line::Ok) | None => {}
+        }
     }
-    reader.ending()
-}
-
-#[derive(Default)]
-struct Reader {
-    passed: Kinds,
-    failed: bool,
-    no_tests: bool,
-    /// Python's unittest counts in one line and judges in the next.
-    ran: Option<u64>,
+    if somehow && ending.failed.is_empty() {
+        ending.failed = ALL;
+    }
+    ending.passed = ending.passed.without(ending.failed);
+    ending.no_tests &= !ending.passed.has(CheckKind::Test);
+    ending
 }
 
 /// A line by itself.
 enum Line {
     Passed(Kinds),
-    Failed,
+    Failed(Kinds),
+    /// npm tells the name of the script once, and then a lot more.
+    FailedSomehow,
     NoTests,
     Ran(u64),
-}
-
-impl Reader {
-    fn take(&mut self, line: &str) {
-        match judge_line(line) {
-            Some(Line::Passed(kinds)) => self.passed = self.passed.and(kinds),
-            Some(Line::Failed) => self.failed = true,
-            Some(Line::NoTests) => self.no_tests = true,
-            Some(Line::Ran(count)) => self.ran = Some(count),
-            None if self.ran.is_some() && (line == "OK" || line.starts_with("OK (")) => {
-                match self.ran.take() {
-                    Some(0) => self.no_tests = true,
-                    _ => self.passed = self.passed.and(Kinds::COMPILED_TEST),
-                }
-            }
-            None => {}
-        }
-    }
-
-    fn ending(self) -> Option<Ending> {
-        if self.failed {
-            Some(Ending::Failed)
-        } else if !self.passed.is_empty() && !(self.no_tests && !self.passed.has(super::CheckKind::Test)) {
-            Some(Ending::Passed(self.passed))
-        } else {
-            self.no_tests.then_some(Ending::NoTests)
-        }
-    }
+    Ok,
 }
 
 fn judge_line(line: &str) -> Option<Line> {
@@ -81,46 +64,59 @@ fn judge_line(line: &str) -> Option<Line> {
     judge_failure(line).or_else(|| judge_counts(line)).or_else(|| judge_words(line))
 }
 
-/// Beginnings of lines with which runners of recipes, and compilers, tell of a failure.
-const FAILURES: [&str; 26] = [
+/// Beginnings of lines with which tests and compilers tell of a failure.
+const FAILED_TESTS: [&str; 9] =
+    ["--- FAIL:", "FAIL\t", "FAIL ", "error: test failed", "Failed!  - ", "FAILED (", "FAILURES!", "ERRORS!", "panic: "];
+
+const FAILED_BUILDS: [&str; 3] = ["error: could not compile", "error: aborting due to", "error[E"];
+
+/// Beginnings of lines with which the runners of recipes tell of a failure; the recipe's name may follow.
+const FAILED_RECIPES: [&str; 15] = [
     "npm ERR!",
+    "npm error Lifecycle script `",
     "npm error",
     "ERR_PNPM_",
-    "make: ***",
-    "gmake: ***",
-    "error Command failed with exit code",
     "error: script \"",
     "error: Recipe `",
     "error: recipe `",
-    "task: Failed to run task",
+    "task: Failed to run task \"",
+    "make: *** [",
+    "gmake: *** [",
     "mise ERROR",
-    "--- FAIL:",
-    "FAIL\t",
-    "FAIL ",
-    "error: could not compile",
-    "error: test failed",
-    "error: aborting due to",
-    "error[E",
-    "Failed!  - ",
+    "error Command failed with exit code",
     "BUILD FAILED",
     "[ERROR] BUILD FAILURE",
     "[INFO] BUILD FAILURE",
-    "FAILED (",
-    "FAILURES!",
-    "ERRORS!",
-    "panic: ",
 ];
 
+const ALL: Kinds = Kinds::COMPILED_TEST.and(Kinds::LINT);
+
 fn judge_failure(line: &str) -> Option<Line> {
-    let told = FAILURES.iter().any(|beginning| line.starts_with(beginning));
-    let exact = matches!(line, "FAIL" | "Build FAILED." | "exit status 1" | "exit status 2");
+    let begins = |list: &[&str]| list.iter().any(|beginning| line.starts_with(beginning));
+    if begins(&FAILED_TESTS) || line == "FAIL" {
+        // A build that fails fails its tests.
+        return Some(Line::Failed(Kinds::COMPILED_TEST));
+    }
     // `a.ts(1,2): error TS2304: …` and `a.ts:1:2 - error TS2304: …`
     let typescript = line.split_once("error TS").is_some_and(|(before, after)| {
         (before.is_empty() || before.ends_with(": ") || before.ends_with("- "))
             && after.starts_with(|c: char| c.is_ascii_digit())
     });
-    let lifecycle = line.contains("ELIFECYCLE");
-    (told || exact || typescript || lifecycle).then_some(Line::Failed)
+    if begins(&FAILED_BUILDS) || typescript || line == "Build FAILED." {
+        return Some(Line::Failed(Kinds::COMPILES));
+    }
+    let beginning = FAILED_RECIPES.iter().find(|beginning| line.starts_with(**beginning));
+    if let Some(beginning) = beginning {
+        let rest = line[beginning.len()..].rsplit(": ").next().unwrap_or_default();
+        let name = rest.split(['`', '"', ']', ' ']).next().unwrap_or_default();
+        if *beginning == "npm error" || *beginning == "npm ERR!" {
+            return Some(Line::FailedSomehow);
+        }
+        let kinds = kinds_of_name(name);
+        return Some(Line::Failed(if kinds.is_empty() { ALL } else { kinds }));
+    }
+    let exact = matches!(line, "exit status 1" | "exit status 2");
+    (exact || line.contains("ELIFECYCLE")).then_some(Line::Failed(ALL))
 }
 
 /// Lines that count, such as `Tests: 1 failed, 5 passed, 6 total`.
@@ -130,7 +126,7 @@ fn judge_counts(line: &str) -> Option<Line> {
     }
     if let Some(rest) = line.strip_prefix("Tests:") {
         if rest.contains("Assertions:") {
-            return (rest.contains("Failures:") || rest.contains("Errors:")).then_some(Line::Failed);
+            return (rest.contains("Failures:") || rest.contains("Errors:")).then_some(FAILED_TEST);
         }
         let counts = count(rest);
         let none = counts.passed == 0 && counts.failed == 0;
@@ -139,7 +135,7 @@ fn judge_counts(line: &str) -> Option<Line> {
     // Suites that cannot start fail without a failed test.
     for beginning in ["Test Suites:", "Test Files "] {
         if let Some(rest) = line.strip_prefix(beginning) {
-            return (count(rest).failed > 0).then_some(Line::Failed);
+            return (count(rest).failed > 0).then_some(FAILED_TEST);
         }
     }
     // Vitest.
@@ -174,7 +170,7 @@ fn judge_pytest(line: &str) -> Option<Line> {
     if let Some(rest) = counted.strip_prefix("DONE ") {
         // gotestsum
         let failed = rest.contains("failure") || rest.contains("error");
-        return Some(if failed { Line::Failed } else { Line::Passed(Kinds::COMPILED_TEST) });
+        return Some(if failed { FAILED_TEST } else { Line::Passed(Kinds::COMPILED_TEST) });
     }
     let starts = counted.starts_with(|c: char| c.is_ascii_digit());
     let plain = starts && counted.split(", ").all(|part| leading_number(part).is_some_and(|(_, word)| !word.contains(' ')));
@@ -188,7 +184,7 @@ fn judge_sentences(line: &str) -> Option<Line> {
             && let Ok(number) = number.parse::<u64>()
         {
             return match (word, number) {
-                ("fail", 1..) => Some(Line::Failed),
+                ("fail", 1..) => Some(FAILED_TEST),
                 ("pass", 1..) => Some(Line::Passed(Kinds::COMPILED_TEST)),
                 ("tests", 0) => Some(Line::NoTests),
                 _ => None,
@@ -221,17 +217,17 @@ fn judge_sentences(line: &str) -> Option<Line> {
     let ends = |text: &str| text.is_empty() || text.starts_with(" (") && text.ends_with(')');
     match word {
         "pass" | "passing" | "passed" if ends(&rest[word.len()..]) => of_failures(number, 0),
-        "fail" | "failing" | "failed" if ends(&rest[word.len()..]) => (number > 0).then_some(Line::Failed),
+        "fail" | "failing" | "failed" if ends(&rest[word.len()..]) => (number > 0).then_some(FAILED_TEST),
         "example" | "examples" | "runs" | "tests" | "test" | "scenarios" if rest.contains("failure") => {
             let counts = count(rest);
             of_failures(number, counts.failed)
         }
         "errors," | "errors" | "error" if rest.contains("warning") => {
-            Some(if number > 0 { Line::Failed } else { Line::Passed(Kinds::TYPECHECK) })
+            Some(if number > 0 { Line::Failed(Kinds::TYPECHECK) } else { Line::Passed(Kinds::TYPECHECK) })
         }
-        "problems" | "problem" => (count(rest.trim_start_matches(word).trim()).failed > 0).then_some(Line::Failed),
+        "problems" | "problem" => (count(rest.trim_start_matches(word).trim()).failed > 0).then_some(Line::Failed(Kinds::LINT)),
         "issues." | "issues:" | "issues" => {
-            Some(if number > 0 { Line::Failed } else { Line::Passed(Kinds::LINT.and(Kinds::TYPECHECK)) })
+            Some(if number > 0 { Line::Failed(Kinds::LINT) } else { Line::Passed(Kinds::LINT.and(Kinds::TYPECHECK)) })
         }
         _ => None,
     }
@@ -239,6 +235,9 @@ fn judge_sentences(line: &str) -> Option<Line> {
 
 /// Lines that are the same in every run, but for a time or a number of files.
 fn judge_words(line: &str) -> Option<Line> {
+    if line == "OK" || line.starts_with("OK (") {
+        return Some(Line::Ok);
+    }
     let begins = |beginning: &str| line.starts_with(beginning);
     if line.starts_with("ok \t") || line.starts_with("ok  \t") || begins("ok   ") && line.contains('/') {
         let none = line.ends_with("[no tests to run]");
@@ -267,11 +266,13 @@ fn judge_words(line: &str) -> Option<Line> {
     }
     if begins("Found ") && (line.contains(" error") || line.contains(" errors")) {
         let failed = line["Found ".len()..].split(' ').next().is_some_and(|number| number != "0" && number != "no");
-        return failed.then_some(Line::Failed);
+        return failed.then_some(Line::Failed(Kinds::LINT.and(Kinds::TYPECHECK)));
     }
     let none = ["No tests found", "No test files found", "No tests executed!", "No test is available", "no tests to run"];
     none.iter().any(|told| begins(told)).then_some(Line::NoTests)
 }
+
+const FAILED_TEST: Line = Line::Failed(Kinds::COMPILED_TEST);
 
 #[derive(Clone, Copy, Default)]
 struct Counts {
@@ -300,7 +301,7 @@ fn leading_number(text: &str) -> Option<(u64, &str)> {
 
 fn of_counts(counts: Counts, kinds: Kinds) -> Option<Line> {
     Some(match (counts.failed, counts.passed) {
-        (1.., _) => Line::Failed,
+        (1.., _) => FAILED_TEST,
         (0, 0) => Line::NoTests,
         (0, _) => Line::Passed(kinds),
     })

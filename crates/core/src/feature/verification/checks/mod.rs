@@ -171,14 +171,21 @@ pub struct CheckEvidence {
     /// The languages whose code it reads.
     pub reads: Languages,
     pub scope: CheckScope,
+    /// Only what the output shows counts: a commit runs its hooks, whatever they are.
+    pub by_output: bool,
 }
 
-/// Checks of a line that can succeed without them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HiddenChecks {
-    pub evidence: Vec<CheckEvidence>,
-    /// The output is that of one check, with its last lines.
+/// The checks in a line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LineProof {
+    /// Without them it could not have succeeded.
+    pub visible: Vec<CheckEvidence>,
+    /// It could have: a failure would not have shown.
+    pub hidden: Vec<CheckEvidence>,
+    /// The output is that of the checks, with its last lines.
     pub shows_output: bool,
+    /// Nothing but a visible check could have failed.
+    pub only_checks: bool,
 }
 
 /// A command to be judged.
@@ -259,7 +266,7 @@ fn name_of(step: &Step) -> Option<&str> {
 
 fn is_known(step: &Step) -> bool {
     let has = |name: &str| ECOSYSTEMS.iter().any(|ecosystem| among(ecosystem.commands, name));
-    name_of(step).is_some_and(has) || shell_scripts::is_own_script(step)
+    name_of(step).is_some_and(has) || shell_scripts::is_own_script(step) || tree::is_commit(step)
 }
 
 /// Folders whose files, and those of their parents, matter to a line.
@@ -399,6 +406,18 @@ impl ProjectChecks {
             if !tree::reads_edits(script, number) {
                 continue;
             }
+            if tree::is_commit(step) {
+                let (kinds, reads) = (Kinds::COMPILED_TEST.and(Kinds::LINT), Languages::ALL);
+                let scope = CheckScope::default();
+                evidence.push(CheckEvidence { kinds, step: number, reads, scope, by_output: true });
+                continue;
+            }
+            // A script of another project, or one for this moment only.
+            let script_path = shell_scripts::script_of(step).and_then(Word::known).filter(|path| path.starts_with('/'));
+            let is_outside = |path: &str| place.name(&Spot::Absolute(path.to_owned())).is_none();
+            if shell_scripts::is_own_script(step) && script_path.is_some_and(is_outside) {
+                continue;
+            }
             let own = self.judge(step, &folder, &step.words, 0);
             let added = if only_tells(&step.words) || watch::may_stay(self, step) {
                 Kinds::NONE
@@ -411,27 +430,21 @@ impl ProjectChecks {
                 let name = name_of(step).unwrap_or_default();
                 let package = self.package_folder(name, &folder);
                 let scope = CheckScope::of(step, name, package);
-                evidence.push(CheckEvidence { kinds: proven.kinds, step: number, reads: proven.reads, scope });
+                let Proven { kinds, reads, .. } = proven;
+                evidence.push(CheckEvidence { kinds, step: number, reads, scope, by_output: false });
             }
         }
         evidence
     }
 
-    /// The checks of a line whose failure would not show, given those that would.
-    pub fn hidden(
-        &self,
-        script: &Script,
-        place: RunPlace<'_>,
-        extra: &ExtraChecks,
-        visible: &[CheckEvidence],
-    ) -> Option<HiddenChecks> {
-        let mut evidence = self.evidence(&script.revealed(), place, extra);
-        evidence.retain(|found| !visible.iter().any(|shown| shown.step == found.step));
-        let shows_output = match evidence.as_slice() {
-            [only] => visible_output::is_of_check(script, only.step),
-            _ => false,
-        };
-        (!evidence.is_empty()).then_some(HiddenChecks { evidence, shows_output })
+    /// Everything that a line proves, or would prove if it showed.
+    pub fn proof(&self, script: &Script, place: RunPlace<'_>, extra: &ExtraChecks) -> LineProof {
+        let visible = self.evidence(script, place, extra);
+        let mut hidden = self.evidence(&script.revealed(), place, extra);
+        let shows_output = visible_output::is_of_checks(script, &hidden);
+        hidden.retain(|found| !found.by_output && !visible.iter().any(|shown| shown.step == found.step));
+        let only_checks = is_only_checks(script, &visible);
+        LineProof { visible, hidden, shows_output, only_checks }
     }
 
     /// The folder of the manifest by which a command is judged.
@@ -546,7 +559,7 @@ fn only_tells(arguments: &[Word]) -> bool {
 }
 
 /// Whether nothing else in the line could have failed. Commands that hardly ever fail do not count.
-pub fn is_only_checks(script: &Script, evidence: &[CheckEvidence]) -> bool {
+fn is_only_checks(script: &Script, evidence: &[CheckEvidence]) -> bool {
     script.steps.iter().enumerate().all(|(number, step)| {
         evidence.iter().any(|found| found.step == number)
             || step.status != Status::Decides

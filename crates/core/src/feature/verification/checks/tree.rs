@@ -16,10 +16,8 @@ pub enum TreeMove {
 /// Options of git before its verb that take a value.
 const VALUED: Words = "-C -c --git-dir --work-tree --namespace";
 
-fn move_of(step: &Step) -> Option<TreeMove> {
-    if step.name() == Some("patch") {
-        return Some(TreeMove::Returns);
-    }
+/// Git's verb and the words behind it.
+fn verb_of(step: &Step) -> Option<(&str, Vec<&str>)> {
     if step.name() != Some("git") {
         return None;
     }
@@ -32,7 +30,20 @@ fn move_of(step: &Step) -> Option<TreeMove> {
             break word;
         }
     };
-    let rest: Vec<&str> = words.collect();
+    Some((verb, words.collect()))
+}
+
+/// A commit whose hooks decide whether it is made.
+pub(super) fn is_commit(step: &Step) -> bool {
+    let skips = |words: Vec<&str>| words.iter().any(|word| among("-n --no-verify --dry-run", word));
+    verb_of(step).is_some_and(|(verb, words)| verb == "commit" && !skips(words))
+}
+
+fn move_of(step: &Step) -> Option<TreeMove> {
+    if step.name() == Some("patch") {
+        return Some(TreeMove::Returns);
+    }
+    let (verb, rest) = verb_of(step)?;
     let operand = rest.iter().find(|word| !word.starts_with('-') || **word == "-");
     match (verb, operand.copied()) {
         ("stash", Some("pop" | "apply" | "branch")) => Some(TreeMove::Returns),

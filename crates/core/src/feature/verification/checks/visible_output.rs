@@ -1,5 +1,6 @@
-//! Whether the output of a line is that of its check, with its last lines whole.
+//! Whether the output of a line is that of its checks, with its last lines whole.
 
+use super::CheckEvidence;
 use crate::shell::{Script, Sort, Step};
 use crate::text::word_list::{Words, among};
 
@@ -10,8 +11,9 @@ const QUIET: Words = "cd pushd popd set export unset true : sleep mkdir rm touch
 const IMITATES: [&str; 9] = ["pass", "ok", "succe", "fail", "test", "finish", "error", "issue", "build"];
 
 /// `head`, `grep` and the like may have cut a failure out; any other command may have printed the lines itself.
-pub(super) fn is_of_check(script: &Script, check: usize) -> bool {
-    script.steps.iter().enumerate().all(|(number, step)| number == check || is_harmless(step))
+pub(super) fn is_of_checks(script: &Script, evidence: &[CheckEvidence]) -> bool {
+    let is_check = |number: usize| evidence.iter().any(|found| found.step == number);
+    script.steps.iter().enumerate().all(|(number, step)| is_check(number) || is_harmless(step))
 }
 
 fn is_harmless(step: &Step) -> bool {
