@@ -35,7 +35,7 @@ pub struct Script {
 pub struct Step {
     /// The command and its arguments; empty for assignments and redirections alone.
     pub words: Vec<Word>,
-    /// Variables that are set for this command only.
+    /// Variables that are set for this command, or exported before it in the line.
     pub assigned: Vec<(String, Word)>,
     /// Its part in the status of the whole line.
     pub status: Status,

@@ -74,6 +74,12 @@ static WRAPPERS: &[Wrapper] = &[
     plain("exec", "-a", 0),
     plain("stdbuf", "-i -o -e --input --output --error", 0),
     plain("unbuffer", "", 0),
+    plain("rtk test", "", 0),
+    plain("rtk err", "", 0),
+    plain("rtk proxy", "", 0),
+    plain("rtk", "", 0),
+    plain("xcrun", "--sdk --toolchain", 0),
+    plain("arch", "", 0),
     plain("caffeinate", "-t -w", 0),
     plain("xvfb-run", "-n --server-num -s --server-args -e -f -p -w", 0),
     behind("nix develop", Behind::Command),
@@ -84,6 +90,7 @@ static WRAPPERS: &[Wrapper] = &[
     plain("asdf exec", "", 0),
     behind("doppler run", Behind::Dashes),
     behind("op run", Behind::Dashes),
+    behind("aws-vault exec", Behind::Dashes),
     behind("infisical run", Behind::Dashes),
     behind("dotenvx run", Behind::Dashes),
     behind("dotenv", Behind::Dashes),
@@ -204,7 +211,8 @@ fn find_carried(wrapper: &Wrapper, words: &[Word], folder: &Spot) -> Option<Carr
     let mut behind_seen = wrapper.behind == Behind::Options;
     while let Some(word) = words.get(at) {
         let text = word.text.as_str();
-        if among(wrapper.refused, text) {
+        // It only tells about itself.
+        if among(wrapper.refused, text) || name.is_none() && matches!(text, "--help" | "--version") {
             return None;
         }
         if text == "--" && name.is_none() {

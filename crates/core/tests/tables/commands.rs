@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use tidegate_core::feature::verification::checks::{
-    CheckKind, ExtraChecks, ProjectChecks, RunPlace, SeenFile, could_check, folders_of_line, read_project,
+    CheckKind, ExtraChecks, Kinds, ProjectChecks, RunPlace, SeenFile, could_check, folders_of_line, read_ending,
+    read_project,
 };
 use tidegate_core::shell::{self, Script, Spot, Status, Step, Surroundings};
 
@@ -19,12 +20,14 @@ const SURROUNDINGS: Surroundings<'static> =
 
 const CHECKS: &str = "feature/verification/checks/checks.md";
 
+const CLOSING_LINES: &str = "feature/verification/checks/closing_line.md";
+
 /// The files of the projects that the tables name, by project.
 static PROJECTS: LazyLock<BTreeMap<String, Vec<(String, String)>>> =
     LazyLock::new(|| projects(&crate::source(CHECKS)));
 
 pub(crate) fn run(report: &mut Report) -> Vec<String> {
-    ["shell/shell.md", CHECKS]
+    ["shell/shell.md", CHECKS, CLOSING_LINES]
         .map(|file| {
             report.run(file, &crate::source(file), &[&COLUMNS], CommandLine::default);
             file.to_owned()
@@ -37,6 +40,7 @@ struct CommandLine {
     text: String,
     project: Option<ProjectChecks>,
     background: bool,
+    edited: Vec<String>,
 }
 
 impl Case for CommandLine {
@@ -53,6 +57,7 @@ static COLUMNS: Vocabulary<CommandLine> = Vocabulary {
         ("line", |case, cell| case.text = line(cell)),
         ("background", |case, cell| (case.text, case.background) = (line(cell), true)),
         ("project", |case, cell| case.project = Some(load(cell))),
+        ("edited", |case, cell| case.edited = cell.split(' ').map(str::to_owned).collect()),
     ],
     expected: &[
         ("decides", |case| {
@@ -73,6 +78,11 @@ static COLUMNS: Vocabulary<CommandLine> = Vocabulary {
             )
         }),
         ("evidence", evidence),
+        ("left", left),
+        ("output", |case| output(case).into()),
+        ("passed", |case| named(read_ending(&case.text).passed)),
+        ("failed", |case| named(read_ending(&case.text).failed)),
+        ("no tests", |case| if read_ending(&case.text).no_tests { "yes".into() } else { "-".into() }),
         ("kinds", |case| {
             or_dash(&loaded(case).kinds().iter().map(CheckKind::name).collect::<Vec<_>>().join(" "))
         }),
@@ -113,7 +123,7 @@ fn load(name: &str) -> ProjectChecks {
     let seen = files.iter().map(|(path, text)| {
         let (folder, name) = match path.rsplit_once('/') {
             // The name of a file that is looked for in a folder of the project's.
-            Some(_) if path == "bin/rails" => ("", path.as_str()),
+            Some(_) if path == "bin/rails" || path.starts_with(".mise/") => ("", path.as_str()),
             Some((folder, name)) => (folder, name),
             None => ("", path.as_str()),
         };
@@ -170,6 +180,25 @@ fn evidence(case: &CommandLine) -> String {
     if !found.is_empty() {
         assert!(could_check(&script, &extra), "not worth a look, yet evidence");
     }
-    let kinds = CheckKind::ALL.into_iter().filter(|kind| found.iter().any(|evidence| evidence.kind == *kind));
-    or_dash(&kinds.map(CheckKind::name).collect::<Vec<_>>().join(" "))
+    // A commit proves only what its output shows.
+    let shown = found.iter().filter(|evidence| !evidence.by_output);
+    named(shown.fold(Kinds::NONE, |all, evidence| all.and(evidence.kinds)))
+}
+
+fn named(kinds: Kinds) -> String {
+    or_dash(&kinds.iter().map(CheckKind::name).collect::<Vec<_>>().join(" "))
+}
+
+/// The edited files that the line's checks do not read.
+fn left(case: &CommandLine) -> String {
+    let found = loaded(case).evidence(&script(case), PLACE, &ExtraChecks::default());
+    if found.is_empty() {
+        return "no check".into();
+    }
+    or_dash(&loaded(case).left_by(&found, &case.edited).into_iter().cloned().collect::<Vec<_>>().join(" "))
+}
+
+fn output(case: &CommandLine) -> &'static str {
+    let proof = loaded(case).proof(&script(case), PLACE, &ExtraChecks::default());
+    if proof.shows_output { "whole" } else { "-" }
 }

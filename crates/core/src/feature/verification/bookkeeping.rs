@@ -58,9 +58,7 @@ pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
         marks.extend(tasks.unwrap_or_default().iter().map(|check| Mark::Ended(check.task.clone())));
     }
     if event.invoked_skill().is_some_and(|name| satisfies(name, SKILL)) {
-        let (kinds, at) = (Kinds::default(), facts.now);
-        let left = Vec::new();
-        marks.push(Mark::Checked(SucceededChecks { kinds, at, seen: at, verified: true, left, scope: None }));
+        marks.push(Mark::Checked(SucceededChecks::seen_at(facts.now, Kinds::NONE, true)));
     }
     if !written_files(event, config).is_empty() {
         marks.extend(code_edits(facts, config, false).map(|(edit, _)| Mark::Edit(edit)));

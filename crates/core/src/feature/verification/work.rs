@@ -41,6 +41,13 @@ pub struct SucceededChecks {
     pub scope: Option<CheckScope>,
 }
 
+impl SucceededChecks {
+    /// Of everything there is: the skill, or checks counted before.
+    pub fn seen_at(at: Millis, kinds: Kinds, verified: bool) -> SucceededChecks {
+        SucceededChecks { kinds, at, seen: at, verified, left: Vec::new(), scope: None }
+    }
+}
+
 /// A check that failed and has not passed since.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedCheck {

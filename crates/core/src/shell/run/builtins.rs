@@ -33,10 +33,20 @@ impl Run<'_> {
                     shell.functions.insert(name.to_owned(), Called::default());
                 }
             }
+            // `hash -p /bin/true cargo`
+            "hash" if arguments.first().is_some_and(|word| word.text == "-p") => {
+                for word in &arguments[1..] {
+                    shell.functions.insert(word.text.clone(), Called::default());
+                }
+            }
             "export" | "declare" | "typeset" | "local" | "readonly" => {
                 for word in arguments {
-                    if let Some((name, value)) = word.text.split_once('=') {
+                    let assigned = word.text.split_once('=');
+                    if let Some((name, value)) = assigned {
                         shell.assign(name.to_owned(), Word { text: value.to_owned(), sort: word.sort });
+                    }
+                    if name == "export" {
+                        shell.export(assigned.map_or(word.text.as_str(), |(name, _)| name));
                     }
                 }
             }

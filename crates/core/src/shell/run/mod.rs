@@ -109,6 +109,7 @@ fn run_parsed(parsed: &Parsed, context: Context, surroundings: Surroundings<'_>)
         cut: false,
         path: false,
         variables: known.collect(),
+        exported: Vec::new(),
         functions: BTreeMap::new(),
     };
     let mut run = Run { documents: &parsed.documents, depth: 0, out: Out::default() };
@@ -477,6 +478,12 @@ impl Run<'_> {
         }
         shell.left |= replaces && !words.is_empty();
         let background = context.background;
+        for (name, value) in &shell.exported {
+            if !set.iter().any(|(own, _)| own == name) {
+                set.push((name.clone(), value.clone()));
+            }
+        }
+        self.spend(shell.exported.len() * 64);
         self.out.steps.push(Step { words, assigned: set, status, folder: at, background, contained });
     }
 

@@ -22,6 +22,8 @@ pub(super) struct Shell {
     /// `PATH` has changed: a command's name may mean another program.
     pub(super) path: bool,
     pub(super) variables: BTreeMap<String, Word>,
+    /// Variables that every later command gets.
+    pub(super) exported: Vec<(String, Word)>,
     /// Functions and aliases of the line.
     pub(super) functions: BTreeMap<String, Called>,
 }
@@ -69,6 +71,13 @@ impl Shell {
         }
     }
 
+    pub(super) fn export(&mut self, name: &str) {
+        self.exported.retain(|(known, _)| known != name);
+        if let Some(value) = self.variables.get(name).filter(|_| self.exported.len() < MOST_NAMES) {
+            self.exported.push((name.to_owned(), value.clone()));
+        }
+    }
+
     /// Keeps only what holds whether `other` happened or not.
     pub(super) fn merge(&mut self, other: Shell) {
         if self.folder != other.folder {
@@ -81,18 +90,23 @@ impl Shell {
         self.path |= other.path;
         self.variables.retain(|name, value| other.variables.get(name) == Some(value));
         self.functions.extend(other.functions);
+        for (name, value) in other.exported {
+            if !self.exported.iter().any(|(known, _)| *known == name) {
+                self.exported.push((name, value));
+            }
+        }
     }
 }
 
-/// A search path that keeps `$PATH` and adds only absolute folders or those a package manager fills.
+/// A search path that keeps `$PATH` and adds only folders that a system or a package manager fills.
 pub(super) fn harmless_path(value: &Word) -> bool {
     let keeps = value.text.contains("$PATH") || value.text.contains("${PATH");
     let folder = |entry: &str| {
-        entry.starts_with('/')
-            || entry.starts_with('~')
-            || entry.starts_with('$')
-            || entry.ends_with("node_modules/.bin")
-            || entry.ends_with("venv/bin")
+        let is_own = ["$PWD", "${PWD", "$(pwd", "$TMP", "${TMP", "$(mktemp", "/tmp", "/var/tmp", "/dev/shm"];
+        let is_filled = entry.ends_with("node_modules/.bin") || entry.ends_with("venv/bin");
+        let is_known = (entry.starts_with(['/', '~']) && ["/bin", "/sbin", "/shims"].iter().any(|end| entry.ends_with(end)))
+            || entry.starts_with('$');
+        is_filled || is_known && !is_own.iter().any(|start| entry.starts_with(start))
     };
     // Expansions such as `${PATH:+:$PATH}` have colons of their own.
     keeps && value.text.split(':').all(|entry| folder(entry) || entry.ends_with('}'))

@@ -189,7 +189,7 @@ fn work(case: &mut Situation) {
         work.extend([edit("src/a.rs", EDITED), edit("src/b.rs", EDITED)]);
     }
     if case.knowledge.work == "verified" {
-        let checked = SucceededChecks { kinds: Kinds::TEST, at: NOW, seen: NOW, verified: true };
+        let checked = SucceededChecks::seen_at(NOW, Kinds::TEST, true);
         work.push(VerificationMark::Checked(checked).into());
     }
     case.marks.splice(0..0, work);

@@ -61,7 +61,7 @@ fn edits(case: &mut Situation, cell: &str) {
             ["told"] => case.mark(VerificationMark::Told),
             ["gone"] => case.facts.verification.edits_gone = true,
             ["tested"] => {
-                let checked = SucceededChecks { kinds: Kinds::TEST, at: since, seen: since, verified: false };
+                let checked = SucceededChecks::seen_at(since, Kinds::TEST, false);
                 case.mark(VerificationMark::Checked(checked));
                 case.facts.verification.checks = Some(project("test"));
             }
@@ -135,13 +135,13 @@ fn files(case: &mut Situation, cell: &str) {
 
 fn verified(decided: &Decided) -> String {
     let Situation { facts, config, passed, .. } = &decided.case;
-    let verified = required_checks::is_sufficient(facts.verification.checks.as_ref(), config, *passed);
+    let verified = required_checks::is_sufficient(facts.verification.checks.as_ref(), config, &[], *passed);
     if verified { "yes".into() } else { "no".into() }
 }
 
 fn missing(decided: &Decided) -> Kinds {
     let Situation { facts, config, passed, .. } = &decided.case;
-    required_checks::missing_kinds(facts.verification.checks.as_ref(), config, *passed)
+    required_checks::missing_kinds(facts.verification.checks.as_ref(), config, &[], *passed)
 }
 
 fn listed(decided: &Decided) -> String {

@@ -193,7 +193,6 @@ struct CheckCall<'a> {
     project: &'a ProjectChecks,
     name: &'a str,
     arguments: &'a [Word],
-    step: &'a Step,
     /// Its working folder, in the form of [`RunPlace::name`].
     folder: &'a str,
     depth: usize,
@@ -527,7 +526,7 @@ impl ProjectChecks {
         {
             return Proven::NONE;
         }
-        let call = CheckCall { project: self, name, arguments, step, folder, depth };
+        let call = CheckCall { project: self, name, arguments, folder, depth };
         ECOSYSTEMS
             .iter()
             .filter(|ecosystem| among(ecosystem.commands, name))

@@ -139,7 +139,7 @@ fn judge_call(call: &CheckCall<'_>) -> Proven {
         "deno" if first_operand(call.arguments) == Some("task") => manager(call),
         "c8" | "nyc" => carried(call),
         "turbo" | "nx" | "lerna" => orchestrator(call).into(),
-        "tsc" if checks_nothing(call) => Proven::NONE,
+        "tsc" if checks_nothing(call) => Proven { hollow: true, ..Proven::NONE },
         "run-s" | "run-p" | "npm-run-all" | "npm-run-all2" => several(call),
         name => program(call, name, call.arguments).into(),
     }
@@ -259,17 +259,18 @@ fn orchestrator(call: &CheckCall<'_>) -> Kinds {
 /// `run-s lint test`.
 fn several(call: &CheckCall<'_>) -> Proven {
     let Some(file) = call.nearest("package.json") else { return Proven::NONE };
-    let mut proven = Proven::NONE;
+    let mut proven: Option<Proven> = None;
     for pattern in crate::feature::verification::checks::tool::operands(call.arguments, "") {
         let fits = |name: &str| match pattern.split_once('*') {
             Some((before, _)) => name.starts_with(before),
             None => name == pattern,
         };
         for recipe in file.contents.recipes.iter().filter(|recipe| fits(&recipe.name)) {
-            proven = proven.and(call.recipe(file, &recipe.name, &[]).unwrap_or_default());
+            let recipe = call.recipe(file, &recipe.name, &[]).unwrap_or_default();
+            proven = Some(proven.map_or(recipe, |all| all.and(recipe)));
         }
     }
-    proven
+    proven.unwrap_or_default()
 }
 
 fn read(name: &str, text: &str) -> Contents {

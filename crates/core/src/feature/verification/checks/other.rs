@@ -13,18 +13,21 @@ use crate::feature::verification::checks::{
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "CMakeLists.txt meson.build build.ninja MODULE.bazel WORKSPACE WORKSPACE.bazel \
         Package.swift mix.exs pubspec.yaml build.zig stack.yaml cabal.project dune-project \
-        project.clj foundry.toml .pre-commit-config.yaml Dockerfile Containerfile",
+        project.clj foundry.toml .pre-commit-config.yaml Dockerfile Containerfile \
+        build.xml pants.toml .buckconfig",
     other_files: "",
     texts: "",
     commands: "cmake ctest ninja meson bazel bazelisk swift mix dart flutter zig stack cabal dune lein \
-        forge pre-commit prek docker podman",
-    alone: "",
+        forge pre-commit prek docker podman xcodebuild ant pants buck2",
+    // Its projects are folders.
+    alone: "xcodebuild",
     read: |name, _| match name {
         "CMakeLists.txt" | "meson.build" | "build.ninja" | "build.zig" => Contents::shows(Kinds::COMPILES),
         "pubspec.yaml" => Contents::shows(Kinds::TYPECHECK),
         ".pre-commit-config.yaml" => Contents::shows(Kinds::LINT),
         "MODULE.bazel" | "WORKSPACE" | "WORKSPACE.bazel" => Contents::shows(Kinds::BUILD),
         "Dockerfile" | "Containerfile" => Contents::default(),
+        "build.xml" | "pants.toml" | ".buckconfig" => Contents::shows(Kinds::BUILD),
         "project.clj" => Contents::shows(Kinds::TEST),
         _ => Contents::shows(Kinds::COMPILED_TEST),
     },
@@ -37,7 +40,7 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
 
 /// The manifests of each command, and the languages that it reads: `mix test` means nothing in a project with only a
 /// `CMakeLists.txt`.
-static FILES: [(&str, Words, Languages); 20] = [
+static FILES: [(&str, Words, Languages); 23] = [
     ("cmake", "CMakeLists.txt", Languages::C),
     ("ctest", "CMakeLists.txt", Languages::C),
     ("ninja", "build.ninja CMakeLists.txt meson.build", Languages::C),
@@ -58,6 +61,9 @@ static FILES: [(&str, Words, Languages); 20] = [
     ("prek", ".pre-commit-config.yaml", Languages::ALL),
     ("docker", "Dockerfile Containerfile", Languages::OTHER),
     ("podman", "Dockerfile Containerfile", Languages::OTHER),
+    ("ant", "build.xml", Languages::JVM),
+    ("pants", "pants.toml", Languages::ALL),
+    ("buck2", ".buckconfig", Languages::ALL),
 ];
 
 static TOOLS: &[Tool] = &[
@@ -94,12 +100,25 @@ static TOOLS: &[Tool] = &[
     tool("forge", "build b compile", Kinds::COMPILES),
     tool("pre-commit", "run", Kinds::LINT),
     tool("prek", "run", Kinds::LINT),
+    tool("xcodebuild", "", Kinds::COMPILED_TEST).needs("test").unless("-list -showsdks -version -showBuildSettings"),
+    tool("xcodebuild", "", Kinds::COMPILES).needs("build build-for-testing analyze archive"),
+    tool("ant", "test check", Kinds::COMPILED_TEST),
+    tool("ant", "compile build jar", Kinds::COMPILES),
+    tool("pants", "test", Kinds::TEST),
+    tool("pants", "check", Kinds::TYPECHECK),
+    tool("pants", "lint", Kinds::LINT),
+    tool("buck2", "test", Kinds::COMPILED_TEST),
+    tool("buck2", "build", Kinds::COMPILES),
     tool("docker", "build", Kinds::BUILD),
     tool("docker", "buildx", Kinds::BUILD).needs("build"),
     tool("podman", "build", Kinds::BUILD),
 ];
 
 fn judge_other(call: &CheckCall<'_>) -> Proven {
+    if call.name == "xcodebuild" {
+        let kinds = judge_tool(TOOLS, call.name, call.arguments).unwrap_or_default();
+        return Proven::from(kinds).reading(Languages::SWIFT.and(Languages::C).and(Languages::OTHER));
+    }
     let row = FILES.iter().find(|(name, _, _)| *name == call.name);
     let Some((_, _, reads)) = row.filter(|(_, files, _)| call.nearest(files).is_some()) else {
         return Proven::NONE;

@@ -14,10 +14,11 @@ const BROUGHT: Words = "gradlew mvnw manage.py artisan rails sail";
 /// A file in the project that is called like a tool can be anything.
 pub(super) fn is_in_place(step: &Step) -> bool {
     let Some(word) = step.words.first() else { return false };
-    let Some((folder, name)) = word.text.rsplit_once('/') else { return true };
-    let is_elsewhere = folder.starts_with(['/', '~', '$']) || folder.is_empty();
+    let Some((folder, _)) = word.text.rsplit_once('/') else { return true };
+    // Also a scoped package: `npx @biomejs/biome`.
+    let is_elsewhere = folder.starts_with(['/', '~', '$', '@']) || folder.is_empty();
     is_elsewhere
-        || among(BROUGHT, name)
+        || step.name().is_some_and(|name| among(BROUGHT, name))
         || each_word(INSTALLED).any(|known| {
             folder.strip_suffix(known).is_some_and(|before| before.is_empty() || before.ends_with('/'))
         })

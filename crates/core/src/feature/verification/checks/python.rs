@@ -5,7 +5,8 @@ use crate::text::word_list::{Words, among};
 
 use crate::feature::verification::checks::kind::{CheckKind, Kinds};
 use crate::feature::verification::checks::language::Languages;
-use crate::feature::verification::checks::tool::{Tool, has_option, judge_tool, option_text, tool};
+use crate::feature::verification::checks::recipe::kinds_of_name;
+use crate::feature::verification::checks::tool::{Tool, has_option, judge_tool, operands, option_text, tool};
 use crate::feature::verification::checks::{
     CheckCall, Contents, Ecosystem, ProjectChecks, ProjectFile, runs_nothing,
 };
@@ -16,7 +17,7 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     other_files: "mypy.ini pyrightconfig.json ruff.toml .flake8 .pylintrc uv.lock poetry.lock",
     texts: "pyproject.toml setup.cfg tox.ini requirements.txt",
     commands: "pytest py.test python python3 tox nox mypy dmypy pyright basedpyright ty pyre pytype ruff \
-        flake8 pylint coverage hatch rye manage.py maturin nose2 ward behave",
+        flake8 pylint coverage hatch rye manage.py maturin nose2 ward behave poe inv invoke",
     alone: "pytest py.test python python3",
     read,
     judge: |call| judge_python(call).into(),
@@ -27,7 +28,7 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
 };
 
 static TOOLS: &[Tool] = &[
-    tool("pytest", "", Kinds::TEST).unless("--fixtures --markers --setup-plan --cache-show -V -f"),
+    tool("pytest", "", Kinds::TEST).unless("--fixtures --markers --setup-plan --setup-only --cache-show -V -f"),
     tool("py.test", "", Kinds::TEST).unless("--fixtures --markers --setup-plan"),
     tool("unittest", "", Kinds::TEST),
     tool("doctest", "", Kinds::TEST),
@@ -57,10 +58,6 @@ fn judge_python(call: &CheckCall<'_>) -> Kinds {
 }
 
 fn judge_words(call: &CheckCall<'_>, name: &str, arguments: &[Word]) -> Kinds {
-    let options = call.step.assigned.iter().find(|(name, _)| name == "PYTEST_ADDOPTS");
-    if options.is_some_and(|(_, value)| value.text.contains("--co") || value.text.contains("--help")) {
-        return Kinds::NONE;
-    }
     match name {
         "python" | "python3" => interpreter(call, arguments),
         "coverage" => match arguments.first().map(|word| word.text.as_str()) {
@@ -72,6 +69,8 @@ fn judge_words(call: &CheckCall<'_>, name: &str, arguments: &[Word]) -> Kinds {
             _ => Kinds::NONE,
         },
         "tox" | "nox" => environments(name, arguments),
+        // A task that ran exists.
+        "poe" | "inv" | "invoke" => operands(arguments, "-c -C").next().map_or(Kinds::NONE, kinds_of_name),
         _ => judge_tool(TOOLS, name, arguments).unwrap_or_default(),
     }
 }

@@ -103,8 +103,7 @@ impl Policy for VerifyStop {
 /// Parallel checks, or a config that requires less by now, may have left nothing to ask for.
 pub(super) fn verified_by_now(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Option<Verdict> {
     let kinds = changes.checked;
-    let (at, seen, left) = (changes.last, facts.now, Vec::new());
-    let checked = SucceededChecks { kinds, at, seen, verified: true, left, scope: None };
+    let checked = SucceededChecks { seen: facts.now, ..SucceededChecks::seen_at(changes.last, kinds, true) };
     let checks = facts.verification.checks.as_ref();
     is_sufficient(checks, config, &changes.files, changes.valid(kinds)).then(|| Verdict {
         effects: vec![Effect::mark(Mark::Checked(checked))],
