@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use tidegate_core::feature::verification::checks::{
-    CheckKind, ExtraChecks, Kinds, ProjectChecks, RunPlace, SeenFile, could_check, folders_of_line, read_ending,
-    read_project,
+    CheckKind, ExtraChecks, Kinds, ProjectChecks, RunPlace, SeenFile, could_check, folders_of_line,
+    read_ending, read_project,
 };
 use tidegate_core::shell::{self, Script, Spot, Status, Step, Surroundings};
 

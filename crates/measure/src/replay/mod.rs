@@ -28,8 +28,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use comparison::{Agreement, Case, Comparison};
+use figures::Share;
 use labels::{LabelledEnd, Part};
-use player::JudgedEnd;
+use player::{ClosedRun, PlayedSession};
 use seen_files::ProjectFiles;
 use transcript::ReplaySession;
 use xtask::failure::{Done, Failure, While};
@@ -90,7 +91,7 @@ pub(crate) fn run(words: &[&str]) -> Done {
     let mut cases = Vec::new();
     let mut missing = Vec::new();
     for label in &chosen {
-        let ends = played.get(&label.session).map(Vec::as_slice).unwrap_or_default();
+        let ends = played.get(&label.session).map(|played| played.ends.as_slice()).unwrap_or_default();
         match ends.iter().find(|judged| judged.end.entry == label.entry) {
             Some(judged) => cases.push(Case { label, judged }),
             None => missing.push(format!("{}:{}", label.session, label.line)),
@@ -106,7 +107,10 @@ pub(crate) fn run(words: &[&str]) -> Done {
     };
     let shows = options.shows || options.part == Some(Part::Tune);
     let (all, agreement) = (Comparison::of(&cases), Agreement::of(&chosen));
-    let outcomes = comparison::count_outcomes(played.values().flatten());
+    let outcomes = comparison::count_outcomes(played.values().flat_map(|played| &played.ends));
+    let closed: Vec<(&String, &ClosedRun)> =
+        played.iter().flat_map(|(name, played)| played.closed.iter().map(move |run| (name, run))).collect();
+    let right = Share::count(closed.iter().map(|(_, run)| run.succeeded));
     if options.json {
         let mut value = report::write_json(part, &all, &agreement, shows);
         value["all_ends"] = outcomes
@@ -114,9 +118,11 @@ pub(crate) fn run(words: &[&str]) -> Done {
             .map(|(outcome, count)| (outcome, count.into()))
             .collect::<serde_json::Map<_, _>>()
             .into();
+        value["closing_lines_right"] = right.to_json();
         print::line(&value.to_string());
     } else {
         print::line(&report::write_overview(played.len(), &outcomes));
+        print::line(&report::write_closing_lines(right, &closed));
         print::line(&report::write_text(part, &all, &agreement, shows));
     }
     Ok(())
@@ -148,7 +154,7 @@ fn read_sessions(folder: &Path) -> Done<Vec<ReplaySession>> {
 }
 
 /// Ends of turns by the name of the session.
-fn play_all(sessions: &[ReplaySession]) -> BTreeMap<String, Vec<JudgedEnd>> {
+fn play_all(sessions: &[ReplaySession]) -> BTreeMap<String, PlayedSession> {
     let mut projects: BTreeMap<(String, String), ProjectFiles> = BTreeMap::new();
     let root_of = |session: &ReplaySession| scratch::find_root(&session.folders).unwrap_or_default();
     for session in sessions {
@@ -156,13 +162,13 @@ fn play_all(sessions: &[ReplaySession]) -> BTreeMap<String, Vec<JudgedEnd>> {
         projects.entry(project_key(session, &root)).or_default().add(&root, &session.seen);
     }
     projects.values_mut().for_each(ProjectFiles::sort);
-    let ends = each(sessions, "replayed", |session| {
+    let played = each(sessions, "replayed", |session| {
         let root = root_of(session);
-        let ends = player::play_session(session, &root, &projects[&project_key(session, &root)]);
+        let played = player::play_session(session, &root, &projects[&project_key(session, &root)]);
         let named = |failure: Failure| Failure::new(format!("{}: {}", session.name, failure.what()));
-        ends.map(|ends| (session.name.clone(), ends)).map_err(named)
+        played.map(|played| (session.name.clone(), played)).map_err(named)
     });
-    ends.into_iter().collect()
+    played.into_iter().collect()
 }
 
 /// Sessions with the same key are of the same project, perhaps in several checkouts. Files of a corpus are named after their

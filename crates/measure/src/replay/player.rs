@@ -10,8 +10,8 @@ use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known, Needs};
 use tidegate_core::feature::marks::{Mark, Marks};
 use tidegate_core::feature::verdict::{Call, Carried, Verdict};
+use tidegate_core::feature::verification::checks::{Kinds, LONGEST_OUTPUT, read_ending};
 use tidegate_core::feature::verification::marks::Mark as VerificationMark;
-use tidegate_core::feature::verification::checks::Kinds;
 use tidegate_core::feature::verification::verify_stop;
 use tidegate_core::host::Host;
 use tidegate_core::pipeline;
@@ -36,14 +36,23 @@ pub(crate) struct JudgedEnd {
     pub(crate) run: Option<JudgedRun>,
 }
 
+/// A check whose status shows, and whose closing lines say that it passed.
+pub(crate) struct ClosedRun {
+    pub(crate) line: usize,
+    pub(crate) command: String,
+    pub(crate) succeeded: bool,
+}
+
+#[derive(Default)]
+pub(crate) struct PlayedSession {
+    pub(crate) ends: Vec<JudgedEnd>,
+    pub(crate) closed: Vec<ClosedRun>,
+}
+
 /// Times of a replay are in the future: a file that no call of the session changed is older than all of them.
 const AHEAD: Duration = Duration::from_hours(24);
 
-pub(crate) fn play_session(
-    session: &ReplaySession,
-    root: &str,
-    files: &ProjectFiles,
-) -> Done<Vec<JudgedEnd>> {
+pub(crate) fn play_session(session: &ReplaySession, root: &str, files: &ProjectFiles) -> Done<PlayedSession> {
     let scratch = Scratch::new(root)?;
     let config = Config::default();
     let began = session.moments.first().map(|moment| moment.at).unwrap_or_default();
@@ -60,13 +69,14 @@ pub(crate) fn play_session(
         since_edit: Vec::new(),
         passed_before: false,
         verified_by: None,
+        closed: Vec::new(),
         turn: 1,
     };
     let mut ends = Vec::new();
     for moment in &session.moments {
         ends.extend(player.play(moment)?);
     }
-    Ok(ends)
+    Ok(PlayedSession { ends, closed: player.closed })
 }
 
 struct Player<'a> {
@@ -85,6 +95,7 @@ struct Player<'a> {
     passed_before: bool,
     /// The run that verified the last change set.
     verified_by: Option<JudgedRun>,
+    closed: Vec<ClosedRun>,
     turn: usize,
 }
 
@@ -110,6 +121,7 @@ impl Player<'_> {
         let facts = self.facts(&event, now);
         let marks = pipeline::observe(&facts, self.config);
         let run = judged_run(&event, &facts, moment);
+        self.closed.extend(closed_run(&event, &facts, moment));
         let judged = match &moment.what {
             Happening::TurnEnd(end) => Some(self.judge(end, &facts)),
             _ => None,
@@ -167,7 +179,8 @@ impl Player<'_> {
             _ if verdict.call != Call::Pass => {
                 let (cause, run) = find_cause(&self.since_edit, self.passed_before);
                 let work = self.marks.as_ref().map(|marks| &marks.verification);
-                let has_failed = work.and_then(|work| work.changes.as_ref()).is_some_and(|set| !set.failed.is_empty());
+                let has_failed =
+                    work.and_then(|work| work.changes.as_ref()).is_some_and(|set| !set.failed.is_empty());
                 (StopOutcome::Held(if has_failed { HoldCause::Failed } else { cause }), run.cloned())
             }
             "verified since the last edit" => (StopOutcome::Verified, self.verified_by.clone()),
@@ -202,6 +215,26 @@ impl Player<'_> {
     }
 }
 
+/// Lines that `tail` would have left: the fewest that people ask for.
+const LAST_LINES: usize = 5;
+
+fn closed_run(event: &Event<'_>, facts: &Facts<'_>, moment: &Moment) -> Option<ClosedRun> {
+    let command = event.finished_command()?;
+    let Exit::Known(status) = command.exit else { return None };
+    let checks = &facts.verification.proof.checks;
+    let is_shown = checks.hidden.is_empty() && checks.visible.iter().any(|found| !found.by_output);
+    if !is_shown || command.background.is_some() {
+        return None;
+    }
+    let output = command.last_output(LONGEST_OUTPUT);
+    let mut last: Vec<&str> = output.trim_end().lines().rev().take(LAST_LINES).collect();
+    last.reverse();
+    let ending = read_ending(&last.join("\n"));
+    let says_passed = !ending.passed.is_empty() && ending.failed.is_empty();
+    let line = event.command_line()?.to_owned();
+    says_passed.then_some(ClosedRun { line: moment.line, command: line, succeeded: status == 0 })
+}
+
 fn judged_run(event: &Event<'_>, facts: &Facts<'_>, moment: &Moment) -> Option<JudgedRun> {
     let command = event.finished_command()?;
     let Happening::Result(end) = &moment.what else { return None };
@@ -229,9 +262,9 @@ mod tests {
         let mut files = ProjectFiles::default();
         files.add("/w/shop", &session.seen);
         files.sort();
-        let ends =
+        let played =
             play_session(&session, "/w/shop", &files).unwrap_or_else(|failure| panic!("{}", failure.text()));
-        ends.into_iter().map(|judged| judged.outcome).collect()
+        played.ends.into_iter().map(|judged| judged.outcome).collect()
     }
 
     fn held(cause: HoldCause) -> StopOutcome {
@@ -249,9 +282,11 @@ mod tests {
         assert_eq!(play(edited()), [held(HoldCause::NothingRun)]);
         assert_eq!(play(edited().runs("cargo test", "ok")), [StopOutcome::Verified]);
         assert_eq!(play(edited().fails("cargo test", "Exit code 101")), [held(HoldCause::Failed)]);
-        let piped = edited().runs("cargo test 2>&1 | tail -5", "ok");
-        assert_eq!(play(piped), [held(HoldCause::Hidden("| tail".into()))]);
-        assert_eq!(play(edited().runs("mise run test", "ok")), [held(HoldCause::Unknown)]);
+        let piped = |output| edited().runs("cargo test 2>&1 | tail -5", output);
+        assert_eq!(play(piped("ok")), [held(HoldCause::Hidden("| tail".into()))]);
+        assert_eq!(play(piped("test result: ok. 3 passed; 0 failed")), [StopOutcome::Verified]);
+        assert_eq!(play(piped("test result: FAILED. 3 passed; 1 failed")), [held(HoldCause::Failed)]);
+        assert_eq!(play(edited().runs("smoketest all", "ok")), [held(HoldCause::Unknown)]);
         let before =
             MadeUp::new().prompt("a").edits("src/b.rs").runs("cargo clippy; cargo fmt", "").edits("src/a.rs");
         assert_eq!(play(before), [held(HoldCause::NothingRun)]);

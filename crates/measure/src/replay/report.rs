@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::comparison::{Agreement, COLUMNS, Case, Comparison, CountedCause};
+use super::figures::Share;
 use super::outcome::StopOutcome;
+use super::player::ClosedRun;
 
 /// Longer command lines are cut.
 const SHOWN: usize = 160;
@@ -16,6 +18,15 @@ pub(crate) fn write_overview(sessions: usize, outcomes: &[(String, usize)]) -> S
     let mut text = format!("all: {ends} ends of turns in {sessions} sessions, labelled or not\n\n");
     for (outcome, count) in outcomes {
         let _ = writeln!(text, "  {count:>6}  {outcome}");
+    }
+    text
+}
+
+/// Checks whose status shows are the proof of how often their closing lines are right.
+pub(crate) fn write_closing_lines(right: Share, closed: &[(&String, &ClosedRun)]) -> String {
+    let mut text = format!("closing lines that say passed, in checks whose status shows: right in {right}\n");
+    for (session, run) in closed.iter().filter(|(_, run)| !run.succeeded) {
+        let _ = writeln!(text, "  wrong: {session}:{}: {}", run.line, shorten(&run.command));
     }
     text
 }

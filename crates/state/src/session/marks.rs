@@ -360,7 +360,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let session = folder.path();
         append(session, &[edit("a.rs", 1)]).unwrap();
-        let checked = SucceededChecks { kinds: Kinds::TEST, at: Millis(5), seen: Millis(6), verified: true };
+        let checked = SucceededChecks::seen_at(Millis(5), Kinds::TEST, true);
         append(session, &[VerificationMark::Checked(checked).into()]).unwrap();
         save_unnoted(session, &FallbackFolders::default(), &[edit("b.rs", 5)]).unwrap();
         take_up(session, &FallbackFolders::default()).unwrap();

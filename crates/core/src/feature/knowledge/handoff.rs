@@ -12,10 +12,10 @@ use crate::feature::knowledge::facts::Knowledge;
 use crate::feature::knowledge::plan;
 use crate::feature::knowledge::tracked::TRACKED;
 use crate::feature::marks::Marks;
+use crate::feature::verification::work::FILES_NAMED;
 use crate::text::cut::cut_to;
 use crate::text::fnv;
 use crate::text::quoted::quoted_line;
-use crate::feature::verification::work::FILES_NAMED;
 use crate::time::Millis;
 
 /// For this long a starting session is told of a handoff.

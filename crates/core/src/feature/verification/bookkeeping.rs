@@ -219,7 +219,11 @@ fn judge_success(
 ) -> CheckRun {
     let (commits, visible): (Vec<_>, Vec<_>) = visible.into_iter().partition(|found| found.by_output);
     if !visible.is_empty() {
-        let counted = if ending.no_tests { Kinds::COMPILES.and(Kinds::LINT) } else { Kinds::COMPILED_TEST.and(Kinds::LINT) };
+        let counted = if ending.no_tests {
+            Kinds::COMPILES.and(Kinds::LINT)
+        } else {
+            Kinds::COMPILED_TEST.and(Kinds::LINT)
+        };
         let passed = only_kinds(visible, counted);
         return if passed.is_empty() { CheckRun::NoTests } else { CheckRun::Passed(passed) };
     }

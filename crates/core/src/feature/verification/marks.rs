@@ -37,6 +37,8 @@ pub enum Mark {
     Ran,
     /// The person was told that the change set stays unverified.
     Told,
+    /// The model was told how a check has to be run.
+    ToldHow,
     Changes(ChangeSet),
     Wrote(WrittenCode),
 }
@@ -55,6 +57,8 @@ pub struct Marks {
     pub background: Vec<BackgroundCheck>,
     /// Verified or not.
     pub wrote: WrittenCode,
+    /// The model was told how a check has to be run.
+    pub advised: bool,
 }
 
 /// Hooks of parallel calls may write their marks in another order than they began.
@@ -86,6 +90,7 @@ impl RoomMarks for Marks {
                 changes.ran = false;
             }),
             Mark::Ran => self.change(|changes| changes.ran = true),
+            Mark::ToldHow => self.advised = true,
             Mark::Told => self.change(|changes| changes.told = true),
         }
     }
@@ -94,6 +99,7 @@ impl RoomMarks for Marks {
         let mut marks = Vec::new();
         marks.extend(self.verified.map(Mark::Verified));
         marks.extend((!self.proof.is_empty()).then_some(Mark::Proof(self.proof)));
+        marks.extend(self.advised.then_some(Mark::ToldHow));
         marks.extend(self.past.clone().map(Mark::Past));
         marks.extend(self.changes.clone().map(Mark::Changes));
         marks.extend(self.background.iter().cloned().map(Mark::Launched));
@@ -229,6 +235,7 @@ pub(in crate::feature) mod tests {
             Just(Mark::Held),
             Just(Mark::Ran),
             Just(Mark::Told),
+            Just(Mark::ToldHow),
             ("[a-z/]{1,24}", 0u64..1 << 40).prop_map(|(file, at)| Mark::Wrote(WrittenCode {
                 files: vec![file],
                 last: Millis(at),
@@ -301,8 +308,7 @@ pub(in crate::feature) mod tests {
     fn a_clock_that_was_set_back_does_not_hold_for_an_hour() {
         let mut marks = Marks::default();
         marks.edit(&edit("a.rs", 3_600_000));
-        let at =
-            |seen| SucceededChecks { seen: Millis(seen), ..passed(10, Kinds::TEST, true) };
+        let at = |seen| SucceededChecks { seen: Millis(seen), ..passed(10, Kinds::TEST, true) };
         marks.check(&at(3_599_000));
         assert!(marks.changes.is_some(), "a long check, and an edit in the middle of it");
         marks.check(&at(20));

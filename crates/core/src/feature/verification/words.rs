@@ -51,6 +51,12 @@ pub(super) fn unverified(lang: Lang, changes: &ChangeSet, check: Option<&str>) -
     }
 }
 
+/// To the model, before it runs the first check.
+pub(super) fn how_to_check() -> &'static str {
+    "Run a test, type check or build on its own before you finish: `| tail`, `;` or `|| true` behind it hides its exit \
+     status, and then it may not count (`set -o pipefail` keeps the status of a pipe)."
+}
+
 /// To the model: the reason that a check since the last edit did not count.
 pub(super) fn why_not(changes: &ChangeSet) -> Option<String> {
     if let Some(failed) = changes.failed.last() {

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::feature::verification::checks::{CheckKind, CheckScope, Kinds};
+use crate::feature::verification::checks::{CheckKind, CheckScope, Kinds, Languages};
 use crate::text::cut::last_bytes;
 use crate::text::quoted::quoted_line;
 use crate::time::Millis;
@@ -232,6 +232,11 @@ impl ChangeSet {
         self.others.clear();
         self.checked = Kinds::default();
         self.hidden = None;
+    }
+
+    /// Shell scripts can be checked without any file of the project.
+    pub(super) fn is_shell_only(&self) -> bool {
+        self.files.iter().all(|file| Languages::of_file(file) == Languages::SHELL)
     }
 
     pub(super) fn shown_files(&self) -> impl Iterator<Item = String> {

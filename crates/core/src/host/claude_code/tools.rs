@@ -113,7 +113,10 @@ fn exit(kind: EventKind, payload: &Payload<'_>) -> Exit {
 /// `Exit code 101`, then the output. Older versions give only the output.
 fn failed_status(error: LongText<'_>) -> Exit {
     let head = error.head(64);
-    if ["<tool_use_error>", "Command timed out", "[Request interrupted"].iter().any(|other| head.starts_with(other)) {
+    if ["<tool_use_error>", "Command timed out", "[Request interrupted"]
+        .iter()
+        .any(|other| head.starts_with(other))
+    {
         return Exit::Unknown;
     }
     let Some(rest) = head.strip_prefix("Exit code ") else { return Exit::Known(1) };

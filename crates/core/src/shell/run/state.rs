@@ -104,7 +104,8 @@ pub(super) fn harmless_path(value: &Word) -> bool {
     let folder = |entry: &str| {
         let is_own = ["$PWD", "${PWD", "$(pwd", "$TMP", "${TMP", "$(mktemp", "/tmp", "/var/tmp", "/dev/shm"];
         let is_filled = entry.ends_with("node_modules/.bin") || entry.ends_with("venv/bin");
-        let is_known = (entry.starts_with(['/', '~']) && ["/bin", "/sbin", "/shims"].iter().any(|end| entry.ends_with(end)))
+        let is_known = (entry.starts_with(['/', '~'])
+            && ["/bin", "/sbin", "/shims"].iter().any(|end| entry.ends_with(end)))
             || entry.starts_with('$');
         is_filled || is_known && !is_own.iter().any(|start| entry.starts_with(start))
     };

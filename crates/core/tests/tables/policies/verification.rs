@@ -2,11 +2,13 @@
 
 use tidegate_core::feature::marks::Mark;
 use tidegate_core::feature::verification::checks;
-use tidegate_core::feature::verification::checks::{CheckKind, Kinds, ProjectChecks, SeenFile};
+use tidegate_core::feature::verification::checks::{CheckKind, CheckScope, Kinds, ProjectChecks, SeenFile};
 use tidegate_core::feature::verification::marks::Mark as VerificationMark;
 use tidegate_core::feature::verification::required_checks;
 use tidegate_core::feature::verification::verify_stop;
-use tidegate_core::feature::verification::work::{BackgroundCheck, Edit, SucceededChecks};
+use tidegate_core::feature::verification::work::{
+    BackgroundCheck, Edit, FailedCheck, SucceededChecks, UncountedCheck, WhyNot,
+};
 use tidegate_core::settings::value::Value;
 use tidegate_core::time::Millis;
 
@@ -85,6 +87,20 @@ fn edits(case: &mut Situation, cell: &str) {
             [file, "hidden"] => {
                 case.marks.push(edit(file, EDITED));
                 case.mark(VerificationMark::Hidden("cargo test | tail".into()));
+            }
+            [file, "failed"] => {
+                case.marks.push(edit(file, EDITED));
+                let (kind, scope) = (CheckKind::Test, CheckScope::default());
+                let failed = FailedCheck { kind, at: since, scope, line: "cargo test".into() };
+                case.mark(VerificationMark::Failed(failed));
+            }
+            [file, why @ ("unread" | "untested")] => {
+                case.marks.push(edit(file, EDITED));
+                let (line, why) = match *why {
+                    "unread" => ("npm test", WhyNot::Unread),
+                    _ => ("cargo test x", WhyNot::NoTests),
+                };
+                case.mark(VerificationMark::Uncounted(UncountedCheck { line: line.into(), why }));
             }
             other => panic!("no such edits: {other:?}"),
         }

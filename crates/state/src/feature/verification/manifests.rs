@@ -219,7 +219,7 @@ mod tests {
             project
                 .evidence(&script, place, &checks::ExtraChecks::default())
                 .iter()
-                .map(|found| found.kind)
+                .flat_map(|found| found.kinds.iter().collect::<Vec<_>>())
                 .collect()
         };
         assert_eq!(kinds("npm test"), [CheckKind::Test]);

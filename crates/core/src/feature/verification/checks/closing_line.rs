@@ -65,8 +65,17 @@ fn judge_line(line: &str) -> Option<Line> {
 }
 
 /// Beginnings of lines with which tests and compilers tell of a failure.
-const FAILED_TESTS: [&str; 9] =
-    ["--- FAIL:", "FAIL\t", "FAIL ", "error: test failed", "Failed!  - ", "FAILED (", "FAILURES!", "ERRORS!", "panic: "];
+const FAILED_TESTS: [&str; 9] = [
+    "--- FAIL:",
+    "FAIL\t",
+    "FAIL ",
+    "error: test failed",
+    "Failed!  - ",
+    "FAILED (",
+    "FAILURES!",
+    "ERRORS!",
+    "panic: ",
+];
 
 const FAILED_BUILDS: [&str; 3] = ["error: could not compile", "error: aborting due to", "error[E"];
 
@@ -130,7 +139,11 @@ fn judge_counts(line: &str) -> Option<Line> {
         }
         let counts = count(rest);
         let none = counts.passed == 0 && counts.failed == 0;
-        return if none { rest.contains("total").then_some(Line::NoTests) } else { of_counts(counts, Kinds::COMPILED_TEST) };
+        return if none {
+            rest.contains("total").then_some(Line::NoTests)
+        } else {
+            of_counts(counts, Kinds::COMPILED_TEST)
+        };
     }
     // Suites that cannot start fail without a failed test.
     for beginning in ["Test Suites:", "Test Files "] {
@@ -173,7 +186,8 @@ fn judge_pytest(line: &str) -> Option<Line> {
         return Some(if failed { FAILED_TEST } else { Line::Passed(Kinds::COMPILED_TEST) });
     }
     let starts = counted.starts_with(|c: char| c.is_ascii_digit());
-    let plain = starts && counted.split(", ").all(|part| leading_number(part).is_some_and(|(_, word)| !word.contains(' ')));
+    let plain = starts
+        && counted.split(", ").all(|part| leading_number(part).is_some_and(|(_, word)| !word.contains(' ')));
     plain.then(|| of_counts(count(counted), Kinds::COMPILED_TEST)).flatten()
 }
 
@@ -225,10 +239,14 @@ fn judge_sentences(line: &str) -> Option<Line> {
         "errors," | "errors" | "error" if rest.contains("warning") => {
             Some(if number > 0 { Line::Failed(Kinds::TYPECHECK) } else { Line::Passed(Kinds::TYPECHECK) })
         }
-        "problems" | "problem" => (count(rest.trim_start_matches(word).trim()).failed > 0).then_some(Line::Failed(Kinds::LINT)),
-        "issues." | "issues:" | "issues" => {
-            Some(if number > 0 { Line::Failed(Kinds::LINT) } else { Line::Passed(Kinds::LINT.and(Kinds::TYPECHECK)) })
+        "problems" | "problem" => {
+            (count(rest.trim_start_matches(word).trim()).failed > 0).then_some(Line::Failed(Kinds::LINT))
         }
+        "issues." | "issues:" | "issues" => Some(if number > 0 {
+            Line::Failed(Kinds::LINT)
+        } else {
+            Line::Passed(Kinds::LINT.and(Kinds::TYPECHECK))
+        }),
         _ => None,
     }
 }
@@ -255,20 +273,26 @@ fn judge_words(line: &str) -> Option<Line> {
     if line == "Build succeeded." || begins("Build complete! (") {
         return Some(Line::Passed(Kinds::COMPILES));
     }
-    if begins("✓ built in ") {
-        return Some(Line::Passed(Kinds::BUILD));
-    }
     if begins("Success: no issues found in ") {
         return Some(Line::Passed(Kinds::TYPECHECK));
     }
-    if line == "All checks passed!" || begins("Checked ") && line.contains(" files in ") && line.contains(". No fixes") {
+    if line == "All checks passed!"
+        || begins("Checked ") && line.contains(" files in ") && line.contains(". No fixes")
+    {
         return Some(Line::Passed(Kinds::LINT));
     }
     if begins("Found ") && (line.contains(" error") || line.contains(" errors")) {
-        let failed = line["Found ".len()..].split(' ').next().is_some_and(|number| number != "0" && number != "no");
+        let failed =
+            line["Found ".len()..].split(' ').next().is_some_and(|number| number != "0" && number != "no");
         return failed.then_some(Line::Failed(Kinds::LINT.and(Kinds::TYPECHECK)));
     }
-    let none = ["No tests found", "No test files found", "No tests executed!", "No test is available", "no tests to run"];
+    let none = [
+        "No tests found",
+        "No test files found",
+        "No tests executed!",
+        "No test is available",
+        "no tests to run",
+    ];
     none.iter().any(|told| begins(told)).then_some(Line::NoTests)
 }
 
@@ -287,7 +311,9 @@ fn count(text: &str) -> Counts {
         let Some((number, word)) = leading_number(part.trim()) else { continue };
         match word.split(' ').next().unwrap_or_default() {
             "passed" | "passing" | "pass" => counts.passed += number,
-            "failed" | "failing" | "fail" | "failure" | "failures" | "error" | "errors" => counts.failed += number,
+            "failed" | "failing" | "fail" | "failure" | "failures" | "error" | "errors" => {
+                counts.failed += number
+            }
             _ => {}
         }
     }

@@ -1,8 +1,8 @@
 //! .NET.
 
 use crate::feature::verification::checks::kind::{CheckKind, Kinds};
-use crate::feature::verification::checks::tool::{Tool, judge_tool, tool};
 use crate::feature::verification::checks::language::Languages;
+use crate::feature::verification::checks::tool::{Tool, judge_tool, tool};
 use crate::feature::verification::checks::{Contents, Ecosystem, examples_of, runs_nothing};
 
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {

@@ -100,7 +100,8 @@ pub fn is_test_file(path: &str) -> bool {
         stem.strip_suffix(word).is_some_and(|rest| rest.ends_with(['.', '_', '-']))
             || stem.strip_prefix(word).is_some_and(|rest| rest.starts_with(['.', '_', '-']))
     };
-    let camel = Languages::of_file(path) != Languages::PYTHON && (stem.ends_with("Test") || stem.ends_with("Tests"));
+    let camel =
+        Languages::of_file(path) != Languages::PYTHON && (stem.ends_with("Test") || stem.ends_with("Tests"));
     ["test", "tests", "spec"].into_iter().any(told)
         || camel
         || name == "conftest.py"
@@ -124,9 +125,15 @@ mod tests {
 
     #[test]
     fn tests_are_told_by_name_or_folder() {
-        for path in
-            ["a_test.go", "tests/it.rs", "src/a.test.ts", "src/a.spec.tsx", "test_a.py", "src/AppTest.java", "e2e/x.js"]
-        {
+        for path in [
+            "a_test.go",
+            "tests/it.rs",
+            "src/a.test.ts",
+            "src/a.spec.tsx",
+            "test_a.py",
+            "src/AppTest.java",
+            "e2e/x.js",
+        ] {
             assert!(is_test_file(path), "{path}");
         }
         for path in ["src/latest.ts", "src/contest.rs", "testimony.py", "src/a.rs", "attest/a.go"] {

@@ -29,7 +29,8 @@ fn judge_make(call: &CheckCall<'_>) -> Proven {
     let long = "--just-print --recon --question --touch --ignore-errors --print-data-base --eval";
     // Another file, or targets that count as made already.
     let other = has_option(call.arguments, "-f --file --makefile -o --old-file --assume-old");
-    if call.arguments.iter().any(|word| only_prints(&word.text)) || has_option(call.arguments, long) || other {
+    if call.arguments.iter().any(|word| only_prints(&word.text)) || has_option(call.arguments, long) || other
+    {
         return Proven::NONE;
     }
     let Some(file) = call.nearest("GNUmakefile makefile Makefile") else { return Proven::NONE };

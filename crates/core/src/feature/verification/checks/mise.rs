@@ -86,7 +86,9 @@ fn read(text: &str) -> Contents {
                     });
                 }
                 let first = value("depends").map(texts).unwrap_or_default();
-                recipe.first.extend(first.iter().filter_map(|task| task.split_whitespace().next()).map(str::to_owned));
+                recipe.first.extend(
+                    first.iter().filter_map(|task| task.split_whitespace().next()).map(str::to_owned),
+                );
             }
             other => recipe.lines.extend(texts(other).iter().map(|line| filled(line))),
         }

@@ -331,7 +331,8 @@ impl ProjectChecks {
             kinds = kinds.and(file.contents.shows);
             for recipe in &file.contents.recipes {
                 if !recipe::kinds_of_name(&recipe.name).is_empty() {
-                    kinds = kinds.and(recipe::judge(self, file, &recipe.name, &[], 0).unwrap_or_default().kinds);
+                    kinds =
+                        kinds.and(recipe::judge(self, file, &recipe.name, &[], 0).unwrap_or_default().kinds);
                 }
             }
         }
@@ -412,7 +413,8 @@ impl ProjectChecks {
                 continue;
             }
             // A script of another project, or one for this moment only.
-            let script_path = shell_scripts::script_of(step).and_then(Word::known).filter(|path| path.starts_with('/'));
+            let script_path =
+                shell_scripts::script_of(step).and_then(Word::known).filter(|path| path.starts_with('/'));
             let is_outside = |path: &str| place.name(&Spot::Absolute(path.to_owned())).is_none();
             if shell_scripts::is_own_script(step) && script_path.is_some_and(is_outside) {
                 continue;
@@ -449,10 +451,16 @@ impl ProjectChecks {
     /// The folder of the manifest by which a command is judged.
     fn package_folder(&self, name: &str, folder: &str) -> String {
         let is_read = |file: &ProjectFile| {
-            ECOSYSTEMS.iter().any(|ecosystem| among(ecosystem.commands, name) && is_manifest(ecosystem, &file.name))
+            ECOSYSTEMS
+                .iter()
+                .any(|ecosystem| among(ecosystem.commands, name) && is_manifest(ecosystem, &file.name))
         };
         let above = self.files.iter().filter(|file| is_at_or_above(&file.folder, folder) && is_read(file));
-        above.map(|file| file.folder.as_str()).max_by_key(|folder| folder.len()).unwrap_or_default().to_owned()
+        above
+            .map(|file| file.folder.as_str())
+            .max_by_key(|folder| folder.len())
+            .unwrap_or_default()
+            .to_owned()
     }
 
     /// The edited files that none of these checks reads.
@@ -484,11 +492,15 @@ impl ProjectChecks {
     fn is_selected(&self, found: &CheckEvidence, file: &str) -> bool {
         let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
         let packages = self.files.iter().filter(|known| known.contents.package.is_some());
-        let named = |known: &&ProjectFile| found.scope.selected.iter().any(|word| known.contents.package.as_ref() == Some(word));
+        let named = |known: &&ProjectFile| {
+            found.scope.selected.iter().any(|word| known.contents.package.as_ref() == Some(word))
+        };
         if !packages.clone().any(|known| named(&known)) {
             return true;
         }
-        let own = packages.filter(|known| is_at_or_above(&known.folder, folder)).max_by_key(|known| known.folder.len());
+        let own = packages
+            .filter(|known| is_at_or_above(&known.folder, folder))
+            .max_by_key(|known| known.folder.len());
         own.is_none_or(|own| named(&own))
     }
 
@@ -497,7 +509,9 @@ impl ProjectChecks {
         let mut languages = Languages::NONE;
         for file in &self.files {
             let shows = !file.contents.shows.is_empty() || !file.contents.recipes.is_empty();
-            if let Some(reader) = reader_of(&file.name).filter(|reader| shows && reader.reads != Languages::ALL) {
+            if let Some(reader) =
+                reader_of(&file.name).filter(|reader| shows && reader.reads != Languages::ALL)
+            {
                 languages = languages.and(reader.reads);
             }
         }

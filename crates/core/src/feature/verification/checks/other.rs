@@ -100,7 +100,9 @@ static TOOLS: &[Tool] = &[
     tool("forge", "build b compile", Kinds::COMPILES),
     tool("pre-commit", "run", Kinds::LINT),
     tool("prek", "run", Kinds::LINT),
-    tool("xcodebuild", "", Kinds::COMPILED_TEST).needs("test").unless("-list -showsdks -version -showBuildSettings"),
+    tool("xcodebuild", "", Kinds::COMPILED_TEST)
+        .needs("test")
+        .unless("-list -showsdks -version -showBuildSettings"),
     tool("xcodebuild", "", Kinds::COMPILES).needs("build build-for-testing analyze archive"),
     tool("ant", "test check", Kinds::COMPILED_TEST),
     tool("ant", "compile build jar", Kinds::COMPILES),

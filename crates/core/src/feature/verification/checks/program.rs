@@ -33,19 +33,26 @@ fn disarms(name: &str, value: &Word) -> bool {
     let words = || value.text.split([' ', '\t']);
     let has = |list: Words| words().any(|word| among(list, word.split('=').next().unwrap_or_default()));
     match name {
-        "PYTEST_ADDOPTS" => has(ONLY_TELLS) || has("--setup-only --setup-plan --fixtures --markers --version"),
+        "PYTEST_ADDOPTS" => {
+            has(ONLY_TELLS) || has("--setup-only --setup-plan --fixtures --markers --version")
+        }
         "MAKEFLAGS" | "GNUMAKEFLAGS" | "MFLAGS" => {
-            words().next().is_some_and(|first| make::only_prints(&format!("-{}", first.trim_start_matches('-'))))
+            words()
+                .next()
+                .is_some_and(|first| make::only_prints(&format!("-{}", first.trim_start_matches('-'))))
                 || has("--just-print --dry-run --recon --question --touch --ignore-errors --eval")
         }
-        "MAKEFILES" | "BASH_ENV" | "LD_PRELOAD" | "RUSTC_WRAPPER" | "RUSTC" | "CARGO" => !value.text.is_empty(),
+        "MAKEFILES" | "BASH_ENV" | "LD_PRELOAD" | "RUSTC_WRAPPER" | "RUSTC" | "CARGO" => {
+            !value.text.is_empty()
+        }
         "GOFLAGS" => has("-n -run -list -exec -c"),
         "NODE_OPTIONS" => has("--check --version --help"),
         // `CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER=true`.
         name if name.starts_with("CARGO_TARGET_") && name.ends_with("_RUNNER") => true,
         name => {
             let name = name.to_ascii_lowercase();
-            matches!(name.as_str(), "npm_config_dry_run" | "npm_config_ignore_scripts") && value.text != "false"
+            matches!(name.as_str(), "npm_config_dry_run" | "npm_config_ignore_scripts")
+                && value.text != "false"
         }
     }
 }

@@ -13,8 +13,7 @@ pub(super) struct Proven {
 }
 
 impl Proven {
-    pub(super) const NONE: Proven =
-        Proven { kinds: Kinds::NONE, reads: Languages::NONE, hollow: false };
+    pub(super) const NONE: Proven = Proven { kinds: Kinds::NONE, reads: Languages::NONE, hollow: false };
 
     #[must_use]
     pub(super) fn and(self, other: Proven) -> Proven {

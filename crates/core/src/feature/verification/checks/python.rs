@@ -28,7 +28,8 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
 };
 
 static TOOLS: &[Tool] = &[
-    tool("pytest", "", Kinds::TEST).unless("--fixtures --markers --setup-plan --setup-only --cache-show -V -f"),
+    tool("pytest", "", Kinds::TEST)
+        .unless("--fixtures --markers --setup-plan --setup-only --cache-show -V -f"),
     tool("py.test", "", Kinds::TEST).unless("--fixtures --markers --setup-plan"),
     tool("unittest", "", Kinds::TEST),
     tool("doctest", "", Kinds::TEST),

@@ -130,9 +130,7 @@ fn judge_step(project: &ProjectChecks, file: &ProjectFile, step: &Step, depth: u
 
 pub(super) fn is_trivial(step: &Step) -> bool {
     match step.name() {
-        Some(name) => {
-            among(TRIVIAL, name) || super::only_tells(&step.words[1..])
-        }
+        Some(name) => among(TRIVIAL, name) || super::only_tells(&step.words[1..]),
         None => step.words.is_empty(),
     }
 }
@@ -148,7 +146,9 @@ pub(super) fn examples(
         .recipes
         .iter()
         .filter(|recipe| !kinds_of_name(&recipe.name).is_empty())
-        .map(|recipe| (recipe.name.as_str(), judge(project, file, &recipe.name, &[], 0).unwrap_or_default().kinds))
+        .map(|recipe| {
+            (recipe.name.as_str(), judge(project, file, &recipe.name, &[], 0).unwrap_or_default().kinds)
+        })
         .collect();
     let (mut sure, mut other) = (Vec::new(), Vec::new());
     for kind in CheckKind::ALL {

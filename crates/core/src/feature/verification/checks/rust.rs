@@ -3,9 +3,9 @@
 use crate::text::word_list::Words;
 
 use crate::feature::verification::checks::kind::{CheckKind, Kinds};
-use crate::feature::verification::checks::tool::{Tool, has_option, judge_tool, operands, tool};
 use crate::feature::verification::checks::language::Languages;
 use crate::feature::verification::checks::proven::Proven;
+use crate::feature::verification::checks::tool::{Tool, has_option, judge_tool, operands, tool};
 use crate::feature::verification::checks::{CheckCall, Contents, Ecosystem, examples_of, runs_nothing};
 
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {

@@ -34,8 +34,7 @@ const VALUED: Words = "--manifest-path --config -c --target --target-dir --featu
 const WHOLE: Words = ". ./ ./... ... all //...";
 
 /// Their operands are names of recipes and goals, not parts.
-const RUNNERS: Words =
-    "make gmake just task go-task mise turbo nx lerna gradle gradlew mvn mvnw mvnd rake run-s run-p npm-run-all tox nox sbt";
+const RUNNERS: Words = "make gmake just task go-task mise turbo nx lerna gradle gradlew mvn mvnw mvnd rake run-s run-p npm-run-all tox nox sbt";
 
 /// Verbs that stand before the first part.
 const VERBS: Words = "test t run r run-script check c build b nextest vet clippy lint exec rum urn tst type-check analyze \
@@ -92,9 +91,8 @@ impl CheckScope {
     /// Whether this run goes through all that the other one went through.
     pub fn covers(&self, other: &CheckScope) -> bool {
         let is_above = shell::below(&other.folder, &self.folder).is_some();
-        let has = |part: &String| {
-            self.selected.iter().any(|own| own == part || shell::below(part, own).is_some())
-        };
+        let has =
+            |part: &String| self.selected.iter().any(|own| own == part || shell::below(part, own).is_some());
         is_above && (self.selected.is_empty() || !other.selected.is_empty() && other.selected.iter().all(has))
     }
 }

@@ -42,7 +42,8 @@ fn judge_shell(call: &CheckCall<'_>) -> Proven {
 }
 
 /// Programs that run the file they are given.
-const INTERPRETERS: Words = "bash sh zsh dash ksh node tsx ts-node bun deno python python3 ruby perl php Rscript lua pwsh";
+const INTERPRETERS: Words =
+    "bash sh zsh dash ksh node tsx ts-node bun deno python python3 ruby perl php Rscript lua pwsh";
 
 /// Endings of files that a program runs; a file without an ending runs itself.
 const ENDINGS: Words = "sh bash zsh py js mjs cjs ts mts cts rb pl php lua ps1";
@@ -50,8 +51,7 @@ const ENDINGS: Words = "sh bash zsh py js mjs cjs ts mts cts rb pl php lua ps1";
 const TEST_WORDS: Words = "test tests spec specs e2e unittest unittests";
 
 /// Words behind `test-` with which a script only prepares.
-const PREPARES: Words =
-    "setup data env db fixtures fixture helper helpers utils util common lib clean cleanup deps image server runner-setup init";
+const PREPARES: Words = "setup data env db fixtures fixture helper helpers utils util common lib clean cleanup deps image server runner-setup init";
 
 /// The file that a command runs.
 pub(super) fn script_of(step: &Step) -> Option<&Word> {
@@ -86,16 +86,25 @@ fn is_test_script(path: &str) -> bool {
         return true;
     }
     let words: Vec<&str> = stem.split(['-', '_', '.']).collect();
-    let (first, last) = (words.first().copied().unwrap_or_default(), words.last().copied().unwrap_or_default());
+    let (first, last) =
+        (words.first().copied().unwrap_or_default(), words.last().copied().unwrap_or_default());
     let in_tests = folders.split('/').any(|folder| among("tests test __tests__ spec e2e", folder));
     let is_test = |word: &str| among(TEST_WORDS, word);
-    if in_tests && matches!(stem.as_str(), "run" | "run-all" | "run_all" | "all" | "main" | "runner" | "suite") {
+    if in_tests
+        && matches!(stem.as_str(), "run" | "run-all" | "run_all" | "all" | "main" | "runner" | "suite")
+    {
         return true;
     }
     // A file without an ending may be anything unless all of its name says so.
     let runs = first == "run" && words.iter().any(|word| is_test(word));
-    let named = is_test(first) && (in_tests || !among(PREPARES, last)) || is_test(last) && words.len() > 1 || runs;
-    named && (!ending.is_empty() || folders == "." || folders.ends_with("bin") || folders.ends_with("scripts") || in_tests)
+    let named =
+        is_test(first) && (in_tests || !among(PREPARES, last)) || is_test(last) && words.len() > 1 || runs;
+    named
+        && (!ending.is_empty()
+            || folders == "."
+            || folders.ends_with("bin")
+            || folders.ends_with("scripts")
+            || in_tests)
 }
 
 #[cfg(test)]

@@ -27,7 +27,8 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
 
 const VALUED: Words = "-d --dir -t --taskfile -o --output -C --concurrency -I --interval";
 
-const TELLS: Words = "-l -a -n --list-all --dry --summary --status --init -i -w --watch -t --taskfile -g --global";
+const TELLS: Words =
+    "-l -a -n --list-all --dry --summary --status --init -i -w --watch -t --taskfile -g --global";
 
 fn judge_task(call: &CheckCall<'_>) -> Proven {
     let Some(file) = call.nearest(ECOSYSTEM.manifests).filter(|_| !has_option(call.arguments, TELLS)) else {

@@ -49,13 +49,16 @@ fn move_of(step: &Step) -> Option<TreeMove> {
         ("stash", Some("pop" | "apply" | "branch")) => Some(TreeMove::Returns),
         ("stash", Some("list" | "show" | "drop" | "clear" | "create" | "store")) => None,
         ("stash", _) => Some(TreeMove::Leaves),
-        ("apply" | "am" | "cherry-pick", _) if !rest.iter().any(|word| among("--check --stat --abort --quit", word)) => {
+        ("apply" | "am" | "cherry-pick", _)
+            if !rest.iter().any(|word| among("--check --stat --abort --quit", word)) =>
+        {
             Some(TreeMove::Returns)
         }
         ("checkout" | "switch", Some("-")) => Some(TreeMove::Returns),
         ("checkout" | "switch", Some(name)) => {
             let makes_branch = rest.iter().any(|word| among("-b -B -c -C --orphan --create", word));
-            let names_file = rest.contains(&"--") || FileClass::of(name) != FileClass::Other || name.ends_with('/');
+            let names_file =
+                rest.contains(&"--") || FileClass::of(name) != FileClass::Other || name.ends_with('/');
             (!makes_branch && !names_file && name != ".").then_some(TreeMove::Leaves)
         }
         ("bisect", Some("run")) => Some(TreeMove::Leaves),

@@ -5,7 +5,8 @@ use crate::shell::{Script, Sort, Step};
 use crate::text::word_list::{Words, among};
 
 /// Commands that print nothing, or nothing that looks like the end of a check.
-const QUIET: Words = "cd pushd popd set export unset true : sleep mkdir rm touch cp mv pwd date wait git exit test [";
+const QUIET: Words =
+    "cd pushd popd set export unset true : sleep mkdir rm touch cp mv pwd date wait git exit test [";
 
 /// Parts of words with which an `echo` could imitate a closing line.
 const IMITATES: [&str; 9] = ["pass", "ok", "succe", "fail", "test", "finish", "error", "issue", "build"];

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
-use crate::feature::facts::{Facts, Known, Needs};
+use crate::feature::facts::{Facts, Known, Needs, Touched};
 use crate::feature::marks::Marks;
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use crate::feature::verification::checks::{Kinds, ProjectChecks};
@@ -18,6 +18,7 @@ use crate::feature::verification::required_checks::{SKILL, is_sufficient, missin
 use crate::feature::verification::words;
 use crate::feature::verification::work::{BackgroundCheck, ChangeSet, SucceededChecks};
 use crate::feature::{Mode, Policy};
+use crate::file_class::FileClass;
 use settings::{VerifyMode, Wants};
 
 pub mod settings;
@@ -48,6 +49,9 @@ impl Policy for VerifyStop {
                 let verification = own::Needs { checks: unverified, ..own::Needs::default() };
                 Some(Needs { verification, ..Needs::default() })
             }
+            EventKind::PostToolUse if event.is_main_thread() && may_advise(event, marks) => {
+                Some(Needs::default())
+            }
             EventKind::SessionStart if event.is_main_thread() && event.follows_compaction() && unverified => {
                 Some(Needs::default())
             }
@@ -60,6 +64,9 @@ impl Policy for VerifyStop {
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
+        if facts.event.kind == EventKind::PostToolUse {
+            return advise_after_edit(facts);
+        }
         let marks = match &facts.marks {
             Known::Value(marks) => marks,
             Known::Absent => return Verdict::silent("no code was edited"),
@@ -97,6 +104,26 @@ impl Policy for VerifyStop {
             return pass_and_tell(facts, config, changes, "stepped down: only tells the person");
         }
         block_stop(facts, config, changes)
+    }
+}
+
+fn may_advise(event: &Event<'_>, marks: Option<&Marks>) -> bool {
+    let advised = marks.is_some_and(|marks| marks.verification.advised);
+    !advised && matches!(event.edit_paths(), Some(Ok(_)))
+}
+
+/// Most checks that do not count were piped into `tail`: the model hears of it before it runs one.
+fn advise_after_edit(facts: &Facts<'_>) -> Verdict {
+    let is_code = |file: &Touched| file.class == FileClass::Code && file.inside.is_some();
+    if !facts.verification.files.iter().any(is_code) {
+        return Verdict::pass();
+    }
+    let when_said = vec![Effect::mark(Mark::ToldHow)];
+    let text = words::how_to_check().to_owned();
+    Verdict {
+        because: "the first code edit of the session",
+        says: vec![Say { to: Audience::Model, text, weight: 30, explains: false, when_said }],
+        ..Verdict::pass()
     }
 }
 
@@ -148,7 +175,11 @@ fn pass_and_tell(facts: &Facts<'_>, config: &Config, changes: &ChangeSet, becaus
         return Verdict::silent(because);
     }
     let checks = facts.verification.checks.as_ref();
-    let commands = example_commands(checks, config, missing_kinds(checks, config, &changes.files, changes.valid(changes.checked)));
+    let commands = example_commands(
+        checks,
+        config,
+        missing_kinds(checks, config, &changes.files, changes.valid(changes.checked)),
+    );
     let text = words::unverified(facts.lang, changes, commands.first().map(String::as_str));
     let when_said = vec![Effect::mark(Mark::Told)];
     let say = Say { to: Audience::User, text, weight: 60, explains: false, when_said };
@@ -173,8 +204,12 @@ fn block_stop(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Verdic
     // Without it the person reads only "Stop hook error" there. Once per change set is enough.
     if changes.held == 0 {
         let checks = facts.verification.checks.as_ref();
-        let is_known =
-            !example_commands(checks, config, missing_kinds(checks, config, &changes.files, changes.valid(changes.checked))).is_empty();
+        let is_known = !example_commands(
+            checks,
+            config,
+            missing_kinds(checks, config, &changes.files, changes.valid(changes.checked)),
+        )
+        .is_empty();
         verdict.says.push(Say {
             to: Audience::User,
             text: words::stop_held(facts.lang, changes, is_known),
@@ -188,9 +223,16 @@ fn block_stop(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Verdic
 
 pub(super) fn block_reason(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> String {
     let checks = facts.verification.checks.as_ref();
-    let commands = example_commands(checks, config, missing_kinds(checks, config, &changes.files, changes.valid(changes.checked)));
+    let commands = example_commands(
+        checks,
+        config,
+        missing_kinds(checks, config, &changes.files, changes.valid(changes.checked)),
+    );
     let edited = changes.list_files();
     let mut reason = match (commands.as_slice(), config.policies.verify_stop.wants) {
+        ([], _) if changes.is_shell_only() => {
+            format!("Run `bash -n` on {edited}, or its tests: it changed and no check has passed since.")
+        }
         ([], _) => format!(
             "Invoke the skill {SKILL}: {edited} changed and no check has passed since. Tidegate knows no test, type check or \
              build of this project."
@@ -210,7 +252,7 @@ pub(super) fn block_reason(facts: &Facts<'_>, config: &Config, changes: &ChangeS
     if let Some(why) = words::why_not(changes) {
         let _ = write!(reason, " {why}");
     }
-    if !commands.is_empty() {
+    if !commands.is_empty() || changes.is_shell_only() {
         let _ = write!(reason, " If no command fits, invoke the skill {SKILL}.");
     }
     reason
