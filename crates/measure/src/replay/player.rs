@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(play(piped("ok")), [held(HoldCause::Hidden("| tail".into()))]);
         assert_eq!(play(piped("test result: ok. 3 passed; 0 failed")), [StopOutcome::Verified]);
         assert_eq!(play(piped("test result: FAILED. 3 passed; 1 failed")), [held(HoldCause::Failed)]);
-        assert_eq!(play(edited().runs("smoketest all", "ok")), [held(HoldCause::Unknown)]);
+        assert_eq!(play(edited().runs("frob run test", "ok")), [held(HoldCause::Unknown)]);
         let before =
             MadeUp::new().prompt("a").edits("src/b.rs").runs("cargo clippy; cargo fmt", "").edits("src/a.rs");
         assert_eq!(play(before), [held(HoldCause::NothingRun)]);
