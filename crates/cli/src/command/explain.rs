@@ -160,6 +160,21 @@ pub(super) fn list_deeds(did: &Deeds) -> Vec<Bilingual> {
             "終了ステータスが隠れているため、確認として数えられませんでした: `{line}`"
         )
     }));
+    deeds.extend(
+        did.failed.as_ref().map(|line| both!("a check failed: `{line}`", "検証が失敗しました: `{line}`")),
+    );
+    deeds.extend(did.unread.as_ref().map(|line| {
+        both!(
+            "a check did not count, because it does not read the changed files: `{line}`",
+            "変更したファイルを読まない検証のため、数えられませんでした: `{line}`"
+        )
+    }));
+    deeds.extend(did.untested.as_ref().map(|line| {
+        both!(
+            "a check did not count, because it ran no test: `{line}`",
+            "テストが1件も実行されなかったため、数えられませんでした: `{line}`"
+        )
+    }));
     deeds.extend(did.stage.as_ref().map(|stage| {
         both!("a stage was marked as done or failed: {stage}", "ステージを完了または失敗にしました: {stage}")
     }));

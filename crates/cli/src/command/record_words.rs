@@ -163,6 +163,25 @@ fn describe_deeds(record: &Record) -> Option<Text> {
             .warning(),
         );
     }
+    if let Some(line) = &did.failed {
+        let line = one_line(line);
+        return Some(Text::from(both!("A check failed: `{line}`", "検証が失敗しました: `{line}`")).warning());
+    }
+    if let Some(line) = did.unread.as_ref().or(did.untested.as_ref()) {
+        let line = one_line(line);
+        let text = if did.unread.is_some() {
+            both!(
+                "A check did not count, because it does not read the changed files: `{line}`",
+                "変更したファイルを読まない検証のため、数えられませんでした: `{line}`"
+            )
+        } else {
+            both!(
+                "A check did not count, because it ran no test: `{line}`",
+                "テストが1件も実行されなかったため、数えられませんでした: `{line}`"
+            )
+        };
+        return Some(Text::from(text).warning());
+    }
     if !did.skills.is_empty() {
         let skills = did.skills.join(", ");
         return Some(both!("Skill loaded: {skills}", "スキルを読み込みました: {skills}").into());

@@ -15,6 +15,7 @@ use crate::feature::marks::{Mark, Marks, SessionMark};
 use crate::feature::memory::facts as memory;
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say};
 use crate::feature::verification::marks::Mark as VerificationMark;
+use crate::feature::verification::work::WhyNot;
 use crate::host::Host;
 use crate::host::person::Person;
 use crate::meter::Meter;
@@ -146,6 +147,15 @@ pub struct Deeds {
     /// A check whose failure would not have been visible, so it verified nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hidden: Option<String>,
+    /// A check that failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+    /// A check that does not read the edited code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unread: Option<String>,
+    /// A check that found no test.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub untested: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub switched_off: Option<SwitchedPolicy>,
     /// A person reviewed the entries of the flow.
@@ -221,6 +231,11 @@ impl Deeds {
         match mark {
             VerificationMark::Edit(edit) if !edit.shell => self.edited.push(edit.file.clone()),
             VerificationMark::Hidden(line) => self.hidden = Some(line.clone()),
+            VerificationMark::Failed(check) => self.failed = Some(check.line.clone()),
+            VerificationMark::Uncounted(check) => match check.why {
+                WhyNot::Unread => self.unread = Some(check.line.clone()),
+                WhyNot::NoTests => self.untested = Some(check.line.clone()),
+            },
             VerificationMark::Launched(check) if check.awaited.is_none() => {
                 self.launched.extend(check.kinds.iter().map(|kind| kind.name().to_owned()));
             }
@@ -573,9 +588,10 @@ impl Record {
             let lists = skills.iter_mut().chain(any_skill).chain(any_file);
             lists.chain(file).chain(stage).for_each(&mut take);
         }
-        let Deeds { skills, edited, edited_by_shell, read, hidden, stage, .. } = did;
+        let Deeds { skills, edited, edited_by_shell, read, hidden, failed, unread, untested, stage, .. } =
+            did;
         let lists = skills.iter_mut().chain(edited).chain(edited_by_shell).chain(read);
-        lists.chain(hidden).chain(stage).for_each(&mut take);
+        lists.chain(hidden).chain(failed).chain(unread).chain(untested).chain(stage).for_each(&mut take);
         said.texts().for_each(&mut take);
         boundary.iter_mut().flat_map(|boundary| &mut boundary.lost).for_each(&mut take);
         backend.iter_mut().flat_map(|call| &mut call.why).for_each(&mut take);
@@ -614,6 +630,9 @@ mod tests {
             edited_by_shell: lines(),
             read: lines(),
             hidden: Some(line()),
+            failed: Some(line()),
+            unread: Some(line()),
+            untested: Some(line()),
             stage: Some(line()),
             ..Deeds::default()
         };
