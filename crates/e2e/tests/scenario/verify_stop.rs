@@ -185,6 +185,65 @@ fn no_evidence_does_not_settle_it() {
     }
 }
 
+/// `./gradlew test` fails as long as `red` exists; `./gradlew assemble` never does.
+fn gradle_with_red_tests(home: &Home) {
+    gradle(home);
+    let lines = "case \"$*\" in *test*) if [ -e red ]; then echo 'BUILD FAILED in 1s'; exit 1; fi;; esac";
+    home.write("gradlew", &format!("#!/bin/sh\n{lines}\necho 'BUILD SUCCESSFUL in 1s'\n"));
+}
+
+#[test]
+fn a_check_that_fails_later_voids_a_weaker_one_until_it_passes() {
+    let home = Home::new();
+    gradle_with_red_tests(&home);
+    home.write("red", "");
+    let tidegate = Tidegate::init(&home);
+    let script = Script::new()
+        .main(edit(&home))
+        .main(Reply::bash("./gradlew assemble"))
+        .main(Reply::bash("./gradlew test"))
+        .main(Reply::bash("./gradlew assemble"))
+        .main(Reply::text("done"))
+        .main(Reply::bash("rm red && ./gradlew test"))
+        .main(Reply::text("tested and done"));
+    let model = Model::start(script);
+    launch(&home, &model).ask("add a class");
+
+    tidegate.assert_unfailing();
+    let feedback = model.main_requests()[5].held_stops().join("\n");
+    assert!(feedback.contains("`./gradlew test` failed and has not passed since"), "{feedback}");
+    assert_eq!(stops(&tidegate), ["code was edited and not verified since", "verified since the last edit"]);
+    model.finish();
+}
+
+/// The model hears how to run a check before it runs the first one.
+#[test]
+fn a_closing_line_counts_only_if_nothing_else_could_have_printed_it() {
+    for (command, counts) in [
+        ("./gradlew test 2>&1 | tail -5", true),
+        ("./gradlew test 2>&1 | head -5", false),
+        ("./gradlew test | tail -1; echo 'BUILD SUCCESSFUL in 1s'", false),
+        ("touch red; ./gradlew test | tail -5", false),
+    ] {
+        let home = Home::new();
+        gradle_with_red_tests(&home);
+        let tidegate = Tidegate::init(&home);
+        let script = Script::new()
+            .main(edit(&home))
+            .main(Reply::bash(command))
+            .main(Reply::text("done"))
+            .main(Reply::text("really done"));
+        let model = Model::start(script);
+        launch(&home, &model).ask("add a class");
+
+        tidegate.assert_unfailing();
+        let first = stops(&tidegate).into_iter().next().unwrap_or_default();
+        assert_eq!(first == "verified since the last edit", counts, "{command}: {first}");
+        let told = model.main_requests()[1].texts().join("\n");
+        assert!(told.contains("on its own before you finish"), "{told}");
+    }
+}
+
 #[test]
 fn a_failing_test_and_an_edit_after_the_test_do_not_settle_it() {
     let home = Home::new();
