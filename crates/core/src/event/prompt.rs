@@ -1,5 +1,6 @@
 //! A prompt of a person or of the host.
 
+use super::action::Exit;
 use crate::text::json::LongText;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +35,5 @@ pub struct Notice {
 pub struct EndedTask {
     /// The host's id.
     pub id: String,
-    /// A command that exited with status 0.
-    pub succeeded: bool,
+    pub exit: Exit,
 }

@@ -656,7 +656,7 @@ mod tests {
         let texts = record.to_line().matches("hunter2").count();
         record.redact();
         assert!(!record.to_line().contains("hunter2"));
-        assert!(record.to_line().ends_with("\"redacted\":{\"url_password\":22}}\n"), "{}", record.to_line());
+        assert!(record.to_line().ends_with("\"redacted\":{\"url_password\":25}}\n"), "{}", record.to_line());
         assert_eq!(record.redacted.total() as usize, texts);
         let again: Record = serde_json::from_str(&record.to_line()).unwrap();
         assert_eq!(again, record);

@@ -16,7 +16,7 @@ use crate::feature::verification::marks::Mark;
 use crate::feature::verification::required_checks::{SKILL, is_sufficient};
 use crate::feature::verification::verify_stop::settings::Wants;
 use crate::feature::verification::work::{
-    BackgroundCheck, ChangeSet, Edit, FailedCheck, SucceededChecks, UncountedCheck, WhyNot,
+    BackgroundCheck, ChangeSet, CheckFailure, Edit, SucceededChecks, UncountedCheck, WhyNot,
 };
 use crate::file_class::FileClass;
 use crate::text::skill_name::satisfies;
@@ -31,7 +31,7 @@ pub fn needs(event: &Event<'_>, marks: Option<&Marks>, config: &Config) -> Needs
     let known = |task: &str| {
         marks.is_some_and(|marks| marks.verification.background.iter().any(|known| known.task == task))
     };
-    let checks = event.ended_task().is_some_and(|task| task.succeeded && known(&task.id));
+    let checks = event.ended_task().is_some_and(|task| task.exit != Exit::Unknown && known(&task.id));
     Needs { verification: own::Needs { files, checks }, ..Needs::default() }
 }
 
@@ -67,10 +67,10 @@ pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
         marks.extend(command_marks(facts, config, command));
     }
     if let Some(task) = event.ended_task() {
-        marks.extend(ended_task_marks(facts, config, &task.id, task.succeeded));
+        marks.extend(ended_task_marks(facts, config, &task.id, task.exit));
     }
     if let Some(task) = event.stopped_task() {
-        marks.extend(ended_task_marks(facts, config, task, false));
+        marks.extend(ended_task_marks(facts, config, task, Exit::Unknown));
     }
     let held = facts.marks.value().and_then(|marks| marks.verification.changes.as_ref());
     let tool = matches!(event.kind, EventKind::PostToolUse | EventKind::PostToolUseFailure);
@@ -138,7 +138,7 @@ fn command_marks(facts: &Facts<'_>, config: &Config, command: &ShellCommand<'_>)
         (CheckRun::Hidden, _) => marks.push(Mark::Hidden(line.clone())),
         (CheckRun::NoTests, _) => marks.push(uncounted(line, WhyNot::NoTests)),
         (CheckRun::Failed(kind, scope), _) => {
-            marks.push(Mark::Failed(FailedCheck { kind, at, scope, line: line.clone() }));
+            marks.push(Mark::Failed(CheckFailure { kind, at, scope, line: line.clone() }));
         }
         (CheckRun::Passed(evidence), None) => {
             let files = open_files(facts, &marks);
@@ -150,7 +150,9 @@ fn command_marks(facts: &Facts<'_>, config: &Config, command: &ShellCommand<'_>)
         (CheckRun::Passed(_), Some(_)) if !facts.event.is_main_thread() => {}
         (CheckRun::Passed(evidence), Some(task)) => {
             let kinds = evidence.iter().fold(Kinds::NONE, |all, found| all.and(found.kinds));
-            marks.push(Mark::Launched(BackgroundCheck { task: task.to_string(), kinds, at, awaited: None }));
+            let scope = widest_scope(&evidence, kinds).unwrap_or_default();
+            let (task, line) = (task.to_string(), line.clone());
+            marks.push(Mark::Launched(BackgroundCheck { task, kinds, at, scope, line, awaited: None }));
         }
     }
     marks.extend(tree);
@@ -186,8 +188,7 @@ fn judge_run(config: &Config, command: &ShellCommand<'_>, checks: LineProof) -> 
     if status == 0 {
         return judge_success(ending, visible, hidden, takes_output);
     }
-    // Not found, not executable; ended from outside.
-    if matches!(status, 124 | 126 | 127 | 130 | 137 | 143) || never_ran(command) {
+    if was_ended(status) || never_ran(command) {
         return CheckRun::Nothing;
     }
     let kinds = visible.iter().chain(&hidden).fold(Kinds::NONE, |all, found| all.and(found.kinds));
@@ -299,33 +300,50 @@ fn open_files(facts: &Facts<'_>, new: &[Mark]) -> Vec<String> {
     files
 }
 
-fn ended_task_marks(facts: &Facts<'_>, config: &Config, task: &str, succeeded: bool) -> Vec<Mark> {
+fn ended_task_marks(facts: &Facts<'_>, config: &Config, task: &str, exit: Exit) -> Vec<Mark> {
     let known = facts
         .marks
         .value()
         .and_then(|marks| marks.verification.background.iter().find(|known| known.task == task));
     let Some(known) = known else { return Vec::new() };
     let mut marks = vec![Mark::Ended(task.to_owned())];
-    if succeeded {
-        // What it reads was not kept: a check in the background is nearly always a whole suite.
-        let verified = |kinds| {
+    let BackgroundCheck { kinds, at, scope, line, .. } = known.clone();
+    match (exit, kinds.strongest()) {
+        (Exit::Known(0), _) => {
             let files = open_files(facts, &[]);
-            is_sufficient(facts.verification.checks.as_ref(), config, &files, kinds)
-        };
-        let scope = CheckScope::default();
-        let kinds = known.kinds;
-        let base = open_changes(facts).map(|changes| changes.without_cleared(kinds, Some(&scope)));
-        let valid = base.map_or(kinds, |base| base.valid(base.checked.and(kinds)));
-        marks.push(Mark::Checked(SucceededChecks {
-            kinds,
-            at: known.at,
-            seen: facts.now,
-            verified: verified(valid),
-            left: Vec::new(),
-            scope: Some(scope),
-        }));
+            let base = open_changes(facts).map(|changes| changes.without_cleared(kinds, Some(&scope)));
+            let valid = base.map_or(kinds, |base| base.valid(base.checked.and(kinds)));
+            let verified = is_sufficient(facts.verification.checks.as_ref(), config, &files, valid);
+            // What it reads was not kept: in the background it is nearly always the whole suite.
+            let left = Vec::new();
+            let seen = facts.now;
+            marks.push(Mark::Checked(SucceededChecks {
+                kinds,
+                at,
+                seen,
+                verified,
+                left,
+                scope: Some(scope),
+            }));
+        }
+        (Exit::Known(status), Some(kind)) if !was_ended(status) => {
+            marks.push(Mark::Failed(CheckFailure { kind, at, scope, line }));
+        }
+        _ => {}
     }
     marks
+}
+
+/// Of the checks of the strongest kind, the one that goes through most.
+fn widest_scope(evidence: &[CheckEvidence], kinds: Kinds) -> Option<CheckScope> {
+    let strongest = evidence.iter().filter(|found| found.kinds.strongest() == kinds.strongest());
+    let widest = strongest.min_by_key(|found| (found.scope.selected.len(), found.scope.folder.len()));
+    widest.map(|found| found.scope.clone())
+}
+
+/// The command was not found or cannot be run, or something ended it.
+fn was_ended(status: i32) -> bool {
+    matches!(status, 124 | 126 | 127 | 130 | 137 | 143)
 }
 
 /// `None` if the checks read none of the edited files. `before`: the change set, if the line did not add to it.
@@ -346,10 +364,7 @@ fn judge_passed(
     }
     let each = config.policies.verify_stop.wants == Wants::Each;
     let kinds = evidence.iter().fold(Kinds::NONE, |all, found| all.and(found.kinds));
-    let strongest = evidence.iter().filter(|found| found.kinds.strongest() == kinds.strongest());
-    let scope = strongest
-        .min_by_key(|found| (found.scope.selected.len(), found.scope.folder.len()))
-        .map(|found| found.scope.clone());
+    let scope = widest_scope(evidence, kinds);
     let valid = match before.map(|changes| changes.without_cleared(kinds, scope.as_ref())) {
         Some(base) => base.valid(base.checked.and(kinds)),
         None => kinds,

@@ -6,7 +6,7 @@ use crate::event::Event;
 use crate::feature::marks::{self, RoomMarks};
 use crate::feature::verification::checks::Kinds;
 use crate::feature::verification::work::{
-    BackgroundCheck, ChangeSet, Edit, FailedCheck, SucceededChecks, UncountedCheck, WrittenCode,
+    BackgroundCheck, ChangeSet, CheckFailure, Edit, SucceededChecks, UncountedCheck, WrittenCode,
 };
 use crate::time::Millis;
 
@@ -15,7 +15,7 @@ use crate::time::Millis;
 pub enum Mark {
     Edit(Edit),
     Checked(SucceededChecks),
-    Failed(FailedCheck),
+    Failed(CheckFailure),
     Uncounted(UncountedCheck),
     /// The edits were put away, or came back.
     Away(bool),
@@ -144,7 +144,7 @@ impl Marks {
         }
     }
 
-    fn fail(&mut self, failed: FailedCheck) {
+    fn fail(&mut self, failed: CheckFailure) {
         // Verified code is open again if nothing stronger than the failed check had passed.
         let is_void = self.proof.stronger_than(failed.kind).is_empty();
         if self.changes.is_none() && is_void {
@@ -229,6 +229,8 @@ pub(in crate::feature) mod tests {
                 task,
                 kinds: Kinds::BUILD,
                 at: Millis(at),
+                scope: CheckScope::default(),
+                line: "cargo build".into(),
                 awaited: Some("p".into()),
             })),
             "[a-z0-9]{9}".prop_map(Mark::Ended),
@@ -248,8 +250,8 @@ pub(in crate::feature) mod tests {
         Edit { file: file.into(), at: Millis(at), shell: false }
     }
 
-    fn failed(at: u64, kind: CheckKind) -> FailedCheck {
-        FailedCheck { kind, at: Millis(at), scope: CheckScope::default(), line: "cargo test".into() }
+    fn failed(at: u64, kind: CheckKind) -> CheckFailure {
+        CheckFailure { kind, at: Millis(at), scope: CheckScope::default(), line: "cargo test".into() }
     }
 
     fn passed(at: u64, kinds: Kinds, verified: bool) -> SucceededChecks {

@@ -50,7 +50,7 @@ impl SucceededChecks {
 
 /// A check that failed and has not passed since.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FailedCheck {
+pub struct CheckFailure {
     /// The strongest kind in it.
     pub kind: CheckKind,
     pub at: Millis,
@@ -78,7 +78,7 @@ pub enum WhyNot {
     NoTests,
 }
 
-impl FailedCheck {
+impl CheckFailure {
     /// Whether a success of these kinds in this scope shows that it would pass now.
     fn is_cleared_by(&self, kinds: Kinds, scope: Option<&CheckScope>) -> bool {
         let Some(scope) = scope else { return true };
@@ -94,6 +94,11 @@ pub struct BackgroundCheck {
     pub kinds: Kinds,
     /// The time of its start.
     pub at: Millis,
+    #[serde(default)]
+    pub scope: CheckScope,
+    /// The command line, shortened.
+    #[serde(default)]
+    pub line: String,
     /// The prompt at whose end the task was gone without a report of its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub awaited: Option<String>,
@@ -117,7 +122,7 @@ pub struct ChangeSet {
     pub checked: Kinds,
     /// Checks since the last edit that failed and have not passed since.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub failed: Vec<FailedCheck>,
+    pub failed: Vec<CheckFailure>,
     /// A check since the last edit whose exit status was hidden.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hidden: Option<String>,
@@ -217,7 +222,7 @@ impl ChangeSet {
         changes
     }
 
-    pub(super) fn fail(&mut self, failed: FailedCheck) {
+    pub(super) fn fail(&mut self, failed: CheckFailure) {
         self.failed.retain(|known| known.kind != failed.kind || known.scope != failed.scope);
         self.failed.push(failed);
         if self.failed.len() > FAILED_KEPT {

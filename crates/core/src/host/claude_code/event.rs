@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::payload::{self, ContextWindow, Payload};
 use super::tools;
+use crate::event::action::Exit;
 use crate::event::prompt::{Author, EndedTask, Notice, Prompt};
 use crate::event::{
     BackgroundTask, Event, EventKind, FailedStep, PROMPT_HEAD, Permission, Start, Thread, UnreadableEvent,
@@ -127,11 +128,15 @@ fn notice(prompt: &str) -> Option<Notice> {
         let (_, rest) = text.split_once(&format!("<{tag}>"))?;
         rest.split_once(&format!("</{tag}>")).map(|(inner, _)| inner)
     };
-    let completed = between("status") == Some("completed");
-    let status = between("summary").and_then(|summary| summary.rsplit_once("(exit code "));
-    let zero = status.is_some_and(|(_, rest)| rest == "0)");
-    let id = between("task-id");
-    let ended = id.map(|id| EndedTask { id: id.to_owned(), succeeded: completed && zero });
+    // A task that was stopped has no status of its own.
+    let has_ended = matches!(between("status"), Some("completed" | "failed"));
+    let status = between("summary").filter(|_| has_ended).and_then(|summary| {
+        let (_, rest) =
+            summary.rsplit_once("(exit code ").or_else(|| summary.rsplit_once("with exit code "))?;
+        rest.trim_end_matches(')').parse().ok()
+    });
+    let exit = status.map_or(Exit::Unknown, Exit::Known);
+    let ended = between("task-id").map(|id| EndedTask { id: id.to_owned(), exit });
     Some(Notice { ended, failed_agent: failed_agent(text) })
 }
 

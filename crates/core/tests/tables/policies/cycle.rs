@@ -9,7 +9,7 @@ use tidegate_core::feature::cycle::{ActiveStage, Cycle, CycleRun, MinLeft, Turn,
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::{Mark, SessionMark};
 use tidegate_core::feature::verdict::Effect;
-use tidegate_core::feature::verification::checks::Kinds;
+use tidegate_core::feature::verification::checks::{CheckScope, Kinds};
 use tidegate_core::feature::verification::marks::Mark as VerificationMark;
 use tidegate_core::feature::verification::work::BackgroundCheck;
 use tidegate_core::time::Millis;
@@ -170,8 +170,14 @@ impl Draft {
             "held" => vec![marked(ActiveStage { held: true, ..active })],
             "yes, the person interrupted" => vec![in_turn(Turn::Interrupted), invoked],
             "yes, and a check was launched" => {
-                let check =
-                    BackgroundCheck { task: "b1".into(), kinds: Kinds::default(), at: NOW, awaited: None };
+                let check = BackgroundCheck {
+                    task: "b1".into(),
+                    kinds: Kinds::default(),
+                    at: NOW,
+                    scope: CheckScope::default(),
+                    line: String::new(),
+                    awaited: None,
+                };
                 vec![begun, invoked, VerificationMark::Launched(check).into()]
             }
             "broke in" => vec![in_turn(Turn::Interrupted)],

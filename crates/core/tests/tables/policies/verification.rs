@@ -7,7 +7,7 @@ use tidegate_core::feature::verification::marks::Mark as VerificationMark;
 use tidegate_core::feature::verification::required_checks;
 use tidegate_core::feature::verification::verify_stop;
 use tidegate_core::feature::verification::work::{
-    BackgroundCheck, Edit, FailedCheck, SucceededChecks, UncountedCheck, WhyNot,
+    BackgroundCheck, CheckFailure, Edit, SucceededChecks, UncountedCheck, WhyNot,
 };
 use tidegate_core::settings::value::Value;
 use tidegate_core::time::Millis;
@@ -52,7 +52,15 @@ fn edits(case: &mut Situation, cell: &str) {
     for word in cell.split(", ") {
         let check = |task: &str, at, awaited: Option<&str>| {
             let awaited = awaited.map(str::to_owned);
-            VerificationMark::Launched(BackgroundCheck { task: task.into(), kinds: Kinds::TEST, at, awaited })
+            let (scope, line) = (CheckScope::default(), "cargo test".to_owned());
+            VerificationMark::Launched(BackgroundCheck {
+                task: task.into(),
+                kinds: Kinds::TEST,
+                at,
+                scope,
+                line,
+                awaited,
+            })
         };
         match word.split(' ').collect::<Vec<_>>().as_slice() {
             ["none"] => {}
@@ -91,7 +99,7 @@ fn edits(case: &mut Situation, cell: &str) {
             [file, "failed"] => {
                 case.marks.push(edit(file, EDITED));
                 let (kind, scope) = (CheckKind::Test, CheckScope::default());
-                let failed = FailedCheck { kind, at: since, scope, line: "cargo test".into() };
+                let failed = CheckFailure { kind, at: since, scope, line: "cargo test".into() };
                 case.mark(VerificationMark::Failed(failed));
             }
             [file, why @ ("unread" | "untested")] => {

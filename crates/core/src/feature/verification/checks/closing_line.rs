@@ -131,7 +131,7 @@ fn judge_failure(line: &str) -> Option<Line> {
 /// Lines that count, such as `Tests: 1 failed, 5 passed, 6 total`.
 fn judge_counts(line: &str) -> Option<Line> {
     if let Some(rest) = line.strip_prefix("test result: ") {
-        return of_counts(count(rest.split_once(". ")?.1), Kinds::COMPILED_TEST);
+        return Some(of_counts(count(rest.split_once(". ")?.1)));
     }
     if let Some(rest) = line.strip_prefix("Tests:") {
         if rest.contains("Assertions:") {
@@ -139,11 +139,7 @@ fn judge_counts(line: &str) -> Option<Line> {
         }
         let counts = count(rest);
         let none = counts.passed == 0 && counts.failed == 0;
-        return if none {
-            rest.contains("total").then_some(Line::NoTests)
-        } else {
-            of_counts(counts, Kinds::COMPILED_TEST)
-        };
+        return if none { rest.contains("total").then_some(Line::NoTests) } else { Some(of_counts(counts)) };
     }
     // Suites that cannot start fail without a failed test.
     for beginning in ["Test Suites:", "Test Files "] {
@@ -153,11 +149,11 @@ fn judge_counts(line: &str) -> Option<Line> {
     }
     // Vitest.
     if let Some(rest) = line.strip_prefix("Tests  ") {
-        return of_counts(count(rest), Kinds::COMPILED_TEST);
+        return Some(of_counts(count(rest)));
     }
     for beginning in ["ok | ", "FAILED | "] {
         if let Some(rest) = line.strip_prefix(beginning) {
-            return of_counts(count(rest), Kinds::COMPILED_TEST);
+            return Some(of_counts(count(rest)));
         }
     }
     if let Some(rest) = line.strip_prefix("Passed!  - ") {
@@ -166,7 +162,7 @@ fn judge_counts(line: &str) -> Option<Line> {
     if let Some(rest) = line.strip_prefix("Summary [")
         && let Some((_, rest)) = rest.split_once(" run: ")
     {
-        return of_counts(count(rest), Kinds::COMPILED_TEST);
+        return Some(of_counts(count(rest)));
     }
     judge_pytest(line).or_else(|| judge_sentences(line))
 }
@@ -188,7 +184,7 @@ fn judge_pytest(line: &str) -> Option<Line> {
     let starts = counted.starts_with(|c: char| c.is_ascii_digit());
     let plain = starts
         && counted.split(", ").all(|part| leading_number(part).is_some_and(|(_, word)| !word.contains(' ')));
-    plain.then(|| of_counts(count(counted), Kinds::COMPILED_TEST)).flatten()
+    plain.then(|| of_counts(count(counted)))
 }
 
 /// Lines that begin with a number: `5 examples, 0 failures`, `69 pass`, `5 passed (3.2s)`.
@@ -210,31 +206,31 @@ fn judge_sentences(line: &str) -> Option<Line> {
     }
     if let Some((number, rest)) = line.strip_prefix("Executed ").and_then(leading_number) {
         let (_, failures) = rest.split_once("with ")?;
-        return of_failures(number, leading_number(failures)?.0);
+        return Some(of_failures(number, leading_number(failures)?.0));
     }
     if let Some((_, rest)) = line.split_once("Test run with ")
         && let Some((number, rest)) = leading_number(rest)
     {
-        return of_failures(number, u64::from(!rest.contains("passed")));
+        return Some(of_failures(number, u64::from(!rest.contains("passed"))));
     }
     if let Some((_, rest)) = line.split_once("% tests passed, ") {
         let (failed, rest) = leading_number(rest)?;
         let total = rest.rsplit(' ').next()?.parse::<u64>().ok()?;
-        return of_failures(total, failed);
+        return Some(of_failures(total, failed));
     }
     if let Some(rest) = line.strip_prefix("OK (") {
         let (number, rest) = leading_number(rest)?;
-        return rest.starts_with("test").then(|| of_failures(number, 0)).flatten();
+        return rest.starts_with("test").then(|| of_failures(number, 0));
     }
     let (number, rest) = leading_number(line.trim_start_matches(['✖', '✔', '×', '✗', ' ']))?;
     let word = rest.split([' ', ',']).next().unwrap_or_default();
     let ends = |text: &str| text.is_empty() || text.starts_with(" (") && text.ends_with(')');
     match word {
-        "pass" | "passing" | "passed" if ends(&rest[word.len()..]) => of_failures(number, 0),
+        "pass" | "passing" | "passed" if ends(&rest[word.len()..]) => Some(of_failures(number, 0)),
         "fail" | "failing" | "failed" if ends(&rest[word.len()..]) => (number > 0).then_some(FAILED_TEST),
         "example" | "examples" | "runs" | "tests" | "test" | "scenarios" if rest.contains("failure") => {
             let counts = count(rest);
-            of_failures(number, counts.failed)
+            Some(of_failures(number, counts.failed))
         }
         "errors," | "errors" | "error" if rest.contains("warning") => {
             Some(if number > 0 { Line::Failed(Kinds::TYPECHECK) } else { Line::Passed(Kinds::TYPECHECK) })
@@ -312,7 +308,7 @@ fn count(text: &str) -> Counts {
         match word.split(' ').next().unwrap_or_default() {
             "passed" | "passing" | "pass" => counts.passed += number,
             "failed" | "failing" | "fail" | "failure" | "failures" | "error" | "errors" => {
-                counts.failed += number
+                counts.failed += number;
             }
             _ => {}
         }
@@ -325,16 +321,16 @@ fn leading_number(text: &str) -> Option<(u64, &str)> {
     Some((number.parse().ok()?, rest.trim_start()))
 }
 
-fn of_counts(counts: Counts, kinds: Kinds) -> Option<Line> {
-    Some(match (counts.failed, counts.passed) {
+fn of_counts(counts: Counts) -> Line {
+    match (counts.failed, counts.passed) {
         (1.., _) => FAILED_TEST,
         (0, 0) => Line::NoTests,
-        (0, _) => Line::Passed(kinds),
-    })
+        (0, _) => Line::Passed(Kinds::COMPILED_TEST),
+    }
 }
 
-fn of_failures(number: u64, failed: u64) -> Option<Line> {
-    of_counts(Counts { passed: number, failed }, Kinds::COMPILED_TEST)
+fn of_failures(number: u64, failed: u64) -> Line {
+    of_counts(Counts { passed: number, failed })
 }
 
 /// A terminal's colours are not part of the line.
