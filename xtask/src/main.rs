@@ -43,6 +43,8 @@ Usage: cargo xtask COMMAND
   train-phase [--write]      the phase classifier's parameters, trained from corpus/phase
   train-phase --cross-validate  what they are worth, by parts of the training prompts
   eval-phase                 accuracy and confusion on the prompts that are held out
+  eval-question [FILE]       precision, recall and confusion on messages that wait for the person, or do not: those of
+                             corpus/question, or those of a file of the same form
   recovery                   what survives a compaction on the real client, with and without Tidegate
   bench [--runs N]           times, growth, memory and 32 hooks at once, beside the goals
   bench store [--sizes A,B] [--runs N] [--only TEXT] [--in FOLDER] [--processes]
@@ -83,7 +85,7 @@ fn dispatch(arguments: &[String]) -> Done {
         ["docs", "--write"] => docs::write(),
         ["pictures"] => pictures::check(),
         ["pictures", "--write"] => pictures::write(),
-        ["budget" | "hook-path" | "train-phase" | "eval-phase" | "bench", ..] => measure(&words),
+        ["budget" | "hook-path" | "train-phase" | "eval-phase" | "eval-question" | "bench", ..] => measure(&words),
         ["recovery"] => recovery::run(),
         _ => Err(failure::no_such_command(&words)),
     }

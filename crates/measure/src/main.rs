@@ -1,4 +1,4 @@
-//! Measurements of hooks, and the phase classifier: tasks of `cargo xtask` that need Tidegate's own code.
+//! Measurements of hooks, and the classifiers: tasks of `cargo xtask` that need Tidegate's own code.
 
 mod bench;
 mod binary;
@@ -6,6 +6,7 @@ mod budget;
 mod callgrind;
 mod hook_path;
 mod phase;
+mod question;
 mod stage;
 
 use std::process::ExitCode;
@@ -27,6 +28,8 @@ fn dispatch() -> Done {
         ["train-phase", "--write"] => phase::write(),
         ["train-phase", "--cross-validate"] => phase::cross_validate(),
         ["eval-phase"] => phase::evaluate(),
+        ["eval-question"] => question::evaluate(),
+        ["eval-question", file] => question::evaluate_file(file),
         ["bench"] => bench::run(bench::RUNS),
         ["bench", "store", rest @ ..] => bench::store::run(rest),
         ["bench", "--runs", runs] => match runs.parse() {

@@ -29,6 +29,8 @@ pub enum Mark {
     Ran,
     /// The person was told that the change set stays unverified.
     Told,
+    /// A stop passed because its last message asked the person a question.
+    Asked,
     Changes(ChangeSet),
     Wrote(WrittenCode),
 }
@@ -73,6 +75,7 @@ impl RoomMarks for Marks {
             }),
             Mark::Ran => self.change(|changes| changes.ran = true),
             Mark::Told => self.change(|changes| changes.told = true),
+            Mark::Asked => self.change(|changes| changes.asked = true),
         }
     }
 
@@ -185,6 +188,7 @@ pub(in crate::feature) mod tests {
             Just(Mark::Held),
             Just(Mark::Ran),
             Just(Mark::Told),
+            Just(Mark::Asked),
             ("[a-z/]{1,24}", 0u64..1 << 40).prop_map(|(file, at)| Mark::Wrote(WrittenCode {
                 files: vec![file],
                 last: Millis(at),
