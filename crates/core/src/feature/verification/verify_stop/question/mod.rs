@@ -25,7 +25,7 @@ const CHARS: usize = 1200;
 const LIMIT: i32 = 4;
 
 /// Closing sentences in which statements count: next to a question, and alone.
-const CLOSING: [usize; 2] = [7, 3];
+const CLOSING: [usize; 2] = [7, 5];
 
 /// A heading that asks ("Why did it fail?") introduces its own answer.
 const HEADING: i32 = -3;
@@ -68,7 +68,7 @@ fn join_alternatives(sentences: &mut Vec<Sentence>, phrases: &Phrases) {
             && phrases.joins.is_some_and(|joins| sentences[at].text.starts_with(joins));
         if joins {
             let second = sentences.remove(at);
-            sentences[at - 1].text.push_str(second.text.trim_start_matches(['^', ' ']));
+            sentences[at - 1].text.push_str(&second.text);
         } else {
             at += 1;
         }
@@ -91,12 +91,14 @@ fn score_question(sentences: &[Sentence], at: usize, phrases: &Phrases) -> i32 {
     if choice.is_none() && offers(&phrases.proposal) {
         score += phrases.proposal.weight;
     }
-    score += phrases.question.iter().map(|cue| cue.score(text)).sum::<i32>();
+    let address = phrases.address.score(text);
+    score += address + phrases.question.iter().map(|cue| cue.score(text)).sum::<i32>();
     if *is_heading {
         score += HEADING;
     }
     let next = sentences.get(at + 1).filter(|next| !next.is_question && next.line == *line);
-    if next.is_some_and(|next| !phrases.explains.is_empty() && phrases.explains.find_first(&next.text).is_none()) {
+    let is_answered = |next: &Sentence| address == 0 && phrases.explains.find_first(&next.text).is_none();
+    if next.is_some_and(is_answered) {
         score += ANSWERED;
     }
     let after = sentences[at + 1..].iter().filter(|sentence| !sentence.is_question).count();

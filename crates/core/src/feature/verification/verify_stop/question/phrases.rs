@@ -1,7 +1,7 @@
 //! Phrases by which questions and closing sentences are judged, in both languages.
 
 /// Phrases that mean nearly the same, separated by `|`. English words have a space around each; a `^` is the
-/// beginning of a sentence.
+/// beginning of a sentence, a `$` its end.
 pub(super) struct Cue {
     pub(super) weight: i32,
     phrases: &'static str,
@@ -12,10 +12,6 @@ const fn cue(weight: i32, phrases: &'static str) -> Cue {
 }
 
 impl Cue {
-    pub(super) const fn is_empty(&self) -> bool {
-        self.phrases.is_empty()
-    }
-
     /// Where its first phrase begins.
     pub(super) fn find_first(&self, text: &str) -> Option<usize> {
         self.phrases.split('|').filter_map(|phrase| text.find(phrase)).min()
@@ -41,9 +37,11 @@ pub(super) struct Phrases {
     pub(super) offers: &'static [Cue],
     /// Offers that become questions with a choice.
     pub(super) proposal: Cue,
+    /// Addressed to the person: not rhetorical.
+    pub(super) address: Cue,
     /// Other signs in a question.
     pub(super) question: &'static [Cue],
-    /// Beginnings of statements that explain the question before them; empty if they say nothing.
+    /// Beginnings of statements that explain the question before them.
     pub(super) explains: Cue,
     /// Something is not known: says little without a question.
     pub(super) doubt: Cue,
@@ -57,8 +55,7 @@ pub(super) static ENGLISH: Phrases = Phrases {
     joins: Some("^ or "),
     way: cue(
         3,
-        " which | whom | whose |^ who |^ where | where is | where does | where do | where can |^ what is |^ what's |^ what are \
-         |^ what kind |^ what rate |^ what value |^ what name | what should | what shall | what may | what does | what happens \
+        " which | whom | whose |^ who |^ where | where is | where does | where do | where can |^ what | what should | what shall | what may | what does | what happens \
          | what do you prefer | what would you prefer | what do you want | what do you say | what would you like the \
          | how should | how shall | how do you | how would you |^ how many |^ how much |^ how long |^ how often | when may \
          | when can | when would | do you want it ",
@@ -75,6 +72,11 @@ pub(super) static ENGLISH: Phrases = Phrases {
         ),
     ],
     proposal: cue(-5, " shall i | should i | shall we | should we | may i also | can i also "),
+    address: cue(
+        2,
+        " can you | could you | do you have | do you know | are you | did you | do you want | tell me | would you | will you \
+         | your preference | may i | am i allowed | do you ",
+    ),
     question: &[
         // More work than was asked for.
         cue(
@@ -93,30 +95,27 @@ pub(super) static ENGLISH: Phrases = Phrases {
         cue(
             -6,
             " look good | looks good | look ok | look okay | sound good | sounds good | what do you think | thoughts | okay for you \
-             | ok for you | good to go | look right | am i good |^ ok |^ okay |^ right |^ agreed | had in mind | is the tone | give it a \
+             | ok for you | good to go | look right | am i good |^ ok $|^ okay $|^ right $|^ agreed $| had in mind | is the tone | give it a \
              | take a look | a quick look | have a look | try it | check it out | happy with | what you wanted | make sense \
              | makes sense | see the difference ",
         ),
         // Answered by the agent itself.
         cue(
             -6,
-            "^ why |^ what changed |^ what about |^ what's next |^ what now |^ who would |^ root cause |^ isn't it |^ what didn't \
+            "^ why |^ what changed |^ what about |^ what's next |^ what now |^ what does this |^ what remains |^ what if |^ what else |^ who would |^ root cause |^ isn't it |^ what didn't \
              |^ could this |^ would a |^ would an |^ would it | did you know | like to do next | can i help | like me to do \
              |^ how does |^ how did |^ how do we |^ how it works |^ does it |^ do we still |^ is it |^ too |^ so what ",
         ),
         cue(2, " do you mean | did you mean | clarify | you mean | you meant "),
-        cue(
-            2,
-            " can you | could you | do you have | do you know | are you | did you | do you want | tell me | would you \
-             | your preference | will you ",
-        ),
         // Permission.
         cue(
             4,
             " may i | am i allowed | is it ok to | is it okay to | is it fine to | is it safe to | is it alright to |^ ok to \
-             |^ okay to | are you ok with | are you okay with | are you fine with | acceptable | do i have | do you accept \
-             | you accept | approve | yes or no |^ yes/no | can we do | can i go ahead | can i assume | still want | go ahead with it \
-             | work for you | i really | on purpose | intended | intentional | permission ",
+             |^ okay to |^ fine to | are you ok with | are you okay with | are you fine with | all right with you | alright with you \
+             | fine with you | fine by you | ok with you | okay with you | on board | acceptable | do i have | do you accept \
+             | you accept | approve | sign-off | yes or no |^ yes/no | can we do | can i go ahead | can i assume | still want \
+             | go ahead with it | go ahead with that | work for you | i really | on purpose | intended | intentional | supposed to \
+             | permission ",
         ),
         // Hard to undo, or costly.
         cue(
@@ -142,10 +141,10 @@ pub(super) static ENGLISH: Phrases = Phrases {
         cue(3, " before i | before you say | before any "),
         cue(
             4,
-            " i need your | i need to know | i need one | i need two | i need the | i need a | i need access | i need credentials \
+            " i need your | i need one | i need two | i need the | i need a | i need access | i need credentials \
              | i need another | i need it | i need you | need from you | is needed | are needed | needs a decision | your decision \
-             | decision from you | decision that | decision blocks | decision on | product decision | your call | to decide \
-             | your approval | your confirmation | your go-ahead | your word | your explicit | your answer | your input | your guidance \
+             | decision from you | decision that | decision blocks | decision on | decision needed | product decision | your call \
+             | your approval | your consent | your sign-off | your confirmation | your go-ahead | your word | your explicit | your answer | your input | your guidance \
              | explicit yes | only you can | a clear answer ",
         ),
         cue(
@@ -162,7 +161,7 @@ pub(super) static ENGLISH: Phrases = Phrases {
              | please share | please paste | please decide | please add | please run | please check | please specify | please answer \
              | tell me which | tell me whether | tell me when | tell me what | can start | paste them | paste it |^ give me \
              | i'll carry on | i'll continue | i'll go on | i'll finish | take it from there | to go on | as soon as you | once you've \
-             | i need you to | i need from you ",
+             | i need you to | i need from you | i need to know | you to decide ",
         ),
         // Done.
         cue(
@@ -204,9 +203,9 @@ pub(super) static JAPANESE: Phrases = Phrases {
     choice: cue(4, "か、|それとも|かを|いずれ"),
     offers: &[cue(-6, "ましょうか")],
     proposal: cue(0, "ましょうか"),
+    // Addressed to the person; the plain form thinks aloud.
+    address: cue(5, "ますか|ですか|しょうか|ませんか|どっち"),
     question: &[
-        // Addressed to the person; the plain form thinks aloud.
-        cue(5, "ますか|ですか|しょうか|ませんか|どっち"),
         // More work than was asked for.
         cue(
             -5,
@@ -233,7 +232,7 @@ pub(super) static JAPANESE: Phrases = Phrases {
         cue(
             4,
             "てよい|てもよい|ていい|てもいい|でよい|でいい|てよろしい|てもよろしい|でよろしい|よろしいですか|許可|問題ない|問題ありません\
-             |大丈夫です|それでも|受け入れ|意図的|了承|同意|承認|合って",
+             |大丈夫です|それでも|受け入れ|意図的|了承|同意|承認|合って|構いません|かまいません",
         ),
         cue(3, "教えて|いただけます|いただけな|もらえます|もらえません|お願いでき|がありますか|はありますか|使われて|含みますか|含めますか"),
         // Hard to undo, or costly.
@@ -273,7 +272,7 @@ pub(super) static JAPANESE: Phrases = Phrases {
         // Invited, not needed.
         cue(
             -8,
-            "があれば|よければ|よろしければ|必要であれば|必要なら|ご希望なら|問題なければ|違えば|おかしければ|多すぎる場合|ご確認ください\
+            "があれば|よければ|よろしければ|必要であれば|必要なら|必要でしたら|ご希望なら|ご希望がな|たい場合は|問題なければ|違えば|おかしければ|多すぎる場合|ご確認ください\
              |ご覧ください|お試し|ご自由|ご了承|お手すき|お時間の|お手元で|後で決め|お任せ|してみて|ご検討|ご感想|ご指摘|言ってください\
              |なったら声|お申し付け|ご意見|対応は不要",
         ),

@@ -4,7 +4,8 @@ use crate::text::japanese::is_hiragana;
 
 #[derive(Debug)]
 pub(super) struct Sentence {
-    /// English: lower-case words with a space around each. A `^` shows the beginning in both languages.
+    /// English: lower-case words with a space around each, and a `$` at the end. A `^` shows the beginning
+    /// in both languages.
     pub(super) text: String,
     pub(super) is_question: bool,
     pub(super) is_heading: bool,
@@ -124,14 +125,14 @@ fn split_line(line: &str, mut each: impl FnMut(&str, bool)) {
 }
 
 fn plain_words(sentence: &str) -> String {
-    let mut plain = String::with_capacity(sentence.len() + 3);
+    let mut plain = String::with_capacity(sentence.len() + 4);
     plain.push('^');
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '\'' | '/' | '+' | '-');
     for word in sentence.split(|c| !is_part(c)).filter(|word| !word.is_empty()) {
         plain.push(' ');
         plain.push_str(word);
     }
-    plain.push(' ');
+    plain.push_str(" $");
     plain.make_ascii_lowercase();
     plain
 }
@@ -148,10 +149,10 @@ mod tests {
     fn sentences_questions_and_list_marks() {
         let text = "## Status\n\n1. **Done**: the parser.\n2. Which file?  `a.rs`, or *b.rs*?\n";
         let expected = [
-            ("^ status ", false),
-            ("^ done the parser ", false),
-            ("^ which file ", true),
-            ("^ a rs or b rs ", true),
+            ("^ status $", false),
+            ("^ done the parser $", false),
+            ("^ which file $", true),
+            ("^ a rs or b rs $", true),
         ];
         assert_eq!(read(text), expected.map(|(text, asked)| (text.to_owned(), asked)));
         assert!(read_sentences(text).1[0].is_heading);
@@ -160,8 +161,8 @@ mod tests {
     #[test]
     fn code_and_quoted_questions_are_left_out() {
         let text = "It asks \"Continue?\" now.\n```\nwhat?\n```\n> why?\nSee `?a=1`.";
-        assert_eq!(read(text), [("^ it asks now ".to_owned(), false), ("^ see ".to_owned(), false)]);
-        assert_eq!(read("let x = y?;\n```\nDone."), [("^ done ".to_owned(), false)], "cut inside of a block");
+        assert_eq!(read(text), [("^ it asks now $".to_owned(), false), ("^ see $".to_owned(), false)]);
+        assert_eq!(read("let x = y?;\n```\nDone."), [("^ done $".to_owned(), false)], "cut inside of a block");
     }
 
     #[test]
@@ -175,6 +176,6 @@ mod tests {
 
     #[test]
     fn a_query_string_is_not_a_question() {
-        assert_eq!(read("Open /search?q=1 now"), [("^ open /search q 1 now ".to_owned(), false)]);
+        assert_eq!(read("Open /search?q=1 now"), [("^ open /search q 1 now $".to_owned(), false)]);
     }
 }
