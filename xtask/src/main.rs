@@ -85,7 +85,9 @@ fn dispatch(arguments: &[String]) -> Done {
         ["docs", "--write"] => docs::write(),
         ["pictures"] => pictures::check(),
         ["pictures", "--write"] => pictures::write(),
-        ["budget" | "hook-path" | "train-phase" | "eval-phase" | "eval-question" | "bench", ..] => measure(&words),
+        ["budget" | "hook-path" | "train-phase" | "eval-phase" | "eval-question" | "bench", ..] => {
+            measure(&words)
+        }
         ["recovery"] => recovery::run(),
         _ => Err(failure::no_such_command(&words)),
     }

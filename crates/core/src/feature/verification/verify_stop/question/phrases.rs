@@ -123,7 +123,10 @@ pub(super) static ENGLISH: Phrases = Phrases {
             " delete | drop | overwrite | production | destroy | for good | irreversible | history | stash | paid | --force \
              | real | breaking | disposable | sudo | wipe | discard ",
         ),
-        cue(10, " --no-verify | no-verify | force-push | force push | skip the hook | skip the hooks | bypass "),
+        cue(
+            10,
+            " --no-verify | no-verify | force-push | force push | skip the hook | skip the hooks | bypass ",
+        ),
     ],
     explains: cue(
         0,
@@ -209,7 +212,7 @@ pub(super) static JAPANESE: Phrases = Phrases {
         // More work than was asked for.
         cue(
             -5,
-            "ほかに|他に|次は|次のタスク|次のフ|次のス|ついで|続けて|残りも|ほかの|も追加|も更新|も実行|も書|も見|も足|も進め\
+            "ほかに|他に|どれか|何か|どこか|次のステップ|たいものは|さらに|次は|次のタスク|次のフ|次のス|ついで|続けて|残りも|ほかの|も追加|も更新|も実行|も書|も見|も足|も進め\
              |もお見|も入れ|も付け|も用意|もつな|も上げ|も確認|も必要|もご説明|も同じ|も変換|も調べ|も計測|も作|も掃除|も直\
              |取りかか|進みますか|始めますか|に進んで|に移って|新しいビルド|した方がよい|の方がよい",
         ),
@@ -234,11 +237,15 @@ pub(super) static JAPANESE: Phrases = Phrases {
             "てよい|てもよい|ていい|てもいい|でよい|でいい|てよろしい|てもよろしい|でよろしい|よろしいですか|許可|問題ない|問題ありません\
              |大丈夫です|それでも|受け入れ|意図的|了承|同意|承認|合って|構いません|かまいません",
         ),
-        cue(3, "教えて|いただけます|いただけな|もらえます|もらえません|お願いでき|がありますか|はありますか|使われて|含みますか|含めますか"),
+        cue(
+            3,
+            "教えて|いただけます|いただけな|もらえます|もらえません|お願いでき|がありますか|はありますか|使われて|含みますか|含めますか",
+        ),
         // Hard to undo, or costly.
         cue(3, "削除|消し|消す|上書き|強制|本番|履歴|破壊|書き換え|破棄"),
         cue(6, "no-verify|強制プッシュ|force"),
     ],
+    // Every statement.
     explains: cue(0, ""),
     doubt: cue(
         3,
@@ -274,7 +281,7 @@ pub(super) static JAPANESE: Phrases = Phrases {
             -8,
             "があれば|よければ|よろしければ|必要であれば|必要なら|必要でしたら|ご希望なら|ご希望がな|たい場合は|問題なければ|違えば|おかしければ|多すぎる場合|ご確認ください\
              |ご覧ください|お試し|ご自由|ご了承|お手すき|お時間の|お手元で|後で決め|お任せ|してみて|ご検討|ご感想|ご指摘|言ってください\
-             |なったら声|お申し付け|ご意見|対応は不要",
+             |なったら声|お申し付け|おっしゃって|ご意見|対応は不要|FAQ|次の項目",
         ),
         // Done.
         cue(

@@ -113,7 +113,9 @@ fn split_line(line: &str, mut each: impl FnMut(&str, bool)) {
         let next = line[after..].chars().next().unwrap_or(' ');
         let asked = match c {
             '？' => true,
-            '?' if matches!(next, ' ' | ')' | '"' | '”' | '」' | '）' | '。' | '!' | ',' | '　') => true,
+            '?' if matches!(next, ' ' | ')' | '"' | '”' | '」' | '）' | '。' | '!' | ',' | '　') => {
+                true
+            }
             '。' | '！' => false,
             '.' | '!' if matches!(next, ' ' | ')' | '"') => false,
             _ => continue,
@@ -162,7 +164,11 @@ mod tests {
     fn code_and_quoted_questions_are_left_out() {
         let text = "It asks \"Continue?\" now.\n```\nwhat?\n```\n> why?\nSee `?a=1`.";
         assert_eq!(read(text), [("^ it asks now $".to_owned(), false), ("^ see $".to_owned(), false)]);
-        assert_eq!(read("let x = y?;\n```\nDone."), [("^ done $".to_owned(), false)], "cut inside of a block");
+        assert_eq!(
+            read("let x = y?;\n```\nDone."),
+            [("^ done $".to_owned(), false)],
+            "cut inside of a block"
+        );
     }
 
     #[test]
