@@ -152,7 +152,7 @@ pub(super) static ENGLISH: Phrases = Phrases {
         ),
         cue(
             4,
-            " can't continue | cannot continue | can't go on | can't proceed | cannot proceed | until you | until i | until that \
+            " can't continue | cannot continue | can't go | can't proceed | cannot proceed | until you | until i | until that \
              | until the | waiting for you | i'll wait | i'll hold | hold off | blocked | blocks | stuck | i stopped | stopping here \
              | paused | to stop | not start | i won't | not going to | without your | hold on | can't finish ",
         ),
@@ -163,7 +163,7 @@ pub(super) static ENGLISH: Phrases = Phrases {
              | let me know what you'd | please create | please sign | please log | please approve | please read | please give \
              | please share | please paste | please decide | please add | please run | please check | please specify | please answer \
              | tell me which | tell me whether | tell me when | tell me what | can start | paste them | paste it |^ give me \
-             | i'll carry on | i'll continue | i'll go on | i'll finish | take it from there | to go on | as soon as you | once you've \
+             | i'll carry on | i'll continue | i'll finish | take it from there | as soon as you | once you've \
              | i need you to | i need from you | i need to know | you to decide ",
         ),
         // Done.
