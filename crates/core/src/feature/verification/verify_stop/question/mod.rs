@@ -33,6 +33,9 @@ const HEADING: i32 = -3;
 /// Sentences that follow on the same line and do not explain the question usually answer it.
 const ANSWERED: i32 = -3;
 
+/// Questions that are judged, from the end: bounds the work for a text of nothing else.
+const QUESTIONS: usize = 8;
+
 /// The agent said this many more sentences after its question.
 const LONG_AFTER: usize = 5;
 const EARLY: i32 = -2;
@@ -48,9 +51,9 @@ pub fn needs_answer(message: &str) -> bool {
         Language::Japanese => &phrases::JAPANESE,
     };
     join_alternatives(&mut sentences, phrases);
-    let questions = (0..sentences.len()).filter(|at| sentences[*at].is_question);
+    let questions = (0..sentences.len()).rev().filter(|at| sentences[*at].is_question).take(QUESTIONS);
     let scores: Vec<i32> = questions.map(|at| score_question(&sentences, at, phrases)).collect();
-    let asked = match scores.last() {
+    let asked = match scores.first() {
         None => phrases.unasked,
         // The last one is an offer: the questions before it were rhetorical, or are part of it.
         Some(last) if *last < 0 => *last,

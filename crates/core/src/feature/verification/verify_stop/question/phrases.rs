@@ -27,7 +27,7 @@ pub(super) struct Phrases {
     /// The score of any question, and of a message without one.
     pub(super) asked: i32,
     pub(super) unasked: i32,
-    /// A question that begins with it goes on with the one before.
+    /// A question that begins with it continues the one before.
     pub(super) joins: Option<&'static str>,
     /// Which, what, how.
     pub(super) way: Cue,
