@@ -125,7 +125,7 @@ impl Confusion {
 
     fn missed_goals(self) -> Vec<String> {
         let goals = [("precision", self.precision(), PRECISION), ("recall", self.recall(), RECALL)];
-        let missed = goals.into_iter().filter(|(_, reached, goal)| !(reached >= goal));
+        let missed = goals.into_iter().filter(|(_, reached, goal)| reached.is_nan() || reached < goal);
         missed.map(|(what, reached, goal)| format!("{what} is {reached:.1}%, not {goal}%")).collect()
     }
 }
