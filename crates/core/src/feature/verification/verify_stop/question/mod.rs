@@ -100,7 +100,9 @@ fn score_question(sentences: &[Sentence], at: usize, phrases: &Phrases) -> i32 {
         score += HEADING;
     }
     let next = sentences.get(at + 1).filter(|next| !next.is_question && next.line == *line);
-    let is_answered = |next: &Sentence| address == 0 && phrases.explains.find_first(&next.text).is_none();
+    let is_answered = |next: &Sentence| {
+        address == 0 && choice.is_none() && phrases.explains.find_first(&next.text).is_none()
+    };
     if next.is_some_and(is_answered) {
         score += ANSWERED;
     }

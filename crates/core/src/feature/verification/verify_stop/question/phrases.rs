@@ -73,7 +73,7 @@ pub(super) static ENGLISH: Phrases = Phrases {
     ],
     proposal: cue(-5, " shall i | should i | shall we | should we | may i also | can i also "),
     address: cue(
-        2,
+        1,
         " can you | could you | do you have | do you know | are you | did you | do you want | tell me | would you | will you \
          | your preference | may i | am i allowed | do you ",
     ),
@@ -97,7 +97,8 @@ pub(super) static ENGLISH: Phrases = Phrases {
             " look good | looks good | look ok | look okay | sound good | sounds good | what do you think | thoughts | okay for you \
              | ok for you | good to go | look right | am i good |^ ok $|^ okay $|^ right $|^ agreed $| had in mind | is the tone | give it a \
              | take a look | a quick look | have a look | try it | check it out | happy with | what you wanted | make sense \
-             | makes sense | see the difference ",
+             | makes sense | see the difference | can you check | could you check | can you see | can you verify | can you review | can you look \
+             | on your side | on your end | on your screen | visually ",
         ),
         // Answered by the agent itself.
         cue(
@@ -107,6 +108,14 @@ pub(super) static ENGLISH: Phrases = Phrases {
              |^ how does |^ how did |^ how do we |^ how it works |^ does it |^ do we still |^ is it |^ too |^ so what ",
         ),
         cue(2, " do you mean | did you mean | clarify | you mean | you meant "),
+        // Something that only the person can do or has.
+        cue(
+            3,
+            " you give | you share | you paste | you attach | you add | you enter | you accept | you grant | you connect | you click \
+             | you confirm | you provide | you send | you update | you fill | you tell | you run | you unplug | you open http | you get \
+             | you push | you sign | you log | you start | you install | you check with | you ask | you show | you upload | you set \
+             | you restart | you have the | you have one | you have a | you have another | you know | your preference ",
+        ),
         // Permission.
         cue(
             4,
@@ -148,7 +157,7 @@ pub(super) static ENGLISH: Phrases = Phrases {
              | i need another | i need it | i need you | need from you | is needed | are needed | needs a decision | your decision \
              | decision from you | decision that | decision blocks | decision on | decision needed | product decision | your call \
              | your approval | your consent | your sign-off | your confirmation | your go-ahead | your word | your explicit | your answer | your input | your guidance \
-             | explicit yes | only you can | a clear answer ",
+             | explicit yes | i'm missing | i am missing | only you can | a clear answer ",
         ),
         cue(
             4,
@@ -164,7 +173,7 @@ pub(super) static ENGLISH: Phrases = Phrases {
              | please share | please paste | please decide | please add | please run | please check | please specify | please answer \
              | tell me which | tell me whether | tell me when | tell me what | can start | paste them | paste it |^ give me \
              | i'll carry on | i'll continue | i'll finish | take it from there | as soon as you | once you've \
-             | i need you to | i need from you | i need to know | you to decide ",
+             | i need you to | i need from you | i need to know | you to decide | i'm holding | make that choice | make this choice | make the choice ",
         ),
         // Done.
         cue(
@@ -226,7 +235,7 @@ pub(super) static JAPANESE: Phrases = Phrases {
         // Applause.
         cue(
             -6,
-            "いかが|どうでしょう|大丈夫でしょうか|これでよい|これでいい|これでよろしい|イメージ|ご覧になり|ここまでに|確認されますか|参考まで\
+            "いかが|どうでしょう|大丈夫でしょうか|これでよい|これでいい|これでよろしい|これで問題ない|見た目|そちらで|ご期待|イメージ|ご覧になり|ここまでに|確認されますか|参考まで\
              |お分かり",
         ),
         // Answered by the agent itself.
@@ -274,7 +283,7 @@ pub(super) static JAPANESE: Phrases = Phrases {
             6,
             "教えてください|貼ってください|送ってください|選んでください|決めてください|ログインしてください|承認してください|本当に\
              |知らせてください|返してください|をください|お答えください|指示ください|判断ください|再起動をお願い|指示をお願い|判断をお願い\
-             |回答をお願い|か確認をお願い|か、確認をお願い|教えていただければ|教えていただき|お知らせください|していただければ",
+             |回答をお願い|か確認をお願い|か、確認をお願い|教えていただければ|教えていただき|お知らせください|していただければ|いただければ、|選択をお願い|ご選択|可否を",
         ),
         // Invited, not needed.
         cue(
