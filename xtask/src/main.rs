@@ -45,6 +45,8 @@ Usage: cargo xtask COMMAND
   eval-phase                 accuracy and confusion on the prompts that are held out
   replay-corpus [DIR] [--part tune|held-out|all] [--show] [--json]
                              what verify-stop would have said in real sessions, against the labels in corpus/verify
+  eval-question [FILE]       precision, recall and confusion on messages that wait for the person, or do not: those of
+                             corpus/question, or those of a file of the same form
   recovery                   what survives a compaction on the real client, with and without Tidegate
   bench [--runs N]           times, growth, memory and 32 hooks at once, beside the goals
   bench store [--sizes A,B] [--runs N] [--only TEXT] [--in FOLDER] [--processes]
@@ -86,9 +88,11 @@ fn dispatch(arguments: &[String]) -> Done {
         ["docs", "--write"] => docs::write(),
         ["pictures"] => pictures::check(),
         ["pictures", "--write"] => pictures::write(),
-        ["budget" | "hook-path" | "train-phase" | "eval-phase" | "bench" | "replay-corpus", ..] => {
-            measure(&words)
-        }
+        [
+            "budget" | "hook-path" | "train-phase" | "eval-phase" | "eval-question" | "bench"
+            | "replay-corpus",
+            ..,
+        ] => measure(&words),
         ["recovery"] => recovery::run(),
         _ => Err(failure::no_such_command(&words)),
     }

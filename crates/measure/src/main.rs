@@ -1,4 +1,4 @@
-//! Measurements of hooks, replays of real sessions, and the phase classifier: tasks of `cargo xtask` that need Tidegate's own code.
+//! Measurements of hooks, replays of real sessions, and the classifiers: tasks of `cargo xtask` that need Tidegate's own code.
 
 mod bench;
 mod binary;
@@ -6,6 +6,7 @@ mod budget;
 mod callgrind;
 mod hook_path;
 mod phase;
+mod question;
 mod replay;
 mod stage;
 
@@ -29,6 +30,8 @@ fn dispatch() -> Done {
         ["train-phase", "--cross-validate"] => phase::cross_validate(),
         ["eval-phase"] => phase::evaluate(),
         ["replay-corpus", rest @ ..] => replay::run(rest),
+        ["eval-question"] => question::evaluate(),
+        ["eval-question", file] => question::evaluate_file(file),
         ["bench"] => bench::run(bench::RUNS),
         ["bench", "store", rest @ ..] => bench::store::run(rest),
         ["bench", "--runs", runs] => match runs.parse() {

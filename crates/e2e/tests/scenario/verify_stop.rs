@@ -6,6 +6,7 @@ use tidegate_e2e::home::Home;
 use tidegate_e2e::hooks::Hooks;
 use tidegate_e2e::model::{Model, Reply, Request, Script};
 use tidegate_e2e::prefix::assert_extending;
+use tidegate_e2e::terminal::Terminal;
 use tidegate_e2e::tidegate::Tidegate;
 
 use super::work::{CODE_RULES, gradle, launch, skill};
@@ -82,6 +83,46 @@ fn a_model_that_does_not_listen_is_let_go_and_the_person_told_once() {
     // That it was paused, and that no check followed.
     assert_eq!((told(first.shown()), told(second.shown())), (2, 0), "{:?}", first.shown());
     assert_eq!(held(&model.last_main()), 1, "never again for this change set");
+    model.finish();
+}
+
+/// In a terminal: only there is a person who can answer.
+#[test]
+fn a_question_to_the_person_passes_once() {
+    let home = Home::new();
+    gradle(&home);
+    let tidegate = Tidegate::init(&home);
+    let script = Script::new()
+        .main(edit(&home))
+        .main(Reply::text("B is written. Which package should it be in?"))
+        .main(Reply::write(home.in_project("src/B.java"), "package a; class B {}\n"))
+        .main(Reply::text("it is in a now"))
+        .main(Reply::bash("./gradlew test"))
+        .main(Reply::text("tested as well"));
+    let model = Model::start(script);
+    let launch = launch(&home, &model).argument("--permission-mode").argument("acceptEdits");
+    let terminal = Terminal::start(&launch);
+    terminal.enter("add a class");
+    terminal.wait_for("Which package should it be in?");
+    terminal.wait_while("the stop is recorded", || stops(&tidegate).is_empty());
+    assert_eq!(stops(&tidegate), ["asks the person a question"]);
+    let status = tidegate.run(&["status"]);
+    assert!(status.contains("src/B.java"), "still unverified: {status}");
+
+    terminal.enter("in a");
+    terminal.wait_for("tested as well");
+    terminal.wait_while("the stops are recorded", || stops(&tidegate).len() < 3);
+    assert_eq!(
+        stops(&tidegate),
+        [
+            "asks the person a question",
+            "code was edited and not verified since",
+            "verified since the last edit"
+        ]
+    );
+    let requests = model.main_requests();
+    assert_eq!((held(&requests[2]), held(&requests[4])), (0, 1), "only the second stop is blocked");
+    tidegate.assert_unfailing();
     model.finish();
 }
 

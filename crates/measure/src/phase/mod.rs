@@ -16,12 +16,12 @@ use std::path::PathBuf;
 
 use tidegate_core::feature::activity::classifier::lexicon::Lexicon;
 
-use corpus::LANGUAGES;
 use model::{LabelledPrompt, Settings};
 use xtask::failure::{Done, Failure, While};
 use xtask::print;
 use xtask::workspace;
 
+pub(crate) use corpus::LANGUAGES;
 pub(crate) use cross_validation::run as cross_validate;
 pub(crate) use evaluation::run as evaluate;
 

@@ -39,6 +39,8 @@ pub enum Mark {
     Told,
     /// The model was told how a check has to be run.
     ToldHow,
+    /// A stop passed because its last message asked the person a question.
+    Asked,
     Changes(ChangeSet),
     Wrote(WrittenCode),
 }
@@ -92,6 +94,7 @@ impl RoomMarks for Marks {
             Mark::Ran => self.change(|changes| changes.ran = true),
             Mark::ToldHow => self.advised = true,
             Mark::Told => self.change(|changes| changes.told = true),
+            Mark::Asked => self.change(|changes| changes.asked = true),
         }
     }
 
@@ -238,6 +241,7 @@ pub(in crate::feature) mod tests {
             Just(Mark::Ran),
             Just(Mark::Told),
             Just(Mark::ToldHow),
+            Just(Mark::Asked),
             ("[a-z/]{1,24}", 0u64..1 << 40).prop_map(|(file, at)| Mark::Wrote(WrittenCode {
                 files: vec![file],
                 last: Millis(at),

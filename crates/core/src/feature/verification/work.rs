@@ -141,6 +141,9 @@ pub struct ChangeSet {
     /// The person was told that it stays unverified.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub told: bool,
+    /// A stop passed because its last message asked the person a question.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub asked: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]

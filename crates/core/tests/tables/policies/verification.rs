@@ -21,6 +21,7 @@ pub(super) static VERIFY_STOP: Room = Room {
     given: &[
         ("edits", edits),
         ("background", background),
+        ("last message", |case, cell| case.put("last_assistant_message", cell)),
         ("stop hook", |case, cell| case.put("stop_hook_active", cell == "active")),
         ("wants", |case, cell| case.set("verify_stop", "wants", cell)),
         ("configured", |case, cell| {
@@ -69,6 +70,7 @@ fn edits(case: &mut Situation, cell: &str) {
             ["open"] => case.marks.push(edit("src/a.rs", EDITED)),
             ["ran"] => case.mark(VerificationMark::Ran),
             ["told"] => case.mark(VerificationMark::Told),
+            ["asked"] => case.mark(VerificationMark::Asked),
             ["gone"] => case.facts.verification.edits_gone = true,
             ["tested"] => {
                 let checked = SucceededChecks::seen_at(since, Kinds::TEST, false);

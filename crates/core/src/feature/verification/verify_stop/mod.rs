@@ -21,6 +21,7 @@ use crate::feature::{Mode, Policy};
 use crate::file_class::FileClass;
 use settings::{VerifyMode, Wants};
 
+pub mod question;
 pub mod settings;
 
 pub use settings::Settings;
@@ -103,6 +104,9 @@ impl Policy for VerifyStop {
         if config.stepped_down(ID) {
             return pass_and_tell(facts, config, changes, "stepped down: only tells the person");
         }
+        if let Some(verdict) = wait_for_person(facts, changes) {
+            return verdict;
+        }
         block_stop(facts, config, changes)
     }
 }
@@ -161,6 +165,16 @@ fn still_running(event: &Event<'_>, marks: &Marks) -> Option<Verdict> {
     Some(Verdict {
         effects: awaited.map(|check| Effect::mark(Mark::Launched(check))).collect(),
         ..waiting_pass("a check in the background has just ended")
+    })
+}
+
+/// The agent cannot continue without the person's answer. Once per change set: an agent that ends every turn
+/// with a question is blocked the second time.
+fn wait_for_person(facts: &Facts<'_>, changes: &ChangeSet) -> Option<Verdict> {
+    let message = facts.event.last_message.filter(|_| !changes.asked)?;
+    question::needs_answer(&message.tail(question::BYTES)).then(|| Verdict {
+        effects: vec![Effect::mark(Mark::Asked)],
+        ..waiting_pass("asks the person a question")
     })
 }
 
