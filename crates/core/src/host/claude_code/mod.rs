@@ -99,7 +99,7 @@ impl HostWing for Wing {
     /// A blocked stop reaches the model as the error of the hook's command and again as feedback (seen with
     /// 2.1.325).
     fn copies_of_reason(kind: EventKind) -> usize {
-        if matches!(kind, EventKind::Stop | EventKind::SubagentStop) { 2 } else { 1 }
+        if kind == EventKind::Stop { 2 } else { 1 }
     }
 
     fn variables(get: Lookup<'_>) -> HostVariables {
