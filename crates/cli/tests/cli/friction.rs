@@ -154,7 +154,7 @@ fn report_shows_what_is_heard_and_what_is_not() {
       you do not need it: `tidegate off verify-stop`
     - context-warning told Claude something once
     - skill-gate blocked an action 3 times; Claude then did what it asked 2 of 3
-      times, mostly in the same turn
+      times, 1 of them in a later turn (median time 14 s)
     - log-only: skill-gate would have blocked an action 2 times; in 1 of 1 cases
       Claude did it anyway
 
@@ -166,14 +166,15 @@ fn report_shows_what_is_heard_and_what_is_not() {
              `tidegate doctor` looks for the cause.
 
     By policy
-    policy           spoke  followed  ignored  bypassed  overridden  open  within
-    context-warning      1         -        -         -           -     -       -
-    skill-gate           3         2        0         1           0     0    14 s
-    verify-stop          5         0        5         0           0     0       -
+    policy           spoke  done  later  ignored  bypassed  overridden  open  info
+    context-warning      1     -      -        -         -           -     -     1
+    skill-gate           3     1      1        0         1           0     0     0
+    verify-stop          5     0      0        5         0           0     0     0
 
-    \"followed\": Claude then did what was asked. \"ignored\": it did not. \"bypassed\":
-    it wrote the file through the shell instead. \"overridden\": you switched the
-    policy off. \"open\": not known yet.
+    \"done\": Claude did what was asked in the same turn. \"later\": in a later turn.
+    \"ignored\": it did not. \"bypassed\": it wrote the file through the shell instead.
+    \"overridden\": you switched the policy off first. \"open\": not known yet. \"info\":
+    Tidegate asked Claude for nothing. The columns add up to \"spoke\".
     ");
     let json = sandbox.run(&["report", "--json"]).json();
     assert_eq!(json["policies"][1]["policy"], "skill-gate");

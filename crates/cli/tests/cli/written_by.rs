@@ -222,7 +222,8 @@ fn the_journal_is_explained_and_counted() {
             "unknown",
         ];
         let counted = outcomes.map(|outcome| policy[outcome].as_u64().unwrap_or_default());
-        assert_eq!(counted.iter().sum::<u64>(), spoke.filter_map(Value::as_u64).sum(), "{policy:#}");
+        let spoke: u64 = spoke.filter_map(Value::as_u64).sum();
+        assert_eq!(counted.iter().sum::<u64>(), spoke, "{policy:#}");
     }
     let told = report["policies"].to_string();
     assert!(told.contains("\"context-warning\"") && told.contains("\"workflow\""), "{report:#}");
