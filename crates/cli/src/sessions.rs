@@ -208,6 +208,7 @@ impl Here {
             transcript,
             boundary: known.and_then(|known| known.session.boundary),
             model: known.and_then(|known| known.session.model.as_ref()).map(|(id, at)| (id.as_str(), *at)),
+            outgrown: known.and_then(|known| known.session.outgrown_window()),
             window: self.config.meter.window.map(Whole::get),
             host: Host::ClaudeCode,
             settings: &host,

@@ -7,7 +7,7 @@ use tidegate_core::text::cut::cut_to;
 use tidegate_core::feature::activity::classifier::Phase;
 use tidegate_core::feature::config::former_names::current_policy;
 use tidegate_core::host::Host;
-use tidegate_core::pipeline::record::{BackendCall, Record};
+use tidegate_core::pipeline::record::{BackendCall, MeterRecord, Record};
 use tidegate_state::clock;
 use tidegate_state::journal::{self, Follower};
 
@@ -144,8 +144,8 @@ pub(crate) fn summarize_record(record: &Record) -> String {
     let percent = record
         .meter
         .as_ref()
-        .and_then(|meter| meter.used_pct)
-        .map(|percent| format!("{}%", percent.round()))
+        .and_then(MeterRecord::shown_pct)
+        .map(|percent| format!("{percent}%"))
         .unwrap_or_default();
     let agent = if record.agent.is_some() { " in a subagent" } else { "" };
     let said = match (&record.failure, &record.said.model, &record.said.user) {

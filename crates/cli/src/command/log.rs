@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use tidegate_core::feature::config::former_names::current_policy;
-use tidegate_core::pipeline::record::Record;
+use tidegate_core::pipeline::record::{MeterRecord, Record};
 use tidegate_core::text::cut::cut_to;
 use tidegate_core::text::one_line::one_line;
 use tidegate_core::time::Millis;
@@ -129,8 +129,7 @@ fn verbose_text(record: &Record) -> Text {
         (Some(detail), _) | (None, Some(detail)) => format!("{} ({})", record.event, one_line(detail)),
         (None, None) => record.event.clone(),
     };
-    let used =
-        record.meter.as_ref().and_then(|meter| meter.used_pct).map(|percent| format!("{}%", percent.round()));
+    let used = record.meter.as_ref().and_then(MeterRecord::shown_pct).map(|percent| format!("{percent}%"));
     let time = format!("{:.1} ms", record.cost.us as f64 / 1000.0);
     let session = record.session.as_deref().map(one_line);
     let details = [Some(one_line(&what)), Some(record.ruling.clone()), used, Some(time), session];

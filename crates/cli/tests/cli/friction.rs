@@ -154,7 +154,7 @@ fn report_shows_what_is_heard_and_what_is_not() {
       you do not need it: `tidegate off verify-stop`
     - context-warning told Claude something once
     - skill-gate blocked an action 3 times; Claude then did what it asked 2 of 3
-      times, mostly in the same turn
+      times, 1 of them in a later turn (median time 14 s)
     - log-only: skill-gate would have blocked an action 2 times; in 1 of 1 cases
       Claude did it anyway
 
@@ -166,14 +166,15 @@ fn report_shows_what_is_heard_and_what_is_not() {
              `tidegate doctor` looks for the cause.
 
     By policy
-    policy           spoke  followed  ignored  bypassed  overridden  open  within
-    context-warning      1         -        -         -           -     -       -
-    skill-gate           3         2        0         1           0     0    14 s
-    verify-stop          5         0        5         0           0     0       -
+    policy           spoke  done  later  ignored  bypassed  overridden  open  info
+    context-warning      1     -      -        -         -           -     -     1
+    skill-gate           3     1      1        0         1           0     0     0
+    verify-stop          5     0      0        5         0           0     0     0
 
-    \"followed\": Claude then did what was asked. \"ignored\": it did not. \"bypassed\":
-    it wrote the file through the shell instead. \"overridden\": you switched the
-    policy off. \"open\": not known yet.
+    \"done\": Claude did what was asked in the same turn. \"later\": in a later turn.
+    \"ignored\": it did not. \"bypassed\": it wrote the file through the shell instead.
+    \"overridden\": you switched the policy off first. \"open\": not known yet. \"info\":
+    Tidegate asked Claude for nothing. The columns add up to \"spoke\".
     ");
     let json = sandbox.run(&["report", "--json"]).json();
     assert_eq!(json["policies"][1]["policy"], "skill-gate");
@@ -196,6 +197,51 @@ fn report_shows_what_is_heard_and_what_is_not() {
     let today = sandbox.run(&["report", "--days", "1", "--all", "--json"]).json();
     assert_eq!(today["since"], now().day());
     assert!(sandbox.run(&["report", "--days", "0"]).code != Some(0));
+}
+
+/// The outcome of the only block of verify-stop, by its name in JSON.
+fn outcome_of(events: Vec<(u64, Record)>, sandbox: &Sandbox) -> String {
+    write(sandbox, events);
+    let report = sandbox.run(&["report", "--json"]).json();
+    let policies = report["policies"].as_array().cloned().unwrap_or_default();
+    let stop = policies.into_iter().find(|policy| policy["policy"] == "verify-stop").expect("it spoke");
+    let outcomes = ["satisfied", "satisfied_later", "ignored", "bypassed", "overridden", "open"];
+    let found: Vec<&str> = outcomes.into_iter().filter(|name| stop[*name] == 1).collect();
+    found.join(" ")
+}
+
+#[test]
+fn a_block_that_was_satisfied_later_stays_so() {
+    let sandbox = attended();
+    let at = |deeds| did(&sandbox, "s", deeds);
+    let prompt = || at(Deeds { prompt: true, ..Deeds::default() });
+    let verified = || at(Deeds { verified: vec!["test".into()], ..Deeds::default() });
+    let held = vec![(90, blocked(&sandbox, "s")), (80, stopped(&sandbox, "s"))];
+    assert_eq!(outcome_of(held, &sandbox), "ignored");
+    assert_eq!(outcome_of(vec![(70, prompt()), (60, verified())], &sandbox), "satisfied_later");
+    approved(&sandbox, &["off", "verify-stop", "--for", "1h"]).ok();
+    assert_eq!(outcome_of(vec![(0, stopped(&sandbox, "s"))], &sandbox), "satisfied_later");
+    let report = sandbox.run(&["report"]);
+    let words = "verify-stop blocked \"done\" once; Claude then did what it asked 1 of 1 times, in a later turn (median time 30 s)";
+    assert!(report.words().contains(words), "{report:?}");
+}
+
+#[test]
+fn a_text_that_only_the_person_reads_has_no_outcome() {
+    let sandbox = Sandbox::new();
+    let says = SaidTexts { user: Some("3 progress notes are not reviewed.".into()), ..SaidTexts::default() };
+    let nudge = VerdictRecord {
+        policy: "learning-reminder".into(),
+        call: "pass".into(),
+        says: says.clone(),
+        asks: Asks::compound(),
+        ..VerdictRecord::default()
+    };
+    let told = Record { verdicts: vec![nudge], said: says, ..stopped(&sandbox, "s") };
+    let ended = Record { event: "SessionEnd".into(), ..of(&sandbox, "s") };
+    write(&sandbox, vec![(90, told), (80, ended)]);
+    let report = sandbox.run(&["report"]);
+    assert!(report.ok().contains("- learning-reminder told you something once\n"), "{report:?}");
 }
 
 #[test]

@@ -114,6 +114,33 @@ fn a_larger_model_arms_it_again() {
     assert_eq!(play.sandbox.run(&["status", "--session", SESSION, "--json"]).json()["pressure_said"], "none");
 }
 
+/// A client that does not write the `[1m]` down.
+#[test]
+fn use_beyond_the_window_proves_the_long_one_also_after_a_compaction() {
+    let mut play = Play::new();
+    let window = |play: &Play| {
+        let meter = play.sandbox.run(&["meter", "--session", SESSION, "--json"]).json();
+        (meter["window"].clone(), meter["used_pct"].clone())
+    };
+    assert_eq!(play.at(50_000), (None, None));
+    assert_eq!(window(&play), (json!(200_000), json!(25.0)));
+    assert_eq!(play.at(414_000), (None, None), "far from the end of a million");
+    assert_eq!(window(&play), (json!(1_000_000), json!(41.4)));
+    play.transcript.line(&boundary(2_600));
+    play.run("SessionStart.compact").silent();
+    play.run("PostCompact.auto").silent();
+    assert_eq!(play.at(155_000), (None, None));
+    assert_eq!(window(&play), (json!(1_000_000), json!(15.5)));
+    // The status line of that client does not know it either.
+    let status = json!({
+        "session_id": SESSION, "cwd": play.sandbox.project(), "model": { "id": "claude-opus-4-6" },
+        "context_window": { "context_window_size": 200_000, "current_usage": { "input_tokens": 155_000 } },
+    });
+    let line = play.sandbox.run_with(&["statusline"], status.to_string().as_bytes());
+    assert!(line.ok().contains("845k left"), "{line:?}");
+    assert_eq!(window(&play), (json!(1_000_000), json!(15.5)));
+}
+
 #[test]
 fn the_same_facts_give_the_same_text() {
     let texts: Vec<Vec<Option<String>>> = (0..3)

@@ -209,6 +209,22 @@ fn the_journal_is_explained_and_counted() {
     let report = sandbox.run(&["report", "--all", "--days", "3650", "--json"]).json();
     let overridden = |policy: &Value| policy["policy"] == "skill-gate" && policy["overridden"] == 5;
     assert!(report["policies"].as_array().is_some_and(|all| all.iter().any(overridden)), "{report:#}");
+    for policy in report["policies"].as_array().expect("policies") {
+        let spoke = policy["spoke"].as_object().expect("counts").values();
+        let outcomes = [
+            "satisfied",
+            "satisfied_later",
+            "ignored",
+            "bypassed",
+            "overridden",
+            "open",
+            "unasked",
+            "unknown",
+        ];
+        let counted = outcomes.map(|outcome| policy[outcome].as_u64().unwrap_or_default());
+        let spoke: u64 = spoke.filter_map(Value::as_u64).sum();
+        assert_eq!(counted.iter().sum::<u64>(), spoke, "{policy:#}");
+    }
     let told = report["policies"].to_string();
     assert!(told.contains("\"context-warning\"") && told.contains("\"workflow\""), "{report:#}");
     for (former, now) in FORMER_IDS {

@@ -37,6 +37,14 @@ macro_rules! declare {
                 match self { $(Host::$host => $name,)* }
             }
 
+            /// From its name in records.
+            pub fn from_name(name: &str) -> Host {
+                match name {
+                    $($name => Host::$host,)*
+                    _ => Host::Unknown,
+                }
+            }
+
             /// The host's name for people, from its name in records.
             pub fn title(name: &str) -> &str {
                 match name {

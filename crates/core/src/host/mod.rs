@@ -99,9 +99,19 @@ pub trait HostWing {
     }
 
     /// `model` as the host was asked for it. `told` comes from the config or the host itself, which know the
-    /// size better than the folder's table.
-    fn window(_: &str, told: Option<u64>, _: &HostSettings) -> Option<Window> {
-        told.map(|tokens| Window { tokens, compact_at: None })
+    /// size better than the folder's table. `used` tokens were in use at once: no smaller window is right.
+    fn window(_: &str, told: Option<u64>, used: u64, _: &HostSettings) -> Option<Window> {
+        told.filter(|tokens| *tokens >= used).map(|tokens| Window { tokens, compact_at: None })
+    }
+
+    /// Whether two ids name one model.
+    fn is_same_model(one: &str, other: &str) -> bool {
+        one == other
+    }
+
+    /// How many times the model reads the reason of a denial at this event.
+    fn copies_of_reason(_: EventKind) -> usize {
+        1
     }
 
     /// Variables that the host sets for its hooks, and those that people set for the host.
@@ -178,8 +188,20 @@ macro_rules! dispatch {
             }
 
             /// [`HostWing::window`].
-            pub fn window(self, model: &str, told: Option<u64>, settings: &HostSettings) -> Option<Window> {
-                match self { $(Host::$host => $folder::Wing::window(model, told, settings),)* }
+            pub fn window(
+                self, model: &str, told: Option<u64>, used: u64, settings: &HostSettings,
+            ) -> Option<Window> {
+                match self { $(Host::$host => $folder::Wing::window(model, told, used, settings),)* }
+            }
+
+            /// [`HostWing::is_same_model`].
+            pub fn is_same_model(self, one: &str, other: &str) -> bool {
+                match self { $(Host::$host => $folder::Wing::is_same_model(one, other),)* }
+            }
+
+            /// [`HostWing::copies_of_reason`].
+            pub fn copies_of_reason(self, kind: EventKind) -> usize {
+                match self { $(Host::$host => $folder::Wing::copies_of_reason(kind),)* }
             }
 
             /// [`HostWing::variables`].

@@ -12,7 +12,8 @@
 //! Windows and compaction points come from one table and one formula of the host, moved by its settings and
 //! variables. Warnings are distances before the *reference point* (where the host compacts, else the
 //! window), not percentages of the window: 60% of a million tokens is far too early, and 85% of 200K is
-//! never reached before the compaction.
+//! never reached before the compaction. More use than the known window holds proves a longer one, for the rest
+//! of the session ([`Reading::outgrown`]): not every source keeps the `[1m]` of a model.
 
 pub mod forecast;
 pub mod sources;
@@ -96,13 +97,15 @@ pub struct Reading {
     pub source: Source,
     /// The time of the last change of the numbers.
     pub at: Millis,
+    /// The model for which a smaller window was known until this reading; empty without a name.
+    pub outgrown: Option<String>,
 }
 
 impl Reading {
-    /// Percentage of the window in use: the number that the host shows.
+    /// Percentage of the window in use: the number that the host shows. Never more than 100.
     pub fn used_pct(&self) -> Option<f64> {
         let window = self.window?;
-        Some(100.0 * self.used as f64 / window.tokens as f64)
+        Some((100.0 * self.used as f64 / window.tokens as f64).min(100.0))
     }
 
     /// Tokens to the reference point; zero past it.
@@ -285,6 +288,7 @@ mod tests {
             window: Some(Window { tokens, compact_at }),
             source: Source::Transcript,
             at: Millis(0),
+            outgrown: None,
         }
     }
 

@@ -363,6 +363,11 @@ impl MeterRecord {
         record
     }
 
+    /// Percentage of the window for people. Version 0.1 recorded more than 100 where the window was longer than known.
+    pub fn shown_pct(&self) -> Option<f64> {
+        self.used_pct.map(|used| used.min(100.0).round())
+    }
+
     /// [`Forecast::shown_turns`].
     pub fn shown_turns(&self) -> Option<u32> {
         let (turns, (fewest, most)) = self.turns_left.zip(self.turns_range)?;
@@ -382,6 +387,18 @@ pub struct HookCost {
     pub turns: u32,
     /// Microseconds from start to reply.
     pub us: u64,
+}
+
+impl HookCost {
+    /// `copies` of the reason reach the model.
+    pub fn of_texts(reason: &str, copies: usize, context: &str) -> HookCost {
+        let tokens = |text: &str| estimate_tokens(text) as usize;
+        HookCost {
+            bytes: copies * reason.len() + context.len(),
+            tokens: copies * tokens(reason) + tokens(context),
+            ..HookCost::default()
+        }
+    }
 }
 
 /// A compaction. Several records may describe the same one: of those with the same `noted` the last counts.
@@ -544,10 +561,12 @@ impl Record {
             }),
             said: SaidTexts { model: some(&to_model), user: some(&outcome.user), dropped: outcome.dropped },
             cost: HookCost {
-                bytes: to_model.len(),
-                tokens: estimate_tokens(&to_model) as usize,
                 turns: u32::from(outcome.call == Call::Deny && forces_turn(event.kind)),
-                us: 0,
+                ..HookCost::of_texts(
+                    &outcome.reason,
+                    event.host.copies_of_reason(event.kind),
+                    &outcome.context,
+                )
             },
             ..Record::begin_for(event.host, &event.name, facts.now)
         }

@@ -4,6 +4,7 @@ mod commands;
 mod knowledge;
 mod markdown;
 mod memory;
+mod outcomes;
 mod policies;
 mod situation;
 mod vocabulary;
@@ -36,6 +37,7 @@ fn every_row_of_every_table() {
     files.extend(commands::run(&mut report));
     files.extend(knowledge::run(&mut report));
     files.extend(memory::run(&mut report));
+    files.extend(outcomes::run(&mut report));
     println!("{} rows", report.rows);
     assert!(report.wrong.is_empty(), "\n{}", report.wrong);
     assert!(report.unused().is_empty(), "no table has these columns: {:?}", report.unused());

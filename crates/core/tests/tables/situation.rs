@@ -76,7 +76,7 @@ impl Gauge {
         let window = self.window.map(|tokens| Window { tokens, compact_at: self.compacts });
         let left = self.left.zip(window).map(|(left, window)| window.reference() - left);
         let Some(used) = self.used.or(left) else { return Meter::Unknown(NoReading::NothingYet) };
-        let reading = Reading { used, window, source: Source::Transcript, at: NOW };
+        let reading = Reading { used, window, source: Source::Transcript, at: NOW, outgrown: None };
         if self.stale { Meter::StaleByOne(reading) } else { Meter::Current(reading) }
     }
 }

@@ -7,7 +7,7 @@ use tidegate_e2e::model::{Model, Reply, Route, Script};
 use tidegate_e2e::prefix::assert_extending;
 use tidegate_e2e::tidegate::Tidegate;
 
-use super::work::{CODE_RULES, launch, skill};
+use super::work::{CODE_RULES, copies_of_reason, launch, skill};
 
 /// Only in a verdict of the gate, not in the text of a check that could not be made.
 const DENIED: &str = "may be edited only after it";
@@ -89,6 +89,7 @@ fn an_edit_passes_once_the_model_invoked_the_skill() {
         "{denied:?}"
     );
     assert!(!denied.text.contains("tidegate off"), "the way past it is not the model's");
+    assert_eq!(copies_of_reason(&tidegate, "PreToolUse", &requests[1]), 1);
     assert!(!requests[3].last_tool_result().is_error, "{:?}", requests[3].last_tool_result());
     assert_eq!(std::fs::read_to_string(&file).ok().as_deref(), Some("x = 1\n"));
     let shown = run.shown();

@@ -5,7 +5,7 @@ use tidegate_e2e::home::Home;
 use tidegate_e2e::model::{Model, Reply, Script};
 use tidegate_e2e::tidegate::Tidegate;
 
-use super::work::{CODE_RULES, gradle, launch, skill};
+use super::work::{CODE_RULES, copies_of_reason, gradle, launch, skill};
 
 fn complete() -> Reply {
     Reply::tool("TaskUpdate", json!({ "taskId": "1", "status": "completed" }))
@@ -37,6 +37,7 @@ fn a_task_is_held_until_the_tests_ran() {
         "{held:?}"
     );
     assert!(held.text.contains("`./gradlew test`"), "{held:?}");
+    assert_eq!(copies_of_reason(&tidegate, "TaskCompleted", &requests[4]), 1);
     let completed = requests[6].last_tool_result();
     assert!(!completed.text.contains("feedback"), "{completed:?}");
     model.finish();

@@ -9,7 +9,7 @@ use tidegate_e2e::prefix::assert_extending;
 use tidegate_e2e::terminal::Terminal;
 use tidegate_e2e::tidegate::Tidegate;
 
-use super::work::{CODE_RULES, gradle, launch, skill};
+use super::work::{CODE_RULES, copies_of_reason, gradle, launch, skill};
 
 const HELD: &str = "no check has passed since";
 const TOLD: &str = "changed and no check has passed since. ";
@@ -55,6 +55,8 @@ fn a_stop_is_held_once_and_passes_after_the_tests() {
     assert!(feedback.contains("src/B.java") && feedback.contains("`./gradlew test`"), "{feedback}");
     assert!(feedback.contains("give the whole final answer again"), "nobody is there: {feedback}");
     assert_eq!(held(&requests[4]), 1, "once");
+    assert_eq!(copies_of_reason(&tidegate, "Stop", &requests[3]), 2, "as an error and as feedback");
+    assert_eq!(requests[4].count(HELD), 2, "and both stay: {:#?}", requests[4].texts());
     assert_eq!(stops(&tidegate), ["code was edited and not verified since", "verified since the last edit"]);
     assert_eq!(run.answer(), "tested and done");
     assert_extending(&model.requests());

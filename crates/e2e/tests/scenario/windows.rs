@@ -26,7 +26,7 @@ fn client_says(id: &str) -> (Option<u64>, Option<u64>) {
 }
 
 fn window(id: &str, settings: &HostSettings) -> Window {
-    Host::ClaudeCode.window(id, None, settings).expect("Claude Code knows every model")
+    Host::ClaudeCode.window(id, None, 0, settings).expect("Claude Code knows every model")
 }
 
 fn agree(ids: &[&str]) {

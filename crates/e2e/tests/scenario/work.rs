@@ -3,7 +3,8 @@
 use serde_json::json;
 use tidegate_e2e::client::Launch;
 use tidegate_e2e::home::Home;
-use tidegate_e2e::model::{Model, Reply};
+use tidegate_e2e::model::{Model, Reply, Request};
+use tidegate_e2e::tidegate::Tidegate;
 
 pub(crate) const CODE_RULES: &str = "code-quality-rules";
 
@@ -31,4 +32,15 @@ pub(crate) fn gradle(home: &Home) {
     }
     #[cfg(not(unix))]
     drop(wrapper);
+}
+
+/// How many times the next request has the reason of the only denial at this event. The journal counts as many.
+pub(crate) fn copies_of_reason(tidegate: &Tidegate<'_>, event: &str, next: &Request) -> usize {
+    let records = tidegate.records_of(event);
+    let denied: Vec<_> = records.iter().filter(|record| record["ruling"] == "deny").collect();
+    assert_eq!(denied.len(), 1, "{denied:#?}");
+    let reason = denied[0]["said"]["model"].as_str().expect("a reason");
+    let copies = next.count(reason);
+    assert_eq!(denied[0]["cost"]["bytes"], copies * reason.len(), "{:#?}", next.texts());
+    copies
 }

@@ -18,7 +18,6 @@ use tidegate_core::host::answer::Reply;
 use tidegate_core::pipeline::gate::{ClosedGate, Registration};
 use tidegate_core::pipeline::record::{FailedCheck, HookCost, Record, SaidTexts};
 use tidegate_core::text::lang::Lang;
-use tidegate_core::text::tokens::estimate_tokens;
 use tidegate_core::time::Millis;
 use tidegate_state::config::switches::Switches;
 use tidegate_state::journal;
@@ -84,6 +83,7 @@ impl Fallback {
         let registered = self.registration.event.map_or("", EventKind::name);
         let name = if seen.name.is_empty() { registered } else { &seen.name };
         let to_model = closed.as_ref().map_or("", |closed| &closed.model);
+        let copies = seen.host.copies_of_reason(EventKind::from_name(name));
         let record = Record {
             id: record_id(self.now),
             session: seen.session,
@@ -92,12 +92,7 @@ impl Fallback {
             project: seen.project,
             person: self.env.get().map(|env| env.person).unwrap_or_default(),
             ruling: "failed".to_owned(),
-            cost: HookCost {
-                bytes: to_model.len(),
-                tokens: estimate_tokens(to_model) as usize,
-                turns: 0,
-                us: self.micros(),
-            },
+            cost: HookCost { us: self.micros(), ..HookCost::of_texts(to_model, copies, "") },
             failure: Some(FailedCheck {
                 class: step.class().to_owned(),
                 step: step.to_string(),

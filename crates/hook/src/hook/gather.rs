@@ -118,6 +118,7 @@ impl<'a> Gather<'a> {
             transcript: path.map_or(Ok(None), read),
             boundary: session.and_then(|session| session.boundary),
             model: session.and_then(|session| session.model.as_ref()).map(|(id, at)| (id.as_str(), *at)),
+            outgrown: session.and_then(|session| session.outgrown_window()),
             window: self.here.config.meter.window.map(Whole::get),
             host: event.host,
             settings,

@@ -97,7 +97,7 @@ mod tests {
 
     fn reading(used: u64, compact_at: Option<u64>) -> Reading {
         let window = Some(Window { tokens: 200_000, compact_at });
-        Reading { used, window, source: Source::Payload, at: Millis(0) }
+        Reading { used, window, source: Source::Payload, at: Millis(0), outgrown: None }
     }
 
     fn drawn(columns: usize, lang: Lang) -> String {

@@ -130,6 +130,7 @@ fn find_pieces(payload: &[u8], env: &Environment, now: Millis) -> Vec<Piece> {
         transcript: Ok(None),
         boundary: None,
         model: None,
+        outgrown: known.and_then(|known| known.session.outgrown_window()),
         window: config.meter.window.map(Whole::get),
         host: Host::ClaudeCode,
         settings: &host,
@@ -303,7 +304,8 @@ mod tests {
     #[test]
     fn a_request_in_wide_or_hidden_characters_is_drawn() {
         let window = Some(Window { tokens: 200_000, compact_at: Some(167_000) });
-        let reading = Reading { used: 124_000, window, source: Source::Payload, at: Millis(0) };
+        let reading =
+            Reading { used: 124_000, window, source: Source::Payload, at: Millis(0), outgrown: None };
         for about in ["編集を検証する".repeat(40), "\u{1b}[2J\u{202e}".repeat(40), "x".repeat(400)] {
             let request = ApprovalRequest {
                 code: "K7QF2M".to_owned(),

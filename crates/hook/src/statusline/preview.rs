@@ -58,7 +58,7 @@ fn describe(lang: Lang, part: StatusPart) -> &'static str {
 fn samples(lang: Lang, part: StatusPart) -> Vec<Vec<Piece>> {
     let context = |used, turns, level| {
         let window = Some(Window { tokens: 200_000, compact_at: Some(167_000) });
-        let reading = Reading { used, window, source: Source::Payload, at: Millis(0) };
+        let reading = Reading { used, window, source: Source::Payload, at: Millis(0), outgrown: None };
         line::context(&reading, turns, level, lang)
     };
     let plain = |text: String| Piece::new(text, Style::Plain);

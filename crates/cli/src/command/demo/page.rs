@@ -1,6 +1,6 @@
 //! How the demo looks: four scenes on one screen, or every hook call.
 
-use tidegate_core::pipeline::record::{Record, VerdictRecord};
+use tidegate_core::pipeline::record::{MeterRecord, Record, VerdictRecord};
 
 use super::script::{Scene, Step, Who};
 use super::stage::HookCall;
@@ -151,9 +151,8 @@ fn seen() -> Text {
 
 fn event(record: &Record) -> Text {
     let name = data(&record.event).strong();
-    match record.meter.as_ref().and_then(|meter| meter.used_pct) {
+    match record.meter.as_ref().and_then(MeterRecord::shown_pct) {
         Some(percent) => {
-            let percent = percent.round();
             name + Text::from(both!("  {percent}% of the context used", "  コンテキストの{percent}%を使用"))
                 .dim()
         }

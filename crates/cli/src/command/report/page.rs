@@ -35,10 +35,12 @@ pub(super) fn report_page(report: &FrictionReport, days: u64, clock: &LocalClock
         page.gap();
         page.paragraph(
             Text::from(both!(
-                "\"followed\": Claude then did what was asked. \"ignored\": it did not. \"bypassed\": it wrote the file through \
-                 the shell instead. \"overridden\": you switched the policy off. \"open\": not known yet.",
-                "「応じた」は求められたことをした回数、「無視」はしなかった回数、「回避」はシェルで同じファイルに書いた回数、\
-                 「取消」はポリシーをオフにした回数、「未定」はまだわからない回数です。"
+                "\"done\": Claude did what was asked in the same turn. \"later\": in a later turn. \"ignored\": it did not. \
+                 \"bypassed\": it wrote the file through the shell instead. \"overridden\": you switched the policy off \
+                 first. \"open\": not known yet. \"info\": Tidegate asked Claude for nothing. The columns add up to \"spoke\".",
+                "「すぐ」は同じターンで求められたことをした回数、「あとで」はあとのターンでした回数、「無視」はしなかった回数、\
+                 「回避」はシェルで同じファイルに書いた回数、「取消」はその前にポリシーをオフにした回数、「未定」はまだわからない回数、\
+                 「通知」はClaudeに何も求めなかった回数です。合計が「発言」です。"
             ))
             .dim(),
         );
@@ -73,13 +75,13 @@ fn add_deeds(page: &mut Page, report: &FrictionReport, clock: &LocalClock) {
 }
 
 fn in_words(tally: &Tally) -> Bilingual {
-    let Tally { policy, satisfied, .. } = tally;
+    let policy = &tally.policy;
     let Bilingual { en, ja } = describe_ways(tally.spoke);
-    let settled = tally.settled();
+    let (followed, settled) = (tally.followed(), tally.settled());
     if tally.spoke.total() == tally.unasked {
         return both!("{policy} {en}", "{policy}: {ja}");
     }
-    if tally.spoke.total() == tally.unasked + tally.unknown {
+    if tally.spoke.total() == tally.without_outcome() {
         return both!(
             "{policy} {en}; its record does not say what it asked for",
             "{policy}: {ja}（何を求めたかは記録されていません）"
@@ -87,9 +89,9 @@ fn in_words(tally: &Tally) -> Bilingual {
     }
     if tally.is_void() {
         return both!(
-            "{policy} {en}, and Claude followed only {satisfied} of {settled} times. If you do not need it: \
+            "{policy} {en}, and Claude followed only {followed} of {settled} times. If you do not need it: \
              `tidegate off {policy}`",
-            "{policy}: {ja}。応じたのは{settled}回中{satisfied}回だけです。不要なら `tidegate off {policy}`"
+            "{policy}: {ja}。応じたのは{settled}回中{followed}回だけです。不要なら `tidegate off {policy}`"
         );
     }
     if settled == 0 {
@@ -98,15 +100,23 @@ fn in_words(tally: &Tally) -> Bilingual {
             "{policy}: {ja}（結果はまだわかりません）"
         );
     }
-    let (turn_en, turn_ja) = match tally.median_turns {
-        Some(0) => (", mostly in the same turn", "、多くは同じターンの中"),
-        Some(_) => (", mostly in a later turn", "、多くはあとのターン"),
-        None => ("", ""),
-    };
+    let Bilingual { en: when_en, ja: when_ja } = describe_delay(tally);
     both!(
-        "{policy} {en}; Claude then did what it asked {satisfied} of {settled} times{turn_en}",
-        "{policy}: {ja}。{settled}回中{satisfied}回、求められたことをしました{turn_ja}"
+        "{policy} {en}; Claude then did what it asked {followed} of {settled} times{when_en}",
+        "{policy}: {ja}。{settled}回中{followed}回、求められたことをしました{when_ja}"
     )
+}
+
+/// `, 1 of them in a later turn (median time 14 s)`.
+fn describe_delay(tally: &Tally) -> Bilingual {
+    let Some(median) = tally.median_ms.map(format_time) else { return Bilingual::default() };
+    let later = tally.satisfied_later;
+    let Bilingual { en, ja } = match (tally.satisfied, later) {
+        (_, 0) => both!("in the same turn", "同じターンの中"),
+        (0, _) => both!("in a later turn", "あとのターン"),
+        _ => both!("{later} of them in a later turn", "うち{later}回はあとのターン"),
+    };
+    both!(", {en} (median time {median})", "（{ja}、所要時間の中央値{median}）")
 }
 
 /// `blocked 5 times, told you once`.
@@ -225,26 +235,28 @@ fn draw_table(tallies: &[&Tally]) -> Table {
     let mut table = Table::new([
         Column::text(both!("policy", "ポリシー")),
         Column::number(both!("spoke", "発言")),
-        Column::number(both!("followed", "応じた")),
+        Column::number(both!("done", "すぐ")),
+        Column::number(both!("later", "あとで")),
         Column::number(both!("ignored", "無視")),
         Column::number(both!("bypassed", "回避")),
         Column::number(both!("overridden", "取消")),
         Column::number(both!("open", "未定")),
-        Column::number(both!("within", "所要")),
+        Column::number(both!("info", "通知")),
     ]);
     for tally in tallies {
         // A policy that asks for nothing has nothing to settle.
-        let asks = tally.spoke.total() > tally.unasked + tally.unknown;
+        let asks = tally.spoke.total() > tally.without_outcome();
         let settled = |number: usize| if asks { data(number) } else { data("-").dim() };
         table.row([
             data(&tally.policy).strong(),
             data(tally.spoke.total()),
             settled(tally.satisfied),
+            settled(tally.satisfied_later),
             settled(tally.ignored),
             settled(tally.bypassed),
             settled(tally.overridden),
             settled(tally.open),
-            tally.median_ms.map_or_else(|| data("-").dim(), |ms| data(format_time(ms))),
+            data(tally.without_outcome()),
         ]);
     }
     table
@@ -299,14 +311,18 @@ mod tests {
     #[test]
     fn a_month_of_work_fits_a_screen() {
         let blocked = SpokenCounts { blocked: 5, told: 1, ..SpokenCounts::default() };
-        let denied = SpokenCounts { denied: 2, ..SpokenCounts::default() };
+        let denied = SpokenCounts { denied: 9, ..SpokenCounts::default() };
         let told = SpokenCounts { advised: 3, told: 3, ..SpokenCounts::default() };
-        let mut heard = tally("verify-stop", blocked, 4, 1);
-        heard.median_turns = Some(0);
+        let mut heard = tally("verify-stop", blocked, 3, 1);
+        (heard.satisfied_later, heard.unasked) = (1, 1);
         heard.median_ms = Some(95_000);
         let mut informs = tally("context-warning", told, 0, 0);
         informs.unasked = 6;
         let mut report = report(vec![heard, tally("skill-gate", denied, 0, 9), informs]);
+        for tally in &report.policies {
+            let outcomes = tally.settled() + tally.open + tally.without_outcome();
+            assert_eq!(outcomes, tally.spoke.total(), "{}", tally.policy);
+        }
         report.stepped_down = vec!["task-gate".into()];
         report.failures = Failures { all: 2, closed: 1, by_class: [("payload".to_owned(), 2)].into() };
         report.unreadable_lines = 1;

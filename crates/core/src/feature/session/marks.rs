@@ -28,6 +28,11 @@ pub enum Mark {
         id: String,
         at: Millis,
     },
+    /// More tokens were in use than the window that was known for the model.
+    Outgrown {
+        model: String,
+        used: u64,
+    },
     /// Settings about compaction, from the host's settings files.
     Host(HostSettings),
     /// Language of the last human prompt.
@@ -107,6 +112,8 @@ pub struct Marks {
     pub transcript: Option<String>,
     /// With the time since when.
     pub model: Option<(String, Millis)>,
+    /// Tokens that exceeded the window known for a model; the last model counts.
+    pub outgrown: Option<(String, u64)>,
     pub host: Option<HostSettings>,
     /// Language of the last human prompt.
     pub lang: Option<Lang>,
@@ -168,6 +175,7 @@ impl RoomMarks for Marks {
             Mark::Root(path) => self.root = Some(path),
             Mark::Transcript(path) => self.transcript = Some(path),
             Mark::Model { id, at } => self.model = Some((id, at)),
+            Mark::Outgrown { model, used } => self.outgrown = Some((model, used)),
             Mark::Host(settings) => self.host = Some(settings),
             Mark::Lang(lang) => self.lang = Some(lang),
             Mark::Relay(used) => {
@@ -203,6 +211,7 @@ impl RoomMarks for Marks {
         marks.extend(self.root.clone().map(Mark::Root));
         marks.extend(self.transcript.clone().map(Mark::Transcript));
         marks.extend(self.model.clone().map(|(id, at)| Mark::Model { id, at }));
+        marks.extend(self.outgrown.clone().map(|(model, used)| Mark::Outgrown { model, used }));
         marks.extend(self.host.clone().map(Mark::Host));
         marks.extend(self.lang.map(Mark::Lang));
         marks.extend(self.boundary.map(Mark::Boundary));
@@ -242,6 +251,10 @@ impl Marks {
             let same = satisfies(name, skill);
             same && own.is_none_or(|own| agent.as_deref().unwrap_or_default() == own)
         })
+    }
+
+    pub fn outgrown_window(&self) -> Option<(&str, u64)> {
+        self.outgrown.as_ref().map(|(model, used)| (model.as_str(), *used))
     }
 
     pub fn noticed(&self, what: &str) -> bool {

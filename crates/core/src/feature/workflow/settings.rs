@@ -244,7 +244,7 @@ mod tests {
     fn absolute_numbers_on_a_large_window() {
         let window = Some(Window { tokens: 1_000_000, compact_at: Some(967_000) });
         let level = |used, rot: &str| {
-            let reading = Reading { used, window, source: Source::Transcript, at: Millis(0) };
+            let reading = Reading { used, window, source: Source::Transcript, at: Millis(0), outgrown: None };
             RotAt::parse(rot).and_then(|rot| rot.level(&reading))
         };
         for (used, is) in [

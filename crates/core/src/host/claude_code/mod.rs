@@ -88,8 +88,18 @@ impl HostWing for Wing {
         status::read(payload)
     }
 
-    fn window(model: &str, told: Option<u64>, settings: &HostSettings) -> Option<Window> {
-        Some(models::window(model, told, settings))
+    fn window(model: &str, told: Option<u64>, used: u64, settings: &HostSettings) -> Option<Window> {
+        Some(models::window(model, told, used, settings))
+    }
+
+    fn is_same_model(one: &str, other: &str) -> bool {
+        models::is_same_model(one, other)
+    }
+
+    /// A blocked stop reaches the model as the error of the hook's command and again as feedback (seen with
+    /// 2.1.325).
+    fn copies_of_reason(kind: EventKind) -> usize {
+        if kind == EventKind::Stop { 2 } else { 1 }
     }
 
     fn variables(get: Lookup<'_>) -> HostVariables {

@@ -1,9 +1,9 @@
 //! Settles interruptions: a fold over records, oldest first.
 //!
 //! A record holds the conditions of an interruption ([`Asks`]) and the deeds at an event
-//! ([`Deeds`](crate::pipeline::record::Deeds)); later records settle earlier interruptions. Denials of one
-//! message come within a second and count as one interruption. The rules, case by case, are in the table in
-//! `tests.rs`.
+//! ([`Deeds`](crate::pipeline::record::Deeds)); later records settle earlier interruptions. An ignored one can
+//! still be satisfied in a later turn; every other settlement is final. Denials of one message come within a
+//! second and count as one interruption. The rules, case by case, are in `outcomes.md`.
 //!
 //! No hook folds before its answer. `report` does when a person asks. `tidegate off` does to see whether a
 //! policy has been overridden too often in this project, and so does a session's start with `TIDEGATE_OFF`,
@@ -15,19 +15,23 @@ mod tally;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::event::EventKind;
 use crate::feature::memory::{meta_tag, topic_decision};
 use crate::feature::skill_gate;
 use crate::feature::verdict::Asks;
 use crate::feature::verification::{task_gate, verify_stop};
-use crate::pipeline::record::{Record, VerdictRecord};
+use crate::host::Host;
+use crate::pipeline::record::{HookCost, Record, VerdictRecord};
 use crate::text::skill_name::satisfies;
-use crate::text::tokens::estimate_tokens;
 use crate::time::Millis;
 
 pub use tally::{ShadowCounts, SpokenCounts, Tally, tally_interruptions};
 
 /// After this much silence a session counts as ended.
 const SILENT_MS: u64 = 24 * 3_600_000;
+
+/// After this much silence no one is expected to resume it.
+const FORGOTTEN_MS: u64 = 7 * 24 * 3_600_000;
 
 /// Starting the client without the policy counts as an override this long after a session's end.
 const RESTART_MS: u64 = 3_600_000;
@@ -55,8 +59,10 @@ pub enum InterruptionKind {
 /// The outcome of an interruption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settlement {
+    /// In the same turn.
     Satisfied,
-    /// Not satisfied, and no longer going to be.
+    SatisfiedLater,
+    /// Not satisfied when the turn or the session ended, or when the policy had to ask again.
     Ignored,
     /// The file it was about was then written through the shell.
     Bypassed,
@@ -64,7 +70,7 @@ pub enum Settlement {
     Overridden,
     /// Not known yet.
     Open,
-    /// It asked for nothing.
+    /// It asked the model for nothing, so it has no outcome.
     Unasked,
     /// Never known: its conditions were not recorded.
     Unknown,
@@ -102,16 +108,16 @@ impl Interruption {
 #[derive(Debug, Default)]
 pub struct FrictionFold {
     interruptions: Vec<Interruption>,
-    open: Vec<OpenInterruption>,
+    watched: Vec<WatchedInterruption>,
     sessions: BTreeMap<String, SeenSession>,
     stepped_up: Vec<SteppedUp>,
     commands: BTreeMap<String, OffCommand>,
     counted: BTreeSet<(OverridingAct, String, Option<String>)>,
 }
 
-/// An interruption that is not settled yet.
+/// An interruption that is open, or ignored so far.
 #[derive(Debug)]
-struct OpenInterruption {
+struct WatchedInterruption {
     /// Index into the interruptions.
     at: usize,
     /// Its conditions.
@@ -124,6 +130,15 @@ struct OpenInterruption {
     prompts: u32,
     /// When its session ended.
     ended: Option<Millis>,
+}
+
+/// What a record does to a watched interruption.
+enum Change {
+    /// Ignored so far: a later turn may still satisfy it.
+    PutOff,
+    Done,
+    /// For good.
+    Ended(Settlement),
 }
 
 #[derive(Debug, Default)]
@@ -194,7 +209,7 @@ impl FrictionFold {
 
     pub fn finish(mut self, now: Millis) -> Vec<Interruption> {
         self.expire(now);
-        self.settle_open(now, |open, _, _| open.ended.is_some().then_some(Settlement::Ignored));
+        self.settle_watched(now, |watched, _, _| watched.ended.is_some().then_some(Change::PutOff));
         self.interruptions
     }
 
@@ -214,22 +229,31 @@ impl FrictionFold {
         last.filter(|said| said.settlement == Settlement::Overridden).count() >= STEP_DOWN_OVERRIDES
     }
 
-    /// Settles the open interruptions for which `how` returns a settlement.
-    fn settle_open(
+    /// Changes the watched interruptions for which `how` returns a change.
+    fn settle_watched(
         &mut self,
         now: Millis,
-        mut how: impl FnMut(&mut OpenInterruption, &Interruption, Option<&SeenSession>) -> Option<Settlement>,
+        mut how: impl FnMut(&mut WatchedInterruption, &Interruption, Option<&SeenSession>) -> Option<Change>,
     ) {
-        let FrictionFold { interruptions, sessions, open, .. } = self;
-        open.retain_mut(|open| {
-            let said = &mut interruptions[open.at];
+        let FrictionFold { interruptions, sessions, watched, .. } = self;
+        watched.retain_mut(|watched| {
+            let said = &mut interruptions[watched.at];
             let session = said.session.as_ref().and_then(|id| sessions.get(id));
-            let Some(settlement) = how(open, said, session) else { return true };
-            let prompts = session.map_or(0, |session| session.prompts);
-            said.settlement = settlement;
-            said.after_ms = now.since(said.at);
-            said.turns = prompts.saturating_sub(open.prompts);
-            false
+            let Some(change) = how(watched, said, session) else { return true };
+            let was_ignored = said.settlement == Settlement::Ignored;
+            let turns = session.map_or(0, |session| session.prompts).saturating_sub(watched.prompts);
+            let settlement = match change {
+                Change::PutOff => Settlement::Ignored,
+                Change::Done if turns > 0 || was_ignored => Settlement::SatisfiedLater,
+                Change::Done => Settlement::Satisfied,
+                Change::Ended(settlement) => settlement,
+            };
+            if settlement != said.settlement {
+                said.settlement = settlement;
+                said.after_ms = now.since(said.at);
+                said.turns = turns;
+            }
+            matches!(change, Change::PutOff)
         });
     }
 
@@ -288,6 +312,7 @@ impl FrictionFold {
             if said.settlement == Settlement::Ignored {
                 said.settlement = Settlement::Overridden;
                 said.after_ms = now.since(said.at);
+                self.watched.retain(|watched| watched.at != at);
                 self.count_override(at, act);
             }
         }
@@ -295,57 +320,62 @@ impl FrictionFold {
 
     /// Ends sessions that fell silent.
     fn expire(&mut self, now: Millis) {
-        self.settle_open(now, |open, said, session| {
-            let seen = session.map_or(said.at, |session| session.seen);
-            let over = now.since(seen) > SILENT_MS || open.ended.is_some_and(|at| now.since(at) > RESTART_MS);
-            over.then_some(Settlement::Ignored)
+        self.settle_watched(now, |watched, said, session| {
+            let silent = now.since(session.map_or(said.at, |session| session.seen));
+            let is_over = silent > SILENT_MS || watched.ended.is_some_and(|at| now.since(at) > RESTART_MS);
+            match (silent > FORGOTTEN_MS, is_over) {
+                (true, _) => Some(Change::Ended(Settlement::Ignored)),
+                (false, true) => Some(Change::PutOff),
+                (false, false) => None,
+            }
         });
     }
 
     fn settle_by_record(&mut self, record: &Record, now: Millis) {
-        let act = |open: &OpenInterruption| {
-            let said = &self.interruptions[open.at];
-            let skipped = || skips_asked_gate(open, said, record).then_some(OverridingAct::Skipped(now));
-            Some((open.at, self.overrides(record, said).or_else(skipped)?))
+        let act = |watched: &WatchedInterruption| {
+            let said = &self.interruptions[watched.at];
+            let skipped = || skips_asked_gate(watched, said, record).then_some(OverridingAct::Skipped(now));
+            let act = self.overrides(record, said).or_else(skipped)?;
+            (said.settlement == Settlement::Open).then_some((watched.at, act))
         };
-        let acts: BTreeMap<usize, OverridingAct> = self.open.iter().filter_map(act).collect();
-        self.settle_open(now, |open, said, _| {
+        let acts: BTreeMap<usize, OverridingAct> = self.watched.iter().filter_map(act).collect();
+        self.settle_watched(now, |watched, said, _| {
             let same_session = said.session.is_some() && said.session == record.session;
             if same_session && record.event == "SessionStart" {
-                open.ended = None;
+                watched.ended = None;
             }
-            if acts.contains_key(&open.at) {
-                return Some(Settlement::Overridden);
+            if acts.contains_key(&watched.at) {
+                return Some(Change::Ended(Settlement::Overridden));
             }
             // Flow belongs to the project: any session may review it.
             let same_project = said.project.is_some() && said.project == record.project;
             let did = Asks { compound: record.did.compound, entry: record.did.entry, ..Asks::default() };
-            if same_project && same_flow_request(&open.asks, &did) == Some(true) {
-                return Some(Settlement::Satisfied);
+            if same_project && same_flow_request(&watched.asks, &did) == Some(true) {
+                return Some(Change::Done);
             }
             // So does a cycle, and a person can declare a stage done at a terminal.
-            if same_project && open.asks.stage.is_some() && open.asks.stage == record.did.stage {
-                return Some(Settlement::Satisfied);
+            if same_project && watched.asks.stage.is_some() && watched.asks.stage == record.did.stage {
+                return Some(Change::Done);
             }
             // So does a workflow.
-            if same_project && open.asks.gate.is_some() && open.asks.gate == record.did.gate {
-                return Some(Settlement::Satisfied);
+            if same_project && watched.asks.gate.is_some() && watched.asks.gate == record.did.gate {
+                return Some(Change::Done);
             }
-            if !same_session || open.ended.is_some() {
+            if !same_session || watched.ended.is_some() {
                 return None;
             }
-            if is_satisfied(&mut open.asks, record) {
-                return Some(Settlement::Satisfied);
+            if is_satisfied(&mut watched.asks, record) {
+                return Some(Change::Done);
             }
             // Both are relative to the project's root.
-            if open.asks.file.as_ref().is_some_and(|about| record.did.edited_by_shell.contains(about)) {
-                return Some(Settlement::Bypassed);
+            if watched.asks.file.as_ref().is_some_and(|about| record.did.edited_by_shell.contains(about)) {
+                return Some(Change::Ended(Settlement::Bypassed));
             }
-            if open.asks.verified && ends_unverified(record, &said.policy) {
-                return Some(Settlement::Ignored);
+            if watched.asks.verified && ends_unverified(record) {
+                return Some(Change::PutOff);
             }
             if record.event == "SessionEnd" {
-                open.ended = Some(now);
+                watched.ended = Some(now);
             }
             None
         });
@@ -358,31 +388,36 @@ impl FrictionFold {
     /// another agent, is a separate matter.
     fn add_interruption(&mut self, record: &Record, verdict: &VerdictRecord, now: Millis) {
         let Some(kind) = interruption_kind(record, verdict) else { return };
-        let asks = !verdict.asks.is_empty();
+        // The model cannot follow a text that only the person reads.
+        let asks = !verdict.asks.is_empty() && kind != InterruptionKind::Told;
         let mut joined = false;
         if asks {
-            self.settle_open(now, |open, said, _| {
-                let whose = (&said.policy, &said.session, said.shadow, &open.agent)
+            self.settle_watched(now, |watched, said, _| {
+                let whose = (&said.policy, &said.session, said.shadow, &watched.agent)
                     == (&verdict.policy, &record.session, verdict.shadow, &record.agent);
                 let together = now.since(said.at) <= SAME_MESSAGE_MS;
                 joined |= whose && together;
-                let again = match same_flow_request(&open.asked, &verdict.asks) {
-                    // The person is told first, the model with the following prompt.
-                    Some(same) => same && said.kind == kind,
-                    None => verdict.asks.file.is_none() || open.asked == verdict.asks,
-                };
-                (whose && again && !together).then_some(Settlement::Ignored)
+                let again = same_flow_request(&watched.asked, &verdict.asks)
+                    .unwrap_or_else(|| verdict.asks.file.is_none() || watched.asked == verdict.asks);
+                (whose && again && !together).then_some(Change::Ended(Settlement::Ignored))
             });
             let known = record.session.as_ref().and_then(|id| self.sessions.get(id));
             let prompts = known.map_or(0, |session| session.prompts);
             let at = self.interruptions.len();
             let asks = verdict.asks.clone();
             let agent = record.agent.clone();
-            self.open.push(OpenInterruption { at, asked: asks.clone(), asks, agent, prompts, ended: None });
+            let watched = WatchedInterruption { at, asked: asks.clone(), asks, agent, prompts, ended: None };
+            self.watched.push(watched);
         }
-        let live = !verdict.shadow;
         let reason = verdict.reason.as_deref().filter(|_| verdict.call != "pass").unwrap_or_default();
         let text = verdict.says.model.as_deref().filter(|text| was_said(record.said.model.as_deref(), text));
+        let copies = Host::from_name(&record.host).copies_of_reason(EventKind::from_name(&record.event));
+        let cost = HookCost::of_texts(reason, copies, text.unwrap_or_default());
+        let decides = record
+            .verdicts
+            .iter()
+            .find(|verdict| !verdict.shadow && verdict.call == "deny")
+            .is_some_and(|first| std::ptr::eq(first, verdict));
         self.interruptions.push(Interruption {
             policy: verdict.policy.clone(),
             session: record.session.clone(),
@@ -401,12 +436,8 @@ impl FrictionFold {
             after_ms: 0,
             turns: 0,
             // The model answers a whole message once.
-            forced: if live && !joined && verdict.call == "deny" { record.cost.turns } else { 0 },
-            tokens: if live {
-                (estimate_tokens(reason) + estimate_tokens(text.unwrap_or_default())) as usize
-            } else {
-                0
-            },
+            forced: if decides && !joined { record.cost.turns } else { 0 },
+            tokens: if verdict.shadow { 0 } else { cost.tokens },
         });
     }
 }
@@ -440,14 +471,14 @@ fn was_said(all: Option<&str>, text: &str) -> bool {
 }
 
 /// A person skipped the gate that was asked for.
-fn skips_asked_gate(open: &OpenInterruption, said: &Interruption, record: &Record) -> bool {
+fn skips_asked_gate(watched: &WatchedInterruption, said: &Interruption, record: &Record) -> bool {
     let same_project = said.project.is_some() && said.project == record.project;
     let skipped = record.did.skipped_gate;
     record.person.may_be_there()
         && same_project
         && !said.shadow
         && skipped.is_some()
-        && skipped == open.asks.gate
+        && skipped == watched.asks.gate
 }
 
 /// Removes fulfilled conditions and returns whether enough are fulfilled.
@@ -477,11 +508,9 @@ fn is_same_file(one: &str, other: &str) -> bool {
     one == other || ends(one, other) || ends(other, one)
 }
 
-/// The policy let a turn end. A policy that still waits passes with conditions.
-fn ends_unverified(record: &Record, policy: &str) -> bool {
-    let waits = record.verdicts.iter().any(|verdict| verdict.policy == policy && !verdict.asks.is_empty());
+/// A turn ended. A policy that still waits, for a check in the background or for the person's answer, passes with
+/// conditions.
+fn ends_unverified(record: &Record) -> bool {
+    let waits = record.verdicts.iter().any(|verdict| verdict.call == "pass" && verdict.asks.verified);
     record.event == "Stop" && record.agent.is_none() && record.ruling == "pass" && !waits
 }
-
-#[cfg(test)]
-mod tests;

@@ -7,13 +7,16 @@ use crate::pipeline::friction::{Interruption, InterruptionKind, Settlement};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
     pub policy: String,
+    /// Each of them is in one of the eight following counts.
     pub spoke: SpokenCounts,
+    /// In the same turn.
     pub satisfied: usize,
+    pub satisfied_later: usize,
     pub ignored: usize,
     pub bypassed: usize,
     pub overridden: usize,
     pub open: usize,
-    /// Interruptions without conditions.
+    /// Interruptions without an outcome: they asked the model for nothing.
     pub unasked: usize,
     /// Interruptions whose conditions were not recorded.
     #[serde(skip_serializing_if = "crate::pipeline::record::is_zero")]
@@ -50,6 +53,8 @@ pub struct ShadowCounts {
     pub anyway: usize,
     /// Not satisfied.
     pub not: usize,
+    /// Not known, or nothing was asked.
+    pub open: usize,
 }
 
 impl SpokenCounts {
@@ -73,12 +78,22 @@ const ENOUGH: usize = 5;
 
 impl Tally {
     pub fn settled(&self) -> usize {
-        self.satisfied + self.ignored + self.bypassed + self.overridden
+        self.followed() + self.ignored + self.bypassed + self.overridden
+    }
+
+    /// Satisfied in whichever turn.
+    pub fn followed(&self) -> usize {
+        self.satisfied + self.satisfied_later
+    }
+
+    /// Texts without an outcome, and those whose outcome cannot be known.
+    pub fn without_outcome(&self) -> usize {
+        self.unasked + self.unknown
     }
 
     /// Hardly any request is satisfied.
     pub fn is_void(&self) -> bool {
-        self.settled() >= ENOUGH && self.satisfied * 5 < self.settled()
+        self.settled() >= ENOUGH && self.followed() * 5 < self.settled()
     }
 
     fn count(&mut self, said: &Interruption) {
@@ -86,9 +101,9 @@ impl Tally {
             let would = self.shadow.get_or_insert_default();
             would.spoken.count(said.kind);
             match said.settlement {
-                Settlement::Satisfied => would.anyway += 1,
+                Settlement::Satisfied | Settlement::SatisfiedLater => would.anyway += 1,
                 Settlement::Ignored | Settlement::Bypassed | Settlement::Overridden => would.not += 1,
-                Settlement::Open | Settlement::Unasked | Settlement::Unknown => {}
+                Settlement::Open | Settlement::Unasked | Settlement::Unknown => would.open += 1,
             }
             return;
         }
@@ -97,6 +112,7 @@ impl Tally {
         self.tokens += said.tokens;
         *match said.settlement {
             Settlement::Satisfied => &mut self.satisfied,
+            Settlement::SatisfiedLater => &mut self.satisfied_later,
             Settlement::Ignored => &mut self.ignored,
             Settlement::Bypassed => &mut self.bypassed,
             Settlement::Overridden => &mut self.overridden,
@@ -117,7 +133,8 @@ pub fn tally_interruptions<'a>(interruptions: impl IntoIterator<Item = &'a Inter
             tallies.len() - 1
         });
         tallies[at].count(said);
-        if said.settlement == Settlement::Satisfied && !said.shadow {
+        let followed = matches!(said.settlement, Settlement::Satisfied | Settlement::SatisfiedLater);
+        if followed && !said.shadow {
             satisfied.push((&said.policy, said.after_ms, u64::from(said.turns)));
         }
     }
