@@ -45,6 +45,8 @@ pub struct ShellCommand<'a> {
     pub exit: Exit,
     /// Up to three parts: what it wrote, its errors, and what the host says of its failure.
     pub output: [Option<LongText<'a>>; 3],
+    /// The host kept only the beginning of the output.
+    pub is_cut: bool,
     /// The id of its task, if the call did not wait for the end.
     pub background: Option<Cow<'a, str>>,
     /// In milliseconds.

@@ -41,8 +41,12 @@ pub struct Step {
     pub status: Status,
     /// The folder it runs in.
     pub folder: Spot,
+    /// It reads a file or a text that the line names (`<`, `<<`, `<<<`).
+    pub fed: bool,
     /// The line does not wait for it.
     pub background: bool,
+    /// It may run any number of times.
+    pub repeats: bool,
     /// It runs in a container that this project describes.
     pub contained: bool,
 }

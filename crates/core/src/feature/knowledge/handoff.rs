@@ -12,7 +12,6 @@ use crate::feature::knowledge::facts::Knowledge;
 use crate::feature::knowledge::plan;
 use crate::feature::knowledge::tracked::TRACKED;
 use crate::feature::marks::Marks;
-use crate::feature::verification::work::FILES_NAMED;
 use crate::text::cut::cut_to;
 use crate::text::fnv;
 use crate::text::quoted::quoted_line;
@@ -78,9 +77,9 @@ impl Handoff {
             plan::open_items(plan).into_iter().filter(|item| !questions.contains(item)).collect();
         let mut unverified = Vec::new();
         if let Some(changes) = marks.and_then(|marks| marks.verification.changes.as_ref()) {
-            let named = changes.files.iter().take(FILES_NAMED).map(String::as_str);
-            unverified = lines(&named.collect::<Vec<_>>());
-            let more = changes.count().saturating_sub(FILES_NAMED);
+            let named = changes.named_files();
+            unverified = lines(&named.iter().map(String::as_str).collect::<Vec<_>>());
+            let more = changes.count() - named.len();
             if more > 0 {
                 unverified.push(format!("and at least {more} more"));
             }

@@ -8,15 +8,16 @@ use crate::event::{Event, EventKind, Start};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs};
 use crate::feature::marks::Marks;
+use crate::feature::verification::check_run::{self, CheckRun};
 use crate::feature::verification::checks::{
-    CheckEvidence, CheckKind, CheckScope, Ending, Kinds, LONGEST_OUTPUT, LineProof, TreeMove, read_ending,
+    CheckEvidence, CheckKind, CheckScope, Kinds, LineProof, TreeMove,
 };
 use crate::feature::verification::facts as own;
 use crate::feature::verification::marks::Mark;
-use crate::feature::verification::required_checks::{SKILL, is_sufficient};
+use crate::feature::verification::required_checks::{SKILL, is_sufficient, open_files};
 use crate::feature::verification::verify_stop::settings::Wants;
 use crate::feature::verification::work::{
-    BackgroundCheck, ChangeSet, CheckFailure, Edit, SucceededChecks, UncountedCheck, WhyNot,
+    BackgroundCheck, ChangeSet, CheckFailure, Edit, ReadPart, SucceededChecks, UncountedCheck, WhyNot,
 };
 use crate::file_class::FileClass;
 use crate::text::skill_name::satisfies;
@@ -116,13 +117,9 @@ fn command_marks(facts: &Facts<'_>, config: &Config, command: &ShellCommand<'_>)
     let after = |found: &&CheckEvidence| last_edit.is_none_or(|edit| edit < found.step);
     let visible: Vec<CheckEvidence> = proof.checks.visible.iter().filter(after).cloned().collect();
     let hidden = proof.checks.hidden.iter().filter(after).cloned().collect();
-    let run = judge_run(config, command, LineProof { visible, hidden, ..proof.checks });
-    let into_marks =
-        |edited: Vec<(Edit, Option<usize>)>| edited.into_iter().map(|(edit, _)| Mark::Edit(edit)).collect();
-    let mut tree: Vec<Mark> = Vec::new();
-    if command.exit == Exit::Known(0) && !command.says("No local changes to save") {
-        tree.extend(proof.tree.map(|tree| Mark::Away(tree == TreeMove::Leaves)));
-    }
+    // A closing line proves less than a status: whoever requires every kind does not take it.
+    let takes_output = config.policies.verify_stop.wants != Wants::Each;
+    let run = check_run::judge_run(command, LineProof { visible, hidden, ..proof.checks }, takes_output);
     // Edits earlier in the same line are older than the check; edits by others in the meantime are not.
     let ran = command.duration.unwrap_or_default();
     let at = facts.now.before(ran.saturating_sub(START_SLACK_MS));
@@ -131,19 +128,21 @@ fn command_marks(facts: &Facts<'_>, config: &Config, command: &ShellCommand<'_>)
             edit.at = at;
         }
     }
+    let mut marks: Vec<Mark> = edited.into_iter().map(|(edit, _)| Mark::Edit(edit)).collect();
+    let changes = changes_after(facts, &marks);
     let line = &proof.line;
-    let mut marks: Vec<Mark> = into_marks(edited);
     match (run, &command.background) {
         (CheckRun::Nothing, _) => {}
+        (CheckRun::Passed(_) | CheckRun::Failed(..), _) if changes.away => {
+            marks.push(uncounted(line, WhyNot::Stashed));
+        }
         (CheckRun::Hidden, _) => marks.push(Mark::Hidden(line.clone())),
         (CheckRun::NoTests, _) => marks.push(uncounted(line, WhyNot::NoTests)),
-        (CheckRun::Failed(kind, scope), _) => {
-            marks.push(Mark::Failed(CheckFailure { kind, at, scope, line: line.clone() }));
+        (CheckRun::Failed(kind, found), _) => {
+            marks.extend(judge_failed(facts, config, kind, &found, at).map(Mark::Failed));
         }
         (CheckRun::Passed(evidence), None) => {
-            let files = open_files(facts, &marks);
-            let before = if last_edit.is_some() { None } else { open_changes(facts) };
-            let checked = judge_passed(facts, config, before, &files, &evidence, at);
+            let checked = judge_passed(facts, config, changes, &evidence, at);
             marks.push(checked.map_or_else(|| uncounted(line, WhyNot::Unread), Mark::Checked));
         }
         // The host reports the end of a subagent's task only to that subagent (seen with 2.1.325).
@@ -152,10 +151,13 @@ fn command_marks(facts: &Facts<'_>, config: &Config, command: &ShellCommand<'_>)
             let kinds = evidence.iter().fold(Kinds::NONE, |all, found| all.and(found.kinds));
             let scope = widest_scope(&evidence, kinds).unwrap_or_default();
             let (task, line) = (task.to_string(), line.clone());
-            marks.push(Mark::Launched(BackgroundCheck { task, kinds, at, scope, line, awaited: None }));
+            let left = unread_by(facts, &evidence, &changes.files);
+            marks.push(Mark::Launched(BackgroundCheck { task, kinds, at, scope, line, left, awaited: None }));
         }
     }
-    marks.extend(tree);
+    if command.exit == Exit::Known(0) && !command.says("No local changes to save") {
+        marks.extend(proof.tree.map(|tree| Mark::Away(tree == TreeMove::Leaves)));
+    }
     marks
 }
 
@@ -163,171 +165,65 @@ fn uncounted(line: &str, why: WhyNot) -> Mark {
     Mark::Uncounted(UncountedCheck { line: line.to_owned(), why })
 }
 
-/// What became of the checks in a line.
-enum CheckRun {
-    Nothing,
-    Passed(Vec<CheckEvidence>),
-    Failed(CheckKind, CheckScope),
-    /// A check ran, and neither the status nor the output shows how it ended.
-    Hidden,
-    NoTests,
-}
-
-fn judge_run(config: &Config, command: &ShellCommand<'_>, checks: LineProof) -> CheckRun {
-    let LineProof { visible, hidden, shows_output, only_checks } = checks;
-    if visible.is_empty() && hidden.is_empty() {
-        return CheckRun::Nothing;
-    }
-    let Exit::Known(status) = command.exit else { return CheckRun::Nothing };
-    if command.background.is_some() {
-        return if visible.is_empty() { CheckRun::Hidden } else { CheckRun::Passed(visible) };
-    }
-    let ending = read_ending(&command.last_output(LONGEST_OUTPUT));
-    // A closing line proves less than a status: whoever requires every kind does not take it.
-    let takes_output = shows_output && config.policies.verify_stop.wants != Wants::Each;
-    if status == 0 {
-        return judge_success(ending, visible, hidden, takes_output);
-    }
-    if was_ended(status) || never_ran(command) {
-        return CheckRun::Nothing;
-    }
-    let kinds = visible.iter().chain(&hidden).fold(Kinds::NONE, |all, found| all.and(found.kinds));
-    let failed = if visible.is_empty() { &hidden } else { &visible };
-    let told = kinds.common(ending.failed);
-    if let Some(kind) = told.strongest() {
-        // `test && lint`, where the tests passed.
-        let passed = only_kinds(visible.clone(), ending.passed.stronger_than(kind));
-        return match strongest_scope(failed, kind) {
-            _ if takes_output && !passed.is_empty() => CheckRun::Passed(passed),
-            scope => CheckRun::Failed(kind, scope),
-        };
-    }
-    let says_nothing = ending == Ending::default();
-    match kinds.strongest() {
-        Some(kind) if says_nothing && !visible.is_empty() && only_checks => {
-            CheckRun::Failed(kind, strongest_scope(&visible, kind))
-        }
-        // Something behind the check failed.
-        _ => CheckRun::Nothing,
-    }
-}
-
-fn judge_success(
-    ending: Ending,
-    visible: Vec<CheckEvidence>,
-    hidden: Vec<CheckEvidence>,
-    takes_output: bool,
-) -> CheckRun {
-    let (commits, visible): (Vec<_>, Vec<_>) = visible.into_iter().partition(|found| found.by_output);
-    if !visible.is_empty() {
-        let counted = if ending.no_tests {
-            Kinds::COMPILES.and(Kinds::LINT)
-        } else {
-            Kinds::COMPILED_TEST.and(Kinds::LINT)
-        };
-        let passed = only_kinds(visible, counted);
-        return if passed.is_empty() { CheckRun::NoTests } else { CheckRun::Passed(passed) };
-    }
-    if hidden.is_empty() {
-        let passed = only_kinds(commits, ending.passed);
-        let counts = takes_output && !passed.is_empty() && ending.failed.is_empty();
-        return if counts { CheckRun::Passed(passed) } else { CheckRun::Nothing };
-    }
-    let kinds = hidden.iter().fold(Kinds::NONE, |all, found| all.and(found.kinds));
-    if let Some(kind) = kinds.common(ending.failed).strongest() {
-        return CheckRun::Failed(kind, strongest_scope(&hidden, kind));
-    }
-    // The lines of several checks cannot be told apart.
-    let takes_output = takes_output && hidden.len() == 1;
-    let passed = only_kinds(hidden, ending.passed);
-    if takes_output && ending.failed.is_empty() && !passed.is_empty() {
-        CheckRun::Passed(passed)
-    } else if ending.no_tests {
-        CheckRun::NoTests
-    } else {
-        CheckRun::Hidden
-    }
-}
-
-fn strongest_scope(evidence: &[CheckEvidence], kind: CheckKind) -> CheckScope {
-    let found = evidence.iter().find(|found| found.kinds.has(kind)).or(evidence.first());
-    found.map(|found| found.scope.clone()).unwrap_or_default()
-}
-
-fn only_kinds(evidence: Vec<CheckEvidence>, kinds: Kinds) -> Vec<CheckEvidence> {
-    let of = |found: CheckEvidence| CheckEvidence { kinds: found.kinds.common(kinds), ..found };
-    evidence.into_iter().map(of).filter(|found| !found.kinds.is_empty()).collect()
-}
-
-/// Texts of runners and shells that did not start the check.
-const NOT_STARTED: [&str; 15] = [
-    "Missing script",
-    "No such file or directory",
-    "command not found",
-    "No rule to make target",
-    "could not find `Cargo.toml`",
-    "no such command",
-    "does not contain recipe",
-    "no task ",
-    "ENOENT",
-    "No tests found",
-    "not recognized as",
-    "error TS6053",
-    "error TS5058",
-    "No files matching the pattern",
-    "Unknown command",
-];
-
-fn never_ran(command: &ShellCommand<'_>) -> bool {
-    let output = command.last_output(LONGEST_OUTPUT);
-    output.lines().count() <= 12 && NOT_STARTED.iter().any(|told| output.contains(told))
-}
-
-fn open_changes<'f>(facts: &'f Facts<'_>) -> Option<&'f ChangeSet> {
-    facts.marks.value().and_then(|marks| marks.verification.changes.as_ref())
-}
-
-/// Files that are unverified once these marks are made.
-fn open_files(facts: &Facts<'_>, new: &[Mark]) -> Vec<String> {
-    let mut files = open_changes(facts).map(|changes| changes.files.clone()).unwrap_or_default();
+/// The change set once these marks are made; empty if nothing is open.
+fn changes_after(facts: &Facts<'_>, new: &[Mark]) -> ChangeSet {
+    let open = facts.marks.value().and_then(|marks| marks.verification.changes.clone());
+    let mut changes = open.unwrap_or_default();
     for mark in new {
-        if let Mark::Edit(edit) = mark
-            && !files.contains(&edit.file)
-        {
-            files.push(edit.file.clone());
+        if let Mark::Edit(edit) = mark {
+            changes.add(edit);
         }
     }
-    files
+    changes
+}
+
+fn unread_by(facts: &Facts<'_>, evidence: &[CheckEvidence], files: &[String]) -> Vec<String> {
+    let checks = facts.verification.checks.as_ref();
+    checks.map(|checks| checks.left_by(evidence, files).into_iter().cloned().collect()).unwrap_or_default()
+}
+
+/// `None` if the check reads none of the files that are open, or were.
+fn judge_failed(
+    facts: &Facts<'_>,
+    config: &Config,
+    kind: CheckKind,
+    found: &CheckEvidence,
+    at: Millis,
+) -> Option<CheckFailure> {
+    let work = &facts.marks.value()?.verification;
+    let files = &work.changes.as_ref().or(work.past.as_ref())?.files;
+    let unread = unread_by(facts, std::slice::from_ref(found), files);
+    if !files.is_empty() && unread.len() == files.len() {
+        return None;
+    }
+    let valid = work.proof.stronger_than(kind);
+    let opens = !is_sufficient(facts.verification.checks.as_ref(), config, files, valid);
+    let (scope, line) = (found.scope.clone(), facts.verification.proof.line.clone());
+    Some(CheckFailure { kind, at, seen: facts.now, scope, line, opens })
 }
 
 fn ended_task_marks(facts: &Facts<'_>, config: &Config, task: &str, exit: Exit) -> Vec<Mark> {
-    let known = facts
-        .marks
-        .value()
-        .and_then(|marks| marks.verification.background.iter().find(|known| known.task == task));
-    let Some(known) = known else { return Vec::new() };
+    let work = facts.marks.value().map(|marks| &marks.verification);
+    let known = work.and_then(|work| work.background.iter().find(|known| known.task == task));
+    let (Some(work), Some(known)) = (work, known) else { return Vec::new() };
     let mut marks = vec![Mark::Ended(task.to_owned())];
-    let BackgroundCheck { kinds, at, scope, line, .. } = known.clone();
+    let BackgroundCheck { kinds, at, scope, line, left, .. } = known.clone();
     match (exit, kinds.strongest()) {
         (Exit::Known(0), _) => {
-            let files = open_files(facts, &[]);
-            let base = open_changes(facts).map(|changes| changes.without_cleared(kinds, Some(&scope)));
-            let valid = base.map_or(kinds, |base| base.valid(base.checked.and(kinds)));
-            let verified = is_sufficient(facts.verification.checks.as_ref(), config, &files, valid);
-            // What it reads was not kept: in the background it is nearly always the whole suite.
-            let left = Vec::new();
-            let seen = facts.now;
-            marks.push(Mark::Checked(SucceededChecks {
-                kinds,
+            let parts = vec![ReadPart { kinds, unread: left }];
+            marks.push(Mark::Checked(add_parts(
+                facts,
+                config,
+                changes_after(facts, &[]),
+                parts,
                 at,
-                seen,
-                verified,
-                left,
-                scope: Some(scope),
-            }));
+                Some(scope),
+            )));
         }
-        (Exit::Known(status), Some(kind)) if !was_ended(status) => {
-            marks.push(Mark::Failed(CheckFailure { kind, at, scope, line }));
+        (Exit::Known(status), Some(kind)) if !check_run::was_ended(status) => {
+            let opens = work.proof.stronger_than(kind).is_empty();
+            let seen = facts.now;
+            marks.push(Mark::Failed(CheckFailure { kind, at, seen, scope, line, opens }));
         }
         _ => {}
     }
@@ -341,37 +237,45 @@ fn widest_scope(evidence: &[CheckEvidence], kinds: Kinds) -> Option<CheckScope> 
     widest.map(|found| found.scope.clone())
 }
 
-/// The command was not found or cannot be run, or something ended it.
-fn was_ended(status: i32) -> bool {
-    matches!(status, 124 | 126 | 127 | 130 | 137 | 143)
-}
-
-/// `None` if the checks read none of the edited files. `before`: the change set, if the line did not add to it.
+/// `None` if the checks read none of the edited files.
 fn judge_passed(
     facts: &Facts<'_>,
     config: &Config,
-    before: Option<&ChangeSet>,
-    files: &[String],
+    changes: ChangeSet,
     evidence: &[CheckEvidence],
     at: Millis,
 ) -> Option<SucceededChecks> {
-    let checks = facts.verification.checks.as_ref();
-    let left: Vec<String> = checks
-        .map(|checks| checks.left_by(evidence, files).into_iter().cloned().collect())
-        .unwrap_or_default();
-    if !files.is_empty() && left.len() == files.len() {
+    let files = &changes.files;
+    if !files.is_empty() && unread_by(facts, evidence, files).len() == files.len() {
         return None;
     }
-    let each = config.policies.verify_stop.wants == Wants::Each;
+    let part = |found: &CheckEvidence| {
+        let unread = unread_by(facts, std::slice::from_ref(found), files);
+        ReadPart { kinds: found.kinds, unread }
+    };
+    let parts: Vec<ReadPart> = evidence.iter().map(part).collect();
     let kinds = evidence.iter().fold(Kinds::NONE, |all, found| all.and(found.kinds));
     let scope = widest_scope(evidence, kinds);
-    let valid = match before.map(|changes| changes.without_cleared(kinds, scope.as_ref())) {
-        Some(base) => base.valid(base.checked.and(kinds)),
-        None => kinds,
-    };
-    let read: Vec<String> = files.iter().filter(|file| !left.contains(file)).cloned().collect();
-    let verified = is_sufficient(checks, config, if each { files } else { &read }, valid);
-    // Whoever requires every kind counts them over all files together.
-    let left = if each { Vec::new() } else { left };
-    Some(SucceededChecks { kinds, at, seen: facts.now, verified, left, scope })
+    Some(add_parts(facts, config, changes, parts, at, scope))
+}
+
+/// What is left open after these checks.
+fn add_parts(
+    facts: &Facts<'_>,
+    config: &Config,
+    changes: ChangeSet,
+    parts: Vec<ReadPart>,
+    at: Millis,
+    scope: Option<CheckScope>,
+) -> SucceededChecks {
+    let kinds = parts.iter().fold(Kinds::NONE, |all, part| all.and(part.kinds));
+    let mut after = changes.without_cleared(kinds, scope.as_ref());
+    parts.iter().for_each(|part| after.prove(part));
+    let open = open_files(facts.verification.checks.as_ref(), config, &after);
+    let verified = after.files.is_empty() || open.len() < after.files.len();
+    // Most checks read everything.
+    let is_plain = parts.iter().all(|part| part.unread.is_empty());
+    let parts = if is_plain { Vec::new() } else { parts };
+    let left = if verified { open } else { Vec::new() };
+    SucceededChecks { kinds, at, seen: facts.now, verified, parts, left, scope }
 }

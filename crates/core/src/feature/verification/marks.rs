@@ -6,7 +6,7 @@ use crate::event::Event;
 use crate::feature::marks::{self, RoomMarks};
 use crate::feature::verification::checks::Kinds;
 use crate::feature::verification::work::{
-    BackgroundCheck, ChangeSet, CheckFailure, Edit, SucceededChecks, UncountedCheck, WrittenCode,
+    BackgroundCheck, ChangeSet, CheckFailure, Edit, ReadPart, SucceededChecks, UncountedCheck, WrittenCode,
 };
 use crate::time::Millis;
 
@@ -78,15 +78,21 @@ impl RoomMarks for Marks {
             Mark::Wrote(wrote) => self.wrote = wrote,
             Mark::Checked(checked) => self.check(&checked),
             Mark::Failed(failed) => self.fail(failed),
-            Mark::Uncounted(check) => self.change(|changes| changes.uncounted = Some(check)),
-            Mark::Away(away) => self.change(|changes| changes.away = away),
+            Mark::Uncounted(check) => self.change(|changes| {
+                (changes.uncounted, changes.hidden) = (Some(check), None);
+            }),
+            Mark::Away(away) => {
+                self.changes.iter_mut().chain(&mut self.past).for_each(|changes| changes.away = away);
+            }
             Mark::Past(changes) => self.past = Some(changes),
             Mark::Verified(at) => (self.verified, self.proof) = (Some(at), Kinds::NONE),
             Mark::Proof(kinds) => self.proof = kinds,
             Mark::Launched(background) => self.launch(background),
             Mark::Ended(task) => self.end(&task),
             Mark::Changes(changes) => self.changes = Some(changes),
-            Mark::Hidden(command) => self.change(|changes| changes.hidden = Some(command)),
+            Mark::Hidden(command) => self.change(|changes| {
+                (changes.uncounted, changes.hidden) = (None, Some(command));
+            }),
             Mark::Held => self.change(|changes| {
                 changes.held += 1;
                 changes.ran = false;
@@ -137,27 +143,26 @@ impl Marks {
             return;
         }
         *changes = changes.without_cleared(checked.kinds, checked.scope.as_ref());
+        let whole = [ReadPart { kinds: checked.kinds, unread: Vec::new() }];
+        let parts = if checked.parts.is_empty() { &whole[..] } else { &checked.parts };
+        parts.iter().for_each(|part| changes.prove(part));
         if checked.verified && !checked.left.is_empty() {
             changes.keep_only(&checked.left);
         } else if checked.verified {
-            (self.verified, self.proof) = (Some(checked.at), changes.checked.and(checked.kinds));
+            let all = changes.proved.iter().fold(changes.checked, |all, proved| all.and(*proved));
+            (self.verified, self.proof) = (Some(checked.at), all);
             self.past = self.changes.take();
-        } else {
-            changes.checked = changes.checked.and(checked.kinds);
         }
     }
 
     fn fail(&mut self, failed: CheckFailure) {
-        // Verified code is open again if nothing stronger than the failed check had passed.
-        let is_void = self.proof.stronger_than(failed.kind).is_empty();
-        if self.changes.is_none() && is_void {
-            let opened = self.past.take().filter(|past| !is_older(past, failed.at, failed.at));
-            self.changes = opened.map(|past| ChangeSet { held: 0, told: false, ran: true, ..past });
+        let is_newer = |set: &ChangeSet| !is_older(set, failed.at, failed.seen) && !set.away;
+        if self.changes.is_none() && failed.opens && self.past.as_ref().is_some_and(is_newer) {
+            let past = self.past.take().unwrap_or_default();
+            let (checked, proved) = (Kinds::NONE, Vec::new());
+            self.changes = Some(ChangeSet { checked, proved, held: 0, told: false, ran: true, ..past });
         }
-        if let Some(changes) = &mut self.changes
-            && !is_older(changes, failed.at, failed.at)
-            && !changes.away
-        {
+        if let Some(changes) = self.changes.as_mut().filter(|changes| is_newer(changes)) {
             changes.fail(failed);
         }
     }
@@ -220,6 +225,7 @@ pub(in crate::feature) mod tests {
                 at: Millis(at),
                 seen: Millis(at),
                 verified,
+                parts: vec![ReadPart { kinds: Kinds::TEST, unread: vec!["b".into()] }],
                 left: Vec::new(),
                 scope: Some(CheckScope::default()),
             })),
@@ -234,6 +240,7 @@ pub(in crate::feature) mod tests {
                 at: Millis(at),
                 scope: CheckScope::default(),
                 line: "cargo build".into(),
+                left: Vec::new(),
                 awaited: Some("p".into()),
             })),
             "[a-z0-9]{9}".prop_map(Mark::Ended),
@@ -255,12 +262,27 @@ pub(in crate::feature) mod tests {
     }
 
     fn failed(at: u64, kind: CheckKind) -> CheckFailure {
-        CheckFailure { kind, at: Millis(at), scope: CheckScope::default(), line: "cargo test".into() }
+        CheckFailure {
+            kind,
+            at: Millis(at),
+            seen: Millis(at + 5),
+            opens: kind == CheckKind::Test,
+            scope: CheckScope::default(),
+            line: "cargo test".into(),
+        }
     }
 
     fn passed(at: u64, kinds: Kinds, verified: bool) -> SucceededChecks {
         let scope = Some(CheckScope::default());
-        SucceededChecks { kinds, at: Millis(at), seen: Millis(at + 5), verified, left: Vec::new(), scope }
+        SucceededChecks {
+            kinds,
+            at: Millis(at),
+            seen: Millis(at + 5),
+            verified,
+            parts: Vec::new(),
+            left: Vec::new(),
+            scope,
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 pub mod checks;
 pub mod bookkeeping;
+mod check_run;
 pub mod facts;
 pub mod marks;
 pub mod required_checks;

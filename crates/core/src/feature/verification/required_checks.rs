@@ -3,6 +3,7 @@
 use crate::feature::config::Config;
 use crate::feature::verification::checks::{Kinds, ProjectChecks};
 use crate::feature::verification::verify_stop::settings::Wants;
+use crate::feature::verification::work::ChangeSet;
 
 /// The skill that counts as a verification.
 pub const SKILL: &str = "verification-before-completion";
@@ -39,4 +40,13 @@ pub fn is_sufficient(
     passed: Kinds,
 ) -> bool {
     !passed.is_empty() && missing_kinds(checks, config, files, passed).is_empty()
+}
+
+/// The edited files for which more has to pass.
+pub fn open_files(checks: Option<&ProjectChecks>, config: &Config, changes: &ChangeSet) -> Vec<String> {
+    let is_open = |(at, file): &(usize, &String)| {
+        let valid = changes.valid(changes.passed_of(*at));
+        !is_sufficient(checks, config, std::slice::from_ref(*file), valid)
+    };
+    changes.files.iter().enumerate().filter(is_open).map(|(_, file)| file.clone()).collect()
 }

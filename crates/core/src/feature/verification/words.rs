@@ -10,11 +10,11 @@ pub(super) fn stop_held(lang: Lang, changes: &ChangeSet, is_known: bool) -> Stri
     let files = file_list(lang, changes);
     match lang {
         Lang::En if !is_known => format!(
-            "Tidegate paused \"done\": {files} changed, and Tidegate knows no check of this project. Claude will verify it another \
+            "Tidegate paused \"done\": {files} changed, and Tidegate knows no check here that reads it. Claude will verify it another \
              way. No checks here? `tidegate off {ID} --project .`"
         ),
         Lang::Ja if !is_known => format!(
-            "Tidegate: 完了を保留しました。{files} が変更されましたが、このプロジェクトの検証コマンドがわかりません。Claude が別の方法で\
+            "Tidegate: 完了を保留しました。{files} が変更されましたが、それを対象にする検証コマンドが見つかりません。Claude が別の方法で\
              確かめます。検証がないプロジェクトなら: `tidegate off {ID} --project .`"
         ),
         Lang::En => format!(
@@ -59,9 +59,6 @@ pub(super) fn how_to_check() -> &'static str {
 
 /// To the model: the reason that a check since the last edit did not count.
 pub(super) fn why_not(changes: &ChangeSet) -> Option<String> {
-    if let Some(failed) = changes.failed.last() {
-        return Some(format!("`{}` failed and has not passed since.", failed.line));
-    }
     if let Some(line) = &changes.hidden {
         return Some(format!(
             "`{line}` did not count: a pipe, `;` or `|| true` hides its exit status (`set -o pipefail` would show it)."
@@ -70,6 +67,12 @@ pub(super) fn why_not(changes: &ChangeSet) -> Option<String> {
     changes.uncounted.as_ref().map(|check| match check.why {
         WhyNot::Unread => format!("`{}` did not count: it does not read the changed files.", check.line),
         WhyNot::NoTests => format!("`{}` did not count: it ran no test.", check.line),
+        WhyNot::Stashed => {
+            format!(
+                "`{}` did not count: the changes were in git's stash. Run `git stash pop` first.",
+                check.line
+            )
+        }
     })
 }
 

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::feature::verification::checks::{CheckKind, CheckScope, Kinds, Languages};
+use crate::feature::verification::checks::{CheckKind, CheckScope, Kinds};
 use crate::text::cut::last_bytes;
 use crate::text::quoted::quoted_line;
 use crate::time::Millis;
@@ -33,7 +33,10 @@ pub struct SucceededChecks {
     /// Together with earlier checks they are all that the config requires.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub verified: bool,
-    /// Edited files that they do not read.
+    /// One for each check, unless all of them read all edited files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<ReadPart>,
+    /// Edited files that are not verified yet, if others are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left: Vec<String>,
     /// `None` for the skill, which clears every failure.
@@ -41,10 +44,18 @@ pub struct SucceededChecks {
     pub scope: Option<CheckScope>,
 }
 
+/// A check that passed, and the edited files that it does not read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadPart {
+    pub kinds: Kinds,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<String>,
+}
+
 impl SucceededChecks {
     /// Of everything there is: the skill, or checks counted before.
     pub fn seen_at(at: Millis, kinds: Kinds, verified: bool) -> SucceededChecks {
-        SucceededChecks { kinds, at, seen: at, verified, left: Vec::new(), scope: None }
+        SucceededChecks { kinds, at, seen: at, verified, parts: Vec::new(), left: Vec::new(), scope: None }
     }
 }
 
@@ -53,7 +64,12 @@ impl SucceededChecks {
 pub struct CheckFailure {
     /// The strongest kind in it.
     pub kind: CheckKind,
+    /// Its beginning.
     pub at: Millis,
+    /// The time at which the hook saw it.
+    pub seen: Millis,
+    /// What is verified already is open again.
+    pub opens: bool,
     #[serde(default)]
     pub scope: CheckScope,
     /// The command line, shortened.
@@ -76,13 +92,15 @@ pub enum WhyNot {
     Unread,
     /// It found no test.
     NoTests,
+    /// The edits were in git's stash.
+    Stashed,
 }
 
 impl CheckFailure {
     /// Whether a success of these kinds in this scope shows that it would pass now.
     fn is_cleared_by(&self, kinds: Kinds, scope: Option<&CheckScope>) -> bool {
         let Some(scope) = scope else { return true };
-        kinds.iter().any(|kind| kind <= self.kind) && scope.covers(&self.scope)
+        kinds.has(self.kind) && scope.covers(&self.scope)
     }
 }
 
@@ -99,6 +117,9 @@ pub struct BackgroundCheck {
     /// The command line, shortened.
     #[serde(default)]
     pub line: String,
+    /// Edited files that it does not read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<String>,
     /// The prompt at whose end the task was gone without a report of its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub awaited: Option<String>,
@@ -117,9 +138,12 @@ pub struct ChangeSet {
     /// Hashes, to count each further file once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<u32>,
-    /// Kinds that succeeded since the last edit.
+    /// Kinds that succeeded since the last edit, for all files.
     #[serde(skip_serializing_if = "no_kinds")]
     pub checked: Kinds,
+    /// The same for each named file; may be shorter than the files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub proved: Vec<Kinds>,
     /// Checks since the last edit that failed and have not passed since.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<CheckFailure>,
@@ -160,10 +184,10 @@ fn is_zero(number: &u32) -> bool {
 pub const UNNAMED: &str = "(a file that could not be noted)";
 
 /// Files kept by name: enough to tell which checks read them.
-pub const FILES_KEPT: usize = 40;
+pub const FILES_KEPT: usize = 24;
 
 /// Files that a message names.
-pub const FILES_NAMED: usize = 5;
+const FILES_NAMED: usize = 5;
 
 /// Failures kept: more than a session has open at once.
 const FAILED_KEPT: usize = 8;
@@ -193,6 +217,7 @@ impl ChangeSet {
         }
         self.last = self.last.max(edit.at);
         self.checked = Kinds::default();
+        self.proved.clear();
         self.failed.clear();
         self.hidden = None;
         self.uncounted = None;
@@ -202,11 +227,12 @@ impl ChangeSet {
         if self.files.contains(&name) {
             return;
         }
+        let hash = hash_text(&edit.file);
         if self.files.len() < FILES_KEPT {
+            self.others.retain(|known| *known != hash);
             self.files.push(name);
             return;
         }
-        let hash = hash_text(&edit.file);
         if self.others.len() < OTHERS_KEPT && !self.others.contains(&hash) {
             self.others.push(hash);
         }
@@ -234,17 +260,48 @@ impl ChangeSet {
         self.hidden = None;
     }
 
+    /// Kinds that succeeded since the last edit and read this file.
+    pub fn passed_of(&self, file: usize) -> Kinds {
+        self.checked.and(self.proved.get(file).copied().unwrap_or_default())
+    }
+
+    /// Kinds that succeeded since the last edit and read all files.
+    pub fn passed(&self) -> Kinds {
+        let each = (0..self.files.len()).map(|file| self.passed_of(file));
+        each.reduce(Kinds::common).unwrap_or(self.checked)
+    }
+
+    pub(super) fn prove(&mut self, part: &ReadPart) {
+        if part.unread.is_empty() {
+            self.checked = self.checked.and(part.kinds);
+            return;
+        }
+        self.proved.resize(self.files.len(), Kinds::NONE);
+        for (file, proved) in self.files.iter().zip(&mut self.proved) {
+            if !part.unread.contains(file) {
+                *proved = proved.and(part.kinds);
+            }
+        }
+    }
+
     /// Only these files are left to be verified.
     pub(super) fn keep_only(&mut self, left: &[String]) {
-        self.files.retain(|file| left.contains(file));
+        let proved: Vec<Kinds> = (0..self.files.len()).map(|file| self.passed_of(file)).collect();
+        let kept = self.files.iter().zip(proved).filter(|(file, _)| left.contains(file));
+        (self.files, self.proved) = kept.map(|(file, proved)| (file.clone(), proved)).unzip();
         self.others.clear();
-        self.checked = Kinds::default();
+        self.checked = Kinds::NONE;
         self.hidden = None;
     }
 
     /// Shell scripts can be checked without any file of the project.
     pub(super) fn is_shell_only(&self) -> bool {
-        self.files.iter().all(|file| Languages::of_file(file) == Languages::SHELL)
+        self.files.iter().all(|file| file.ends_with(".sh") || file.ends_with(".bash"))
+    }
+
+    /// The files that a message names, in full.
+    pub fn named_files(&self) -> &[String] {
+        &self.files[..self.files.len().min(FILES_NAMED)]
     }
 
     pub(super) fn shown_files(&self) -> impl Iterator<Item = String> {

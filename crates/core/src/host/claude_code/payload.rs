@@ -65,6 +65,7 @@ wire_object! {
         status: Cow<'a, str>,
         status_explained as "returnCodeInterpretation": Cow<'a, str>,
         background_task as "backgroundTaskId": Cow<'a, str>,
+        persisted_output as "persistedOutputPath": Cow<'a, str>,
     }
 }
 

@@ -41,6 +41,7 @@ pub(super) fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'
                 response.and_then(|response| response.stderr.get().copied()),
                 payload.error.get().copied(),
             ],
+            is_cut: response.is_some_and(|response| response.persisted_output != Field::Missing),
             background: response.and_then(|response| response.background_task.get().cloned()),
             duration: payload.duration_ms.get().copied(),
         }),
@@ -110,13 +111,23 @@ fn exit(kind: EventKind, payload: &Payload<'_>) -> Exit {
     }
 }
 
+/// Beginnings of texts of the host about a call that did not run to its end.
+const NOT_RUN: [&str; 9] = [
+    "<tool_use_error>",
+    "Command timed out",
+    "[Request interrupted",
+    "The user doesn't want to",
+    "Permission to use",
+    "Claude requested permissions",
+    "This command requires approval",
+    "PreToolUse:",
+    "Hook ",
+];
+
 /// `Exit code 101`, then the output. Older versions give only the output.
 fn failed_status(error: LongText<'_>) -> Exit {
     let head = error.head(64);
-    if ["<tool_use_error>", "Command timed out", "[Request interrupted"]
-        .iter()
-        .any(|other| head.starts_with(other))
-    {
+    if NOT_RUN.iter().any(|other| head.starts_with(other)) {
         return Exit::Unknown;
     }
     let Some(rest) = head.strip_prefix("Exit code ") else { return Exit::Known(1) };

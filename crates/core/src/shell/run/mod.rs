@@ -58,6 +58,8 @@ struct Context {
     /// The reason if it does not decide.
     why: Why,
     background: bool,
+    /// A loop of unknown length is around it.
+    repeats: bool,
 }
 
 impl Context {
@@ -68,6 +70,7 @@ impl Context {
         guarded: true,
         why: Why::Followed,
         background: false,
+        repeats: false,
     };
 
     /// A node that may not run, or whose failure has no effect.
@@ -271,7 +274,7 @@ impl Run<'_> {
             }
             Body::If { arms, otherwise } => self.run_if(arms, otherwise.as_ref(), context, shell),
             Body::While { condition, body } => {
-                let hidden = context.hidden(Why::Loop);
+                let hidden = Context { repeats: true, ..context.hidden(Why::Loop) };
                 let mut copy = shell.clone();
                 self.run_list(condition, hidden, &mut copy);
                 self.run_list(body, hidden, &mut copy);
@@ -379,7 +382,7 @@ impl Run<'_> {
             }
         } else {
             shell.variables.remove(name);
-            self.run_maybe(body, context.hidden(Why::Loop), shell);
+            self.run_maybe(body, Context { repeats: true, ..context.hidden(Why::Loop) }, shell);
         }
         shell.cut = before;
     }
@@ -477,14 +480,27 @@ impl Run<'_> {
             }
         }
         shell.left |= replaces && !words.is_empty();
-        let background = context.background;
+        let Context { background, repeats, .. } = context;
         for (name, value) in &shell.exported {
             if !set.iter().any(|(own, _)| own == name) {
                 set.push((name.clone(), value.clone()));
             }
         }
         self.spend(shell.exported.len() * 64);
-        self.out.steps.push(Step { words, assigned: set, status, folder: at, background, contained });
+        let fed = redirects.iter().any(|redirect| {
+            use syntax::RedirectKind::{Document, Read, Text};
+            matches!(redirect.kind, Read | Document(_) | Text)
+        });
+        self.out.steps.push(Step {
+            words,
+            assigned: set,
+            status,
+            folder: at,
+            fed,
+            background,
+            repeats,
+            contained,
+        });
     }
 
     /// A shell within the shell, or `eval`.

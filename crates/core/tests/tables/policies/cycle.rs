@@ -176,6 +176,7 @@ impl Draft {
                     at: NOW,
                     scope: CheckScope::default(),
                     line: String::new(),
+                    left: Vec::new(),
                     awaited: None,
                 };
                 vec![begun, invoked, VerificationMark::Launched(check).into()]

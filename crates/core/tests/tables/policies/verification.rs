@@ -60,6 +60,7 @@ fn edits(case: &mut Situation, cell: &str) {
                 at,
                 scope,
                 line,
+                left: Vec::new(),
                 awaited,
             })
         };
@@ -101,7 +102,14 @@ fn edits(case: &mut Situation, cell: &str) {
             [file, "failed"] => {
                 case.marks.push(edit(file, EDITED));
                 let (kind, scope) = (CheckKind::Test, CheckScope::default());
-                let failed = CheckFailure { kind, at: since, scope, line: "cargo test".into() };
+                let failed = CheckFailure {
+                    kind,
+                    at: since,
+                    seen: since,
+                    opens: true,
+                    scope,
+                    line: "cargo test".into(),
+                };
                 case.mark(VerificationMark::Failed(failed));
             }
             [file, why @ ("unread" | "untested")] => {
@@ -172,5 +180,6 @@ fn missing(decided: &Decided) -> Kinds {
 
 fn listed(decided: &Decided) -> String {
     let Situation { facts, config, .. } = &decided.case;
-    verify_stop::example_commands(facts.verification.checks.as_ref(), config, missing(decided)).join(", ")
+    verify_stop::example_commands(facts.verification.checks.as_ref(), config, &[], missing(decided))
+        .join(", ")
 }

@@ -1,8 +1,8 @@
 //! The closing lines of test runners, compilers and linters: what a run says about itself where its exit status
 //! does not show. The rows are in `closing_line.md`.
 //!
-//! A whole line has to fit, with a count, and no other line may tell of a failure. Lines of runners that close
-//! with nothing when they succeed (`tsc`, `eslint`) tell only of failures.
+//! A whole line has to fit, and no other line may tell of a failure. Runners that close with nothing when they
+//! succeed (`tsc`, `eslint`) tell only of failures.
 
 use super::kind::{CheckKind, Kinds};
 use super::recipe::kinds_of_name;
@@ -65,7 +65,10 @@ fn judge_line(line: &str) -> Option<Line> {
 }
 
 /// Beginnings of lines with which tests and compilers tell of a failure.
-const FAILED_TESTS: [&str; 9] = [
+const FAILED_TESTS: [&str; 12] = [
+    "error: test run failed",
+    "error: 1 target failed",
+    "Jest: \"global\" coverage threshold",
     "--- FAIL:",
     "FAIL\t",
     "FAIL ",
@@ -142,7 +145,7 @@ fn judge_counts(line: &str) -> Option<Line> {
         return if none { rest.contains("total").then_some(Line::NoTests) } else { Some(of_counts(counts)) };
     }
     // Suites that cannot start fail without a failed test.
-    for beginning in ["Test Suites:", "Test Files "] {
+    for beginning in ["Test Suites:", "Test Files ", "Errors  "] {
         if let Some(rest) = line.strip_prefix(beginning) {
             return (count(rest).failed > 0).then_some(FAILED_TEST);
         }
@@ -194,7 +197,7 @@ fn judge_sentences(line: &str) -> Option<Line> {
             && let Ok(number) = number.parse::<u64>()
         {
             return match (word, number) {
-                ("fail", 1..) => Some(FAILED_TEST),
+                ("fail" | "cancelled", 1..) => Some(FAILED_TEST),
                 ("pass", 1..) => Some(Line::Passed(Kinds::COMPILED_TEST)),
                 ("tests", 0) => Some(Line::NoTests),
                 _ => None,
@@ -227,12 +230,14 @@ fn judge_sentences(line: &str) -> Option<Line> {
     let ends = |text: &str| text.is_empty() || text.starts_with(" (") && text.ends_with(')');
     match word {
         "pass" | "passing" | "passed" if ends(&rest[word.len()..]) => Some(of_failures(number, 0)),
-        "fail" | "failing" | "failed" if ends(&rest[word.len()..]) => (number > 0).then_some(FAILED_TEST),
+        "fail" | "failing" | "failed" | "error" | "errors" if ends(&rest[word.len()..]) => {
+            (number > 0).then_some(FAILED_TEST)
+        }
         "example" | "examples" | "runs" | "tests" | "test" | "scenarios" if rest.contains("failure") => {
             let counts = count(rest);
             Some(of_failures(number, counts.failed))
         }
-        "errors," | "errors" | "error" if rest.contains("warning") => {
+        "errors" | "error" if rest.contains("warning") => {
             Some(if number > 0 { Line::Failed(Kinds::TYPECHECK) } else { Line::Passed(Kinds::TYPECHECK) })
         }
         "problems" | "problem" => {
@@ -287,6 +292,10 @@ fn judge_words(line: &str) -> Option<Line> {
         "No test files found",
         "No tests executed!",
         "No test is available",
+        "No tests were found!!!",
+        "NO TESTS RAN",
+        "make: Nothing to be done for",
+        "task: Task \"",
         "no tests to run",
     ];
     none.iter().any(|told| begins(told)).then_some(Line::NoTests)
@@ -307,7 +316,8 @@ fn count(text: &str) -> Counts {
         let Some((number, word)) = leading_number(part.trim()) else { continue };
         match word.split(' ').next().unwrap_or_default() {
             "passed" | "passing" | "pass" => counts.passed += number,
-            "failed" | "failing" | "fail" | "failure" | "failures" | "error" | "errors" => {
+            "timed" | "exec" | "failed" | "failing" | "fail" | "failure" | "failures" | "error"
+            | "errors" => {
                 counts.failed += number;
             }
             _ => {}

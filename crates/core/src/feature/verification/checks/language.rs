@@ -1,10 +1,12 @@
 //! Languages of code, by file name, and sets of them: a check proves nothing about code that it does not read.
 
+use serde::{Deserialize, Serialize};
+
 use crate::text::word_list::{Words, among};
 
 /// A set of languages. [`Languages::TESTS`] is an entry of its own: tests are read by other checks than the
 /// code that they test.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Languages(u32);
 
 /// Endings of file names, by language; the position is the bit.
@@ -70,6 +72,11 @@ impl Languages {
     #[must_use]
     pub const fn common(self, other: Languages) -> Languages {
         Languages(self.0 & other.0)
+    }
+
+    /// For serde, which asks with a reference.
+    pub(super) fn is_none(&self) -> bool {
+        self.0 == 0
     }
 
     pub const fn is_empty(self) -> bool {

@@ -40,7 +40,7 @@ mod rust;
 mod shell_scripts;
 mod taskfile;
 
-use crate::shell::{self, Script, Sort, Spot, Status, Step, Word};
+use crate::shell::{self, Script, Sort, Spot, Status, Step, Why, Word};
 use crate::text::word_list::{Words, among, each_word};
 
 pub use closing_line::{Ending, LONGEST as LONGEST_OUTPUT, read_ending};
@@ -361,9 +361,21 @@ impl ProjectChecks {
         kinds
     }
 
+    /// Those of [`examples`](Self::examples) that read one of these files.
+    pub fn examples_for(&self, files: &[String]) -> Vec<Example> {
+        self.choose_examples(|line| {
+            let evidence = self.evidence_in_root(line);
+            files.is_empty() || evidence.is_empty() || self.left_by(&evidence, files).len() < files.len()
+        })
+    }
+
     /// At most one command per kind, the strongest kind first. Recipes named after a kind come before
     /// commands of the ecosystem's tools. Of the root and other folders, the one seen first comes first.
     pub fn examples(&self) -> Vec<Example> {
+        self.choose_examples(|_| true)
+    }
+
+    fn choose_examples(&self, fits: impl Fn(&str) -> bool) -> Vec<Example> {
         let elsewhere = |folder: &str| folder.starts_with('/');
         let first = self.files.first().is_some_and(|file| elsewhere(&file.folder));
         let mut found: Vec<(usize, usize, &str, Example)> = Vec::new();
@@ -383,8 +395,9 @@ impl ProjectChecks {
         let kinds = self.kinds();
         let mut examples: Vec<Example> = Vec::new();
         for (_, _, folder, (kind, command)) in found {
-            if kinds.has(kind) && !examples.iter().any(|(known, _)| *known == kind) {
-                let command = if folder.is_empty() { command } else { format!("cd {folder} && {command}") };
+            let is_new = kinds.has(kind) && !examples.iter().any(|(known, _)| *known == kind);
+            let command = if folder.is_empty() { command } else { format!("cd {folder} && {command}") };
+            if is_new && fits(&command) {
                 examples.push((kind, command));
             }
         }
@@ -413,9 +426,8 @@ impl ProjectChecks {
                 continue;
             }
             // A script of another project, or one for this moment only.
-            let script_path =
-                shell_scripts::script_of(step).and_then(Word::known).filter(|path| path.starts_with('/'));
-            let is_outside = |path: &str| place.name(&Spot::Absolute(path.to_owned())).is_none();
+            let script_path = shell_scripts::script_of(step).and_then(Word::known);
+            let is_outside = |path: &str| place.name(&step.folder.join(path)).is_none();
             if shell_scripts::is_own_script(step) && script_path.is_some_and(is_outside) {
                 continue;
             }
@@ -430,7 +442,7 @@ impl ProjectChecks {
             if !proven.kinds.is_empty() {
                 let name = name_of(step).unwrap_or_default();
                 let package = self.package_folder(name, &folder);
-                let scope = CheckScope::of(step, name, package);
+                let scope = CheckScope::of(step, name, package, proven.reads);
                 let Proven { kinds, reads, .. } = proven;
                 evidence.push(CheckEvidence { kinds, step: number, reads, scope, by_output: false });
             }
@@ -443,7 +455,12 @@ impl ProjectChecks {
         let visible = self.evidence(script, place, extra);
         let mut hidden = self.evidence(&script.revealed(), place, extra);
         let shows_output = visible_output::is_of_checks(script, &hidden);
-        hidden.retain(|found| !found.by_output && !visible.iter().any(|shown| shown.step == found.step));
+        // Another program of the same name is not that check.
+        let is_other = |step: usize| script.steps[step].status == Status::Hidden(Why::Redefined);
+        hidden.retain(|found| {
+            let is_shown = visible.iter().any(|shown| shown.step == found.step);
+            !found.by_output && !is_shown && !is_other(found.step)
+        });
         let only_checks = is_only_checks(script, &visible);
         LineProof { visible, hidden, shows_output, only_checks }
     }
@@ -490,18 +507,16 @@ impl ProjectChecks {
 
     /// Whether a run that names packages names the one of this file.
     fn is_selected(&self, found: &CheckEvidence, file: &str) -> bool {
-        let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let packages = self.files.iter().filter(|known| known.contents.package.is_some());
-        let named = |known: &&ProjectFile| {
-            found.scope.selected.iter().any(|word| known.contents.package.as_ref() == Some(word))
-        };
-        if !packages.clone().any(|known| named(&known)) {
+        let packages = &found.scope.packages;
+        if packages.is_empty()
+            || packages.iter().any(|name| name.contains(['*', '.', '/', '{']) && !name.starts_with('@'))
+        {
             return true;
         }
-        let own = packages
-            .filter(|known| is_at_or_above(&known.folder, folder))
-            .max_by_key(|known| known.folder.len());
-        own.is_none_or(|own| named(&own))
+        let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let above = self.files.iter().filter(|known| is_at_or_above(&known.folder, folder));
+        let own = above.filter_map(|known| Some((known.folder.len(), known.contents.package.as_ref()?)));
+        own.max_by_key(|(depth, _)| *depth).is_none_or(|(_, name)| packages.contains(name))
     }
 
     /// The languages for which the project's files show a check.
@@ -520,11 +535,15 @@ impl ProjectChecks {
 
     /// For a line that runs in the root.
     pub fn proves(&self, line: &str) -> Kinds {
+        self.evidence_in_root(line).iter().fold(Kinds::NONE, |all, found| all.and(found.kinds))
+    }
+
+    fn evidence_in_root(&self, line: &str) -> Vec<CheckEvidence> {
         // A root that cannot exist, so that whole paths stay outside of it.
         let place = RunPlace { roots: &["/\0", "/"], cwd: "/\0", end: None, links: &[] };
         let evidence =
             shell::parse(line).map(|script| self.evidence(&script, place, &ExtraChecks::default()));
-        evidence.unwrap_or_default().iter().fold(Kinds::NONE, |all, found| all.and(found.kinds))
+        evidence.unwrap_or_default()
     }
 
     fn judge(&self, step: &Step, folder: &str, words: &[Word], depth: usize) -> Proven {
@@ -571,12 +590,16 @@ fn only_tells(arguments: &[Word]) -> bool {
     arguments.iter().any(|word| word.sort != Sort::Unknown && among(ONLY_TELLS, &word.text))
 }
 
+/// Commands that fail only if something is very wrong.
+const HARDLY_FAILS: Words =
+    "cd pushd popd set export unset echo printf true : mkdir rm touch sleep pwd date source .";
+
 /// Whether nothing else in the line could have failed. Commands that hardly ever fail do not count.
 fn is_only_checks(script: &Script, evidence: &[CheckEvidence]) -> bool {
     script.steps.iter().enumerate().all(|(number, step)| {
         evidence.iter().any(|found| found.step == number)
             || step.status != Status::Decides
-            || recipe::is_trivial(step)
+            || step.name().is_none_or(|name| among(HARDLY_FAILS, name))
     })
 }
 

@@ -18,7 +18,7 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     alone: "bash sh zsh dash ksh shellcheck bats shellspec",
     read: |_, _| Contents::default(),
     judge: judge_shell,
-    reads: Languages::SHELL.and(Languages::TESTS).and(Languages::OTHER),
+    reads: Languages::SHELL.and(Languages::TESTS),
     folder_options: "",
     runs: runs_nothing,
     examples: |_, _| Vec::new(),
@@ -51,7 +51,7 @@ const ENDINGS: Words = "sh bash zsh py js mjs cjs ts mts cts rb pl php lua ps1";
 const TEST_WORDS: Words = "test tests spec specs e2e unittest unittests";
 
 /// Words behind `test-` with which a script only prepares.
-const PREPARES: Words = "setup data env db fixtures fixture helper helpers utils util common lib clean cleanup deps image server runner-setup init";
+const PREPARES: Words = "setup create deploy make generate prepare install start seed data env db fixtures fixture helper helpers utils util common lib clean cleanup deps image server runner-setup init";
 
 /// The file that a command runs.
 pub(super) fn script_of(step: &Step) -> Option<&Word> {
@@ -60,7 +60,7 @@ pub(super) fn script_of(step: &Step) -> Option<&Word> {
     if among(INTERPRETERS, name) {
         let mut words = rest.iter().skip_while(|word| word.text.starts_with('-') || word.text == "run");
         // With these the program reads no file, or only checks it.
-        let other = rest.iter().any(|word| among("-c -e -n -m --eval --check -p --print", &word.text));
+        let other = rest.iter().any(|word| among("-c -e -n -m -l --eval --check -p --print", &word.text));
         return words.next().filter(|_| !other);
     }
     first.text.contains('/').then_some(first)
@@ -97,8 +97,9 @@ fn is_test_script(path: &str) -> bool {
     }
     // A file without an ending may be anything unless all of its name says so.
     let runs = first == "run" && words.iter().any(|word| is_test(word));
+    let prepares = |word: &str| among(PREPARES, word) && !in_tests;
     let named =
-        is_test(first) && (in_tests || !among(PREPARES, last)) || is_test(last) && words.len() > 1 || runs;
+        !prepares(first) && !prepares(last) && (is_test(first) || is_test(last) && words.len() > 1 || runs);
     named
         && (!ending.is_empty()
             || folders == "."

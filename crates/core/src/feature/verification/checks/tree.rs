@@ -68,7 +68,7 @@ fn move_of(step: &Step) -> Option<TreeMove> {
 
 /// Whether the check of this step reads the code as the line leaves it.
 pub(super) fn reads_edits(script: &Script, at: usize) -> bool {
-    let left = script.steps[..at].iter().any(|step| move_of(step) == Some(TreeMove::Leaves));
+    let left = script.steps[..at].iter().filter_map(move_of).next_back() == Some(TreeMove::Leaves);
     let later = script.steps.get(at + 1..).unwrap_or_default();
     !left && !later.iter().any(|step| move_of(step) == Some(TreeMove::Returns))
 }

@@ -8,17 +8,17 @@ use std::fmt::Write as _;
 
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
-use crate::feature::facts::{Facts, Known, Needs, Touched};
+use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::Marks;
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
+use crate::feature::verification::bookkeeping;
 use crate::feature::verification::checks::{Kinds, ProjectChecks};
 use crate::feature::verification::facts as own;
 use crate::feature::verification::marks::Mark;
-use crate::feature::verification::required_checks::{SKILL, is_sufficient, missing_kinds};
+use crate::feature::verification::required_checks::{SKILL, missing_kinds, open_files};
 use crate::feature::verification::words;
 use crate::feature::verification::work::{BackgroundCheck, ChangeSet, SucceededChecks};
 use crate::feature::{Mode, Policy};
-use crate::file_class::FileClass;
 use settings::{VerifyMode, Wants};
 
 pub mod question;
@@ -66,7 +66,7 @@ impl Policy for VerifyStop {
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
         if facts.event.kind == EventKind::PostToolUse {
-            return advise_after_edit(facts);
+            return advise_after_edit(facts, config);
         }
         let marks = match &facts.marks {
             Known::Value(marks) => marks,
@@ -117,9 +117,8 @@ fn may_advise(event: &Event<'_>, marks: Option<&Marks>) -> bool {
 }
 
 /// Most checks that do not count were piped into `tail`: the model hears of it before it runs one.
-fn advise_after_edit(facts: &Facts<'_>) -> Verdict {
-    let is_code = |file: &Touched| file.class == FileClass::Code && file.inside.is_some();
-    if !facts.verification.files.iter().any(is_code) {
+fn advise_after_edit(facts: &Facts<'_>, config: &Config) -> Verdict {
+    if bookkeeping::edit_marks(facts, config).is_empty() {
         return Verdict::pass();
     }
     let when_said = vec![Effect::mark(Mark::ToldHow)];
@@ -133,10 +132,11 @@ fn advise_after_edit(facts: &Facts<'_>) -> Verdict {
 
 /// Parallel checks, or a config that requires less by now, may have left nothing to ask for.
 pub(super) fn verified_by_now(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Option<Verdict> {
-    let kinds = changes.checked;
-    let checked = SucceededChecks { seen: facts.now, ..SucceededChecks::seen_at(changes.last, kinds, true) };
     let checks = facts.verification.checks.as_ref();
-    is_sufficient(checks, config, &changes.files, changes.valid(kinds)).then(|| Verdict {
+    let kinds = changes.passed();
+    let checked = SucceededChecks { seen: facts.now, ..SucceededChecks::seen_at(changes.last, kinds, true) };
+    let is_done = !changes.files.is_empty() && open_files(checks, config, changes).is_empty();
+    is_done.then(|| Verdict {
         effects: vec![Effect::mark(Mark::Checked(checked))],
         ..Verdict::silent("verified since the last edit")
     })
@@ -192,7 +192,8 @@ fn pass_and_tell(facts: &Facts<'_>, config: &Config, changes: &ChangeSet, becaus
     let commands = example_commands(
         checks,
         config,
-        missing_kinds(checks, config, &changes.files, changes.valid(changes.checked)),
+        &changes.files,
+        missing_kinds(checks, config, &changes.files, changes.valid(changes.passed())),
     );
     let text = words::unverified(facts.lang, changes, commands.first().map(String::as_str));
     let when_said = vec![Effect::mark(Mark::Told)];
@@ -221,7 +222,8 @@ fn block_stop(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Verdic
         let is_known = !example_commands(
             checks,
             config,
-            missing_kinds(checks, config, &changes.files, changes.valid(changes.checked)),
+            &changes.files,
+            missing_kinds(checks, config, &changes.files, changes.valid(changes.passed())),
         )
         .is_empty();
         verdict.says.push(Say {
@@ -240,16 +242,24 @@ pub(super) fn block_reason(facts: &Facts<'_>, config: &Config, changes: &ChangeS
     let commands = example_commands(
         checks,
         config,
-        missing_kinds(checks, config, &changes.files, changes.valid(changes.checked)),
+        &changes.files,
+        missing_kinds(checks, config, &changes.files, changes.valid(changes.passed())),
     );
     let edited = changes.list_files();
+    if let Some(failed) = changes.failed.last().filter(|failed| !failed.line.is_empty()) {
+        return format!(
+            "Run `{}` again until it passes: it failed after {edited} changed. If it cannot pass, say why and invoke the \
+             skill {SKILL}.",
+            failed.line
+        );
+    }
     let mut reason = match (commands.as_slice(), config.policies.verify_stop.wants) {
         ([], _) if changes.is_shell_only() => {
             format!("Run `bash -n` on {edited}, or its tests: it changed and no check has passed since.")
         }
         ([], _) => format!(
-            "Invoke the skill {SKILL}: {edited} changed and no check has passed since. Tidegate knows no test, type check or \
-             build of this project."
+            "Invoke the skill {SKILL}: {edited} changed and no check has passed since. Tidegate knows no check of this \
+             project that reads it."
         ),
         ([command], _) => {
             format!("Run {command} on its own: {edited} changed and no check has passed since.")
@@ -273,10 +283,15 @@ pub(super) fn block_reason(facts: &Facts<'_>, config: &Config, changes: &ChangeS
 }
 
 /// One for each missing kind. If each kind is required, lines made unnecessary by others are left out.
-pub fn example_commands(checks: Option<&ProjectChecks>, config: &Config, missing: Kinds) -> Vec<String> {
+pub fn example_commands(
+    checks: Option<&ProjectChecks>,
+    config: &Config,
+    files: &[String],
+    missing: Kinds,
+) -> Vec<String> {
     let settings = &config.policies.verify_stop;
     let configured = settings.commands.all().map(|(kind, line)| (kind, line.to_owned()));
-    let found = checks.map(ProjectChecks::examples).unwrap_or_default();
+    let found = checks.map(|checks| checks.examples_for(files)).unwrap_or_default();
     let mut kinds = Kinds::default();
     let mut lines: Vec<(String, Kinds)> = Vec::new();
     for (kind, line) in configured.chain(found) {
