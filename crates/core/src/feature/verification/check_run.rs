@@ -36,7 +36,8 @@ pub(super) fn judge_run(command: &ShellCommand<'_>, checks: LineProof, takes_out
     }
     let output = command.last_output(LONGEST_OUTPUT);
     let ending = read_ending(&output);
-    let takes_output = takes_output && shows_output && !command.is_cut && !output.contains("truncated]");
+    let is_cut = command.is_cut || output.trim_end().trim_end_matches(['.', ' ']).ends_with("truncated]");
+    let takes_output = takes_output && shows_output && !is_cut;
     if status == 0 {
         return judge_success(ending, commits, visible, hidden, takes_output);
     }
@@ -156,4 +157,113 @@ fn never_ran(output: &str) -> bool {
             || line.starts_with("ERR_PNPM_NO_SCRIPT")
     });
     short && told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feature::verification::checks::{ExtraChecks, RunPlace, SeenFile, read_project};
+    use crate::host::Host;
+    use crate::shell;
+    use serde_json::json;
+
+    /// How a line ended, in a project of npm.
+    fn ended(line: &str, status: i32, output: &str) -> String {
+        judged(line, status, output, true)
+    }
+
+    fn judged(line: &str, status: i32, output: &str, takes_output: bool) -> String {
+        let scripts = r#"{"scripts": {"test": "jest", "build": "tsc", "lint": "eslint ."}}"#;
+        let project = read_project(&[SeenFile { folder: "", name: "package.json", text: Some(scripts) }]);
+        let place = RunPlace { roots: &["/r"], cwd: "/r", end: None, links: &[] };
+        let proof = project.proof(&shell::parse(line).unwrap(), place, &ExtraChecks::default());
+        let mut payload = json!({"session_id": "s", "tool_name": "Bash", "tool_input": {"command": line}});
+        if status == 0 {
+            payload["hook_event_name"] = json!("PostToolUse");
+            payload["tool_response"] = json!({"stdout": output, "stderr": "", "interrupted": false});
+        } else {
+            payload["hook_event_name"] = json!("PostToolUseFailure");
+            payload["error"] = json!(format!("Exit code {status}\n{output}"));
+        }
+        let payload = payload.to_string();
+        let event = Host::ClaudeCode.read(payload.as_bytes(), None).unwrap();
+        let names = |kinds: Kinds| kinds.iter().map(CheckKind::name).collect::<Vec<_>>().join(" ");
+        match judge_run(event.finished_command().unwrap(), proof, takes_output) {
+            CheckRun::Nothing => "nothing".into(),
+            CheckRun::Hidden => "hidden".into(),
+            CheckRun::NoTests => "no tests".into(),
+            CheckRun::Failed(kind, _) => format!("{} failed", kind.name()),
+            CheckRun::Passed(evidence) => {
+                let kinds = evidence.iter().fold(Kinds::NONE, |all, found| all.and(found.kinds));
+                format!("{} passed", names(kinds))
+            }
+        }
+    }
+
+    const PASSED: &str = "Tests:       5 passed, 5 total";
+    const FAILED: &str = "Tests:       1 failed, 4 passed, 5 total";
+
+    #[test]
+    fn a_visible_status_decides() {
+        assert_eq!(ended("npm test", 0, ""), "test passed");
+        assert_eq!(ended("npm test", 1, ""), "test failed");
+        assert_eq!(ended("npm test", 1, FAILED), "test failed");
+        // A threshold of coverage, for instance.
+        assert_eq!(ended("npm test", 1, PASSED), "test failed");
+        assert_eq!(ended("npm test", 0, "Tests:       0 total"), "no tests");
+        assert_eq!(ended("npm test", 1, "No tests found, exiting with code 1"), "no tests");
+        assert_eq!(ended("cd web && npm test", 1, ""), "test failed");
+        assert_eq!(ended("ls", 1, ""), "nothing");
+    }
+
+    #[test]
+    fn what_did_not_run_or_was_ended_has_not_failed() {
+        assert_eq!(ended("npm test", 127, ""), "nothing");
+        assert_eq!(ended("npm test", 143, ""), "nothing");
+        assert_eq!(ended("npm test", 1, "npm error Missing script: \"test\""), "nothing");
+        assert_eq!(
+            ended("cd x && npm test", 1, "/bin/bash: line 1: cd: x: No such file or directory"),
+            "nothing"
+        );
+        assert_eq!(ended("npm test", 1, "a.js: ENOENT: No such file or directory"), "test failed");
+    }
+
+    #[test]
+    fn something_else_in_the_line_may_have_failed() {
+        assert_eq!(ended("npm test && grep -r TODO src", 1, ""), "nothing");
+        assert_eq!(ended("npm test && ./deploy.sh", 1, PASSED), "nothing");
+        assert_eq!(ended("npm test && ./deploy.sh", 1, FAILED), "test failed");
+        let lint = "error: script \"lint\" exited with code 1";
+        assert_eq!(ended("npm test && npm run lint", 1, &format!("{PASSED}\n{lint}")), "test passed");
+        assert_eq!(judged("npm test && npm run lint", 1, &format!("{PASSED}\n{lint}"), false), "lint failed");
+    }
+
+    #[test]
+    fn a_hidden_status_leaves_the_closing_lines() {
+        assert_eq!(ended("npm test | tail -5", 0, PASSED), "test passed");
+        assert_eq!(judged("npm test | tail -5", 0, PASSED, false), "hidden");
+        assert_eq!(ended("npm test | tail -5", 0, FAILED), "test failed");
+        assert_eq!(ended("npm test | tail -5", 0, ""), "hidden");
+        assert_eq!(ended("npm test | head -5", 0, PASSED), "hidden");
+        assert_eq!(ended("npm test | head -5", 0, FAILED), "test failed");
+        assert_eq!(ended("npm test | tail -5; npm run build | tail -5", 0, PASSED), "hidden");
+        assert_eq!(
+            ended("npm test | tail -5", 0, &format!("{PASSED}\n... [9 lines truncated] ...")),
+            "hidden"
+        );
+        // A build that shows is weaker than the tests that do not.
+        assert_eq!(ended("npm test | tail -5; npm run build", 0, FAILED), "test failed");
+    }
+
+    #[test]
+    fn a_commit_counts_by_what_its_hooks_print() {
+        assert_eq!(
+            ended("git commit -m x", 0, &format!("{PASSED}\n[main 1a2b] x")),
+            "test typecheck build passed"
+        );
+        assert_eq!(ended("git commit -m x", 0, "[main 1a2b] x"), "nothing");
+        assert_eq!(ended("git commit -m x", 1, "nothing to commit"), "nothing");
+        assert_eq!(ended("git commit -m x", 1, FAILED), "test failed");
+        assert_eq!(ended("git commit --no-verify -m x", 0, PASSED), "nothing");
+    }
 }

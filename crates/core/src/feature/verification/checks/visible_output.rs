@@ -36,6 +36,10 @@ fn is_harmless(step: &Step) -> bool {
     let Some(name) = step.name() else { return step.words.is_empty() };
     let arguments = &step.words[1..];
     let is_literal = arguments.iter().all(|word| word.sort == Sort::Literal);
+    // It prints into a word of another command.
+    if step.status == Status::Hidden(Why::Substitution) {
+        return true;
+    }
     if step.fed {
         return false;
     }
