@@ -97,8 +97,8 @@ pub struct Reading {
     pub source: Source,
     /// The time of the last change of the numbers.
     pub at: Millis,
-    /// The model for which a smaller window was known until this reading; empty without a name.
-    pub outgrown: Option<String>,
+    /// A model, and tokens of one of its answers, if they exceed the window that was known until now.
+    pub outgrown: Option<(String, u64)>,
 }
 
 impl Reading {

@@ -104,7 +104,9 @@ fn settle(records: &[Record]) -> Vec<Interruption> {
 
 fn fold(records: &[Record]) -> FrictionFold {
     let mut friction = FrictionFold::default();
-    records.iter().for_each(|record| friction.add_record(record));
+    for record in records {
+        friction.add_record(record);
+    }
     friction
 }
 

@@ -131,6 +131,36 @@ fn a_question_to_the_person_passes_once() {
 /// A model that sends events to the hook: a new start of the session, a check that never ran, an end of the
 /// turn.
 #[test]
+fn a_check_in_the_next_turn_counts_as_followed_later() {
+    let home = Home::new();
+    gradle(&home);
+    let tidegate = Tidegate::init(&home);
+    let script = Script::new()
+        .main(skill(CODE_RULES))
+        .main(edit(&home))
+        .main(Reply::text("done"))
+        .main(Reply::text("really done"))
+        .main(Reply::bash("./gradlew test"))
+        .main(Reply::text("tested"));
+    let model = Model::start(script);
+    let mut session = launch(&home, &model).start();
+    let outcomes = || {
+        let report: Value =
+            serde_json::from_str(&tidegate.run(&["report", "--all", "--json"])).expect("JSON");
+        let policies = report["policies"].as_array().cloned().unwrap_or_default();
+        let stop = policies.into_iter().find(|policy| policy["policy"] == "verify-stop").expect("it spoke");
+        ["ignored", "satisfied_later", "unasked"].map(|outcome| stop[outcome].as_u64())
+    };
+    session.ask("add a class");
+    assert_eq!(outcomes(), [Some(1), Some(0), Some(1)], "blocked, and the person is told");
+    session.ask("run the tests");
+    assert_eq!(outcomes(), [Some(0), Some(1), Some(1)]);
+    session.finish();
+    tidegate.assert_unfailing();
+    model.finish();
+}
+
+#[test]
 fn events_that_the_model_makes_up_change_nothing() {
     let home = Home::new();
     gradle(&home);

@@ -84,11 +84,8 @@ fn observe_session(facts: &Facts<'_>) -> Vec<Mark> {
         marks.push(Mark::Host(host.clone()));
     }
     marks.extend(event.model.as_ref().map(|id| Mark::Model { id: id.to_string(), at: facts.now }));
-    if let Some(reading) = facts.meter.reading()
-        && let Some(model) = &reading.outgrown
-    {
-        marks.push(Mark::Outgrown { model: model.clone(), used: reading.used });
-    }
+    let outgrown = facts.meter.reading().and_then(|reading| reading.outgrown.clone());
+    marks.extend(outgrown.map(|(model, used)| Mark::Outgrown { model, used }));
     if let Some(renamed) = &facts.session.renamed
         && known.map_or(!renamed.is_empty(), |known| known.renamed != *renamed)
     {
