@@ -31,6 +31,7 @@ pub struct Script {
 }
 
 /// One simple command, without its wrappers (`env`, `timeout 60`, `npx`, …).
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The command and its arguments; empty for assignments and redirections alone.

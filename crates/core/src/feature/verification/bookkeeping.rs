@@ -142,7 +142,7 @@ fn command_marks(facts: &Facts<'_>, config: &Config, command: &ShellCommand<'_>)
             marks.extend(judge_failed(facts, config, kind, &found, at).map(Mark::Failed));
         }
         (CheckRun::Passed(evidence), None) => {
-            let checked = judge_passed(facts, config, changes, &evidence, at);
+            let checked = judge_passed(facts, config, &changes, &evidence, at);
             marks.push(checked.map_or_else(|| uncounted(line, WhyNot::Unread), Mark::Checked));
         }
         // The host reports the end of a subagent's task only to that subagent (seen with 2.1.325).
@@ -199,7 +199,7 @@ fn judge_failed(
     let valid = work.proof.stronger_than(kind);
     let opens = !is_sufficient(facts.verification.checks.as_ref(), config, files, valid);
     let (scope, line) = (found.scope.clone(), facts.verification.proof.line.clone());
-    Some(CheckFailure { kind, at, seen: facts.now, scope, line, opens })
+    Some(CheckFailure { kind, at, seen: facts.now, opens, scope, line })
 }
 
 fn ended_task_marks(facts: &Facts<'_>, config: &Config, task: &str, exit: Exit) -> Vec<Mark> {
@@ -214,7 +214,7 @@ fn ended_task_marks(facts: &Facts<'_>, config: &Config, task: &str, exit: Exit) 
             marks.push(Mark::Checked(add_parts(
                 facts,
                 config,
-                changes_after(facts, &[]),
+                &changes_after(facts, &[]),
                 parts,
                 at,
                 Some(scope),
@@ -223,7 +223,7 @@ fn ended_task_marks(facts: &Facts<'_>, config: &Config, task: &str, exit: Exit) 
         (Exit::Known(status), Some(kind)) if !check_run::was_ended(status) => {
             let opens = work.proof.stronger_than(kind).is_empty();
             let seen = facts.now;
-            marks.push(Mark::Failed(CheckFailure { kind, at, seen, scope, line, opens }));
+            marks.push(Mark::Failed(CheckFailure { kind, at, seen, opens, scope, line }));
         }
         _ => {}
     }
@@ -241,7 +241,7 @@ fn widest_scope(evidence: &[CheckEvidence], kinds: Kinds) -> Option<CheckScope> 
 fn judge_passed(
     facts: &Facts<'_>,
     config: &Config,
-    changes: ChangeSet,
+    changes: &ChangeSet,
     evidence: &[CheckEvidence],
     at: Millis,
 ) -> Option<SucceededChecks> {
@@ -263,14 +263,16 @@ fn judge_passed(
 fn add_parts(
     facts: &Facts<'_>,
     config: &Config,
-    changes: ChangeSet,
+    changes: &ChangeSet,
     parts: Vec<ReadPart>,
     at: Millis,
     scope: Option<CheckScope>,
 ) -> SucceededChecks {
     let kinds = parts.iter().fold(Kinds::NONE, |all, part| all.and(part.kinds));
     let mut after = changes.without_cleared(kinds, scope.as_ref());
-    parts.iter().for_each(|part| after.prove(part));
+    for part in &parts {
+        after.prove(part);
+    }
     let open = open_files(facts.verification.checks.as_ref(), config, &after);
     let verified = after.files.is_empty() || open.len() < after.files.len();
     // Most checks read everything.

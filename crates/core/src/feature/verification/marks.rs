@@ -145,7 +145,9 @@ impl Marks {
         *changes = changes.without_cleared(checked.kinds, checked.scope.as_ref());
         let whole = [ReadPart { kinds: checked.kinds, unread: Vec::new() }];
         let parts = if checked.parts.is_empty() { &whole[..] } else { &checked.parts };
-        parts.iter().for_each(|part| changes.prove(part));
+        for part in parts {
+            changes.prove(part);
+        }
         if checked.verified && !checked.left.is_empty() {
             changes.keep_only(&checked.left);
         } else if checked.verified {

@@ -126,6 +126,7 @@ pub struct BackgroundCheck {
 }
 
 /// Code that was edited and not verified since.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ChangeSet {
@@ -296,7 +297,8 @@ impl ChangeSet {
 
     /// Shell scripts can be checked without any file of the project.
     pub(super) fn is_shell_only(&self) -> bool {
-        self.files.iter().all(|file| file.ends_with(".sh") || file.ends_with(".bash"))
+        let ending = |file: &String| file.rsplit_once('.').map(|(_, ending)| ending.to_owned());
+        self.files.iter().all(|file| matches!(ending(file).as_deref(), Some("sh" | "bash")))
     }
 
     /// The files that a message names, in full.

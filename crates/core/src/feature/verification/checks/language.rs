@@ -74,7 +74,7 @@ impl Languages {
         Languages(self.0 & other.0)
     }
 
-    /// For serde, which asks with a reference.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
     pub(super) fn is_none(&self) -> bool {
         self.0 == 0
     }
