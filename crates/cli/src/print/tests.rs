@@ -125,6 +125,21 @@ fn a_word_with_a_leading_dot_is_a_word() {
     assert_eq!(text, "Use the manifest\n.claude/features/MANIFEST.yaml here\n");
 }
 
+#[test]
+fn a_text_is_cut_between_words() {
+    let cut = |text: &str, columns| {
+        let page = Page::of(data(text).shortened(columns));
+        page.render(Lang::Ja, plain(80)).trim_end().to_owned()
+    };
+    assert_eq!(cut("one two three", 13), "one two three");
+    assert_eq!(cut("one two three", 12), "one two…");
+    assert_eq!(cut("run `npm test` and more", 12), "run `npm…`");
+    assert_eq!(cut("one, two", 7), "one…");
+    assert_eq!(cut("編集を保留します", 9), "編集を保…");
+    let two = data("one ").strong() + data("two three") + data("four");
+    assert_eq!(Page::of(two.shortened(9)).render(Lang::En, plain(80)), "one two…\n");
+}
+
 proptest! {
     #[test]
     fn nothing_of_others_steers_and_no_line_is_too_wide(text in any::<String>(), width in 40..=120_usize) {

@@ -19,6 +19,8 @@ pub(super) struct Step {
     pub(super) what: Bilingual,
     /// Left out of the short form: on the way, and nothing of note was said.
     pub(super) is_aside: bool,
+    /// On a narrow screen, only the answer to it is shown.
+    pub(super) is_for_wide_screens: bool,
     pub(super) call: Option<HookCall>,
 }
 
@@ -48,16 +50,21 @@ const AT_THE_COMPACTION: u64 = 167_000;
 const AFTER_THE_COMPACTION: u64 = 9_000;
 
 fn step(who: Who, what: Bilingual, call: HookCall) -> Step {
-    Step { who, what, is_aside: false, call: Some(call) }
+    Step { who, what, is_aside: false, is_for_wide_screens: false, call: Some(call) }
+}
+
+/// The scene can be followed without it.
+fn optional_step(who: Who, what: Bilingual, call: HookCall) -> Step {
+    Step { is_for_wide_screens: true, ..step(who, what, call) }
 }
 
 fn aside(who: Who, what: Bilingual, call: HookCall) -> Step {
-    Step { who, what, is_aside: true, call: Some(call) }
+    Step { is_aside: true, ..step(who, what, call) }
 }
 
 /// Without a hook.
 fn deed(who: Who, what: Bilingual) -> Step {
-    Step { who, what, is_aside: false, call: None }
+    Step { who, what, is_aside: false, is_for_wide_screens: false, call: None }
 }
 
 fn says(words: &Bilingual) -> Bilingual {
@@ -88,7 +95,7 @@ fn done_without_tests(stage: &mut Stage) -> Played {
             both!("start Claude Code", "Claude Codeを起動します"),
             stage.start_session("monday")?,
         ),
-        step(Who::You, quoted(&asked), stage.prompt(spoken(&asked))?),
+        optional_step(Who::You, quoted(&asked), stage.prompt(spoken(&asked))?),
         aside(
             Who::Claude,
             both!("wants to edit login.ts", "login.tsを編集しようとします"),
@@ -145,7 +152,7 @@ fn context_fills(stage: &mut Stage) -> Played {
     }
     let more = both!("and through those of last week", "先週のログも調べて");
     steps.push(aside(Who::You, quoted(&more), stage.prompt(spoken(&more))?));
-    steps.push(step(
+    steps.push(optional_step(
         Who::Claude,
         both!("reads a long log, in the sixth turn", "6回目のターンで、長いログを読みます"),
         stage.bash("cat server.log", AT_THE_WARNING)?,
@@ -213,7 +220,7 @@ fn compaction(stage: &mut Stage) -> Played {
     ));
     stage.boundary(AT_THE_COMPACTION, AFTER_THE_COMPACTION)?;
     let go_on = both!("continue", "続けて");
-    steps.push(step(Who::You, quoted(&go_on), stage.prompt(spoken(&go_on))?));
+    steps.push(optional_step(Who::You, quoted(&go_on), stage.prompt(spoken(&go_on))?));
     let ended = both!("Logging out is tested.", "ログアウトのテストを書きました。");
     steps.push(aside(Who::Claude, says(&ended), stage.stop(spoken(&ended), 12_000)?));
     Ok(Scene {
