@@ -246,7 +246,7 @@ mod tests {
         assert_looks("explain", &page);
         let wide = page.render(
             tidegate_core::text::lang::Lang::En,
-            crate::print::terminal::Terminal { width: 120, has_colors: false },
+            crate::print::terminal::Terminal { width: 120, has_colors: false, breaks_words: true },
         );
         for once in ["Claude will run one", "because the pipe hides"] {
             assert_eq!(wide.matches(once).count(), 1, "{wide}");

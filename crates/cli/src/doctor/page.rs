@@ -249,7 +249,7 @@ mod tests {
     }
 
     fn render(page: &Page) -> String {
-        page.render(Lang::En, Terminal { width: 120, has_colors: false })
+        page.render(Lang::En, Terminal { width: 120, has_colors: false, breaks_words: true })
     }
 
     #[test]

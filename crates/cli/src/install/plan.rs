@@ -29,12 +29,14 @@ pub(crate) struct Plan {
     pub(crate) folders: Vec<PathBuf>,
     /// Skills that were there and are not part of the choice any more.
     pub(crate) dropped: Vec<&'static Skill>,
+    /// Skills whose names the person's own files have.
+    pub(crate) renamed: Vec<&'static str>,
     pub(crate) now: Millis,
 }
 
 impl Plan {
     fn new(record: Record, now: Millis) -> Plan {
-        Plan { steps: Vec::new(), record, folders: Vec::new(), dropped: Vec::new(), now }
+        Plan { steps: Vec::new(), record, folders: Vec::new(), dropped: Vec::new(), renamed: Vec::new(), now }
     }
 
     /// Skips an unchanged text. `without_us` is the file without Tidegate's part.

@@ -11,7 +11,7 @@ use crate::bilingual::both;
 const WIDTHS: [usize; 4] = [40, 60, 80, 120];
 
 fn plain(width: usize) -> Terminal {
-    Terminal { width, has_colors: false }
+    Terminal { width, has_colors: false, breaks_words: true }
 }
 
 fn sample() -> Page {
@@ -92,7 +92,7 @@ fn pages_look_well_at_every_width() {
 #[test]
 fn colours_change_nothing_but_colours() {
     for width in WIDTHS {
-        let colored = sample().render(Lang::Ja, Terminal { width, has_colors: true });
+        let colored = sample().render(Lang::Ja, Terminal { width, has_colors: true, breaks_words: true });
         let stripped = anstream::adapter::strip_str(&colored).to_string();
         assert_eq!(stripped, sample().render(Lang::Ja, plain(width)));
         assert_ne!(stripped, colored);
@@ -126,6 +126,19 @@ fn a_word_with_a_leading_dot_is_a_word() {
 }
 
 #[test]
+fn a_long_path_is_broken_after_a_slash_on_a_screen_and_stays_whole_for_programs() {
+    let path = "/home/someone/.local/state/tidegate/installs/home-someone-code-application-0123456789abcdef";
+    let page = Page::of(data(format!("your files: {path} (a copy)")));
+    let shown = page.render(Lang::En, plain(60));
+    assert_eq!(
+        shown,
+        "your files: /home/someone/.local/state/tidegate/installs/\nhome-someone-code-application-0123456789abcdef (a copy)\n"
+    );
+    let read = page.render(Lang::En, Terminal { breaks_words: false, ..plain(40) });
+    assert_eq!(read, format!("your files:\n{path}\n(a copy)\n"));
+}
+
+#[test]
 fn a_text_is_cut_between_words() {
     let cut = |text: &str, columns| {
         let page = Page::of(data(text).shortened(columns));
@@ -153,7 +166,7 @@ proptest! {
         page.problem(data(&text), Some(data(&text)));
         let shown = page.render(Lang::En, plain(width));
         prop_assert!(is_plain_text(&shown), "{shown:?}");
-        let colored = page.render(Lang::En, Terminal { width, has_colors: true });
+        let colored = page.render(Lang::En, Terminal { width, has_colors: true, breaks_words: true });
         prop_assert_eq!(anstream::adapter::strip_str(&colored).to_string(), shown.as_str());
         for line in shown.lines() {
             prop_assert!(super::fold::width(line) <= width, "{line:?}");

@@ -86,7 +86,7 @@ fn add_short_row(page: &mut Page, label: Text, text: Text, lines: usize, columns
     let fits = |row: &Text| {
         let mut alone = Page::new();
         alone.item(row.clone());
-        let terminal = Terminal { width: columns, has_colors: false };
+        let terminal = Terminal { width: columns, has_colors: false, breaks_words: true };
         alone.render(language::current(), terminal).lines().count() <= lines
     };
     let rows = (1..=lines * columns).rev().map(row);

@@ -143,6 +143,7 @@ pub(crate) fn plan_shipped_files(
     // Rules of that name are what a team would require: a second set would contradict them.
     let (yours, renamed): (Vec<&str>, Vec<&str>) =
         taken.into_iter().partition(|name| Skill::find(name).is_some_and(|it| it.part == Some(Part::Rules)));
+    plan.renamed.clone_from(&renamed);
     for name in &yours {
         let place = target.in_host_folder(&format!("skills/{name}/SKILL.md"));
         plan.steps.push(Step::still(
