@@ -12,6 +12,7 @@ use tidegate_state::journal;
 
 use super::Outcome;
 use super::meter::describe_reading;
+use super::record_filter::check_session;
 use super::record_words::{headline, subject};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::error::CliError;
@@ -40,6 +41,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let here = Here::find()?;
+    check_session(&here, args.session.as_deref())?;
     let record = find_record(&here, args)?;
     if args.json {
         print::json(&record);

@@ -12,6 +12,7 @@ use tidegate_core::time::Millis;
 
 use super::Outcome;
 use super::journal::show_records;
+use super::record_filter::{check_policy, check_session};
 use super::record_words::{headline, said_text};
 use crate::bilingual::both;
 use crate::local_time::LocalClock;
@@ -60,6 +61,8 @@ const LONGEST: usize = 240;
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let here = Here::find()?;
+    check_policy(args.policy.as_deref())?;
+    check_session(&here, args.session.as_deref())?;
     let everything = args.verbose || args.json;
     let matches = |record: &Record| {
         let took_part = |id: &str| record.verdicts.iter().any(|verdict| verdict.policy == id);

@@ -141,8 +141,30 @@ fn a_session_that_is_none() {
     }
     let ran = sandbox.run(&["explain", "no-such-id"]);
     assert!(ran.failed().contains("no record `no-such-id`\nhint: "), "{ran:?}");
-    let ran = sandbox.run(&["explain", "last", "--session", "never-seen"]);
-    assert!(ran.failed().contains("\nhint: "), "{ran:?}");
+    let near = &SESSION[..8];
+    for args in [&["explain", "last", "--session", near] as &[&str], &["log", "--session", near]] {
+        let ran = sandbox.run(args);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
+        let said = format!("error: there is no session `{near}`\nhint: sessions: {SESSION}");
+        assert!(ran.stderr.starts_with(&said), "{ran:?}");
+    }
+    assert!(!sandbox.run(&["log", "--session", SESSION]).ok().is_empty());
+}
+
+#[test]
+fn a_log_of_a_policy_that_does_not_exist() {
+    let sandbox = played();
+    for (typed, nearest) in
+        [("nonsense", ""), ("verify", "`verify-stop`, "), ("presure", "`context-warning`, ")]
+    {
+        let ran = sandbox.run(&["log", "--policy", typed]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
+        let said = format!("error: there is no policy `{typed}`\nhint: policies: {nearest}");
+        assert!(ran.stderr.starts_with(&said) && ran.stderr.contains("`skill-gate`"), "{ran:?}");
+    }
+    for known in ["approval", "pressure"] {
+        assert_eq!(sandbox.run(&["log", "--policy", known]).code, Some(0), "{known}");
+    }
 }
 
 #[test]

@@ -146,7 +146,10 @@ fn in_one_line(text: &str) -> String {
 fn it_names_the_check_of_the_project() {
     let sandbox = Sandbox::new();
     let none = in_one_line(&said(&sandbox, &["init"]));
-    assert!(none.contains("found no check command here. Name yours in ~/.config/tidegate/config.toml"), "{none}");
+    assert!(
+        none.contains("found no check command here. Name yours in ~/.config/tidegate/config.toml"),
+        "{none}"
+    );
     let sandbox = Sandbox::new();
     fs::write(sandbox.project().join("Cargo.toml"), "[package]\nname = \"a\"\n").expect("a new file");
     fs::create_dir(sandbox.project().join("src")).expect("a new folder");
