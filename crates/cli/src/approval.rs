@@ -22,12 +22,15 @@ use tidegate_core::event::action::QuestionCall;
 use tidegate_core::feature::approval::marks::{
     APPROVAL_MS, ApprovalRequest, ApprovalStage, CODE_LENGTH, CODE_LETTERS, Mark as ApprovalMark,
 };
-use tidegate_core::feature::approval::{ApprovalEvidence, approval_question_call, find_approval};
+use tidegate_core::feature::approval::{
+    ApprovalEvidence, approval_question_call, find_approval, mentions_code,
+};
 use tidegate_core::feature::marks::Marks;
 use tidegate_core::host::Host;
 use tidegate_core::host::person::Person;
 use tidegate_core::host::transcript::TranscriptEntry;
 use tidegate_core::pipeline::record::{Deeds, Record};
+use tidegate_core::text::search;
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
 use tidegate_hook::process::ancestry::{self, Ancestry};
@@ -474,12 +477,13 @@ fn look_in_transcript(path: &Path, given: &ApprovalRequest) -> TranscriptAnswer 
         }
         ApprovalEvidence::Nothing => false,
     };
-    if !transcript::has_entry(Host::ClaudeCode, path, &given.code, &is_yes) {
+    if !transcript::has_entry(Host::ClaudeCode, path, &|line| mentions_code(line, &given.code), &is_yes) {
         return if is_of_others.get() { TranscriptAnswer::NotByAPerson } else { TranscriptAnswer::Nothing };
     }
     // Clients that do not write down who decided write down what hooks answered.
     let is_by_hook = call.take().is_some_and(|call: String| {
-        transcript::has_entry(Host::ClaudeCode, path, &call, &|entry| {
+        let names_it = |line: &[u8]| search::find(line, call.as_bytes()).is_some();
+        transcript::has_entry(Host::ClaudeCode, path, &names_it, &|entry| {
             Host::ClaudeCode.is_changed_by_hook(entry.line, &call)
         })
     });
