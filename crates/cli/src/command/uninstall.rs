@@ -61,7 +61,8 @@ pub(crate) fn run(args: &Args) -> Outcome {
     if args.report.json {
         let shows = args.report.only_shows();
         let others = |left: &Vec<PathBuf>| {
-            left.iter().map(|path| json!({ "what": "other", "path": path })).collect::<Vec<_>>()
+            let others = left.iter().map(|path| json!({ "what": "other", "path": path }));
+            others.chain(remains.worktree_json()).collect::<Vec<_>>()
         };
         let kept = left.as_ref().map_or_else(|| remains.json(), |left| json!(others(left)));
         let more = json!({ "kept": kept, "purged": left.is_some() });
@@ -144,5 +145,6 @@ fn page_of(
         }
     }
     remains.list_notes(&mut page, target);
+    remains.list_other_notes(&mut page, target);
     page
 }

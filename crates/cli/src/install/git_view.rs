@@ -3,6 +3,7 @@
 //! Tidegate's patterns are in the repository's exclude file. A `.gitignore` counts more than that, and a tracked file is listed
 //! whatever the patterns say.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use tidegate_core::text::glob::Glob;
@@ -81,15 +82,40 @@ impl GitView {
     }
 }
 
+/// Git lists a file directly in this folder as new.
+pub(crate) fn lists_files_of(target: &Target, folder: &Path) -> bool {
+    let Some(checkout) = &target.checkout else { return false };
+    let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut files = files.filter(|path| path.is_file());
+    let exclude = read_rules(&checkout.common.join("info/exclude")).unwrap_or_default();
+    let is_excluded = |file: &Path| {
+        let below = file.strip_prefix(&checkout.top).ok().and_then(Path::to_str);
+        below.is_some_and(|below| last_fitting(&exclude, below, false) == Some(Rule::Ignore))
+    };
+    files.any(|file| {
+        let is_new = find_tracked(checkout, &file) == Some(false);
+        is_new
+            && match rule_for(&checkout.top, &file) {
+                Some(rule) => rule == Rule::Include,
+                None => !is_excluded(&file),
+            }
+    })
+}
+
 /// A `.gitignore` says that this untracked file is not ignored.
 fn is_included_again(top: &Path, file: &Path) -> bool {
-    let Ok(below) = file.strip_prefix(top) else { return false };
+    rule_for(top, file) == Some(Rule::Include)
+}
+
+/// By `.gitignore` files alone.
+fn rule_for(top: &Path, file: &Path) -> Option<Rule> {
+    let below = file.strip_prefix(top).ok()?;
     let mut folders: Vec<&Path> =
         below.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty()).collect();
     folders.reverse();
     // Files in an ignored folder cannot be included again.
     let is_hidden = folders.iter().any(|folder| last_rule(top, folder, true) == Some(Rule::Ignore));
-    !is_hidden && last_rule(top, below, false) == Some(Rule::Include)
+    if is_hidden { Some(Rule::Ignore) } else { last_rule(top, below, false) }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -101,11 +127,17 @@ enum Rule {
 /// The nearest file decides, and in it the last line that fits.
 fn last_rule(top: &Path, below: &Path, is_folder: bool) -> Option<Rule> {
     below.ancestors().skip(1).find_map(|folder| {
-        let bytes = bounded::read(&top.join(folder).join(".gitignore"), LARGEST).ok()?;
-        let text = String::from_utf8(bytes).ok()?;
-        let path = below.strip_prefix(folder).ok()?.to_str()?;
-        text.lines().rev().find_map(|line| rule_of(line, path, is_folder))
+        let text = read_rules(&top.join(folder).join(".gitignore"))?;
+        last_fitting(&text, below.strip_prefix(folder).ok()?.to_str()?, is_folder)
     })
+}
+
+fn read_rules(file: &Path) -> Option<String> {
+    String::from_utf8(bounded::read(file, LARGEST).ok()?).ok()
+}
+
+fn last_fitting(rules: &str, path: &str, is_folder: bool) -> Option<Rule> {
+    rules.lines().rev().find_map(|line| rule_of(line, path, is_folder))
 }
 
 fn rule_of(line: &str, path: &str, is_folder: bool) -> Option<Rule> {
@@ -131,7 +163,6 @@ fn rule_of(line: &str, path: &str, is_folder: bool) -> Option<Rule> {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use std::fs;
     use std::process::Command;
 
     /// As git itself sees it, with the file excluded as an install does it.

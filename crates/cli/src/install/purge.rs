@@ -15,7 +15,7 @@ use tidegate_state::layout::{self, STATE_FILES};
 
 use super::plan::Plan;
 use super::record::{Kind, Records};
-use super::remains::Remains;
+use super::remains::{Remains, WORKTREE_NOTES};
 use super::summary::tilde;
 use super::target::Target;
 use crate::bilingual::both;
@@ -182,7 +182,7 @@ fn check_plugin(target: &Target) -> Result<(), CliError> {
     })
 }
 
-/// Returns what stays.
+/// Returns what stays, other than notes.
 pub(crate) fn delete(remains: &Remains) -> Result<Vec<PathBuf>, CliError> {
     let failed = |path: &Path, error: &io::Error| {
         CliError::new(format!("{}: {error}", path.display())).hint(both!(
@@ -202,7 +202,10 @@ pub(crate) fn delete(remains: &Remains) -> Result<Vec<PathBuf>, CliError> {
         held.push(lock.map_err(|error| failed(path, &error))?);
     }
     let mut left = Vec::new();
-    for (folder, files) in [(memory, MemoryHome::FILES), (state, STATE_FILES)] {
+    // A person's notes, which exist nowhere else.
+    let is_of_notes = |file: &&&str| file.starts_with(&format!("{WORKTREE_NOTES}/"));
+    let of_state: Vec<&str> = STATE_FILES.iter().filter(|file| !is_of_notes(file)).copied().collect();
+    for (folder, files) in [(memory, MemoryHome::FILES), (state, &of_state)] {
         if let Some(folder) = folder {
             delete_listed(folder, files, &mut left).map_err(|error| failed(folder, &error))?;
         }
@@ -216,7 +219,9 @@ pub(crate) fn delete(remains: &Remains) -> Result<Vec<PathBuf>, CliError> {
         let _ = fs::remove_dir(folder);
     }
     // The same folder may hold both.
-    left.retain(|path| fs::symlink_metadata(path).is_ok());
+    let notes = state.map(|state| state.join(WORKTREE_NOTES));
+    let is_note = |path: &Path| notes.as_ref().is_some_and(|notes| path.starts_with(notes));
+    left.retain(|path| fs::symlink_metadata(path).is_ok() && !is_note(path));
     left.dedup();
     Ok(left)
 }
