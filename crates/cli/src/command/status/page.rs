@@ -6,6 +6,7 @@ use tidegate_core::time::Millis;
 use super::{Status, Survived};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::meter::describe_reading;
+use crate::host::claude_code::check::skills::describe_preset_skill;
 use crate::local_time::LocalClock;
 use crate::policy_words::describe_policy;
 use crate::print::page::Page;
@@ -88,6 +89,11 @@ fn add_problems(page: &mut Page, status: &Status, clock: &LocalClock) {
                 "{policy}はオフです{ja}。オンに戻すには `tidegate on {policy}`"
             ),
         );
+    }
+    for name in &status.missing_preset_skills {
+        let fix =
+            both!("`tidegate init --with rules` installs it", "`tidegate init --with rules` で入ります");
+        page.warning(describe_preset_skill(name), Some(fix.into()));
     }
     if status.unguarded {
         page.labelled(
@@ -252,6 +258,7 @@ mod tests {
             config_problems: Vec::new(),
             waiting_for_trust: vec!["text_budget".into()],
             waiting_for_approval: Vec::new(),
+            missing_preset_skills: vec!["code-quality-rules".into()],
             switched_off: vec!["skill-gate".into()],
             stepped_down: Vec::new(),
             unchecked_hosts: Vec::new(),
