@@ -242,9 +242,10 @@ pub(super) fn explain_page(record: &Record, clock: &LocalClock) -> Page {
     page
 }
 
-/// It gave the call that counted.
+/// It gave the call that counted, or the message where nothing was decided.
 fn is_deciding(record: &Record, verdict: &VerdictRecord) -> bool {
-    record.ruling != "pass" && !verdict.shadow && verdict.call == record.ruling
+    let speaks = || verdict.says.model.is_some() || verdict.says.user.is_some();
+    !verdict.shadow && verdict.call == record.ruling && (record.ruling != "pass" || speaks())
 }
 
 fn add_outcome(page: &mut Page, record: &Record) {
@@ -277,6 +278,9 @@ fn add_outcome(page: &mut Page, record: &Record) {
         let VerdictRecord { policy, because, .. } = verdict;
         let because = if because.is_empty() { String::new() } else { format!(": {because}") };
         page.item(data(policy).strong() + data(because));
+    }
+    if record.ruling == "pass" {
+        return;
     }
     let wanted: Vec<Bilingual> = decided.iter().flat_map(|verdict| list_asks(&verdict.asks)).collect();
     if !wanted.is_empty() {

@@ -243,6 +243,20 @@ mod tests {
     }
 
     #[test]
+    fn a_message_is_explained_with_its_reason() {
+        let mut warns = verdict("context-warning", "pass", "a level was reached");
+        warns.says.user = Some("Tidegate: about 2 turns until Claude Code compacts.".into());
+        let said = SaidTexts { model: None, user: warns.says.user.clone(), dropped: 0 };
+        let verdicts = vec![warns, verdict("recording", "pass", "queued for the worker")];
+        let record = Record { verdicts, said, ..record(3, "PostToolUse", "pass") };
+        let terminal = crate::print::terminal::Terminal { width: 120, has_colors: false, breaks_words: true };
+        let page = explain_page(&record, &LocalClock::utc(Millis(1_794_990_000_000)));
+        let text = page.render(tidegate_core::text::lang::Lang::En, terminal);
+        assert!(text.contains("Why\n- context-warning: a level was reached\n"), "{text}");
+        assert!(!text.contains("To get past it") && text.contains("Other policies"), "{text}");
+    }
+
+    #[test]
     fn a_block_is_explained_without_saying_anything_twice() {
         let clock = LocalClock::utc(Millis(1_794_963_600_000));
         let page = explain_page(&blocked(), &clock);
