@@ -19,6 +19,7 @@ mod policy_words;
 mod print;
 mod program;
 mod project_root;
+mod reason_words;
 mod sessions;
 mod shell;
 mod without_repository;

@@ -20,6 +20,7 @@ use crate::local_time::LocalClock;
 use crate::print;
 use crate::print::page::Page;
 use crate::print::text::{Text, data};
+use crate::reason_words;
 use crate::sessions::Here;
 
 #[derive(Debug, clap::Args)]
@@ -276,8 +277,8 @@ fn add_outcome(page: &mut Page, record: &Record) {
     }
     for verdict in &decided {
         let VerdictRecord { policy, because, .. } = verdict;
-        let because = if because.is_empty() { String::new() } else { format!(": {because}") };
-        page.item(data(policy).strong() + data(because));
+        let reason = if because.is_empty() { Text::default() } else { data(": ") + reason_words::because(because) };
+        page.item(data(policy).strong() + reason);
     }
     if record.ruling == "pass" {
         return;
@@ -333,7 +334,7 @@ fn add_policies(page: &mut Page, record: &Record) {
     let rows = others.into_iter().map(|verdict| {
         let mut text = describe_verdict(verdict);
         if !verdict.because.is_empty() {
-            text = text + data(format!(": {}", verdict.because));
+            text = text + data(": ") + reason_words::because(&verdict.because);
         }
         let (claude, you) = if verdict.shadow {
             (

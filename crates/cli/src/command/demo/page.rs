@@ -10,6 +10,7 @@ use crate::language;
 use crate::print::page::Page;
 use crate::print::terminal::Terminal;
 use crate::print::text::{Text, data, marked_words};
+use crate::reason_words::because;
 
 /// `Claude Code`, the widest of those who act.
 const KEYS: usize = 11;
@@ -214,5 +215,5 @@ fn event(record: &Record) -> Text {
 }
 
 fn reason(verdict: &VerdictRecord) -> (Text, Text) {
-    (data(&verdict.policy).dim(), data(&verdict.because).dim())
+    (data(&verdict.policy).dim(), Text::from(because(&verdict.because)).dim())
 }
