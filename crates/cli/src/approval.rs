@@ -249,7 +249,7 @@ fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
             request,
             both!(
                 "no sign of the Claude Code that this agent works in (CLAUDE_PID)",
-                "このエージェントのClaude Codeが見つかりません（CLAUDE_PID）"
+                "このエージェントの Claude Code が見つかりません（CLAUDE_PID）"
             ),
         );
     };
@@ -315,13 +315,13 @@ fn not_of_a_person(client: u64) -> Option<Bilingual> {
         Ancestry::Clear => None,
         Ancestry::OfAgent(agent) => Some(both!(
             "a Claude Code that an agent started ({sign} in process {process}), so its prompts may be the agent's",
-            "このClaude Codeはエージェントが起動したもの（プロセス{process}の {sign}）で、入力がエージェントのものかもしれません",
+            "この Claude Code はエージェントが起動したもの（プロセス{process}の {sign}）で、入力がエージェントのものかもしれません",
             sign = agent.sign,
             process = agent.process
         )),
         Ancestry::Unknown => Some(both!(
             "no Claude Code that can be looked at (process {client}), so an agent may have started it",
-            "Claude Codeのプロセス（{client}）を確認できず、エージェントが起動したものかもしれません"
+            "Claude Code のプロセス（{client}）を確認できず、エージェントが起動したものかもしれません"
         )),
     }
 }

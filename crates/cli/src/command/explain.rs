@@ -79,7 +79,7 @@ fn find_among(here: &Here, args: &Args, is_shown: fn(&Record) -> bool) -> Result
     Err(if id == "last" {
         CliError::new(both!(
             "Tidegate has not said or blocked anything in this project yet",
-            "このプロジェクトでは、Tidegateはまだ何も伝えたり止めたりしていません"
+            "このプロジェクトでは、Tidegate はまだ何も伝えたり止めたりしていません"
         ))
         .hint(both!(
             "--all looks in every project; `tidegate log` shows what happened",
@@ -88,7 +88,7 @@ fn find_among(here: &Here, args: &Args, is_shown: fn(&Record) -> bool) -> Result
     } else {
         CliError::new(both!("there is no record `{id}`", "`{id}` という記録はありません")).hint(both!(
             "`tidegate log --verbose` shows the ids",
-            "IDは `tidegate log --verbose` で表示されます"
+            "ID は `tidegate log --verbose` で表示されます"
         ))
     })
 }
@@ -104,7 +104,7 @@ fn list_asks(asks: &Asks) -> Vec<Bilingual> {
     wanted.extend(asks.any_skill.iter().map(load));
     wanted.extend(asks.any_file.iter().map(|file| both!("read {file}", "{file} を読む")));
     if asks.verified {
-        wanted.push(both!("run a check that passes", "確認を実行して通す"));
+        wanted.push(both!("run a check that passes", "検証を実行して通す"));
     }
     if asks.compound {
         wanted.push(both!("review the progress notes with `/compound`", "`/compound` で作業メモを整理する"));
@@ -150,17 +150,17 @@ pub(super) fn list_deeds(did: &Deeds) -> Vec<Bilingual> {
         both!("a command wrote to files: {list}", "コマンドがファイルに書き込みました: {list}")
     });
     add(&did.read, |list| both!("a file was read: {list}", "ファイルを読みました: {list}"));
-    add(&did.verified, |list| both!("a check passed: {list}", "確認が通りました: {list}"));
+    add(&did.verified, |list| both!("a check passed: {list}", "検証が通りました: {list}"));
     add(&did.checked, |list| {
-        both!("a check passed, but is not enough: {list}", "確認が通りましたが、まだ足りません: {list}")
+        both!("a check passed, but is not enough: {list}", "検証が通りましたが、まだ足りません: {list}")
     });
     add(&did.launched, |list| {
-        both!("a check runs in the background: {list}", "裏で確認を実行中です: {list}")
+        both!("a check runs in the background: {list}", "裏で検証を実行中です: {list}")
     });
     deeds.extend(did.hidden.as_ref().map(|line| {
         both!(
             "a check did not count, because its exit status is hidden: `{line}`",
-            "終了ステータスが隠れているため、確認として数えられませんでした: `{line}`"
+            "終了ステータスが隠れているため、検証として数えられませんでした: `{line}`"
         )
     }));
     deeds.extend(did.stage.as_ref().map(|stage| {
@@ -168,11 +168,11 @@ pub(super) fn list_deeds(did: &Deeds) -> Vec<Bilingual> {
     }));
     deeds.extend(did.switched_off.as_ref().map(|off| {
         let (policy, Bilingual { en, ja }) = (&off.policy, describe_place(off));
-        both!("{policy} was switched off {en}", "{ja}{policy}をオフにしました")
+        both!("{policy} was switched off {en}", "{ja}{policy} をオフにしました")
     }));
     deeds.extend(did.stepped_up.iter().map(|up| {
         let (policy, Bilingual { en, ja }) = (&up.policy, describe_place(up));
-        both!("{policy} blocks again {en}", "{ja}{policy}が再び止めるようになりました")
+        both!("{policy} blocks again {en}", "{ja}{policy} が再び止めるようになりました")
     }));
     deeds
 }
@@ -207,7 +207,7 @@ fn describe_call(call: &BackendCall) -> Bilingual {
             answer.en, tokens.en
         ),
         ja: format!(
-            "Tidegateは、プロンプトの作業の種類を {model}（{backend}）に尋ねました。{}{why}（{ms}ミリ秒{}）。",
+            "Tidegate は、プロンプトの作業の種類を {model}（{backend}）に尋ねました。{}{why}（{ms}ミリ秒{}）。",
             answer.ja, tokens.ja
         ),
     }
@@ -228,9 +228,9 @@ pub(super) fn explain_page(record: &Record, clock: &LocalClock) -> Page {
     let outcome = headline(record).unwrap_or_else(|| {
         let Bilingual { en, ja } = subject(record);
         Text::from(if record.backend.is_some() {
-            both!("Tidegate asked a language model", "Tidegateは言語モデルに尋ねました")
+            both!("Tidegate asked a language model", "Tidegate は言語モデルに尋ねました")
         } else {
-            both!("Tidegate had nothing to say about {en}", "Tidegateは{ja}を何も言わずに通しました")
+            both!("Tidegate had nothing to say about {en}", "Tidegate は{ja}を何も言わずに通しました")
         })
     });
     page.paragraph(outcome.strong());
@@ -264,7 +264,7 @@ fn add_outcome(page: &mut Page, record: &Record) {
                 "確認できないときはブロックします。原因は `tidegate doctor` で調べられます"
             )
         } else {
-            both!("Tidegate stayed silent", "Tidegateは何も言いませんでした")
+            both!("Tidegate stayed silent", "Tidegate は何も言いませんでした")
         });
     }
     let decided: Vec<&VerdictRecord> =
@@ -277,7 +277,8 @@ fn add_outcome(page: &mut Page, record: &Record) {
     }
     for verdict in &decided {
         let VerdictRecord { policy, because, .. } = verdict;
-        let reason = if because.is_empty() { Text::default() } else { data(": ") + reason_words::because(because) };
+        let reason =
+            if because.is_empty() { Text::default() } else { data(": ") + reason_words::because(because) };
         page.item(data(policy).strong() + reason);
     }
     if record.ruling == "pass" {
@@ -302,7 +303,7 @@ fn add_outcome(page: &mut Page, record: &Record) {
 fn add_texts(page: &mut Page, record: &Record) {
     let texts = [
         (both!("Tidegate told you", "あなたへのメッセージ"), &record.said.user),
-        (both!("Tidegate told Claude", "Claudeへのメッセージ"), &record.said.model),
+        (both!("Tidegate told Claude", "Claude へのメッセージ"), &record.said.model),
     ];
     for (whom, text) in texts {
         if let Some(text) = text {
@@ -338,11 +339,11 @@ fn add_policies(page: &mut Page, record: &Record) {
         }
         let (claude, you) = if verdict.shadow {
             (
-                both!("would have told Claude", "Claudeに伝えるはずだった文"),
+                both!("would have told Claude", "Claude に伝えるはずだった文"),
                 both!("would have told you", "あなたに伝えるはずだった文"),
             )
         } else {
-            (both!("for Claude", "Claude向け"), both!("for you", "あなた向け"))
+            (both!("for Claude", "Claude 向け"), both!("for you", "あなた向け"))
         };
         let texts = [(&claude, &verdict.reason), (&claude, &verdict.says.model), (&you, &verdict.says.user)];
         for (label, said) in texts {

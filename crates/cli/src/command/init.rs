@@ -209,7 +209,7 @@ fn page_of(args: &Args, target: &Target, executed: &Executed, preset: &str, conf
             label(both!("Status line", "ステータスライン")),
             both!(
                 "yours stays; Tidegate's part follows it.",
-                "今の表示はそのままで、後ろにTidegateの表示が付きます。"
+                "今の表示はそのままで、後ろに Tidegate の表示が付きます。"
             ),
         );
     }
@@ -223,7 +223,7 @@ fn page_of(args: &Args, target: &Target, executed: &Executed, preset: &str, conf
     if target.shared {
         page.labelled(label(both!("Team", "チーム")), both!(
             "commit .claude, .mcp.json and .gitignore. Teammates who have tidegate hear at their first session that it records.",
-            ".claude、.mcp.json、.gitignore をコミットしてください。tidegateを入れているメンバーには、最初のセッションで記録について知らせます。"
+            ".claude、.mcp.json、.gitignore をコミットしてください。tidegate を入れているメンバーには、最初のセッションで記録について知らせます。"
         ));
     }
     if let Some(backup) = &executed.backup {
@@ -269,11 +269,11 @@ fn checks(preset: &str) -> Bilingual {
         ),
         "strict" => both!(
             "edits need the rules' skills first, \"done\" needs a check that passed, and every other check is on.",
-            "編集の前にルールのスキルを、「完了」の前に成功したチェックを求めます。ほかのチェックもすべて有効です。"
+            "編集の前にルールのスキルを、「完了」の前に成功した検証を求めます。ほかのチェックもすべて有効です。"
         ),
         _ => both!(
             "once code changed, Claude's \"done\" needs a check that passed.",
-            "コードを変更したら、Claudeの「完了」には成功したチェックが必要です。"
+            "コードを変更したら、Claude の「完了」には成功した検証が必要です。"
         ),
     }
 }
@@ -293,7 +293,7 @@ fn renamed_skills(names: &[&str]) -> Bilingual {
     let new: Vec<String> = names.iter().map(|name| format!("tidegate-{name}")).collect();
     both!(
         "your own {names} stays, so Tidegate's is called {new}.",
-        "{names} はすでにあるので残し、Tidegateの方は {new} という名前にしました。",
+        "{names} はすでにあるので残し、Tidegate の方は {new} という名前にしました。",
         names = names.join(", "),
         new = new.join(", ")
     )
@@ -359,7 +359,7 @@ fn recording(target: &Target, config: &Config) -> Bilingual {
     let off = if target.is_user { "tidegate off recording --everywhere" } else { "tidegate off recording" };
     both!(
         "your prompts and Claude's answers, {en}. Stop: `{off}`",
-        "あなたの入力とClaudeの回答を、{ja}。止めるには: `{off}`"
+        "あなたの入力と Claude の回答を、{ja}。止めるには: `{off}`"
     )
 }
 

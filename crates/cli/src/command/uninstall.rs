@@ -95,7 +95,7 @@ fn page_of(
     match summary::list_changes(steps, target) {
         changes if changes.is_empty() => page.paragraph(both!(
             "Tidegate is not installed in {en}.",
-            "Tidegateは {ja} にインストールされていません。"
+            "Tidegate は {ja} にインストールされていません。"
         )),
         changes if args.report.dry_run => {
             page.paragraph(both!(
@@ -113,7 +113,7 @@ fn page_of(
         _ => {
             page.paragraph(both!(
                 "Removed Tidegate from {en}. Files that you did not change are as they were before.",
-                "{ja} からTidegateを外しました。変更していないファイルは元のとおりです。"
+                "{ja} から Tidegate を外しました。変更していないファイルは元のとおりです。"
             ));
             if target.shared {
                 page.paragraph(both!(
@@ -135,7 +135,7 @@ fn page_of(
     if !left.is_empty() {
         page.paragraph(both!(
             "These are not Tidegate's, so they stay:",
-            "次のものはTidegateのファイルではないため、残しました:"
+            "次のものは Tidegate のファイルではないため、残しました:"
         ));
         for path in left.iter().take(MOST_NAMED) {
             page.item(data(tilde(path, target.env.place.home.as_deref())));

@@ -68,7 +68,7 @@ impl GitView {
             GitView::Clean | GitView::Unknown => None,
             GitView::TracksSettings(file) => Some(both!(
                 "`git status` shows {file}, because git tracks it. A commit would give others a path of this machine. `git rm --cached {file}` stops tracking it and keeps the file.",
-                "{file} はgitで管理されているため、`git status` に出ます。コミットすると、このマシンのパスがほかの人に渡ります。`git rm --cached {file}` で、ファイルを残したまま管理から外せます。"
+                "{file} は git で管理されているため、`git status` に出ます。コミットすると、このマシンのパスがほかの人に渡ります。`git rm --cached {file}` で、ファイルを残したまま管理から外せます。"
             )),
             GitView::Lists(file, 0) => Some(both!(
                 "`git status` lists {file}, because a `.gitignore` includes it again. Do not commit it.",

@@ -41,7 +41,7 @@ pub(crate) fn check_alone(target: &Target, records: &Records) -> Result<(), CliE
                 let file = tilde(&install.file, home);
                 return Err(CliError::new(both!(
                     "{file} may still start Tidegate, and cannot be read: {why}",
-                    "{file} がまだTidegateを起動する可能性がありますが、読めません: {why}"
+                    "{file} がまだ Tidegate を起動する可能性がありますが、読めません: {why}"
                 ))
                 .hint(both!(
                     "fix or delete that file, then run this again; nothing was changed",
@@ -58,7 +58,7 @@ pub(crate) fn check_alone(target: &Target, records: &Records) -> Result<(), CliE
         let commands = commands.join(", ");
         return Err(CliError::new(both!(
             "Tidegate's hooks in {files} would stay and record again",
-            "{files} のTidegateのフックが残り、また記録を始めます"
+            "{files} の Tidegate のフックが残り、また記録を始めます"
         ))
         .hint(both!(
             "the recorded conversations are those of all projects. First run {commands}; nothing was changed",
@@ -71,7 +71,7 @@ pub(crate) fn check_alone(target: &Target, records: &Records) -> Result<(), CliE
 fn wrapped(file: &str, wrapper: &str) -> CliError {
     CliError::new(both!(
         "your own hook `{wrapper}` in {file} starts Tidegate, which would record again",
-        "{file} にあるご自身のフック `{wrapper}` がTidegateを起動し、また記録を始めます"
+        "{file} にあるご自身のフック `{wrapper}` が Tidegate を起動し、また記録を始めます"
     ))
     .hint(both!(
         "remove it there, then run this again; nothing was changed",
@@ -84,7 +84,7 @@ pub(crate) fn check_gone(target: &Target, plan: &Plan) -> Result<(), CliError> {
     let Some(kept) = plan.record.files.iter().find(|kept| kept.kind == Kind::Server) else { return Ok(()) };
     Err(CliError::new(both!(
         "nothing recorded was deleted: {file} still names Tidegate",
-        "記録は削除していません。{file} にまだTidegateの記述があります",
+        "記録は削除していません。{file} にまだ Tidegate の記述があります",
         file = tilde(&kept.file, target.env.place.home.as_deref())
     ))
     .hint(both!(

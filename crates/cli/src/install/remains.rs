@@ -101,7 +101,7 @@ impl Remains {
         }
         if let Some((bytes, path)) = self.state.as_ref().filter(|state| state.bytes > 0).map(at) {
             lines.push((
-                both!("journal and session state ({bytes})", "ジャーナルとセッションの状態（{bytes}）"),
+                both!("journal and session state ({bytes})", "動作の記録とセッションの状態（{bytes}）"),
                 path,
             ));
         }
@@ -165,7 +165,7 @@ impl Remains {
                 label(),
                 both!(
                     "{path} stays: notes of worktrees that were removed. Delete the folder if you do not need them.",
-                    "{path} は残します（削除したworktreeのメモ）。不要ならフォルダごと削除してください。"
+                    "{path} は残します（削除した worktree のメモ）。不要ならフォルダごと削除してください。"
                 ),
             );
         }

@@ -19,7 +19,7 @@ fn sample() -> Page {
     page.heading(both!("What is checked here", "ここで確認すること"));
     page.paragraph(both!(
         "Tidegate pauses an edit until Claude has loaded the skills that your team requires. Run `tidegate off skill-gate --for 1h` to work without it.",
-        "Tidegateは、チームが必須にしたスキルをClaudeが読み込むまで編集を保留します。使わずに作業するには `tidegate off skill-gate --for 1h` を実行してください。"
+        "Tidegate は、チームが必須にしたスキルを Claude が読み込むまで編集を保留します。使わずに作業するには `tidegate off skill-gate --for 1h` を実行してください。"
     ));
     page.item(both!("one short thing", "短い項目"));
     page.item(both!(
@@ -42,7 +42,7 @@ fn sample() -> Page {
     ]);
     table.row([
         data("skill-gate").strong(),
-        Text::from(both!("off until 14:05 JST", "14:05 JSTまでオフ")).warning(),
+        Text::from(both!("off until 14:05 JST", "14:05 JST までオフ")).warning(),
         data(3),
         both!(
             "Pauses an edit until the required skills are loaded",

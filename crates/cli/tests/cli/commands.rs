@@ -266,6 +266,9 @@ fn journal_and_explain() {
     context-warning told you and Claude
     [day] [clock] UTC UserPromptSubmit [id]
 
+    Why
+    - context-warning: a level was reached
+
     Tidegate told you
     Tidegate: 43k tokens left until Claude Code compacts. Claude was asked to
     write down what matters with `tidegate progress add`; allow it if Claude Code
@@ -276,9 +279,8 @@ fn journal_and_explain() {
     --decision "if any" --next "the next step"`. 43k tokens are left before Claude
     Code compacts the conversation to a summary (62% of 200k used).
 
-    Policies that took part
+    Other policies that took part
     activity no objection: the prompt asks for nothing new
-    context-warning message only: a level was reached
 
     Facts
     session 91b38a40-3ead-4aa8-8407-24d36ddad7be

@@ -7,6 +7,9 @@ use std::fs::{self, File};
 use std::io::{self, PipeReader, PipeWriter, Read as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use tidegate_state::file::lock::{self, LockMode};
 
 /// `tempfile` adds six letters and digits.
 pub(super) const PREFIX: &str = "tidegate-demo-";
@@ -49,17 +52,18 @@ impl Drop for Cleaner {
 /// The part of the waiting process.
 pub(super) fn clean_up_after_demo(folder: &Path) {
     let _ = io::stdin().read_to_end(&mut Vec::new());
-    delete_left_folder(folder);
+    // A process that ends may close its end of the pipe before it releases the lock.
+    delete_left_folder(folder, lock::PATIENCE);
 }
 
 /// Folders of this person that no living demo owns.
 pub(super) fn delete_left_folders(temporary: &Path) {
     for entry in fs::read_dir(temporary).into_iter().flatten().flatten() {
-        delete_left_folder(&entry.path());
+        delete_left_folder(&entry.path(), Duration::ZERO);
     }
 }
 
-fn delete_left_folder(folder: &Path) {
+fn delete_left_folder(folder: &Path, patience: Duration) {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let is_named_so = name.strip_prefix(PREFIX).is_some_and(|random| {
         random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
@@ -72,8 +76,12 @@ fn delete_left_folder(folder: &Path) {
     if !fs::symlink_metadata(&path).is_ok_and(|found| found.is_file() && is_own(&found)) {
         return;
     }
-    let Ok(lock) = File::open(&path) else { return };
-    if lock.try_lock().is_ok() {
+    let Ok(file) = File::open(&path) else { return };
+    let is_free = match patience {
+        Duration::ZERO => file.try_lock().is_ok(),
+        patience => lock::wait_for(&file, &path, LockMode::Exclusive, patience).is_ok(),
+    };
+    if is_free {
         let _ = fs::remove_dir_all(folder);
     }
 }

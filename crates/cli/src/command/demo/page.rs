@@ -28,14 +28,14 @@ pub(super) fn add_introduction(page: &mut Page, form: Form) {
     if matches!(form, Form::Narrow(_)) {
         page.paragraph(both!(
             "Claude follows a script. The lines \"To you\" come from the real hooks.",
-            "Claudeの動きは台本です。「あなたへ」は本物のフックの応答です。"
+            "Claude の動きは台本です。「あなたへ」は本物のフックの応答です。"
         ));
         return;
     }
     page.paragraph(both!(
         "Four scenes in a throw-away project. Claude follows a script; the lines \"To Claude\" and \"To you\" come from the real \
          hooks.",
-        "使い捨てのプロジェクトで、4つの場面を見せます。Claudeの動きは台本ですが、「Claudeへ」「あなたへ」は本物のフックの応答です。"
+        "使い捨てのプロジェクトで、4つの場面を見せます。Claude の動きは台本ですが、「Claude へ」「あなたへ」は本物のフックの応答です。"
     ));
     if form == Form::Timeline {
         page.paragraph(both!(
@@ -139,7 +139,7 @@ fn what(step: &Step) -> Text {
 }
 
 fn to_claude() -> Text {
-    Text::from(both!("To Claude", "Claudeへ")).strong()
+    Text::from(both!("To Claude", "Claude へ")).strong()
 }
 
 fn to_you() -> Text {

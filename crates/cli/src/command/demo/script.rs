@@ -92,22 +92,22 @@ fn done_without_tests(stage: &mut Stage) -> Played {
     let mut steps = vec![
         aside(
             Who::You,
-            both!("start Claude Code", "Claude Codeを起動します"),
+            both!("start Claude Code", "Claude Code を起動します"),
             stage.start_session("monday")?,
         ),
         optional_step(Who::You, quoted(&asked), stage.prompt(spoken(&asked))?),
         aside(
             Who::Claude,
-            both!("wants to edit login.ts", "login.tsを編集しようとします"),
+            both!("wants to edit login.ts", "login.ts を編集しようとします"),
             stage.before_edit()?,
         ),
-        aside(Who::Claude, both!("edits login.ts", "login.tsを編集します"), stage.edit()?),
+        aside(Who::Claude, both!("edits login.ts", "login.ts を編集します"), stage.edit()?),
     ];
     steps.push(step(
         Who::Claude,
         both!(
             "edits login.ts and says: \"{en}\"",
-            "login.tsを編集して「{ja}」と報告します",
+            "login.ts を編集して「{ja}」と報告します",
             en = hasty.en,
             ja = hasty.ja
         ),
@@ -130,7 +130,7 @@ fn done_without_tests(stage: &mut Stage) -> Played {
         steps,
         meaning: both!(
             "Claude gets an untested \"done\" back once; you need not ask.",
-            "検証なしの「完了」は、一度Claudeに自動で差し戻されます。"
+            "検証なしの「完了」は、一度 Claude に自動で差し戻されます。"
         ),
     })
 }
@@ -168,7 +168,7 @@ fn context_fills(stage: &mut Stage) -> Played {
         steps,
         meaning: both!(
             "You see how much is left; Tidegate asks Claude to save decisions.",
-            "残りが見え、決めたことを残すようTidegateがClaudeに頼みます。"
+            "残りが見え、決めたことを残すよう Tidegate が Claude に頼みます。"
         ),
     })
 }
@@ -210,7 +210,7 @@ fn compaction(stage: &mut Stage) -> Played {
         Who::ClaudeCode,
         both!(
             "compacts {before}k tokens to {after}k. Its summary: \"{en}\"",
-            "{before}kトークンを{after}kに圧縮します。要約:「{ja}」",
+            "{before}k トークンを{after}k に圧縮します。要約:「{ja}」",
             before = before,
             after = after,
             en = summary.en,
@@ -228,7 +228,7 @@ fn compaction(stage: &mut Stage) -> Played {
         steps,
         meaning: both!(
             "Tidegate gives Claude back the facts that a summary lost.",
-            "要約から抜けた事実を、TidegateがClaudeに戻します。"
+            "要約から抜けた事実を、Tidegate が Claude に戻します。"
         ),
     })
 }
@@ -239,7 +239,7 @@ fn next_week(stage: &mut Stage) -> Played {
     stage.store_conversations()?;
     steps.push(aside(
         Who::You,
-        both!("start Claude Code", "Claude Codeを起動します"),
+        both!("start Claude Code", "Claude Code を起動します"),
         stage.start_session("next-monday")?,
     ));
     let asked = both!("how long do people stay logged in?", "ログインは何日続くんだっけ?");
@@ -261,7 +261,7 @@ fn next_week(stage: &mut Stage) -> Played {
         steps,
         meaning: both!(
             "You and Claude can search conversations of weeks ago.",
-            "何週間も前の会話を、あなたもClaudeも検索できます。"
+            "何週間も前の会話を、あなたも Claude も検索できます。"
         ),
     })
 }

@@ -375,7 +375,7 @@ impl Unverified {
         [
             both!(
                 "changed, and no check has passed since: {files}{more_en}",
-                "変更後に確認が通っていません: {files}{more_ja}"
+                "変更後に検証が通っていません: {files}{more_ja}"
             ),
             both!("one of these is enough: {en}", "次のどれかで足ります: {ja}"),
         ]

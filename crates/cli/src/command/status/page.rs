@@ -33,7 +33,7 @@ pub(super) fn status_page(status: &Status, said: PressureLevel, clock: &LocalClo
     }
     if let Some(unverified) = &status.unverified {
         let [missing, enough] = unverified.lines();
-        row(both!("check", "確認"), Text::from(missing).warning() + data("\n") + enough);
+        row(both!("check", "検証"), Text::from(missing).warning() + data("\n") + enough);
     }
     if status.unpromoted > 0 {
         let (count, number) = (count_en(status.unpromoted, "progress note"), status.unpromoted);
@@ -86,7 +86,7 @@ fn add_problems(page: &mut Page, status: &Status, clock: &LocalClock) {
             warning(),
             both!(
                 "{policy} is off here.{en} Switch it on again: `tidegate on {policy}`",
-                "{policy}はオフです{ja}。オンに戻すには `tidegate on {policy}`"
+                "{policy} はオフです{ja}。オンに戻すには `tidegate on {policy}`"
             ),
         );
     }
@@ -100,7 +100,7 @@ fn add_problems(page: &mut Page, status: &Status, clock: &LocalClock) {
             warning(),
             both!(
                 "Tidegate checks nothing in this session, because TIDEGATE_GUARD is set in it.",
-                "TIDEGATE_GUARD が設定されているため、このセッションではTidegateは何も確認しません。"
+                "TIDEGATE_GUARD が設定されているため、このセッションでは Tidegate は何も確認しません。"
             ),
         );
     }
@@ -111,7 +111,7 @@ fn add_problems(page: &mut Page, status: &Status, clock: &LocalClock) {
             both!(
                 "{runs} did not come from Claude Code and changed nothing. A script between Claude Code and Tidegate must pass \
                  its input on unread: `exec tidegate hook …`",
-                "Claude Codeから直接来ていないフックが{number}回あり、何も変更していません。間にスクリプトを置く場合は、入力を読まずに \
+                "Claude Code から直接来ていないフックが{number}回あり、何も変更していません。間にスクリプトを置く場合は、入力を読まずに \
                  渡してください: `exec tidegate hook …`"
             ),
         );
@@ -124,7 +124,7 @@ fn add_problems(page: &mut Page, status: &Status, clock: &LocalClock) {
             note(),
             both!(
                 "{policy} only advises here, because people overrode it often. `tidegate on {policy}` makes it block again.",
-                "{policy}は何度も取り消されたため、ここでは助言だけをします。再び止めるには `tidegate on {policy}`"
+                "{policy} は何度も取り消されたため、ここでは助言だけをします。再び止めるには `tidegate on {policy}`"
             ),
         );
     }

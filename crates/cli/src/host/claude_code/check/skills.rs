@@ -24,7 +24,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     if !seen.has_hooks() {
         found.ok(both!(
             "Nothing to check without Tidegate's hooks.",
-            "Tidegateのフックがないため、確認するものはありません。"
+            "Tidegate のフックがないため、確認するものはありません。"
         ));
         return;
     }
@@ -154,13 +154,13 @@ fn check_listing(seen: &Gathered, found: &mut Findings) {
     let text = both!(
         "On models with a 200K window, some skills lose their descriptions: the list of skills has about {total} characters, \
          Claude Code allows {budget}. Tidegate's skills take {ours}.",
-        "200Kのモデルでは、一部のスキルの説明が省かれます。スキルの一覧は約{total}文字で、Claude Codeの上限は{budget}文字です。\
-         うち{ours}文字がTidegateのスキルです。"
+        "200K のモデルでは、一部のスキルの説明が省かれます。スキルの一覧は約{total}文字で、Claude Code の上限は{budget}文字です。\
+         うち{ours}文字が Tidegate のスキルです。"
     );
     let share = listing.needed_share();
     let fix = both!(
         "Put `\"skillListingBudgetFraction\": {share:.3}` into Claude Code's settings, or remove skills that you do not use.",
-        "Claude Codeの設定に `\"skillListingBudgetFraction\": {share:.3}` を書くか、使わないスキルを削除してください。"
+        "Claude Code の設定に `\"skillListingBudgetFraction\": {share:.3}` を書くか、使わないスキルを削除してください。"
     );
     if listing.theirs <= listing.budget {
         found.warning(text, fix);
