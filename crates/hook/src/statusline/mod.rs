@@ -203,7 +203,7 @@ fn describe_request(request: &ApprovalRequest, count: usize, lang: Lang, columns
     let whole = approval::words::waits(lang, &request.code, &request.wording(), count);
     let whole = show_hidden(&whole);
     let cut = cut_columns(&whole, room);
-    if cut.matches('`').count() % 2 == 0 {
+    if cut.matches('`').count().is_multiple_of(2) {
         return cut.into_owned();
     }
     format!("{}`", cut_columns(&whole, room - 1))
@@ -325,7 +325,7 @@ mod tests {
                 let printed = draw(&pieces, Canvas { columns: Some(columns), coloured: false });
                 let is_cut = printed.ends_with('…') || printed.ends_with("…`");
                 assert!(printed.contains("K7QF2M") && is_cut, "{columns}: {printed}");
-                assert!(printed.matches('`').count() % 2 == 0, "{columns}: {printed}");
+                assert!(printed.matches('`').count().is_multiple_of(2), "{columns}: {printed}");
                 assert!(count_columns(&printed) <= columns, "{columns}: {printed}");
             }
         }

@@ -102,7 +102,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     fn names(folder: &Path) -> Vec<String> {
-        let entries = fs::read_dir(folder).unwrap().flatten();
+        let entries = fs::read_dir(folder).expect("a folder").flatten();
         let mut names: Vec<String> =
             entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         names.sort();

@@ -68,12 +68,14 @@ pub(super) fn add_scene(page: &mut Page, number: usize, scene: &Scene, form: For
             page.paragraph(Text::from(title).strong());
             for step in steps() {
                 if !step.is_for_wide_screens {
-                    add_short_row(page, actor(step.who), what(step), 2, columns);
+                    add_short_row(page, actor(step.who), &what(step), 2, columns);
                 }
                 let said = step.call.as_ref().and_then(|call| call.to_you.as_ref());
-                said.into_iter().for_each(|text| add_short_row(page, to_you(), data(text), 3, columns));
+                if let Some(text) = said {
+                    add_short_row(page, to_you(), &data(text), 3, columns);
+                }
             }
-            add_short_row(page, meaning.0, meaning.1, 3, columns);
+            add_short_row(page, meaning.0, &meaning.1, 3, columns);
             return;
         }
     }
@@ -82,7 +84,7 @@ pub(super) fn add_scene(page: &mut Page, number: usize, scene: &Scene, form: For
 }
 
 /// As much of the text as fits in so many lines.
-fn add_short_row(page: &mut Page, label: Text, text: Text, lines: usize, columns: usize) {
+fn add_short_row(page: &mut Page, label: Text, text: &Text, lines: usize, columns: usize) {
     let row = |room: usize| label.clone() + data(": ") + text.clone().shortened(room);
     let fits = |row: &Text| {
         let mut alone = Page::new();
