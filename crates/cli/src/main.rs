@@ -5,6 +5,7 @@ mod args;
 mod backend;
 mod bilingual;
 mod command;
+mod config_words;
 mod doctor;
 mod error;
 mod help;

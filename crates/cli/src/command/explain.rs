@@ -15,6 +15,7 @@ use super::meter::describe_reading;
 use super::record_filter::check_session;
 use super::record_words::{headline, subject};
 use crate::bilingual::{Bilingual, both, count_en};
+use crate::config_words::describe_problem;
 use crate::error::CliError;
 use crate::local_time::LocalClock;
 use crate::print;
@@ -397,7 +398,7 @@ fn add_facts(page: &mut Page, record: &Record) {
         );
     }
     for problem in &record.config {
-        fact(both!("config", "設定"), Some(data(problem)));
+        fact(both!("config", "設定"), Some(describe_problem(problem).into()));
     }
     for done in list_deeds(&record.did) {
         fact(both!("happened", "起きたこと"), Some(done.into()));

@@ -6,6 +6,7 @@ use tidegate_core::time::Millis;
 use super::{Status, Survived};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::meter::describe_reading;
+use crate::config_words::describe_problem;
 use crate::host::claude_code::check::skills::describe_preset_skill;
 use crate::local_time::LocalClock;
 use crate::policy_words::describe_policy;
@@ -117,7 +118,8 @@ fn add_problems(page: &mut Page, status: &Status, clock: &LocalClock) {
         );
     }
     for problem in &status.config_problems {
-        page.labelled(warning(), both!("config: {problem}", "設定: {problem}"));
+        let Bilingual { en, ja } = describe_problem(problem);
+        page.labelled(warning(), both!("config: {en}", "設定: {ja}"));
     }
     for policy in &status.stepped_down {
         page.labelled(

@@ -15,6 +15,7 @@ use tidegate_state::host::claude_code::settings::{is_in_repository, read_file_va
 use toml_edit::{DocumentMut, Item};
 
 use crate::bilingual::{Bilingual, both};
+use crate::config_words::describe_problem;
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
 use crate::host::claude_code::settings_file::Scope;
@@ -31,11 +32,9 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         |path| Bilingual::data(path.display()),
     );
     for problem in &seen.config.problems {
+        let Bilingual { en, ja } = describe_problem(problem);
         found.warning(
-            both!(
-                "Tidegate ignores a part of its config. {problem}.",
-                "Tidegate の設定の一部が無効です: {problem}"
-            ),
+            both!("Tidegate ignores a part of its config. {en}.", "Tidegate の設定の一部が無効です: {ja}"),
             both!(
                 "Correct it there. `tidegate config show --origin` shows the values in use.",
                 "その箇所を直してください。いま有効な値は `tidegate config show --origin` で見られます。"
