@@ -244,6 +244,23 @@ fn a_code_counts_however_it_is_typed() {
 }
 
 #[test]
+fn a_code_of_another_session_is_said_to_be_one() {
+    let sandbox = attended();
+    let code = code_of(&by_agent(&sandbox, &["off", "skill-gate"]));
+    let typed = |session: &str, code: &str| {
+        let mut payload = event(&sandbox, "UserPromptSubmit.plain");
+        payload["session_id"] = json!(session);
+        payload["prompt_id"] = json!(format!("prompt-{code}"));
+        payload["prompt"] = json!(format!("approve {code}"));
+        sandbox.event(&payload).output()["systemMessage"].as_str().unwrap_or_default().to_owned()
+    };
+    let told = typed("elsewhere", &code);
+    assert!(told.contains("another session asked for it"), "{told}");
+    let told = typed("elsewhere", "YYYYYY");
+    assert!(told.contains("no session has a request with that code"), "{told}");
+}
+
+#[test]
 fn a_model_cannot_approve_by_itself() {
     let sandbox = attended();
     let ask = || code_of(&by_agent(&sandbox, &["off", "skill-gate"]));

@@ -81,11 +81,18 @@ impl Setting for ApprovableCommands {
     }
 }
 
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ApprovalFacts {
+    /// A request of another session waits with the typed code.
+    pub is_of_other_session: bool,
+}
+
 pub struct Room;
 
 impl Feature for Room {
-    type Needs = ();
-    type Facts = ();
+    /// Whether the typed code is another session's.
+    type Needs = bool;
+    type Facts = ApprovalFacts;
     type Effect = NoEffect;
 
     /// A person's yes is worth a wait: on a busy machine they would have to type it again.
@@ -130,6 +137,15 @@ impl Policy for Approval {
         }
     }
 
+    fn needs_more(&self, facts: &Facts<'_>, _: &Config) -> Needs {
+        let known = facts.marks.value().map(|marks| marks.approval.requests.as_slice()).unwrap_or_default();
+        let typed = || typed_code(&facts.event.human_prompt()?);
+        let is_prompt = facts.event.kind == EventKind::UserPromptSubmit;
+        let is_unknown =
+            is_prompt && typed().is_some_and(|code| known.iter().all(|request| request.code != code));
+        Needs { approval: is_unknown, ..Needs::default() }
+    }
+
     fn decide(&self, facts: &Facts<'_>, _: &Config) -> Verdict {
         // Without marks there is no request; unreadable marks approve nothing.
         let none = Vec::new();
@@ -163,6 +179,11 @@ pub enum ApprovalEvidence {
     Yes(Option<String>),
     /// A hook answered the question, or the host sent the prompt by itself.
     NotByAPerson,
+}
+
+/// The code of an approval or a refusal, in one piece.
+pub fn typed_code(prompt: &str) -> Option<String> {
+    typed_reply(prompt, &[]).map(|(_, code)| code)
 }
 
 /// Only a line of a transcript with the code in it can be an approval.
@@ -210,34 +231,31 @@ fn decide_on_prompt(facts: &Facts<'_>, requests: &[ApprovalRequest]) -> Verdict 
         };
     };
     let waiting = requests.iter().find(|request| request.code == code && request.waits(facts.now));
+    let Some(request) = waiting else {
+        // It approves nothing, so it does not matter who typed it.
+        let text = facts.person.may_be_there().then(|| nothing_waits(facts, requests, reply, &code));
+        let says = text.map(|text| say(Audience::User, text)).into_iter().collect();
+        return Verdict { says, ..Verdict::silent("no request waits with this code") };
+    };
     if reply == Reply::Refuse {
         // A refusal loosens nothing, so it counts from everyone.
-        return match waiting {
-            Some(request) => refuse_request(facts, request),
-            None => Verdict {
-                says: vec![say(Audience::User, nothing_waits(facts, requests, reply, &code))],
-                ..Verdict::silent("no request waits with this code")
-            },
-        };
+        return refuse_request(facts, request);
     }
-    let elsewhere = waiting.filter(|request| !is_client_of(request, facts)).map(|_| Doubt::OtherClient);
+    let elsewhere = (!is_client_of(request, facts)).then_some(Doubt::OtherClient);
     if let Some(doubt) = find_doubt(facts).or(elsewhere) {
-        let said = waiting.and_then(|request| words::not_counted(facts.lang, request, doubt));
+        let said = words::not_counted(facts.lang, request, doubt);
         let says = said.map(|text| say(Audience::User, text)).into_iter().collect();
         return Verdict { says, ..Verdict::silent(doubt.because()) };
     }
-    match waiting {
-        Some(request) => approve_requests(facts, &[request], PersonsYes::Typed),
-        None => Verdict {
-            says: vec![say(Audience::User, nothing_waits(facts, requests, reply, &code))],
-            ..Verdict::silent("no request waits with this code")
-        },
-    }
+    approve_requests(facts, &[request], PersonsYes::Typed)
 }
 
 fn nothing_waits(facts: &Facts<'_>, requests: &[ApprovalRequest], reply: Reply, code: &str) -> String {
     let closed = requests.iter().rev().find(|request| request.code == code).map(|request| &request.stage);
     let waiting = requests.iter().rev().find(|request| request.waits(facts.now));
+    if closed.is_none() && facts.approval.is_of_other_session {
+        return words::of_other_session(facts.lang, code);
+    }
     words::nothing_waits(facts.lang, reply, code, closed, waiting)
 }
 

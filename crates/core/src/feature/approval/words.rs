@@ -128,17 +128,13 @@ pub(super) fn nothing_waits(
         (Lang::En, Some(ApprovalStage::Asked | ApprovalStage::Questioned(_))) => {
             "it is older than ten minutes"
         }
-        (Lang::En, None) => {
-            "this session has no request with that code; if another session asked, type it there"
-        }
+        (Lang::En, None) => "no session has a request with that code",
         (Lang::Ja, Some(ApprovalStage::Given)) => "すでに承認済みです",
         (Lang::Ja, Some(ApprovalStage::Used)) => "すでに承認され、実行されました",
         (Lang::Ja, Some(ApprovalStage::Declined)) => "あなたが拒否しました",
         (Lang::Ja, Some(ApprovalStage::Void | ApprovalStage::Refused)) => "Tidegate が無効にしました",
         (Lang::Ja, Some(ApprovalStage::Asked | ApprovalStage::Questioned(_))) => "10分を過ぎました",
-        (Lang::Ja, None) => {
-            "このセッションの要求ではありません。別のセッションの要求なら、そちらで入力してください"
-        }
+        (Lang::Ja, None) => "その要求はどのセッションにもありません",
     };
     let (did_en, did_ja) = match reply {
         Reply::Approve => ("approved", "承認"),
@@ -150,13 +146,13 @@ pub(super) fn nothing_waits(
             other.wording(),
             other.code
         ),
-        (Lang::En, None) if reply == Reply::Refuse || closed.is_none() => {
+        (Lang::En, None) if reply == Reply::Refuse => {
             format!("Tidegate {did_en} nothing for {code}: {why}.")
         }
         (Lang::En, None) => {
             format!("Tidegate {did_en} nothing for {code}: {why}. Ask Claude to request it again.")
         }
-        (Lang::Ja, None) if reply == Reply::Refuse || closed.is_none() => {
+        (Lang::Ja, None) if reply == Reply::Refuse => {
             format!("Tidegate: {code} では何も{did_ja}していません（{why}）。")
         }
         (Lang::Ja, Some(other)) => format!(
@@ -167,6 +163,19 @@ pub(super) fn nothing_waits(
         ),
         (Lang::Ja, None) => format!(
             "Tidegate: {code} では何も{did_ja}していません（{why}）。必要なら Claude にもう一度要求させてください。"
+        ),
+    }
+}
+
+/// The code is that of a request in another session.
+pub(super) fn of_other_session(lang: Lang, code: &str) -> String {
+    match lang {
+        Lang::En => format!(
+            "Tidegate did nothing with {code}: another session asked for it, and it counts only there. Type the same in that \
+             session."
+        ),
+        Lang::Ja => format!(
+            "Tidegate: {code} は別のセッションの要求なので、ここでは効きません。そのセッションで同じように入力してください。"
         ),
     }
 }
