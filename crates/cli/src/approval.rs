@@ -22,12 +22,15 @@ use tidegate_core::event::action::QuestionCall;
 use tidegate_core::feature::approval::marks::{
     APPROVAL_MS, ApprovalRequest, ApprovalStage, CODE_LENGTH, CODE_LETTERS, Mark as ApprovalMark,
 };
-use tidegate_core::feature::approval::{ApprovalEvidence, approval_question_call, find_approval};
+use tidegate_core::feature::approval::{
+    ApprovalEvidence, approval_question_call, find_approval, mentions_code,
+};
 use tidegate_core::feature::marks::Marks;
 use tidegate_core::host::Host;
 use tidegate_core::host::person::Person;
 use tidegate_core::host::transcript::TranscriptEntry;
 use tidegate_core::pipeline::record::{Deeds, Record};
+use tidegate_core::text::search;
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
 use tidegate_hook::process::ancestry::{self, Ancestry};
@@ -246,7 +249,7 @@ fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
             request,
             both!(
                 "no sign of the Claude Code that this agent works in (CLAUDE_PID)",
-                "このエージェントのClaude Codeが見つかりません（CLAUDE_PID）"
+                "このエージェントの Claude Code が見つかりません（CLAUDE_PID）"
             ),
         );
     };
@@ -312,13 +315,13 @@ fn not_of_a_person(client: u64) -> Option<Bilingual> {
         Ancestry::Clear => None,
         Ancestry::OfAgent(agent) => Some(both!(
             "a Claude Code that an agent started ({sign} in process {process}), so its prompts may be the agent's",
-            "このClaude Codeはエージェントが起動したもの（プロセス{process}の {sign}）で、入力がエージェントのものかもしれません",
+            "この Claude Code はエージェントが起動したもの（プロセス{process}の {sign}）で、入力がエージェントのものかもしれません",
             sign = agent.sign,
             process = agent.process
         )),
         Ancestry::Unknown => Some(both!(
             "no Claude Code that can be looked at (process {client}), so an agent may have started it",
-            "Claude Codeのプロセス（{client}）を確認できず、エージェントが起動したものかもしれません"
+            "Claude Code のプロセス（{client}）を確認できず、エージェントが起動したものかもしれません"
         )),
     }
 }
@@ -474,12 +477,13 @@ fn look_in_transcript(path: &Path, given: &ApprovalRequest) -> TranscriptAnswer 
         }
         ApprovalEvidence::Nothing => false,
     };
-    if !transcript::has_entry(Host::ClaudeCode, path, &given.code, &is_yes) {
+    if !transcript::has_entry(Host::ClaudeCode, path, &|line| mentions_code(line, &given.code), &is_yes) {
         return if is_of_others.get() { TranscriptAnswer::NotByAPerson } else { TranscriptAnswer::Nothing };
     }
     // Clients that do not write down who decided write down what hooks answered.
     let is_by_hook = call.take().is_some_and(|call: String| {
-        transcript::has_entry(Host::ClaudeCode, path, &call, &|entry| {
+        let names_it = |line: &[u8]| search::find(line, call.as_bytes()).is_some();
+        transcript::has_entry(Host::ClaudeCode, path, &names_it, &|entry| {
             Host::ClaudeCode.is_changed_by_hook(entry.line, &call)
         })
     });

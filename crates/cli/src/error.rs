@@ -9,11 +9,15 @@ use crate::bilingual::{Bilingual, both};
 use crate::print::page::Page;
 use crate::print::text::Text;
 
-/// An error with a hint. Its exit code is 1; 2 is clap's for a wrong command line, 3 `meter`'s for an unknown use.
+/// Clap's exit code for a wrong command line.
+const USAGE: u8 = 2;
+
+/// An error with a hint. Its exit code is 1, or 2 for a wrong command line; 3 is `meter`'s for an unknown use.
 #[derive(Debug)]
 pub(crate) struct CliError {
     message: Bilingual,
     hint: Option<Bilingual>,
+    is_usage: bool,
 }
 
 /// The words of an error: [`both!`], or the text of another program or of the system.
@@ -35,12 +39,19 @@ impl<T: Display> ErrorWords for T {
 
 impl CliError {
     pub(crate) fn new(message: impl ErrorWords) -> CliError {
-        CliError { message: message.in_both(), hint: None }
+        CliError { message: message.in_both(), hint: None, is_usage: false }
     }
 
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl ErrorWords) -> CliError {
         self.hint = Some(hint.in_both());
+        self
+    }
+
+    /// The command line is wrong, although clap could not know it.
+    #[must_use]
+    pub(crate) fn usage(mut self) -> CliError {
+        self.is_usage = true;
         self
     }
 
@@ -74,12 +85,13 @@ impl CliError {
             page.labelled(Text::from(both!("hint", "ヒント")).good(), hint.clone());
         }
         page.print_to_stderr();
-        ExitCode::FAILURE
+        if self.is_usage { ExitCode::from(USAGE) } else { ExitCode::FAILURE }
     }
 }
 
 impl From<MemoryError> for CliError {
     fn from(error: MemoryError) -> CliError {
-        CliError { message: Bilingual::data(error.what), hint: error.hint.map(Bilingual::data) }
+        let (message, hint) = (Bilingual::data(error.what), error.hint.map(Bilingual::data));
+        CliError { message, hint, is_usage: false }
     }
 }

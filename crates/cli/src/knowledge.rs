@@ -396,7 +396,7 @@ impl Knowledge {
         entries.retain(|entry| is_named(entry.id, named));
         let ids = entries.iter().map(|entry| entry.id.to_string()).collect();
         let hint =
-            both!("`tidegate progress list` shows the ids", "IDは `tidegate progress list` で表示されます");
+            both!("`tidegate progress list` shows the ids", "ID は `tidegate progress list` で表示されます");
         check_unique(named, &both!("note", "メモ"), ids, hint)?;
         Ok(entries.swap_remove(0))
     }
@@ -413,7 +413,7 @@ pub(crate) fn check_unique(
     if named.len() < FEWEST_DIGITS {
         return Err(CliError::new(both!(
             "`{named}` is too short for an id: give at least {FEWEST_DIGITS} digits",
-            "`{named}` はIDとして短すぎます。{FEWEST_DIGITS}桁以上で指定してください"
+            "`{named}` は ID として短すぎます。{FEWEST_DIGITS}桁以上で指定してください"
         ))
         .hint(hint));
     }
@@ -428,7 +428,7 @@ pub(crate) fn check_unique(
             let ids = ids.join(", ");
             Err(CliError::new(both!(
                 "`{named}` is the beginning of several ids: {ids}",
-                "`{named}` で始まるIDが複数あります: {ids}"
+                "`{named}` で始まる ID が複数あります: {ids}"
             ))
             .hint(both!("give more of its digits", "もう少し長く指定してください")))
         }

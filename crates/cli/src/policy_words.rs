@@ -7,15 +7,15 @@ pub(crate) fn describe_policy(id: &str) -> Option<Bilingual> {
     Some(match id {
         "skill-gate" => both!(
             "pauses an edit until Claude has loaded the skills that you or your team require",
-            "必須のスキルをClaudeが読み込むまで、編集を保留します"
+            "必須のスキルを Claude が読み込むまで、編集を保留します"
         ),
         "verify-stop" => both!(
             "blocks \"done\" while changed code has no passing check",
-            "変更したコードの確認が通るまで、「完了」を止めます"
+            "変更したコードの検証が通るまで、「完了」を止めます"
         ),
         "task-gate" => both!(
             "blocks the end of a task while changed code has no passing check",
-            "変更したコードの確認が通るまで、タスクの完了を止めます"
+            "変更したコードの検証が通るまで、タスクの完了を止めます"
         ),
         "activity" => both!(
             "names skills and learnings that fit the kind of work",
@@ -42,7 +42,7 @@ pub(crate) fn describe_policy(id: &str) -> Option<Bilingual> {
         ),
         "meta-tag" => both!(
             "asks Claude to tag each answer with its topic",
-            "回答ごとにトピックのタグを付けるようClaudeに求めます"
+            "回答ごとにトピックのタグを付けるよう Claude に求めます"
         ),
         "topic-decision" => both!(
             "asks for the decision when the topic changes",
@@ -50,11 +50,11 @@ pub(crate) fn describe_policy(id: &str) -> Option<Bilingual> {
         ),
         "recording" => both!(
             "records your prompts and Claude's answers, on this machine",
-            "プロンプトとClaudeの回答を、このマシンに記録します"
+            "プロンプトと Claude の回答を、このマシンに記録します"
         ),
         "own-settings" => both!(
             "asks you before Claude changes Tidegate's own settings or hooks",
-            "ClaudeがTidegate自身の設定やフックを変える前に確認します"
+            "Claude が Tidegate 自身の設定やフックを変える前に確認します"
         ),
         "worktree" => both!(
             "saves progress notes and learnings of a worktree that is removed",

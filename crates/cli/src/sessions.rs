@@ -237,7 +237,7 @@ fn how_to_begin(here: &Here) -> Bilingual {
     if has_our_hooks(here.root.as_deref(), here.env.place.host().as_deref()) {
         both!(
             "Tidegate is installed here: start `claude` in this project and send a prompt",
-            "Tidegateはインストール済みです。このプロジェクトで `claude` を起動し、プロンプトを送ってください"
+            "Tidegate はインストール済みです。このプロジェクトで `claude` を起動し、プロンプトを送ってください"
         )
     } else {
         both!(

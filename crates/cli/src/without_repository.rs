@@ -67,7 +67,7 @@ pub(crate) fn start_anew() -> Option<ExitCode> {
                 "プロジェクトの設定が指定したか、設定を読めません"
             ),
         ),
-        (unknown, both!("Claude Code was not started with it", "Claude Codeの起動時には指定されていません")),
+        (unknown, both!("Claude Code was not started with it", "Claude Code の起動時には指定されていません")),
     ] {
         let names: Vec<&str> = variables.into_iter().map(|(name, _)| name).collect();
         if !names.is_empty() {

@@ -8,12 +8,15 @@ use tidegate_core::feature::config::layer::key_path;
 use tidegate_core::feature::config::schema;
 use tidegate_core::settings::value;
 use tidegate_core::settings::value::key_text;
+use tidegate_core::text::lang::Lang;
 
 use super::Outcome;
 use crate::bilingual::both;
+use crate::config_words::{describe_former_name, describe_origin, describe_problem};
+use crate::language;
 use crate::print;
 use crate::print::page::Page;
-use crate::print::text::{Text, data};
+use crate::print::text::Text;
 use crate::sessions::Here;
 
 #[derive(Debug, clap::Subcommand)]
@@ -75,7 +78,10 @@ fn show_values(args: &ConfigShow) -> Outcome {
     warn_of_problems(&here.config.problems);
     let mut page = Page::new();
     for name in &here.config.former_names {
-        page.labelled(Text::from(both!("hint", "ヒント")).good(), data(name));
+        page.labelled(
+            Text::from(both!("hint", "ヒント")).good(),
+            describe_former_name(&name.origin, &name.written, &name.now),
+        );
     }
     for waiting in &here.config.waiting {
         let (origin, key) = (&waiting.assignment.origin, waiting.assignment.path());
@@ -106,7 +112,7 @@ fn show_values(args: &ConfigShow) -> Outcome {
 pub(super) fn warn_of_problems(problems: &[String]) {
     let mut page = Page::new();
     for problem in problems {
-        page.labelled(Text::from(both!("warning", "警告")).warning(), data(problem));
+        page.labelled(Text::from(both!("warning", "警告")).warning(), describe_problem(problem));
     }
     page.print_to_stderr();
 }
@@ -120,9 +126,14 @@ fn as_toml(here: &Here, origin: bool) {
             let from = here.config.origin(&key_path(section.name(), name));
             let line = match section.get(name) {
                 // TOML has no word for it.
-                value::Value::Nothing => format!("# {name} is not set"),
+                value::Value::Nothing => match language::current() {
+                    Lang::En => format!("# {name} is not set"),
+                    Lang::Ja => format!("# {name} は未設定"),
+                },
                 value => format!("{} = {value}", key_text(name)),
             };
+            let from = describe_origin(from);
+            let from = from.get(language::current());
             print::line(&if origin { format!("{line:<32} # {from}") } else { line });
         }
     }

@@ -12,13 +12,16 @@ use tidegate_state::journal;
 
 use super::Outcome;
 use super::meter::describe_reading;
+use super::record_filter::check_session;
 use super::record_words::{headline, subject};
 use crate::bilingual::{Bilingual, both, count_en};
+use crate::config_words::describe_problem;
 use crate::error::CliError;
 use crate::local_time::LocalClock;
 use crate::print;
 use crate::print::page::Page;
 use crate::print::text::{Text, data};
+use crate::reason_words;
 use crate::sessions::Here;
 
 #[derive(Debug, clap::Args)]
@@ -40,6 +43,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let here = Here::find()?;
+    check_session(&here, args.session.as_deref())?;
     let record = find_record(&here, args)?;
     if args.json {
         print::json(&record);
@@ -76,7 +80,7 @@ fn find_among(here: &Here, args: &Args, is_shown: fn(&Record) -> bool) -> Result
     Err(if id == "last" {
         CliError::new(both!(
             "Tidegate has not said or blocked anything in this project yet",
-            "このプロジェクトでは、Tidegateはまだ何も伝えたり止めたりしていません"
+            "このプロジェクトでは、Tidegate はまだ何も伝えたり止めたりしていません"
         ))
         .hint(both!(
             "--all looks in every project; `tidegate log` shows what happened",
@@ -85,7 +89,7 @@ fn find_among(here: &Here, args: &Args, is_shown: fn(&Record) -> bool) -> Result
     } else {
         CliError::new(both!("there is no record `{id}`", "`{id}` という記録はありません")).hint(both!(
             "`tidegate log --verbose` shows the ids",
-            "IDは `tidegate log --verbose` で表示されます"
+            "ID は `tidegate log --verbose` で表示されます"
         ))
     })
 }
@@ -101,7 +105,7 @@ fn list_asks(asks: &Asks) -> Vec<Bilingual> {
     wanted.extend(asks.any_skill.iter().map(load));
     wanted.extend(asks.any_file.iter().map(|file| both!("read {file}", "{file} を読む")));
     if asks.verified {
-        wanted.push(both!("run a check that passes", "確認を実行して通す"));
+        wanted.push(both!("run a check that passes", "検証を実行して通す"));
     }
     if asks.compound {
         wanted.push(both!("review the progress notes with `/compound`", "`/compound` で作業メモを整理する"));
@@ -147,17 +151,17 @@ pub(super) fn list_deeds(did: &Deeds) -> Vec<Bilingual> {
         both!("a command wrote to files: {list}", "コマンドがファイルに書き込みました: {list}")
     });
     add(&did.read, |list| both!("a file was read: {list}", "ファイルを読みました: {list}"));
-    add(&did.verified, |list| both!("a check passed: {list}", "確認が通りました: {list}"));
+    add(&did.verified, |list| both!("a check passed: {list}", "検証が通りました: {list}"));
     add(&did.checked, |list| {
-        both!("a check passed, but is not enough: {list}", "確認が通りましたが、まだ足りません: {list}")
+        both!("a check passed, but is not enough: {list}", "検証が通りましたが、まだ足りません: {list}")
     });
     add(&did.launched, |list| {
-        both!("a check runs in the background: {list}", "裏で確認を実行中です: {list}")
+        both!("a check runs in the background: {list}", "裏で検証を実行中です: {list}")
     });
     deeds.extend(did.hidden.as_ref().map(|line| {
         both!(
             "a check did not count, because its exit status is hidden: `{line}`",
-            "終了ステータスが隠れているため、確認として数えられませんでした: `{line}`"
+            "終了ステータスが隠れているため、検証として数えられませんでした: `{line}`"
         )
     }));
     deeds.extend(
@@ -180,11 +184,11 @@ pub(super) fn list_deeds(did: &Deeds) -> Vec<Bilingual> {
     }));
     deeds.extend(did.switched_off.as_ref().map(|off| {
         let (policy, Bilingual { en, ja }) = (&off.policy, describe_place(off));
-        both!("{policy} was switched off {en}", "{ja}{policy}をオフにしました")
+        both!("{policy} was switched off {en}", "{ja}{policy} をオフにしました")
     }));
     deeds.extend(did.stepped_up.iter().map(|up| {
         let (policy, Bilingual { en, ja }) = (&up.policy, describe_place(up));
-        both!("{policy} blocks again {en}", "{ja}{policy}が再び止めるようになりました")
+        both!("{policy} blocks again {en}", "{ja}{policy} が再び止めるようになりました")
     }));
     deeds
 }
@@ -219,7 +223,7 @@ fn describe_call(call: &BackendCall) -> Bilingual {
             answer.en, tokens.en
         ),
         ja: format!(
-            "Tidegateは、プロンプトの作業の種類を {model}（{backend}）に尋ねました。{}{why}（{ms}ミリ秒{}）。",
+            "Tidegate は、プロンプトの作業の種類を {model}（{backend}）に尋ねました。{}{why}（{ms}ミリ秒{}）。",
             answer.ja, tokens.ja
         ),
     }
@@ -240,9 +244,9 @@ pub(super) fn explain_page(record: &Record, clock: &LocalClock) -> Page {
     let outcome = headline(record).unwrap_or_else(|| {
         let Bilingual { en, ja } = subject(record);
         Text::from(if record.backend.is_some() {
-            both!("Tidegate asked a language model", "Tidegateは言語モデルに尋ねました")
+            both!("Tidegate asked a language model", "Tidegate は言語モデルに尋ねました")
         } else {
-            both!("Tidegate had nothing to say about {en}", "Tidegateは{ja}を何も言わずに通しました")
+            both!("Tidegate had nothing to say about {en}", "Tidegate は{ja}を何も言わずに通しました")
         })
     });
     page.paragraph(outcome.strong());
@@ -255,9 +259,10 @@ pub(super) fn explain_page(record: &Record, clock: &LocalClock) -> Page {
     page
 }
 
-/// It gave the call that counted.
+/// It gave the call that counted, or the message where nothing was decided.
 fn is_deciding(record: &Record, verdict: &VerdictRecord) -> bool {
-    record.ruling != "pass" && !verdict.shadow && verdict.call == record.ruling
+    let speaks = || verdict.says.model.is_some() || verdict.says.user.is_some();
+    !verdict.shadow && verdict.call == record.ruling && (record.ruling != "pass" || speaks())
 }
 
 fn add_outcome(page: &mut Page, record: &Record) {
@@ -275,7 +280,7 @@ fn add_outcome(page: &mut Page, record: &Record) {
                 "確認できないときはブロックします。原因は `tidegate doctor` で調べられます"
             )
         } else {
-            both!("Tidegate stayed silent", "Tidegateは何も言いませんでした")
+            both!("Tidegate stayed silent", "Tidegate は何も言いませんでした")
         });
     }
     let decided: Vec<&VerdictRecord> =
@@ -288,8 +293,12 @@ fn add_outcome(page: &mut Page, record: &Record) {
     }
     for verdict in &decided {
         let VerdictRecord { policy, because, .. } = verdict;
-        let because = if because.is_empty() { String::new() } else { format!(": {because}") };
-        page.item(data(policy).strong() + data(because));
+        let reason =
+            if because.is_empty() { Text::default() } else { data(": ") + reason_words::because(because) };
+        page.item(data(policy).strong() + reason);
+    }
+    if record.ruling == "pass" {
+        return;
     }
     let wanted: Vec<Bilingual> = decided.iter().flat_map(|verdict| list_asks(&verdict.asks)).collect();
     if !wanted.is_empty() {
@@ -310,7 +319,7 @@ fn add_outcome(page: &mut Page, record: &Record) {
 fn add_texts(page: &mut Page, record: &Record) {
     let texts = [
         (both!("Tidegate told you", "あなたへのメッセージ"), &record.said.user),
-        (both!("Tidegate told Claude", "Claudeへのメッセージ"), &record.said.model),
+        (both!("Tidegate told Claude", "Claude へのメッセージ"), &record.said.model),
     ];
     for (whom, text) in texts {
         if let Some(text) = text {
@@ -342,15 +351,15 @@ fn add_policies(page: &mut Page, record: &Record) {
     let rows = others.into_iter().map(|verdict| {
         let mut text = describe_verdict(verdict);
         if !verdict.because.is_empty() {
-            text = text + data(format!(": {}", verdict.because));
+            text = text + data(": ") + reason_words::because(&verdict.because);
         }
         let (claude, you) = if verdict.shadow {
             (
-                both!("would have told Claude", "Claudeに伝えるはずだった文"),
+                both!("would have told Claude", "Claude に伝えるはずだった文"),
                 both!("would have told you", "あなたに伝えるはずだった文"),
             )
         } else {
-            (both!("for Claude", "Claude向け"), both!("for you", "あなた向け"))
+            (both!("for Claude", "Claude 向け"), both!("for you", "あなた向け"))
         };
         let texts = [(&claude, &verdict.reason), (&claude, &verdict.says.model), (&you, &verdict.says.user)];
         for (label, said) in texts {
@@ -404,7 +413,7 @@ fn add_facts(page: &mut Page, record: &Record) {
         );
     }
     for problem in &record.config {
-        fact(both!("config", "設定"), Some(data(problem)));
+        fact(both!("config", "設定"), Some(describe_problem(problem).into()));
     }
     for done in list_deeds(&record.did) {
         fact(both!("happened", "起きたこと"), Some(done.into()));

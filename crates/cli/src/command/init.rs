@@ -8,9 +8,12 @@ use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::Told;
 use tidegate_core::feature::memory::relay_log;
 use tidegate_core::feature::memory::settings::{Team, TeamUrl};
+use tidegate_core::feature::verification::checks::{self as project_checks, Kinds};
+use tidegate_core::feature::verification::{required_checks, verify_stop};
 use tidegate_core::settings::preset::Preset as InForce;
 use tidegate_memory::memory;
 use tidegate_state::feature::session;
+use tidegate_state::feature::verification::manifests::{self, ProjectManifest};
 use tidegate_state::place::StateDir;
 use tidegate_state::project::memory_project;
 
@@ -18,9 +21,11 @@ use super::Outcome;
 use crate::approval;
 use crate::bilingual::{Bilingual, both};
 use crate::host::claude_code;
+use crate::host::claude_code::settings_text;
 use crate::host::claude_code::shipped::Part;
 use crate::host::claude_code::used_parts::find_used_parts;
 use crate::install::arguments::{InstallReport, InstallTarget};
+use crate::install::git_view::GitView;
 use crate::install::links_out::{self, LinkOut};
 use crate::install::plan::Choice;
 use crate::install::summary::{self, tilde};
@@ -28,6 +33,7 @@ use crate::install::target::Target;
 use crate::install::{Executed, carry_out, consent, leads, open_records, plan, warnings};
 use crate::print::page::Page;
 use crate::print::text::{Text, data};
+use crate::shell::quote_path;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -154,6 +160,7 @@ fn page_of(args: &Args, target: &Target, executed: &Executed, preset: &str, conf
         return summary::diff_page(steps, target);
     }
     let mut page = Page::new();
+    let view = GitView::after(&executed.plan, target);
     let changes = summary::list_changes(steps, target);
     let place = tilde(&target.root, target.env.place.home.as_deref());
     match changes {
@@ -179,21 +186,44 @@ fn page_of(args: &Args, target: &Target, executed: &Executed, preset: &str, conf
             "{file} にステータスラインを追加しました。",
             file = own_settings(target)
         )),
-        _ => installed(&mut page, target, &place, preset),
+        _ => installed(&mut page, target, &place, preset, &view),
     }
     summary::list_notable(&mut page, steps, target);
+    if let Some(line) = view.said() {
+        page.labelled(label(both!("Git", "Git")), line);
+    }
     if let Some(line) = dropped_skills(target, executed) {
         page.labelled(label(both!("Skills", "スキル")), line);
     }
     if !says_recording(args, executed) {
         return page;
     }
-    page.labelled(label(both!("Checks", "チェック")), checks(preset));
+    if let Some(line) = subfolder(target, &place) {
+        page.labelled(label(both!("Folder", "フォルダ")), line);
+    }
+    if !executed.plan.renamed.is_empty() {
+        page.labelled(label(both!("Skills", "スキル")), renamed_skills(&executed.plan.renamed));
+    }
+    if wraps_status_line(target, executed) {
+        page.labelled(
+            label(both!("Status line", "ステータスライン")),
+            both!(
+                "yours stays; Tidegate's part follows it.",
+                "今の表示はそのままで、後ろに Tidegate の表示が付きます。"
+            ),
+        );
+    }
+    let here = if target.is_user || preset == "observe" {
+        Bilingual::default()
+    } else {
+        check_of_project(target, config)
+    };
+    page.labelled(label(both!("Checks", "チェック")), Text::from(checks(preset)) + here);
     page.labelled(label(both!("Records", "記録")), recording(target, config));
     if target.shared {
         page.labelled(label(both!("Team", "チーム")), both!(
             "commit .claude, .mcp.json and .gitignore. Teammates who have tidegate hear at their first session that it records.",
-            ".claude、.mcp.json、.gitignore をコミットしてください。tidegateを入れているメンバーには、最初のセッションで記録について知らせます。"
+            ".claude、.mcp.json、.gitignore をコミットしてください。tidegate を入れているメンバーには、最初のセッションで記録について知らせます。"
         ));
     }
     if let Some(backup) = &executed.backup {
@@ -216,12 +246,12 @@ fn own_settings(target: &Target) -> String {
     summary::shown_path(&target.own_settings(), target)
 }
 
-fn installed(page: &mut Page, target: &Target, place: &str, preset: &str) {
+fn installed(page: &mut Page, target: &Target, place: &str, preset: &str, view: &GitView) {
     page.paragraph(if target.is_user {
         both!("Installed for all your projects (preset {preset}).", "すべてのプロジェクトにインストールしました（プリセット: {preset}）。")
     } else if target.shared {
         both!("Installed for your team in {place} (preset {preset}).", "チーム用に {place} へインストールしました（プリセット: {preset}）。")
-    } else if target.checkout.is_some() {
+    } else if *view == GitView::Clean {
         both!(
             "Installed for you in {place} (preset {preset}); `git status` stays as it was.",
             "{place} に自分用としてインストールしました（プリセット: {preset}）。`git status` は変わりません。"
@@ -239,13 +269,62 @@ fn checks(preset: &str) -> Bilingual {
         ),
         "strict" => both!(
             "edits need the rules' skills first, \"done\" needs a check that passed, and every other check is on.",
-            "編集の前にルールのスキルを、「完了」の前に成功したチェックを求めます。ほかのチェックもすべて有効です。"
+            "編集の前にルールのスキルを、「完了」の前に成功した検証を求めます。ほかのチェックもすべて有効です。"
         ),
         _ => both!(
             "once code changed, Claude's \"done\" needs a check that passed.",
-            "コードを変更したら、Claudeの「完了」には成功したチェックが必要です。"
+            "コードを変更したら、Claude の「完了」には成功した検証が必要です。"
         ),
     }
+}
+
+/// A client started in the top folder does not read the settings of this one.
+fn subfolder(target: &Target, place: &str) -> Option<Bilingual> {
+    let top = target.checkout.as_ref().map(|checkout| &checkout.top).filter(|top| **top != target.root)?;
+    let command = format!("tidegate init --project {}", quote_path(top));
+    let top = tilde(top, target.env.place.home.as_deref());
+    Some(both!(
+        "{place} is inside the repository {top}. Tidegate works where you start `claude` in {place}. For the whole repository: `{command}`",
+        "{place} はリポジトリ {top} の中です。{place} で起動した `claude` だけで働きます。リポジトリ全体で使うには: `{command}`"
+    ))
+}
+
+fn renamed_skills(names: &[&str]) -> Bilingual {
+    let new: Vec<String> = names.iter().map(|name| format!("tidegate-{name}")).collect();
+    both!(
+        "your own {names} stays, so Tidegate's is called {new}.",
+        "{names} はすでにあるので残し、Tidegate の方は {new} という名前にしました。",
+        names = names.join(", "),
+        new = new.join(", ")
+    )
+}
+
+fn wraps_status_line(target: &Target, executed: &Executed) -> bool {
+    let text = executed.plan.text_after(&target.own_settings().file);
+    settings_text::foreign_line(&text, &target.call).is_some()
+}
+
+/// A command that satisfies `verify-stop`, or how to name one.
+fn check_of_project(target: &Target, config: &Config) -> Bilingual {
+    let roots = manifests::roots(&target.root, &[]);
+    let manifests = manifests::read(&roots, &[], &[]);
+    let seen: Vec<_> = manifests.iter().map(ProjectManifest::seen).collect();
+    let project = project_checks::read_project(&seen);
+    let missing = required_checks::missing_kinds(Some(&project), config, Kinds::NONE);
+    let commands = verify_stop::example_commands(Some(&project), config, missing);
+    if !commands.is_empty() {
+        return both!(
+            " Here: {en}.",
+            "ここでは {ja} です。",
+            en = commands.join(" or "),
+            ja = commands.join(" か ")
+        );
+    }
+    let file = tilde(&target.env.place.config().unwrap_or_default(), target.env.place.home.as_deref());
+    both!(
+        " Tidegate found no check command here. Name yours in {file}, section `[verify_stop.commands]`: `test = [\"make check\"]`",
+        "ここではコマンドが見つからないので、{file} の `[verify_stop.commands]` に書いてください: `test = [\"make check\"]`"
+    )
 }
 
 fn recording(target: &Target, config: &Config) -> Bilingual {
@@ -277,9 +356,10 @@ fn recording(target: &Target, config: &Config) -> Bilingual {
     } else {
         both!("on this machine only ({folder})", "このマシンだけに保存します（{folder}）")
     };
+    let off = if target.is_user { "tidegate off recording --everywhere" } else { "tidegate off recording" };
     both!(
-        "your prompts and Claude's answers, {en}. Stop: `tidegate off recording`",
-        "あなたの入力とClaudeの回答を、{ja}。止めるには: `tidegate off recording`"
+        "your prompts and Claude's answers, {en}. Stop: `{off}`",
+        "あなたの入力と Claude の回答を、{ja}。止めるには: `{off}`"
     )
 }
 

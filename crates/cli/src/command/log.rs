@@ -12,6 +12,7 @@ use tidegate_core::time::Millis;
 
 use super::Outcome;
 use super::journal::show_records;
+use super::record_filter::{check_policy, check_session};
 use super::record_words::{headline, said_text};
 use crate::bilingual::both;
 use crate::local_time::LocalClock;
@@ -60,6 +61,8 @@ const LONGEST: usize = 240;
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let here = Here::find()?;
+    check_policy(args.policy.as_deref())?;
+    check_session(&here, args.session.as_deref())?;
     let everything = args.verbose || args.json;
     let matches = |record: &Record| {
         let took_part = |id: &str| record.verdicts.iter().any(|verdict| verdict.policy == id);
@@ -239,13 +242,27 @@ mod tests {
     }
 
     #[test]
+    fn a_message_is_explained_with_its_reason() {
+        let mut warns = verdict("context-warning", "pass", "a level was reached");
+        warns.says.user = Some("Tidegate: about 2 turns until Claude Code compacts.".into());
+        let said = SaidTexts { model: None, user: warns.says.user.clone(), dropped: 0 };
+        let verdicts = vec![warns, verdict("recording", "pass", "queued for the worker")];
+        let record = Record { verdicts, said, ..record(3, "PostToolUse", "pass") };
+        let terminal = crate::print::terminal::Terminal { width: 120, has_colors: false, breaks_words: true };
+        let page = explain_page(&record, &LocalClock::utc(Millis(1_794_990_000_000)));
+        let text = page.render(tidegate_core::text::lang::Lang::En, terminal);
+        assert!(text.contains("Why\n- context-warning: a level was reached\n"), "{text}");
+        assert!(!text.contains("To get past it") && text.contains("Other policies"), "{text}");
+    }
+
+    #[test]
     fn a_block_is_explained_without_saying_anything_twice() {
         let clock = LocalClock::utc(Millis(1_794_963_600_000));
         let page = explain_page(&blocked(), &clock);
         assert_looks("explain", &page);
         let wide = page.render(
             tidegate_core::text::lang::Lang::En,
-            crate::print::terminal::Terminal { width: 120, has_colors: false },
+            crate::print::terminal::Terminal { width: 120, has_colors: false, breaks_words: true },
         );
         for once in ["Claude will run one", "because the pipe hides"] {
             assert_eq!(wide.matches(once).count(), 1, "{wide}");

@@ -78,7 +78,7 @@ pub(crate) fn describe_reading(meter: &MeterRecord) -> Text {
 fn describe_unknown(meter: &MeterRecord) -> Text {
     let why = meter.unknown.as_deref().unwrap_or_default();
     Text::from(if why == NoReading::NothingYet.to_string() {
-        both!("not known yet: Claude has not answered", "まだわかりません（Claudeの回答がまだありません）")
+        both!("not known yet: Claude has not answered", "まだわかりません（Claude の回答がまだありません）")
     } else {
         both!("not known: {why}", "わかりません: {why}")
     })
@@ -91,11 +91,11 @@ fn describe_rest(meter: &MeterRecord, left: u64) -> Bilingual {
     match meter.compact_at {
         Some(_) => both!(
             "\n{left} tokens left before Claude Code compacts{en}",
-            "\nClaude Codeの圧縮まで残り{left}トークン{ja}"
+            "\nClaude Code の圧縮まで残り{left}トークン{ja}"
         ),
         None => both!(
             "\n{left} tokens left in the window{en}; Claude Code does not compact by itself",
-            "\n残り{left}トークン{ja}（Claude Codeは自動では圧縮しません）"
+            "\n残り{left}トークン{ja}（Claude Code は自動では圧縮しません）"
         ),
     }
 }

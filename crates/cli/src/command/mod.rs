@@ -22,6 +22,7 @@ pub(crate) mod meter;
 pub(crate) mod off;
 pub(crate) mod on;
 pub(crate) mod progress;
+mod record_filter;
 mod record_words;
 pub(crate) mod reference;
 pub(crate) mod report;

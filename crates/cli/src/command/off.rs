@@ -103,7 +103,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         command: approved_command(args, &off),
         // The approval says "once", which people took for the duration.
         about: off.until.is_none().then(|| format!("switches {policy} off until it is switched on again")),
-        would: &[both!("This would switch {policy} off {en}.", "{policy}をオフにします（{ja}）。")],
+        would: &[both!("This would switch {policy} off {en}.", "{policy} をオフにします（{ja}）。")],
         approved: args.approved,
         json: args.json,
     };
@@ -129,7 +129,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
 fn switched_page(here: &Here, off: &Off, stepped_down: bool) -> Page {
     let mut page = Page::new();
     let (policy, Bilingual { en, ja }) = (&off.policy, describe_off(&LocalClock::of_system(here.now), off));
-    page.paragraph(both!("{policy} is off {en}.", "{policy}をオフにしました（{ja}）。"));
+    page.paragraph(both!("{policy} is off {en}.", "{policy} をオフにしました（{ja}）。"));
     page.paragraph(both!(
         "Switch it on again: `tidegate on {policy}`",
         "オンに戻すには: `tidegate on {policy}`"
@@ -230,7 +230,7 @@ fn policies_page(here: &Here, switches: &Switches) -> Page {
         page.heading(both!("Elsewhere", "ほかの場所"));
         for off in elsewhere {
             let (policy, Bilingual { en, ja }) = (&off.policy, describe_off(&clock, off));
-            page.item(both!("{policy} is off {en}", "{policy}はオフです（{ja}）"));
+            page.item(both!("{policy} is off {en}", "{policy} はオフです（{ja}）"));
         }
         for down in down {
             page.item(only_advises(down));
@@ -308,7 +308,7 @@ pub(crate) fn only_advises(down: &SteppedDown) -> Bilingual {
     let SteppedDown { policy, stepped_down_in: project, .. } = down;
     both!(
         "{policy} only advises in {project}, because people overrode it often there",
-        "{policy}は何度も取り消されたため、{project} では助言だけをします"
+        "{policy} は何度も取り消されたため、{project} では助言だけをします"
     )
 }
 

@@ -102,15 +102,18 @@ pub(crate) fn run(args: &Args) -> Outcome {
 fn switched_page(policy: &str, gone: &Switches) -> Page {
     let mut page = Page::new();
     if gone.is_empty() {
-        page.paragraph(both!("{policy} was not off here.", "{policy}はここではオフになっていません。"));
+        page.paragraph(both!("{policy} was not off here.", "{policy} はここではオフになっていません。"));
     }
     for off in &gone.off {
         let Bilingual { en, ja } = describe_scope(&off.scope);
-        page.paragraph(both!("{policy} is on again {en}.", "{policy}をオンに戻しました（{ja}）。"));
+        page.paragraph(both!("{policy} is on again {en}.", "{policy} をオンに戻しました（{ja}）。"));
     }
     for down in &gone.stepped_down {
         let project = &down.stepped_down_in;
-        page.paragraph(both!("{policy} blocks again in {project}.", "{policy}は {project} で再び止めます。"));
+        page.paragraph(both!(
+            "{policy} blocks again in {project}.",
+            "{policy} は {project} で再び止めます。"
+        ));
     }
     page
 }

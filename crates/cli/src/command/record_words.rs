@@ -46,13 +46,13 @@ pub(super) fn headline(record: &Record) -> Option<Text> {
         return Some(if failure.closed {
             Text::from(both!(
                 "Tidegate could not check {en} and blocked it: {step}",
-                "Tidegateは{ja}を確認できなかったため、ブロックしました: {step}"
+                "Tidegate は{ja}を確認できなかったため、ブロックしました: {step}"
             ))
             .bad()
         } else {
             Text::from(both!(
                 "Tidegate could not check {en}: {step}",
-                "Tidegateは{ja}を確認できませんでした: {step}"
+                "Tidegate は{ja}を確認できませんでした: {step}"
             ))
             .warning()
         });
@@ -63,13 +63,13 @@ pub(super) fn headline(record: &Record) -> Option<Text> {
             let host = Host::title(&record.host);
             Some(Text::from(both!(
                 "{host} called a hook. Tidegate does not check {host}.",
-                "{host}がフックを呼び出しました。Tidegateは{host}を確認しません。"
+                "{host} がフックを呼び出しました。Tidegate は {host} を確認しません。"
             )))
         }
         "not-client" => Some(
             Text::from(both!(
                 "A hook call did not come from Claude Code, so it changed nothing.",
-                "Claude Codeからではないフックの呼び出しがありました。何も変更していません。"
+                "Claude Code からではないフックの呼び出しがありました。何も変更していません。"
             ))
             .warning(),
         ),
@@ -133,9 +133,9 @@ fn describe_texts(record: &Record) -> Option<Text> {
         record.verdicts.iter().filter(speaks).map(|verdict| one_line(&verdict.policy)).collect();
     let who = if who.is_empty() { "Tidegate".to_owned() } else { who.join(", ") };
     Some(Text::from(match (&record.said.user, &record.said.model) {
-        (Some(_), Some(_)) => both!("{who} told you and Claude", "{who}があなたとClaudeに伝えました"),
+        (Some(_), Some(_)) => both!("{who} told you and Claude", "{who}があなたと Claude に伝えました"),
         (Some(_), None) => both!("{who} told you", "{who}があなたに伝えました"),
-        (None, Some(_)) => both!("{who} told Claude", "{who}がClaudeに伝えました"),
+        (None, Some(_)) => both!("{who} told Claude", "{who}が Claude に伝えました"),
         (None, None) => return None,
     }))
 }
@@ -146,19 +146,19 @@ fn describe_deeds(record: &Record) -> Option<Text> {
     if did.verified == ["skill"] {
         return Some(Text::from(both!(
             "Claude invoked the verification skill; no check ran",
-            "Claudeが検証スキルを呼び出しました（検証の実行はありません）"
+            "Claude が検証スキルを呼び出しました（検証の実行はありません）"
         )));
     }
     if !did.verified.is_empty() {
         let by = did.verified.join(", ");
-        return Some(Text::from(both!("A check passed: {by}", "確認が通りました: {by}")).good());
+        return Some(Text::from(both!("A check passed: {by}", "検証が通りました: {by}")).good());
     }
     if let Some(line) = &did.hidden {
         let line = one_line(line);
         return Some(
             Text::from(both!(
                 "A check did not count, because its exit status is hidden: `{line}`",
-                "終了ステータスが隠れているため、確認として数えられませんでした: `{line}`"
+                "終了ステータスが隠れているため、検証として数えられませんでした: `{line}`"
             ))
             .warning(),
         );
@@ -188,7 +188,7 @@ fn describe_deeds(record: &Record) -> Option<Text> {
     }
     if did.compacted {
         return Some(
-            both!("Claude Code compacted the conversation", "Claude Codeが会話を圧縮しました").into(),
+            both!("Claude Code compacted the conversation", "Claude Code が会話を圧縮しました").into(),
         );
     }
     let logged: Vec<&VerdictRecord> =

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
 }
 
 /// A fixed width keeps the page the same on every machine.
-const PAGE: Terminal = Terminal { width: 100, has_colors: false };
+const PAGE: Terminal = Terminal { width: 100, has_colors: false, breaks_words: true };
 
 fn commands_page() -> String {
     let root = help::command_line();

@@ -61,7 +61,8 @@ pub(crate) fn run(args: &Args) -> Outcome {
     if args.report.json {
         let shows = args.report.only_shows();
         let others = |left: &Vec<PathBuf>| {
-            left.iter().map(|path| json!({ "what": "other", "path": path })).collect::<Vec<_>>()
+            let others = left.iter().map(|path| json!({ "what": "other", "path": path }));
+            others.chain(remains.worktree_json()).collect::<Vec<_>>()
         };
         let kept = left.as_ref().map_or_else(|| remains.json(), |left| json!(others(left)));
         let more = json!({ "kept": kept, "purged": left.is_some() });
@@ -94,7 +95,7 @@ fn page_of(
     match summary::list_changes(steps, target) {
         changes if changes.is_empty() => page.paragraph(both!(
             "Tidegate is not installed in {en}.",
-            "Tidegateは {ja} にインストールされていません。"
+            "Tidegate は {ja} にインストールされていません。"
         )),
         changes if args.report.dry_run => {
             page.paragraph(both!(
@@ -112,7 +113,7 @@ fn page_of(
         _ => {
             page.paragraph(both!(
                 "Removed Tidegate from {en}. Files that you did not change are as they were before.",
-                "{ja} からTidegateを外しました。変更していないファイルは元のとおりです。"
+                "{ja} から Tidegate を外しました。変更していないファイルは元のとおりです。"
             ));
             if target.shared {
                 page.paragraph(both!(
@@ -134,7 +135,7 @@ fn page_of(
     if !left.is_empty() {
         page.paragraph(both!(
             "These are not Tidegate's, so they stay:",
-            "次のものはTidegateのファイルではないため、残しました:"
+            "次のものは Tidegate のファイルではないため、残しました:"
         ));
         for path in left.iter().take(MOST_NAMED) {
             page.item(data(tilde(path, target.env.place.home.as_deref())));
@@ -144,5 +145,6 @@ fn page_of(
         }
     }
     remains.list_notes(&mut page, target);
+    remains.list_other_notes(&mut page, target);
     page
 }

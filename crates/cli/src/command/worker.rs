@@ -325,7 +325,7 @@ fn print_report(args: &Args, total: &WorkerReport, troubles: &[String]) {
         ))
         .hint(both!(
             "`tidegate log --verbose` has the reasons; run `tidegate worker --once` again, or update tidegate if a newer one queued them",
-            "理由は `tidegate log --verbose` にあります。`tidegate worker --once` をもう一度実行するか、新しいtidegateが残したものなら更新してください"
+            "理由は `tidegate log --verbose` にあります。`tidegate worker --once` をもう一度実行するか、新しい tidegate が残したものなら更新してください"
         ))
         .report();
     }

@@ -163,7 +163,7 @@ mod tests {
             of("binary", |found| {
                 found.ok(both!(
                     "tidegate 0.1.0 is on PATH and runs.",
-                    "tidegate 0.1.0 がPATHにあり、動作します。"
+                    "tidegate 0.1.0 が PATH にあり、動作します。"
                 ));
             }),
             of("clock", |found| found.ok(both!("The clock seems right.", "時計は合っています。"))),
@@ -177,7 +177,7 @@ mod tests {
                 both!(
                     "Claude Code blocks every edit: /home/you/shop/.claude/settings.local.json starts Tidegate as \
                      /home/you/.local/share/tidegate/bin/tidegate, which does not exist.",
-                    "Claude Codeがすべての編集をブロックします。設定 /home/you/shop/.claude/settings.local.json が呼び出す \
+                    "Claude Code がすべての編集をブロックします。設定 /home/you/shop/.claude/settings.local.json が呼び出す \
                      /home/you/.local/share/tidegate/bin/tidegate がありません。"
                 ),
                 both!(
@@ -196,7 +196,7 @@ mod tests {
             found.note_with(
                 both!(
                     "You switched `context-warning` off in every project until 14:05 JST.",
-                    "`context-warning` はオフです（すべてのプロジェクト、14:05 JSTまで）。"
+                    "`context-warning` はオフです（すべてのプロジェクト、14:05 JST まで）。"
                 ),
                 both!(
                     "To switch it on again, run `tidegate on context-warning --everywhere`.",
@@ -249,7 +249,7 @@ mod tests {
     }
 
     fn render(page: &Page) -> String {
-        page.render(Lang::En, Terminal { width: 120, has_colors: false })
+        page.render(Lang::En, Terminal { width: 120, has_colors: false, breaks_words: true })
     }
 
     #[test]

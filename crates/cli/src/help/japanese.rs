@@ -7,7 +7,7 @@ pub(super) fn find(en: &str) -> Option<&'static str> {
 
 /// What is wrong with a value of an option.
 pub(super) const VALUE_ERRORS: &[(&str, &str)] = &[
-    ("use a time such as 30m, 2h or 1d, up to 365d", "30m、2h、1d のように指定してください（365dまで）"),
+    ("use a time such as 30m, 2h or 1d, up to 365d", "30m、2h、1d のように指定してください（365d まで）"),
     (
         "use a day such as 2026-11-01, or how long ago: 30m, 12h, 7d",
         "2026-11-01 のような日付か、30m、12h、7d のような長さで指定してください",
@@ -22,7 +22,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "コーディングエージェントの作業を確認し、コンテキストの圧縮で失われないように学びを残します",
     ),
     // Several commands.
-    ("Print JSON", "JSONで出力します"),
+    ("Print JSON", "JSON で出力します"),
     ("Use the project of this session", "このセッションのプロジェクトを使います"),
     ("Use another project than that of the current folder", "現在のフォルダとは別のプロジェクトを使います"),
     ("Use the approval that a person gave in this session", "このセッションで人が出した承認を使います"),
@@ -41,7 +41,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("every hook call, with the reason of each policy", "すべてのフック呼び出しと、各ポリシーの理由"),
     ("Show only this scene", "この場面だけを見せます"),
     ("Show every hook call with its reasons", "すべてのフック呼び出しを理由とともに見せます"),
-    ("Needs no Claude Code and installs nothing.", "Claude Codeは不要で、何もインストールしません。"),
+    ("Needs no Claude Code and installs nothing.", "Claude Code は不要で、何もインストールしません。"),
     // init and uninstall
     (
         "Install the hooks, the status line and the skills",
@@ -60,11 +60,11 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Decides and records, says nothing", "判定して記録するだけで、何も言いません"),
     (
         "Advises; once code changed, \"done\" needs a check that passed",
-        "助言します。コードを変更したら、「完了」には成功したチェックが必要です",
+        "助言します。コードを変更したら、「完了」には成功した検証が必要です",
     ),
     (
         "As guide; also requires skills before edits, and turns every check on",
-        "guideに加えて、編集の前にスキルを求め、すべてのチェックを有効にします",
+        "guide に加えて、編集の前にスキルを求め、すべてのチェックを有効にします",
     ),
     ("Remove what `init` installed", "`init` で入れたものを取り除きます"),
     (
@@ -73,23 +73,23 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "Also delete recorded conversations, journal and settings; asks first",
-        "記録した会話、ログ、設定も、確認してから削除します",
+        "記録した会話、動作の記録、設定も、確認してから削除します",
     ),
     (
         "By default `init` installs the skills getting-started, compound and verification-before-completion. If you have a skill or command of that name, yours stays and Tidegate's is called `tidegate-NAME`. `tidegate uninstall` removes all of this.",
-        "標準で入るスキルは getting-started、compound、verification-before-completion です。同じ名前のスキルやコマンドがすでにあれば、それは残し、Tidegateのほうを `tidegate-名前` とします。`tidegate uninstall` ですべて元に戻ります。",
+        "標準で入るスキルは getting-started、compound、verification-before-completion です。同じ名前のスキルやコマンドがすでにあれば、それは残し、Tidegate のほうを `tidegate-名前` とします。`tidegate uninstall` ですべて元に戻ります。",
     ),
     ("Checkpoints between the phases of a workflow", "ワークフローのフェーズ間のチェックポイントです"),
     (
         "Keeps your files to the byte and can be run again. Hooks and status line go to `.claude/settings.local.json`, with --shared to `.claude/settings.json`, with --user to `~/.claude/settings.json`. The MCP server, with which Claude searches earlier conversations, goes to `~/.claude.json`, with --shared to `.mcp.json`. Without --shared, `git status` shows none of it.",
-        "今ある内容は1バイトも変えず、何度でも実行できます。フックとステータスラインは `.claude/settings.local.json` に入ります（--shared では `.claude/settings.json`、--user では `~/.claude/settings.json`）。Claudeが過去の会話を検索するためのMCPサーバーは `~/.claude.json` に入ります（--shared では `.mcp.json`）。--shared を付けなければ `git status` には何も出ません。",
+        "今ある内容は1バイトも変えず、何度でも実行できます。フックとステータスラインは `.claude/settings.local.json` に入ります（--shared では `.claude/settings.json`、--user では `~/.claude/settings.json`）。Claude が過去の会話を検索するための MCP サーバーは `~/.claude.json` に入ります（--shared では `.mcp.json`）。--shared を付けなければ `git status` には何も出ません。",
     ),
     ("List the changes and make none", "変更の一覧を表示し、何も変更しません"),
     ("More skills, separated by commas", "追加するスキルです。コンマで区切ります"),
     ("Print every change as a diff and make none", "すべての変更を差分で表示し、何も変更しません"),
     (
         "Removes exactly what `init` added. Keeps your later changes; a file that you did not change is as it was before. Recorded conversations, the journal, your settings and your notes stay, and the last lines say where. --purge deletes all of that but the notes, for every project, after asking you at a terminal.",
-        "`init` で入れたものだけを取り除きます。あとから自分で変えた部分は残り、変えていないファイルは元どおりになります。記録した会話、ログ、設定、作業メモは残り、場所を最後に表示します。--purge を付けると、端末で確認したうえで、作業メモ以外をすべてのプロジェクトについて削除します。",
+        "`init` で入れたものだけを取り除きます。あとから自分で変えた部分は残り、変えていないファイルは元どおりになります。記録した会話、動作の記録、設定、作業メモは残り、場所を最後に表示します。--purge を付けると、端末で確認したうえで、作業メモ以外をすべてのプロジェクトについて削除します。",
     ),
     (
         "Rules for code and documents, required by the preset strict",
@@ -120,10 +120,10 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "コンテキストの使用量と、待っていることを表示します",
     ),
     ("Show this session", "このセッションを表示します"),
-    ("Show what Tidegate did here, in plain words", "Tidegateがここでしたことを、わかりやすく表示します"),
+    ("Show what Tidegate did here, in plain words", "Tidegate がここでしたことを、わかりやすく表示します"),
     ("the last 20 events", "直近の20件"),
     ("keep showing new ones", "新しいものを表示し続ける"),
-    ("with ids, for `tidegate explain`", "`tidegate explain` で使うIDつき"),
+    ("with ids, for `tidegate explain`", "`tidegate explain` で使う ID つき"),
     ("all records, for programs", "プログラム向けにすべての記録"),
     (
         "Leaves out everything that passed in silence; --verbose and --json show it.",
@@ -133,12 +133,12 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Show ids, times and silent hook runs, too", "ID、所要時間、何も言わなかったフックも表示します"),
     ("Only events that this policy took part in", "このポリシーが関わった出来事だけを表示します"),
     ("Number of events", "表示する件数です"),
-    ("Explain why Tidegate blocked or said something", "Tidegateが止めた理由や伝えた理由を説明します"),
+    ("Explain why Tidegate blocked or said something", "Tidegate が止めた理由や伝えた理由を説明します"),
     (
         "Id from `tidegate log`, or `last` for the newest that said or blocked something",
-        "`tidegate log` に出るID、または最新のものを表す `last` です",
+        "`tidegate log` に出る ID、または最新のものを表す `last` です",
     ),
-    ("Sum up what Tidegate caught, and what it cost", "Tidegateが防いだことと、かかったコストをまとめます"),
+    ("Sum up what Tidegate caught, and what it cost", "Tidegate が防いだことと、かかったコストをまとめます"),
     ("this project, last 30 days", "このプロジェクトの直近30日"),
     ("Number of days, including today", "今日を含む日数です"),
     // off, on, trust, config
@@ -147,7 +147,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("this project, for two hours", "このプロジェクトで2時間"),
     (
         "Works from another terminal while a session is stuck. Called by an agent, it prints a code that only a person can approve. TIDEGATE_OFF=skill-gate in the environment of Claude Code does the same for that run.",
-        "セッションが止まっているとき、別の端末からでも使えます。エージェントから呼ばれたときは、人だけが承認できるコードを表示します。Claude Codeの環境変数 TIDEGATE_OFF=skill-gate でも、その起動の間だけオフにできます。",
+        "セッションが止まっているとき、別の端末からでも使えます。エージェントから呼ばれたときは、人だけが承認できるコードを表示します。Claude Code の環境変数 TIDEGATE_OFF=skill-gate でも、その起動の間だけオフにできます。",
     ),
     ("Policy to switch off; without it, list all", "オフにするポリシーです。省くと一覧を表示します"),
     (
@@ -156,7 +156,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "Only this session; without ID, this project's newest",
-        "このセッションだけ。IDを省くと、このプロジェクトの最新のセッションです",
+        "このセッションだけ。ID を省くと、このプロジェクトの最新のセッションです",
     ),
     ("All your projects", "自分のすべてのプロジェクトを対象にします"),
     ("Switch a policy on again", "ポリシーをオンに戻します"),
@@ -188,8 +188,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "あとのものほど優先されます: 既定値、~/.config/tidegate/config.toml、その中の [project.\"/path\"]、.claude/tidegate.toml、.claude/tidegate.local.toml、環境変数 TIDEGATE_*。プロジェクト自身のファイルは、`tidegate trust` を実行するまでルールを厳しくすることしかできません。",
     ),
     ("Show the source of each value", "それぞれの値の出どころを表示します"),
-    ("Print JSON, with origins", "出どころつきのJSONで出力します"),
-    ("Print the JSON schema of a config file", "設定ファイルのJSONスキーマを出力します"),
+    ("Print JSON, with origins", "出どころつきの JSON で出力します"),
+    ("Print the JSON schema of a config file", "設定ファイルの JSON スキーマを出力します"),
     // memory
     ("Search and edit the memory of past conversations", "過去の会話の記憶を検索・編集します"),
     ("Search conversations, decisions and learnings", "会話、決定、学びを検索します"),
@@ -205,7 +205,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Only this topic", "このトピックだけを対象にします"),
     (
         "Only since then: `2026-11-01`, or `7d` for seven days; days are UTC",
-        "この時点からあとだけ（`2026-11-01`、7日前からなら `7d`。日付はUTC）を対象にします",
+        "この時点からあとだけ（`2026-11-01`、7日前からなら `7d`。日付は UTC）を対象にします",
     ),
     ("Only until then, that day included", "この時点まで（その日を含む）を対象にします"),
     ("Only this kind; can be repeated", "この種類だけを対象にします。繰り返し指定できます"),
@@ -235,9 +235,9 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "Show one topic, log, decision, session or project",
         "トピック、ログ、決定、セッション、プロジェクトを1件表示します",
     ),
-    ("The beginning of a log's id is enough.", "ログのIDは先頭だけでもかまいません。"),
+    ("The beginning of a log's id is enough.", "ログの ID は先頭だけでもかまいません。"),
     ("Kind of row", "種類です"),
-    ("Its id", "IDです"),
+    ("Its id", "ID です"),
     ("Its number", "番号です"),
     ("Add and change topics", "トピックを追加・変更します"),
     ("Add a topic", "トピックを追加します"),
@@ -279,17 +279,17 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Check the whole store for damage", "保存された記憶全体に破損がないか調べます"),
     (
         "Tidegate repairs damage by itself when it meets it: it sets the file aside and rebuilds the store from the newest copy and everything that is still readable. --repair does the same for damage that only this check finds.",
-        "Tidegateは使用中に破損を見つけると、そのファイルを脇に置き、最新のコピーとまだ読める部分から自動で作り直します。--repair は、この検査で見つかった破損に対して同じことをします。",
+        "Tidegate は使用中に破損を見つけると、そのファイルを脇に置き、最新のコピーとまだ読める部分から自動で作り直します。--repair は、この検査で見つかった破損に対して同じことをします。",
     ),
     ("Exit codes: 0 sound, 1 damaged.", "終了コード: 0 正常、1 破損あり。"),
     ("Repair the damage that this check finds", "この検査で見つかった破損を直します"),
     ("Copy the store now", "記憶のコピーを今すぐ作ります"),
     (
         "Tidegate makes one copy a day and keeps the last three.",
-        "Tidegateは1日1回コピーを作り、直近の3つを残します。",
+        "Tidegate は1日1回コピーを作り、直近の3つを残します。",
     ),
     ("Write the copy to this file instead", "コピーをこのファイルに書きます"),
-    ("Print everything as JSON lines", "すべてをJSON Linesで出力します"),
+    ("Print everything as JSON lines", "すべてを JSON Lines で出力します"),
     (
         "Prints one object a line, with a member `kind`: project, topic, session, log, decision. Times are milliseconds since 1970. `tidegate memory import` reads the same, on any machine and as often as you like.",
         "1行に1つのオブジェクトを出力します。`kind` は project、topic、session、log、decision のどれかです。時刻は1970年からのミリ秒です。`tidegate memory import` はこれを、どのマシンでも何度でも読み込めます。",
@@ -297,7 +297,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Add rows that `export` printed", "`export` が出力したものを取り込みます"),
     (
         "Adds new rows and leaves out rows that you deleted with `forget`. Removes secrets. If one line cannot be read, or a row is there twice, nothing is added and the error names the line. Reads up to 512 MiB, in lines of up to 4 MiB. FILE is a regular file; other input comes from stdin.",
-        "新しい行を追加します。`forget` で消した行は取り込まず、秘密情報は取り除きます。読めない行や重複した行があれば何も追加せず、その行を示します。全体で512 MiB、1行4 MiBまでです。FILEは通常のファイルで、それ以外は標準入力から読みます。",
+        "新しい行を追加します。`forget` で消した行は取り込まず、秘密情報は取り除きます。読めない行や重複した行があれば何も追加せず、その行を示します。全体で512 MiB、1行4 MiB までです。FILE は通常のファイルで、それ以外は標準入力から読みます。",
     ),
     (
         "Rows that would replace an existing row need your yes. At a terminal the command shows them and asks; give it a file for that, not a pipe. Without your yes it leaves them out and says how many. Without a terminal, `unattended = [\"memory import\"]` under [approval] in your own config allows them. An agent never replaces a row, and imports only rows of its own project.",
@@ -305,7 +305,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "File with JSON lines; `-` or none reads stdin",
-        "JSON Linesのファイルです。`-` または省略で標準入力から読みます",
+        "JSON Lines のファイルです。`-` または省略で標準入力から読みます",
     ),
     (
         "Delete a log, a decision, a topic, a session or a project for good",
@@ -321,7 +321,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "Its id; for a project also its name or a folder in it",
-        "IDです。プロジェクトは名前やその中のフォルダでも指定できます",
+        "ID です。プロジェクトは名前やその中のフォルダでも指定できます",
     ),
     ("Show how much is stored and what is still queued", "保存されている量と、保存待ちの数を表示します"),
     (
@@ -385,7 +385,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("List the notes, newest first", "メモを新しい順に表示します"),
     ("List only notes that are not reviewed yet", "未整理のメモだけを表示します"),
     ("Show one note", "メモを1件表示します"),
-    ("Id of the note, or its beginning", "メモのID、またはその先頭です"),
+    ("Id of the note, or its beginning", "メモの ID、またはその先頭です"),
     ("Turn progress notes into learnings", "作業メモを学びとして保存します"),
     (
         "List notes that are not reviewed yet, with learnings like them",
@@ -393,12 +393,12 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "Tidegate remembers this list: `tidegate compound done` marks exactly these notes as reviewed. A long list comes in parts; `not_listed` counts the notes of later parts.",
-        "Tidegateはこの一覧を覚えていて、`tidegate compound done` はここに出たメモだけを整理済みにします。長い一覧は分けて表示し、残りの数は `not_listed` に出ます。",
+        "Tidegate はこの一覧を覚えていて、`tidegate compound done` はここに出たメモだけを整理済みにします。長い一覧は分けて表示し、残りの数は `not_listed` に出ます。",
     ),
     ("Save learnings, once a person agrees", "人の同意を得て、学びを保存します"),
     (
         "A plan is a JSON list; one yes covers all of it:",
-        "計画はJSONのリストです。一度の同意ですべてに効きます:",
+        "計画は JSON のリストです。一度の同意ですべてに効きます:",
     ),
     (
         "Prints the text to save. At a terminal it then asks; called by an agent it prints a code that only a person can approve. `--to global` saves in the file that `[knowledge] global` in your own config names.",
@@ -417,7 +417,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Kind of work in which it was seen", "確かめられた作業の種類です"),
     (
         "Save several: a file with a JSON list, or `-` for stdin",
-        "まとめて保存します（JSONのリストのファイル、`-` なら標準入力）",
+        "まとめて保存します（JSON のリストのファイル、`-` なら標準入力）",
     ),
     ("Save only what was shown with this digest", "このダイジェストで表示した内容だけを保存します"),
     ("Mark the listed notes as reviewed", "一覧に出たメモを整理済みにします"),
@@ -454,7 +454,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("print it, write nothing", "表示するだけで書かない"),
     (
         "Contains the goal, constraints, state of a cycle or workflow, decisions, unverified edits, notes to review, next steps, open questions and paths. Leaves out everything that is not known. Tidegate tells the next session about the file, once, within a day. It writes the file anew each time and keeps your own changes in handoff.kept.md.",
-        "目標、制約、サイクルやワークフローの状態、決定、未確認の編集、未整理のメモ、次の作業、残っている質問、パスが入ります。わからないことは書きません。1日以内に始まった次のセッションに、このファイルのことを一度だけ伝えます。毎回新しく書き直し、あなたの変更は handoff.kept.md に残します。",
+        "目標、制約、サイクルやワークフローの状態、決定、未検証の変更、未整理のメモ、次の作業、残っている質問、パスが入ります。わからないことは書きません。1日以内に始まった次のセッションに、このファイルのことを一度だけ伝えます。毎回新しく書き直し、あなたの変更は handoff.kept.md に残します。",
     ),
     ("Print the summary and write nothing", "表示するだけで、書き込みません"),
     // cycle
@@ -542,7 +542,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Write the output, summary or status of a phase", "フェーズの成果、要約、状態を書き込みます"),
     (
         "Claude Code may refuse its own editing tools below `.claude`; this command writes there, and changes nothing else in the manifest. --output writes stdin to a file next to the manifest and adds the file to the phase's artifacts.",
-        "Claude Codeは `.claude` の中を自分の編集ツールで変えられないことがあります。このコマンドはそこに書き込み、マニフェストのほかの部分は変えません。--output は標準入力をマニフェストの隣のファイルに書き、フェーズの成果物に加えます。",
+        "Claude Code は `.claude` の中を自分の編集ツールで変えられないことがあります。このコマンドはそこに書き込み、マニフェストのほかの部分は変えません。--output は標準入力をマニフェストの隣のファイルに書き、フェーズの成果物に加えます。",
     ),
     ("Number or name of the phase", "フェーズの番号または名前です"),
     ("Summary for later phases, in at most 200 tokens", "あとのフェーズに渡す要約（200トークンまで）です"),
@@ -603,12 +603,12 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "Run this status line first, and add ours after it",
-        "このステータスラインを先に実行し、そのあとにTidegateのものを加えます",
+        "このステータスラインを先に実行し、そのあとに Tidegate のものを加えます",
     ),
-    ("Give the model access to the memory, over MCP", "MCPでモデルに記憶を使わせます"),
+    ("Give the model access to the memory, over MCP", "MCP でモデルに記憶を使わせます"),
     (
         "Speaks the Model Context Protocol, one JSON message a line, until its input ends. `tidegate init` and the plugin register it.",
-        "Model Context Protocolで、1行に1つのJSONメッセージを、入力が終わるまでやり取りします。`tidegate init` とプラグインが登録します。",
+        "Model Context Protocol で、1行に1つの JSON メッセージを、入力が終わるまでやり取りします。`tidegate init` とプラグインが登録します。",
     ),
     (
         "Tools: get_startup_context, search, timeline, list_projects, list_topics, add_topic, set_topic, close_topic, get_logs, add_log, list_decisions, add_decision, supersede_decision, get_context_status, list_unpromoted. See docs/mcp.md.",
@@ -638,11 +638,11 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Tell which kind of work a prompt asks for", "プロンプトが求める作業の種類を判定します"),
     (
         "Read prompts as JSON lines and print the kind of work that each asks for",
-        "JSON Linesのプロンプトを読み、それぞれの作業の種類を出力します",
+        "JSON Lines のプロンプトを読み、それぞれの作業の種類を出力します",
     ),
     (
         "Prints one line of JSON for each line of input: the kind of work, and how sure the classifier is, from 0 to 1. Kinds: research, brainstorm, spec, design, plan, implement, debug, review, ship, reflect, other. A line that is not an object with a prompt is reported on stderr, with its number.",
-        "入力1行ごとにJSONを1行出力します。内容は作業の種類と、0から1までの確からしさです。種類: research、brainstorm、spec、design、plan、implement、debug、review、ship、reflect、other。プロンプトのない行は、行番号とともに標準エラーに報告します。",
+        "入力1行ごとに JSON を1行出力します。内容は作業の種類と、0から1までの確からしさです。種類: research、brainstorm、spec、design、plan、implement、debug、review、ship、reflect、other。プロンプトのない行は、行番号とともに標準エラーに報告します。",
     ),
     (
         "Exit codes: 0 all lines were read, 1 some were not.",

@@ -98,7 +98,7 @@ fn the_help_of_every_command_fits() {
         for (lang, width) in
             [Lang::En, Lang::Ja].into_iter().flat_map(|lang| [(lang, 60), (lang, 80), (lang, 120)])
         {
-            let text = page.render(lang, Terminal { width, has_colors: false });
+            let text = page.render(lang, Terminal { width, has_colors: false, breaks_words: true });
             // Commands are copied, so they are never folded.
             let is_prose = |line: &&str| {
                 !line.contains("tidegate ")
@@ -116,7 +116,7 @@ fn the_help_of_every_command_fits() {
 fn the_overview_looks_well() {
     for (name, lang) in [("en", Lang::En), ("ja", Lang::Ja)] {
         for width in [40, 60, 80] {
-            let terminal = Terminal { width, has_colors: false };
+            let terminal = Terminal { width, has_colors: false, breaks_words: true };
             insta::assert_snapshot!(
                 format!("overview-{name}-{width}"),
                 overview(&command_line(), false).render(lang, terminal)
@@ -124,10 +124,13 @@ fn the_overview_looks_well() {
         }
     }
     let page = of_command(&["off".to_owned()]).expect("a command");
-    insta::assert_snapshot!("off-ja-60", page.render(Lang::Ja, Terminal { width: 60, has_colors: false }));
+    insta::assert_snapshot!(
+        "off-ja-60",
+        page.render(Lang::Ja, Terminal { width: 60, has_colors: false, breaks_words: true })
+    );
     let page = of_command(&["compound".to_owned(), "promote".to_owned()]).expect("a command");
     insta::assert_snapshot!(
         "promote-en-80",
-        page.render(Lang::En, Terminal { width: 80, has_colors: false })
+        page.render(Lang::En, Terminal { width: 80, has_colors: false, breaks_words: true })
     );
 }

@@ -40,7 +40,7 @@ impl Unchecked {
         let last = Millis::from_iso(&self.last).map_or_else(|| self.last.clone(), |last| clock.minute(last));
         both!(
             "{host} called Tidegate's hooks here {times}, last at {last}. Tidegate records its calls and checks nothing there.",
-            "{host}がここのフックを{calls}回呼び出しました（最後は{last}）。Tidegateは呼び出しを記録するだけで、何も確認しません。"
+            "{host} がここのフックを{calls}回呼び出しました（最後は{last}）。Tidegate は呼び出しを記録するだけで、何も確認しません。"
         )
     }
 }

@@ -51,7 +51,7 @@ pub(crate) fn to_uninstall(
     let command = format!("uninstall {}{shared}", target_arguments(target));
     let would = both!(
         "This would remove Tidegate's hooks and status line.",
-        "Tidegateのフックとステータスラインを外します。"
+        "Tidegate のフックとステータスラインを外します。"
     );
     ask_person(&Here::find()?, "uninstall", command, None, &[would], report)
 }
@@ -83,7 +83,7 @@ pub(crate) fn to_lead_elsewhere(
     };
     let mut would = vec![both!(
         "This would change what Tidegate's hooks start:",
-        "Tidegateのフックが起動するものが変わります:"
+        "Tidegate のフックが起動するものが変わります:"
     )];
     would.extend(detours.iter().map(|detour| {
         let Bilingual { en, ja } = detour.said();

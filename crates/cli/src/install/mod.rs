@@ -27,6 +27,7 @@ pub(crate) mod leads;
 pub(crate) mod consent;
 pub(crate) mod place;
 pub(crate) mod tracked;
+pub(crate) mod git_view;
 pub(crate) mod target;
 pub(crate) mod record;
 pub(crate) mod warnings;

@@ -51,7 +51,7 @@ impl Place {
                 &fault_at(&text, text.len(), "not UTF-8"),
                 both!(
                     "save it as UTF-8, then run this again; nothing was changed",
-                    "UTF-8で保存して、もう一度実行してください。何も変更していません"
+                    "UTF-8 で保存して、もう一度実行してください。何も変更していません"
                 ),
             )
         })

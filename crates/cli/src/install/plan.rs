@@ -29,12 +29,14 @@ pub(crate) struct Plan {
     pub(crate) folders: Vec<PathBuf>,
     /// Skills that were there and are not part of the choice any more.
     pub(crate) dropped: Vec<&'static Skill>,
+    /// Skills whose names the person's own files have.
+    pub(crate) renamed: Vec<&'static str>,
     pub(crate) now: Millis,
 }
 
 impl Plan {
     fn new(record: Record, now: Millis) -> Plan {
-        Plan { steps: Vec::new(), record, folders: Vec::new(), dropped: Vec::new(), now }
+        Plan { steps: Vec::new(), record, folders: Vec::new(), dropped: Vec::new(), renamed: Vec::new(), now }
     }
 
     /// Skips an unchanged text. `without_us` is the file without Tidegate's part.
@@ -191,7 +193,7 @@ fn plan_link(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), 
         link::Now::Other => {
             return Err(CliError::new(both!(
                 "{path} is a file, not Tidegate's link",
-                "{path} はTidegateのリンクではなくファイルです",
+                "{path} は Tidegate のリンクではなくファイルです",
                 path = path.display()
             ))
             .hint(both!(
@@ -207,7 +209,7 @@ fn plan_preset(target: &Target, name: &str, plan: &mut Plan) -> Result<(), CliEr
     let path = target.env.place.config().ok_or_else(|| {
         CliError::new(both!(
             "the config has no place: HOME is not set",
-            "HOMEが設定されていないため、設定ファイルを置けません"
+            "HOME が設定されていないため、設定ファイルを置けません"
         ))
     })?;
     let place = Place::plain(path);
@@ -272,7 +274,7 @@ fn plan_gitignore(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
     if place.is_link() {
         let detail = both!(
             "not changed: git does not follow a link here",
-            "変更なし: gitはここのリンクをたどりません"
+            "変更なし: git はここのリンクをたどりません"
         );
         plan.steps.push(Step::still(place, What::Kept, detail));
         return Ok(());
@@ -286,7 +288,7 @@ fn plan_gitignore(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
     let new = block.add(old.as_deref());
     let without_us = old.as_deref().and_then(|old| block.remove(old));
     let details = (
-        both!("patterns for Tidegate's runtime files", "Tidegateの実行時ファイルのパターン"),
+        both!("patterns for Tidegate's runtime files", "Tidegate の実行時ファイルのパターン"),
         both!("patterns are there already", "パターンは記載済み"),
     );
     plan.write(place, Kind::Ignore, Texts { old, new, without_us }, details)
@@ -318,7 +320,7 @@ fn plan_exclude(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
         _ => {
             let detail = both!(
                 "cannot be written: `git status` will list Tidegate's files",
-                "書き込めないため、`git status` にTidegateのファイルが出ます"
+                "書き込めないため、`git status` に Tidegate のファイルが出ます"
             );
             plan.steps.push(Step::still(place, What::Kept, detail));
             return Ok(());
@@ -331,7 +333,7 @@ fn plan_exclude(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
         plan.record.note(&place.file, Kind::Ignore, None, without_us.clone(), &new, plan.now);
     }
     let details = (
-        both!("keeps Tidegate's files out of `git status`", "Tidegateのファイルを `git status` に出さない"),
+        both!("keeps Tidegate's files out of `git status`", "Tidegate のファイルを `git status` に出さない"),
         both!("patterns are there already", "パターンは記載済み"),
     );
     plan.write(place, Kind::Ignore, Texts { old, new, without_us }, details)
@@ -362,7 +364,7 @@ fn plan_exclude_back(target: &Target, records: &Records, plan: &mut Plan) -> Res
         Kind::Ignore,
         old,
         left,
-        both!("Tidegate's patterns removed", "Tidegateのパターンを削除"),
+        both!("Tidegate's patterns removed", "Tidegate のパターンを削除"),
     )
     .map(|_| ())
 }
@@ -397,7 +399,7 @@ pub(crate) fn plan_uninstall(target: &Target, records: &Records) -> Result<Plan,
                     Step::still(
                         place,
                         What::Kept,
-                        both!("was there before Tidegate", "Tidegateより前からあるファイル"),
+                        both!("was there before Tidegate", "Tidegate より前からあるファイル"),
                     )
                 } else {
                     Step::new(place, What::Removed, both!("removed", "削除"), Act::Discard)
@@ -493,7 +495,7 @@ fn plan_gitignore_back(target: &Target, plan: &mut Plan) -> Result<(), CliError>
         None => IgnoreBlock::of_project(IGNORED.map(str::to_owned)).remove(&old),
     };
     let left = left.or_else(|| target.is_committed(&place).then(String::new));
-    let detail = both!("Tidegate's patterns removed", "Tidegateのパターンを削除");
+    let detail = both!("Tidegate's patterns removed", "Tidegate のパターンを削除");
     plan.give_back(place, Kind::Ignore, old, left, detail).map(|_| ())
 }
 

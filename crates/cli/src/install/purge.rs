@@ -15,7 +15,7 @@ use tidegate_state::layout::{self, STATE_FILES};
 
 use super::plan::Plan;
 use super::record::{Kind, Records};
-use super::remains::Remains;
+use super::remains::{Remains, WORKTREE_NOTES};
 use super::summary::tilde;
 use super::target::Target;
 use crate::bilingual::both;
@@ -41,7 +41,7 @@ pub(crate) fn check_alone(target: &Target, records: &Records) -> Result<(), CliE
                 let file = tilde(&install.file, home);
                 return Err(CliError::new(both!(
                     "{file} may still start Tidegate, and cannot be read: {why}",
-                    "{file} がまだTidegateを起動する可能性がありますが、読めません: {why}"
+                    "{file} がまだ Tidegate を起動する可能性がありますが、読めません: {why}"
                 ))
                 .hint(both!(
                     "fix or delete that file, then run this again; nothing was changed",
@@ -58,7 +58,7 @@ pub(crate) fn check_alone(target: &Target, records: &Records) -> Result<(), CliE
         let commands = commands.join(", ");
         return Err(CliError::new(both!(
             "Tidegate's hooks in {files} would stay and record again",
-            "{files} のTidegateのフックが残り、また記録を始めます"
+            "{files} の Tidegate のフックが残り、また記録を始めます"
         ))
         .hint(both!(
             "the recorded conversations are those of all projects. First run {commands}; nothing was changed",
@@ -71,7 +71,7 @@ pub(crate) fn check_alone(target: &Target, records: &Records) -> Result<(), CliE
 fn wrapped(file: &str, wrapper: &str) -> CliError {
     CliError::new(both!(
         "your own hook `{wrapper}` in {file} starts Tidegate, which would record again",
-        "{file} にあるご自身のフック `{wrapper}` がTidegateを起動し、また記録を始めます"
+        "{file} にあるご自身のフック `{wrapper}` が Tidegate を起動し、また記録を始めます"
     ))
     .hint(both!(
         "remove it there, then run this again; nothing was changed",
@@ -84,7 +84,7 @@ pub(crate) fn check_gone(target: &Target, plan: &Plan) -> Result<(), CliError> {
     let Some(kept) = plan.record.files.iter().find(|kept| kept.kind == Kind::Server) else { return Ok(()) };
     Err(CliError::new(both!(
         "nothing recorded was deleted: {file} still names Tidegate",
-        "記録は削除していません。{file} にまだTidegateの記述があります",
+        "記録は削除していません。{file} にまだ Tidegate の記述があります",
         file = tilde(&kept.file, target.env.place.home.as_deref())
     ))
     .hint(both!(
@@ -182,7 +182,7 @@ fn check_plugin(target: &Target) -> Result<(), CliError> {
     })
 }
 
-/// Returns what stays.
+/// Returns what stays, other than notes.
 pub(crate) fn delete(remains: &Remains) -> Result<Vec<PathBuf>, CliError> {
     let failed = |path: &Path, error: &io::Error| {
         CliError::new(format!("{}: {error}", path.display())).hint(both!(
@@ -202,7 +202,10 @@ pub(crate) fn delete(remains: &Remains) -> Result<Vec<PathBuf>, CliError> {
         held.push(lock.map_err(|error| failed(path, &error))?);
     }
     let mut left = Vec::new();
-    for (folder, files) in [(memory, MemoryHome::FILES), (state, STATE_FILES)] {
+    // A person's notes, which exist nowhere else.
+    let is_of_notes = |file: &&&str| file.starts_with(&format!("{WORKTREE_NOTES}/"));
+    let of_state: Vec<&str> = STATE_FILES.iter().filter(|file| !is_of_notes(file)).copied().collect();
+    for (folder, files) in [(memory, MemoryHome::FILES), (state, &of_state)] {
         if let Some(folder) = folder {
             delete_listed(folder, files, &mut left).map_err(|error| failed(folder, &error))?;
         }
@@ -216,7 +219,9 @@ pub(crate) fn delete(remains: &Remains) -> Result<Vec<PathBuf>, CliError> {
         let _ = fs::remove_dir(folder);
     }
     // The same folder may hold both.
-    left.retain(|path| fs::symlink_metadata(path).is_ok());
+    let notes = state.map(|state| state.join(WORKTREE_NOTES));
+    let is_note = |path: &Path| notes.as_ref().is_some_and(|notes| path.starts_with(notes));
+    left.retain(|path| fs::symlink_metadata(path).is_ok() && !is_note(path));
     left.dedup();
     Ok(left)
 }

@@ -8,12 +8,16 @@ use tidegate_core::feature::CONTEXT_FOLDER;
 use tidegate_memory::memory::Memory;
 use tidegate_state::place::StateDir;
 
+use super::git_view;
 use super::summary::{size, tilde};
 use super::target::Target;
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::path::real_path;
 use crate::print::page::Page;
 use crate::print::text::{Text, data};
+
+/// In private state: notes of worktrees that were removed.
+pub(crate) const WORKTREE_NOTES: &str = "worktrees";
 
 /// Data of all projects: it does not go with one of them.
 #[derive(Debug)]
@@ -27,6 +31,10 @@ pub(crate) struct Remains {
     config: Option<Kept>,
     /// The project's notes, which are the person's.
     notes: Option<PathBuf>,
+    /// Notes of removed worktrees, of all projects.
+    worktree_notes: Option<PathBuf>,
+    /// Git lists some of the project's notes as new.
+    is_listed: bool,
 }
 
 #[derive(Debug)]
@@ -59,13 +67,18 @@ impl Remains {
         let memory = place.memory().ok().and_then(Kept::find);
         let exchanges = memory.as_ref().and_then(|_| count_exchanges(target));
         let context = target.root.join(CONTEXT_FOLDER);
-        let has_notes = fs::read_dir(&context).is_ok_and(|mut entries| entries.next().is_some());
+        let has_entries =
+            |folder: &Path| fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
+        let notes = (!target.is_user && has_entries(&context)).then_some(context);
+        let worktree_notes = place.state().ok().map(|state| state.join(WORKTREE_NOTES));
         Remains {
             memory,
             exchanges,
             state: place.state().ok().and_then(Kept::find),
             config: place.config().and_then(Kept::find),
-            notes: (!target.is_user && has_notes).then_some(context),
+            worktree_notes: worktree_notes.filter(|folder| has_entries(folder)),
+            is_listed: notes.as_deref().is_some_and(|notes| git_view::lists_files_of(target, notes)),
+            notes,
         }
     }
 
@@ -88,7 +101,7 @@ impl Remains {
         }
         if let Some((bytes, path)) = self.state.as_ref().filter(|state| state.bytes > 0).map(at) {
             lines.push((
-                both!("journal and session state ({bytes})", "ジャーナルとセッションの状態（{bytes}）"),
+                both!("journal and session state ({bytes})", "動作の記録とセッションの状態（{bytes}）"),
                 path,
             ));
         }
@@ -126,13 +139,43 @@ impl Remains {
     }
 
     pub(crate) fn list_notes(&self, page: &mut Page, target: &Target) {
-        if let Some(notes) = &self.notes {
-            let path = tilde(notes, target.env.place.home.as_deref());
+        let home = target.env.place.home.as_deref();
+        let label = || Text::from(both!("Notes", "メモ")).strong();
+        if let Some(path) = self.notes.as_deref().map(|notes| tilde(notes, home)) {
+            let listed = if self.is_listed {
+                both!(
+                    " `git status` lists the ones that you did not commit.",
+                    "コミットしていないものは `git status` に出ます。"
+                )
+            } else {
+                Bilingual::default()
+            };
+            let stay = both!("{path} is yours and stays.", "{path} はあなたのファイルなので残します。");
+            page.labelled(label(), Text::from(stay) + listed);
+        }
+    }
+
+    /// Of other projects, and of worktrees that are gone: for a person who deletes everything recorded.
+    pub(crate) fn list_other_notes(&self, page: &mut Page, target: &Target) {
+        let label = || Text::from(both!("Notes", "メモ")).strong();
+        if let Some(path) =
+            self.worktree_notes.as_deref().map(|notes| tilde(notes, target.env.place.home.as_deref()))
+        {
             page.labelled(
-                Text::from(both!("Notes", "メモ")).strong(),
-                both!("{path} is yours and stays.", "{path} はあなたのファイルなので残します。"),
+                label(),
+                both!(
+                    "{path} stays: notes of worktrees that were removed. Delete the folder if you do not need them.",
+                    "{path} は残します（削除した worktree のメモ）。不要ならフォルダごと削除してください。"
+                ),
             );
         }
+        page.labelled(
+            label(),
+            both!(
+                "`.claude/context` in your other projects stays, too.",
+                "ほかのプロジェクトの `.claude/context` も残ります。"
+            ),
+        );
     }
 
     /// Lines to agree to before everything is deleted.
@@ -144,6 +187,7 @@ impl Remains {
         for (Bilingual { en, ja }, path) in self.list_data(target) {
             lines.push(both!("  {en}: {path}", "  {ja}: {path}"));
         }
+        lines.push(both!("Notes in all projects stay.", "各プロジェクトのメモは残ります。"));
         lines
     }
 
@@ -156,8 +200,13 @@ impl Remains {
             memory["exchanges"] = json!(number);
         }
         let notes = self.notes.as_ref().map(|notes| json!({ "what": "notes", "path": notes }));
-        let all = [memory, kept("state", &self.state), kept("config", &self.config), notes];
+        let all =
+            [memory, kept("state", &self.state), kept("config", &self.config), notes, self.worktree_json()];
         all.into_iter().flatten().collect()
+    }
+
+    pub(crate) fn worktree_json(&self) -> Option<Value> {
+        self.worktree_notes.as_ref().map(|notes| json!({ "what": "worktree-notes", "path": notes }))
     }
 
     pub(crate) fn memory_path(&self) -> Option<&Path> {

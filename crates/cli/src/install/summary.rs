@@ -55,7 +55,7 @@ pub(crate) fn diff_page(steps: &[Step], target: &Target) -> Page {
                     let path = shown_path(&step.place, target);
                     page.paragraph(both!(
                         "Only Tidegate's part of {path} is shown; the rest stays as it is.",
-                        "{path} はTidegateの部分だけを表示しています。ほかは変わりません。"
+                        "{path} は Tidegate の部分だけを表示しています。ほかは変わりません。"
                     ));
                 }
             }

@@ -45,7 +45,7 @@ impl Target {
             let missing = || {
                 CliError::new(both!(
                     "neither HOME nor CLAUDE_CONFIG_DIR is set",
-                    "HOMEもCLAUDE_CONFIG_DIRも設定されていません"
+                    "HOME も CLAUDE_CONFIG_DIR も設定されていません"
                 ))
             };
             env.place.host().ok_or_else(missing)?
@@ -70,7 +70,7 @@ impl Target {
             .ok_or_else(|| {
                 CliError::new(both!(
                     "the path of this program is not UTF-8",
-                    "このプログラムのパスがUTF-8ではありません"
+                    "このプログラムのパスが UTF-8 ではありません"
                 ))
             })?
             .to_owned();

@@ -25,13 +25,18 @@ const FOLDER: u32 = 0o04_0000;
 const EXTENDED: u16 = 0x4000;
 
 pub(crate) fn is_tracked(checkout: &Checkout, file: &Path) -> bool {
-    let Ok(below) = file.strip_prefix(&checkout.top) else { return false };
+    find_tracked(checkout, file).unwrap_or(true)
+}
+
+/// `None` if the index cannot be read to its end.
+pub(crate) fn find_tracked(checkout: &Checkout, file: &Path) -> Option<bool> {
+    let Ok(below) = file.strip_prefix(&checkout.top) else { return Some(false) };
     let index = match bounded::read(&checkout.git.join("index"), LARGEST) {
         Ok(index) => index,
-        Err(error) => return error.kind() != io::ErrorKind::NotFound,
+        Err(error) => return (error.kind() == io::ErrorKind::NotFound).then_some(false),
     };
     let path = below.as_os_str().as_encoded_bytes();
-    HASH_LENGTHS.iter().find_map(|hash| has_path(&index, *hash, path)).unwrap_or(true)
+    HASH_LENGTHS.iter().find_map(|hash| has_path(&index, *hash, path))
 }
 
 /// `None` if this is not a whole index with object names of this length.

@@ -36,7 +36,7 @@ fn install_above(target: &Target) -> Option<Bilingual> {
     let folder = above.find(|folder| project_root::is_installed(&target.env, folder))?;
     Some(both!(
         "{folder} has an install, too: Claude Code started there does not use this one; `tidegate uninstall` removes it",
-        "{folder} にもインストールされています。そこで起動したClaude Codeはこちらを使いません。外すには `tidegate uninstall`",
+        "{folder} にもインストールされています。そこで起動した Claude Code はこちらを使いません。外すには `tidegate uninstall`",
         folder = folder.display()
     ))
 }

@@ -5,38 +5,56 @@ use textwrap::core::{Word, break_words};
 use textwrap::wrap_algorithms::wrap_first_fit;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use super::terminal::Terminal;
 use super::text::Spoken;
 
 pub(super) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// Lines of at most `width` columns, painted if `colors`. A line break in the text stays one; the spaces at the beginning of a
+/// Lines of at most `width` columns, unless words stay whole. A line break in the text stays one; the spaces at the beginning of a
 /// line are repeated in the lines that follow from it.
-pub(super) fn fold(spoken: &Spoken, width: usize, colors: bool) -> Vec<String> {
+pub(super) fn fold(spoken: &Spoken, width: usize, terminal: Terminal) -> Vec<String> {
     let mut lines = Vec::new();
     let mut begin = 0;
     for line in spoken.text.split('\n') {
-        fold_line(spoken, begin, line, width, colors, &mut lines);
+        fold_line(spoken, begin, line, Terminal { width, ..terminal }, &mut lines);
         begin += line.len() + 1;
     }
     lines
 }
 
-fn fold_line(spoken: &Spoken, begin: usize, line: &str, width: usize, colors: bool, lines: &mut Vec<String>) {
+fn fold_line(spoken: &Spoken, begin: usize, line: &str, terminal: Terminal, lines: &mut Vec<String>) {
+    let Terminal { width, has_colors, breaks_words } = terminal;
     let text = line.trim_start_matches(' ');
     let indent = (line.len() - text.len()).min(width / 2);
     let room = width - indent;
-    let words = break_words(separate(text, room), room);
+    let words: Vec<Word<'_>> = if breaks_words {
+        break_words(separate(text, room).flat_map(|word| separate_path(word, room)), room)
+    } else {
+        separate(text, room).collect()
+    };
     let mut at = begin + line.len() - text.len();
     for folded in wrap_first_fit(&words, &[room as f64]) {
         let whole: usize = folded.iter().map(|word| word.word.len() + word.whitespace.len()).sum();
         let tail = folded.last().map_or(0, |word| word.whitespace.len());
         let (from, to) = (at, at + whole - tail);
-        let part = if colors { spoken.paint(from, to) } else { spoken.text[from..to].to_owned() };
+        let part = if has_colors { spoken.paint(from, to) } else { spoken.text[from..to].to_owned() };
         lines.push(if part.is_empty() { part } else { format!("{:indent$}{part}", "") });
         at += whole;
     }
+}
+
+/// A path that is wider than a line is broken after its slashes.
+fn separate_path(word: Word<'_>, room: usize) -> Vec<Word<'_>> {
+    if word.word.width() <= room || !word.word.contains('/') {
+        return vec![word];
+    }
+    let mut parts: Vec<Word<'_>> = word.word.split_inclusive('/').map(Word::from).collect();
+    if let Some(last) = parts.last_mut() {
+        last.whitespace = word.whitespace;
+    }
+    parts
 }
 
 /// Breaks after spaces, and around wide characters where Unicode's rules allow it: no `。` begins a line. Not after hyphens or

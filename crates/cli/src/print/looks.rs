@@ -9,12 +9,12 @@ use super::terminal::Terminal;
 pub(crate) fn assert_looks(name: &str, page: &Page) {
     for (code, lang) in [("en", Lang::En), ("ja", Lang::Ja)] {
         for columns in 40..=120 {
-            let text = page.render(lang, Terminal { width: columns, has_colors: false });
+            let text = page.render(lang, Terminal { width: columns, has_colors: false, breaks_words: true });
             let too_wide = text.lines().find(|line| width(line) > columns);
             assert_eq!(too_wide, None, "{name} {code} {columns}");
         }
         for columns in [60, 80] {
-            let text = page.render(lang, Terminal { width: columns, has_colors: false });
+            let text = page.render(lang, Terminal { width: columns, has_colors: false, breaks_words: true });
             insta::assert_snapshot!(format!("{name}-{code}-{columns}"), text);
         }
     }

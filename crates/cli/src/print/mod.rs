@@ -20,6 +20,9 @@ use std::io::Write;
 use serde::Serialize;
 use tidegate_core::text::hidden::{escape_in_json, show_hidden};
 
+use crate::bilingual::both;
+use crate::language;
+
 /// One line as it is, for other programs and for lines that are copied. Returns `false` once the reader is gone.
 pub(crate) fn line(text: &str) -> bool {
     raw(&show_hidden(text))
@@ -32,9 +35,11 @@ pub(crate) fn json(value: &impl Serialize) -> bool {
     match json_text(value) {
         Ok(text) => raw(&text),
         Err(error) => {
-            to_stderr(&format!(
-                "error: this cannot be printed as JSON: {error}\nhint: run it without --json"
-            ));
+            let text = both!(
+                "error: this cannot be printed as JSON: {error}\nhint: run it without --json",
+                "エラー: JSON として出力できません: {error}\nヒント: --json なしで実行してください"
+            );
+            to_stderr(text.get(language::current()));
             std::process::exit(1);
         }
     }

@@ -128,7 +128,7 @@ impl Page {
 
     /// For remarks next to the output.
     pub(crate) fn print_to_stderr(&self) {
-        let unfolded = Terminal { width: usize::MAX / 2, has_colors: false };
+        let unfolded = Terminal { width: usize::MAX / 2, has_colors: false, breaks_words: false };
         let text = self.render(language::current(), Terminal::stderr().unwrap_or(unfolded));
         let _ = write!(std::io::stderr().lock(), "{text}");
     }
@@ -192,12 +192,11 @@ fn hanging(first: &Spoken, column: usize, text: &Spoken, indent: usize, terminal
     let mut lines = Vec::new();
     if !is_beside && head > 0 {
         let room = terminal.width - indent;
-        lines.extend(fold(first, room, terminal.has_colors).iter().map(|line| indented(indent, line)));
+        lines.extend(fold(first, room, terminal).iter().map(|line| indented(indent, line)));
     }
-    let mut folded =
-        fold(text, terminal.width.saturating_sub(indent + column), terminal.has_colors).into_iter();
+    let mut folded = fold(text, terminal.width.saturating_sub(indent + column), terminal).into_iter();
     if is_beside {
-        let label = fold(first, column, terminal.has_colors).concat();
+        let label = fold(first, column, terminal).concat();
         let begin = folded.next().unwrap_or_default();
         let gap = if begin.is_empty() { 0 } else { column - head };
         lines.push(indented(indent, &format!("{label}{:gap$}{begin}", "")));

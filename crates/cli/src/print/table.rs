@@ -62,9 +62,9 @@ impl Table {
                 let has_titles = titles.iter().any(|title| !title.text.is_empty());
                 let head = has_titles.then_some(&titles);
                 let shown = head.into_iter().chain(&rows);
-                shown.flat_map(|row| self.side_by_side(row, &widths, terminal.has_colors)).collect()
+                shown.flat_map(|row| self.side_by_side(row, &widths, terminal)).collect()
             }
-            None => stacked(&titles, &rows, room, terminal.has_colors),
+            None => stacked(&titles, &rows, room, terminal),
         };
         lines.iter().map(|line| indented(indent, line)).collect()
     }
@@ -99,9 +99,9 @@ impl Table {
         Some(widths)
     }
 
-    fn side_by_side(&self, row: &[Spoken], widths: &[usize], colors: bool) -> Vec<String> {
+    fn side_by_side(&self, row: &[Spoken], widths: &[usize], terminal: Terminal) -> Vec<String> {
         let cells: Vec<Vec<String>> =
-            row.iter().zip(widths).map(|(cell, width)| fold(cell, (*width).max(1), colors)).collect();
+            row.iter().zip(widths).map(|(cell, width)| fold(cell, (*width).max(1), terminal)).collect();
         let height = cells.iter().map(Vec::len).max().unwrap_or(0);
         let line = |number: usize| {
             let mut line = String::new();
@@ -123,7 +123,7 @@ impl Table {
     }
 }
 
-fn stacked(titles: &[Spoken], rows: &[Vec<Spoken>], room: usize, colors: bool) -> Vec<String> {
+fn stacked(titles: &[Spoken], rows: &[Vec<Spoken>], room: usize, terminal: Terminal) -> Vec<String> {
     let mut lines = Vec::new();
     for row in rows {
         if !lines.is_empty() {
@@ -134,7 +134,7 @@ fn stacked(titles: &[Spoken], rows: &[Vec<Spoken>], room: usize, colors: bool) -
                 continue;
             }
             if at == 0 {
-                lines.extend(fold(cell, room, colors));
+                lines.extend(fold(cell, room, terminal));
                 continue;
             }
             let mut labelled = Spoken::default();
@@ -142,7 +142,7 @@ fn stacked(titles: &[Spoken], rows: &[Vec<Spoken>], room: usize, colors: bool) -
                 labelled.push(Tone::Dim, &format!("{}: ", title.text));
             }
             labelled.append(cell);
-            lines.extend(fold(&labelled, room - 2, colors).into_iter().map(|line| indented(2, &line)));
+            lines.extend(fold(&labelled, room - 2, terminal).into_iter().map(|line| indented(2, &line)));
         }
     }
     lines

@@ -1,5 +1,6 @@
 //! How wide a stream is, and whether it takes colours.
 
+use std::io::IsTerminal;
 use std::os::fd::AsFd;
 
 use anstream::stream::RawStream;
@@ -15,18 +16,28 @@ const USUAL: usize = 80;
 pub(crate) struct Terminal {
     pub(crate) width: usize,
     pub(crate) has_colors: bool,
+    /// A word that is wider than the screen continues in the next line. Another program that reads it, such as `grep`, needs
+    /// it whole.
+    pub(crate) breaks_words: bool,
 }
 
 impl Terminal {
     pub(crate) fn stdout() -> Terminal {
-        let (width, has_colors) = look_at(&std::io::stdout());
-        Terminal { width: clamp_width(width.unwrap_or(USUAL)), has_colors }
+        let stdout = std::io::stdout();
+        let (width, has_colors) = look_at(&stdout);
+        Terminal {
+            width: clamp_width(width.unwrap_or(USUAL)),
+            has_colors,
+            breaks_words: stdout.is_terminal(),
+        }
     }
 
     /// `None` where nothing tells the width: another program reads the remarks, and lines of its own are easier for it.
     pub(crate) fn stderr() -> Option<Terminal> {
-        let (width, has_colors) = look_at(&std::io::stderr());
-        width.map(|width| Terminal { width: clamp_width(width), has_colors })
+        let stderr = std::io::stderr();
+        let (width, has_colors) = look_at(&stderr);
+        let breaks_words = stderr.is_terminal();
+        width.map(|width| Terminal { width: clamp_width(width), has_colors, breaks_words })
     }
 }
 

@@ -11,7 +11,7 @@ use crate::bilingual::both;
 const WIDTHS: [usize; 4] = [40, 60, 80, 120];
 
 fn plain(width: usize) -> Terminal {
-    Terminal { width, has_colors: false }
+    Terminal { width, has_colors: false, breaks_words: true }
 }
 
 fn sample() -> Page {
@@ -19,7 +19,7 @@ fn sample() -> Page {
     page.heading(both!("What is checked here", "ここで確認すること"));
     page.paragraph(both!(
         "Tidegate pauses an edit until Claude has loaded the skills that your team requires. Run `tidegate off skill-gate --for 1h` to work without it.",
-        "Tidegateは、チームが必須にしたスキルをClaudeが読み込むまで編集を保留します。使わずに作業するには `tidegate off skill-gate --for 1h` を実行してください。"
+        "Tidegate は、チームが必須にしたスキルを Claude が読み込むまで編集を保留します。使わずに作業するには `tidegate off skill-gate --for 1h` を実行してください。"
     ));
     page.item(both!("one short thing", "短い項目"));
     page.item(both!(
@@ -42,7 +42,7 @@ fn sample() -> Page {
     ]);
     table.row([
         data("skill-gate").strong(),
-        Text::from(both!("off until 14:05 JST", "14:05 JSTまでオフ")).warning(),
+        Text::from(both!("off until 14:05 JST", "14:05 JST までオフ")).warning(),
         data(3),
         both!(
             "Pauses an edit until the required skills are loaded",
@@ -92,7 +92,7 @@ fn pages_look_well_at_every_width() {
 #[test]
 fn colours_change_nothing_but_colours() {
     for width in WIDTHS {
-        let colored = sample().render(Lang::Ja, Terminal { width, has_colors: true });
+        let colored = sample().render(Lang::Ja, Terminal { width, has_colors: true, breaks_words: true });
         let stripped = anstream::adapter::strip_str(&colored).to_string();
         assert_eq!(stripped, sample().render(Lang::Ja, plain(width)));
         assert_ne!(stripped, colored);
@@ -125,6 +125,34 @@ fn a_word_with_a_leading_dot_is_a_word() {
     assert_eq!(text, "Use the manifest\n.claude/features/MANIFEST.yaml here\n");
 }
 
+#[test]
+fn a_long_path_is_broken_after_a_slash_on_a_screen_and_stays_whole_for_programs() {
+    let path = "/home/someone/.local/state/tidegate/installs/home-someone-code-application-0123456789abcdef";
+    let page = Page::of(data(format!("your files: {path} (a copy)")));
+    let shown = page.render(Lang::En, plain(60));
+    assert_eq!(
+        shown,
+        "your files: /home/someone/.local/state/tidegate/installs/\nhome-someone-code-application-0123456789abcdef (a copy)\n"
+    );
+    let read = page.render(Lang::En, Terminal { breaks_words: false, ..plain(40) });
+    assert_eq!(read, format!("your files:\n{path}\n(a copy)\n"));
+}
+
+#[test]
+fn a_text_is_cut_between_words() {
+    let cut = |text: &str, columns| {
+        let page = Page::of(data(text).shortened(columns));
+        page.render(Lang::Ja, plain(80)).trim_end().to_owned()
+    };
+    assert_eq!(cut("one two three", 13), "one two three");
+    assert_eq!(cut("one two three", 12), "one two…");
+    assert_eq!(cut("run `npm test` and more", 12), "run `npm…`");
+    assert_eq!(cut("one, two", 7), "one…");
+    assert_eq!(cut("編集を保留します", 9), "編集を保…");
+    let two = data("one ").strong() + data("two three") + data("four");
+    assert_eq!(Page::of(two.shortened(9)).render(Lang::En, plain(80)), "one two…\n");
+}
+
 proptest! {
     #[test]
     fn nothing_of_others_steers_and_no_line_is_too_wide(text in any::<String>(), width in 40..=120_usize) {
@@ -138,7 +166,7 @@ proptest! {
         page.problem(data(&text), Some(data(&text)));
         let shown = page.render(Lang::En, plain(width));
         prop_assert!(is_plain_text(&shown), "{shown:?}");
-        let colored = page.render(Lang::En, Terminal { width, has_colors: true });
+        let colored = page.render(Lang::En, Terminal { width, has_colors: true, breaks_words: true });
         prop_assert_eq!(anstream::adapter::strip_str(&colored).to_string(), shown.as_str());
         for line in shown.lines() {
             prop_assert!(super::fold::width(line) <= width, "{line:?}");

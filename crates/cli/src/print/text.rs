@@ -6,6 +6,7 @@ use std::ops::Add;
 use anstyle::{AnsiColor, Style};
 use tidegate_core::text::hidden::show_hidden;
 use tidegate_core::text::lang::Lang;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::bilingual::Bilingual;
 
@@ -112,6 +113,24 @@ impl Text {
         self.toned(Tone::Bad)
     }
 
+    /// In at most this many columns. A text that is cut ends with `…`, and a command in it with its tick.
+    pub(crate) fn shortened(mut self, columns: usize) -> Text {
+        let languages: [fn(&mut Bilingual) -> &mut String; 2] =
+            [|words| &mut words.en, |words| &mut words.ja];
+        for of in languages {
+            let mut room = columns;
+            for (_, words) in &mut self.pieces {
+                let text = of(words);
+                let taken = text.width();
+                if taken > room {
+                    *text = if room > 0 { cut(text, room) } else { String::new() };
+                }
+                room = room.saturating_sub(taken);
+            }
+        }
+        self
+    }
+
     /// In one language, without characters that hide or steer: nothing that others wrote changes a colour.
     pub(super) fn spoken(&self, lang: Lang) -> Spoken {
         let mut spoken = Spoken::default();
@@ -131,6 +150,23 @@ impl Text {
         }
         spoken
     }
+}
+
+fn cut(text: &str, columns: usize) -> String {
+    let mut taken = 0;
+    let fits = |c: &char| {
+        taken += c.width().unwrap_or(0);
+        taken < columns
+    };
+    let kept: String = text.chars().take_while(fits).collect();
+    let is_in_word = text[kept.len()..].starts_with(|c: char| c.is_ascii_graphic());
+    let kept = match kept.rfind(' ') {
+        Some(space) if is_in_word && kept.ends_with(|c: char| c.is_ascii_graphic()) => &kept[..space],
+        _ => &kept,
+    };
+    let tick = if kept.matches('`').count() % 2 == 1 { "`" } else { "" };
+    let kept = kept.trim_end().trim_end_matches(['.', ',', ';', ':', '。', '、']);
+    format!("{kept}…{tick}")
 }
 
 /// A text in one language, and from which byte on it has which tone.

@@ -141,8 +141,30 @@ fn a_session_that_is_none() {
     }
     let ran = sandbox.run(&["explain", "no-such-id"]);
     assert!(ran.failed().contains("no record `no-such-id`\nhint: "), "{ran:?}");
-    let ran = sandbox.run(&["explain", "last", "--session", "never-seen"]);
-    assert!(ran.failed().contains("\nhint: "), "{ran:?}");
+    let near = &SESSION[..8];
+    for args in [&["explain", "last", "--session", near] as &[&str], &["log", "--session", near]] {
+        let ran = sandbox.run(args);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
+        let said = format!("error: there is no session `{near}`\nhint: sessions: {SESSION}");
+        assert!(ran.stderr.starts_with(&said), "{ran:?}");
+    }
+    assert!(!sandbox.run(&["log", "--session", SESSION]).ok().is_empty());
+}
+
+#[test]
+fn a_log_of_a_policy_that_does_not_exist() {
+    let sandbox = played();
+    for (typed, nearest) in
+        [("nonsense", ""), ("verify", "`verify-stop`, "), ("presure", "`context-warning`, ")]
+    {
+        let ran = sandbox.run(&["log", "--policy", typed]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
+        let said = format!("error: there is no policy `{typed}`\nhint: policies: {nearest}");
+        assert!(ran.stderr.starts_with(&said) && ran.stderr.contains("`skill-gate`"), "{ran:?}");
+    }
+    for known in ["approval", "pressure"] {
+        assert_eq!(sandbox.run(&["log", "--policy", known]).code, Some(0), "{known}");
+    }
 }
 
 #[test]
@@ -244,6 +266,9 @@ fn journal_and_explain() {
     context-warning told you and Claude
     [day] [clock] UTC UserPromptSubmit [id]
 
+    Why
+    - context-warning: a level was reached
+
     Tidegate told you
     Tidegate: 43k tokens left until Claude Code compacts. Claude was asked to
     write down what matters with `tidegate progress add`; allow it if Claude Code
@@ -254,9 +279,8 @@ fn journal_and_explain() {
     --decision "if any" --next "the next step"`. 43k tokens are left before Claude
     Code compacts the conversation to a summary (62% of 200k used).
 
-    Policies that took part
+    Other policies that took part
     activity no objection: the prompt asks for nothing new
-    context-warning message only: a level was reached
 
     Facts
     session 91b38a40-3ead-4aa8-8407-24d36ddad7be

@@ -1,5 +1,9 @@
 //! The demo as people see it, and that nothing of it is left.
 
+use std::fs;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
 use unicode_width::UnicodeWidthStr;
 
 use crate::sandbox::{Running, Sandbox};
@@ -17,12 +21,58 @@ fn play(lang: &str, columns: &'static str, args: &[&str]) -> String {
 #[test]
 fn four_scenes_on_one_screen() {
     for (lang, name) in [("en_US.UTF-8", "en"), ("ja_JP.UTF-8", "ja")] {
-        for columns in ["60", "80"] {
+        for columns in ["40", "60", "79", "80"] {
             let shown = play(lang, columns, &[]);
-            assert!(columns != "80" || shown.lines().count() <= 45, "{shown}");
+            let lines = shown.lines().count();
+            assert!(lines <= 45, "{lines} at {columns}: {shown}");
+            if columns == "79" {
+                continue;
+            }
             insta::assert_snapshot!(format!("demo-{name}-{columns}"), shown);
         }
     }
+}
+
+/// As a terminal does it at Ctrl-C, as a system does it, and without a chance to do anything.
+#[test]
+fn an_interrupted_demo_leaves_nothing() {
+    for signal in ["-INT", "-TERM", "-KILL"] {
+        let sandbox = Sandbox::new();
+        let before = sandbox.everything();
+        let mut command = sandbox.command(&["demo"]);
+        command.process_group(0);
+        let mut running = Running::start(command);
+        running.close();
+        let temporary = sandbox.path().join("tmp");
+        let is_under_way = || {
+            let mut folders = fs::read_dir(&temporary).expect("a folder").flatten();
+            folders.any(|folder| folder.path().join("monday.jsonl").exists())
+        };
+        while !is_under_way() && !running.has_ended() {
+            std::thread::yield_now();
+        }
+        let group = format!("-{}", running.id());
+        let sent = Command::new("kill").args([signal, "--", &group]).status().expect("kill runs");
+        assert!(sent.success(), "{signal}");
+        // Its end is also that of the process that cleans up.
+        let ran = running.end();
+        assert_eq!((ran.code, ran.stdout.as_str()), (None, ""), "{signal}: {ran:?}");
+        assert_eq!(sandbox.everything(), before, "{signal}");
+    }
+}
+
+#[test]
+fn a_demo_deletes_what_an_earlier_one_left() {
+    let sandbox = Sandbox::new();
+    let temporary = sandbox.path().join("tmp");
+    for (name, file) in [("tidegate-demo-abc123", ".demo-lock"), ("tidegate-demo-of-mine", "notes.md")] {
+        fs::create_dir(temporary.join(name)).expect("a new folder");
+        fs::write(temporary.join(name).join(file), "").expect("a new file");
+    }
+    sandbox.run(&["demo", "--scene", "1"]).ok();
+    let left: Vec<_> =
+        fs::read_dir(&temporary).expect("a folder").flatten().map(|entry| entry.file_name()).collect();
+    assert_eq!(left, ["tidegate-demo-of-mine"]);
 }
 
 #[test]

@@ -208,6 +208,58 @@ fn an_approval_that_a_person_types_works_once() {
     );
 }
 
+/// With an input method, or read out in groups; and a no that ends the request at once.
+#[test]
+fn a_code_counts_however_it_is_typed() {
+    let sandbox = attended();
+    for form in ["wide", "spaced", "hyphened"] {
+        let code = code_of(&by_agent(&sandbox, &["off", "skill-gate"]));
+        let typed = match form {
+            "wide" => code.chars().filter_map(|c| char::from_u32(u32::from(c) + 0xfee0)).collect(),
+            "spaced" => format!("{} {}", &code[..3], &code[3..]),
+            _ => format!("{}-{}", &code[..2], &code[2..]),
+        };
+        let told = types(&sandbox, &format!("承認　{typed}"));
+        assert!(
+            told.output()["systemMessage"].as_str().is_some_and(|text| text.starts_with("You approved: ")),
+            "{form}: {told:?}"
+        );
+        by_agent(&sandbox, &["off", "skill-gate", "--approved"]).ok();
+    }
+    let code = code_of(&by_agent(&sandbox, &["off", "skill-gate"]));
+    let told = types(&sandbox, &format!("refuse {code}"));
+    assert!(
+        told.output()["systemMessage"]
+            .as_str()
+            .is_some_and(|text| text.starts_with("You refused `tidegate off skill-gate")),
+        "{told:?}"
+    );
+    assert!(told.context().is_some_and(|text| text.contains("did not approve it")), "{told:?}");
+    let late = types(&sandbox, &format!("approve {code}"));
+    assert!(
+        late.output()["systemMessage"].as_str().is_some_and(|text| text.contains("you refused it")),
+        "{late:?}"
+    );
+    assert_ne!(by_agent(&sandbox, &["off", "skill-gate", "--approved"]).code, Some(0));
+}
+
+#[test]
+fn a_code_of_another_session_is_said_to_be_one() {
+    let sandbox = attended();
+    let code = code_of(&by_agent(&sandbox, &["off", "skill-gate"]));
+    let typed = |session: &str, code: &str| {
+        let mut payload = event(&sandbox, "UserPromptSubmit.plain");
+        payload["session_id"] = json!(session);
+        payload["prompt_id"] = json!(format!("prompt-{code}"));
+        payload["prompt"] = json!(format!("approve {code}"));
+        sandbox.event(&payload).output()["systemMessage"].as_str().unwrap_or_default().to_owned()
+    };
+    let told = typed("elsewhere", &code);
+    assert!(told.contains("another session asked for it"), "{told}");
+    let told = typed("elsewhere", "YYYYYY");
+    assert!(told.contains("no session has a request with that code"), "{told}");
+}
+
 #[test]
 fn a_model_cannot_approve_by_itself() {
     let sandbox = attended();
@@ -730,11 +782,11 @@ fn a_person_is_shown_the_request_without_the_model() {
     status["session_id"] = json!(SESSION);
     let line = sandbox.run_with(&["statusline"], status.to_string().as_bytes());
     assert!(line.ok().contains(&format!("approve {code}?")), "{line:?}");
-    // Of several the newest comes first: an old request must not stand for the one that is asked now.
+    // Of several the newest is named: an old request must not stand for the one that is asked now.
     let newest = code_of(&by_agent(&sandbox, &["off", "verify-stop"]));
     let line = sandbox.run_with(&["statusline"], status.to_string().as_bytes());
-    let at = |code: &str| line.ok().find(&format!("approve {code}?"));
-    assert!(at(&newest).is_some() && at(&newest) < at(&code), "{line:?}");
+    assert!(line.ok().contains(&format!("2 wait · approve {newest}?")), "{line:?}");
+    assert!(!line.stdout.contains(&code), "{line:?}");
     // Nothing else pushes it out of a narrow line.
     let mut edit = event(&sandbox, "PostToolUse.Write");
     edit["tool_input"]["file_path"] = json!(sandbox.project().join("a.rs"));

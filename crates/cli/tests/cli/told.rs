@@ -140,11 +140,42 @@ fn texts_name_a_skill_as_it_is_called_here() {
     event("Stop", json!({ "stop_hook_active": true, "prompt_id": "p-2" })).silent();
 }
 
+/// A teammate who never ran `init` has no such skill: one line of a repository's config must not deny all their edits.
+#[test]
+fn a_preset_requires_its_skill_only_where_it_is_installed() {
+    let sandbox = Sandbox::new();
+    let config = sandbox.project().join(".claude/tidegate.toml");
+    fs::create_dir_all(config.parent().expect("a folder")).expect("new folders");
+    fs::write(&config, "preset = \"strict\"\n").expect("a new file");
+    start(&sandbox, "s-1", &[]);
+    let file = sandbox.project().join("a.rs");
+    let edit = || {
+        let payload = json!({
+            "session_id": "s-1", "hook_event_name": "PreToolUse", "cwd": sandbox.project(), "tool_name": "Write",
+            "tool_use_id": "t-1", "tool_input": { "file_path": file, "content": "x" },
+        });
+        sandbox.hook(&["--event", "PreToolUse"], payload.to_string())
+    };
+    edit().silent();
+    let status = sandbox.run(&["status"]);
+    assert!(status.ok().contains("`code-quality-rules` of the preset is not installed"), "{status:?}");
+    assert!(status.ok().contains("`tidegate init --with rules`"), "{status:?}");
+    // The repository says it by name.
+    let named = "preset = \"strict\"\n[skill_gate.require]\ncode = [\"code-quality-rules\"]\n";
+    fs::write(&config, named).expect("the file");
+    assert!(message(&edit()).contains("did not find it"));
+    fs::write(&config, "preset = \"strict\"\n").expect("the file");
+    sandbox.install_skill("code-quality-rules");
+    assert!(edit().stdout.contains("code-quality-rules"), "installed by the person");
+    let status = sandbox.run(&["status"]);
+    assert!(!status.ok().contains("`code-quality-rules` of the preset"), "{status:?}");
+}
+
 /// A required skill that is not installed could never be invoked.
 #[test]
 fn a_required_skill_that_is_missing_is_named_with_the_way_to_get_it() {
     let sandbox = Sandbox::new();
-    sandbox.config("preset = \"strict\"\n");
+    sandbox.config("preset = \"strict\"\n[skill_gate.require]\ncode = [\"code-quality-rules\"]\n");
     let file = sandbox.project().join("a.rs");
     let edit = |session: &str, file: &std::path::Path| {
         let payload = json!({

@@ -211,10 +211,14 @@ policies! {
     relay_log => memory::relay_log, RelayLog;
 }
 
+pub fn policy_ids() -> impl Iterator<Item = &'static str> {
+    POLICIES.iter().map(|policy| policy.id())
+}
+
 /// Ids of policies that a person can switch off.
 pub fn switchable_policies() -> impl Iterator<Item = &'static str> {
     let ours = [approval::ID, friction::ID];
-    POLICIES.iter().map(|policy| policy.id()).filter(move |id| !ours.contains(id))
+    policy_ids().filter(move |id| !ours.contains(id))
 }
 
 /// Skills that any policy may ask for, without duplicates.

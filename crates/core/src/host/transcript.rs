@@ -227,11 +227,6 @@ impl TranscriptParser {
         }
         (self.read)(line)
     }
-
-    /// Only for a line that contains `text`, plain letters, in any case.
-    pub fn entry_that_mentions<'a>(&self, line: &'a [u8], text: &str) -> Option<TranscriptEntry<'a>> {
-        search::holds_in_any_case(line, text.as_bytes()).then(|| self.entry(line)).flatten()
-    }
 }
 
 /// Without empty lines.

@@ -101,6 +101,9 @@ impl Ruling {
         };
         let mut says: Vec<&Say> =
             self.live_parts().flat_map(|part| &part.verdict.says).filter(carried).collect();
+        if denied {
+            keep_one_for_person(&mut says);
+        }
         // Elsewhere policy order is good enough, and keeps repeated texts stable.
         if kind == EventKind::SessionStart {
             says.sort_by_key(|say| std::cmp::Reverse(say.weight));
@@ -120,6 +123,15 @@ impl Ruling {
         effects.extend(self.shadow_effects(main_thread));
         Outcome { call, reason, context, user: text(Audience::User), effects, dropped }
     }
+}
+
+/// A denial is one short message to the person: several policies that block the same call would say the same thing twice. A text
+/// that is not given is not marked as given, so its policy says it the next time.
+fn keep_one_for_person(says: &mut Vec<&Say>) {
+    let of_person = says.iter().filter(|say| say.to == Audience::User);
+    // Of equals the first.
+    let heaviest = of_person.rev().max_by_key(|say| say.weight).map(|say| std::ptr::from_ref(*say));
+    says.retain(|say| say.to != Audience::User || Some(std::ptr::from_ref(*say)) == heaviest);
 }
 
 /// By weight, each text whole or not at all. Texts for the person cost nothing.
@@ -187,6 +199,33 @@ mod tests {
 
     fn ruling() -> impl Strategy<Value = Ruling> {
         proptest::collection::vec(part(), 0..4).prop_map(|parts| Ruling { parts })
+    }
+
+    #[test]
+    fn a_denial_says_one_thing_to_the_person() {
+        let text = |text: &str, weight: u8| Say {
+            explains: true,
+            when_said: vec![Effect::mark(SessionMark::Notice(text.into()))],
+            ..say(Audience::User, text, weight)
+        };
+        let of = |call: Call, policy: &'static str, text: Say| RulingPart {
+            policy,
+            verdict: Verdict { call, reason: Some(policy.into()), says: vec![text], ..Verdict::pass() },
+            shadow: false,
+            micros: 0,
+        };
+        let both = |call: Call| {
+            let parts = vec![
+                of(call, "tag", text("tag", 40)),
+                of(call, "verify", text("verify", 50)),
+                of(call, "third", text("third", 50)),
+            ];
+            Ruling { parts }.settle(Host::ClaudeCode, EventKind::Stop, true, 1000)
+        };
+        let denied = both(Call::Deny);
+        assert_eq!((denied.user.as_str(), denied.reason.as_str()), ("verify", "tag\nverify\nthird"));
+        assert_eq!((denied.effects, denied.dropped), (text("verify", 0).when_said, 0));
+        assert_eq!(both(Call::Pass).user, "tag\nverify\nthird");
     }
 
     proptest! {

@@ -93,9 +93,9 @@ fn failed_step_in_japanese(step: &FailedStep) -> String {
     match step {
         FailedStep::Payload(NotAnObject::Empty) => "入力が空です".to_owned(),
         FailedStep::Payload(NotAnObject::Json { line, column }) => {
-            format!("入力がJSONではありません（{line}行{column}桁）")
+            format!("入力が JSON ではありません（{line}行{column}桁）")
         }
-        FailedStep::Payload(NotAnObject::OtherValue) => "入力がJSONオブジェクトではありません".to_owned(),
+        FailedStep::Payload(NotAnObject::OtherValue) => "入力が JSON オブジェクトではありません".to_owned(),
         FailedStep::Stdin(why) => format!("入力を読み取れません（{why}）"),
         FailedStep::SessionMissing => "session_id がありません".to_owned(),
         FailedStep::SessionType => "session_id が文字列ではありません".to_owned(),
@@ -114,7 +114,7 @@ fn failed_step_in_japanese(step: &FailedStep) -> String {
         }
         FailedStep::Spool(why) => format!("会話を記録に回せません（{why}）"),
         FailedStep::Cycle(why) => format!("サイクルの状態を書き換えられません（{why}）"),
-        FailedStep::Record(why) => format!("ジャーナルに書き込めません（{why}）"),
+        FailedStep::Record(why) => format!("記録を書き込めません（{why}）"),
         FailedStep::Deadline(ms) => format!("{ms}ミリ秒以内に答えられませんでした"),
         FailedStep::Panic(why) => format!("内部エラーです（{why}）"),
     }

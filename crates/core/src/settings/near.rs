@@ -18,6 +18,16 @@ pub fn hint<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> St
     nearest(name, candidates).map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
 }
 
+/// All candidates, the most similar first; in their order where that is equal.
+pub fn sort_by_nearness<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut sorted: Vec<&str> = candidates.into_iter().collect();
+    sorted.sort_by_cached_key(|candidate| {
+        // A beginning is how people shorten an id.
+        if !name.is_empty() && candidate.starts_with(name) { 0 } else { distance(name, candidate) }
+    });
+    sorted
+}
+
 /// The edit distance: letters changed, added, left out or exchanged with their neighbour.
 fn distance(from: &str, to: &str) -> usize {
     // Names are short: the rest of a long text cannot make it a typing error.
@@ -51,6 +61,7 @@ mod tests {
         assert_eq!(nearest("colour", names), None);
         assert_eq!(nearest("", names), None);
         assert_eq!(nearest("verify", ["skill-gate", "verify-stop"]), Some("verify-stop"));
+        assert_eq!(sort_by_nearness("urg", names), ["urgent", "mode", "info"]);
         assert_eq!(nearest("skill_gate", ["skill-gate", "verify-stop"]), Some("skill-gate"));
     }
 }

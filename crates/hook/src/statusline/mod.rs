@@ -176,7 +176,7 @@ fn find_pieces(payload: &[u8], env: &Environment, now: Millis) -> Vec<Piece> {
     };
     let shown = &config.status_line.show.0;
     let requests = known.filter(|_| shown.contains(&StatusPart::Waiting));
-    let requests = requests.map(|known| list_requests(known, now, lang, env.columns)).unwrap_or_default();
+    let requests = requests.and_then(|known| find_request(known, now, lang, env.columns));
     // In front: without the signs the rest is believed, and a request waits only ten minutes.
     signs.chain(requests).chain(shown.iter().flat_map(of_part)).collect()
 }
@@ -191,18 +191,23 @@ fn write_bridge(status: StatusInput<'_>, session: &Path, now: Millis) -> (Bridge
     (seen, written)
 }
 
-/// Requests that wait for a person, the newest first: it is the one on the screen now.
-fn list_requests(marks: &Marks, now: Millis, lang: Lang, columns: Option<usize>) -> Vec<Piece> {
-    let waiting = marks.approval.requests.iter().rev().filter(|request| request.waits(now));
-    let piece = |request| Piece::new(describe_request(request, lang, columns), Style::Notice);
-    waiting.map(piece).collect()
+/// The newest request that waits for a person, since it is the one on the screen now, and how many wait.
+fn find_request(marks: &Marks, now: Millis, lang: Lang, columns: Option<usize>) -> Option<Piece> {
+    let waiting = || marks.approval.requests.iter().rev().filter(|request| request.waits(now));
+    let text = describe_request(waiting().next()?, waiting().count(), lang, columns);
+    Some(Piece::new(text, Style::Notice))
 }
 
-/// Cut to leave room for the bar: a piece that does not fit is not drawn at all.
-fn describe_request(request: &ApprovalRequest, lang: Lang, columns: Option<usize>) -> String {
+/// Cut to leave room for the bar: a piece that does not fit is not drawn at all. A command that is cut keeps its last tick.
+fn describe_request(request: &ApprovalRequest, count: usize, lang: Lang, columns: Option<usize>) -> String {
     let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(CONTEXT).max(SHORTEST_REQUEST));
-    let whole = approval::words::waits(lang, &request.code, &request.wording());
-    cut_columns(&show_hidden(&whole), room).into_owned()
+    let whole = approval::words::waits(lang, &request.code, &request.wording(), count);
+    let whole = show_hidden(&whole);
+    let cut = cut_columns(&whole, room);
+    if cut.matches('`').count().is_multiple_of(2) {
+        return cut.into_owned();
+    }
+    format!("{}`", cut_columns(&whole, room - 1))
 }
 
 /// Policies that `tidegate off` or `TIDEGATE_OFF` switched off here.
@@ -318,11 +323,38 @@ mod tests {
             };
             for (lang, columns) in [(Lang::En, 80), (Lang::En, 120), (Lang::Ja, 120), (Lang::Ja, 200)] {
                 let mut pieces = line::context(&reading, Some(6), PressureLevel::None, lang);
-                pieces.push(Piece::new(describe_request(&request, lang, Some(columns)), Style::Notice));
+                pieces.push(Piece::new(describe_request(&request, 1, lang, Some(columns)), Style::Notice));
                 let printed = draw(&pieces, Canvas { columns: Some(columns), coloured: false });
-                assert!(printed.contains("K7QF2M") && printed.ends_with('…'), "{columns}: {printed}");
+                let is_cut = printed.ends_with('…') || printed.ends_with("…`");
+                assert!(printed.contains("K7QF2M") && is_cut, "{columns}: {printed}");
+                assert!(printed.matches('`').count().is_multiple_of(2), "{columns}: {printed}");
                 assert!(count_columns(&printed) <= columns, "{columns}: {printed}");
             }
         }
+    }
+
+    /// One piece for all of them: those that do not fit would be missing without a sign.
+    #[test]
+    fn several_requests_are_counted() {
+        let mut marks = Marks::default();
+        for number in 2..9 {
+            marks.approval.requests.push(ApprovalRequest {
+                code: format!("K7QF2{number}"),
+                command: "off skill-gate --for 1h".to_owned(),
+                about: None,
+                at: Millis(0),
+                client: None,
+                shown: false,
+                stage: ApprovalStage::Asked,
+            });
+        }
+        let said = |lang, columns| {
+            let piece = find_request(&marks, Millis(1), lang, columns).expect("a request");
+            draw(&[piece], Canvas { columns: None, coloured: false })
+        };
+        assert_eq!(said(Lang::En, None), "7 wait · approve K7QF28? `tidegate off skill-gate --for 1h`");
+        assert_eq!(said(Lang::Ja, None), "承認待ち7件 K7QF28: `tidegate off skill-gate --for 1h`");
+        assert!(said(Lang::En, Some(80)).ends_with("…`"), "{}", said(Lang::En, Some(80)));
+        assert!(find_request(&Marks::default(), Millis(1), Lang::En, None).is_none());
     }
 }

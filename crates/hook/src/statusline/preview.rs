@@ -81,7 +81,7 @@ fn samples(lang: Lang, part: StatusPart) -> Vec<Vec<Piece>> {
             vec![plain(workflow::words::phase(lang, "discovery", 3, 16))],
         ],
         StatusPart::Waiting => vec![
-            vec![notice(approval::words::waits(lang, "K7QF2M", "`tidegate off verify-stop --for 1h`"))],
+            vec![notice(approval::words::waits(lang, "K7QF2M", "`tidegate off verify-stop --for 1h`", 1))],
             vec![notice(pipeline::words::policy_off(lang, "verify-stop", Some(42)))],
             vec![notice(knowledge::words::unpromoted_entries(lang, 3))],
         ],

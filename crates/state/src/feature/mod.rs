@@ -2,6 +2,7 @@
 //! its effects.
 
 pub mod activity;
+pub mod approval;
 pub mod cycle;
 pub mod friction;
 pub mod knowledge;
@@ -60,6 +61,9 @@ impl<'a> HookContext<'a> {
 pub fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &HookContext<'_>) {
     if needs.session {
         facts.session = session::read_facts(here);
+    }
+    if needs.approval {
+        facts.approval = approval::read_facts(facts, here);
     }
     if needs.skill_gate {
         facts.skill_gate = skill_gate::read_facts(here);

@@ -53,17 +53,18 @@ pub fn last_answer(host: Host, path: &Path, in_time: &dyn Fn() -> bool) -> Optio
     if matches!(read, Ok(true)) { scan.finish() } else { None }
 }
 
-/// Whether an entry mentions the text, in any case, and satisfies `is_wanted`. Without a time limit: for commands.
+/// Whether an entry satisfies `is_wanted`. Other lines than those that `may_be` allows are not parsed. Without a time limit: for
+/// commands.
 pub fn has_entry(
     host: Host,
     path: &Path,
-    text: &str,
+    may_be: &dyn Fn(&[u8]) -> bool,
     is_wanted: &dyn Fn(&TranscriptEntry<'_>) -> bool,
 ) -> bool {
     let parser = host.parser(&[]);
     let mut found = false;
     let read = read_lines(path, &|| true, &mut |line| {
-        found = parser.entry_that_mentions(line, text).is_some_and(|entry| is_wanted(&entry));
+        found = may_be(line) && parser.entry(line).is_some_and(|entry| is_wanted(&entry));
         if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     read.is_ok() && found

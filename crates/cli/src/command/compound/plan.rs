@@ -90,8 +90,11 @@ impl Typed {
             }
             (false, None, Some(merge)) => {
                 let [keep, away] = merge.as_slice() else {
-                    return Err(CliError::new(both!("`merge` takes two ids", "`merge` にはIDが2つ必要です"))
-                        .hint(both!("the second goes into the first", "2つ目を1つ目にまとめます")));
+                    return Err(CliError::new(both!(
+                        "`merge` takes two ids",
+                        "`merge` には ID が2つ必要です"
+                    ))
+                    .hint(both!("the second goes into the first", "2つ目を1つ目にまとめます")));
                 };
                 if phase.is_some() {
                     return Err(CliError::new(both!(
@@ -116,7 +119,7 @@ impl Typed {
                     return Err(CliError::new(both!("`entry` is missing", "`entry` がありません")).hint(
                         both!(
                             "`tidegate compound list` shows the notes with their ids",
-                            "メモのIDは `tidegate compound list` で表示されます"
+                            "メモの ID は `tidegate compound list` で表示されます"
                         ),
                     ));
                 }
@@ -140,7 +143,7 @@ impl Typed {
             (false, None, None) => {
                 Err(CliError::new(both!("there is nothing to save", "保存するものがありません")).hint(both!(
                     "give a new learning, or `confirm` with an id, or `merge` with two",
-                    "新しい学びか、IDつきの `confirm`、または2つのIDつきの `merge` を指定してください"
+                    "新しい学びか、ID つきの `confirm`、または2つの ID つきの `merge` を指定してください"
                 )))
             }
             _ => Err(CliError::new(both!(
@@ -207,7 +210,7 @@ pub(super) struct LearningPlace {
 fn where_ids_are() -> Bilingual {
     both!(
         "`tidegate learnings` shows the learnings with their ids",
-        "学びのIDは `tidegate learnings` で表示されます"
+        "学びの ID は `tidegate learnings` で表示されます"
     )
 }
 

@@ -206,7 +206,7 @@ fn plan_text(path: &Path) -> Result<String, CliError> {
         return Err(CliError::new(both!("the plan is too large", "計画が大きすぎます")));
     }
     String::from_utf8(bytes)
-        .map_err(|_| CliError::new(both!("the plan is not UTF-8", "計画がUTF-8ではありません")))
+        .map_err(|_| CliError::new(both!("the plan is not UTF-8", "計画が UTF-8 ではありません")))
 }
 
 /// Refuses if the files have changed since.

@@ -107,7 +107,7 @@ impl ProjectCycle {
             ))
             .hint(both!(
                 "start Claude Code and run the command there, or name a session with --session",
-                "Claude Codeを起動してその中で実行するか、--session で指定してください"
+                "Claude Code を起動してその中で実行するか、--session で指定してください"
             ))
         })
     }

@@ -1,4 +1,4 @@
-//! How the demo looks: four scenes on one screen, or every hook call.
+//! How the demo looks: four scenes on one screen, shorter on a narrow one, or every hook call.
 
 use tidegate_core::pipeline::record::{MeterRecord, Record, VerdictRecord};
 
@@ -6,19 +6,38 @@ use super::script::{Scene, Step, Who};
 use super::stage::HookCall;
 use crate::bilingual::{Bilingual, both};
 use crate::command::explain::list_deeds;
+use crate::language;
 use crate::print::page::Page;
+use crate::print::terminal::Terminal;
 use crate::print::text::{Text, data, marked_words};
+use crate::reason_words::because;
 
 /// `Claude Code`, the widest of those who act.
 const KEYS: usize = 11;
 
-pub(super) fn add_introduction(page: &mut Page, is_verbose: bool) {
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Screen,
+    /// In this many columns, each text in two or three lines.
+    Narrow(usize),
+    /// Every hook call.
+    Timeline,
+}
+
+pub(super) fn add_introduction(page: &mut Page, form: Form) {
+    if matches!(form, Form::Narrow(_)) {
+        page.paragraph(both!(
+            "Claude follows a script. The lines \"To you\" come from the real hooks.",
+            "Claude の動きは台本です。「あなたへ」は本物のフックの応答です。"
+        ));
+        return;
+    }
     page.paragraph(both!(
         "Four scenes in a throw-away project. Claude follows a script; the lines \"To Claude\" and \"To you\" come from the real \
          hooks.",
-        "使い捨てのプロジェクトで、4つの場面を見せます。Claudeの動きは台本ですが、「Claudeへ」「あなたへ」は本物のフックの応答です。"
+        "使い捨てのプロジェクトで、4つの場面を見せます。Claude の動きは台本ですが、「Claude へ」「あなたへ」は本物のフックの応答です。"
     ));
-    if is_verbose {
+    if form == Form::Timeline {
         page.paragraph(both!(
             "Below each hook call: how much of the context was used, and the reason of every policy that took part.",
             "フックの呼び出しごとに、コンテキストの使用率と、関わったポリシーの理由を示します。"
@@ -26,26 +45,62 @@ pub(super) fn add_introduction(page: &mut Page, is_verbose: bool) {
     }
 }
 
-pub(super) fn add_scene(page: &mut Page, number: usize, scene: &Scene, is_verbose: bool) {
+pub(super) fn add_scene(page: &mut Page, number: usize, scene: &Scene, form: Form) {
     let Bilingual { en, ja } = &scene.title;
-    page.heading(both!("{number}. {en}", "{number}. {ja}"));
+    let title = both!("{number}. {en}", "{number}. {ja}");
+    let meaning = (Text::from(both!("For you", "つまり")).good(), Text::from(scene.meaning.clone()).good());
+    let steps = || scene.steps.iter().filter(|step| !step.is_aside);
     let mut rows = Vec::new();
-    if is_verbose {
-        scene.steps.iter().for_each(|step| add_step(page, step));
-        page.gap();
-    } else {
-        for step in scene.steps.iter().filter(|step| !step.is_aside) {
-            rows.push((actor(step.who), what(step)));
-            rows.extend(step.call.iter().flat_map(short_texts));
+    match form {
+        Form::Timeline => {
+            page.heading(title);
+            scene.steps.iter().for_each(|step| add_step(page, step));
+            page.gap();
+        }
+        Form::Screen => {
+            page.heading(title);
+            for step in steps() {
+                rows.push((actor(step.who), what(step)));
+                rows.extend(step.call.iter().flat_map(short_texts));
+            }
+        }
+        Form::Narrow(columns) => {
+            page.paragraph(Text::from(title).strong());
+            for step in steps() {
+                if !step.is_for_wide_screens {
+                    add_short_row(page, actor(step.who), &what(step), 2, columns);
+                }
+                let said = step.call.as_ref().and_then(|call| call.to_you.as_ref());
+                if let Some(text) = said {
+                    add_short_row(page, to_you(), &data(text), 3, columns);
+                }
+            }
+            add_short_row(page, meaning.0, &meaning.1, 3, columns);
+            return;
         }
     }
-    rows.push((Text::from(both!("For you", "つまり")).good(), Text::from(scene.meaning.clone()).good()));
+    rows.push(meaning);
     page.indented(|page| page.aligned_pairs(KEYS, rows));
 }
 
-pub(super) fn add_end(page: &mut Page, calls: usize, micros: u64, is_verbose: bool) {
-    page.gap();
-    if is_verbose {
+/// As much of the text as fits in so many lines.
+fn add_short_row(page: &mut Page, label: Text, text: &Text, lines: usize, columns: usize) {
+    let row = |room: usize| label.clone() + data(": ") + text.clone().shortened(room);
+    let fits = |row: &Text| {
+        let mut alone = Page::new();
+        alone.item(row.clone());
+        let terminal = Terminal { width: columns, has_colors: false, breaks_words: true };
+        alone.render(language::current(), terminal).lines().count() <= lines
+    };
+    let rows = (1..=lines * columns).rev().map(row);
+    page.item(rows.into_iter().find(fits).unwrap_or(label));
+}
+
+pub(super) fn add_end(page: &mut Page, calls: usize, micros: u64, form: Form) {
+    if !matches!(form, Form::Narrow(_)) {
+        page.gap();
+    }
+    if form == Form::Timeline {
         let ms = micros / 1000;
         page.paragraph(both!(
             "{calls} hook calls took {ms} ms together.",
@@ -56,7 +111,7 @@ pub(super) fn add_end(page: &mut Page, calls: usize, micros: u64, is_verbose: bo
         "Tidegate installed nothing, and deleted the project again.",
         "何もインストールせず、プロジェクトも削除しました。"
     ));
-    page.paragraph(if is_verbose {
+    page.paragraph(if form == Form::Timeline {
         both!("Next: `tidegate init` in your project", "次は: 自分のプロジェクトで `tidegate init`")
     } else {
         both!(
@@ -86,7 +141,7 @@ fn what(step: &Step) -> Text {
 }
 
 fn to_claude() -> Text {
-    Text::from(both!("To Claude", "Claudeへ")).strong()
+    Text::from(both!("To Claude", "Claude へ")).strong()
 }
 
 fn to_you() -> Text {
@@ -161,5 +216,5 @@ fn event(record: &Record) -> Text {
 }
 
 fn reason(verdict: &VerdictRecord) -> (Text, Text) {
-    (data(&verdict.policy).dim(), data(&verdict.because).dim())
+    (data(&verdict.policy).dim(), Text::from(because(&verdict.because)).dim())
 }

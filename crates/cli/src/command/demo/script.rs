@@ -19,6 +19,8 @@ pub(super) struct Step {
     pub(super) what: Bilingual,
     /// Left out of the short form: on the way, and nothing of note was said.
     pub(super) is_aside: bool,
+    /// On a narrow screen, only the answer to it is shown.
+    pub(super) is_for_wide_screens: bool,
     pub(super) call: Option<HookCall>,
 }
 
@@ -48,16 +50,21 @@ const AT_THE_COMPACTION: u64 = 167_000;
 const AFTER_THE_COMPACTION: u64 = 9_000;
 
 fn step(who: Who, what: Bilingual, call: HookCall) -> Step {
-    Step { who, what, is_aside: false, call: Some(call) }
+    Step { who, what, is_aside: false, is_for_wide_screens: false, call: Some(call) }
+}
+
+/// The scene can be followed without it.
+fn optional_step(who: Who, what: Bilingual, call: HookCall) -> Step {
+    Step { is_for_wide_screens: true, ..step(who, what, call) }
 }
 
 fn aside(who: Who, what: Bilingual, call: HookCall) -> Step {
-    Step { who, what, is_aside: true, call: Some(call) }
+    Step { is_aside: true, ..step(who, what, call) }
 }
 
 /// Without a hook.
 fn deed(who: Who, what: Bilingual) -> Step {
-    Step { who, what, is_aside: false, call: None }
+    Step { who, what, is_aside: false, is_for_wide_screens: false, call: None }
 }
 
 fn says(words: &Bilingual) -> Bilingual {
@@ -85,22 +92,22 @@ fn done_without_tests(stage: &mut Stage) -> Played {
     let mut steps = vec![
         aside(
             Who::You,
-            both!("start Claude Code", "Claude Codeを起動します"),
+            both!("start Claude Code", "Claude Code を起動します"),
             stage.start_session("monday")?,
         ),
-        step(Who::You, quoted(&asked), stage.prompt(spoken(&asked))?),
+        optional_step(Who::You, quoted(&asked), stage.prompt(spoken(&asked))?),
         aside(
             Who::Claude,
-            both!("wants to edit login.ts", "login.tsを編集しようとします"),
+            both!("wants to edit login.ts", "login.ts を編集しようとします"),
             stage.before_edit()?,
         ),
-        aside(Who::Claude, both!("edits login.ts", "login.tsを編集します"), stage.edit()?),
+        aside(Who::Claude, both!("edits login.ts", "login.ts を編集します"), stage.edit()?),
     ];
     steps.push(step(
         Who::Claude,
         both!(
             "edits login.ts and says: \"{en}\"",
-            "login.tsを編集して「{ja}」と報告します",
+            "login.ts を編集して「{ja}」と報告します",
             en = hasty.en,
             ja = hasty.ja
         ),
@@ -123,7 +130,7 @@ fn done_without_tests(stage: &mut Stage) -> Played {
         steps,
         meaning: both!(
             "Claude gets an untested \"done\" back once; you need not ask.",
-            "検証なしの「完了」は、一度Claudeに自動で差し戻されます。"
+            "検証なしの「完了」は、一度 Claude に自動で差し戻されます。"
         ),
     })
 }
@@ -145,7 +152,7 @@ fn context_fills(stage: &mut Stage) -> Played {
     }
     let more = both!("and through those of last week", "先週のログも調べて");
     steps.push(aside(Who::You, quoted(&more), stage.prompt(spoken(&more))?));
-    steps.push(step(
+    steps.push(optional_step(
         Who::Claude,
         both!("reads a long log, in the sixth turn", "6回目のターンで、長いログを読みます"),
         stage.bash("cat server.log", AT_THE_WARNING)?,
@@ -161,7 +168,7 @@ fn context_fills(stage: &mut Stage) -> Played {
         steps,
         meaning: both!(
             "You see how much is left; Tidegate asks Claude to save decisions.",
-            "残りが見え、決めたことを残すようTidegateがClaudeに頼みます。"
+            "残りが見え、決めたことを残すよう Tidegate が Claude に頼みます。"
         ),
     })
 }
@@ -203,7 +210,7 @@ fn compaction(stage: &mut Stage) -> Played {
         Who::ClaudeCode,
         both!(
             "compacts {before}k tokens to {after}k. Its summary: \"{en}\"",
-            "{before}kトークンを{after}kに圧縮します。要約:「{ja}」",
+            "{before}k トークンを{after}k に圧縮します。要約:「{ja}」",
             before = before,
             after = after,
             en = summary.en,
@@ -213,7 +220,7 @@ fn compaction(stage: &mut Stage) -> Played {
     ));
     stage.boundary(AT_THE_COMPACTION, AFTER_THE_COMPACTION)?;
     let go_on = both!("continue", "続けて");
-    steps.push(step(Who::You, quoted(&go_on), stage.prompt(spoken(&go_on))?));
+    steps.push(optional_step(Who::You, quoted(&go_on), stage.prompt(spoken(&go_on))?));
     let ended = both!("Logging out is tested.", "ログアウトのテストを書きました。");
     steps.push(aside(Who::Claude, says(&ended), stage.stop(spoken(&ended), 12_000)?));
     Ok(Scene {
@@ -221,7 +228,7 @@ fn compaction(stage: &mut Stage) -> Played {
         steps,
         meaning: both!(
             "Tidegate gives Claude back the facts that a summary lost.",
-            "要約から抜けた事実を、TidegateがClaudeに戻します。"
+            "要約から抜けた事実を、Tidegate が Claude に戻します。"
         ),
     })
 }
@@ -232,7 +239,7 @@ fn next_week(stage: &mut Stage) -> Played {
     stage.store_conversations()?;
     steps.push(aside(
         Who::You,
-        both!("start Claude Code", "Claude Codeを起動します"),
+        both!("start Claude Code", "Claude Code を起動します"),
         stage.start_session("next-monday")?,
     ));
     let asked = both!("how long do people stay logged in?", "ログインは何日続くんだっけ?");
@@ -254,7 +261,7 @@ fn next_week(stage: &mut Stage) -> Played {
         steps,
         meaning: both!(
             "You and Claude can search conversations of weeks ago.",
-            "何週間も前の会話を、あなたもClaudeも検索できます。"
+            "何週間も前の会話を、あなたも Claude も検索できます。"
         ),
     })
 }

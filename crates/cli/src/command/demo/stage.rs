@@ -17,6 +17,7 @@ use tidegate_state::file::lock;
 use tidegate_state::place::{PlaceEnv, StateDir};
 use tidegate_state::{clock, journal};
 
+use super::cleaner::{self, Cleaner};
 use crate::bilingual::both;
 use crate::error::CliError;
 use crate::host::claude_code::transcript;
@@ -32,6 +33,7 @@ pub(super) struct Stage {
     home: PathBuf,
     /// The same folder, unless it stays.
     temporary: Option<TempDir>,
+    cleaner: Option<Cleaner>,
     program: PathBuf,
     state: StateDir,
     /// While it is held, hooks start no worker: one in the background could outlive the stage.
@@ -68,11 +70,14 @@ impl Stage {
         };
         let temporary = match keep {
             Some(folder) => fs::create_dir(folder).map(|()| None),
-            None => tempfile::Builder::new().prefix("tidegate-demo-").tempdir().map(Some),
+            None => tempfile::Builder::new().prefix(cleaner::PREFIX).tempdir().map(Some),
         };
         let temporary = temporary.map_err(failed)?;
         let home = temporary.as_ref().map(TempDir::path).or(keep).unwrap_or(Path::new("."));
         let home = fs::canonicalize(home).map_err(failed)?;
+        let program = std::env::current_exe().map_err(CliError::new)?;
+        let cleaner = temporary.is_some().then(|| Cleaner::start(&program, &home)).transpose();
+        let cleaner = cleaner.map_err(failed)?;
         let at = |path: &str| home.join(path);
         let lang = match language::current() {
             Lang::En => "en",
@@ -90,10 +95,10 @@ impl Stage {
         }
         let place = PlaceEnv { home: Some(home.clone()), ..PlaceEnv::default() };
         let state = StateDir::open(&place).map_err(CliError::new)?;
-        let program = std::env::current_exe().map_err(CliError::new)?;
         let mut stage = Stage {
             home,
             temporary,
+            cleaner,
             program,
             state,
             worker: None,
@@ -115,7 +120,9 @@ impl Stage {
     pub(super) fn remove(self) -> Result<(), CliError> {
         let path = self.home.display().to_string();
         drop(self.worker);
-        self.temporary.map_or(Ok(()), TempDir::close).map_err(|error| {
+        let removed = self.temporary.map_or(Ok(()), TempDir::close);
+        drop(self.cleaner);
+        removed.map_err(|error| {
             CliError::new(both!("cannot delete {path}: {error}", "{path} を削除できません: {error}"))
         })
     }

@@ -443,7 +443,7 @@ fn read_rows(from: &mut impl BufRead, limits: Limits) -> Result<(Vec<Record>, Ba
             ))
             .hint(both!(
                 "use a file of `tidegate memory export`: one JSON object a line",
-                "1行に1つのJSONがある、`tidegate memory export` のファイルを使ってください"
+                "1行に1つの JSON がある、`tidegate memory export` のファイルを使ってください"
             )));
         }
         if all > limits.all {
@@ -462,7 +462,7 @@ fn read_rows(from: &mut impl BufRead, limits: Limits) -> Result<(Vec<Record>, Ba
         }
         match serde_json::from_slice::<Record>(&bytes) {
             Ok(record) if !is_named(&record) => {
-                bad.push((number, both!("the uid is empty or too long", "uidが空か、長すぎます")));
+                bad.push((number, both!("the uid is empty or too long", "uid が空か、長すぎます")));
             }
             Ok(record) if row_times(&record).into_iter().any(|at| at > LATEST) => {
                 bad.push((

@@ -213,7 +213,7 @@ fn server_address(here: &Here, args: &Args) -> Result<Address, CliError> {
     let url = TeamUrl::from_value(&Value::from(args.to.as_str())).ok_or_else(|| {
         CliError::new(both!(
             "--to is not the address of a PostgreSQL server",
-            "--to がPostgreSQLサーバーのアドレスではありません"
+            "--to が PostgreSQL サーバーのアドレスではありません"
         ))
         .hint(both!(
             "write it as postgres://USER@HOST:PORT/DATABASE",

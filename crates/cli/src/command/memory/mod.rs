@@ -235,7 +235,7 @@ impl Opened {
                 both!("there is no log `{named}`", "`{named}` というログはありません"),
                 both!(
                     "`tidegate memory list logs` and `tidegate memory search` show the ids",
-                    "IDは `tidegate memory list logs` や `tidegate memory search` で見られます"
+                    "ID は `tidegate memory list logs` や `tidegate memory search` で見られます"
                 ),
             )
         })
@@ -312,7 +312,7 @@ pub(super) fn describe_healed(healed: &Healed) -> Bilingual {
 fn nothing_recorded() -> CliError {
     CliError::new(both!("Tidegate has not recorded anything yet", "まだ何も記録されていません")).hint(both!(
         "start Claude Code in a project with Tidegate; `tidegate init` installs it there",
-        "Tidegateを入れたプロジェクトでClaude Codeを起動してください。入れるには `tidegate init` を実行します"
+        "Tidegate を入れたプロジェクトで Claude Code を起動してください。入れるには `tidegate init` を実行します"
     ))
 }
 
@@ -360,7 +360,7 @@ fn read_text(text: &str) -> Result<String, CliError> {
         )));
     }
     String::from_utf8(read).map_err(|_| {
-        CliError::new(both!("stdin is not UTF-8 text", "標準入力がUTF-8のテキストではありません"))
-            .hint(both!("convert it to UTF-8 first", "先にUTF-8に変換してください"))
+        CliError::new(both!("stdin is not UTF-8 text", "標準入力が UTF-8 のテキストではありません"))
+            .hint(both!("convert it to UTF-8 first", "先に UTF-8 に変換してください"))
     })
 }

@@ -12,6 +12,7 @@ use tidegate_memory::view::Query;
 use super::{Opened, line};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::Outcome;
+use crate::config_words::describe_problem;
 use crate::error::CliError;
 use crate::local_time::LocalClock;
 use crate::print::page::Page;
@@ -208,7 +209,7 @@ fn team_page(team: &Team, server: &str, succeeded: Option<Millis>, clock: &Local
 /// A config section with a mistake does not count, and its author may not have noticed.
 fn say_problems(here: &Here) {
     for problem in &here.config.problems {
-        remark::warn(data(problem));
+        remark::warn(describe_problem(problem));
     }
 }
 

@@ -36,6 +36,6 @@ pub(crate) fn check(here: &Here) -> Result<(), CliError> {
     ))
     .hint(both!(
         "run it in your own session, with CLAUDE_CODE_SESSION_ID as Claude Code sets it, or ask the person to run it at a terminal",
-        "Claude Codeが設定する CLAUDE_CODE_SESSION_ID のある自分のセッションで実行するか、人に端末で実行してもらってください"
+        "Claude Code が設定する CLAUDE_CODE_SESSION_ID のある自分のセッションで実行するか、人に端末で実行してもらってください"
     )))
 }

@@ -213,7 +213,7 @@ fn find_session(here: &Here, named: &str, days: u64) -> Result<String, CliError>
             "more than one session begins with `{named}`",
             "`{named}` で始まるセッションが複数あります"
         ))
-        .hint(both!("write more of its id", "IDをもう少し長く書いてください"))),
+        .hint(both!("write more of its id", "ID をもう少し長く書いてください"))),
         (None, _) => {
             let when = if days == 1 { "today".to_owned() } else { format!("in the last {days} days") };
             Err(CliError::new(both!(

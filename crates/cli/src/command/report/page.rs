@@ -49,7 +49,7 @@ pub(super) fn report_page(report: &FrictionReport, days: u64, clock: &LocalClock
 }
 
 fn add_deeds(page: &mut Page, report: &FrictionReport, clock: &LocalClock) {
-    page.heading(both!("What Tidegate did", "Tidegateがしたこと"));
+    page.heading(both!("What Tidegate did", "Tidegate がしたこと"));
     let (void, heard): (Vec<&Tally>, Vec<&Tally>) =
         report.policies.iter().filter(|tally| tally.spoke.total() > 0).partition(|tally| tally.is_void());
     let is_quiet = void.is_empty() && heard.is_empty() && report.boundaries.is_empty();
@@ -126,7 +126,7 @@ fn describe_ways(spoke: SpokenCounts) -> Bilingual {
         (spoke.denied, "blocked an action", "操作のブロック"),
         (spoke.blocked, "blocked \"done\"", "「完了」のブロック"),
         (spoke.asked, "asked you", "あなたへの確認"),
-        (spoke.advised, "told Claude something", "Claudeへの伝言"),
+        (spoke.advised, "told Claude something", "Claude への伝言"),
         (spoke.told, "told you something", "あなたへの伝言"),
     ];
     let said = ways.into_iter().filter(|(number, ..)| *number > 0);
@@ -145,7 +145,7 @@ fn describe_shadow(tally: &Tally) -> Option<Bilingual> {
             format!("（{all}件中{anyway}件は言われなくてもしていました）"),
         ),
     };
-    Some(both!("log-only: {policy} would have {en}{rest_en}", "記録のみ: {policy}が有効なら、{ja}{rest_ja}"))
+    Some(both!("log-only: {policy} would have {en}{rest_en}", "記録のみ: {policy} が有効なら、{ja}{rest_ja}"))
 }
 
 fn add_costs(page: &mut Page, report: &FrictionReport) {
@@ -197,7 +197,7 @@ fn add_remarks(page: &mut Page, report: &FrictionReport) {
             both!("note", "注意"),
             both!(
                 "{policy} only advises here, because people overrode it often. `tidegate on {policy}` makes it block again.",
-                "{policy}は何度も取り消されたため、ここでは助言だけをします。再び止めるには `tidegate on {policy}`"
+                "{policy} は何度も取り消されたため、ここでは助言だけをします。再び止めるには `tidegate on {policy}`"
             ),
         );
     }

@@ -26,6 +26,7 @@ use tidegate_state::journal;
 use super::Outcome;
 use crate::bilingual::{Bilingual, both};
 use crate::error::CliError;
+use crate::host::claude_code::check::skills::find_missing_of_preset;
 use crate::host::unchecked::Unchecked;
 use crate::knowledge::{self, KnowledgeFiles};
 use crate::local_time::LocalClock;
@@ -90,6 +91,9 @@ struct Status {
     waiting_for_trust: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waiting_for_approval: Vec<ApprovalRequest>,
+    /// Skills that only the preset requires and that are not installed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    missing_preset_skills: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     switched_off: Vec<String>,
     /// Blocking policies that only advise here.
@@ -376,7 +380,7 @@ impl Unverified {
         [
             both!(
                 "changed, and no check has passed since: {files}{more_en}",
-                "変更後に確認が通っていません: {files}{more_ja}"
+                "変更後に検証が通っていません: {files}{more_ja}"
             ),
             both!("one of these is enough: {en}", "次のどれかで足ります: {ja}"),
         ]
@@ -430,6 +434,11 @@ pub(crate) fn run(args: &Args) -> Outcome {
         workflow: InWorkflow::of(&here, &session),
         unverified: Unverified::of(&here, &session),
         skills: session.marks.session.skills.iter().map(|(name, _)| name.clone()).collect(),
+        missing_preset_skills: find_missing_of_preset(
+            &here.config,
+            session.marks.session.root.as_deref().map(Path::new),
+            here.env.place.host().as_deref(),
+        ),
         events: records.len(),
         interruptions: records.iter().filter(spoke).count(),
         failures: records.iter().filter(|record| record.failure.is_some()).count(),

@@ -6,6 +6,8 @@ use tidegate_core::time::Millis;
 use super::{Status, Survived};
 use crate::bilingual::{Bilingual, both, count_en};
 use crate::command::meter::describe_reading;
+use crate::config_words::describe_problem;
+use crate::host::claude_code::check::skills::describe_preset_skill;
 use crate::local_time::LocalClock;
 use crate::policy_words::describe_policy;
 use crate::print::page::Page;
@@ -32,7 +34,7 @@ pub(super) fn status_page(status: &Status, said: PressureLevel, clock: &LocalClo
     }
     if let Some(unverified) = &status.unverified {
         let [missing, enough] = unverified.lines();
-        row(both!("check", "確認"), Text::from(missing).warning() + data("\n") + enough);
+        row(both!("check", "検証"), Text::from(missing).warning() + data("\n") + enough);
     }
     if status.unpromoted > 0 {
         let (count, number) = (count_en(status.unpromoted, "progress note"), status.unpromoted);
@@ -85,16 +87,21 @@ fn add_problems(page: &mut Page, status: &Status, clock: &LocalClock) {
             warning(),
             both!(
                 "{policy} is off here.{en} Switch it on again: `tidegate on {policy}`",
-                "{policy}はオフです{ja}。オンに戻すには `tidegate on {policy}`"
+                "{policy} はオフです{ja}。オンに戻すには `tidegate on {policy}`"
             ),
         );
+    }
+    for name in &status.missing_preset_skills {
+        let fix =
+            both!("`tidegate init --with rules` installs it", "`tidegate init --with rules` で入ります");
+        page.warning(describe_preset_skill(name), Some(fix.into()));
     }
     if status.unguarded {
         page.labelled(
             warning(),
             both!(
                 "Tidegate checks nothing in this session, because TIDEGATE_GUARD is set in it.",
-                "TIDEGATE_GUARD が設定されているため、このセッションではTidegateは何も確認しません。"
+                "TIDEGATE_GUARD が設定されているため、このセッションでは Tidegate は何も確認しません。"
             ),
         );
     }
@@ -105,20 +112,21 @@ fn add_problems(page: &mut Page, status: &Status, clock: &LocalClock) {
             both!(
                 "{runs} did not come from Claude Code and changed nothing. A script between Claude Code and Tidegate must pass \
                  its input on unread: `exec tidegate hook …`",
-                "Claude Codeから直接来ていないフックが{number}回あり、何も変更していません。間にスクリプトを置く場合は、入力を読まずに \
+                "Claude Code から直接来ていないフックが{number}回あり、何も変更していません。間にスクリプトを置く場合は、入力を読まずに \
                  渡してください: `exec tidegate hook …`"
             ),
         );
     }
     for problem in &status.config_problems {
-        page.labelled(warning(), both!("config: {problem}", "設定: {problem}"));
+        let Bilingual { en, ja } = describe_problem(problem);
+        page.labelled(warning(), both!("config: {en}", "設定: {ja}"));
     }
     for policy in &status.stepped_down {
         page.labelled(
             note(),
             both!(
                 "{policy} only advises here, because people overrode it often. `tidegate on {policy}` makes it block again.",
-                "{policy}は何度も取り消されたため、ここでは助言だけをします。再び止めるには `tidegate on {policy}`"
+                "{policy} は何度も取り消されたため、ここでは助言だけをします。再び止めるには `tidegate on {policy}`"
             ),
         );
     }
@@ -252,6 +260,7 @@ mod tests {
             config_problems: Vec::new(),
             waiting_for_trust: vec!["text_budget".into()],
             waiting_for_approval: Vec::new(),
+            missing_preset_skills: vec!["code-quality-rules".into()],
             switched_off: vec!["skill-gate".into()],
             stepped_down: Vec::new(),
             unchecked_hosts: Vec::new(),

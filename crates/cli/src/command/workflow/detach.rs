@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args) -> Outcome {
             ),
             both!(
                 "Instead, Claude can add what `tidegate workflow check {gate}` lists as missing.",
-                "代わりに、`tidegate workflow check {gate}` に出る不足をClaudeが補うこともできます。"
+                "代わりに、`tidegate workflow check {gate}` に出る不足を Claude が補うこともできます。"
             ),
         ];
         let about = format!("stop using a workflow whose checkpoint {gate} has not passed");

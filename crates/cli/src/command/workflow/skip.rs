@@ -138,7 +138,7 @@ fn list_risks(gate: Gate, path: &str) -> Vec<Bilingual> {
         both!("- the workflow fails and has to start again", "- ワークフローが失敗し、やり直しになる"),
         both!(
             "Instead, Claude can add what `tidegate workflow check {number}` lists as missing.",
-            "代わりに、`tidegate workflow check {number}` に出る不足をClaudeが補うこともできます。"
+            "代わりに、`tidegate workflow check {number}` に出る不足を Claude が補うこともできます。"
         ),
     ]
 }

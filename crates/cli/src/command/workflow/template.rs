@@ -5,11 +5,13 @@ use std::process::ExitCode;
 use serde_json::json;
 use tidegate_core::feature::workflow::manifest;
 use tidegate_core::feature::workflow::{BUILT_IN, Workflow, report};
+use tidegate_core::text::lang::Lang;
 use tidegate_state::feature::workflow;
 
 use super::project_workflow::{ProjectWorkflow, find_gate, usable_manifest};
 use crate::args::ProjectArgs;
 use crate::command::Outcome;
+use crate::language;
 use crate::print;
 use crate::print::page::Page;
 
@@ -26,6 +28,8 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     let place = ProjectWorkflow::find_attached(&args.of)?;
     let is_none = place.attached().is_none() && workflow::find_manifests(&place.project.root).is_empty();
+    // Programs get one form.
+    let lang = if args.of.json { Lang::En } else { language::current() };
     let (gate, text) = if is_none {
         // Shown also before there is a workflow.
         let built_in = Workflow::default();
@@ -33,6 +37,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         (
             gate,
             report::gate_template(
+                lang,
                 &built_in,
                 gate,
                 &format!("{}/ID/{}", manifest::FEATURES_FOLDER, manifest::MANIFEST_FILE),
@@ -42,7 +47,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         let standing = place.read_standing()?;
         let manifest = usable_manifest(&standing)?;
         let gate = find_gate(&manifest.workflow, &manifest.name, args.gate)?;
-        (gate, report::gate_template(&manifest.workflow, gate, &standing.path))
+        (gate, report::gate_template(lang, &manifest.workflow, gate, &standing.path))
     };
     if args.of.json {
         print::json(&json!({ "gate": gate.number, "after_phase": gate.after, "template": text }));

@@ -23,13 +23,16 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     match &seen.link {
         Some(link) if fs::symlink_metadata(link).is_ok() => match is_program(link) {
             Ok(()) => {
-                let place = both!("Tidegate's link", "Tidegateのリンク");
+                let place = both!("Tidegate's link", "Tidegate のリンク");
                 check_program(link, &place, again(), found);
             }
             Err(Bilingual { en, ja }) => {
                 let link = link.display();
                 found
-                    .problem(both!("Tidegate's link {link} {en}.", "Tidegateのリンク {link} {ja}。"), again())
+                    .problem(
+                        both!("Tidegate's link {link} {en}.", "Tidegate のリンク {link} {ja}。"),
+                        again(),
+                    )
                     .unless_caused_by(&["paths"]);
             }
         },
@@ -38,7 +41,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
             let link = link.display();
             found
                 .warning(
-                    both!("Tidegate's link {link} is missing.", "Tidegateのリンク {link} がありません。"),
+                    both!("Tidegate's link {link} is missing.", "Tidegate のリンク {link} がありません。"),
                     again(),
                 )
                 .unless_caused_by(&["paths"]);
@@ -46,7 +49,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         _ => {}
     }
     if found.is_empty() {
-        found.ok(both!("{VERSION} is on PATH and runs.", "{VERSION} がPATHにあり、動作します。"));
+        found.ok(both!("{VERSION} is on PATH and runs.", "{VERSION} が PATH にあり、動作します。"));
     }
 }
 
@@ -55,7 +58,7 @@ fn check_path(seen: &Gathered, found: &mut Findings) {
         None => {
             let text = both!(
                 "Your shell does not find `tidegate`: it is not on PATH.",
-                "`tidegate` がPATHにありません。"
+                "`tidegate` が PATH にありません。"
             );
             found.warning(text, put_on_path(seen)).unless_caused_by(&["paths"]);
         }
@@ -64,11 +67,11 @@ fn check_path(seen: &Gathered, found: &mut Findings) {
             found.warning(
                 both!(
                     "`tidegate` on PATH is {path}, inside this project. A repository may have put it there, so it was not run.",
-                    "PATHの `tidegate` はこのプロジェクトの中の {path} です。リポジトリのものかもしれないため、実行していません。"
+                    "PATH の `tidegate` はこのプロジェクトの中の {path} です。リポジトリのものかもしれないため、実行していません。"
                 ),
                 both!(
                     "Remove its folder from PATH, unless you put it there.",
-                    "自分で追加したのでなければ、そのフォルダをPATHから外してください。"
+                    "自分で追加したのでなければ、そのフォルダを PATH から外してください。"
                 ),
             );
         }
@@ -76,15 +79,15 @@ fn check_path(seen: &Gathered, found: &mut Findings) {
             let fix = match &seen.exe {
                 Some(exe) => both!(
                     "Replace it with {exe}, or remove its folder from PATH.",
-                    "{exe} に置き換えるか、そのフォルダをPATHから外してください。",
+                    "{exe} に置き換えるか、そのフォルダを PATH から外してください。",
                     exe = quote_path(exe)
                 ),
                 None => both!(
                     "Install Tidegate again, or remove its folder from PATH.",
-                    "Tidegateをインストールし直すか、そのフォルダをPATHから外してください。"
+                    "Tidegate をインストールし直すか、そのフォルダを PATH から外してください。"
                 ),
             };
-            check_program(&path, &both!("first on PATH", "PATHの先頭"), fix, found);
+            check_program(&path, &both!("first on PATH", "PATH の先頭"), fix, found);
         }
     }
 }
@@ -118,6 +121,6 @@ pub(crate) fn put_on_path(seen: &Gathered) -> Bilingual {
             "`export PATH={folder}:\"$PATH\"` を実行し、シェルの設定ファイルにも書いてください。",
             folder = quote_path(folder)
         ),
-        None => both!("Add its folder to PATH.", "そのフォルダをPATHに追加してください。"),
+        None => both!("Add its folder to PATH.", "そのフォルダを PATH に追加してください。"),
     }
 }

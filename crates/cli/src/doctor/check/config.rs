@@ -15,6 +15,7 @@ use tidegate_state::host::claude_code::settings::{is_in_repository, read_file_va
 use toml_edit::{DocumentMut, Item};
 
 use crate::bilingual::{Bilingual, both};
+use crate::config_words::describe_problem;
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
 use crate::host::claude_code::settings_file::Scope;
@@ -31,11 +32,9 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         |path| Bilingual::data(path.display()),
     );
     for problem in &seen.config.problems {
+        let Bilingual { en, ja } = describe_problem(problem);
         found.warning(
-            both!(
-                "Tidegate ignores a part of its config. {problem}.",
-                "Tidegateの設定の一部が無効です: {problem}"
-            ),
+            both!("Tidegate ignores a part of its config. {en}.", "Tidegate の設定の一部が無効です: {ja}"),
             both!(
                 "Correct it there. `tidegate config show --origin` shows the values in use.",
                 "その箇所を直してください。いま有効な値は `tidegate config show --origin` で見られます。"
@@ -66,7 +65,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         found.note_with(
             both!(
                 "`[approval]` in {en} allows nothing, because HOME or XDG_CONFIG_HOME points there.",
-                "HOMEかXDG_CONFIG_HOMEで指定された場所にあるため、{ja} の `[approval]` は効きません。",
+                "HOME か XDG_CONFIG_HOME で指定された場所にあるため、{ja} の `[approval]` は効きません。",
                 en = file.en,
                 ja = file.ja
             ),
@@ -157,7 +156,7 @@ fn report_project_variables(seen: &Gathered, found: &mut Findings) {
         found.warning(
             both!(
                 "This repository tries to change Tidegate's settings: {file} sets {names}. Tidegate ignores that.",
-                "このリポジトリはTidegateの設定を変えようとしています（{file} の {names}）。Tidegateは無視します。"
+                "このリポジトリは Tidegate の設定を変えようとしています（{file} の {names}）。Tidegate は無視します。"
             ),
             both!(
                 "Remove {names} from {file}.",
@@ -189,7 +188,7 @@ fn of_user(seen: &Gathered, found: &mut Findings) {
         found.warning(
             both!(
                 "{path} sets TIDEGATE_GUARD: Tidegate checks nothing in any session.",
-                "{path} で TIDEGATE_GUARD が設定されているため、Tidegateはどのセッションでも何も確認しません。"
+                "{path} で TIDEGATE_GUARD が設定されているため、Tidegate はどのセッションでも何も確認しません。"
             ),
             both!("Remove TIDEGATE_GUARD from {path}.", "{path} から TIDEGATE_GUARD を削除してください。"),
         );

@@ -32,7 +32,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         let often = if *times == 1 { "once".to_owned() } else { format!("{times} times") };
         let text = both!(
             "A check of Tidegate failed {often} in the last {DAYS} days ({class}), last at {last} on {event}: {step}.",
-            "直近{DAYS}日間に、Tidegateの確認が{times}回失敗しました（{class}）。最後は{last}の {event} です: {step}"
+            "直近{DAYS}日間に、Tidegate の確認が{times}回失敗しました（{class}）。最後は{last}の {event} です: {step}"
         );
         let explain = |then: Bilingual| {
             both!(
@@ -46,7 +46,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
             "panic" => {
                 let report = both!(
                     "Please report it: it is a bug in Tidegate.",
-                    "Tidegateの不具合です。報告してください。"
+                    "Tidegate の不具合です。報告してください。"
                 );
                 found.problem(text, explain(report));
             }
@@ -64,7 +64,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
             _ => {
                 let other = both!(
                     "Another program than Claude Code may call Tidegate's hooks.",
-                    "Claude Code以外のプログラムがフックを呼び出しているかもしれません。"
+                    "Claude Code 以外のプログラムがフックを呼び出しているかもしれません。"
                 );
                 found.warning(text, explain(other));
             }

@@ -19,7 +19,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let fix = || {
         both!(
             "Delete files there. Without a free disk Tidegate cannot record its checks, and blocks edits.",
-            "そのディスクの空きを増やしてください。記録を書けないと、Tidegateは編集をブロックします。"
+            "そのディスクの空きを増やしてください。記録を書けないと、Tidegate は編集をブロックします。"
         )
     };
     let mut rooms = Vec::new();

@@ -24,17 +24,17 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         if seen.history.records.iter().any(|record| seen.is_here(record)) {
             found.ok(both!(
                 "Only Claude Code called Tidegate here in the last {DAYS} days.",
-                "直近{DAYS}日間にここでTidegateを呼び出したのは、Claude Codeだけです。"
+                "直近{DAYS}日間にここで Tidegate を呼び出したのは、Claude Code だけです。"
             ));
         } else if seen.sessions_here().next().is_some() {
             found.ok(both!(
                 "No agent called Tidegate here in the last {DAYS} days.",
-                "直近{DAYS}日間、ここではTidegateの呼び出しがありません。"
+                "直近{DAYS}日間、ここでは Tidegate の呼び出しがありません。"
             ));
         } else {
             found.ok(both!(
                 "No agent has called Tidegate here yet.",
-                "ここではまだTidegateが呼び出されていません。"
+                "ここではまだ Tidegate が呼び出されていません。"
             ));
         }
     }

@@ -76,7 +76,7 @@ fn check_files(root: &Path, now: Millis, found: &mut Findings) {
             found.note_with(
                 both!(
                     "{shown} is read-only: Tidegate cannot add to it.",
-                    "{shown} は読み取り専用のため、Tidegateが追記できません。"
+                    "{shown} は読み取り専用のため、Tidegate が追記できません。"
                 ),
                 both!(
                     "Unless you want that, run `chmod u+w {quoted}`.",
@@ -97,7 +97,7 @@ fn without_folder(path: &Path, found: &mut Findings) {
             found.warning(
                 both!(
                     "{shown} leads out of the project: Tidegate reads and writes nothing in it.",
-                    "{shown} がプロジェクトの外を指しているため、Tidegateは読み書きしません。"
+                    "{shown} がプロジェクトの外を指しているため、Tidegate は読み書きしません。"
                 ),
                 both!(
                     "Make it a folder of the project, or a link to one inside of it.",
@@ -150,7 +150,7 @@ fn report_broken(file: &Path, why: &str, found: &mut Findings) {
         ),
         Ok(there) if there.len() > LARGEST => both!(
             "Move older parts out of {path}: Tidegate reads at most 1 MiB.",
-            "{path} の古い部分をほかに移してください。読むのは1 MiBまでです。"
+            "{path} の古い部分をほかに移してください。読むのは1 MiB までです。"
         ),
         Ok(_) => match bounded::read(file, LARGEST).map(String::from_utf8) {
             Ok(Err(error)) => {
@@ -158,7 +158,7 @@ fn report_broken(file: &Path, why: &str, found: &mut Findings) {
                 let line = valid.split(|byte| *byte == b'\n').count();
                 both!(
                     "Save {path} as UTF-8. Line {line} is the first that is not.",
-                    "{path} をUTF-8で保存し直してください。最初の問題は{line}行目です。"
+                    "{path} を UTF-8 で保存し直してください。最初の問題は{line}行目です。"
                 )
             }
             Ok(Ok(_)) => both!(
@@ -172,14 +172,15 @@ fn report_broken(file: &Path, why: &str, found: &mut Findings) {
         },
     };
     let shown = file.display();
-    found.warning(both!("Tidegate skips {shown}: {why}.", "Tidegateは {shown} を読み飛ばします: {why}"), fix);
+    found
+        .warning(both!("Tidegate skips {shown}: {why}.", "Tidegate は {shown} を読み飛ばします: {why}"), fix);
 }
 
 fn of_archive(file: &Path, found: &mut Findings) {
     if fs::metadata(file).is_ok_and(|there| there.len() > LARGEST) {
         let shown = file.display();
         found.note_with(
-            both!("Tidegate reads only the last 1 MiB of {shown}.", "{shown} は最後の1 MiBだけを読みます。"),
+            both!("Tidegate reads only the last 1 MiB of {shown}.", "{shown} は最後の1 MiB だけを読みます。"),
             both!(
                 "To keep it short, move older entries elsewhere once they are reviewed.",
                 "整理の済んだ古い項目は、ほかに移してかまいません。"
@@ -260,7 +261,7 @@ fn of_copy(file: &Path, text: &str, found: &mut Findings) {
         Ok(members) if members.get("timestamp").is_none_or(|at| !at.is_string() && !at.is_number()) => {
             both!(
                 "{shown} is not in Tidegate's form: it has no `timestamp`.",
-                "{shown} はTidegateの形式ではありません。`timestamp` がありません。"
+                "{shown} は Tidegate の形式ではありません。`timestamp` がありません。"
             )
         }
         Ok(_) => return,
@@ -269,7 +270,7 @@ fn of_copy(file: &Path, text: &str, found: &mut Findings) {
         what,
         both!(
             "It is a copy for other tools. Unless one of them writes it, remove {path}: Tidegate writes it again.",
-            "ほかのツール向けの写しです。ほかのツールのものでなければ {path} を削除してください。Tidegateが書き直します。",
+            "ほかのツール向けの写しです。ほかのツールのものでなければ {path} を削除してください。Tidegate が書き直します。",
             path = quote_path(file)
         ),
     );

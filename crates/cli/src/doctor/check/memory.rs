@@ -212,7 +212,7 @@ fn check_waiting_jobs(seen: &Gathered, state: &StateDir, found: &mut Findings) {
         found.warning(
             both!(
                 "{jobs} for the memory come from a newer Tidegate. This one leaves them alone.",
-                "新しいバージョンのTidegateの保存待ちが{newer}件あります。このバージョンでは扱えません。",
+                "新しいバージョンの Tidegate の保存待ちが{newer}件あります。このバージョンでは扱えません。",
                 jobs = count_en(newer, "job")
             ),
             both!(
@@ -257,7 +257,7 @@ fn check_waiting_jobs(seen: &Gathered, state: &StateDir, found: &mut Findings) {
         found.warning(
             both!(
                 "The model in `[memory.summary]` did not summarise {exchanges}. They have Tidegate's own short summary.",
-                "`[memory.summary]` のモデルが{untold}件のやり取りを要約できていません。Tidegateの短い要約が入っています。",
+                "`[memory.summary]` のモデルが{untold}件のやり取りを要約できていません。Tidegate の短い要約が入っています。",
                 exchanges = count_en(untold, "exchange")
             ),
             both!(

@@ -45,7 +45,7 @@ fn check_places(
             ),
             both!(
                 "Set TIDEGATE_STATE_DIR to a folder of your own on a local disk, in the shell that starts Claude Code, too.",
-                "TIDEGATE_STATE_DIR に、ローカルディスクにある自分のフォルダを指定してください。Claude Codeを起動するシェルでも必要です。"
+                "TIDEGATE_STATE_DIR に、ローカルディスクにある自分のフォルダを指定してください。Claude Code を起動するシェルでも必要です。"
             ),
         );
     }
@@ -53,14 +53,14 @@ fn check_places(
         found.warning(
             both!(
                 "Tidegate's memory {folder} is on {name}: SQLite is not safe there, and the store can be damaged.",
-                "メモリ {folder} が {name} 上にあります。SQLiteは安全に動かず、壊れることがあります。",
+                "メモリ {folder} が {name} 上にあります。SQLite は安全に動かず、壊れることがあります。",
                 folder = folder.display()
             ),
             both!(
                 "End Claude Code and move {folder} into a folder of your own on a local disk. Set TIDEGATE_DATA_DIR to that \
                  folder, in the shell that starts Claude Code, too.",
-                "Claude Codeを終了し、{folder} をローカルディスクにある自分のフォルダへ移してください。そのフォルダを TIDEGATE_DATA_DIR に \
-                 指定します（Claude Codeを起動するシェルでも）。",
+                "Claude Code を終了し、{folder} をローカルディスクにある自分のフォルダへ移してください。そのフォルダを TIDEGATE_DATA_DIR に \
+                 指定します（Claude Code を起動するシェルでも）。",
                 folder = quote_path(folder)
             ),
         );
@@ -69,7 +69,7 @@ fn check_places(
         found.note_with(
             both!(
                 "Claude Code's folder {folder} is on {name}: transcripts can arrive late, and with them Tidegate's numbers.",
-                "Claude Codeのフォルダ {folder} が {name} 上にあります。会話の記録が遅れ、Tidegateの数値も遅れることがあります。",
+                "Claude Code のフォルダ {folder} が {name} 上にあります。会話の記録が遅れ、Tidegate の数値も遅れることがあります。",
                 folder = folder.display()
             ),
             both!(
@@ -81,7 +81,7 @@ fn check_places(
     if found.is_empty() {
         found.ok(both!(
             "Tidegate's and Claude Code's folders are not on a network file system.",
-            "TidegateとClaude Codeのフォルダは、ネットワークファイルシステム上にありません。"
+            "Tidegate と Claude Code のフォルダは、ネットワークファイルシステム上にありません。"
         ));
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
                 ),
                 both!(
                     "To switch it on again, run `unset TIDEGATE_OFF` before you start Claude Code.",
-                    "オンに戻すには、Claude Codeを起動する前に `unset TIDEGATE_OFF` を実行してください。"
+                    "オンに戻すには、Claude Code を起動する前に `unset TIDEGATE_OFF` を実行してください。"
                 ),
             );
         }
@@ -67,11 +67,11 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         found.warning(
             both!(
                 "TIDEGATE_GUARD is set in this shell. Tidegate checks nothing if you start Claude Code from here.",
-                "このシェルでは TIDEGATE_GUARD が設定されています。ここから起動したClaude Codeでは、Tidegateは何も確認しません。"
+                "このシェルでは TIDEGATE_GUARD が設定されています。ここから起動した Claude Code では、Tidegate は何も確認しません。"
             ),
             both!(
                 "Run `unset TIDEGATE_GUARD` before you start Claude Code.",
-                "Claude Codeを起動する前に `unset TIDEGATE_GUARD` を実行してください。"
+                "Claude Code を起動する前に `unset TIDEGATE_GUARD` を実行してください。"
             ),
         );
     }

@@ -21,7 +21,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
             found.problem(
                 both!(
                     "Tidegate cannot use its state folder: {en}. Until you fix this, it blocks every edit.",
-                    "状態のフォルダを使えません。{ja}。直るまで、Tidegateはすべての編集をブロックします。"
+                    "状態のフォルダを使えません。{ja}。直るまで、Tidegate はすべての編集をブロックします。"
                 ),
                 fix_of_unusable(&seen.env.place),
             );
@@ -41,7 +41,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         let finding = found.problem(
             both!(
                 "Tidegate cannot write in its state folder {shown}: {error}. Until you fix this, it blocks edits.",
-                "状態のフォルダ {shown} に書き込めません（{error}）。直るまで、Tidegateは編集をブロックします。"
+                "状態のフォルダ {shown} に書き込めません（{error}）。直るまで、Tidegate は編集をブロックします。"
             ),
             fix_of_unwritable(&folder, root),
         );
@@ -57,7 +57,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         found.problem(
             both!(
                 "Tidegate cannot record its checks in {shown}: {en}. Until you fix this, it blocks edits.",
-                "{shown} に記録を書けません（{ja}）。直るまで、Tidegateは編集をブロックします。"
+                "{shown} に記録を書けません（{ja}）。直るまで、Tidegate は編集をブロックします。"
             ),
             both!(
                 "Move {quoted} away: the next hook makes a new one.",
@@ -83,7 +83,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     if seen.state_mode.is_some_and(|mode| mode & 0o077 != 0) {
         found.note(both!(
             "Other users could read {root}. Tidegate has made it private again.",
-            "ほかのユーザーが {root} を読める状態でした。Tidegateが非公開に戻しました。",
+            "ほかのユーザーが {root} を読める状態でした。Tidegate が非公開に戻しました。",
             root = root.display()
         ));
     }
@@ -103,7 +103,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
 fn set_state_dir() -> Bilingual {
     both!(
         "Set TIDEGATE_STATE_DIR to a folder of your own (mode 0700), in the shell that starts Claude Code, too.",
-        "TIDEGATE_STATE_DIR に自分だけのフォルダ（モード0700）を指定してください。Claude Codeを起動するシェルでも必要です。"
+        "TIDEGATE_STATE_DIR に自分だけのフォルダ（モード0700）を指定してください。Claude Code を起動するシェルでも必要です。"
     )
 }
 
@@ -115,7 +115,7 @@ fn describe_refusal(place: &PlaceEnv, why: &str) -> Bilingual {
         }
         Err(_) => both!(
             "neither HOME nor TIDEGATE_STATE_DIR is set",
-            "HOMEもTIDEGATE_STATE_DIRも設定されていません"
+            "HOME も TIDEGATE_STATE_DIR も設定されていません"
         ),
         Ok(path) => match in_the_way(&path) {
             Some(file) => {
@@ -171,11 +171,11 @@ fn report_place_in_project(seen: &Gathered, root: &Path, found: &mut Findings) {
         both!(
             "{variable} makes Tidegate keep its private state inside this project, in {root}. Claude and this repository can \
              change it there.",
-            "{variable} により、Tidegateの状態がこのプロジェクトの中（{root}）に保存されています。Claudeやリポジトリが書き換えられます。"
+            "{variable} により、Tidegate の状態がこのプロジェクトの中（{root}）に保存されています。Claude やリポジトリが書き換えられます。"
         ),
         both!(
             "Run `unset {variable}`, or set it to a folder outside of the project, in the shell that starts Claude Code, too.",
-            "`unset {variable}` を実行するか、プロジェクトの外のフォルダを指定してください。Claude Codeを起動するシェルでも必要です。"
+            "`unset {variable}` を実行するか、プロジェクトの外のフォルダを指定してください。Claude Code を起動するシェルでも必要です。"
         ),
     );
 }

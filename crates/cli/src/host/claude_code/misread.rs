@@ -91,7 +91,7 @@ pub(crate) fn describe_problems(
         let text = both!(
             "{shown} has {entries} of Tidegate 0.1.0. Agents that ignore `args` (Codex, Copilot CLI, Qwen, Claude Code before \
              2.1.139) run prompts and files as shell scripts through them.",
-            "{shown} にTidegate 0.1.0のフックが{ours}個あります。`args` を無視するエージェント（Codex、Copilot CLI、Qwen、2.1.139より前の \
+            "{shown} に Tidegate 0.1.0のフックが{ours}個あります。`args` を無視するエージェント（Codex、Copilot CLI、Qwen、2.1.139より前の \
              Claude Code）は、プロンプトやファイルをシェルスクリプトとして実行します。",
             entries = count_en(ours, "hook entry")
         );
@@ -115,7 +115,7 @@ pub(crate) fn describe_problems(
             "{shown} has {entries} with only a shell's name as `command`: agents run prompts and files as shell scripts. Importers \
              of other agents made such entries from those of Tidegate 0.1.0.",
             "{shown} に、`command` がシェルの名前だけの項目が{bare}個あります。エージェントがプロンプトやファイルをシェルスクリプトとして実行します。\
-             ほかのエージェントがTidegate 0.1.0の項目を取り込むと、こうなります。",
+             ほかのエージェントが Tidegate 0.1.0の項目を取り込むと、こうなります。",
             entries = count_en(bare, "hook entry")
         );
         problems.push((text, by_hand(bare)));
@@ -124,7 +124,7 @@ pub(crate) fn describe_problems(
         let text = both!(
             "{shown} has {entries} with a shell as `command` and a script around Tidegate in `args`. Agents that ignore `args` run \
              prompts and files as shell scripts.",
-            "{shown} に、`command` がシェルで `args` の中からTidegateを呼ぶ項目が{wrapped}個あります。`args` を無視するエージェントは、\
+            "{shown} に、`command` がシェルで `args` の中から Tidegate を呼ぶ項目が{wrapped}個あります。`args` を無視するエージェントは、\
              プロンプトやファイルをシェルスクリプトとして実行します。",
             entries = count_en(wrapped, "hook entry")
         );
@@ -151,7 +151,7 @@ fn describe_replacement(file: &Path, origin: &Origin) -> Bilingual {
         Origin::PluginCopy { init } => both!(
             "Update the plugin in that agent (Claude Code: `claude plugin update tidegate@tidegate`), or run `{init}`, which \
              replaces them, too.",
-            "そのエージェントでプラグインを更新するか（Claude Codeでは `claude plugin update tidegate@tidegate`）、置き換えるために \
+            "そのエージェントでプラグインを更新するか（Claude Code では `claude plugin update tidegate@tidegate`）、置き換えるために \
              `{init}` を実行してください。"
         ),
         Origin::LivePlugin => both!(

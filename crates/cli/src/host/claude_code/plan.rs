@@ -143,6 +143,7 @@ pub(crate) fn plan_shipped_files(
     // Rules of that name are what a team would require: a second set would contradict them.
     let (yours, renamed): (Vec<&str>, Vec<&str>) =
         taken.into_iter().partition(|name| Skill::find(name).is_some_and(|it| it.part == Some(Part::Rules)));
+    plan.renamed.clone_from(&renamed);
     for name in &yours {
         let place = target.in_host_folder(&format!("skills/{name}/SKILL.md"));
         plan.steps.push(Step::still(
@@ -247,7 +248,7 @@ pub(crate) fn plan_entries_back(target: &Target, plan: &mut Plan) -> Result<bool
 }
 
 fn plan_settings_back(target: &Target, place: Place, plan: &mut Plan) -> Result<bool, CliError> {
-    let nothing = both!("nothing of Tidegate there", "Tidegateの記述はありません");
+    let nothing = both!("nothing of Tidegate there", "Tidegate の記述はありません");
     let Some(old) = place.read()? else {
         plan.record.forget(&place.file);
         plan.steps.push(Step::still(place, What::Unchanged, nothing));
@@ -270,7 +271,7 @@ fn plan_settings_back(target: &Target, place: Place, plan: &mut Plan) -> Result<
     if is_emptied {
         let detail = both!(
             "git tracks it, so it stays as `{{}}`; delete it if you do not need it",
-            "gitで管理されているため `{{}}` として残します。不要なら削除してください"
+            "git で管理されているため `{{}}` として残します。不要なら削除してください"
         );
         plan.steps.push(Step::still(place.clone(), What::Kept, detail));
     }
@@ -344,7 +345,7 @@ fn name_wrappers(target: &Target, place: &Place, plan: &mut Plan) {
     for wrapper in wrappers {
         let detail = both!(
             "your own hook `{wrapper}` starts Tidegate; remove it here, then run this again",
-            "ご自身のフック `{wrapper}` がTidegateを呼び出します。ここから消して、もう一度実行してください"
+            "ご自身のフック `{wrapper}` が Tidegate を呼び出します。ここから消して、もう一度実行してください"
         );
         plan.steps.push(Step::still(place.clone(), What::Kept, detail));
     }

@@ -165,7 +165,7 @@ pub(crate) fn plan_server(target: &Target, records: &Records, plan: &mut Plan) -
             let name = server_text::NAME;
             let detail = both!(
                 "kept your MCP server `{name}`; Claude has no memory tools",
-                "既存のMCPサーバー `{name}` を残しました。Claudeは記憶を検索できません"
+                "既存の MCP サーバー `{name}` を残しました。Claude は記憶を検索できません"
             );
             plan.steps.push(Step::still(place, What::Kept, detail));
         }
@@ -198,20 +198,20 @@ pub(crate) fn plan_server(target: &Target, records: &Records, plan: &mut Plan) -
 fn registered() -> Bilingual {
     both!(
         "MCP server: Claude can search earlier conversations",
-        "MCPサーバー: Claudeが過去の会話を検索できます"
+        "MCP サーバー: Claude が過去の会話を検索できます"
     )
 }
 
 fn not_registered(why: &Bilingual) -> Bilingual {
     let Bilingual { en, ja } = why;
-    both!("Claude has no memory tools: {en}", "Claudeは記憶を検索できません: {ja}")
+    both!("Claude has no memory tools: {en}", "Claude は記憶を検索できません: {ja}")
 }
 
 fn still_registered(why: &Bilingual) -> Bilingual {
     let Bilingual { en, ja } = why;
     both!(
         "Tidegate's MCP server is still registered there: {en}; fix this, then run it again",
-        "TidegateのMCPサーバーの登録が残っています: {ja}。原因を取り除いて、もう一度実行してください"
+        "Tidegate の MCP サーバーの登録が残っています: {ja}。原因を取り除いて、もう一度実行してください"
     )
 }
 
@@ -221,13 +221,13 @@ fn registered_elsewhere(target: &Target) -> Option<Bilingual> {
     let host = target.env.place.host();
     if let Some(plugin) = plugin::find_plugin(&settings, host.as_deref()).filter(|_| !target.shared) {
         let id = plugin.id;
-        return Some(both!("the plugin {id} has the MCP server", "MCPサーバーはプラグイン {id} にあります"));
+        return Some(both!("the plugin {id} has the MCP server", "MCP サーバーはプラグイン {id} にあります"));
     }
     let is_team = !target.shared
         && !target.is_user
         && Site::shared(target).find().is_ok_and(|found| found == Found::Ours);
     is_team.then(|| {
-        both!("your team's .mcp.json has the MCP server", "MCPサーバーはチームの .mcp.json にあります")
+        both!("your team's .mcp.json has the MCP server", "MCP サーバーはチームの .mcp.json にあります")
     })
 }
 
@@ -272,7 +272,7 @@ pub(crate) fn plan_server_back(target: &Target, records: &Records, plan: &mut Pl
         let otherwise = target.is_committed(&place).then(|| "{}\n".to_owned());
         let edit = Edit::Remove { outline, otherwise };
         plan.folders.extend(place.file.parent().into_iter().flat_map(Path::ancestors).map(Path::to_owned));
-        plan.steps.push(site.step(old, edit, both!("MCP server removed", "MCPサーバーを削除")));
+        plan.steps.push(site.step(old, edit, both!("MCP server removed", "MCP サーバーを削除")));
     }
     Ok(())
 }

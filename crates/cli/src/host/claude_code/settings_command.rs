@@ -222,7 +222,7 @@ impl SettingsCommand {
 }
 
 fn not_on_path() -> Bilingual {
-    both!("is not on PATH", "がPATHにありません")
+    both!("is not on PATH", "が PATH にありません")
 }
 
 /// Words of a script that name the program, outside of comments.

@@ -39,7 +39,7 @@ impl Refusal {
             both!(
                 "Claude Code ignores a settings file with comments or trailing commas, so its hooks would never run; remove \
                  them, then run this again; nothing was changed",
-                "コメントや末尾のカンマがある設定ファイルはClaude Codeに無視され、フックが動きません。取り除いて、もう一度実行してください。何も変更していません"
+                "コメントや末尾のカンマがある設定ファイルは Claude Code に無視され、フックが動きません。取り除いて、もう一度実行してください。何も変更していません"
             )
         } else {
             both!(

@@ -125,7 +125,7 @@ fn describe_faults(file: &SettingsFile, target: &Target) -> Option<Bilingual> {
     let Bilingual { en, ja } = (!faults.is_empty()).then(|| Bilingual::list(faults))?;
     Some(both!(
         "Claude Code ignores all of {file}: {en}",
-        "Claude Codeは {file} 全体を無視します: {ja}",
+        "Claude Code は {file} 全体を無視します: {ja}",
         file = file.path.display()
     ))
 }

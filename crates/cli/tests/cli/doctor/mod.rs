@@ -532,6 +532,10 @@ fn skills_of_the_config() {
         "skills warning",
         &["`sql-rules` is required", "(Put it into `.claude/skills/sql-rules`", "`tidegate off skill-gate"],
     );
+    sandbox.config("preset = \"strict\"\n");
+    let said = wrong(&sandbox).join("\n");
+    assert!(said.contains("`code-quality-rules` of the preset is not installed"), "{said}");
+    assert!(said.contains("--with rules`") && !said.contains("tidegate off skill-gate"), "{said}");
     rules("team:sql-rules");
     assert_eq!(wrong(&sandbox), [""; 0], "another plugin's is not looked for");
     sandbox.config("[activity.ship]\nskills = [\"release\"]\n");

@@ -70,6 +70,20 @@ fn only_a_person_at_a_terminal_deletes_it() {
     assert_eq!(all(), before);
 }
 
+#[test]
+fn an_uninstall_says_that_git_lists_the_notes() {
+    let sandbox = Sandbox::new();
+    let run = |args: &[&str]| super::run_git(&sandbox, &sandbox.project(), args);
+    run(&["init", "--quiet"]);
+    worked(&sandbox);
+    let shown = said(&sandbox, &["uninstall"]);
+    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("`git status` lists the ones that you did not commit."), "{shown}");
+    run(&["add", ".claude/context"]);
+    let shown = said(&sandbox, &["uninstall"]);
+    assert!(shown.contains("is yours and stays") && !shown.contains("git status"), "{shown}");
+}
+
 /// Files next to the store that come and go with its use.
 fn is_of_sqlite(path: &std::path::Path) -> bool {
     path.extension().is_some_and(|extension| extension == "db-wal" || extension == "db-shm")
@@ -91,8 +105,17 @@ fn at_a_terminal_it_names_what_goes_and_asks() {
         assert!(no.stdout.contains(part), "{part}: {no:?}");
     }
     assert_eq!((no.code, all()), (Some(1), before));
+    let removed = sandbox.state().join("worktrees/app-85ee94c05585ebbb/2026-11-17T185636Z-agent-1");
+    std::fs::create_dir_all(&removed).expect("new folders");
+    std::fs::write(removed.join("progress.md"), "# Progress\n").expect("a new file");
     let yes = at_terminal(&sandbox, &["uninstall", "--purge"], "y\n");
     assert_eq!(yes.code, Some(0), "{yes:?}");
+    assert!(yes.stdout.contains("notes of worktrees"), "{yes:?}");
+    assert!(yes.stdout.contains("your other projects"), "{yes:?}");
+    let mut kept =
+        sandbox.everything().into_iter().filter(|path| path.starts_with(sandbox.state()) && path.is_file());
+    assert_eq!((kept.next(), kept.next()), (Some(removed.join("progress.md")), None));
+    std::fs::remove_dir_all(sandbox.state()).expect("our own");
     assert!(!Scope::Project.settings(&sandbox).exists());
     for folder in [
         sandbox.state(),

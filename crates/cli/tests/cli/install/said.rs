@@ -1,11 +1,12 @@
 //! What `init` and `uninstall` tell a person.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use serde_json::json;
 
-use super::{Scope, git, said};
+use super::{Scope, git, run_git, said};
 use crate::sandbox::Sandbox;
 
 /// The warnings, without the one about the build under test.
@@ -135,6 +136,97 @@ fn it_says_what_is_checked_recorded_and_how_to_undo_it_in_few_lines() {
     sandbox.config("[recording]\nmode = \"off\"\n");
     let text = said(&sandbox, &["init"]);
     assert!(text.contains("recording is off") && !text.contains("off recording"), "{text}");
+}
+
+fn in_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn it_names_the_check_of_the_project() {
+    let sandbox = Sandbox::new();
+    let none = in_one_line(&said(&sandbox, &["init"]));
+    assert!(
+        none.contains("found no check command here. Name yours in ~/.config/tidegate/config.toml"),
+        "{none}"
+    );
+    let sandbox = Sandbox::new();
+    fs::write(sandbox.project().join("Cargo.toml"), "[package]\nname = \"a\"\n").expect("a new file");
+    fs::create_dir(sandbox.project().join("src")).expect("a new folder");
+    let shown = in_one_line(&said(&sandbox, &["init"]));
+    assert!(shown.contains("needs a check that passed. Here: `cargo test`"), "{shown}");
+    let sandbox = Sandbox::new();
+    sandbox.config("[verify_stop.commands]\ntest = [\"tools/check.sh\"]\n");
+    let shown = in_one_line(&said(&sandbox, &["init"]));
+    assert!(shown.contains("Here: `tools/check.sh`"), "{shown}");
+    let everywhere = in_one_line(&said(&sandbox, &["init", "--user"]));
+    assert!(!everywhere.contains("Here: "), "{everywhere}");
+    assert!(everywhere.contains("`tidegate off recording --everywhere`"), "{everywhere}");
+}
+
+#[test]
+fn it_names_a_skill_and_a_status_line_that_were_there() {
+    let sandbox = Sandbox::new();
+    sandbox.install_skill("compound");
+    Scope::User
+        .write(&sandbox, json!({ "statusLine": { "type": "command", "command": "date" } }).to_string());
+    let shown = in_one_line(&said(&sandbox, &["init"]));
+    assert!(
+        shown.contains("Skills: your own compound stays, so Tidegate's is called tidegate-compound."),
+        "{shown}"
+    );
+    assert!(shown.contains("Status line: yours stays; Tidegate's part follows it."), "{shown}");
+    let other = in_one_line(&said(&Sandbox::new(), &["init"]));
+    assert!(!other.contains("Skills: ") && !other.contains("Status line: "), "{other}");
+}
+
+#[test]
+fn it_names_the_repository_around_a_subfolder() {
+    let sandbox = Sandbox::new();
+    git(&sandbox);
+    fs::create_dir(sandbox.project().join("web")).expect("a new folder");
+    let shown = in_one_line(&said(&sandbox, &["init", "--project", "web"]));
+    let top = sandbox.project();
+    let top = top.file_name().expect("a name").to_string_lossy();
+    assert!(
+        shown.contains("/web is inside the repository ") && shown.contains(&format!("/{top}`")),
+        "{shown}"
+    );
+    assert!(!in_one_line(&said(&sandbox, &["init"])).contains("inside the repository"));
+}
+
+/// The first line does not promise what `git status` does not keep.
+#[test]
+fn it_says_what_git_will_list() {
+    let promise = "`git status` stays as it was";
+    let shown = |prepare: &dyn Fn(&Sandbox)| {
+        let sandbox = Sandbox::new();
+        let run = |args: &[&str]| run_git(&sandbox, &sandbox.project(), args);
+        run(&["init", "--quiet"]);
+        prepare(&sandbox);
+        let shown = in_one_line(&said(&sandbox, &["init"]));
+        let (_, listed) = run(&["status", "--porcelain", "--", ".claude"]);
+        assert_eq!(shown.contains(promise), listed.is_empty(), "{shown} {listed}");
+        shown
+    };
+    shown(&|_| {});
+    let tracked = shown(&|sandbox| {
+        Scope::Project.write(sandbox, "{}\n");
+        run_git(sandbox, &sandbox.project(), &["add", "--force", ".claude"]);
+        run_git(sandbox, &sandbox.project(), &["commit", "--quiet", "-m", "x"]);
+    });
+    assert!(tracked.contains("git rm --cached .claude/settings.local.json"), "{tracked}");
+    let included = shown(&|sandbox| {
+        fs::write(sandbox.project().join(".gitignore"), "!.claude/**\n").expect("a new file");
+    });
+    assert!(included.contains("`git status` lists .claude/settings.local.json and "), "{included}");
+    let read_only = shown(&|sandbox| {
+        let exclude = sandbox.project().join(".git/info/exclude");
+        fs::create_dir_all(exclude.parent().expect("a folder")).expect("new folders");
+        fs::write(&exclude, "").expect("a new file");
+        fs::set_permissions(&exclude, fs::Permissions::from_mode(0o444)).expect("our own");
+    });
+    assert!(read_only.contains("`git status` will list Tidegate's files"), "{read_only}");
 }
 
 /// What is stored elsewhere, too, is not "on this machine only".

@@ -12,6 +12,7 @@
 
 pub mod marks;
 mod question;
+mod typed;
 pub mod words;
 
 use crate::event::action::QuestionCall;
@@ -31,6 +32,7 @@ use crate::settings::setting::{Setting, Shape};
 use crate::settings::value::Value;
 use question::Answer;
 pub use question::approval_question_call;
+use typed::{Reply, typed_reply};
 
 /// The name in records. It cannot be switched off: a person could no longer approve anything.
 pub const ID: &str = "approval";
@@ -79,11 +81,18 @@ impl Setting for ApprovableCommands {
     }
 }
 
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ApprovalFacts {
+    /// A request of another session waits with the typed code.
+    pub is_of_other_session: bool,
+}
+
 pub struct Room;
 
 impl Feature for Room {
-    type Needs = ();
-    type Facts = ();
+    /// Whether the typed code is another session's.
+    type Needs = bool;
+    type Facts = ApprovalFacts;
     type Effect = NoEffect;
 
     /// A person's yes is worth a wait: on a busy machine they would have to type it again.
@@ -119,12 +128,22 @@ impl Policy for Approval {
                 let asked = marks.map(|marks| marks.approval.requests.as_slice()).filter(|_| requests);
                 let is_named =
                     || asked.is_some_and(|asked| requests_named_in(&prompt, asked).next().is_some());
-                (typed_code(&prompt).is_some() || is_named()).then_some(known)
+                let known_codes = marks.map(|marks| marks.approval.requests.as_slice()).unwrap_or_default();
+                (typed_reply(&prompt, known_codes).is_some() || is_named()).then_some(known)
             }
             EventKind::PreToolUse if requests && is_question(event) => Some(tool),
             EventKind::PostToolUse | EventKind::PostToolUseFailure if requests => Some(tool),
             _ => None,
         }
+    }
+
+    fn needs_more(&self, facts: &Facts<'_>, _: &Config) -> Needs {
+        let known = facts.marks.value().map(|marks| marks.approval.requests.as_slice()).unwrap_or_default();
+        let typed = || typed_code(&facts.event.human_prompt()?);
+        let is_prompt = facts.event.kind == EventKind::UserPromptSubmit;
+        let is_unknown =
+            is_prompt && typed().is_some_and(|code| known.iter().all(|request| request.code != code));
+        Needs { approval: is_unknown, ..Needs::default() }
     }
 
     fn decide(&self, facts: &Facts<'_>, _: &Config) -> Verdict {
@@ -144,31 +163,12 @@ fn is_question(event: &Event<'_>) -> bool {
     matches!(event.action, Action::Question)
 }
 
-/// Words that people put around an approval.
-const POLITE: [&str; 9] =
-    ["please", "yes", "ok", "okay", "thanks", "はい", "お願いします", "ください", "どうぞ"];
-
-/// Accepts only a prompt that is `approve CODE` on one line.
-fn typed_code(prompt: &str) -> Option<String> {
-    let line = prompt.trim();
-    if line.contains(['\n', '\r', '\t']) {
-        return None;
-    }
-    let words = line.split([' ', '\u{3000}', '`', ',', '.', '!', '、', '。', '！']);
-    let said =
-        |word: &&str| !word.is_empty() && !POLITE.iter().any(|polite| word.eq_ignore_ascii_case(polite));
-    let mut words = words.filter(said);
-    let (verb, code) = (words.next()?, words.next()?);
-    let alone = words.next().is_none() && (verb.eq_ignore_ascii_case("approve") || verb == "承認");
-    (alone && ApprovalRequest::is_code(code)).then(|| code.to_ascii_uppercase())
-}
-
 /// Requests whose code appears in the prompt, in any context.
 fn requests_named_in<'r>(
     prompt: &'r str,
     requests: &'r [ApprovalRequest],
 ) -> impl Iterator<Item = &'r ApprovalRequest> {
-    requests.iter().filter(move |request| question::contains_code(prompt, &request.code))
+    requests.iter().filter(move |request| typed::contains_code(prompt, &request.code))
 }
 
 /// The bearing of a transcript entry on a request.
@@ -181,8 +181,21 @@ pub enum ApprovalEvidence {
     NotByAPerson,
 }
 
+/// The code of an approval or a refusal, in one piece.
+pub fn typed_code(prompt: &str) -> Option<String> {
+    typed_reply(prompt, &[]).map(|(_, code)| code)
+}
+
+/// Only a line of a transcript with the code in it can be an approval.
+pub fn mentions_code(line: &[u8], code: &str) -> bool {
+    typed::contains_code(&String::from_utf8_lossy(line), code)
+}
+
 pub fn find_approval(host: Host, entry: &TranscriptEntry<'_>, request: &ApprovalRequest) -> ApprovalEvidence {
-    let is_typed = |prompt: String| typed_code(&prompt).is_some_and(|code| code == request.code);
+    let is_typed = |prompt: String| {
+        typed_reply(&prompt, std::slice::from_ref(request))
+            .is_some_and(|(reply, code)| reply == Reply::Approve && code == request.code)
+    };
     if entry.typed_prompt().is_some_and(is_typed) {
         return ApprovalEvidence::Yes(None);
     }
@@ -208,7 +221,7 @@ pub fn find_approval(host: Host, entry: &TranscriptEntry<'_>, request: &Approval
 
 fn decide_on_prompt(facts: &Facts<'_>, requests: &[ApprovalRequest]) -> Verdict {
     let prompt = facts.event.human_prompt().unwrap_or_default();
-    let Some(code) = typed_code(&prompt) else {
+    let Some((reply, code)) = typed_reply(&prompt, requests) else {
         // The person may believe that this was an approval.
         let mut waiting = requests_named_in(&prompt, requests).filter(|request| request.waits(facts.now));
         let Some(request) = waiting.next() else { return Verdict::pass() };
@@ -218,25 +231,32 @@ fn decide_on_prompt(facts: &Facts<'_>, requests: &[ApprovalRequest]) -> Verdict 
         };
     };
     let waiting = requests.iter().find(|request| request.code == code && request.waits(facts.now));
-    let elsewhere = waiting.filter(|request| !is_client_of(request, facts)).map(|_| Doubt::OtherClient);
+    let Some(request) = waiting else {
+        // It approves nothing, so it does not matter who typed it.
+        let text = facts.person.may_be_there().then(|| nothing_waits(facts, requests, reply, &code));
+        let says = text.map(|text| say(Audience::User, text)).into_iter().collect();
+        return Verdict { says, ..Verdict::silent("no request waits with this code") };
+    };
+    if reply == Reply::Refuse {
+        // A refusal loosens nothing, so it counts from everyone.
+        return refuse_request(facts, request);
+    }
+    let elsewhere = (!is_client_of(request, facts)).then_some(Doubt::OtherClient);
     if let Some(doubt) = find_doubt(facts).or(elsewhere) {
-        let said = waiting.and_then(|request| words::not_counted(facts.lang, request, doubt));
+        let said = words::not_counted(facts.lang, request, doubt);
         let says = said.map(|text| say(Audience::User, text)).into_iter().collect();
         return Verdict { says, ..Verdict::silent(doubt.because()) };
     }
-    match waiting {
-        Some(request) => approve_requests(facts, &[request], PersonsYes::Typed),
-        None => Verdict {
-            says: vec![say(Audience::User, nothing_to_approve(facts, requests, &code))],
-            ..Verdict::silent("no request waits with this code")
-        },
-    }
+    approve_requests(facts, &[request], PersonsYes::Typed)
 }
 
-fn nothing_to_approve(facts: &Facts<'_>, requests: &[ApprovalRequest], code: &str) -> String {
+fn nothing_waits(facts: &Facts<'_>, requests: &[ApprovalRequest], reply: Reply, code: &str) -> String {
     let closed = requests.iter().rev().find(|request| request.code == code).map(|request| &request.stage);
     let waiting = requests.iter().rev().find(|request| request.waits(facts.now));
-    words::nothing_to_approve(facts.lang, code, closed, waiting)
+    if closed.is_none() && facts.approval.is_of_other_session {
+        return words::of_other_session(facts.lang, code);
+    }
+    words::nothing_waits(facts.lang, reply, code, closed, waiting)
 }
 
 /// Why a typed approval does not count as a person's.
@@ -349,7 +369,7 @@ fn decide_on_answer(facts: &Facts<'_>, requests: &[ApprovalRequest]) -> Verdict 
 /// A code in the input of any other tool could come back as a prompt.
 fn void_mentioned(facts: &Facts<'_>, requests: &[ApprovalRequest]) -> Verdict {
     let about = |request: &&ApprovalRequest| {
-        request.waits(facts.now) && question::contains_code(facts.tool_input, &request.code)
+        request.waits(facts.now) && typed::contains_code(facts.tool_input, &request.code)
     };
     let about: Vec<&ApprovalRequest> = requests.iter().filter(about).collect();
     if about.is_empty() {
@@ -423,6 +443,14 @@ fn decline_requests(requests: &[&ApprovalRequest]) -> Verdict {
         verdict.says.push(say(Audience::Model, text));
         verdict.effects.push(Effect::mark(Mark::Approval(declined)));
     }
+    verdict
+}
+
+fn refuse_request(facts: &Facts<'_>, request: &ApprovalRequest) -> Verdict {
+    let mut verdict = decline_requests(&[request]);
+    verdict.because = "a person typed the refusal";
+    let command = request.terms().next().unwrap_or_default();
+    verdict.says.push(say(Audience::User, words::refused_by_you(facts.lang, &command)));
     verdict
 }
 

@@ -2,10 +2,10 @@
 
 use crate::event::action::{AnswerOption, PersonQuestion, QuestionAnswer, QuestionCall, QuestionInput};
 use crate::feature::approval::marks::ApprovalRequest;
+use crate::feature::approval::typed::contains_code;
 use crate::host::Host;
 use crate::text::hidden::judged;
 use crate::text::quoted::quoted_line;
-use crate::text::search;
 
 const HEADER: &str = "Tidegate";
 
@@ -85,12 +85,6 @@ fn is_approval(answer: &str, code: &str) -> bool {
     verb && rest && words.next().is_none()
 }
 
-/// Any case, and not only as a word: after `
-/// ` in JSON, a letter precedes the code.
-pub(super) fn contains_code(text: &str, code: &str) -> bool {
-    search::holds_in_any_case(text.as_bytes(), code.as_bytes())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,16 +94,6 @@ mod tests {
 
     fn input(request: &ApprovalRequest) -> String {
         approval_question_call(HOST, request).expect("a host with such a tool").input
-    }
-
-    #[test]
-    fn a_code_is_found_however_it_is_written() {
-        for text in ["K7QF2M", "approve k7qf2m", "(K7QF2M)", "approve\\nK7QF2M", "\\tK7QF2M", "xK7QF2My"] {
-            assert!(contains_code(text, "K7QF2M"), "{text}");
-        }
-        for text in ["K7QF2", "K7Q F2M", ""] {
-            assert!(!contains_code(text, "K7QF2M"), "{text}");
-        }
     }
 
     fn request(command: &str, about: Option<&str>) -> ApprovalRequest {

@@ -2,18 +2,19 @@
 
 use super::Doubt;
 use super::marks::{ApprovalRequest, ApprovalStage};
+use super::typed::Reply;
 use crate::text::lang::Lang;
 
 /// `wording` is the command and its meaning.
 pub(super) fn asked(lang: Lang, code: &str, wording: &str) -> String {
     match lang {
         Lang::En => format!(
-            "Claude asks you to approve {wording}. To allow it once, type `approve {code}` within ten minutes. To refuse, do \
-             nothing."
+            "Claude asks you to approve {wording}. To allow it once, type `approve {code}` within ten minutes. To refuse, type \
+             `refuse {code}`."
         ),
         Lang::Ja => format!(
             "Tidegate: Claude が {wording} の承認を求めています。許可する場合は10分以内に `approve {code}` と入力してください（1回限り）。\
-             許可しない場合は何もしないでください。"
+             許可しない場合は `refuse {code}` です。"
         ),
     }
 }
@@ -21,12 +22,14 @@ pub(super) fn asked(lang: Lang, code: &str, wording: &str) -> String {
 /// The prompt names a code but approves nothing.
 pub(super) fn unclear(lang: Lang, code: &str) -> String {
     match lang {
-        Lang::En => format!("Nothing was approved. To approve it, type `approve {code}` and nothing else."),
-        Lang::Ja => {
-            format!(
-                "Tidegate: まだ承認されていません。承認する場合は `approve {code}` とだけ入力してください。"
-            )
-        }
+        Lang::En => format!(
+            "Tidegate did not take your prompt as an approval: it says more than the code. Type only `approve {code}` to allow \
+             the request, or `refuse {code}`."
+        ),
+        Lang::Ja => format!(
+            "Tidegate: コード以外の言葉があるため、承認とは扱いませんでした。承認する場合は `approve {code}`、しない場合は \
+             `refuse {code}` とだけ入力してください。"
+        ),
     }
 }
 
@@ -44,11 +47,25 @@ pub(super) fn refused(lang: Lang, what: &str) -> String {
     }
 }
 
-/// Status line. `what` is the command and its meaning.
-pub fn waits(lang: Lang, code: &str, what: &str) -> String {
+/// After `refuse CODE`.
+pub(super) fn refused_by_you(lang: Lang, command: &str) -> String {
     match lang {
-        Lang::En => format!("approve {code}? {what}"),
-        Lang::Ja => format!("承認待ち {code}: {what}"),
+        Lang::En => format!(
+            "You refused `{command}`. Tidegate closed the request and told Claude not to run it; you don't need to do anything."
+        ),
+        Lang::Ja => format!(
+            "Tidegate: `{command}` を拒否しました。実行しないよう Claude に伝えたので、操作は不要です。"
+        ),
+    }
+}
+
+/// Status line. `what` is the command and its meaning; `count` requests wait, this one among them.
+pub fn waits(lang: Lang, code: &str, what: &str, count: usize) -> String {
+    match (lang, count) {
+        (Lang::En, 0 | 1) => format!("approve {code}? {what}"),
+        (Lang::En, _) => format!("{count} wait · approve {code}? {what}"),
+        (Lang::Ja, 0 | 1) => format!("承認待ち {code}: {what}"),
+        (Lang::Ja, _) => format!("承認待ち{count}件 {code}: {what}"),
     }
 }
 
@@ -96,8 +113,9 @@ pub(super) fn not_counted(lang: Lang, request: &ApprovalRequest, doubt: Doubt) -
 }
 
 /// `closed` is the request with this code, `waiting` another one that can still be approved.
-pub(super) fn nothing_to_approve(
+pub(super) fn nothing_waits(
     lang: Lang,
+    reply: Reply,
     code: &str,
     closed: Option<&ApprovalStage>,
     waiting: Option<&ApprovalRequest>,
@@ -110,31 +128,54 @@ pub(super) fn nothing_to_approve(
         (Lang::En, Some(ApprovalStage::Asked | ApprovalStage::Questioned(_))) => {
             "it is older than ten minutes"
         }
-        (Lang::En, None) => "this session has no request with that code",
+        (Lang::En, None) => "no session has a request with that code",
         (Lang::Ja, Some(ApprovalStage::Given)) => "すでに承認済みです",
         (Lang::Ja, Some(ApprovalStage::Used)) => "すでに承認され、実行されました",
         (Lang::Ja, Some(ApprovalStage::Declined)) => "あなたが拒否しました",
         (Lang::Ja, Some(ApprovalStage::Void | ApprovalStage::Refused)) => "Tidegate が無効にしました",
         (Lang::Ja, Some(ApprovalStage::Asked | ApprovalStage::Questioned(_))) => "10分を過ぎました",
-        (Lang::Ja, None) => "このセッションにその要求はありません",
+        (Lang::Ja, None) => "その要求はどのセッションにもありません",
+    };
+    let (did_en, did_ja) = match reply {
+        Reply::Approve => ("approved", "承認"),
+        Reply::Refuse => ("refused", "拒否"),
     };
     match (lang, waiting) {
         (Lang::En, Some(other)) => format!(
-            "Tidegate approved nothing for {code}: {why}. Another request waits: {}. To allow it, type `approve {}`.",
+            "Tidegate {did_en} nothing for {code}: {why}. Another request waits: {}. To allow it, type `approve {}`.",
             other.wording(),
             other.code
         ),
+        (Lang::En, None) if reply == Reply::Refuse => {
+            format!("Tidegate {did_en} nothing for {code}: {why}.")
+        }
         (Lang::En, None) => {
-            format!("Tidegate approved nothing for {code}: {why}. Ask Claude to request it again.")
+            format!("Tidegate {did_en} nothing for {code}: {why}. Ask Claude to request it again.")
+        }
+        (Lang::Ja, None) if reply == Reply::Refuse => {
+            format!("Tidegate: {code} では何も{did_ja}していません（{why}）。")
         }
         (Lang::Ja, Some(other)) => format!(
-            "Tidegate: {code} では何も承認していません（{why}）。別の要求が待っています: {}。許可する場合は `approve {}` と入力して\
+            "Tidegate: {code} では何も{did_ja}していません（{why}）。別の要求が待っています: {}。許可する場合は `approve {}` と入力して\
              ください。",
             other.wording(),
             other.code
         ),
         (Lang::Ja, None) => format!(
-            "Tidegate: {code} では何も承認していません（{why}）。必要なら Claude にもう一度要求させてください。"
+            "Tidegate: {code} では何も{did_ja}していません（{why}）。必要なら Claude にもう一度要求させてください。"
+        ),
+    }
+}
+
+/// The code is that of a request in another session.
+pub(super) fn of_other_session(lang: Lang, code: &str) -> String {
+    match lang {
+        Lang::En => format!(
+            "Tidegate did nothing with {code}: another session asked for it, and it counts only there. Type the same in that \
+             session."
+        ),
+        Lang::Ja => format!(
+            "Tidegate: {code} は別のセッションの要求なので、ここでは効きません。そのセッションで同じように入力してください。"
         ),
     }
 }

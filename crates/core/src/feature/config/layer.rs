@@ -6,6 +6,7 @@ use std::fmt;
 
 use crate::feature::config::Config;
 use crate::feature::config::former_names;
+use crate::feature::skill_gate;
 use crate::settings::near;
 use crate::settings::section::{Put, Section, Voice, Wrong};
 use crate::settings::setting::Shape;
@@ -168,6 +169,7 @@ impl Config {
         let known = known.filter(|found| !doubled.iter().any(|other| std::ptr::eq(*other, *found)));
         let (rest, usable): (Vec<&Assignment>, Vec<&Assignment>) =
             known.partition(|found| broken.contains(found.section.as_str()));
+        self.note_required_skills(rest.iter().chain(&usable));
         for assignment in rest {
             self.tighten(assignment);
         }
@@ -183,6 +185,19 @@ impl Config {
         // A stranger's file can only tighten, so of two names the stricter value counts.
         for assignment in doubled.into_iter().filter(|_| layer.voice == Voice::Untrusted) {
             self.tighten(assignment);
+        }
+    }
+
+    /// The list alone does not tell: a preset may have put the same skill there before.
+    fn note_required_skills<'l>(&mut self, assignments: impl Iterator<Item = &'l &'l Assignment>) {
+        let lists = assignments.filter(|found| found.section == skill_gate::settings::REQUIRE);
+        for item in lists.flat_map(|found| match &found.value {
+            Value::List(items) => items.as_slice(),
+            _ => &[],
+        }) {
+            if let Value::Text(skill) = item {
+                self.required_by_name.insert(skill.clone());
+            }
         }
     }
 

@@ -9,7 +9,7 @@ mod preset;
 pub mod schema;
 pub mod status_line;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::event::{Event, EventKind};
 use crate::feature::PolicySettings;
@@ -52,6 +52,8 @@ pub struct Config {
     pub former_names: Vec<FormerName>,
     /// Values of a project's files without effect.
     pub waiting: Vec<WaitingValue>,
+    /// Skills that a file or a variable requires by name, as opposed to a preset.
+    pub required_by_name: BTreeSet<String>,
     /// By `section.key`, except for built-in values.
     pub origins: BTreeMap<String, Origin>,
 }
@@ -206,6 +208,11 @@ impl Config {
             self.general.text_budget.get()
         };
         most as usize
+    }
+
+    /// Skills that only a preset requires: they count where they are installed.
+    pub fn is_of_preset(&self, skill: &str) -> bool {
+        skill_gate::RULES.contains(&skill) && !self.required_by_name.contains(skill)
     }
 
     pub fn stepped_down(&self, policy: &str) -> bool {

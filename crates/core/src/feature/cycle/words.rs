@@ -135,7 +135,7 @@ pub(super) fn damaged(lang: Lang, damage: &CycleDamage) -> String {
         }
         Lang::Ja => {
             let why = match damage {
-                CycleDamage::NoObject => "JSONオブジェクトではありません".to_owned(),
+                CycleDamage::NoObject => "JSON オブジェクトではありません".to_owned(),
                 CycleDamage::Member(name) => format!("`{name}` の値が不正です"),
                 CycleDamage::UnknownCycle(_) => "サイクルが設定にありません".to_owned(),
                 CycleDamage::UnknownStage(_) => "ステージがサイクルにありません".to_owned(),

@@ -27,7 +27,7 @@ pub(super) fn topic_undecided(lang: Lang, topic: &str) -> String {
         ),
         Lang::Ja => format!(
             "Tidegate: トピック {topic} が未記録のまま話題が移ったため、決定を記録するか終了するよう Claude に求めました。何もする必要は\
-             ありません。この確認なしで作業するには: `tidegate off {policy} --for 1h`"
+             ありません。これなしで作業するには: `tidegate off {policy} --for 1h`"
         ),
     }
 }
@@ -54,7 +54,7 @@ pub(super) fn conversations_are_recorded(lang: Lang, is_shared: bool) -> String 
                 "保存先はこのマシンだけです"
             };
             format!(
-                "Tidegate: このプロジェクトでの入力とClaudeの回答を、後のセッションで探せるように記録します。{place}。\
+                "Tidegate: このプロジェクトでの入力と Claude の回答を、後のセッションで探せるように記録します。{place}。\
                  止めるには: `tidegate off {policy}`"
             )
         }

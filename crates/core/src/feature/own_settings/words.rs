@@ -58,7 +58,7 @@ fn describe_file(lang: Lang, file: OwnFile) -> &'static str {
         (Lang::En, OwnFile::Config) => "Tidegate's config",
         (Lang::Ja, OwnFile::Config) => "Tidegate の設定",
         (Lang::En, OwnFile::ProjectConfig) => "Tidegate's config for this project",
-        (Lang::Ja, OwnFile::ProjectConfig) => "このプロジェクトのTidegate の設定",
+        (Lang::Ja, OwnFile::ProjectConfig) => "このプロジェクトの Tidegate の設定",
         (Lang::En, OwnFile::Host) => "Claude Code's settings, with its hooks and status line",
         (Lang::Ja, OwnFile::Host) => "フックとステータスラインを含む Claude Code の設定",
         (Lang::En, OwnFile::State) => "Tidegate's private state",

@@ -67,7 +67,8 @@ impl Policy for SkillGate {
 
     fn needs_more(&self, facts: &Facts<'_>, config: &Config) -> Needs {
         let verdict = self.decide(facts, config);
-        Needs { skill_gate: verdict.call == Call::Deny, ..Needs::default() }
+        let speaks = verdict.call == Call::Deny || !verdict.says.is_empty();
+        Needs { skill_gate: speaks, ..Needs::default() }
     }
 
     fn skills<'c>(&self, config: &'c Config) -> Vec<&'c str> {
@@ -113,9 +114,14 @@ impl SkillGate {
         };
         let session = facts.marks.value().map(|marks| &marks.session);
         let invoked = |skill: &str| session.is_some_and(|session| session.invoked(skill, own));
-        let missing: Vec<&str> = required.into_iter().filter(|skill| !invoked(skill)).collect();
+        let mut missing: Vec<&str> = required.into_iter().filter(|skill| !invoked(skill)).collect();
         if missing.is_empty() {
             return Verdict::silent("the required skill was invoked");
+        }
+        let is_gone = |skill: &str| facts.skill_gate.not_installed.iter().any(|gone| gone == skill);
+        missing.retain(|skill| !(config.is_of_preset(skill) && is_gone(skill)));
+        if missing.is_empty() {
+            return Verdict::silent("the skill of the preset is not installed");
         }
         // In shadow mode, the first denial would already have led to the skill.
         let would = format!("{ID}/would/{}", name_a_few(&missing));

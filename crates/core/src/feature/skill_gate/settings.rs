@@ -27,6 +27,9 @@ section! {
     }
 }
 
+/// The section with the required skills.
+pub const REQUIRE: &str = "skill_gate.require";
+
 section! {
     /// Section `[skill_gate.require]`.
     Require "skill_gate.require" {

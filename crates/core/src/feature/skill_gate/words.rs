@@ -13,7 +13,7 @@ pub(super) fn skill_required(lang: Lang, file: &str, skills: &[&str]) -> String 
              you don't need to do anything. Skip: `tidegate off {ID} --for 1h`"
         ),
         Lang::Ja => format!(
-            "Tidegate: {file} の編集を保留しました。先にスキル {skills} が必要です。Claudeが読み込んでやり直すので、何もする必要はありません。\
+            "Tidegate: {file} の編集を保留しました。先にスキル {skills} が必要です。Claude が読み込んでやり直すので、何もする必要はありません。\
              スキップ: `tidegate off {ID} --for 1h`"
         ),
     }

@@ -222,7 +222,7 @@ static SUMMARIES: [(&str, &[KeepRow], &[&str]); 3] = [
 ];
 
 /// The section to write, and a table of what goes where.
-pub fn gate_template(workflow: &Workflow, gate: Gate, path: &str) -> String {
+pub fn gate_template(lang: Lang, workflow: &Workflow, gate: Gate, path: &str) -> String {
     let phase = workflow.phase(gate.after);
     let (name, title) = phase.map(|phase| (phase.name.clone(), phase.title())).unwrap_or_default();
     let known = SUMMARIES.iter().find(|(known, ..)| *known == name);
@@ -231,11 +231,20 @@ pub fn gate_template(workflow: &Workflow, gate: Gate, path: &str) -> String {
         |(_, rows, says)| (*rows, *says),
     );
     let number = gate.after;
-    let mut out = format!("Gate {}: after phase {number} ({title}), in {path}\n\n", gate.number);
+    let mut out = match lang {
+        Lang::En => format!("Gate {}: after phase {number} ({title}), in {path}\n\n", gate.number),
+        Lang::Ja => {
+            format!("チェックポイント{}: フェーズ{number}（{title}）の後、{path}\n\n", gate.number)
+        }
+    };
+    let (whole, most) = match lang {
+        Lang::En => ("the whole output, next to the manifest", "at most"),
+        Lang::Ja => ("出力の全文、マニフェストの隣", "上限"),
+    };
     let _ = write!(
         out,
         "phases:\n  {number}_{name}:\n    status: complete\n    completed_at: \"2026-01-20T14:32:15Z\"\n    artifacts:\n      - \
-         {name}.md   # the whole output, next to the manifest\n    summary: |   # at most {MAX_SUMMARY_TOKENS} tokens\n      Phase \
+         {name}.md   # {whole}\n    summary: |   # {most} {MAX_SUMMARY_TOKENS} tokens\n      Phase \
          {number} ({title}): COMPLETE\n"
     );
     for line in says {
@@ -243,15 +252,24 @@ pub fn gate_template(workflow: &Workflow, gate: Gate, path: &str) -> String {
     }
     let _ = writeln!(out, "      - Full details: {name}.md\n");
     let width = rows.iter().map(|(file, _)| file.chars().count()).max().unwrap_or_default();
-    let _ = writeln!(out, "{:width$}   stays", "goes to the file");
+    match lang {
+        Lang::En => _ = writeln!(out, "{:width$}   stays", "goes to the file"),
+        Lang::Ja => _ = writeln!(out, "左はファイルへ、右はコンテキストに残します"),
+    }
     for (file, stays) in rows {
         let _ = writeln!(out, "{file:width$}   {stays}");
     }
-    let _ = writeln!(
-        out,
-        "\n`tidegate workflow check {0}` tells what is missing, `tidegate workflow pass {0}` records the rest.",
-        gate.number
-    );
+    let number = gate.number;
+    let _ = match lang {
+        Lang::En => writeln!(
+            out,
+            "\n`tidegate workflow check {number}` tells what is missing, `tidegate workflow pass {number}` records the rest."
+        ),
+        Lang::Ja => writeln!(
+            out,
+            "\n足りないものは `tidegate workflow check {number}` でわかり、残りは `tidegate workflow pass {number}` が記録します。"
+        ),
+    };
     out
 }
 
@@ -323,7 +341,7 @@ mod tests {
     fn templates() {
         let workflow = Workflow::default();
         let gate = workflow.gate(2).unwrap();
-        insta::assert_snapshot!("template_of_gate_2", gate_template(&workflow, gate, PATH));
+        insta::assert_snapshot!("template_of_gate_2", gate_template(Lang::En, &workflow, gate, PATH));
         let value = crate::settings::value::Value::Table(vec![(
             "phases".into(),
             crate::settings::value::Value::List(vec!["plan".into(), "make".into()]),
@@ -332,7 +350,7 @@ mod tests {
         own.phases[0].gate = true;
         insta::assert_snapshot!(
             "template_of_an_own_workflow",
-            gate_template(&own, own.gate(1).unwrap(), PATH)
+            gate_template(Lang::En, &own, own.gate(1).unwrap(), PATH)
         );
     }
 

@@ -48,7 +48,15 @@ fn require_rules(case: &mut Situation) {
 }
 
 fn settings(case: &mut Situation, cell: &str) {
-    require_rules(case);
+    // Nothing but the preset requires the rules.
+    let cell = match cell.strip_prefix("preset") {
+        Some("") => return,
+        Some(rest) => rest.trim_start(),
+        None => {
+            require_rules(case);
+            cell
+        }
+    };
     let (setting, earlier) = cell.split_once(", ").unwrap_or((cell, ""));
     match earlier {
         "" => {}

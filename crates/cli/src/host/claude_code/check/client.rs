@@ -71,7 +71,7 @@ const FEATURES: &[Feature] = &[
         ),
     }),
     feature([2, 1, 105], || FeatureWords {
-        name: both!("PreCompact that can block", "ブロックできるPreCompact"),
+        name: both!("PreCompact that can block", "ブロックできる PreCompact"),
         without: both!("Tidegate cannot hold a compaction", "圧縮を保留できません"),
     }),
     feature([2, 1, 76], || FeatureWords {
@@ -84,7 +84,7 @@ const FEATURES: &[Feature] = &[
     }),
     feature([2, 1, 47], || FeatureWords {
         name: both!("`last_assistant_message`", "`last_assistant_message`"),
-        without: both!("the context reading at Stop is late", "Stop時の使用量の把握が遅れます"),
+        without: both!("the context reading at Stop is late", "Stop 時の使用量の把握が遅れます"),
     }),
 ];
 
@@ -98,7 +98,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         let path = path.display();
         found.note(both!(
             "`claude` on PATH is {path}, inside this project. A repository may have put it there, so Tidegate did not run it.",
-            "PATHの `claude` はこのプロジェクトの中の {path} です。リポジトリのものかもしれないため、実行していません。"
+            "PATH の `claude` はこのプロジェクトの中の {path} です。リポジトリのものかもしれないため、実行していません。"
         ));
     }
     let (text, place) = match on_path.filter(|path| !seen.is_in_project(path)) {
@@ -108,7 +108,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
                 let path = path.display();
                 found.warning(
                     both!("{path} {en}.", "{path} {ja}。"),
-                    both!("Install Claude Code again.", "Claude Codeをインストールし直してください。"),
+                    both!("Install Claude Code again.", "Claude Code をインストールし直してください。"),
                 );
                 return;
             }
@@ -121,7 +121,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     if text.is_empty() {
         found.note(both!(
             "Tidegate does not know the version of Claude Code: `claude` is not on PATH, and there is no transcript yet.",
-            "Claude Codeのバージョンがわかりません。`claude` がPATHになく、会話の記録もまだありません。"
+            "Claude Code のバージョンがわかりません。`claude` が PATH になく、会話の記録もまだありません。"
         ));
         return;
     }
@@ -129,7 +129,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let Some(version) = Version::parse(&text) else {
         found.note(both!(
             "Tidegate does not understand the version of Claude Code: `{text}` ({en}).",
-            "Claude Codeのバージョンを読み取れません: `{text}`（{ja}）"
+            "Claude Code のバージョンを読み取れません: `{text}`（{ja}）"
         ));
         return;
     };
@@ -158,7 +158,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     found.warning(
         both!(
             "Claude Code {version} ({en}) is too old for all of Tidegate: {effects_en}.",
-            "Claude Code {version}（{ja}）は古く、Tidegateの一部が働きません: {effects_ja}"
+            "Claude Code {version}（{ja}）は古く、Tidegate の一部が働きません: {effects_ja}"
         ),
         both!("Run `claude update`.", "`claude update` を実行してください。"),
     );

@@ -13,16 +13,16 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         found.warning(
             both!(
                 "CLAUDE_CODE_SIMPLE is set in this shell. Claude Code runs no hooks if you start it from here.",
-                "このシェルでは CLAUDE_CODE_SIMPLE が設定されています。ここから起動したClaude Codeはフックを実行しません。"
+                "このシェルでは CLAUDE_CODE_SIMPLE が設定されています。ここから起動した Claude Code はフックを実行しません。"
             ),
             both!(
                 "Run `unset CLAUDE_CODE_SIMPLE` before you start Claude Code.",
-                "Claude Codeを起動する前に `unset CLAUDE_CODE_SIMPLE` を実行してください。"
+                "Claude Code を起動する前に `unset CLAUDE_CODE_SIMPLE` を実行してください。"
             ),
         );
     }
     if found.is_empty() {
-        found.ok(both!("Claude Code's hooks are switched on.", "Claude Codeのフックは有効です。"));
+        found.ok(both!("Claude Code's hooks are switched on.", "Claude Code のフックは有効です。"));
     }
 }
 
@@ -37,7 +37,7 @@ fn check_switches(settings: &[SettingsFile], found: &mut Findings) {
         found.problem(
             both!(
                 "{path} has `disableAllHooks`: Claude Code runs no hooks and no status line.",
-                "{path} に `disableAllHooks` があるため、Claude Codeはフックもステータスラインも実行しません。"
+                "{path} に `disableAllHooks` があるため、Claude Code はフックもステータスラインも実行しません。"
             ),
             if file.scope == Scope::Managed {
                 ask_administrator()
@@ -56,7 +56,7 @@ fn check_switches(settings: &[SettingsFile], found: &mut Findings) {
             found.problem(
                 both!(
                     "{path} has `allowManagedHooksOnly`: Claude Code does not run Tidegate's hooks.",
-                    "{path} に `allowManagedHooksOnly` があるため、Claude CodeはTidegateのフックを実行しません。"
+                    "{path} に `allowManagedHooksOnly` があるため、Claude Code は Tidegate のフックを実行しません。"
                 ),
                 both!(
                     "Ask the person who manages this machine to register `tidegate hook` in that file.",

@@ -49,7 +49,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         found.ok(match script {
             Some(script) => both!(
                 "Claude Code calls Tidegate through your own script {name}.",
-                "Claude Codeは自作のスクリプト {name} 経由でTidegateを呼び出しています。",
+                "Claude Code は自作のスクリプト {name} 経由で Tidegate を呼び出しています。",
                 name = script.name()
             ),
             None => both!(
@@ -70,7 +70,7 @@ fn report_no_hook(seen: &Gathered, found: &mut Findings) {
     found.problem(
         both!(
             "Claude Code does not call Tidegate {en}: neither its settings nor a plugin registers a hook.",
-            "{ja}では、Claude CodeがTidegateを呼び出しません。設定にもプラグインにもフックがありません。"
+            "{ja}では、Claude Code が Tidegate を呼び出しません。設定にもプラグインにもフックがありません。"
         ),
         both!("Run `{init}`.", "`{init}` を実行してください。"),
     );
@@ -83,7 +83,7 @@ fn report_missing(seen: &Gathered, events: &str, found: &mut Findings) {
         found.problem(
             both!(
                 "Claude Code does not call Tidegate at these events: {events}.",
-                "次のイベントでは、Claude CodeがTidegateを呼び出しません: {events}"
+                "次のイベントでは、Claude Code が Tidegate を呼び出しません: {events}"
             ),
             both!(
                 "Run `{init}`: it registers all hooks.",
@@ -96,7 +96,7 @@ fn report_missing(seen: &Gathered, events: &str, found: &mut Findings) {
     found.problem(
         both!(
             "Claude Code calls Tidegate through your own command {name}, but not at these events: {events}.",
-            "Claude Codeは自作の {name} 経由でTidegateを呼び出していますが、次のイベントでは呼び出しません: {events}"
+            "Claude Code は自作の {name} 経由で Tidegate を呼び出していますが、次のイベントでは呼び出しません: {events}"
         ),
         both!(
             "Run `{init}`: it registers all hooks. Then remove your own entries from {file}.",
@@ -120,7 +120,7 @@ fn check_differences(seen: &Gathered, found: &mut Findings) {
         let (path, en, ja) = (file.path.display(), en.join("; "), ja.join("／"));
         let text = both!(
             "Tidegate's hooks in {path} differ from those of this version: {en}.",
-            "{path} にあるTidegateのフックが、このバージョンのものと違います: {ja}"
+            "{path} にある Tidegate のフックが、このバージョンのものと違います: {ja}"
         );
         let is_theirs = seen.hooks().any(|hook| hook.file == file.path && hook.calls == Calls::UsSomehow);
         let init = seen.init_command(file.scope);
@@ -153,12 +153,12 @@ fn check_status_line(seen: &Gathered, found: &mut Findings) {
     let text = match shown {
         Some(file) => both!(
             "Claude Code shows another status line than Tidegate's, from {path}. You do not see how full the context is.",
-            "Claude Codeは {path} の別のステータスラインを表示します。Tidegateのコンテキスト残量は表示されません。",
+            "Claude Code は {path} の別のステータスラインを表示します。Tidegate のコンテキスト残量は表示されません。",
             path = file.path.display()
         ),
         None => both!(
             "Claude Code does not show Tidegate's status line. You do not see how full the context is.",
-            "Claude CodeはTidegateのステータスラインを表示していません。コンテキスト残量は表示されません。"
+            "Claude Code は Tidegate のステータスラインを表示していません。コンテキスト残量は表示されません。"
         ),
     };
     // A line in a file nearer than the hooks' hides one in theirs.

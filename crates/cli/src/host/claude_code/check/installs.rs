@@ -34,18 +34,18 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let cost = if seen.client.plugin.is_none() && sets.len() == 1 {
         both!(
             "Claude Code runs equal commands once, but removing one leaves the other.",
-            "コマンドが同じなのでClaude Codeは1回だけ実行しますが、片方を消しても、もう片方が残ります。"
+            "コマンドが同じなので Claude Code は1回だけ実行しますが、片方を消しても、もう片方が残ります。"
         )
     } else {
         both!(
             "Tidegate answers each event once, but Claude Code starts it {number} times.",
-            "応答は1回ですが、Claude CodeはイベントのたびにTidegateを{number}回起動します。"
+            "応答は1回ですが、Claude Code はイベントのたびに Tidegate を{number}回起動します。"
         )
     };
     let others = Bilingual::list(others.iter().cloned());
     let text = both!(
         "{en} and {last_en} register Tidegate's hooks. {cost_en}",
-        "{ja}と{last_ja}の両方にTidegateのフックがあります。{cost_ja}",
+        "{ja}と{last_ja}の両方に Tidegate のフックがあります。{cost_ja}",
         en = capitalized(&others.en),
         ja = others.ja,
         last_en = last.en,

@@ -20,7 +20,7 @@ pub(super) fn fix() -> Bilingual {
     both!(
         "Start Claude Code again, trust the folder, and look for Tidegate in `/hooks`. The options `--bare`, `--safe-mode` \
          and `--setting-sources` leave hooks out.",
-        "Claude Codeを起動し直してフォルダを信頼し、`/hooks` にTidegateがあるか見てください。`--bare`、`--safe-mode`、\
+        "Claude Code を起動し直してフォルダを信頼し、`/hooks` に Tidegate があるか見てください。`--bare`、`--safe-mode`、\
          `--setting-sources` を付けるとフックは使われません。"
     )
 }
@@ -61,7 +61,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         if unknown.iter().any(|session| session.id == newest.id) {
             let text = both!(
                 "Claude Code did not run Tidegate's hooks in {silent} of the last {sessions} in this project, first on {since}.",
-                "このプロジェクトの直近{all}セッションのうち{silent}回で、Claude CodeがTidegateのフックを実行していません（最初は{since}）。"
+                "このプロジェクトの直近{all}セッションのうち{silent}回で、Claude Code が Tidegate のフックを実行していません（最初は{since}）。"
             );
             found.problem(text, fix()).unless_caused_by(CAUSES);
         } else {

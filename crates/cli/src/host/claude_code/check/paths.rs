@@ -59,10 +59,10 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     if found.is_empty() {
         let commands = count_en(entries, "command");
         found.ok(match entries {
-            0 => both!("No settings file calls Tidegate.", "Tidegateを呼び出す設定ファイルはありません。"),
+            0 => both!("No settings file calls Tidegate.", "Tidegate を呼び出す設定ファイルはありません。"),
             _ => both!(
                 "Claude Code can start {commands} of Tidegate in its settings.",
-                "設定にあるTidegateのコマンド{entries}個を起動できます。"
+                "設定にある Tidegate のコマンド{entries}個を起動できます。"
             ),
         });
     }
@@ -127,7 +127,7 @@ fn check_program(seen: &Gathered, called: &Called<'_>, found: &mut Findings) {
                 (_, Calls::UsSomehow) => by_hand(),
                 _ => both!(
                     "Run `{init}`: it registers this program. To work without Tidegate, run `{uninstall}`.",
-                    "`{init}` を実行すると、このプログラムを登録します。Tidegateを使わない場合は `{uninstall}` を実行してください。"
+                    "`{init}` を実行すると、このプログラムを登録します。Tidegate を使わない場合は `{uninstall}` を実行してください。"
                 ),
             };
             found.problem(text, fix);
@@ -137,7 +137,7 @@ fn check_program(seen: &Gathered, called: &Called<'_>, found: &mut Findings) {
             found.warning(
                 both!(
                     "{file} starts another Tidegate: {program}, not {right}.",
-                    "{file} は別のTidegateを起動します: {right} ではなく {program} です。"
+                    "{file} は別の Tidegate を起動します: {right} ではなく {program} です。"
                 ),
                 again(),
             );
@@ -154,7 +154,7 @@ fn check_program(seen: &Gathered, called: &Called<'_>, found: &mut Findings) {
             found.warning(
                 both!(
                     "{file} starts {program} instead of Tidegate's own link. After an update that path may be gone.",
-                    "{file} はTidegateのリンクではなく {program} を起動します。更新後に使えなくなることがあります。"
+                    "{file} は Tidegate のリンクではなく {program} を起動します。更新後に使えなくなることがあります。"
                 ),
                 again(),
             );
@@ -171,13 +171,13 @@ fn effect_of(commands: &[&SettingsCommand]) -> Bilingual {
         })
     };
     if blocks(EventKind::UserPromptSubmit) {
-        both!("Claude Code blocks every prompt", "Claude Codeがすべてのプロンプトをブロックします")
+        both!("Claude Code blocks every prompt", "Claude Code がすべてのプロンプトをブロックします")
     } else if blocks(EventKind::PreToolUse) {
-        both!("Claude Code blocks every edit", "Claude Codeがすべての編集をブロックします")
+        both!("Claude Code blocks every edit", "Claude Code がすべての編集をブロックします")
     } else if commands.iter().any(|command| command.event.is_some()) {
-        both!("Tidegate checks nothing", "Tidegateは何も確認しません")
+        both!("Tidegate checks nothing", "Tidegate は何も確認しません")
     } else {
-        both!("Tidegate's status line is missing", "Tidegateのステータスラインが表示されません")
+        both!("Tidegate's status line is missing", "Tidegate のステータスラインが表示されません")
     }
 }
 
@@ -193,7 +193,7 @@ fn check_wrapper(
     let (file, effect) = (file.display(), effect_of(commands));
     let text = both!(
         "{effect}: {file} calls Tidegate through your own {wrapper}, and {name} {en}.",
-        "{effect_ja}。設定 {file} は自作の {wrapper} 経由でTidegateを呼び出しますが、プログラム {name} {ja}。",
+        "{effect_ja}。設定 {file} は自作の {wrapper} 経由で Tidegate を呼び出しますが、プログラム {name} {ja}。",
         effect = effect.en,
         effect_ja = effect.ja,
         en = why.en,

@@ -21,7 +21,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
                     found.warning(
                         both!(
                             "Claude Code ignores all of {path}: {en}.",
-                            "Claude Codeは {path} 全体を無視します: {ja}"
+                            "Claude Code は {path} 全体を無視します: {ja}"
                         ),
                         both!(
                             "Correct or remove that entry in {path}.",
@@ -34,7 +34,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
                 let fix = if broken.at.is_some() {
                     both!(
                         "Correct the file there. It has to be JSON without comments and trailing commas.",
-                        "その箇所を直してください。コメントや末尾のカンマのないJSONにする必要があります。"
+                        "その箇所を直してください。コメントや末尾のカンマのない JSON にする必要があります。"
                     )
                 } else {
                     both!(
@@ -45,7 +45,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
                 found.problem(
                     both!(
                         "Claude Code cannot read {path}{broken}.",
-                        "Claude Codeが読み込めません: {path}{broken}"
+                        "Claude Code が読み込めません: {path}{broken}"
                     ),
                     fix,
                 );

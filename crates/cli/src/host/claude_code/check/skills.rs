@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use tidegate_core::feature::config::Config;
 use tidegate_core::feature::cycle::policy::ID;
 use tidegate_core::feature::cycle::settings::CycleMode;
 use tidegate_core::feature::skill_gate;
+use tidegate_core::feature::skill_gate::settings::SkillGateMode;
 use tidegate_core::feature::{self, Mode, Policy};
 use tidegate_core::text::skill_name::OWN_PREFIX;
 use tidegate_state::host::claude_code::skills;
@@ -22,7 +24,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     if !seen.has_hooks() {
         found.ok(both!(
             "Nothing to check without Tidegate's hooks.",
-            "Tidegateのフックがないため、確認するものはありません。"
+            "Tidegate のフックがないため、確認するものはありません。"
         ));
         return;
     }
@@ -47,14 +49,17 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
             fix =
                 both!("Remove {path}, which is empty. {en}", "空のファイル {path} を削除してください。{ja}");
         }
-        if is_required(seen, &missing.name) {
+        let is_of_preset = missing.stage.is_none() && seen.config.is_of_preset(&missing.name);
+        if is_required(seen, &missing.name) && !is_of_preset {
             let Bilingual { en, ja } = fix;
             fix = both!(
                 "{en} To edit without it, run `tidegate off skill-gate --for 1h`.",
                 "{ja}なしで編集するには `tidegate off skill-gate --for 1h` を実行してください。"
             );
         }
-        found.warning(describe_missing(missing), fix);
+        let text =
+            if is_of_preset { describe_preset_skill(&missing.name) } else { describe_missing(missing) };
+        found.warning(text, fix);
     }
     check_listing(seen, found);
     if found.is_empty() {
@@ -67,6 +72,30 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
             ),
         });
     }
+}
+
+/// For `status`, too.
+pub(crate) fn describe_preset_skill(name: &str) -> Bilingual {
+    both!(
+        "The skill `{name}` of the preset is not installed, so edits do not need it.",
+        "プリセットのスキル `{name}` がないため、編集の前に求めません。"
+    )
+}
+
+/// Skills that only the preset requires and that are not there.
+pub(crate) fn find_missing_of_preset(
+    config: &Config,
+    project: Option<&Path>,
+    host: Option<&Path>,
+) -> Vec<String> {
+    let gate = &config.policies.skill_gate;
+    if gate.mode == SkillGateMode::Off || config.switched_off(skill_gate::ID) {
+        return Vec::new();
+    }
+    let places = skills::folders(project, host, None);
+    let of_preset = gate.require.all_skills().filter(|name| config.is_of_preset(name));
+    let missing = of_preset.filter(|name| !skills::is_installed(name, &places, host));
+    missing.map(str::to_owned).collect()
 }
 
 fn describe_missing(Wanted { name, stage }: &Wanted) -> Bilingual {
@@ -125,13 +154,13 @@ fn check_listing(seen: &Gathered, found: &mut Findings) {
     let text = both!(
         "On models with a 200K window, some skills lose their descriptions: the list of skills has about {total} characters, \
          Claude Code allows {budget}. Tidegate's skills take {ours}.",
-        "200Kのモデルでは、一部のスキルの説明が省かれます。スキルの一覧は約{total}文字で、Claude Codeの上限は{budget}文字です。\
-         うち{ours}文字がTidegateのスキルです。"
+        "200K のモデルでは、一部のスキルの説明が省かれます。スキルの一覧は約{total}文字で、Claude Code の上限は{budget}文字です。\
+         うち{ours}文字が Tidegate のスキルです。"
     );
     let share = listing.needed_share();
     let fix = both!(
         "Put `\"skillListingBudgetFraction\": {share:.3}` into Claude Code's settings, or remove skills that you do not use.",
-        "Claude Codeの設定に `\"skillListingBudgetFraction\": {share:.3}` を書くか、使わないスキルを削除してください。"
+        "Claude Code の設定に `\"skillListingBudgetFraction\": {share:.3}` を書くか、使わないスキルを削除してください。"
     );
     if listing.theirs <= listing.budget {
         found.warning(text, fix);

@@ -36,7 +36,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
                 ),
                 both!(
                     "Start a new session. If that does not help, update Tidegate: this Claude Code may write another form.",
-                    "新しいセッションを始めてください。直らない場合は、Claude Codeの形式が変わった可能性があります。Tidegateを更新してください。"
+                    "新しいセッションを始めてください。直らない場合は、Claude Code の形式が変わった可能性があります。Tidegate を更新してください。"
                 ),
             );
         }
@@ -48,7 +48,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             found.ok(both!(
                 "Claude Code has not written {shown} yet, or has deleted it.",
-                "{shown} はまだ書かれていないか、Claude Codeが削除しました。"
+                "{shown} はまだ書かれていないか、Claude Code が削除しました。"
             ));
         }
         Err(error) => {

@@ -1,0 +1,56 @@
+//! `--policy` and `--session` of commands that read the journal: a name that nothing in it can have is an error.
+
+use tidegate_core::feature::config::former_names::{nearest_policy, renamed_policy};
+use tidegate_core::feature::policy_ids;
+use tidegate_core::settings::near;
+use tidegate_state::journal;
+
+use crate::bilingual::both;
+use crate::error::CliError;
+use crate::sessions::Here;
+
+/// Sessions that an error names.
+const NAMED: usize = 5;
+
+pub(super) fn check_policy(id: Option<&str>) -> Result<(), CliError> {
+    let Some(id) = id.filter(|id| renamed_policy(id).is_none() && !policy_ids().any(|known| known == *id))
+    else {
+        return Ok(());
+    };
+    let mut known = near::sort_by_nearness(id, policy_ids());
+    if let Some(near) = nearest_policy(id) {
+        known.retain(|other| *other != near);
+        known.insert(0, near);
+    }
+    let known: Vec<String> = known.into_iter().map(|id| format!("`{id}`")).collect();
+    Err(CliError::new(both!("there is no policy `{id}`", "`{id}` というポリシーはありません"))
+        .hint(both!("policies: {en}", "ポリシー: {ja}", en = known.join(", "), ja = known.join("、")))
+        .usage())
+}
+
+/// A session is known by its marks, or by a record that outlived them.
+pub(super) fn check_session(here: &Here, id: Option<&str>) -> Result<(), CliError> {
+    let Some(id) = id else { return Ok(()) };
+    let sessions = here.all();
+    if sessions.iter().any(|session| session.id.as_str() == id) || has_record(here, id) {
+        return Ok(());
+    }
+    let error = CliError::new(both!("there is no session `{id}`", "`{id}` というセッションはありません"));
+    // The newest first, among those that are equally far.
+    let mut known = near::sort_by_nearness(id, sessions.iter().map(|session| session.id.as_str()));
+    known.truncate(NAMED);
+    let hint = if known.is_empty() {
+        both!("no session has been seen yet", "セッションはまだ一度も見つかっていません")
+    } else {
+        both!("sessions: {en}", "セッション: {ja}", en = known.join(", "), ja = known.join("、"))
+    };
+    Err(error.hint(hint).usage())
+}
+
+fn has_record(here: &Here, session: &str) -> bool {
+    let files = journal::list_files(&here.state.journal()).unwrap_or_default();
+    files.iter().rev().any(|path| {
+        let records = journal::read(path).map(|entries| entries.records).unwrap_or_default();
+        records.iter().any(|record| record.session.as_deref() == Some(session))
+    })
+}
