@@ -310,8 +310,8 @@ fn check_of_project(target: &Target, config: &Config) -> Bilingual {
     let manifests = manifests::read(&roots, &[], &[]);
     let seen: Vec<_> = manifests.iter().map(ProjectManifest::seen).collect();
     let project = project_checks::read_project(&seen);
-    let missing = required_checks::missing_kinds(Some(&project), config, Kinds::NONE);
-    let commands = verify_stop::example_commands(Some(&project), config, missing);
+    let missing = required_checks::missing_kinds(Some(&project), config, &[], Kinds::NONE);
+    let commands = verify_stop::example_commands(Some(&project), config, &[], missing);
     if !commands.is_empty() {
         return both!(
             " Here: {en}.",

@@ -350,9 +350,10 @@ impl Unverified {
             Some(&project),
             &here.config,
             &changes.files,
-            changes.valid(changes.checked),
+            changes.valid(changes.passed()),
         );
-        let mut settled_by = verify_stop::example_commands(Some(&project), &here.config, missing);
+        let mut settled_by =
+            verify_stop::example_commands(Some(&project), &here.config, &changes.files, missing);
         settled_by.push(format!("the skill {}", required_checks::SKILL));
         Some(Unverified {
             files: changes.files.clone(),

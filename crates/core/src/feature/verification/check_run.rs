@@ -81,7 +81,7 @@ fn judge_success(
         return fail(kind, &hidden.iter().collect::<Vec<_>>());
     }
     if !visible.is_empty() {
-        let passed = without_tests(visible, ending);
+        let passed = if ending.did_nothing { Vec::new() } else { without_tests(visible, ending) };
         return if passed.is_empty() { CheckRun::NoTests } else { CheckRun::Passed(passed) };
     }
     if hidden.is_empty() {
@@ -200,7 +200,7 @@ mod tests {
         }
     }
 
-    const PASSED: &str = "Tests:       5 passed, 5 total";
+    const PASSED: &str = "Test Suites: 1 passed, 1 total\nTests:       5 passed, 5 total";
     const FAILED: &str = "Tests:       1 failed, 4 passed, 5 total";
 
     #[test]
@@ -213,6 +213,7 @@ mod tests {
         assert_eq!(ended("npm test", 0, "Tests:       0 total"), "no tests");
         assert_eq!(ended("npm test", 1, "No tests found, exiting with code 1"), "no tests");
         assert_eq!(ended("cd web && npm test", 1, ""), "test failed");
+        assert_eq!(ended("npm test", 0, "make: 'test' is up to date."), "no tests");
         assert_eq!(ended("ls", 1, ""), "nothing");
     }
 
@@ -244,6 +245,8 @@ mod tests {
         assert_eq!(judged("npm test | tail -5", 0, PASSED, false), "hidden");
         assert_eq!(ended("npm test | tail -5", 0, FAILED), "test failed");
         assert_eq!(ended("npm test | tail -5", 0, ""), "hidden");
+        assert_eq!(ended("npm test | tail -4", 0, "Tests:       5 passed, 5 total"), "hidden");
+        assert_eq!(ended("npm test; echo \"exit: $?\"", 0, &format!("{PASSED}\nexit: 1")), "test failed");
         assert_eq!(ended("npm test | head -5", 0, PASSED), "hidden");
         assert_eq!(ended("npm test | head -5", 0, FAILED), "test failed");
         assert_eq!(ended("npm test | tail -5; npm run build | tail -5", 0, PASSED), "hidden");

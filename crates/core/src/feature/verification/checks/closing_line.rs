@@ -14,6 +14,8 @@ pub struct Ending {
     pub failed: Kinds,
     /// A runner found no test, and none found one.
     pub no_tests: bool,
+    /// A runner had nothing to do.
+    pub did_nothing: bool,
 }
 
 /// Bytes of output, from its end, that are read.
@@ -25,18 +27,26 @@ pub fn read_ending(output: &str) -> Ending {
     // Python's unittest counts in one line and judges in another.
     let mut ran = None;
     let mut somehow = false;
+    // Jest and Vitest count suites, which can fail without a test, and then tests.
+    let (mut suites, mut tests) = (false, false);
     for line in output.lines() {
         let plain = without_colours(line);
         match judge_line(plain.trim()) {
             Some(Line::Passed(kinds)) => ending.passed = ending.passed.and(kinds),
             Some(Line::Failed(kinds)) => ending.failed = ending.failed.and(kinds),
             Some(Line::FailedSomehow) => somehow = true,
+            Some(Line::Suites) => suites = true,
+            Some(Line::TestsOfSuites) => tests = true,
+            Some(Line::Nothing) => ending.did_nothing = true,
             Some(Line::NoTests) => ending.no_tests = true,
             Some(Line::Ran(count)) => ran = Some(count),
             Some(Line::Ok) if ran == Some(0) => ending.no_tests = true,
             Some(Line::Ok) if ran.is_some() => ending.passed = ending.passed.and(Kinds::COMPILED_TEST),
             Some(Line::Ok) | None => {}
         }
+    }
+    if suites && tests {
+        ending.passed = ending.passed.and(Kinds::COMPILED_TEST);
     }
     if somehow && ending.failed.is_empty() {
         ending.failed = ALL;
@@ -52,7 +62,10 @@ enum Line {
     Failed(Kinds),
     /// npm tells the name of the script once, and then a lot more.
     FailedSomehow,
+    Suites,
+    TestsOfSuites,
     NoTests,
+    Nothing,
     Ran(u64),
     Ok,
 }
@@ -127,7 +140,15 @@ fn judge_failure(line: &str) -> Option<Line> {
         let kinds = kinds_of_name(name);
         return Some(Line::Failed(if kinds.is_empty() { ALL } else { kinds }));
     }
-    let exact = matches!(line, "exit status 1" | "exit status 2");
+    // `echo "exit: $?"` behind the check.
+    let told = line.to_ascii_lowercase();
+    // The host's own first line of a failure.
+    let is_own = line.starts_with("Exit code ");
+    let status = told
+        .strip_prefix("exit")
+        .filter(|_| !is_own)
+        .map(|rest| rest.trim_start_matches(|c: char| !c.is_ascii_digit()));
+    let exact = status.and_then(|status| status.parse::<u8>().ok()).is_some_and(|status| status != 0);
     (exact || line.contains("ELIFECYCLE")).then_some(Line::Failed(ALL))
 }
 
@@ -142,17 +163,25 @@ fn judge_counts(line: &str) -> Option<Line> {
         }
         let counts = count(rest);
         let none = counts.passed == 0 && counts.failed == 0;
-        return if none { rest.contains("total").then_some(Line::NoTests) } else { Some(of_counts(counts)) };
+        return match of_counts(counts) {
+            _ if none => rest.contains("total").then_some(Line::NoTests),
+            Line::Passed(_) if rest.ends_with("total") => Some(Line::TestsOfSuites),
+            line => Some(line),
+        };
     }
     // Suites that cannot start fail without a failed test.
     for beginning in ["Test Suites:", "Test Files ", "Errors  "] {
         if let Some(rest) = line.strip_prefix(beginning) {
-            return (count(rest).failed > 0).then_some(FAILED_TEST);
+            let Counts { passed, failed } = count(rest);
+            return if failed > 0 { Some(FAILED_TEST) } else { (passed > 0).then_some(Line::Suites) };
         }
     }
     // Vitest.
     if let Some(rest) = line.strip_prefix("Tests  ") {
-        return Some(of_counts(count(rest)));
+        return Some(match of_counts(count(rest)) {
+            Line::Passed(_) => Line::TestsOfSuites,
+            line => line,
+        });
     }
     for beginning in ["ok | ", "FAILED | "] {
         if let Some(rest) = line.strip_prefix(beginning) {
@@ -294,11 +323,14 @@ fn judge_words(line: &str) -> Option<Line> {
         "No test is available",
         "No tests were found!!!",
         "NO TESTS RAN",
-        "make: Nothing to be done for",
-        "task: Task \"",
         "no tests to run",
     ];
-    none.iter().any(|told| begins(told)).then_some(Line::NoTests)
+    if none.iter().any(|told| begins(told)) {
+        return Some(Line::NoTests);
+    }
+    let is_made =
+        (begins("make: '") || begins("task: Task \"")) && line.trim_end_matches('.').ends_with("up to date");
+    (is_made || begins("make: Nothing to be done for")).then_some(Line::Nothing)
 }
 
 const FAILED_TEST: Line = Line::Failed(Kinds::COMPILED_TEST);
