@@ -69,6 +69,7 @@ fn say(text: &str) -> Reply {
 fn says_each_thing_once_and_to_the_right_one() {
     let home = Home::new();
     gradle(&home);
+    home.write("gradlew", "#!/bin/sh\ngrep -q broken src/*.java && exit 1\necho 'BUILD SUCCESSFUL in 1s'\n");
     home.write(
         ".claude/context/task_plan.md",
         "# Current Task: invoices\n\n## Constraints\n\n- amounts stay integers in minor units\n\n## Remaining\n\n\
@@ -197,10 +198,9 @@ fn noon(day: &mut Day<'_>) {
         "debug the wrong total in the report",
         [
             (110_000, report),
+            // Its last lines are there, so it counts.
             (111_000, Reply::bash("./gradlew test | tail -3")),
-            (112_000, say("fixed")),
-            (113_000, test()),
-            (114_000, say("tested")),
+            (114_000, say("fixed and tested")),
         ],
     );
     day.turn(
