@@ -112,10 +112,10 @@ pub struct BackgroundCheck {
     pub kinds: Kinds,
     /// The time of its start.
     pub at: Millis,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "CheckScope::is_empty")]
     pub scope: CheckScope,
     /// The command line, shortened.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub line: String,
     /// Edited files that it does not read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -141,6 +141,10 @@ impl CheckScope {
         scope
     }
 
+    pub(in crate::feature::verification) fn is_empty(&self) -> bool {
+        *self == CheckScope::default()
+    }
+
     /// Whether this run goes through all that the other one went through.
     pub fn covers(&self, other: &CheckScope) -> bool {
         let is_above = shell::below(&other.folder, &self.folder).is_some();
