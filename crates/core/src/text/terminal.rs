@@ -25,6 +25,21 @@ pub fn keep_styles(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Another program's output without its sequences.
+pub fn without_styles(text: &str) -> Cow<'_, str> {
+    if !text.contains('\x1b') {
+        return Cow::Borrowed(text);
+    }
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\x1b') {
+        plain.push_str(&rest[..at]);
+        rest = &rest[at + read_sequence(&rest[at..]).0..];
+    }
+    plain.push_str(rest);
+    Cow::Owned(plain)
+}
+
 /// The length of the sequence that this text begins with, and whether it only styles.
 fn read_sequence(text: &str) -> (usize, bool) {
     let after = &text[1..];
@@ -93,6 +108,14 @@ mod tests {
     use super::*;
     use crate::text::hidden::tests::DECEIVING;
     use proptest::prelude::*;
+
+    #[test]
+    fn the_text_is_what_stays_without_its_sequences() {
+        assert_eq!(without_styles("\x1b[1m\x1b[32m 5 pass\x1b[0m"), " 5 pass");
+        assert_eq!(without_styles("plain"), "plain");
+        assert_eq!(without_styles("a\x1b]8;;https://x\x1b\\b\x1b]8;;\x1b\\"), "ab");
+        assert_eq!(without_styles("cut \x1b"), "cut ");
+    }
 
     #[test]
     fn only_colours_and_links_of_another_program_stay() {

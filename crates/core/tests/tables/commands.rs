@@ -87,7 +87,7 @@ static COLUMNS: Vocabulary<CommandLine> = Vocabulary {
             or_dash(&loaded(case).kinds().iter().map(CheckKind::name).collect::<Vec<_>>().join(" "))
         }),
         ("examples", |case| {
-            let examples = loaded(case).examples().into_iter().map(|(_, command)| command);
+            let examples = loaded(case).examples_for(&[]).into_iter().map(|(_, command)| command);
             or_dash(&examples.collect::<Vec<_>>().join(", "))
         }),
     ],

@@ -10,7 +10,7 @@ use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known, Needs};
 use tidegate_core::feature::marks::{Mark, Marks};
 use tidegate_core::feature::verdict::{Call, Carried, Verdict};
-use tidegate_core::feature::verification::checks::{Kinds, LONGEST_OUTPUT, read_ending};
+use tidegate_core::feature::verification::checks::{LONGEST_OUTPUT, kinds_of, read_ending};
 use tidegate_core::feature::verification::marks::Mark as VerificationMark;
 use tidegate_core::feature::verification::verify_stop;
 use tidegate_core::host::Host;
@@ -243,7 +243,7 @@ fn judged_run(event: &Event<'_>, facts: &Facts<'_>, moment: &Moment) -> Option<J
         line: moment.line,
         command: end.call.input["command"].as_str().unwrap_or_default().to_owned(),
         succeeded: command.exit == Exit::Known(0),
-        proves: work.proof.checks.visible.iter().fold(Kinds::NONE, |all, found| all.and(found.kinds)),
+        proves: kinds_of(&work.proof.checks.visible),
         hides: !work.proof.checks.hidden.is_empty(),
         checks: work.checks.clone(),
     })

@@ -10,7 +10,7 @@ use crate::feature::facts::{Facts, Needs};
 use crate::feature::marks::Marks;
 use crate::feature::verification::check_run::{self, CheckRun};
 use crate::feature::verification::checks::{
-    CheckEvidence, CheckKind, CheckScope, Kinds, LineProof, TreeMove,
+    CheckEvidence, CheckKind, CheckScope, Kinds, LineProof, TreeMove, kinds_of,
 };
 use crate::feature::verification::facts as own;
 use crate::feature::verification::marks::Mark;
@@ -148,7 +148,7 @@ fn command_marks(facts: &Facts<'_>, config: &Config, command: &ShellCommand<'_>)
         // The host reports the end of a subagent's task only to that subagent (seen with 2.1.325).
         (CheckRun::Passed(_), Some(_)) if !facts.event.is_main_thread() => {}
         (CheckRun::Passed(evidence), Some(task)) => {
-            let kinds = evidence.iter().fold(Kinds::NONE, |all, found| all.and(found.kinds));
+            let kinds = kinds_of(&evidence);
             let scope = widest_scope(&evidence, kinds).unwrap_or_default();
             let (task, line) = (task.to_string(), line.clone());
             let left = unread_by(facts, &evidence, &changes.files);
@@ -254,7 +254,7 @@ fn judge_passed(
         ReadPart { kinds: found.kinds, unread }
     };
     let parts: Vec<ReadPart> = evidence.iter().map(part).collect();
-    let kinds = evidence.iter().fold(Kinds::NONE, |all, found| all.and(found.kinds));
+    let kinds = kinds_of(evidence);
     let scope = widest_scope(evidence, kinds);
     Some(add_parts(facts, config, changes, parts, at, scope))
 }

@@ -2,7 +2,7 @@
 
 use crate::event::action::{Exit, ShellCommand};
 use crate::feature::verification::checks::{
-    CheckEvidence, CheckKind, Ending, Kinds, LONGEST_OUTPUT, LineProof, read_ending,
+    CheckEvidence, CheckKind, Ending, Kinds, LONGEST_OUTPUT, LineProof, kinds_of, read_ending,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub(super) fn judge_run(command: &ShellCommand<'_>, checks: LineProof, takes_out
         return CheckRun::Nothing;
     }
     let all: Vec<&CheckEvidence> = visible.iter().chain(&hidden).chain(&commits).collect();
-    let kinds = all.iter().fold(Kinds::NONE, |all, found| all.and(found.kinds));
+    let kinds = kinds_of(all.iter().copied());
     if let Some(kind) = kinds.common(ending.failed).strongest() {
         // `test && lint`, where the tests passed.
         let passed = only_kinds(visible.clone(), ending.passed.stronger_than(kind));
@@ -59,7 +59,7 @@ pub(super) fn judge_run(command: &ShellCommand<'_>, checks: LineProof, takes_out
     }
     // Anything else in the line may have failed, or one of several checks of which one says that it passed.
     let is_certain = only_checks && (visible.len() == 1 || ending == Ending::default());
-    let kinds = visible.iter().fold(Kinds::NONE, |all, found| all.and(found.kinds));
+    let kinds = kinds_of(&visible);
     match kinds.strongest().filter(|_| is_certain) {
         Some(kind) => fail(kind, &visible.iter().collect::<Vec<_>>()),
         None => CheckRun::Nothing,
@@ -73,8 +73,8 @@ fn judge_success(
     hidden: Vec<CheckEvidence>,
     takes_output: bool,
 ) -> CheckRun {
-    let kinds = hidden.iter().fold(Kinds::NONE, |all, found| all.and(found.kinds));
-    let shown = visible.iter().fold(Kinds::NONE, |all, found| all.and(found.kinds));
+    let kinds = kinds_of(&hidden);
+    let shown = kinds_of(&visible);
     if let Some(kind) = kinds.common(ending.failed).strongest()
         && shown.stronger_than(kind).is_empty()
     {
@@ -194,7 +194,7 @@ mod tests {
             CheckRun::NoTests => "no tests".into(),
             CheckRun::Failed(kind, _) => format!("{} failed", kind.name()),
             CheckRun::Passed(evidence) => {
-                let kinds = evidence.iter().fold(Kinds::NONE, |all, found| all.and(found.kinds));
+                let kinds = kinds_of(&evidence);
                 format!("{} passed", names(kinds))
             }
         }

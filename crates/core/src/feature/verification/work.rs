@@ -185,7 +185,7 @@ fn is_zero(number: &u32) -> bool {
 pub const UNNAMED: &str = "(a file that could not be noted)";
 
 /// Files kept by name: enough to tell which checks read them.
-pub const FILES_KEPT: usize = 24;
+const FILES_KEPT: usize = 24;
 
 /// Files that a message names.
 const FILES_NAMED: usize = 5;

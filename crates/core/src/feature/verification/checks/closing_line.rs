@@ -6,6 +6,7 @@
 
 use super::kind::{CheckKind, Kinds};
 use super::recipe::kinds_of_name;
+use crate::text::terminal::without_styles;
 
 /// What a run says about itself, kind by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,7 +31,7 @@ pub fn read_ending(output: &str) -> Ending {
     // Jest and Vitest count suites, which can fail without a test, and then tests.
     let (mut suites, mut tests) = (false, false);
     for line in output.lines() {
-        let plain = without_colours(line);
+        let plain = without_styles(line);
         match judge_line(plain.trim()) {
             Some(Line::Passed(kinds)) => ending.passed = ending.passed.and(kinds),
             Some(Line::Failed(kinds)) => ending.failed = ending.failed.and(kinds),
@@ -373,19 +374,4 @@ fn of_counts(counts: Counts) -> Line {
 
 fn of_failures(number: u64, failed: u64) -> Line {
     of_counts(Counts { passed: number, failed })
-}
-
-/// A terminal's colours are not part of the line.
-fn without_colours(line: &str) -> String {
-    let mut plain = String::with_capacity(line.len());
-    let mut rest = line;
-    while let Some((before, after)) = rest.split_once('\u{1b}') {
-        plain.push_str(before);
-        rest = match after.strip_prefix('[') {
-            Some(code) => code.split_once(|c: char| c.is_ascii_alphabetic()).map_or("", |(_, after)| after),
-            None => after,
-        };
-    }
-    plain.push_str(rest);
-    plain
 }

@@ -63,7 +63,7 @@ fn judge_task(call: &CheckCall<'_>, name: &str, more: &[Word]) -> Proven {
     let mut known: Vec<_> = files.filter(|file| super::is_at_or_above(&file.folder, call.folder)).collect();
     known.sort_by_key(|file| std::cmp::Reverse(file.folder.len()));
     let found = known.into_iter().find_map(|file| call.recipe(file, name, &more));
-    found.unwrap_or_else(|| kinds_of_name(name.rsplit(':').next_back().unwrap_or(name)).into())
+    found.unwrap_or_else(|| kinds_of_name(name.split(':').next().unwrap_or(name)).into())
 }
 
 fn read(text: &str) -> Contents {

@@ -175,6 +175,11 @@ pub struct CheckEvidence {
     pub by_output: bool,
 }
 
+/// The kinds of all these checks together.
+pub fn kinds_of<'e>(evidence: impl IntoIterator<Item = &'e CheckEvidence>) -> Kinds {
+    evidence.into_iter().fold(Kinds::NONE, |all, found| all.and(found.kinds))
+}
+
 /// The checks in a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LineProof {
@@ -326,56 +331,43 @@ fn folder_of(step: &Step) -> Spot {
 impl ProjectChecks {
     /// The kinds that the project's own files show it has.
     pub fn kinds(&self) -> Kinds {
-        let mut kinds = Kinds::NONE;
-        for file in &self.files {
-            kinds = kinds.and(file.contents.shows);
-            for recipe in &file.contents.recipes {
-                if !recipe::kinds_of_name(&recipe.name).is_empty() {
-                    kinds =
-                        kinds.and(recipe::judge(self, file, &recipe.name, &[], 0).unwrap_or_default().kinds);
-                }
-            }
-        }
-        kinds
+        self.kinds_that(|_| true)
     }
 
-    /// The kinds for the languages of these files; of all languages if none of the files is known.
+    /// The kinds for the languages of these files; all of them if a language has no entry.
     pub fn kinds_for(&self, files: &[String]) -> Kinds {
         let languages = files.iter().fold(Languages::NONE, |all, file| all.and(Languages::of_file(file)));
         if languages.is_empty() || languages.has(Languages::OTHER) {
             return self.kinds();
         }
-        let reads = |found: Languages| !found.common(languages).is_empty();
+        self.kinds_that(|reads| !reads.common(languages).is_empty())
+    }
+
+    /// The kinds of checks that read such languages.
+    fn kinds_that(&self, fits: impl Fn(Languages) -> bool) -> Kinds {
         let mut kinds = Kinds::NONE;
         for file in &self.files {
-            if reads(reader_of(&file.name).map_or(Languages::NONE, |reader| reader.reads)) {
+            if fits(reader_of(&file.name).map_or(Languages::NONE, |reader| reader.reads)) {
                 kinds = kinds.and(file.contents.shows);
             }
             for recipe in &file.contents.recipes {
                 if !recipe::kinds_of_name(&recipe.name).is_empty() {
                     let proven = recipe::judge(self, file, &recipe.name, &[], 0).unwrap_or_default();
-                    kinds = if reads(proven.reads) { kinds.and(proven.kinds) } else { kinds };
+                    kinds = if fits(proven.reads) { kinds.and(proven.kinds) } else { kinds };
                 }
             }
         }
         kinds
     }
 
-    /// Those of [`examples`](Self::examples) that read one of these files.
+    /// At most one command per kind, the strongest kind first, each of which reads one of these files. Recipes named
+    /// after a kind come before commands of the ecosystem's tools. Of the root and other folders, the one seen first
+    /// comes first.
     pub fn examples_for(&self, files: &[String]) -> Vec<Example> {
-        self.choose_examples(|line| {
+        let fits = |line: &str| {
             let evidence = self.evidence_in_root(line);
             files.is_empty() || evidence.is_empty() || self.left_by(&evidence, files).len() < files.len()
-        })
-    }
-
-    /// At most one command per kind, the strongest kind first. Recipes named after a kind come before
-    /// commands of the ecosystem's tools. Of the root and other folders, the one seen first comes first.
-    pub fn examples(&self) -> Vec<Example> {
-        self.choose_examples(|_| true)
-    }
-
-    fn choose_examples(&self, fits: impl Fn(&str) -> bool) -> Vec<Example> {
+        };
         let elsewhere = |folder: &str| folder.starts_with('/');
         let first = self.files.first().is_some_and(|file| elsewhere(&file.folder));
         let mut found: Vec<(usize, usize, &str, Example)> = Vec::new();
@@ -535,7 +527,7 @@ impl ProjectChecks {
 
     /// For a line that runs in the root.
     pub fn proves(&self, line: &str) -> Kinds {
-        self.evidence_in_root(line).iter().fold(Kinds::NONE, |all, found| all.and(found.kinds))
+        kinds_of(&self.evidence_in_root(line))
     }
 
     fn evidence_in_root(&self, line: &str) -> Vec<CheckEvidence> {
