@@ -101,7 +101,13 @@ const TEST_FOLDERS: Words = "tests test __tests__ spec e2e testing integration-t
 
 /// By its name or folder. A file of Rust or Python with tests among its code does not count.
 pub fn is_test_file(path: &str) -> bool {
-    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
+    is_named_test(path) || folders.split('/').any(|folder| among(TEST_FOLDERS, folder))
+}
+
+/// By its own name.
+pub(super) fn is_named_test(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     let told = |word: &str| {
         stem.strip_suffix(word).is_some_and(|rest| rest.ends_with(['.', '_', '-']))
@@ -109,10 +115,7 @@ pub fn is_test_file(path: &str) -> bool {
     };
     let camel =
         Languages::of_file(path) != Languages::PYTHON && (stem.ends_with("Test") || stem.ends_with("Tests"));
-    ["test", "tests", "spec"].into_iter().any(told)
-        || camel
-        || name == "conftest.py"
-        || folders.split('/').any(|folder| among(TEST_FOLDERS, folder))
+    ["test", "tests", "spec"].into_iter().any(told) || camel || name == "conftest.py"
 }
 
 #[cfg(test)]

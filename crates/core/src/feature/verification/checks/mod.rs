@@ -20,6 +20,8 @@ mod program;
 mod proven;
 mod recipe;
 mod scope;
+mod selection;
+mod targets;
 mod tool;
 mod tree;
 mod visible_output;
@@ -52,6 +54,8 @@ pub use place::RunPlace;
 use proven::Proven;
 use recipe::{Example, Recipe};
 pub use scope::CheckScope;
+use selection::Selection;
+pub use targets::Targets;
 pub use tree::{TreeMove, last_move};
 
 struct Ecosystem {
@@ -171,6 +175,10 @@ pub struct CheckEvidence {
     /// The languages whose code it reads.
     pub reads: Languages,
     pub scope: CheckScope,
+    /// Its name.
+    pub program: String,
+    /// What it was told to go through.
+    pub targets: Targets,
     /// Only what the output shows counts: a commit runs its hooks, whatever they are.
     pub by_output: bool,
 }
@@ -413,8 +421,9 @@ impl ProjectChecks {
             }
             if tree::is_commit(step) {
                 let (kinds, reads) = (Kinds::COMPILED_TEST.and(Kinds::LINT), Languages::ALL);
-                let scope = CheckScope::default();
-                evidence.push(CheckEvidence { kinds, step: number, reads, scope, by_output: true });
+                let (scope, targets) = (CheckScope::default(), Targets::default());
+                let program = String::new();
+                evidence.push(CheckEvidence { kinds, step: number, reads, scope, program, targets, by_output: true });
                 continue;
             }
             // A script of another project, or one for this moment only.
@@ -436,7 +445,13 @@ impl ProjectChecks {
                 let package = self.package_folder(name, &folder);
                 let scope = CheckScope::of(step, name, package, proven.reads);
                 let Proven { kinds, reads, .. } = proven;
-                evidence.push(CheckEvidence { kinds, step: number, reads, scope, by_output: false });
+                let targets = if shell_scripts::is_own_script(step) {
+                    Targets::default()
+                } else {
+                    Targets::of(&Selection::of(step, name), kinds, &folder_of(step), place)
+                };
+                let (program, by_output) = (name.to_owned(), false);
+                evidence.push(CheckEvidence { kinds, step: number, reads, scope, program, targets, by_output });
             }
         }
         evidence
@@ -494,21 +509,39 @@ impl ProjectChecks {
         let is_path = !file.starts_with(['…', '(']);
         let is_below = file.starts_with('/') == found.scope.folder.starts_with('/')
             && shell::below(file, &found.scope.folder).is_some();
-        !is_path || is_below && self.is_selected(found, file)
+        !is_path || is_below && self.is_selected(found, file) && !self.is_left_out(found, file)
+    }
+
+    /// Whether a run clearly goes through other parts of the project.
+    fn is_left_out(&self, found: &CheckEvidence, file: &str) -> bool {
+        if found.targets == Targets::default() {
+            return false;
+        }
+        let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let own = self.package_folder(&found.program, folder);
+        let is_deeper = own.len() > found.scope.folder.len();
+        let package = self.package_of(file);
+        found.targets.leave_out(file, is_deeper.then_some(own.as_str()), package.map(|(_, name)| name))
     }
 
     /// Whether a run that names packages names the one of this file.
     fn is_selected(&self, found: &CheckEvidence, file: &str) -> bool {
-        let packages = &found.scope.packages;
+        let packages: Vec<&String> =
+            found.scope.packages.iter().filter(|name| !name.starts_with('!')).collect();
         if packages.is_empty()
             || packages.iter().any(|name| name.contains(['*', '.', '/', '{']) && !name.starts_with('@'))
         {
             return true;
         }
+        self.package_of(file).is_none_or(|(_, name)| packages.iter().any(|known| *known == name))
+    }
+
+    /// The deepest package with a name that has this file in it: the length of its folder, and its name.
+    fn package_of(&self, file: &str) -> Option<(usize, &str)> {
         let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
         let above = self.files.iter().filter(|known| is_at_or_above(&known.folder, folder));
-        let own = above.filter_map(|known| Some((known.folder.len(), known.contents.package.as_ref()?)));
-        own.max_by_key(|(depth, _)| *depth).is_none_or(|(_, name)| packages.contains(name))
+        let own = above.filter_map(|known| Some((known.folder.len(), known.contents.package.as_deref()?)));
+        own.max_by_key(|(depth, _)| *depth)
     }
 
     /// The languages for which the project's files show a check.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::language::Languages;
+use super::selection::{RUNNERS, Selection, WHOLE};
 use crate::redact::redact;
 use crate::shell::{self, Step};
 use crate::text::cut::cut_after;
@@ -25,48 +26,34 @@ pub struct CheckScope {
     /// Files, names and patterns that it was told to run; empty for all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub selected: Vec<String>,
+    /// Files, names and packages that it was told to leave out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub excluded: Vec<String>,
+    /// Tags and features with which it has more code than without.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub added: Vec<String>,
+    /// The program that ran by itself; programs that run the same tests have the same name here.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub runner: String,
     /// The languages whose code it reads.
     #[serde(skip_serializing_if = "Languages::is_none")]
     pub reads: Languages,
 }
 
-/// Options whose value is a package.
-const PACKAGES: Words = "-p --package --filter -F -w --workspace -pl --projects --scope";
-
-/// Options whose value selects tests.
-const SELECTING: Words = "-k -t -m --test --testNamePattern --testPathPattern --testPathPatterns -run --grep -g --tests --only \
-    --project --bin --example -Dtest --test-name-pattern --testsuite --group --suite";
-
-/// Options without a value that select a part.
-const PARTS: Words = "--lib --bins --doc --examples --benches --onlyChanged --changed --related";
-
-/// Options whose value is neither a part nor a file of tests.
-const VALUED: Words = "--manifest-path --config -c --target --target-dir --features --profile -j --jobs --color --reporter \
-    --timeout --maxWorkers --max-workers --prefix -C --dir --cwd --exclude -W -X --env -e --tsconfig --project-dir -f --file \
-    --outputFile --log-level --loglevel -count -timeout -coverprofile -bench -parallel -cpu -o --test-threads";
-
-/// Options with which these runners take no value, though others do.
-static FLAGS: [(&str, Words); 5] = [
-    ("pytest", "-p -f -c -o -e"),
-    ("vitest", "--run"),
-    ("node", "--test"),
-    ("cargo", "--tests -f -o"),
-    ("bun", "-t"),
+/// Programs that run the same checks: the first one names them all.
+const SAME: [Words; 8] = [
+    "cargo cross",
+    "go gotestsum ginkgo",
+    "pytest py.test",
+    "unittest python3 python manage.py",
+    "tsc tsgo vue-tsc",
+    "pyright basedpyright",
+    "phpunit pest paratest artisan php",
+    "rspec rails ruby m minitest",
 ];
 
-/// Words that mean everything.
-const WHOLE: Words = ". ./ ./... ... all //...";
-
-/// Their operands are names of recipes and goals.
-const RUNNERS: Words = "make gmake just task go-task mise turbo nx lerna gradle gradlew mvn mvnw mvnd rake run-s run-p npm-run-all \
-    tox nox sbt ant poe inv invoke";
-
-/// Verbs that stand before the first part.
-const VERBS: Words = "test t run r run-script check c build b nextest vet clippy lint exec rum urn tst type-check analyze \
-    compile install related";
-
-/// Package managers: the first word that is not a verb is a script.
-const MANAGERS: Words = "npm pnpm yarn bun deno composer";
+/// Programs that run whichever check they are told to.
+const CARRIERS: Words = "c8 nyc coverage pre-commit prek hatch bash sh npm pnpm yarn";
 
 /// Recipes with these names go through everything.
 const WHOLE_RECIPES: Words = "test tests check ci all verify lint build typecheck types type-check";
@@ -86,58 +73,23 @@ impl CheckScope {
             scope.recipe = shell::tidy(&script.text);
             return scope;
         }
-        let flags = FLAGS.iter().find(|(runner, _)| *runner == name).map_or("", |(_, flags)| *flags);
-        let takes_value = |list: Words, option: &str| among(list, option) && !among(flags, option);
-        let mut words = step.words.get(1..).unwrap_or_default().iter();
-        let mut before = true;
-        let mut recipes = usize::from(among(MANAGERS, name) || among(RUNNERS, name));
-        while let Some(word) = words.next() {
-            let text = word.text.as_str();
-            // What follows goes to the tests, or to the compiler.
-            if text == "--"
-                && name == "cargo"
-                && !step.words.iter().any(|word| matches!(word.text.as_str(), "test" | "t"))
-            {
-                break;
-            }
-            if text.starts_with('-') {
-                let (option, value) = text.split_once('=').map_or((text, None), |(o, v)| (o, Some(v)));
-                let is_module = option == "-m" && name.starts_with("python");
-                let mut next =
-                    || value.or_else(|| words.next().map(|word| word.text.as_str())).map(str::to_owned);
-                if is_module {
-                    next();
-                } else if takes_value(PACKAGES, option) {
-                    scope.packages.extend(next());
-                } else if takes_value(SELECTING, option) {
-                    scope.selected.extend(next());
-                } else if among(PARTS, option) {
-                    scope.selected.push(option.to_owned());
-                } else if takes_value(VALUED, option) {
-                    next();
-                }
-                continue;
-            }
-            if before && among(VERBS, text) {
-                // `npm test`: the verb is the script.
-                let only_runs = matches!(text, "run" | "run-script" | "exec" | "rum" | "urn" | "r");
-                if recipes > 0 && !only_runs {
-                    recipes = 0;
-                    text.clone_into(&mut scope.recipe);
-                }
-                before = recipes > 0;
-                continue;
-            }
-            before = false;
-            if recipes > 0 {
-                recipes -= 1;
-                text.clone_into(&mut scope.recipe);
-            } else if !among(RUNNERS, name) && !among(WHOLE, text) {
-                scope.selected.push(shell::tidy(text));
-            }
+        let selection = Selection::of(step, name);
+        selection.recipe.clone_into(&mut scope.recipe);
+        let program = selection.program;
+        if scope.recipe.is_empty() && !among(RUNNERS, program) && !among(CARRIERS, program) {
+            let same = SAME.iter().find(|names| among(names, program));
+            let first = same.and_then(|names| names.split(' ').next());
+            first.unwrap_or(program).clone_into(&mut scope.runner);
         }
-        scope.packages = bounded(scope.packages);
-        scope.selected = bounded(scope.selected);
+        // With these a run goes through more.
+        let parts = selection.parts.iter().filter(|part| !among("--tests --all-targets", part));
+        let values = selection.tests.iter().map(|(_, value)| value).chain(parts).map(|part| (*part).to_owned());
+        let operands = selection.operands.iter().filter(|word| !among(WHOLE, &word.text));
+        scope.selected = bounded(values.chain(operands.map(|word| shell::tidy(&word.text))).collect());
+        let texts = |words: &[&str]| bounded(words.iter().map(|word| (*word).to_owned()).collect());
+        scope.packages = texts(&selection.packages);
+        scope.excluded = texts(&selection.excluded);
+        scope.added = texts(&selection.added);
         scope
     }
 
@@ -155,7 +107,25 @@ impl CheckScope {
         let named = |name: &String| self.packages.contains(name);
         let packages =
             self.packages.is_empty() || !other.packages.is_empty() && other.packages.iter().all(named);
-        is_above && selects && packages && self.runs_recipe_of(other) && self.reads.has(other.reads)
+        let leaves_out = self.excluded.iter().any(|part| !other.excluded.contains(part));
+        is_above
+            && selects
+            && packages
+            && !leaves_out
+            && self.has_code_of(other)
+            && self.is_runner_of(other)
+            && self.runs_recipe_of(other)
+            && self.reads.has(other.reads)
+    }
+
+    fn has_code_of(&self, other: &CheckScope) -> bool {
+        let has = |name: &String| self.added.iter().any(|own| own == name || own == "--all-features");
+        other.added.iter().all(has)
+    }
+
+    /// Tests that one runner failed say nothing about those of another. A recipe may run either.
+    fn is_runner_of(&self, other: &CheckScope) -> bool {
+        self.runner.is_empty() || other.runner.is_empty() || self.runner == other.runner
     }
 
     fn runs_recipe_of(&self, other: &CheckScope) -> bool {
@@ -200,6 +170,14 @@ mod tests {
             ("go test ./...", "go test -v ./pkg"),
             ("mise run test", "mise run test:ci"),
             ("./test.sh", "./test.sh --fast"),
+            ("cargo nextest run", "cargo test"),
+            ("cargo test --all-features", "cargo test --features a,b"),
+            ("cargo test", "cargo test build"),
+            ("cargo test", "cargo test --exclude a"),
+            ("go test -tags a,b ./...", "go test -tags b ./..."),
+            ("python -m pytest", "pytest tests"),
+            ("npm test", "npx vitest run"),
+            ("python manage.py test", "python manage.py test app"),
         ] {
             assert!(scope(wide).covers(&scope(narrow)), "{wide} covers {narrow}");
         }
@@ -214,6 +192,20 @@ mod tests {
             ("go test -run TestA ./...", "go test ./..."),
             ("./scripts/test-x.sh", "cargo test"),
             ("npx vitest --run a.test.ts", "npx vitest --run"),
+            ("npx vitest run", "npx jest"),
+            ("npx jest", "npx playwright test"),
+            ("mypy .", "pyright"),
+            ("pytest --ignore=tests/a.py", "pytest"),
+            ("pytest --deselect tests/a.py::b", "pytest"),
+            ("cargo test --exclude a", "cargo test"),
+            ("cargo test -- --skip slow", "cargo test"),
+            ("npx vitest run --shard=1/2", "npx vitest run"),
+            ("cargo nextest run --partition count:1/2", "cargo nextest run"),
+            ("go test ./...", "go test -tags integration ./..."),
+            ("cargo test", "cargo test --features a"),
+            ("cargo test build", "cargo test"),
+            ("pytest test", "pytest"),
+            ("npx jest build", "npx jest"),
         ] {
             assert!(!scope(narrow).covers(&scope(wide)), "{narrow} does not cover {wide}");
         }
