@@ -14,6 +14,8 @@ pub enum Action<'a> {
     /// Paths as the model gave them. An error if the call does not name them.
     Edit(Result<Vec<Cow<'a, str>>, FailedStep>),
     Command(ShellCommand<'a>),
+    /// In another language than the shell's: only files tell what it did.
+    OtherShell(ShellCommand<'a>),
     Skill {
         /// The host's name for it, never empty.
         name: Option<Cow<'a, str>>,

@@ -393,6 +393,15 @@ impl<'a> Event<'a> {
         }
     }
 
+    /// A command in another language than the shell's, after it ran.
+    pub fn other_shell(&self) -> Option<&ShellCommand<'a>> {
+        let ran = matches!(self.kind, EventKind::PostToolUse | EventKind::PostToolUseFailure);
+        match &self.action {
+            Action::OtherShell(command) if ran => Some(command),
+            _ => None,
+        }
+    }
+
     /// `None` if the call does not edit files.
     pub fn edit_paths(&self) -> Option<Result<&[Cow<'a, str>], &FailedStep>> {
         match &self.action {

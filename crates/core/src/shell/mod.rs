@@ -16,6 +16,7 @@ mod syntax;
 mod wrappers;
 mod writes;
 
+pub use named::{files_in_patch, files_in_text};
 pub use spot::Spot;
 pub(crate) use spot::{below, tidy};
 
@@ -50,6 +51,8 @@ pub struct Step {
     pub repeats: bool,
     /// It runs in a container that this project describes.
     pub contained: bool,
+    /// Something ends it after a while (`timeout`).
+    pub limited: bool,
 }
 
 impl Step {
@@ -175,6 +178,12 @@ pub enum How {
     Command,
     /// An inline script mentions it.
     Script,
+    /// The command changes every file that fits this pattern.
+    Pattern,
+    /// It is a patch, which names the files.
+    Patch,
+    /// The command changes files in place, and the text does not tell which.
+    Unknown,
 }
 
 impl Script {

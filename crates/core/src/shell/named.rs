@@ -59,7 +59,7 @@ pub(super) fn files_in_script(text: &str) -> Vec<String> {
 }
 
 /// The files that a patch changes.
-pub(super) fn files_in_patch(text: &str) -> Vec<String> {
+pub fn files_in_patch(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     for line in text.lines() {
         let name =
@@ -70,6 +70,22 @@ pub(super) fn files_in_patch(text: &str) -> Vec<String> {
         let name = name.strip_prefix("b/").unwrap_or(name);
         if !name.is_empty() && name != "/dev/null" && names.len() < MOST {
             names.push(name.to_owned());
+        }
+    }
+    names
+}
+
+/// The words of a text in another language than the shell's that look like files, quoted or not.
+pub fn files_in_text(text: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for word in text.split(|c: char| c.is_whitespace() || "\"'`;|(),{}=<>[]".contains(c)) {
+        let word = word.replace('\\', "/");
+        let (drive, rest) = match word.split_at_checked(2) {
+            Some((drive, rest)) if drive.ends_with(':') => (drive, rest),
+            _ => ("", word.as_str()),
+        };
+        if looks_like_file(rest) && names.len() < MOST {
+            names.push(format!("{drive}{rest}"));
         }
     }
     names

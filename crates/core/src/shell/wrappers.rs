@@ -13,6 +13,7 @@ pub(super) struct Stripped {
     /// `exec`: the shell ends here.
     pub replaces: bool,
     pub contained: bool,
+    pub limited: bool,
 }
 
 /// One command that runs the rest of its line.
@@ -53,6 +54,14 @@ const fn behind(names: Words, behind: Behind) -> Wrapper {
     Wrapper { names, valued: "", operands: 0, refused: "", behind }
 }
 
+/// In a container of an image: it reads the project only if that is mounted.
+const fn mounted(names: Words) -> Wrapper {
+    let refused = "-d --detach --entrypoint";
+    Wrapper { names, valued: CONTAINER, operands: 1, refused, behind: Behind::Options }
+}
+
+const CONTAINER: Words = "-v --volume --mount -w --workdir -e --env --env-file -u --user --name --network --net -p --publish --platform \
+        -m --memory --cpus --add-host -h --hostname --pull --tmpfs --shm-size --ulimit --label -l";
 const NODE: Words = "-p --package --prefix -C --dir -w --workspace --filter -F --cwd";
 const UV: Words = "--with --extra --group --only-group --python -p --package --project --directory --env-file \
         --with-requirements --with-editable --no-group --index --from -q";
@@ -122,6 +131,36 @@ static WRAPPERS: &[Wrapper] = &[
         refused: "-d --detach --entrypoint",
         behind: Behind::Options,
     },
+    Wrapper {
+        names: "docker exec",
+        valued: COMPOSE,
+        operands: 1,
+        refused: "-d --detach",
+        behind: Behind::Options,
+    },
+    Wrapper {
+        names: "podman exec",
+        valued: COMPOSE,
+        operands: 1,
+        refused: "-d --detach",
+        behind: Behind::Options,
+    },
+    mounted("docker run"),
+    mounted("docker container run"),
+    mounted("podman run"),
+    // On macOS; the others give it the command as a text.
+    Wrapper {
+        names: "script",
+        valued: "-t",
+        operands: 1,
+        refused: "-c -qc -qec -ec -qefc -eqc -qfc -efqc --command",
+        behind: Behind::Options,
+    },
+    plain("corepack", "", 0),
+    plain("volta run", "--node --npm --pnpm --yarn", 0),
+    plain("fvm exec", "", 0),
+    plain("fvm spawn", "", 1),
+    plain("fvm", "", 0),
     plain("npx", NODE, 0),
     plain("pnpx", NODE, 0),
     plain("bunx", NODE, 0),
@@ -169,6 +208,7 @@ pub(super) fn strip_wrappers(mut words: Vec<Word>, folder: &Spot) -> Stripped {
         folder: folder.clone(),
         replaces: false,
         contained: false,
+        limited: false,
     };
     for _ in 0..MOST {
         let Some(name) = words.first().and_then(Word::known).and_then(|called| called.rsplit('/').next())
@@ -180,8 +220,15 @@ pub(super) fn strip_wrappers(mut words: Vec<Word>, folder: &Spot) -> Stripped {
             Some((wrapper, rest, set, folder))
         });
         let Some((wrapper, rest, set, folder)) = found else { break };
+        let runs_image = wrapper.valued == CONTAINER;
+        // A script of the project, not a program.
+        let is_recipe = wrapper.names == "hatch run" && words.get(rest).is_some_and(is_hatch_script);
+        if runs_image && !mounts_here(&words[..rest]) || is_recipe {
+            break;
+        }
         stripped.replaces |= wrapper.name() == "exec";
-        stripped.contained |= wrapper.name().starts_with("docker");
+        stripped.contained |= wrapper.name().starts_with("docker") || wrapper.name() == "podman";
+        stripped.limited |= matches!(wrapper.name(), "timeout" | "gtimeout");
         stripped.set.extend(set);
         stripped.folder = folder;
         words = words.split_off(rest);
@@ -194,6 +241,28 @@ pub(super) fn strip_wrappers(mut words: Vec<Word>, folder: &Spot) -> Stripped {
     }
     stripped.words = words;
     stripped
+}
+
+/// `-v "$PWD":/app`, `--mount type=bind,source=.,target=/app`.
+fn mounts_here(words: &[Word]) -> bool {
+    let is_here = |source: &str| {
+        matches!(source, "." | "./" | "$PWD" | "${PWD}" | "$(pwd)" | "`pwd`" | "%cd%") || source.starts_with('/')
+    };
+    words.iter().any(|word| {
+        let text = ["--volume=", "--mount=", "-v"].iter().find_map(|option| word.text.strip_prefix(option));
+        let text = text.unwrap_or(&word.text);
+        let source = text.split(',').find_map(|part| {
+            part.strip_prefix("source=").or_else(|| part.strip_prefix("src="))
+        });
+        let bound = text.split_once(":/").map(|(source, _)| source).filter(|source| !source.contains('='));
+        source.or(bound).is_some_and(is_here)
+    })
+}
+
+/// `test`, `lint:check`: a program that is called like that does not check anything.
+fn is_hatch_script(word: &Word) -> bool {
+    let name = word.text.rsplit(':').next().unwrap_or_default();
+    among("test tests lint check types typecheck cov fmt style all unit", name)
 }
 
 type Carried = (usize, Vec<(String, Word)>, Spot);
@@ -278,17 +347,35 @@ pub(super) struct Inner {
     pub pipefail: bool,
     /// `eval`.
     pub same_shell: bool,
+    /// Its status is not that of the text.
+    pub hides: bool,
 }
 
 /// The text that a shell is given to run, where all of it is known.
 pub(super) fn inner_text(words: &[Word], document: Option<&Document>) -> Option<Inner> {
     let name = words.first()?.known()?.rsplit('/').next()?;
-    let mut inner = Inner { text: String::new(), errexit: false, pipefail: false, same_shell: false };
+    let mut inner =
+        Inner { text: String::new(), errexit: false, pipefail: false, same_shell: false, hides: false };
     match name {
         "eval" => {
             let words: Option<Vec<&str>> = words[1..].iter().map(Word::known).collect();
             inner.text = words.filter(|words| !words.is_empty())?.join(" ");
             inner.same_shell = true;
+        }
+        // `script -qec 'cargo test' /dev/null`: without `e` it succeeds in any case.
+        "script" => {
+            let letters = |word: &Word| word.text.strip_prefix('-').map(str::to_owned).unwrap_or_default();
+            let is_short = |letters: &str| !letters.starts_with('-');
+            let at = words.iter().position(|word| {
+                let letters = letters(word);
+                letters == "-command" || is_short(&letters) && letters.ends_with('c')
+            })?;
+            words.get(at + 1)?.known()?.clone_into(&mut inner.text);
+            let returns = |word: &Word| {
+                let letters = letters(word);
+                letters == "-return" || is_short(&letters) && letters.contains('e')
+            };
+            inner.hides = !words[..=at].iter().any(returns);
         }
         "nix-shell" => {
             let run = words.iter().position(|word| matches!(word.text.as_str(), "--run" | "--command"))?;

@@ -1,10 +1,11 @@
 //! Files that a command names as those it writes. One too many is harmless: the caller looks whether the file has changed.
-//! Left out on purpose: files that git brings back (`checkout`, `restore`, `mv`, `stash`) or that generators and archives
-//! make, and `rm`, since a removed file cannot be looked at.
+//! Left out on purpose: files that git brings back (`checkout`, `restore`, `mv`, `stash`) or that generators make, and
+//! `rm`, since a removed file cannot be looked at.
 
 use crate::shell::named::{files_in_patch, files_in_script, looks_like_file};
 use crate::shell::syntax::{Document, RedirectKind};
-use crate::shell::{How, Sort, Spot, Word, Write};
+use crate::file_class::FileClass;
+use crate::shell::{How, Sort, Spot, Step, Word, Write};
 use crate::text::word_list::{Words, among};
 
 /// The file that a redirection opens for writing.
@@ -45,6 +46,119 @@ pub(super) fn of_command(
         }
     }
     writes
+}
+
+/// Editors that change each file they are given, whatever they find in it.
+fn edits_files(words: &[Word]) -> bool {
+    let Some(name) = words.first().and_then(|word| word.text.rsplit('/').next()) else { return false };
+    let arguments = &words[1..];
+    match name {
+        "sed" | "gsed" => arguments.iter().any(|word| is_in_place(&word.text)),
+        "perl" | "ruby" => edits_in_place(arguments),
+        "sd" => true,
+        _ => false,
+    }
+}
+
+/// Files that the text names only by a pattern, by a patch, or not at all.
+///
+/// `before`: the commands before it, one of which may find the files. `fed`: the file that it reads.
+pub(super) fn of_mass(
+    words: &[Word],
+    before: &[Step],
+    fed: Option<&str>,
+    folder: &Spot,
+    step: usize,
+) -> Vec<Write> {
+    let Some(name) = words.first().and_then(|word| word.text.rsplit('/').next()) else { return Vec::new() };
+    let write = |path: Spot, how: How| Write { path, step, how };
+    let unknown = || vec![write(Spot::Unknown, How::Unknown)];
+    let arguments = &words[1..];
+    match name {
+        "find" | "fd" | "fdfind" => {
+            let Some(at) = arguments.iter().position(|word| among("-exec -execdir -x -X --exec", &word.text)) else {
+                return Vec::new();
+            };
+            if !edits_files(&arguments[at + 1..]) {
+                return Vec::new();
+            }
+            let start = arguments.first().filter(|word| !word.text.starts_with('-')).and_then(Word::known);
+            let start = start.filter(|_| name == "find").unwrap_or(".");
+            let found = code_patterns(&arguments[..at]);
+            let found: Vec<Write> =
+                found.iter().map(|name| write(folder.join(start).join(name), How::Pattern)).collect();
+            if found.is_empty() { unknown() } else { found }
+        }
+        "xargs" | "parallel" => {
+            let at = arguments.iter().position(is_editor);
+            if !at.is_some_and(|at| edits_files(&arguments[at..])) {
+                return Vec::new();
+            }
+            let finders = &before[before.len().saturating_sub(3)..];
+            let found: Vec<String> = finders.iter().flat_map(|step| code_patterns(&step.words)).collect();
+            let found: Vec<Write> = found.iter().map(|name| write(folder.join(name), How::Pattern)).collect();
+            if found.is_empty() { unknown() } else { found }
+        }
+        _ if edits_files(words) => {
+            let files: Vec<&Word> = operands(arguments, "-e --expression -f --file -l -I");
+            let named = files.iter().filter(|word| word.sort == Sort::Pattern && is_code(&word.text));
+            let named: Vec<Write> =
+                named.map(|word| write(folder.join(&word.text), How::Pattern)).collect();
+            let is_unknown = files.last().is_some_and(|word| word.sort == Sort::Unknown);
+            if named.is_empty() && is_unknown { unknown() } else { named }
+        }
+        "patch" | "git" => {
+            let (is_patch, file) = patch_file(name, arguments, fed);
+            match file.map(|file| folder.join(&file)) {
+                Some(path) if is_patch && path != Spot::Unknown => vec![write(path, How::Patch)],
+                _ => Vec::new(),
+            }
+        }
+        "tar" | "bsdtar" | "unzip" | "7z" => {
+            let extracts = |word: &Word| {
+                let letters = word.text.trim_start_matches('-');
+                letters == "extract" || !word.text.starts_with("--") && letters.contains('x')
+            };
+            let is_archive = name == "unzip" && !has_option(arguments, "-l -t -p -v -Z")
+                || name != "unzip" && arguments.first().is_some_and(extracts);
+            if is_archive { unknown() } else { Vec::new() }
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn is_editor(word: &Word) -> bool {
+    matches!(word.text.rsplit('/').next(), Some("sed" | "gsed" | "perl" | "ruby" | "sd"))
+}
+
+fn is_code(pattern: &str) -> bool {
+    FileClass::of(pattern) == FileClass::Code
+}
+
+/// `*.rs`, `--include=*.ts`, `'*.py'`.
+fn code_patterns(words: &[Word]) -> Vec<String> {
+    let pattern = |word: &Word| {
+        let text = word.text.rsplit('=').next().unwrap_or_default();
+        let name = text.trim_matches(['"', '\'']);
+        (name.contains('*') && is_code(name) && !name.contains(['$', '`'])).then(|| name.to_owned())
+    };
+    words.iter().filter_map(pattern).collect()
+}
+
+/// Whether it applies a patch, and the file with it.
+fn patch_file(name: &str, arguments: &[Word], fed: Option<&str>) -> (bool, Option<String>) {
+    if name == "patch" {
+        let input = value_of(arguments, "-i --input");
+        let second = operands(arguments, "-i --input -d --directory -p --strip -o --output -r -F");
+        let second = second.get(1).and_then(|word| word.known()).map(str::to_owned);
+        return (!has_option(arguments, "--dry-run"), input.or(second).or_else(|| fed.map(str::to_owned)));
+    }
+    let verb = arguments.iter().position(|word| matches!(word.text.as_str(), "apply" | "am"));
+    let Some(at) = verb.filter(|at| *at < 3) else { return (false, None) };
+    let rest = &arguments[at + 1..];
+    let applies = !has_option(rest, "--check --stat --numstat --summary --cached --abort --quit --skip --show-current-patch");
+    let file = operands(rest, "--directory -p -C --exclude --include").first().and_then(|word| word.known());
+    (applies, file.map(str::to_owned).or_else(|| fed.map(str::to_owned)))
 }
 
 /// The text of a script that stands in the command line itself.
@@ -186,15 +300,16 @@ fn value_of(arguments: &[Word], options: Words) -> Option<String> {
     })
 }
 
+/// Letters before `i` in one word can only be ones that take no value.
+fn is_in_place(text: &str) -> bool {
+    text.starts_with("--in-place")
+        || text.strip_prefix('-').is_some_and(|letters| {
+            letters.trim_start_matches(['n', 'E', 'r', 's', 'u', 'z']).starts_with(['i', 'I'])
+        })
+}
+
 fn files_of_sed(arguments: &[Word]) -> Vec<String> {
-    // Letters before `i` in one word can only be ones that take no value.
-    let in_place = |text: &str| {
-        text.starts_with("--in-place")
-            || text.strip_prefix('-').is_some_and(|letters| {
-                letters.trim_start_matches(['n', 'E', 'r', 's', 'u', 'z']).starts_with(['i', 'I'])
-            })
-    };
-    if !arguments.iter().any(|word| in_place(&word.text)) {
+    if !arguments.iter().any(|word| is_in_place(&word.text)) {
         return Vec::new();
     }
     let scripts = "-e --expression -f --file";

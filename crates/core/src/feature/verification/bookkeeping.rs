@@ -10,7 +10,7 @@ use crate::feature::facts::{Facts, Needs};
 use crate::feature::marks::Marks;
 use crate::feature::verification::check_run::{self, CheckRun};
 use crate::feature::verification::checks::{
-    CheckEvidence, CheckKind, CheckScope, Kinds, LineProof, TreeMove, kinds_of,
+    CheckEvidence, CheckKind, CheckScope, Kinds, LineProof, Targets, TreeMove, kinds_of,
 };
 use crate::feature::verification::facts as own;
 use crate::feature::verification::marks::Mark;
@@ -28,7 +28,8 @@ use crate::time::Millis;
 const START_SLACK_MS: u64 = 50;
 
 pub fn needs(event: &Event<'_>, marks: Option<&Marks>, config: &Config) -> Needs {
-    let files = !written_files(event, config).is_empty() || event.command_line().is_some();
+    let runs = event.command_line().is_some() || event.other_shell().is_some();
+    let files = runs || !written_files(event, config).is_empty();
     let known = |task: &str| {
         marks.is_some_and(|marks| marks.verification.background.iter().any(|known| known.task == task))
     };
@@ -67,6 +68,10 @@ pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
     if let Some(command) = event.finished_command().filter(|command| command.line.is_some()) {
         marks.extend(command_marks(facts, config, command));
     }
+    // What its success proves is not known.
+    if event.other_shell().is_some() {
+        marks.extend(code_edits(facts, config, true).map(|(edit, _)| Mark::Edit(edit)));
+    }
     if let Some(task) = event.ended_task() {
         marks.extend(ended_task_marks(facts, config, &task.id, task.exit));
     }
@@ -87,7 +92,7 @@ pub fn edit_marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
     if !matches!(event.kind, EventKind::PostToolUse | EventKind::PostToolUseFailure) {
         return Vec::new();
     }
-    let by_shell = event.command_line().is_some();
+    let by_shell = event.command_line().is_some() || event.other_shell().is_some();
     if !by_shell && written_files(event, config).is_empty() {
         return Vec::new();
     }
@@ -129,12 +134,13 @@ fn command_marks(facts: &Facts<'_>, config: &Config, command: &ShellCommand<'_>)
         }
     }
     let mut marks: Vec<Mark> = edited.into_iter().map(|(edit, _)| Mark::Edit(edit)).collect();
+    marks.extend(undone_mark(facts, command, &marks));
     let changes = changes_after(facts, &marks);
     let line = &proof.line;
     match (run, &command.background) {
         (CheckRun::Nothing, _) => {}
-        (CheckRun::Passed(_) | CheckRun::Failed(..), _) if changes.away => {
-            marks.push(uncounted(line, WhyNot::Stashed));
+        (CheckRun::Passed(_) | CheckRun::Failed(..), _) if changes.is_absent() => {
+            marks.push(uncounted(line, if changes.away { WhyNot::Stashed } else { WhyNot::Elsewhere }));
         }
         (CheckRun::Hidden, _) => marks.push(Mark::Hidden(line.clone())),
         (CheckRun::NoTests, _) => marks.push(uncounted(line, WhyNot::NoTests)),
@@ -155,10 +161,45 @@ fn command_marks(facts: &Facts<'_>, config: &Config, command: &ShellCommand<'_>)
             marks.push(Mark::Launched(BackgroundCheck { task, kinds, at, scope, line, left, awaited: None }));
         }
     }
-    if command.exit == Exit::Known(0) && !command.says("No local changes to save") {
-        marks.extend(proof.tree.map(|tree| Mark::Away(tree == TreeMove::Leaves)));
+    if command.exit == Exit::Known(0) {
+        marks.extend(tree_marks(facts, command, &changes));
     }
     marks
+}
+
+/// Where git leaves the edits.
+fn tree_marks(facts: &Facts<'_>, command: &ShellCommand<'_>, changes: &ChangeSet) -> Vec<Mark> {
+    let proof = &facts.verification.proof;
+    let mut marks = Vec::new();
+    let is_open = !changes.files.is_empty();
+    if proof.commits && is_open && !changes.committed {
+        marks.push(Mark::Committed);
+    }
+    let committed = changes.committed || proof.commits;
+    match proof.tree {
+        Some(TreeMove::Leaves) if !command.says("No local changes to save") => marks.push(Mark::Away(true)),
+        Some(TreeMove::Returns) => marks.push(Mark::Away(false)),
+        Some(TreeMove::Rejoins) if changes.elsewhere => marks.push(Mark::Elsewhere(false)),
+        Some(TreeMove::Departs) if is_open => marks.push(Mark::Elsewhere(true)),
+        // Back from another commit, or away from those of this branch.
+        Some(TreeMove::Switches) if changes.elsewhere || committed && is_open => {
+            marks.push(Mark::Elsewhere(!changes.elsewhere));
+        }
+        _ => {}
+    }
+    marks
+}
+
+/// Edits that git took back. After a commit, an earlier state of a file may be an edit, too.
+fn undone_mark(facts: &Facts<'_>, command: &ShellCommand<'_>, new: &[Mark]) -> Option<Mark> {
+    let changes = facts.marks.value()?.verification.changes.as_ref()?;
+    if facts.verification.undone.is_empty() || changes.committed || command.exit != Exit::Known(0) {
+        return None;
+    }
+    let is_new = |file: &String| new.iter().any(|mark| matches!(mark, Mark::Edit(edit) if edit.file == *file));
+    let undone: Vec<String> =
+        facts.verification.undone.iter().filter(|file| !is_new(file)).cloned().collect();
+    (!undone.is_empty()).then_some(Mark::Undone(undone))
 }
 
 fn uncounted(line: &str, why: WhyNot) -> Mark {
@@ -170,8 +211,10 @@ fn changes_after(facts: &Facts<'_>, new: &[Mark]) -> ChangeSet {
     let open = facts.marks.value().and_then(|marks| marks.verification.changes.clone());
     let mut changes = open.unwrap_or_default();
     for mark in new {
-        if let Mark::Edit(edit) = mark {
-            changes.add(edit);
+        match mark {
+            Mark::Edit(edit) => changes.add(edit),
+            Mark::Undone(files) => changes = changes.without_undone(files).unwrap_or_default(),
+            _ => {}
         }
     }
     changes
@@ -182,7 +225,8 @@ fn unread_by(facts: &Facts<'_>, evidence: &[CheckEvidence], files: &[String]) ->
     checks.map(|checks| checks.left_by(evidence, files).into_iter().cloned().collect()).unwrap_or_default()
 }
 
-/// `None` if the check reads none of the files that are open, or were.
+/// A check that failed is asked only for what it reads, not for what it was told to go through: the edit may well be
+/// the reason that another part fails.
 fn judge_failed(
     facts: &Facts<'_>,
     config: &Config,
@@ -190,22 +234,38 @@ fn judge_failed(
     found: &CheckEvidence,
     at: Millis,
 ) -> Option<CheckFailure> {
+    let files = open_or_past(facts)?;
+    let found = CheckEvidence { targets: Targets::default(), ..found.clone() };
+    let unread = unread_by(facts, std::slice::from_ref(&found), files);
+    let line = facts.verification.proof.line.clone();
+    note_failure(facts, config, CheckFailure { kind, at, seen: facts.now, opens: false, scope: found.scope, line }, &unread)
+}
+
+fn open_or_past<'f>(facts: &'f Facts<'_>) -> Option<&'f [String]> {
     let work = &facts.marks.value()?.verification;
-    let files = &work.changes.as_ref().or(work.past.as_ref())?.files;
-    let unread = unread_by(facts, std::slice::from_ref(found), files);
-    if !files.is_empty() && unread.len() == files.len() {
+    Some(&work.changes.as_ref().or(work.past.as_ref())?.files)
+}
+
+/// `None` if the check reads none of the files that are open, or were.
+fn note_failure(
+    facts: &Facts<'_>,
+    config: &Config,
+    failure: CheckFailure,
+    unread: &[String],
+) -> Option<CheckFailure> {
+    let files = open_or_past(facts)?;
+    if !files.is_empty() && files.iter().all(|file| unread.contains(file)) {
         return None;
     }
-    let valid = work.proof.stronger_than(kind);
+    let valid = facts.marks.value()?.verification.proof.stronger_than(failure.kind);
     let opens = !is_sufficient(facts.verification.checks.as_ref(), config, files, valid);
-    let (scope, line) = (found.scope.clone(), facts.verification.proof.line.clone());
-    Some(CheckFailure { kind, at, seen: facts.now, opens, scope, line })
+    Some(CheckFailure { opens, ..failure })
 }
 
 fn ended_task_marks(facts: &Facts<'_>, config: &Config, task: &str, exit: Exit) -> Vec<Mark> {
     let work = facts.marks.value().map(|marks| &marks.verification);
     let known = work.and_then(|work| work.background.iter().find(|known| known.task == task));
-    let (Some(work), Some(known)) = (work, known) else { return Vec::new() };
+    let Some(known) = known else { return Vec::new() };
     let mut marks = vec![Mark::Ended(task.to_owned())];
     let BackgroundCheck { kinds, at, scope, line, left, .. } = known.clone();
     match (exit, kinds.strongest()) {
@@ -221,9 +281,8 @@ fn ended_task_marks(facts: &Facts<'_>, config: &Config, task: &str, exit: Exit) 
             )));
         }
         (Exit::Known(status), Some(kind)) if !check_run::was_ended(status) => {
-            let opens = work.proof.stronger_than(kind).is_empty();
-            let seen = facts.now;
-            marks.push(Mark::Failed(CheckFailure { kind, at, seen, opens, scope, line }));
+            let failure = CheckFailure { kind, at, seen: facts.now, opens: false, scope, line };
+            marks.extend(note_failure(facts, config, failure, &left).map(Mark::Failed));
         }
         _ => {}
     }

@@ -2,7 +2,7 @@
 
 use crate::event::action::{Exit, ShellCommand};
 use crate::feature::verification::checks::{
-    CheckEvidence, CheckKind, Ending, Kinds, LONGEST_OUTPUT, LineProof, kinds_of, read_ending,
+    CheckEvidence, CheckKind, Closers, Ending, Kinds, LONGEST_OUTPUT, LineProof, kinds_of, read_ending,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,7 +90,9 @@ fn judge_success(
         return if counts { CheckRun::Passed(passed) } else { CheckRun::Nothing };
     }
     // The lines of several checks cannot be told apart, and tests that were built may not have ended.
-    let is_whole = hidden.len() == 1 && (!kinds.has(CheckKind::Test) || ending.passed.has(CheckKind::Test));
+    let is_whole = hidden.len() == 1
+        && (!kinds.has(CheckKind::Test) || ending.passed.has(CheckKind::Test))
+        && hidden.iter().all(|found| closers_of(found).has_all(ending.told_by));
     let passed = only_kinds(hidden, ending.passed);
     if takes_output && is_whole && ending.failed.is_empty() && !passed.is_empty() {
         CheckRun::Passed(passed)
@@ -99,6 +101,11 @@ fn judge_success(
     } else {
         CheckRun::Hidden
     }
+}
+
+/// A recipe may run any program.
+fn closers_of(found: &CheckEvidence) -> Closers {
+    Closers::of(if found.scope.recipe.is_empty() { &found.program } else { "" })
 }
 
 fn fail(kind: CheckKind, evidence: &[&CheckEvidence]) -> CheckRun {
@@ -254,6 +261,11 @@ mod tests {
             ended("npm test | tail -5", 0, &format!("{PASSED}\n... [9 lines truncated] ...")),
             "hidden"
         );
+        // A recipe may run any program, a program closes with its own lines.
+        assert_eq!(ended("npm test | tail -5", 0, "5 passed in 0.12s"), "test passed");
+        assert_eq!(ended("npx jest | tail -5", 0, PASSED), "test passed");
+        assert_eq!(ended("npx jest | tail -5", 0, "5 passed in 0.12s"), "hidden");
+        assert_eq!(ended("npx jest | tail -5", 0, &format!("{PASSED}\n5 passed in 0.12s")), "hidden");
         // A build that shows is weaker than the tests that do not.
         assert_eq!(ended("npm test | tail -5; npm run build", 0, FAILED), "test failed");
     }

@@ -17,6 +17,8 @@ pub struct Facts {
     /// Files that the call is about to write or, for a command line, has changed.
     pub files: Vec<Touched>,
     pub proof: Proof,
+    /// Edited and unverified files that the line brought back to an earlier state.
+    pub undone: Vec<String>,
     /// None of the edited and unverified files exists any more.
     pub edits_gone: bool,
     /// `None` if they were not looked for.
@@ -31,4 +33,6 @@ pub struct Proof {
     pub line: String,
     /// The edits are put away, or come back.
     pub tree: Option<TreeMove>,
+    /// Edits were committed.
+    pub commits: bool,
 }

@@ -19,6 +19,12 @@ pub enum Mark {
     Uncounted(UncountedCheck),
     /// The edits were put away, or came back.
     Away(bool),
+    /// Another commit was checked out, or the edits' own one again.
+    Elsewhere(bool),
+    /// Edits were committed.
+    Committed,
+    /// Edits of these files were taken back.
+    Undone(Vec<String>),
     /// The last change set, verified.
     Past(ChangeSet),
     /// The command line of a check whose exit status was hidden.
@@ -84,6 +90,13 @@ impl RoomMarks for Marks {
             Mark::Away(away) => {
                 self.changes.iter_mut().chain(&mut self.past).for_each(|changes| changes.away = away);
             }
+            Mark::Elsewhere(elsewhere) => {
+                self.changes.iter_mut().chain(&mut self.past).for_each(|set| set.elsewhere = elsewhere);
+            }
+            Mark::Committed => self.change(|changes| changes.committed = true),
+            Mark::Undone(files) => {
+                self.changes = self.changes.take().and_then(|changes| changes.without_undone(&files));
+            }
             Mark::Past(changes) => self.past = Some(changes),
             Mark::Verified(at) => (self.verified, self.proof) = (Some(at), Kinds::NONE),
             Mark::Proof(kinds) => self.proof = kinds,
@@ -139,7 +152,7 @@ impl Marks {
         let Some(changes) = &mut self.changes else {
             return;
         };
-        if is_older(changes, checked.at, checked.seen) || changes.away {
+        if is_older(changes, checked.at, checked.seen) || changes.is_absent() {
             return;
         }
         *changes = changes.without_cleared(checked.kinds, checked.scope.as_ref());
@@ -158,7 +171,7 @@ impl Marks {
     }
 
     fn fail(&mut self, failed: CheckFailure) {
-        let is_newer = |set: &ChangeSet| !is_older(set, failed.at, failed.seen) && !set.away;
+        let is_newer = |set: &ChangeSet| !is_older(set, failed.at, failed.seen) && !set.is_absent();
         if self.changes.is_none() && failed.opens && self.past.as_ref().is_some_and(is_newer) {
             let past = self.past.take().unwrap_or_default();
             let (checked, proved) = (Kinds::NONE, Vec::new());
@@ -233,6 +246,9 @@ pub(in crate::feature) mod tests {
             })),
             (0u64..1 << 40).prop_map(|at| Mark::Failed(failed(at, CheckKind::Test))),
             any::<bool>().prop_map(Mark::Away),
+            any::<bool>().prop_map(Mark::Elsewhere),
+            Just(Mark::Committed),
+            "[a-z/]{1,3}".prop_map(|file| Mark::Undone(vec![file])),
             Just(Mark::Hidden("cargo test | tail".into())),
             (0u64..1 << 40).prop_map(|at| Mark::Verified(Millis(at))),
             Just(Mark::Proof(Kinds::LINT)),
@@ -316,6 +332,34 @@ pub(in crate::feature) mod tests {
         assert!(marks.changes.is_some(), "the edits are in the stash");
         marks.apply(Mark::Away(false));
         marks.check(&passed(14, Kinds::TEST, true));
+        assert_eq!(marks.changes, None);
+    }
+
+    #[test]
+    fn a_check_of_another_commit_does_not_count() {
+        let mut marks = Marks::default();
+        marks.edit(&edit("a.rs", 10));
+        marks.apply(Mark::Elsewhere(true));
+        marks.check(&passed(11, Kinds::TEST, true));
+        assert!(marks.changes.is_some());
+        marks.apply(Mark::Elsewhere(false));
+        marks.check(&passed(12, Kinds::TEST, true));
+        assert_eq!(marks.changes, None);
+    }
+
+    #[test]
+    fn an_edit_that_was_taken_back_is_not_open() {
+        let mut marks = Marks::default();
+        marks.edit(&edit("a.rs", 10));
+        marks.edit(&edit("b.rs", 11));
+        marks.check(&SucceededChecks {
+            parts: vec![ReadPart { kinds: Kinds::LINT, unread: vec!["a.rs".into()] }],
+            ..passed(12, Kinds::LINT, false)
+        });
+        marks.apply(Mark::Undone(vec!["a.rs".into()]));
+        let changes = marks.changes.clone().unwrap();
+        assert_eq!((changes.files.as_slice(), changes.passed_of(0)), (&["b.rs".to_owned()][..], Kinds::LINT));
+        marks.apply(Mark::Undone(vec!["b.rs".into()]));
         assert_eq!(marks.changes, None);
     }
 

@@ -94,6 +94,8 @@ pub enum WhyNot {
     NoTests,
     /// The edits were in git's stash.
     Stashed,
+    /// Another commit was checked out.
+    Elsewhere,
 }
 
 impl CheckFailure {
@@ -157,6 +159,12 @@ pub struct ChangeSet {
     /// The edits are put away (`git stash`): what runs now does not read them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub away: bool,
+    /// Another commit, without the edits, is checked out.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub elsewhere: bool,
+    /// Some of the edits were committed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub committed: bool,
     /// How often a stop was blocked for it.
     #[serde(skip_serializing_if = "is_zero")]
     pub held: u32,
@@ -222,7 +230,7 @@ impl ChangeSet {
         self.failed.clear();
         self.hidden = None;
         self.uncounted = None;
-        self.away = false;
+        (self.away, self.elsewhere) = (false, false);
         self.ran = true;
         let name = shorten_path(&edit.file, LONGEST_KEPT);
         if self.files.contains(&name) {
@@ -237,6 +245,27 @@ impl ChangeSet {
         if self.others.len() < OTHERS_KEPT && !self.others.contains(&hash) {
             self.others.push(hash);
         }
+    }
+
+    /// Whether the edits are not in the folder: what runs now does not read them.
+    pub fn is_absent(&self) -> bool {
+        self.away || self.elsewhere
+    }
+
+    /// Without edits that were taken back. `None` if nothing is left.
+    #[must_use]
+    pub(super) fn without_undone(mut self, undone: &[String]) -> Option<ChangeSet> {
+        let proved = std::mem::take(&mut self.proved);
+        let mut proved = proved.into_iter().chain(std::iter::repeat(Kinds::NONE));
+        let mut kept = Vec::new();
+        self.files.retain(|file| {
+            let own = proved.next().unwrap_or_default();
+            let keeps = !undone.contains(file);
+            kept.extend(keeps.then_some(own));
+            keeps
+        });
+        self.proved = if kept.iter().all(|kinds| kinds.is_empty()) { Vec::new() } else { kept };
+        (!self.files.is_empty() || !self.others.is_empty()).then_some(self)
     }
 
     /// The kinds that count, of those that passed: a failure voids what is not stronger than it.
@@ -310,9 +339,9 @@ impl ChangeSet {
         self.files.iter().take(FILES_NAMED).map(|file| shorten_path(file, LONGEST_SHOWN))
     }
 
-    /// `None` if some were only counted, could not be noted, or were shortened.
+    /// `None` if some were only counted, could not be noted, were shortened, or are known by a pattern.
     pub fn paths(&self) -> Option<&[String]> {
-        let is_whole = |file: &String| file != UNNAMED && !file.starts_with(CUT);
+        let is_whole = |file: &String| file != UNNAMED && !file.starts_with(CUT) && !file.contains('*');
         (self.others.is_empty() && self.files.iter().all(is_whole)).then_some(&self.files)
     }
 

@@ -33,18 +33,8 @@ pub(super) fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'
         "NotebookEdit" => {
             Action::Edit(edited(input, "tool_input.notebook_path", |input| input.notebook_path))
         }
-        "Bash" => Action::Command(ShellCommand {
-            line: known(input).command.get().and_then(|line| line.whole(COMMAND_LONGEST)),
-            exit: exit(kind, payload),
-            output: [
-                response.and_then(|response| response.stdout.get().copied()),
-                response.and_then(|response| response.stderr.get().copied()),
-                payload.error.get().copied(),
-            ],
-            is_cut: response.is_some_and(|response| response.persisted_output != Field::Missing),
-            background: response.and_then(|response| response.background_task.get().cloned()),
-            duration: payload.duration_ms.get().copied(),
-        }),
+        "Bash" => Action::Command(shell_command(kind, payload, input)),
+        "PowerShell" => Action::OtherShell(shell_command(kind, payload, input)),
         "Skill" => Action::Skill {
             name: skill(known(input).skill.value()),
             failed: response.is_some_and(|response| response.success == Field::Value(false)),
@@ -73,6 +63,26 @@ pub(super) fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'
             })
         }
         _ => Action::Other,
+    }
+}
+
+fn shell_command<'a>(
+    kind: EventKind,
+    payload: &Payload<'a>,
+    input: Field<ToolInput<'a>>,
+) -> ShellCommand<'a> {
+    let response = payload.tool_response.get();
+    ShellCommand {
+        line: input.value().unwrap_or_default().command.get().and_then(|line| line.whole(COMMAND_LONGEST)),
+        exit: exit(kind, payload),
+        output: [
+            response.and_then(|response| response.stdout.get().copied()),
+            response.and_then(|response| response.stderr.get().copied()),
+            payload.error.get().copied(),
+        ],
+        is_cut: response.is_some_and(|response| response.persisted_output != Field::Missing),
+        background: response.and_then(|response| response.background_task.get().cloned()),
+        duration: payload.duration_ms.get().copied(),
     }
 }
 

@@ -436,7 +436,7 @@ impl Run<'_> {
         self.spend(document.map_or(0, |document| document.text.len()));
 
         let redefined = resolved.first().and_then(|word| shell.functions.get(&word.text)).copied();
-        let Stripped { words, set: more, folder: at, replaces, contained } =
+        let Stripped { words, set: more, folder: at, replaces, contained, limited } =
             wrappers::strip_wrappers(resolved, &folder);
         set.extend(more);
         let step = self.out.steps.len();
@@ -469,6 +469,9 @@ impl Run<'_> {
             Status::Hidden(context.why)
         };
         self.out.writes.extend(writes::of_command(&words, document, &at, step));
+        let fed_by = targets.iter().rev().find(|(redirect, _)| redirect.kind == syntax::RedirectKind::Read);
+        let patch = fed_by.and_then(|(_, words)| words.first()).and_then(Word::known);
+        self.out.writes.extend(writes::of_mass(&words, &self.out.steps, patch, &at, step));
         self.run_builtin(&words, shell);
         if let Some(called) = redefined {
             shell.left |= called.leaves;
@@ -500,6 +503,7 @@ impl Run<'_> {
             background,
             repeats,
             contained,
+            limited,
         });
     }
 
@@ -526,6 +530,7 @@ impl Run<'_> {
             };
             let trapped = run.out.trapped;
             let first = run.out.steps.len();
+            let context = if text.hides { context.hidden(Why::Followed) } else { context };
             run.run_list(&parsed.list, Context { guarded: false, ..context.subshell() }, &mut inner);
             if run.out.trapped && !trapped {
                 for step in &mut run.out.steps[first..] {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use tidegate_core::event::Event;
+use tidegate_core::event::action::Exit;
 use tidegate_core::feature::facts::{Facts, Touched};
 use tidegate_core::feature::marks::Marks;
 use tidegate_core::feature::verification::bookkeeping;
@@ -12,16 +13,18 @@ use tidegate_core::feature::verification::checks;
 use tidegate_core::feature::verification::checks::{RunPlace, SeenFile, could_check};
 use tidegate_core::feature::verification::facts as own;
 use tidegate_core::feature::verification::facts::Needs;
+use tidegate_core::feature::verification::marks::Marks as VerificationMarks;
 use tidegate_core::feature::verification::work::ChangeSet;
 use tidegate_core::file_class::FileClass;
 use tidegate_core::redact::redact;
-use tidegate_core::shell::{self, Script, Spot, Surroundings};
+use tidegate_core::shell::{self, How, Script, Spot, Surroundings};
 use tidegate_core::text::cut::cut_after;
 use tidegate_core::time::Millis;
 
 use crate::feature::HookContext;
 use crate::feature::verification::manifests;
 use crate::feature::verification::manifests::ProjectManifest;
+use crate::file::bounded;
 use crate::project;
 use crate::project::paths;
 
@@ -33,6 +36,9 @@ const START_SLACK_MS: u64 = 2_000;
 
 /// More than a command line names on purpose.
 const MOST_FILES: usize = 64;
+
+/// In bytes; the files of a longer patch are not looked for.
+const LONGEST_PATCH: u64 = 256 * 1024;
 
 /// More than a command line names on purpose.
 const MOST_LINKS: usize = 8;
@@ -123,6 +129,18 @@ fn read_work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Hook
             };
             work.files = written.into_iter().map(touch).collect();
             script = Some(parsed);
+        } else if let Some(text) = event.other_shell().and_then(|command| command.line.as_deref()) {
+            // Only the files themselves tell what it did.
+            let since = Since::of(event, marks, home, here.now);
+            let start = Path::new(line.end.unwrap_or(&start));
+            let named = shell::files_in_text(text).into_iter().take(MOST_FILES);
+            let named = named.map(|name| start.join(name).to_string_lossy().into_owned());
+            let mut written: Vec<String> = named.chain(since.known_files()).collect();
+            written.sort_unstable();
+            written.dedup();
+            let changed = written.iter().filter(|path| since.is_changed(path));
+            let touch = |path: &String| describe_touched(Path::new(path), path, &roots, home, Some(0));
+            work.files = changed.map(touch).collect();
         }
     }
     let edited = work.files.iter().any(|file| file.inside.is_some() && file.class == FileClass::Code);
@@ -142,7 +160,11 @@ fn read_work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Hook
         if let Some(line) = event.command_line().filter(|_| has_check) {
             work.proof.line = shorten_line(line);
         }
-        work.proof.tree = script.as_ref().and_then(checks::last_move);
+        if let Some(script) = &script {
+            work.proof.tree = checks::last_move(script);
+            work.proof.commits = checks::makes_commit(script);
+            work.undone = find_undone(event, script, line, root, home, marks, here.now);
+        }
     }
     work
 }
@@ -157,26 +179,102 @@ fn find_written(
     marks: Option<&Marks>,
     now: Millis,
 ) -> Vec<(String, usize)> {
-    let ran = event.finished_command().and_then(|command| command.duration).unwrap_or(LONGEST_CALL_MS);
-    let began = now.before(ran + START_SLACK_MS);
-    // Edits that are known or verified already are not this line's.
-    let work = marks.map(|marks| &marks.verification);
-    let verified = work.and_then(|work| work.verified).unwrap_or_default();
-    let changes = work.and_then(|work| work.changes.as_ref());
-    let known =
-        |path: &str| changes.filter(|changes| changes.files.iter().any(|file| path.ends_with(file.as_str())));
+    let since = Since::of(event, marks, home, now);
     let root = root.to_string_lossy();
-    let named = script.writes().iter().take(MOST_FILES);
-    let named: Vec<(String, usize)> = named
-        .filter_map(|write| Some((write.path.resolve(&root, line.start, line.end)?, write.step)))
-        .collect();
+    let place = |spot: &Spot| spot.resolve(&root, line.start, line.end);
+    let mut named: Vec<(String, usize)> = Vec::new();
+    let mut certain: Vec<(String, usize)> = Vec::new();
+    for write in script.writes().iter().take(MOST_FILES) {
+        match (write.how, place(&write.path)) {
+            (How::Unknown, _) => named.extend(since.known_files().map(|file| (file, write.step))),
+            (How::Pattern, Some(path)) => certain.extend(since.succeeded.then_some((path, write.step))),
+            (How::Patch, Some(path)) => {
+                let folder = script.steps.get(write.step).and_then(|step| place(&step.folder));
+                named.extend(files_of_patch(&path, folder, &since).into_iter().map(|file| (file, write.step)));
+            }
+            (_, Some(path)) => named.push((path, write.step)),
+            (_, None) => {}
+        }
+    }
+    let changes = marks.and_then(|marks| marks.verification.changes.as_ref());
     let mut moved = changes.map(|changes| moved_along(changes, &named, home)).unwrap_or_default();
-    let is_changed = |path: &str| {
-        let seen = known(path).map(|changes| changes.last).unwrap_or_default().max(verified);
-        paths::changed_at(Path::new(path)).is_some_and(|at| at >= began && at > seen)
-    };
-    moved.extend(named.into_iter().filter(|(path, _)| is_changed(path)));
+    moved.extend(certain);
+    moved.extend(named.into_iter().filter(|(path, _)| since.is_changed(path)));
     moved
+}
+
+/// The names in a patch. If it cannot be read, the session's own files.
+fn files_of_patch(patch: &str, folder: Option<String>, since: &Since<'_>) -> Vec<String> {
+    let text = bounded::read(Path::new(patch), LONGEST_PATCH).ok();
+    match (text.and_then(|text| String::from_utf8(text).ok()), folder) {
+        (Some(text), Some(folder)) => {
+            shell::files_in_patch(&text).into_iter().map(|name| format!("{folder}/{name}")).collect()
+        }
+        _ => since.known_files().collect(),
+    }
+}
+
+/// When a call began, and the edits that are known from before.
+struct Since<'a> {
+    began: Millis,
+    succeeded: bool,
+    work: Option<&'a VerificationMarks>,
+    home: &'a Path,
+}
+
+impl<'a> Since<'a> {
+    fn of(event: &Event<'_>, marks: Option<&'a Marks>, home: &'a Path, now: Millis) -> Since<'a> {
+        let command = event.finished_command().or_else(|| event.other_shell());
+        let ran = command.and_then(|command| command.duration).unwrap_or(LONGEST_CALL_MS);
+        let succeeded = command.is_some_and(|command| command.exit == Exit::Known(0));
+        let work = marks.map(|marks| &marks.verification);
+        Since { began: now.before(ran + START_SLACK_MS), succeeded, work, home }
+    }
+
+    /// Edits that are known or verified already are not this line's.
+    fn is_changed(&self, path: &str) -> bool {
+        let changes = self.work.and_then(|work| work.changes.as_ref());
+        let known = changes.filter(|changes| changes.files.iter().any(|file| path.ends_with(file.as_str())));
+        let verified = self.work.and_then(|work| work.verified).unwrap_or_default();
+        let seen = known.map(|changes| changes.last).unwrap_or_default().max(verified);
+        paths::changed_at(Path::new(path)).is_some_and(|at| at >= self.began && at > seen)
+    }
+
+    /// Files that the session edited, verified or not.
+    fn known_files(&self) -> impl Iterator<Item = String> {
+        let sets = self.work.map(|work| [work.changes.as_ref(), work.past.as_ref()]).into_iter().flatten();
+        let files = sets.flatten().flat_map(|changes| &changes.files);
+        files.map(|file| self.home.join(file).to_string_lossy().into_owned())
+    }
+}
+
+/// Edited and unverified files that the line brought back: git has written or removed them.
+fn find_undone(
+    event: &Event<'_>,
+    script: &Script,
+    line: Line<'_>,
+    root: &Path,
+    home: &Path,
+    marks: Option<&Marks>,
+    now: Millis,
+) -> Vec<String> {
+    let Some(changes) = marks.and_then(|marks| marks.verification.changes.as_ref()) else { return Vec::new() };
+    let since = Since::of(event, marks, home, now);
+    let root = root.to_string_lossy();
+    let restored = checks::restored_files(script).into_iter().filter_map(|restored| {
+        let path = restored.path.resolve(&root, line.start, line.end)?;
+        (!restored.stashed || changes.away).then_some((PathBuf::from(path), restored.stashed))
+    });
+    let restored: Vec<(PathBuf, bool)> = restored.collect();
+    let is_undone = |file: &&String| {
+        let path = home.join(file);
+        restored.iter().any(|(above, stashed)| {
+            let at = paths::changed_at(&path);
+            let is_written = at.is_none_or(|at| at > changes.last && (*stashed || at >= since.began));
+            path.starts_with(above) && is_written && !file.contains('*')
+        })
+    };
+    changes.files.iter().filter(is_undone).cloned().collect()
 }
 
 /// Unverified files that are now in one of these folders: `mv` of a folder keeps the times of its files.

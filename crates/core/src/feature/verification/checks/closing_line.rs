@@ -6,6 +6,7 @@
 
 use super::kind::{CheckKind, Kinds};
 use super::recipe::kinds_of_name;
+use crate::text::word_list::{Words, among};
 use crate::text::terminal::without_styles;
 
 /// What a run says about itself, kind by kind.
@@ -17,6 +18,101 @@ pub struct Ending {
     pub no_tests: bool,
     /// A runner had nothing to do.
     pub did_nothing: bool,
+    /// The programs whose closing lines tell that it passed.
+    pub told_by: Closers,
+}
+
+/// A set of programs, by their closing lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Closers(u32);
+
+/// Programs with closing lines of their own; the position is the bit. `python3` runs two of them.
+static CLOSERS: [Words; 20] = [
+    "cargo cross",
+    "jest vitest",
+    "pytest py.test python3",
+    "unittest python3 manage.py",
+    "go gotestsum",
+    "node tsx",
+    "mocha",
+    "bun",
+    "playwright",
+    "rspec ruby rails m minitest",
+    "phpunit pest paratest artisan php",
+    "dotnet",
+    "swift",
+    "ctest",
+    "deno",
+    "gradle gradlew mvn mvnw mvnd",
+    "golangci-lint",
+    "pyright basedpyright",
+    "mypy",
+    "ruff",
+];
+
+impl Closers {
+    /// Of a program; any, if its lines are not known.
+    pub fn of(program: &str) -> Closers {
+        let bits = CLOSERS.iter().enumerate().filter(|(_, names)| among(names, program));
+        match bits.fold(0, |all, (bit, _)| all | 1 << bit) {
+            0 => Closers(u32::MAX),
+            bits => Closers(bits),
+        }
+    }
+
+    pub fn has_all(self, others: Closers) -> bool {
+        self.0 & others.0 == others.0
+    }
+
+    /// By a line that tells of a success; none, if several programs may have written it.
+    fn of_line(line: &str) -> Closers {
+        let starts = |beginnings: &[&str]| beginnings.iter().any(|beginning| line.starts_with(beginning));
+        let word = line.split_once(' ').map(|(_, rest)| rest.split([' ', ',']).next().unwrap_or_default());
+        let name = if starts(&["test result: ", "Summary [", "Finished "]) {
+            "cargo"
+        } else if starts(&["Tests:"]) && !line.ends_with("total") || starts(&["OK ("]) {
+            "phpunit"
+        } else if starts(&["Tests", "Test Suites:", "Test Files "]) {
+            "jest"
+        } else if starts(&["ok | "]) {
+            "deno"
+        } else if starts(&["ok ", "DONE "]) {
+            "go"
+        } else if starts(&["OK", "Ran "]) {
+            "unittest"
+        } else if starts(&["# ", "ℹ "]) {
+            "node"
+        } else if starts(&["Passed!", "Build succeeded."]) {
+            "dotnet"
+        } else if starts(&["Executed ", "Build complete!"]) || line.contains("Test run with ") {
+            "swift"
+        } else if line.contains("% tests passed, ") {
+            "ctest"
+        } else if starts(&["BUILD SUCC", "[INFO] BUILD"]) {
+            "gradle"
+        } else if starts(&["Success: no issues"]) {
+            "mypy"
+        } else if starts(&["All checks passed!"]) {
+            "ruff"
+        } else {
+            match word {
+                Some("passing") => "mocha",
+                Some("pass") => "bun",
+                Some("example" | "examples" | "runs") => "rspec",
+                Some("issues" | "issues." | "issues:") => "golangci-lint",
+                Some("errors" | "error") => "pyright",
+                Some("passed") if line.ends_with(')') => "playwright",
+                _ if judge_pytest(line).is_some() => "pytest",
+                _ => return Closers(0),
+            }
+        };
+        let bit = CLOSERS.iter().position(|names| among(names, name));
+        Closers(bit.map_or(0, |bit| 1 << bit))
+    }
+
+    fn and(self, other: Closers) -> Closers {
+        Closers(self.0 | other.0)
+    }
 }
 
 /// Bytes of output, from its end, that are read.
@@ -30,9 +126,19 @@ pub fn read_ending(output: &str) -> Ending {
     let mut somehow = false;
     // Jest and Vitest count suites, which can fail without a test, and then tests.
     let (mut suites, mut tests) = (false, false);
+    // Cargo runs one program after the other, and may be ended in between.
+    let mut is_running = false;
     for line in output.lines() {
         let plain = without_styles(line);
-        match judge_line(plain.trim()) {
+        let judged = judge_line(plain.trim());
+        if let Some(Line::Passed(_) | Line::Suites | Line::TestsOfSuites | Line::Ok) = judged {
+            ending.told_by = ending.told_by.and(Closers::of_line(plain.trim()));
+        }
+        is_running = match judged {
+            Some(Line::Begins) => true,
+            _ => is_running && !plain.trim_start().starts_with("test result: "),
+        };
+        match judged {
             Some(Line::Passed(kinds)) => ending.passed = ending.passed.and(kinds),
             Some(Line::Failed(kinds)) => ending.failed = ending.failed.and(kinds),
             Some(Line::FailedSomehow) => somehow = true,
@@ -43,7 +149,7 @@ pub fn read_ending(output: &str) -> Ending {
             Some(Line::Ran(count)) => ran = Some(count),
             Some(Line::Ok) if ran == Some(0) => ending.no_tests = true,
             Some(Line::Ok) if ran.is_some() => ending.passed = ending.passed.and(Kinds::COMPILED_TEST),
-            Some(Line::Ok) | None => {}
+            Some(Line::Ok | Line::Begins) | None => {}
         }
     }
     if suites && tests {
@@ -52,7 +158,7 @@ pub fn read_ending(output: &str) -> Ending {
     if somehow && ending.failed.is_empty() {
         ending.failed = ALL;
     }
-    ending.passed = ending.passed.without(ending.failed);
+    ending.passed = if is_running { Kinds::NONE } else { ending.passed.without(ending.failed) };
     ending.no_tests &= !ending.passed.has(CheckKind::Test);
     ending
 }
@@ -69,6 +175,8 @@ enum Line {
     Nothing,
     Ran(u64),
     Ok,
+    /// A program of tests has started.
+    Begins,
 }
 
 fn judge_line(line: &str) -> Option<Line> {
@@ -155,6 +263,9 @@ fn judge_failure(line: &str) -> Option<Line> {
 
 /// Lines that count, such as `Tests: 1 failed, 5 passed, 6 total`.
 fn judge_counts(line: &str) -> Option<Line> {
+    if let Some((_, rest)) = line.strip_prefix("running ").and_then(leading_number) {
+        return matches!(rest, "test" | "tests").then_some(Line::Begins);
+    }
     if let Some(rest) = line.strip_prefix("test result: ") {
         return Some(of_counts(count(rest.split_once(". ")?.1)));
     }

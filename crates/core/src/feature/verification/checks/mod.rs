@@ -45,7 +45,7 @@ mod taskfile;
 use crate::shell::{self, Script, Sort, Spot, Status, Step, Why, Word};
 use crate::text::word_list::{Words, among, each_word};
 
-pub use closing_line::{Ending, LONGEST as LONGEST_OUTPUT, read_ending};
+pub use closing_line::{Closers, Ending, LONGEST as LONGEST_OUTPUT, read_ending};
 pub use extra::ExtraChecks;
 pub(crate) use extra::parse_simple_command;
 pub use kind::{CheckKind, Kinds};
@@ -56,7 +56,7 @@ use recipe::{Example, Recipe};
 pub use scope::CheckScope;
 use selection::Selection;
 pub use targets::Targets;
-pub use tree::{TreeMove, last_move};
+pub use tree::{RestoredFiles, TreeMove, last_move, makes_commit, restored_files};
 
 struct Ecosystem {
     /// The ecosystem's commands count only if one of these exists.
