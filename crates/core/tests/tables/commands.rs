@@ -86,6 +86,12 @@ static COLUMNS: Vocabulary<CommandLine> = Vocabulary {
         ("kinds", |case| {
             or_dash(&loaded(case).kinds().iter().map(CheckKind::name).collect::<Vec<_>>().join(" "))
         }),
+        ("examples for it", |case| {
+            let kinds = loaded(case).kinds_for(&case.edited);
+            let examples = loaded(case).examples_for(&case.edited).into_iter();
+            let examples = examples.filter(|(kind, _)| kinds.has(*kind)).map(|(_, command)| command);
+            or_dash(&examples.collect::<Vec<_>>().join(", "))
+        }),
         ("examples", |case| {
             let examples = loaded(case).examples_for(&[]).into_iter().map(|(_, command)| command);
             or_dash(&examples.collect::<Vec<_>>().join(", "))

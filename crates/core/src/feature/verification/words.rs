@@ -61,7 +61,7 @@ pub(super) fn how_to_check() -> &'static str {
 pub(super) fn why_not(changes: &ChangeSet) -> Option<String> {
     if let Some(line) = &changes.hidden {
         return Some(format!(
-            "`{line}` did not count: a pipe, `;` or `|| true` hides its exit status (`set -o pipefail` would show it)."
+            "`{line}` did not count: a pipe, `;` or `|| true` hides its exit status (`set -o pipefail` shows it)."
         ));
     }
     changes.uncounted.as_ref().map(|check| match check.why {
@@ -72,6 +72,9 @@ pub(super) fn why_not(changes: &ChangeSet) -> Option<String> {
                 "`{}` did not count: the changes were in git's stash. Run `git stash pop` first.",
                 check.line
             )
+        }
+        WhyNot::Elsewhere => {
+            format!("`{}` did not count: another commit is checked out. Run `git checkout -` first.", check.line)
         }
     })
 }

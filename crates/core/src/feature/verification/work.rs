@@ -324,10 +324,19 @@ impl ChangeSet {
         self.hidden = None;
     }
 
-    /// Shell scripts can be checked without any file of the project.
-    pub(super) fn is_shell_only(&self) -> bool {
+    /// A check of the syntax that needs no file of the project, if it can read all of them.
+    pub(super) fn syntax_check(&self) -> Option<&'static str> {
         let ending = |file: &String| file.rsplit_once('.').map(|(_, ending)| ending.to_owned());
-        self.files.iter().all(|file| matches!(ending(file).as_deref(), Some("sh" | "bash")))
+        let check = |file: &String| match ending(file)?.as_str() {
+            "sh" | "bash" => Some("bash -n"),
+            "py" => Some("python3 -m py_compile"),
+            "js" | "mjs" | "cjs" => Some("node --check"),
+            "rb" => Some("ruby -c"),
+            "php" => Some("php -l"),
+            _ => None,
+        };
+        let first = check(self.files.first()?)?;
+        self.files.iter().all(|file| check(file) == Some(first)).then_some(first)
     }
 
     /// The files that a message names, in full.

@@ -112,10 +112,11 @@ fn edits(case: &mut Situation, cell: &str) {
                 };
                 case.mark(VerificationMark::Failed(failed));
             }
-            [file, why @ ("unread" | "untested")] => {
+            [file, why @ ("unread" | "untested" | "elsewhere")] => {
                 case.marks.push(edit(file, EDITED));
                 let (line, why) = match *why {
                     "unread" => ("npm test", WhyNot::Unread),
+                    "elsewhere" => ("cargo test", WhyNot::Elsewhere),
                     _ => ("cargo test x", WhyNot::NoTests),
                 };
                 case.mark(VerificationMark::Uncounted(UncountedCheck { line: line.into(), why }));

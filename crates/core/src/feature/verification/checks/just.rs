@@ -1,6 +1,6 @@
 //! just: the recipes of a justfile.
 
-use crate::text::word_list::Words;
+use crate::text::word_list::{Words, among};
 
 use crate::feature::verification::checks::language::Languages;
 use crate::feature::verification::checks::proven::Proven;
@@ -43,6 +43,7 @@ fn judge_just(call: &CheckCall<'_>) -> Proven {
 fn read(text: &str) -> Contents {
     let mut contents = Contents::default();
     let mut inside = false;
+    let mut runs = true;
     for line in text.lines() {
         if line.starts_with([' ', '\t']) {
             if let Some(recipe) = contents.recipes.last_mut().filter(|_| inside) {
@@ -57,6 +58,9 @@ fn read(text: &str) -> Contents {
         let starts = |words: &[&str]| words.iter().any(|word| line.starts_with(word));
         if starts(&["import ", "import? ", "mod ", "mod? "]) {
             contents.open = true;
+        }
+        if let Some(shell) = line.strip_prefix("set shell") {
+            runs = is_shell(shell);
         }
         if starts(&["#", "[", "set ", "export ", "import", "mod ", "mod? "]) {
             continue;
@@ -83,7 +87,15 @@ fn read(text: &str) -> Contents {
         contents.recipes.push(Recipe { name, lines: Vec::new(), first });
         inside = true;
     }
-    contents
+    if runs { contents } else { Contents::default() }
+}
+
+/// `:= ["bash", "-uc"]`.
+fn is_shell(setting: &str) -> bool {
+    let mut words = setting.split('"').skip(1).step_by(2);
+    let name = words.next().and_then(|word| word.rsplit('/').next()).unwrap_or_default();
+    let runs_nothing = |word: &str| word.starts_with('-') && !word.starts_with("--") && word.contains('n');
+    among("sh bash zsh dash ash ksh fish nu pwsh powershell cmd env", name) && !words.any(runs_nothing)
 }
 
 fn add_line(recipe: &mut Recipe, line: &str) {

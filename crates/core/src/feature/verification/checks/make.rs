@@ -1,12 +1,14 @@
 //! Make: the targets of a Makefile.
 
+use crate::shell::Word;
 use crate::text::word_list::{Words, among};
 
 use crate::feature::verification::checks::language::Languages;
 use crate::feature::verification::checks::proven::Proven;
-use crate::feature::verification::checks::recipe::{Recipe, kinds_of_name};
+use crate::feature::verification::checks::kind::CheckKind;
+use crate::feature::verification::checks::recipe::{self, Example, Recipe, kinds_of_name};
 use crate::feature::verification::checks::tool::has_option;
-use crate::feature::verification::checks::{CheckCall, Contents, Ecosystem};
+use crate::feature::verification::checks::{CheckCall, Contents, Ecosystem, ProjectChecks, ProjectFile};
 
 pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "Makefile makefile GNUmakefile",
@@ -19,8 +21,15 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     reads: Languages::ALL,
     folder_options: "-C --directory",
     runs: |_, _| "make",
-    examples: |_, _| Vec::new(),
+    examples,
 };
+
+/// The first target, where no name tells what a target is for.
+fn examples(project: &ProjectChecks, file: &ProjectFile) -> Vec<Example> {
+    let kinds = recipe::kinds_of_first(project, file);
+    let kinds = [CheckKind::Typecheck, CheckKind::Build].into_iter().filter(|kind| kinds.has(*kind));
+    kinds.map(|kind| (kind, "make".to_owned())).collect()
+}
 
 /// Options that take the next word as a value.
 const VALUED: Words = "-C --directory -f --file --makefile -I --include-dir -o -W --eval";
@@ -31,6 +40,13 @@ fn judge_make(call: &CheckCall<'_>) -> Proven {
     let other = has_option(call.arguments, "-f --file --makefile -o --old-file --assume-old");
     if call.arguments.iter().any(|word| only_prints(&word.text)) || has_option(call.arguments, long) || other
     {
+        return Proven::NONE;
+    }
+    // `SHELL=/bin/true`, `CC=true`.
+    let sets_nothing = |word: &Word| {
+        word.text.split_once('=').is_some_and(|(name, value)| !name.starts_with('-') && does_nothing(name, value))
+    };
+    if call.arguments.iter().any(sets_nothing) {
         return Proven::NONE;
     }
     let Some(file) = call.nearest("GNUmakefile makefile Makefile") else { return Proven::NONE };
@@ -61,6 +77,19 @@ fn judge_make(call: &CheckCall<'_>) -> Proven {
     targets.iter().map(of).reduce(Proven::and).unwrap_or_default()
 }
 
+/// Whether a variable makes commands of a recipe do nothing.
+fn does_nothing(name: &str, value: &str) -> bool {
+    let program = value.split_whitespace().next().and_then(|word| word.rsplit('/').next()).unwrap_or_default();
+    match name.trim_end_matches([':', '?', '+']) {
+        "SHELL" => !among("sh bash zsh dash ash ksh fish env", program),
+        "MAKEFLAGS" | "GNUMAKEFLAGS" => {
+            only_prints(&format!("-{}", value.split_whitespace().next().unwrap_or_default().trim_start_matches('-')))
+        }
+        ".SHELLFLAGS" => value.split_whitespace().any(|word| word.starts_with('-') && word.contains('n')),
+        _ => matches!(program, "true" | ":" | "echo" | "printf"),
+    }
+}
+
 /// `-n` prints, `-i` ignores failures, `-q` asks, `-t` touches, `-p` prints all rules, `-v` the version.
 pub(super) fn only_prints(option: &str) -> bool {
     let letters = option.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default();
@@ -73,6 +102,7 @@ fn read(text: &str) -> Contents {
     let mut contents = Contents::default();
     let mut variables: Vec<(String, String)> = vec![("MAKE".into(), "make".into())];
     let mut current: Vec<usize> = Vec::new();
+    let (mut one_shell, mut ignores) = (false, false);
     for line in joined_lines(text) {
         if let Some(command) = line.strip_prefix('\t') {
             for at in &current {
@@ -89,6 +119,9 @@ fn read(text: &str) -> Contents {
             continue;
         }
         if let Some((name, value)) = variable(line) {
+            if among("SHELL MAKEFLAGS .SHELLFLAGS", name) && does_nothing(name, value) {
+                return Contents::default();
+            }
             variables.retain(|(known, _)| known != name);
             variables.push((name.to_owned(), value.to_owned()));
             current.clear();
@@ -99,6 +132,8 @@ fn read(text: &str) -> Contents {
             current.clear();
             continue;
         }
+        one_shell |= targets.trim() == ".ONESHELL";
+        ignores |= targets.trim() == ".IGNORE";
         let rest = rest.trim_start_matches(':');
         let (first, inline) = rest.split_once(';').unwrap_or((rest, ""));
         if first.contains('=') {
@@ -116,6 +151,14 @@ fn read(text: &str) -> Contents {
                 add_line(&mut contents.recipes[at], &expand(inline, &variables));
             }
             current.push(at);
+        }
+    }
+    for recipe in &mut contents.recipes {
+        if one_shell && recipe.lines.len() > 1 {
+            recipe.lines = vec![recipe.lines.join("\n")];
+        }
+        if ignores {
+            recipe.lines.iter_mut().for_each(|line| *line = format!("{{ {line}\n}} || true"));
         }
     }
     contents
@@ -158,7 +201,7 @@ fn variable(line: &str) -> Option<(&str, &str)> {
     let line = line.strip_prefix("export ").unwrap_or(line);
     let (name, value) = line.split_once('=')?;
     let name = name.trim_end_matches([':', '?', '+', '!']).trim();
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     (!name.is_empty() && name.chars().all(plain)).then_some((name, value.trim()))
 }
 

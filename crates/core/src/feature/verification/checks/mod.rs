@@ -27,6 +27,7 @@ mod tree;
 mod visible_output;
 mod watch;
 
+mod compiler;
 mod dotnet;
 mod go;
 mod java;
@@ -84,7 +85,7 @@ struct Ecosystem {
     examples: fn(&ProjectChecks, &ProjectFile) -> Vec<Example>,
 }
 
-static ECOSYSTEMS: [&Ecosystem; 14] = [
+static ECOSYSTEMS: [&Ecosystem; 15] = [
     &rust::ECOSYSTEM,
     &node::ECOSYSTEM,
     &python::ECOSYSTEM,
@@ -99,6 +100,7 @@ static ECOSYSTEMS: [&Ecosystem; 14] = [
     &mise::ECOSYSTEM,
     &taskfile::ECOSYSTEM,
     &shell_scripts::ECOSYSTEM,
+    &compiler::ECOSYSTEM,
 ];
 
 /// Their presence means that the project's commands may run in a container.
@@ -143,6 +145,10 @@ struct Contents {
     open: bool,
     /// The name of the package that the file describes.
     package: Option<String>,
+    /// The languages of the file's own checks; empty for those of its ecosystem.
+    reads: Languages,
+    /// The program for its checks, if the file tells.
+    program: Option<&'static str>,
 }
 
 impl Contents {
@@ -156,6 +162,14 @@ struct ProjectFile {
     folder: String,
     name: String,
     contents: Contents,
+}
+
+impl ProjectFile {
+    fn reads(&self) -> Languages {
+        let own = self.contents.reads;
+        let reader = || reader_of(&self.name).map_or(Languages::NONE, |reader| reader.reads);
+        if own.is_empty() { reader() } else { own.and(Languages::OTHER) }
+    }
 }
 
 /// A project's files, as far as they show how it is verified.
@@ -355,8 +369,12 @@ impl ProjectChecks {
     fn kinds_that(&self, fits: impl Fn(Languages) -> bool) -> Kinds {
         let mut kinds = Kinds::NONE;
         for file in &self.files {
-            if fits(reader_of(&file.name).map_or(Languages::NONE, |reader| reader.reads)) {
+            if fits(file.reads()) {
                 kinds = kinds.and(file.contents.shows);
+            }
+            let first = recipe::kinds_of_first(self, file);
+            if !first.is_empty() && fits(Languages::C.and(Languages::OTHER)) {
+                kinds = kinds.and(first);
             }
             for recipe in &file.contents.recipes {
                 if !recipe::kinds_of_name(&recipe.name).is_empty() {
@@ -549,10 +567,8 @@ impl ProjectChecks {
         let mut languages = Languages::NONE;
         for file in &self.files {
             let shows = !file.contents.shows.is_empty() || !file.contents.recipes.is_empty();
-            if let Some(reader) =
-                reader_of(&file.name).filter(|reader| shows && reader.reads != Languages::ALL)
-            {
-                languages = languages.and(reader.reads);
+            if shows && file.reads() != Languages::ALL {
+                languages = languages.and(file.reads());
             }
         }
         languages

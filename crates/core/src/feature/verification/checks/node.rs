@@ -25,7 +25,7 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
         standard tslint vite webpack rollup esbuild tsup tsdown next nuxt nuxi astro ng \
         react-scripts vue-cli-service parcel remix gatsby c8 nyc turbo nx lerna run-s run-p \
         npm-run-all npm-run-all2 web-test-runner wtr typescript react-router svelte-kit ember \
-        qunit hardhat forge",
+        qunit hardhat forge concurrently",
     alone: "node",
     read,
     judge: judge_node,
@@ -34,8 +34,10 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     folder_options: "npm:--prefix pnpm:-C pnpm:--dir yarn:--cwd bun:--cwd",
     runs,
     examples: |project, file| {
-        let typed = project.nearest(&file.folder, "tsconfig.json").is_some();
-        if typed { examples_of(&[(CheckKind::Typecheck, "npx tsc --noEmit")]) } else { Vec::new() }
+        let at = |name: &str| project.nearest(&file.folder, name).is_some();
+        let typed = at("tsconfig.json").then_some((CheckKind::Typecheck, "npx tsc --noEmit"));
+        let nx = at("nx.json").then_some((CheckKind::Test, "npx nx run-many -t test"));
+        examples_of(&typed.into_iter().chain(nx).collect::<Vec<_>>())
     },
 };
 
@@ -140,7 +142,8 @@ fn judge_call(call: &CheckCall<'_>) -> Proven {
         "c8" | "nyc" => carried(call),
         "turbo" | "nx" | "lerna" => orchestrator(call).into(),
         "tsc" if checks_nothing(call) => Proven { hollow: true, ..Proven::NONE },
-        "run-s" | "run-p" | "npm-run-all" | "npm-run-all2" => several(call),
+        "run-s" | "run-p" | "npm-run-all" | "npm-run-all2" => several(call, call.arguments),
+        "concurrently" => concurrently(call),
         name => program(call, name, call.arguments).into(),
     }
 }
@@ -200,6 +203,11 @@ fn manager(call: &CheckCall<'_>) -> Proven {
     // The remaining words go to the script: npm needs `--` before options, the others do not.
     let more = call.arguments.get(script_at + 1..).unwrap_or_default();
     let more: Vec<Word> = more.iter().filter(|word| word.text != "--").cloned().collect();
+    // A script that is missing is no failure then.
+    let if_present = has_option(call.arguments, "--if-present");
+    if elsewhere && if_present {
+        return Proven::NONE;
+    }
     if elsewhere {
         let spread = call.nearest("pnpm-workspace.yaml lerna.json turbo.json nx.json").is_some()
             || call.project.files.iter().any(|file| file.name == "package.json" && file.contents.open);
@@ -208,6 +216,9 @@ fn manager(call: &CheckCall<'_>) -> Proven {
     let Some(file) = call.nearest(ECOSYSTEM.manifests) else { return Proven::NONE };
     if let Some(proven) = call.recipe(file, script, &more) {
         return proven;
+    }
+    if if_present {
+        return Proven { hollow: true, ..Proven::NONE };
     }
     // pnpm, Yarn and Bun also run programs of packages.
     if call.name == "npm" || call.name == "deno" {
@@ -257,10 +268,10 @@ fn orchestrator(call: &CheckCall<'_>) -> Kinds {
 }
 
 /// `run-s lint test`.
-fn several(call: &CheckCall<'_>) -> Proven {
+fn several(call: &CheckCall<'_>, arguments: &[Word]) -> Proven {
     let Some(file) = call.nearest("package.json") else { return Proven::NONE };
     let mut proven: Option<Proven> = None;
-    for pattern in crate::feature::verification::checks::tool::operands(call.arguments, "") {
+    for pattern in crate::feature::verification::checks::tool::operands(arguments, "") {
         let fits = |name: &str| match pattern.split_once('*') {
             Some((before, _)) => name.starts_with(before),
             None => name == pattern,
@@ -271,6 +282,22 @@ fn several(call: &CheckCall<'_>) -> Proven {
         }
     }
     proven.unwrap_or_default()
+}
+
+/// `concurrently "npm:lint" "vitest run"`: it fails if one of them does, unless it is told otherwise.
+fn concurrently(call: &CheckCall<'_>) -> Proven {
+    if has_option(call.arguments, "-s --success -P --passthrough-arguments") {
+        return Proven::NONE;
+    }
+    let valued = "-n --names -c --prefix-colors -p --prefix -m --max-processes --restart-tries --restart-after -l";
+    let lines = crate::feature::verification::checks::tool::operands(call.arguments, valued);
+    let judged = lines.map(|line| match line.split_once(':') {
+        Some(("npm" | "pnpm" | "yarn" | "bun", script)) => several(call, &[Word::literal(script)]),
+        _ => call.nearest("package.json").map_or(Proven::NONE, |file| {
+            crate::feature::verification::checks::recipe::judge_line(call.project, file, line, call.depth + 1)
+        }),
+    });
+    judged.reduce(Proven::and).unwrap_or_default()
 }
 
 fn read(name: &str, text: &str) -> Contents {
@@ -284,8 +311,9 @@ fn read(name: &str, text: &str) -> Contents {
         | "deno.jsonc"
         | "pnpm-workspace.yaml"
         | "turbo.json"
-        | "nx.json"
         | "lerna.json" => Contents::default(),
+        // Its targets are in the files of its packages.
+        "nx.json" => Contents::shows(Kinds::TEST),
         _ => Contents::shows(Kinds::LINT),
     }
 }

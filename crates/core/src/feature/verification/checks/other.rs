@@ -1,6 +1,6 @@
 //! Languages and build tools that need only a row each.
 
-use crate::text::word_list::Words;
+use crate::text::word_list::{Words, among};
 
 use crate::feature::verification::checks::kind::{CheckKind, Kinds};
 use crate::feature::verification::checks::language::Languages;
@@ -14,33 +14,47 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "CMakeLists.txt meson.build build.ninja MODULE.bazel WORKSPACE WORKSPACE.bazel \
         Package.swift mix.exs pubspec.yaml build.zig stack.yaml cabal.project dune-project \
         project.clj foundry.toml .pre-commit-config.yaml Dockerfile Containerfile \
-        build.xml pants.toml .buckconfig",
+        build.xml pants.toml .buckconfig *.cabal *.tf",
     other_files: "",
-    texts: "",
+    texts: "CMakeLists.txt pubspec.yaml",
     commands: "cmake ctest ninja meson bazel bazelisk swift mix dart flutter zig stack cabal dune lein \
-        forge pre-commit prek docker podman xcodebuild ant pants buck2",
+        forge pre-commit prek docker podman xcodebuild ant pants buck2 terraform tofu tflint",
     // Its projects are folders.
     alone: "xcodebuild",
-    read: |name, _| match name {
-        "CMakeLists.txt" | "meson.build" | "build.ninja" | "build.zig" => Contents::shows(Kinds::COMPILES),
-        "pubspec.yaml" => Contents::shows(Kinds::TYPECHECK),
-        ".pre-commit-config.yaml" => Contents::shows(Kinds::LINT),
-        "MODULE.bazel" | "WORKSPACE" | "WORKSPACE.bazel" => Contents::shows(Kinds::BUILD),
-        "Dockerfile" | "Containerfile" => Contents::default(),
-        "build.xml" | "pants.toml" | ".buckconfig" => Contents::shows(Kinds::BUILD),
-        "project.clj" => Contents::shows(Kinds::TEST),
-        _ => Contents::shows(Kinds::COMPILED_TEST),
-    },
+    read,
     judge: judge_other,
     reads: Languages::OTHER,
-    folder_options: "ninja:-C swift:--package-path swift:--chdir",
+    folder_options: "ninja:-C swift:--package-path swift:--chdir terraform:-chdir tofu:-chdir",
     runs: runs_nothing,
     examples,
 };
 
+fn read(name: &str, text: &str) -> Contents {
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    let shows = match name {
+        "CMakeLists.txt" if has(&["enable_testing", "include(CTest", "add_test("]) => Kinds::COMPILED_TEST,
+        "CMakeLists.txt" | "meson.build" | "build.ninja" | "build.zig" => Kinds::COMPILES,
+        "pubspec.yaml" if has(&["flutter_test:", "\n  test:"]) => Kinds::TEST.and(Kinds::TYPECHECK),
+        "pubspec.yaml" => Kinds::TYPECHECK,
+        ".pre-commit-config.yaml" => Kinds::LINT,
+        "MODULE.bazel" | "WORKSPACE" | "WORKSPACE.bazel" => Kinds::BUILD,
+        "Dockerfile" | "Containerfile" => Kinds::NONE,
+        "build.xml" | "pants.toml" | ".buckconfig" => Kinds::BUILD,
+        "project.clj" => Kinds::TEST,
+        name if name.ends_with(".tf") => Kinds::TYPECHECK,
+        _ => Kinds::COMPILED_TEST,
+    };
+    let is_flutter = name == "pubspec.yaml" && has(&["sdk: flutter", "\nflutter:"]);
+    // What reads everything says nothing about any language.
+    let languages = FILES.iter().filter(|(_, files, reads)| among(files, name) && *reads != Languages::ALL);
+    let reads = languages.fold(Languages::NONE, |all, (_, _, reads)| all.and(*reads));
+    let reads = if name.ends_with(".cabal") { Languages::HASKELL } else { reads };
+    Contents { reads, program: is_flutter.then_some("flutter"), ..Contents::shows(shows) }
+}
+
 /// The manifests of each command, and the languages that it reads: `mix test` means nothing in a project with only a
 /// `CMakeLists.txt`.
-static FILES: [(&str, Words, Languages); 23] = [
+static FILES: [(&str, Words, Languages); 26] = [
     ("cmake", "CMakeLists.txt", Languages::C),
     ("ctest", "CMakeLists.txt", Languages::C),
     ("ninja", "build.ninja CMakeLists.txt meson.build", Languages::C),
@@ -64,6 +78,9 @@ static FILES: [(&str, Words, Languages); 23] = [
     ("ant", "build.xml", Languages::JVM),
     ("pants", "pants.toml", Languages::ALL),
     ("buck2", ".buckconfig", Languages::ALL),
+    ("terraform", "", Languages::OTHER),
+    ("tofu", "", Languages::OTHER),
+    ("tflint", "", Languages::OTHER),
 ];
 
 static TOOLS: &[Tool] = &[
@@ -111,6 +128,11 @@ static TOOLS: &[Tool] = &[
     tool("pants", "lint", Kinds::LINT),
     tool("buck2", "test", Kinds::COMPILED_TEST),
     tool("buck2", "build", Kinds::COMPILES),
+    tool("terraform", "validate", Kinds::TYPECHECK),
+    tool("terraform", "test", Kinds::TEST.and(Kinds::TYPECHECK)),
+    tool("tofu", "validate", Kinds::TYPECHECK),
+    tool("tofu", "test", Kinds::TEST.and(Kinds::TYPECHECK)),
+    tool("tflint", "", Kinds::LINT).unless("--init -v"),
     tool("docker", "build", Kinds::BUILD),
     tool("docker", "buildx", Kinds::BUILD).needs("build"),
     tool("podman", "build", Kinds::BUILD),
@@ -122,9 +144,13 @@ fn judge_other(call: &CheckCall<'_>) -> Proven {
         return Proven::from(kinds).reading(Languages::SWIFT.and(Languages::C).and(Languages::OTHER));
     }
     let row = FILES.iter().find(|(name, _, _)| *name == call.name);
-    let Some((_, _, reads)) = row.filter(|(_, files, _)| call.nearest(files).is_some()) else {
-        return Proven::NONE;
+    let has = |ending: &str| call.project.files.iter().any(|file| file.name.ends_with(ending));
+    let is_there = |files: &Words| match call.name {
+        "cabal" => call.nearest(files).is_some() || has(".cabal"),
+        "terraform" | "tofu" | "tflint" => has(".tf"),
+        _ => call.nearest(files).is_some(),
     };
+    let Some((_, _, reads)) = row.filter(|(_, files, _)| is_there(files)) else { return Proven::NONE };
     let kinds = judge_kinds(call);
     // A type checker of these languages reads tests as well.
     let analyses = matches!(call.name, "dart" | "flutter" | "mix");
@@ -159,7 +185,10 @@ fn examples(_: &ProjectChecks, file: &ProjectFile) -> Vec<(CheckKind, String)> {
         "dune-project" => ("dune test", "dune build"),
         "foundry.toml" => ("forge test", "forge build"),
         "project.clj" => ("lein test", "lein compile"),
+        "pubspec.yaml" if file.contents.program == Some("flutter") => ("flutter test", "flutter analyze"),
         "pubspec.yaml" => ("dart test", "dart analyze"),
+        name if name.ends_with(".cabal") => ("cabal test", "cabal build"),
+        name if name.ends_with(".tf") => ("terraform test", "terraform validate"),
         ".pre-commit-config.yaml" => return vec![(CheckKind::Lint, "pre-commit run --all-files".into())],
         _ => return Vec::new(),
     };

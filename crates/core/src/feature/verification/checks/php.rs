@@ -12,7 +12,8 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
         phpcs.xml phpcs.xml.dist artisan",
     texts: "composer.json",
     commands: "composer php phpunit pest paratest phpstan psalm phpcs artisan codecept",
-    alone: "",
+    // A file can be checked by itself.
+    alone: "php",
     read: |name, text| match name {
         "composer.json" => scripts(text),
         name if name.starts_with("phpunit") => Contents::shows(Kinds::TEST),

@@ -70,6 +70,10 @@ fn judge_words(call: &CheckCall<'_>, name: &str, arguments: &[Word]) -> Kinds {
             _ => Kinds::NONE,
         },
         "tox" | "nox" => environments(name, arguments),
+        "hatch" if arguments.first().is_some_and(|word| word.text == "run") => {
+            let name = operands(&arguments[1..], "").next().unwrap_or_default();
+            kinds_of_name(name.rsplit(':').next().unwrap_or(name))
+        }
         // A task that ran exists.
         "poe" | "inv" | "invoke" => operands(arguments, "-c -C").next().map_or(Kinds::NONE, kinds_of_name),
         _ => judge_tool(TOOLS, name, arguments).unwrap_or_default(),

@@ -12,7 +12,8 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     other_files: ".rubocop.yml sorbet/config bin/rails",
     texts: "",
     commands: "rspec rake rails ruby minitest m rubocop standardrb srb steep cucumber",
-    alone: "",
+    // A file can be checked by itself.
+    alone: "ruby",
     read: |name, _| match name {
         "Rakefile" | ".rspec" | "bin/rails" => Contents::shows(Kinds::TEST),
         ".rubocop.yml" => Contents::shows(Kinds::LINT),

@@ -55,6 +55,9 @@ fn read(text: &str) -> Contents {
     for (name, task) in root.get("tasks").map(Node::entries).unwrap_or_default() {
         let Some(name) = name.key() else { continue };
         let mut recipe = Recipe { name: name.to_owned(), ..Recipe::default() };
+        // With these it succeeds although a command failed, or without running any.
+        let is = |node: &Node<'_>, key: &str| node.get(key).and_then(Node::text) == Some("true");
+        let hides = is(task, "ignore_error") || task.get("status").is_some();
         let commands = task.get("cmds").or_else(|| task.get("cmd")).unwrap_or(task);
         let folder = task.get("dir").and_then(Node::text).filter(|folder| !folder.contains("{{"));
         for command in each(commands) {
@@ -62,13 +65,12 @@ fn read(text: &str) -> Contents {
                 (Some(line), _) => filled(line),
                 (None, Some(other)) => format!("task {other}"),
                 (None, None) => match command.get("cmd").and_then(Node::text) {
-                    Some(line) if command.get("ignore_error").and_then(Node::text) == Some("true") => {
-                        format!("{} || true", filled(line))
-                    }
+                    Some(line) if is(command, "ignore_error") => format!("{} || true", filled(line)),
                     Some(line) => filled(line),
                     None => continue,
                 },
             };
+            let line = if hides { format!("{{ {line}; }} || true") } else { line };
             let moved = folder.filter(|_| !line.starts_with("task "));
             recipe.lines.push(moved.map_or_else(|| line.clone(), |folder| format!("cd {folder} && {line}")));
         }

@@ -253,30 +253,34 @@ pub(super) fn block_reason(facts: &Facts<'_>, config: &Config, changes: &ChangeS
             failed.line
         );
     }
+    let why = words::why_not(changes);
+    let changed = |told: &str| match &why {
+        Some(why) => format!("{told} changed, and {why}"),
+        None => format!("{told} changed and no check has passed since."),
+    };
+    let syntax = changes.syntax_check();
     let mut reason = match (commands.as_slice(), config.policies.verify_stop.wants) {
-        ([], _) if changes.is_shell_only() => {
-            format!("Run `bash -n` on {edited}, or its tests: it changed and no check has passed since.")
+        ([], _) if syntax.is_some() => {
+            format!("Run `{}` on {edited}, or its tests: {}", syntax.unwrap_or_default(), changed("it"))
         }
         ([], _) => format!(
-            "Invoke the skill {SKILL}: {edited} changed and no check has passed since. Tidegate knows no check of this \
-             project that reads it."
+            "Invoke the skill {SKILL}: {} Tidegate knows no check of this project that reads it.",
+            changed(&edited)
         ),
-        ([command], _) => {
-            format!("Run {command} on its own: {edited} changed and no check has passed since.")
+        // The model has tried one of them already.
+        ([command, ..], Wants::One) if changes.hidden.is_some() || commands.len() == 1 => {
+            format!("Run {command} on its own: {}", changed(&edited))
         }
-        (commands, Wants::One) => format!(
-            "Run one of these on its own: {}. {edited} changed and no check has passed since.",
-            commands.join(", ")
-        ),
-        (commands, Wants::Each) => format!(
-            "Run each of these on its own: {}. {edited} changed and they have not all passed since.",
-            commands.join(", ")
-        ),
+        ([command], _) => format!("Run {command} on its own: {}", changed(&edited)),
+        (commands, Wants::One) => {
+            format!("Run one of these on its own: {}. {}", commands.join(", "), changed(&edited))
+        }
+        (commands, Wants::Each) => {
+            let told = why.as_ref().map_or("they have not all passed since.", |why| why.as_str());
+            format!("Run each of these on its own: {}. {edited} changed, and {told}", commands.join(", "))
+        }
     };
-    if let Some(why) = words::why_not(changes) {
-        let _ = write!(reason, " {why}");
-    }
-    if !commands.is_empty() || changes.is_shell_only() {
+    if !commands.is_empty() || syntax.is_some() {
         let _ = write!(reason, " If no command fits, invoke the skill {SKILL}.");
     }
     reason
