@@ -158,7 +158,7 @@ fn patch_file(name: &str, arguments: &[Word], fed: Option<&str>) -> (bool, Optio
     let rest = &arguments[at + 1..];
     let applies = !has_option(rest, "--check --stat --numstat --summary --cached --abort --quit --skip --show-current-patch");
     let file = operands(rest, "--directory -p -C --exclude --include").first().and_then(|word| word.known());
-    (applies, file.map(str::to_owned).or_else(|| fed.map(str::to_owned)))
+    (applies, file.filter(|file| *file != "-").map(str::to_owned).or_else(|| fed.map(str::to_owned)))
 }
 
 /// The text of a script that stands in the command line itself.

@@ -45,8 +45,8 @@ fn read(name: &str, text: &str) -> Contents {
         _ => Kinds::COMPILED_TEST,
     };
     let is_flutter = name == "pubspec.yaml" && has(&["sdk: flutter", "\nflutter:"]);
-    // What reads everything says nothing about any language.
-    let languages = FILES.iter().filter(|(_, files, reads)| among(files, name) && *reads != Languages::ALL);
+    let is_linter = name == ".pre-commit-config.yaml";
+    let languages = FILES.iter().filter(|(_, files, _)| among(files, name) && !is_linter);
     let reads = languages.fold(Languages::NONE, |all, (_, _, reads)| all.and(*reads));
     let reads = if name.ends_with(".cabal") { Languages::HASKELL } else { reads };
     Contents { reads, program: is_flutter.then_some("flutter"), ..Contents::shows(shows) }

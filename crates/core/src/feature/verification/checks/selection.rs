@@ -74,7 +74,7 @@ static OWN_FLAGS: [(&str, Words); 13] = [
     ("ruby", "-c -w"),
     ("perl", "-c -w"),
     ("tsx", "--test"),
-    ("cargo", "--tests -f -o -r --workspace"),
+    ("cargo", "-f -o -r --workspace"),
     ("bun", "-t"),
     ("pnpm", "-r -w"),
     ("jest", "-i -o -b"),
@@ -125,6 +125,7 @@ fn own<'a>(table: &[(&str, &'a str)], name: &str) -> &'a str {
 impl<'a> Selection<'a> {
     pub(super) fn of(step: &'a Step, name: &'a str) -> Selection<'a> {
         let mut selection = Selection { program: name, ..Selection::default() };
+        let is_cargo = matches!(name, "cargo" | "cross");
         let is_python = name.starts_with("python") || name == "coverage";
         let mut recipes = usize::from(among(MANAGERS, name) || among(RUNNERS, name));
         let mut words = step.words.get(1..).unwrap_or_default().iter();
@@ -156,6 +157,8 @@ impl<'a> Selection<'a> {
                 } else if among(own(&OWN_VALUED, program), option) {
                     next();
                 } else if among(own(&OWN_FLAGS, program), option) {
+                } else if is_cargo && matches!(option, "--tests" | "--all-targets") {
+                    selection.parts.push(option);
                 } else if among(PACKAGES, option) {
                     selection.packages.extend(next());
                 } else if among(EXCLUDING, option) || option == "--ignore" && among(IGNORES_PATHS, program) {
@@ -164,7 +167,7 @@ impl<'a> Selection<'a> {
                     selection.tests.extend(next().map(|value| (option, value)));
                 } else if among(ADDING, option) {
                     selection.added.extend(next().into_iter().flat_map(|value| value.split([',', ' '])));
-                } else if among(PARTS, option) || option == "--tests" || option == "--all-targets" {
+                } else if among(PARTS, option) {
                     selection.parts.push(option);
                 } else if option == "--all-features" {
                     selection.added.push(option);
@@ -188,7 +191,7 @@ impl<'a> Selection<'a> {
                 if selection.verb.is_empty() || among(OUTER_VERBS, selection.verb) {
                     selection.verb = text;
                 }
-                before = recipes > 0 || among(OUTER_VERBS, text) && matches!(name, "cargo" | "cross");
+                before = recipes > 0 || among(OUTER_VERBS, text) && is_cargo;
                 is_open = false;
                 continue;
             }

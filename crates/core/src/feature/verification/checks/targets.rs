@@ -150,15 +150,20 @@ fn named_targets(
         }
         _ => {}
     }
-    let operands: &[&Word] = &selection.operands;
+    let here = Word::literal(".");
+    let is_go = program == "go" && matches!(selection.verb, "test" | "vet" | "t") || program == "gotestsum";
+    let operands: &[&Word] = match selection.operands.as_slice() {
+        [] if program == "go" && is_go => &[&here],
+        operands => operands,
+    };
     if selection.is_unsure || operands.is_empty() || operands.iter().any(|word| word.sort == Sort::Unknown) {
         return None;
     }
     let texts = || operands.iter().map(|word| word.text.as_str());
-    if program == "go" && matches!(selection.verb, "test" | "vet" | "t") || program == "gotestsum" {
+    if is_go {
         // Any other word is the path of an import.
         let is_local = |text: &str| text == "." || text.starts_with("./") || text.starts_with("../");
-        if texts().any(|text| matches!(text, "./..." | "...") || !is_local(text)) {
+        if texts().any(|text| !is_local(text)) {
             return None;
         }
         let of = |text: &str| match text.strip_suffix("...") {
