@@ -507,7 +507,10 @@ impl ProjectChecks {
 
     /// The edited files that none of these checks reads.
     pub fn left_by<'f>(&self, evidence: &[CheckEvidence], files: &'f [String]) -> Vec<&'f String> {
-        let reads = |file: &str| evidence.iter().any(|found| self.is_read_by(found, file));
+        let reached: Vec<bool> = evidence.iter().map(|found| self.reaches_one(found, files)).collect();
+        let reads = |file: &str| {
+            evidence.iter().zip(&reached).any(|(found, reached)| self.is_read_by(found, file, *reached))
+        };
         let any = files.iter().any(|file| reads(file));
         // Code in a language for which the project has no check is checked along with the rest, if at all.
         let known = self.languages();
@@ -518,7 +521,15 @@ impl ProjectChecks {
         files.iter().filter(|file| !reads(file) && !along(file)).collect()
     }
 
-    fn is_read_by(&self, found: &CheckEvidence, file: &str) -> bool {
+    /// Whether a run that is told which files to go through was told one of the edited ones: then others may well be
+    /// reached from there.
+    fn reaches_one(&self, found: &CheckEvidence, files: &[String]) -> bool {
+        found.targets.may_reach_more()
+            && files.iter().any(|file| self.is_read_by(found, file, false))
+    }
+
+    /// `reached`: another edited file is what the run was told to go through.
+    fn is_read_by(&self, found: &CheckEvidence, file: &str, reached: bool) -> bool {
         let language = Languages::of_file(file);
         if !found.reads.has(language) || is_test_file(file) && !found.reads.has(Languages::TESTS) {
             return false;
@@ -527,11 +538,11 @@ impl ProjectChecks {
         let is_path = !file.starts_with(['…', '(']);
         let is_below = file.starts_with('/') == found.scope.folder.starts_with('/')
             && shell::below(file, &found.scope.folder).is_some();
-        !is_path || is_below && self.is_selected(found, file) && !self.is_left_out(found, file)
+        !is_path || is_below && self.is_selected(found, file) && !self.is_left_out(found, file, reached)
     }
 
     /// Whether a run clearly goes through other parts of the project.
-    fn is_left_out(&self, found: &CheckEvidence, file: &str) -> bool {
+    fn is_left_out(&self, found: &CheckEvidence, file: &str, reached: bool) -> bool {
         if found.targets == Targets::default() {
             return false;
         }
@@ -539,7 +550,9 @@ impl ProjectChecks {
         let own = self.package_folder(&found.program, folder);
         let is_deeper = own.len() > found.scope.folder.len();
         let package = self.package_of(file);
-        found.targets.leave_out(file, is_deeper.then_some(own.as_str()), package.map(|(_, name)| name))
+        let own = is_deeper.then_some(own.as_str());
+        let package = package.map(|(_, name)| name);
+        found.targets.exclude(file, package) || !reached && found.targets.leave_out(file, own)
     }
 
     /// Whether a run that names packages names the one of this file.

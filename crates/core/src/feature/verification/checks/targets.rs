@@ -81,13 +81,18 @@ impl Targets {
         Targets { sort, named, excluded }
     }
 
-    /// `own`: the deepest folder above the file with a manifest of the program, if that is below the run's own one.
     /// `package`: the name of the file's package.
-    pub(super) fn leave_out(&self, file: &str, own: Option<&str>, package: Option<&str>) -> bool {
-        let is_excluded = |part: &String| is_at_or_below(file, part) || package == Some(part.as_str());
-        if self.excluded.iter().any(is_excluded) {
-            return true;
-        }
+    pub(super) fn exclude(&self, file: &str, package: Option<&str>) -> bool {
+        self.excluded.iter().any(|part| is_at_or_below(file, part) || package == Some(part.as_str()))
+    }
+
+    /// Tests and sources reach more files than they name.
+    pub(super) fn may_reach_more(&self) -> bool {
+        matches!(self.sort, TargetSort::Tests | TargetSort::PythonTests | TargetSort::Sources)
+    }
+
+    /// `own`: the deepest folder above the file with a manifest of the program, if that is below the run's own one.
+    pub(super) fn leave_out(&self, file: &str, own: Option<&str>) -> bool {
         let any = |reaches: &dyn Fn(&Target) -> bool| self.named.is_empty() || self.named.iter().any(reaches);
         let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
         !match self.sort {
