@@ -8,15 +8,15 @@ use crate::answer::Answer;
 use crate::sandbox::{Sandbox, in_parallel};
 
 /// A session in a project of its own.
-struct Work {
-    sandbox: Sandbox,
+pub(crate) struct Work {
+    pub(crate) sandbox: Sandbox,
     session: &'static str,
     calls: std::cell::Cell<u32>,
 }
 
 impl Work {
     /// In a Rust project.
-    fn new() -> Work {
+    pub(crate) fn new() -> Work {
         let sandbox = Sandbox::new();
         fs::write(sandbox.project().join("Cargo.toml"), "[package]\nname = \"a\"\n").expect("a new file");
         fs::create_dir(sandbox.project().join("src")).expect("a new folder");
@@ -37,7 +37,7 @@ impl Work {
         members
     }
 
-    fn event(&self, event: &str, members: Value) -> Answer {
+    pub(crate) fn event(&self, event: &str, members: Value) -> Answer {
         self.sandbox.event(&self.payload(event, members))
     }
 
@@ -57,7 +57,7 @@ impl Work {
         )
     }
 
-    fn edits(&self, file: &str) {
+    pub(crate) fn edits(&self, file: &str) {
         let path = self.sandbox.project().join(file);
         fs::create_dir_all(path.parent().expect("a folder")).expect("a new folder");
         fs::write(&path, "").expect("a new file");
@@ -71,11 +71,11 @@ impl Work {
         assert_eq!(self.event("PostToolUse", members).exit, 0);
     }
 
-    fn bash(&self, command: &str) {
+    pub(crate) fn bash(&self, command: &str) {
         self.ran(command, &json!({ "stdout": "", "interrupted": false }));
     }
 
-    fn stop(&self) -> Answer {
+    pub(crate) fn stop(&self) -> Answer {
         self.stop_with(json!({ "stop_hook_active": false }))
     }
 
@@ -87,7 +87,7 @@ impl Work {
         fs::read_to_string(self.sandbox.session(self.session).join("marks")).expect("marks")
     }
 
-    fn is_held(&self) -> bool {
+    pub(crate) fn is_held(&self) -> bool {
         let answer = self.stop();
         !answer.stdout.is_empty() && answer.output()["decision"] == "block"
     }

@@ -42,6 +42,7 @@ mod registrations;
 mod secrets;
 mod security_doc;
 mod selector;
+mod shell_edits;
 mod state;
 mod statusline;
 mod team;

@@ -27,13 +27,14 @@ impl Case<'_> {
         match self.label.label {
             Label::Verified => !self.is_passed(),
             Label::NotCode => self.judged.outcome.is_held(),
+            _ if self.label.asks && self.judged.outcome == StopOutcome::Asking => false,
             _ => !self.judged.outcome.is_held(),
         }
     }
 }
 
 /// Columns of the table of outcomes.
-pub(crate) const COLUMNS: [&str; 9] = [
+pub(crate) const COLUMNS: [&str; 10] = [
     "verified",
     "nothing run",
     "only before",
@@ -42,6 +43,7 @@ pub(crate) const COLUMNS: [&str; 9] = [
     "failed",
     "too weak",
     "waiting",
+    "asking",
     "no code",
 ];
 
@@ -55,7 +57,8 @@ fn column(outcome: &StopOutcome) -> usize {
         StopOutcome::Held(HoldCause::Failed) => 5,
         StopOutcome::Held(HoldCause::TooWeak) => 6,
         StopOutcome::Waiting => 7,
-        StopOutcome::NothingToCheck => 8,
+        StopOutcome::Asking => 8,
+        StopOutcome::NothingToCheck => 9,
     }
 }
 

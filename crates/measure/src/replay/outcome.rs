@@ -27,6 +27,8 @@ pub(crate) enum StopOutcome {
     Held(HoldCause),
     /// Passed for now: a task still runs.
     Waiting,
+    /// Passed for now: the agent needs the person's answer.
+    Asking,
     /// Passed: no code was edited, or it is gone.
     NothingToCheck,
 }
@@ -52,6 +54,7 @@ impl StopOutcome {
             StopOutcome::Verified => "verified",
             StopOutcome::Held(_) => "held",
             StopOutcome::Waiting => "waiting",
+            StopOutcome::Asking => "asking",
             StopOutcome::NothingToCheck => "nothing to check",
         }
     }

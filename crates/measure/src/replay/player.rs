@@ -12,7 +12,7 @@ use tidegate_core::feature::marks::{Mark, Marks};
 use tidegate_core::feature::verdict::{Call, Carried, Verdict};
 use tidegate_core::feature::verification::checks::{LONGEST_OUTPUT, kinds_of, read_ending};
 use tidegate_core::feature::verification::marks::Mark as VerificationMark;
-use tidegate_core::feature::verification::verify_stop;
+use tidegate_core::feature::verification::verify_stop::{self, StopStanding};
 use tidegate_core::host::Host;
 use tidegate_core::pipeline;
 use tidegate_core::time::Millis;
@@ -175,17 +175,19 @@ impl Player<'_> {
         let parts = ruling.parts.into_iter();
         let verdict = parts.filter(|part| part.policy == verify_stop::ID).map(|part| part.verdict).next();
         let verdict = verdict.unwrap_or_else(Verdict::pass);
-        let (outcome, run) = match verdict.because {
-            _ if verdict.call != Call::Pass => {
+        let (standing, _) = verify_stop::judge_stop(facts, self.config);
+        let (outcome, run) = match standing {
+            StopStanding::Unverified => {
                 let (cause, run) = find_cause(&self.since_edit, self.passed_before);
                 let work = self.marks.as_ref().map(|marks| &marks.verification);
                 let has_failed =
                     work.and_then(|work| work.changes.as_ref()).is_some_and(|set| !set.failed.is_empty());
                 (StopOutcome::Held(if has_failed { HoldCause::Failed } else { cause }), run.cloned())
             }
-            "verified since the last edit" => (StopOutcome::Verified, self.verified_by.clone()),
-            because if because.contains("background") => (StopOutcome::Waiting, None),
-            _ => (StopOutcome::NothingToCheck, None),
+            StopStanding::Verified => (StopOutcome::Verified, self.verified_by.clone()),
+            StopStanding::Waiting => (StopOutcome::Waiting, None),
+            StopStanding::Asks => (StopOutcome::Asking, None),
+            StopStanding::NothingToCheck => (StopOutcome::NothingToCheck, None),
         };
         if verdict.call == Call::Pass {
             let marks = self.marks.get_or_insert_default();
@@ -298,6 +300,18 @@ mod tests {
         assert_eq!(play(made), [held(HoldCause::OnlyBefore)]);
         let made = edited().runs("cargo test", "ok").says("Done.").prompt("more").edits("src/b.rs");
         assert_eq!(play(made), [StopOutcome::Verified, held(HoldCause::NothingRun)]);
+    }
+
+    #[test]
+    fn a_question_to_the_person_is_not_the_end() {
+        let made = edited().says("Which of the two formats should I keep?").prompt("the old one");
+        assert_eq!(play(made), [StopOutcome::Asking, held(HoldCause::NothingRun)]);
+    }
+
+    #[test]
+    fn an_edit_that_git_took_back_is_none() {
+        let made = edited().runs("git checkout src/a.rs", "Updated 1 path from the index");
+        assert_eq!(play(made), [StopOutcome::NothingToCheck]);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
+use tidegate_core::feature::verification::checks::restored_files;
 use tidegate_core::file_class::FileClass;
 use tidegate_core::shell::{self, How, Script, Step, Surroundings};
 use tidegate_core::time::Millis;
@@ -138,9 +139,17 @@ impl Scratch {
         let surroundings = Surroundings { home: self.home.to_str(), project: None, cwd: Some(start) };
         let Some(script) = shell::parse_in(line, surroundings) else { return Ok(()) };
         let root = self.root.to_string_lossy();
+        let time = SystemTime::UNIX_EPOCH + Duration::from_millis(at.0);
         if succeeded {
             for step in &script.steps {
                 self.remove_and_move(step, &root, start);
+            }
+            for restored in restored_files(&script).iter().filter(|restored| !restored.stashed) {
+                let path = restored.path.resolve(&root, start, Some(end)).map(PathBuf::from);
+                if let Some(path) = path.filter(|path| self.holds(path) && path.is_file()) {
+                    let file = fs::OpenOptions::new().append(true).open(&path).while_(path.display())?;
+                    file.set_modified(time).while_(path.display())?;
+                }
             }
         }
         for write in
@@ -156,8 +165,7 @@ impl Scratch {
                 make_parent(&path)?;
                 let file =
                     fs::OpenOptions::new().create(true).append(true).open(&path).while_(path.display())?;
-                file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_millis(at.0))
-                    .while_(path.display())?;
+                file.set_modified(time).while_(path.display())?;
             }
         }
         Ok(())

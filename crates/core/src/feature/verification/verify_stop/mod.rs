@@ -65,50 +65,68 @@ impl Policy for VerifyStop {
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
-        if facts.event.kind == EventKind::PostToolUse {
-            return advise_after_edit(facts, config);
+        match facts.event.kind {
+            EventKind::PostToolUse => advise_after_edit(facts, config),
+            EventKind::SessionStart => {
+                let marks = facts.marks.value().map(|marks| &marks.verification);
+                let changes = marks.and_then(|marks| marks.changes.as_ref());
+                changes.map_or_else(|| Verdict::silent("no code was edited"), remind_after_compaction)
+            }
+            _ => judge_stop(facts, config).1,
         }
-        let marks = match &facts.marks {
-            Known::Value(marks) => marks,
-            Known::Absent => return Verdict::silent("no code was edited"),
-            Known::Broken(_) => return Verdict::silent("the session's state cannot be read"),
-        };
-        let Some(changes) = &marks.verification.changes else {
-            let verified = marks.verification.verified.is_some();
-            return Verdict::silent(if verified {
-                "verified since the last edit"
-            } else {
-                "no code was edited"
-            });
-        };
-        if facts.event.kind == EventKind::SessionStart {
-            return remind_after_compaction(changes);
-        }
-        if facts.verification.edits_gone {
-            return Verdict::silent("the edited files are gone");
-        }
-        if let Some(verdict) = verified_by_now(facts, config, changes) {
-            return verdict;
-        }
-        if let Some(verdict) = still_running(facts.event, marks) {
-            return verdict;
-        }
-        let settings = &config.policies.verify_stop;
-        if changes.held >= settings.blocks.get() as u32 {
-            return pass_and_tell(facts, config, changes, "blocked as often as the config allows");
-        }
-        let active = facts.event.held_before;
-        if active && changes.held > 0 && !changes.ran {
-            return pass_and_tell(facts, config, changes, "nothing ran since the last block");
-        }
-        if config.stepped_down(ID) {
-            return pass_and_tell(facts, config, changes, "stepped down: only tells the person");
-        }
-        if let Some(verdict) = wait_for_person(facts, changes) {
-            return verdict;
-        }
-        block_stop(facts, config, changes)
     }
+}
+
+/// What the end of a turn finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopStanding {
+    /// Also if the session's state cannot be read, or the edited files are gone.
+    NothingToCheck,
+    Verified,
+    /// Something in the background may still edit or verify.
+    Waiting,
+    /// The agent needs the person's answer.
+    Asks,
+    Unverified,
+}
+
+/// The standing, and the verdict about it.
+pub fn judge_stop(facts: &Facts<'_>, config: &Config) -> (StopStanding, Verdict) {
+    let nothing = |because| (StopStanding::NothingToCheck, Verdict::silent(because));
+    let marks = match &facts.marks {
+        Known::Value(marks) => marks,
+        Known::Absent => return nothing("no code was edited"),
+        Known::Broken(_) => return nothing("the session's state cannot be read"),
+    };
+    let Some(changes) = &marks.verification.changes else {
+        if marks.verification.verified.is_some() {
+            return (StopStanding::Verified, Verdict::silent("verified since the last edit"));
+        }
+        return nothing("no code was edited");
+    };
+    if facts.verification.edits_gone {
+        return nothing("the edited files are gone");
+    }
+    if let Some(verdict) = verified_by_now(facts, config, changes) {
+        return (StopStanding::Verified, verdict);
+    }
+    if let Some(verdict) = still_running(facts.event, marks) {
+        return (StopStanding::Waiting, verdict);
+    }
+    let pass = |because| (StopStanding::Unverified, pass_and_tell(facts, config, changes, because));
+    if changes.held >= config.policies.verify_stop.blocks.get() as u32 {
+        return pass("blocked as often as the config allows");
+    }
+    if facts.event.held_before && changes.held > 0 && !changes.ran {
+        return pass("nothing ran since the last block");
+    }
+    if config.stepped_down(ID) {
+        return pass("stepped down: only tells the person");
+    }
+    if let Some(verdict) = wait_for_person(facts, changes) {
+        return (StopStanding::Asks, verdict);
+    }
+    (StopStanding::Unverified, block_stop(facts, config, changes))
 }
 
 fn may_advise(event: &Event<'_>, marks: Option<&Marks>) -> bool {
