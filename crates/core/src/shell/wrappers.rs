@@ -31,6 +31,12 @@ struct Wrapper {
 }
 
 impl Wrapper {
+    /// Asked of every wrapper for every command.
+    fn is_called(&self, name: &str) -> bool {
+        let rest = self.names.as_bytes().strip_prefix(name.as_bytes());
+        rest.is_some_and(|rest| rest.first().is_none_or(|next| *next == b' '))
+    }
+
     fn name(&self) -> &'static str {
         self.names.split(' ').next().unwrap_or_default()
     }
@@ -215,7 +221,7 @@ pub(super) fn strip_wrappers(mut words: Vec<Word>, folder: &Spot) -> Stripped {
         else {
             break;
         };
-        let found = WRAPPERS.iter().filter(|wrapper| wrapper.name() == name).find_map(|wrapper| {
+        let found = WRAPPERS.iter().filter(|wrapper| wrapper.is_called(name)).find_map(|wrapper| {
             let (rest, set, folder) = find_carried(wrapper, &words, &stripped.folder)?;
             Some((wrapper, rest, set, folder))
         });

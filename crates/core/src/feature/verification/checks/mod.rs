@@ -461,12 +461,13 @@ impl ProjectChecks {
             if !proven.kinds.is_empty() {
                 let name = name_of(step).unwrap_or_default();
                 let package = self.package_folder(name, &folder);
-                let scope = CheckScope::of(step, name, package, proven.reads);
                 let Proven { kinds, reads, .. } = proven;
-                let targets = if shell_scripts::is_own_script(step) {
-                    Targets::default()
+                let (scope, targets) = if shell_scripts::is_own_script(step) {
+                    (CheckScope::of_script(step, package, reads), Targets::default())
                 } else {
-                    Targets::of(&Selection::of(step, name), kinds, &folder_of(step), place)
+                    let selection = Selection::of(step, name);
+                    let targets = Targets::of(&selection, kinds, &folder_of(step), place);
+                    (CheckScope::of(&selection, package, reads), targets)
                 };
                 let (program, by_output) = (name.to_owned(), false);
                 evidence.push(CheckEvidence { kinds, step: number, reads, scope, program, targets, by_output });
@@ -478,7 +479,12 @@ impl ProjectChecks {
     /// Everything that a line proves, or would prove if it showed.
     pub fn proof(&self, script: &Script, place: RunPlace<'_>, extra: &ExtraChecks) -> LineProof {
         let visible = self.evidence(script, place, extra);
-        let mut hidden = self.evidence(&script.revealed(), place, extra);
+        // Where nothing is hidden, everything is seen already.
+        let mut hidden = if script.steps.iter().all(worth_judging) {
+            visible.clone()
+        } else {
+            self.evidence(&script.revealed(), place, extra)
+        };
         let shows_output = visible_output::is_of_checks(script, &hidden);
         // Another program of the same name is not that check.
         let is_other = |step: usize| script.steps[step].status == Status::Hidden(Why::Redefined);

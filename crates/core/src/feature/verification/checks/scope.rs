@@ -64,16 +64,16 @@ const MOST: usize = 16;
 const LONGEST: usize = 80;
 
 impl CheckScope {
-    pub(super) fn of(step: &Step, name: &str, folder: String, reads: Languages) -> CheckScope {
+    /// Of a script of the project.
+    pub(super) fn of_script(step: &Step, folder: String, reads: Languages) -> CheckScope {
+        let script = super::shell_scripts::script_of(step);
+        let recipe = script.map(|script| shell::tidy(&script.text)).unwrap_or_default();
+        CheckScope { folder, recipe, reads: reads.without(Languages::TESTS), ..CheckScope::default() }
+    }
+
+    pub(super) fn of(selection: &Selection<'_>, folder: String, reads: Languages) -> CheckScope {
         let mut scope =
             CheckScope { folder, reads: reads.without(Languages::TESTS), ..CheckScope::default() };
-        if let Some(script) = super::shell_scripts::script_of(step)
-            && super::shell_scripts::is_own_script(step)
-        {
-            scope.recipe = shell::tidy(&script.text);
-            return scope;
-        }
-        let selection = Selection::of(step, name);
         selection.recipe.clone_into(&mut scope.recipe);
         let program = selection.program;
         if scope.recipe.is_empty() && !among(RUNNERS, program) && !among(CARRIERS, program) {
@@ -153,7 +153,10 @@ mod tests {
     fn scope(line: &str) -> CheckScope {
         let script = shell::parse(line).unwrap();
         let step = &script.steps[0];
-        CheckScope::of(step, step.name().unwrap(), String::new(), Languages::RUST)
+        if super::super::shell_scripts::is_own_script(step) {
+            return CheckScope::of_script(step, String::new(), Languages::RUST);
+        }
+        CheckScope::of(&Selection::of(step, step.name().unwrap()), String::new(), Languages::RUST)
     }
 
     #[test]
