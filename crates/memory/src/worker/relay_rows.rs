@@ -7,6 +7,7 @@ use tidegate_core::feature::memory::automatic;
 use tidegate_core::feature::memory::catalogue::OWN;
 use tidegate_core::feature::memory::job::{Job, TranscriptPart};
 use tidegate_core::feature::memory::relay::Relay;
+use tidegate_core::feature::memory::said;
 use tidegate_core::feature::memory::summary;
 
 use crate::act::is_own_key;
@@ -56,7 +57,7 @@ pub(super) fn rows_of_relay(
         title: told.title,
         text: told.text,
         prompt: relay.prompt.clone(),
-        answer: relay.answer.clone(),
+        answer: said::join(&relay.said),
         tools: relay.tools.clone(),
         files: relay.files.clone(),
         source: LogSource::Relay,
