@@ -1,6 +1,8 @@
 //! The worker's handling of jobs, on a real store and with a clock under the test's control.
 
 #[cfg(test)]
+mod decisions;
+#[cfg(test)]
 mod summaries;
 #[cfg(test)]
 mod transcripts;
@@ -71,7 +73,7 @@ fn a_later_job_of_a_relay_replaces_its_text_and_an_earlier_one_does_not() {
     spool::put(&world.state, &early.job.unwrap()).unwrap();
     let report = world.work();
     assert_eq!((report.jobs, report.new, report.changed), (1, 0, 0));
-    assert_eq!((world.log("u1").row.answer.as_str(), world.logs()), ("finished", 1));
+    assert_eq!((world.log("u1").row.answer.as_str(), world.logs()), ("started\n\nfinished", 1));
 }
 
 #[test]

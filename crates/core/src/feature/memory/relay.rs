@@ -5,8 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::event::action::{OWN_HEADER, QuestionAnswers};
 use crate::feature::memory::job::AnswerDigest;
-use crate::feature::memory::said::{Said, SaidParts, cut_middle};
+use crate::feature::memory::said::{AnsweredQuestion, Said, SaidParts, cut_middle};
 use crate::feature::memory::tag as meta_tag;
 use crate::feature::memory::tag::TopicTag;
 use crate::host::transcript::{
@@ -26,6 +27,9 @@ const ANSWER: (usize, usize) = (5 * 1024, 3 * 1024);
 
 /// Most characters of a command line, or of an agent's task.
 const TASK: usize = 120;
+
+/// Most answered questions that are kept apart.
+const ANSWERED: usize = 50;
 
 /// Most calls of commands, agents and questions whose results are awaited at once.
 const AWAITED: usize = 100;
@@ -55,6 +59,8 @@ pub struct Relay {
     pub answer: String,
     /// All that was said, the answer included; long texts are cut in the middle.
     pub said: Vec<Said>,
+    /// Questions of the model that the person answered, the first few.
+    pub answered: Vec<AnsweredQuestion>,
     /// The last tag.
     pub tag: Option<TopicTag>,
     /// Number of uses of each tool.
@@ -237,12 +243,8 @@ impl RelayBuilder {
             let found = self.awaited.iter().position(|(id, _)| Some(id.as_str()) == part.call.as_deref());
             match found.map(|at| self.awaited.remove(at).1) {
                 Some(AwaitedCall::Question) => {
-                    for given in result.answers().map(|answers| answers.given).unwrap_or_default() {
-                        let (question, answer) = (redact(&given.question), given.text.unwrap_or_default());
-                        let answer = redact(&answer);
-                        self.in_said.merge(&question.found);
-                        self.in_said.merge(&answer.found);
-                        self.said.push(Said::answer(&question.text, &answer.text));
+                    if let Some(answers) = result.answers() {
+                        self.answered(answers);
                     }
                 }
                 Some(AwaitedCall::Agent(task)) => self.conclude(&task, part.conclusion.as_ref()),
@@ -254,6 +256,24 @@ impl RelayBuilder {
                 }
                 None => {}
             }
+        }
+    }
+
+    fn answered(&mut self, answers: QuestionAnswers) {
+        // An approval of a command is not worth remembering.
+        if answers.only.is_some_and(|question| question.header == OWN_HEADER) {
+            return;
+        }
+        for given in answers.given {
+            let Some(answer) = given.text else { continue };
+            let (question, answer) = (redact(&given.question), redact(&answer));
+            self.in_said.merge(&question.found);
+            self.in_said.merge(&answer.found);
+            let answered = AnsweredQuestion::new(&question.text, &answer.text);
+            if self.relay.answered.len() < ANSWERED {
+                self.relay.answered.push(answered.clone());
+            }
+            self.said.push(Said::Answer(answered));
         }
     }
 

@@ -4,6 +4,8 @@
 //! The last text is often only "Done."; what mattered was said before it. If all of it is too long, the longest texts
 //! lose their middle first.
 
+use std::fmt;
+
 use crate::text::cut::{cut_to_word, first_bytes, last_bytes};
 use crate::text::one_line::single_spaced;
 
@@ -39,21 +41,22 @@ pub struct AnsweredQuestion {
     pub answer: String,
 }
 
-impl Said {
-    pub(super) fn answer(question: &str, answer: &str) -> Said {
+impl AnsweredQuestion {
+    pub(super) fn new(question: &str, answer: &str) -> AnsweredQuestion {
         let short = |text: &str| cut_to_word(&single_spaced(text), QUESTION).into_owned();
-        Said::Answer(AnsweredQuestion { question: short(question), answer: short(answer) })
+        AnsweredQuestion { question: short(question), answer: short(answer) }
     }
+}
 
+impl fmt::Display for AnsweredQuestion {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} → {}", self.question, self.answer)
+    }
+}
+
+impl Said {
     pub(super) fn failure(command: String, output: &str) -> Said {
         Said::Failure { command, reason: cut_to_word(&find_reason(output), REASON).into_owned() }
-    }
-
-    pub fn answered(&self) -> Option<&AnsweredQuestion> {
-        match self {
-            Said::Answer(answered) => Some(answered),
-            _ => None,
-        }
     }
 
     /// As a log shows it.

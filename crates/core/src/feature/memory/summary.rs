@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::feature::memory::relay::Relay;
 use crate::feature::memory::said;
-use crate::feature::memory::said::{AnsweredQuestion, Said};
+use crate::feature::memory::said::Said;
 use crate::feature::memory::tag as meta_tag;
 use crate::text::cut::cut_to_word;
 use crate::text::japanese::{KANJI_BLOCKS, is_half_width_katakana, is_kana};
@@ -57,10 +57,8 @@ pub fn summarise_locally(relay: &Relay, lang: Option<Lang>) -> RelaySummary {
     };
     let mut text =
         format!("{}: {} / AI: {answered}", labels.user, cut_to_word(&single_spaced(&asked), ASKED));
-    for chosen in relay.said.iter().filter_map(Said::answered).take(NAMED) {
-        let AnsweredQuestion { question, answer } = chosen;
-        let _ =
-            write!(text, "\n{}: {}", labels.chosen, cut_to_word(&format!("{question} → {answer}"), CHOSEN));
+    for answered in relay.answered.iter().take(NAMED) {
+        let _ = write!(text, "\n{}: {}", labels.chosen, cut_to_word(&answered.to_string(), CHOSEN));
     }
     if !relay.tools.is_empty() {
         let mut tools: Vec<(&String, &u32)> = relay.tools.iter().collect();
@@ -287,6 +285,7 @@ pub fn parse_answer(said: &str) -> Option<RelaySummary> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::feature::memory::said::AnsweredQuestion;
     use proptest::prelude::*;
 
     fn relay(prompt: &str, answer: &str) -> Relay {
@@ -330,13 +329,11 @@ mod tests {
     fn a_closing_word_does_not_hide_what_was_done() {
         let report =
             "The root cause is kestrel: it closed the pool twice. I rotated the credentials as well.";
-        let said = vec![
-            Said::Text(report.to_owned()),
-            Said::Answer(AnsweredQuestion { question: "Which queue?".into(), answer: "SQS".into() }),
-            Said::Text("All done.".to_owned()),
-        ];
+        let answered = vec![AnsweredQuestion { question: "Which queue?".into(), answer: "SQS".into() }];
+        let said = vec![Said::Text(report.to_owned()), Said::Text("All done.".to_owned())];
         assert_eq!(
-            summarise_locally(&Relay { said, ..relay("why do logins fail?", "All done.") }, None).text,
+            summarise_locally(&Relay { said, answered, ..relay("why do logins fail?", "All done.") }, None)
+                .text,
             format!("User: why do logins fail? / AI: {report} … All done.\nChosen: Which queue? → SQS")
         );
     }
