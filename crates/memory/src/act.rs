@@ -163,13 +163,12 @@ pub fn author(session: Option<&str>) -> String {
     }
 }
 
-/// A person at a terminal or in an answer to a question, else as [`author`] has it.
+/// A person who answered a question, else as [`author`] has it.
 pub fn author_of_decision(row: &record::DecisionRow) -> String {
     match (row.taken_by, row.session.as_deref()) {
         (Some(record::TakenBy::Person), Some(session)) => {
             format!("the person, session {}", short_session(session))
         }
-        (Some(record::TakenBy::Person), None) => "the person".to_owned(),
         (_, session) => author(session),
     }
 }
@@ -424,7 +423,7 @@ fn put_decision(
         reason: reason.map(|reason| clean_reason(reason, &mut redacted)).transpose()?.unwrap_or_default(),
         supersedes,
         retracted: None,
-        taken_by: Some(if session.is_some() { record::TakenBy::Model } else { record::TakenBy::Person }),
+        taken_by: session.as_ref().map(|_| record::TakenBy::Model),
         session,
         created: acting.now,
         updated: acting.now,

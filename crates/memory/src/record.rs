@@ -173,7 +173,7 @@ pub struct DecisionRow {
     pub retracted: Option<Millis>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<Uid>,
-    /// `None` for a row of an earlier version, or of somebody else.
+    /// `None` if it was written at a terminal, by an earlier version or by somebody else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken_by: Option<TakenBy>,
     pub created: Millis,
@@ -193,7 +193,7 @@ pub(crate) fn relay_of_decision(uid: &str) -> Option<&str> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TakenBy {
-    /// Answered a question, or wrote it at a terminal.
+    /// Answered a question.
     Person,
     Model,
 }

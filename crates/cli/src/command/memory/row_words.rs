@@ -125,7 +125,6 @@ pub(super) fn describe_author(by: &str) -> Bilingual {
         return both!("you, session {session}", "あなた、セッション {session}");
     }
     match by {
-        "the person" => both!("you", "あなた"),
         "author not recorded" => both!("author not recorded", "記入者の記録なし"),
         "a file of the project" => both!("file of the project", "プロジェクトのファイル"),
         _ => Bilingual::data(line(by, 80)),
