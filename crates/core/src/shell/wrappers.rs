@@ -233,7 +233,8 @@ pub(super) fn strip_wrappers(mut words: Vec<Word>, folder: &Spot) -> Stripped {
             break;
         }
         stripped.replaces |= wrapper.name() == "exec";
-        stripped.contained |= wrapper.name().starts_with("docker") || wrapper.name() == "podman";
+        let is_container = wrapper.name().starts_with("docker") || wrapper.name() == "podman";
+        stripped.contained |= is_container && !runs_image;
         stripped.limited |= matches!(wrapper.name(), "timeout" | "gtimeout");
         stripped.set.extend(set);
         stripped.folder = folder;
@@ -251,8 +252,14 @@ pub(super) fn strip_wrappers(mut words: Vec<Word>, folder: &Spot) -> Stripped {
 
 /// `-v "$PWD":/app`, `--mount type=bind,source=.,target=/app`.
 fn mounts_here(words: &[Word]) -> bool {
+    // A whole path is that of the project, unless it is one that such runs mount for another purpose.
+    let is_other = |source: &str| {
+        ["/var/", "/tmp", "/etc/", "/dev/", "/run/"].iter().any(|place| source.starts_with(place))
+            || source.contains("/.")
+    };
     let is_here = |source: &str| {
-        matches!(source, "." | "./" | "$PWD" | "${PWD}" | "$(pwd)" | "`pwd`" | "%cd%") || source.starts_with('/')
+        matches!(source, "." | "./" | "$PWD" | "${PWD}" | "$(pwd)" | "`pwd`" | "%cd%")
+            || source.starts_with('/') && !is_other(source)
     };
     words.iter().any(|word| {
         let text = ["--volume=", "--mount=", "-v"].iter().find_map(|option| word.text.strip_prefix(option));

@@ -17,7 +17,7 @@ use tidegate_core::feature::verification::marks::Marks as VerificationMarks;
 use tidegate_core::feature::verification::work::ChangeSet;
 use tidegate_core::file_class::FileClass;
 use tidegate_core::redact::redact;
-use tidegate_core::shell::{self, How, Script, Spot, Surroundings};
+use tidegate_core::shell::{self, How, Script, Spot, Status, Step, Surroundings, Why};
 use tidegate_core::text::cut::cut_after;
 use tidegate_core::time::Millis;
 
@@ -187,7 +187,10 @@ fn find_written(
     for write in script.writes().iter().take(MOST_FILES) {
         match (write.how, place(&write.path)) {
             (How::Unknown, _) => named.extend(since.known_files().map(|file| (file, write.step))),
-            (How::Pattern, Some(path)) => certain.extend(since.succeeded.then_some((path, write.step))),
+            (How::Pattern, Some(path)) => {
+                let is_certain = since.succeeded && script.steps.get(write.step).is_some_and(did_run);
+                certain.extend(is_certain.then_some((path, write.step)));
+            }
             (How::Patch, Some(path)) => {
                 let folder = script.steps.get(write.step).and_then(|step| place(&step.folder));
                 named.extend(files_of_patch(&path, folder, &since).into_iter().map(|file| (file, write.step)));
@@ -201,6 +204,11 @@ fn find_written(
     moved.extend(certain);
     moved.extend(named.into_iter().filter(|(path, _)| since.is_changed(path)));
     moved
+}
+
+/// Whether a step of a line that succeeded certainly ran.
+fn did_run(step: &Step) -> bool {
+    matches!(step.status, Status::Decides | Status::Hidden(Why::Followed | Why::Piped))
 }
 
 /// The names in a patch. If it cannot be read, the session's own files.

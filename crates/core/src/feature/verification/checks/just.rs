@@ -4,7 +4,7 @@ use crate::text::word_list::{Words, among};
 
 use crate::feature::verification::checks::language::Languages;
 use crate::feature::verification::checks::proven::Proven;
-use crate::feature::verification::checks::recipe::{Recipe, kinds_of_name};
+use crate::feature::verification::checks::recipe::{Recipe, kinds_of_name, runs_nothing};
 use crate::feature::verification::checks::tool::{has_option, operands};
 use crate::feature::verification::checks::{CheckCall, Contents, Ecosystem};
 
@@ -94,8 +94,9 @@ fn read(text: &str) -> Contents {
 fn is_shell(setting: &str) -> bool {
     let mut words = setting.split('"').skip(1).step_by(2);
     let name = words.next().and_then(|word| word.rsplit('/').next()).unwrap_or_default();
-    let runs_nothing = |word: &str| word.starts_with('-') && !word.starts_with("--") && word.contains('n');
-    among("sh bash zsh dash ash ksh fish nu pwsh powershell cmd env", name) && !words.any(runs_nothing)
+    let reads_only = |word: &str| word.starts_with('-') && !word.starts_with("--") && word.contains('n');
+    let is_posix = among("sh bash zsh dash ash ksh", name);
+    !runs_nothing(name) && !(is_posix && words.any(reads_only))
 }
 
 fn add_line(recipe: &mut Recipe, line: &str) {

@@ -77,16 +77,21 @@ fn judge_make(call: &CheckCall<'_>) -> Proven {
     targets.iter().map(of).reduce(Proven::and).unwrap_or_default()
 }
 
-/// Whether a variable makes commands of a recipe do nothing.
+/// Variables that hold the program of a recipe.
+const PROGRAMS: Words = "CC CXX GO GOTEST CARGO RUSTC PYTHON PYTEST NODE NPM NPX PNPM YARN BUN RUBY RSPEC PHP PHPUNIT MVN GRADLE \
+    DOTNET DOCKER MAKE RUNNER TEST TEST_CMD TESTCMD TEST_RUNNER LINT LINTER";
+
+/// Whether a variable makes the commands of a recipe do nothing.
 fn does_nothing(name: &str, value: &str) -> bool {
     let program = value.split_whitespace().next().and_then(|word| word.rsplit('/').next()).unwrap_or_default();
     match name.trim_end_matches([':', '?', '+']) {
-        "SHELL" => !among("sh bash zsh dash ash ksh fish env", program),
         "MAKEFLAGS" | "GNUMAKEFLAGS" => {
-            only_prints(&format!("-{}", value.split_whitespace().next().unwrap_or_default().trim_start_matches('-')))
+            let first = value.split_whitespace().next().unwrap_or_default();
+            only_prints(&format!("-{}", first.trim_start_matches('-')))
         }
         ".SHELLFLAGS" => value.split_whitespace().any(|word| word.starts_with('-') && word.contains('n')),
-        _ => matches!(program, "true" | ":" | "echo" | "printf"),
+        "SHELL" => recipe::runs_nothing(program),
+        name => among(PROGRAMS, name) && recipe::runs_nothing(program),
     }
 }
 

@@ -469,7 +469,11 @@ impl ProjectChecks {
                     let targets = Targets::of(&selection, kinds, &folder_of(step), place);
                     (CheckScope::of(&selection, package, reads), targets)
                 };
-                let (program, by_output) = (name.to_owned(), false);
+                // A command of the config may be anything.
+                let is_added = own.kinds.is_empty();
+                let targets = if is_added { Targets::default() } else { targets };
+                let program = if is_added { String::new() } else { name.to_owned() };
+                let by_output = false;
                 evidence.push(CheckEvidence { kinds, step: number, reads, scope, program, targets, by_output });
             }
         }

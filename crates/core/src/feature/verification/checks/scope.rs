@@ -41,7 +41,7 @@ pub struct CheckScope {
 }
 
 /// Programs that run the same checks: the first one names them all.
-const SAME: [Words; 8] = [
+const SAME: [Words; 11] = [
     "cargo cross",
     "go gotestsum ginkgo",
     "pytest py.test",
@@ -50,6 +50,9 @@ const SAME: [Words; 8] = [
     "pyright basedpyright",
     "phpunit pest paratest artisan php",
     "rspec rails ruby m minitest",
+    "cmake ninja",
+    "dart flutter",
+    "bazel bazelisk",
 ];
 
 /// Programs that run whichever check they are told to.
@@ -88,7 +91,7 @@ impl CheckScope {
         scope.selected = bounded(values.chain(operands.map(|word| shell::tidy(&word.text))).collect());
         let texts = |words: &[&str]| bounded(words.iter().map(|word| (*word).to_owned()).collect());
         scope.packages = texts(&selection.packages);
-        scope.excluded = texts(&selection.excluded);
+        scope.excluded = texts(&selection.excluded.iter().map(|(_, value)| *value).collect::<Vec<_>>());
         scope.added = texts(&selection.added);
         scope
     }

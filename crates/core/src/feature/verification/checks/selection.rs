@@ -16,8 +16,8 @@ pub(super) struct Selection<'a> {
     pub tests: Vec<(&'a str, &'a str)>,
     /// Options without a value that select a part.
     pub parts: Vec<&'a str>,
-    /// Values of options that leave something out.
-    pub excluded: Vec<&'a str>,
+    /// Options that leave something out, with their values.
+    pub excluded: Vec<(&'a str, &'a str)>,
     /// Values of options that add code: tags and features.
     pub added: Vec<&'a str>,
     /// All recipes and goals of a runner.
@@ -162,7 +162,7 @@ impl<'a> Selection<'a> {
                 } else if among(PACKAGES, option) {
                     selection.packages.extend(next());
                 } else if among(EXCLUDING, option) || option == "--ignore" && among(IGNORES_PATHS, program) {
-                    selection.excluded.extend(next());
+                    selection.excluded.extend(next().map(|value| (option, value)));
                 } else if among(SELECTING, option) {
                     selection.tests.extend(next().map(|value| (option, value)));
                 } else if among(ADDING, option) {

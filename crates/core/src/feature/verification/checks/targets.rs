@@ -14,8 +14,10 @@ pub struct Targets {
     sort: TargetSort,
     /// Empty for everything.
     named: Vec<Target>,
-    /// Paths, and names of packages, that are left out.
+    /// Paths that are left out.
     excluded: Vec<String>,
+    /// The same as they are written: they may be names of packages.
+    names: Vec<String>,
 }
 
 /// The meaning of the named paths.
@@ -72,18 +74,21 @@ const APP_MODULES: Words = "app application androidApp composeApp";
 impl Targets {
     pub(super) fn of(selection: &Selection<'_>, kinds: Kinds, folder: &Spot, place: RunPlace<'_>) -> Targets {
         let path = |text: &str| place.name(&folder.join(text));
-        let excluded = selection.excluded.iter().chain(
-            selection.packages.iter().filter(|name| name.starts_with('!')),
-        );
-        let excluded = excluded.map(|text| text.trim_start_matches('!'));
-        let excluded = excluded.filter(|text| !is_pattern(text)).filter_map(path).collect();
+        let is_whole = |option: &str, value: &str| {
+            among("--exclude --ignore", option) && !is_pattern(value) && !value.contains("::")
+        };
+        let excluded = selection.excluded.iter().filter(|(option, value)| is_whole(option, value));
+        let filtered = selection.packages.iter().filter_map(|name| name.strip_prefix('!'));
+        let names: Vec<String> = excluded.map(|(_, value)| *value).chain(filtered).map(str::to_owned).collect();
+        let excluded = names.iter().filter_map(|name| path(name)).collect();
         let (sort, named) = named_targets(selection, kinds, path).unwrap_or_default();
-        Targets { sort, named, excluded }
+        Targets { sort, named, excluded, names }
     }
 
     /// `package`: the name of the file's package.
     pub(super) fn exclude(&self, file: &str, package: Option<&str>) -> bool {
-        self.excluded.iter().any(|part| is_at_or_below(file, part) || package == Some(part.as_str()))
+        let is_named = package.is_some_and(|package| self.names.iter().any(|name| name == package));
+        is_named || self.excluded.iter().any(|part| is_at_or_below(file, part))
     }
 
     /// Tests and sources reach more files than they name.
