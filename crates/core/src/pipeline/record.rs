@@ -233,7 +233,9 @@ impl Deeds {
             VerificationMark::Hidden(line) => self.hidden = Some(line.clone()),
             VerificationMark::Failed(check) => self.failed = Some(check.line.clone()),
             VerificationMark::Uncounted(check) => match check.why {
-                WhyNot::Unread | WhyNot::Stashed | WhyNot::Elsewhere => self.unread = Some(check.line.clone()),
+                WhyNot::Unread | WhyNot::Stashed | WhyNot::Elsewhere => {
+                    self.unread = Some(check.line.clone())
+                }
                 WhyNot::NoTests => self.untested = Some(check.line.clone()),
             },
             VerificationMark::Launched(check) if check.awaited.is_none() => {

@@ -264,9 +264,9 @@ fn mounts_here(words: &[Word]) -> bool {
     words.iter().any(|word| {
         let text = ["--volume=", "--mount=", "-v"].iter().find_map(|option| word.text.strip_prefix(option));
         let text = text.unwrap_or(&word.text);
-        let source = text.split(',').find_map(|part| {
-            part.strip_prefix("source=").or_else(|| part.strip_prefix("src="))
-        });
+        let source = text
+            .split(',')
+            .find_map(|part| part.strip_prefix("source=").or_else(|| part.strip_prefix("src=")));
         let bound = text.split_once(":/").map(|(source, _)| source).filter(|source| !source.contains('='));
         source.or(bound).is_some_and(is_here)
     })

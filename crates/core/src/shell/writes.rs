@@ -2,9 +2,9 @@
 //! Left out on purpose: files that git brings back (`checkout`, `restore`, `mv`, `stash`) or that generators make, and
 //! `rm`, since a removed file cannot be looked at.
 
+use crate::file_class::FileClass;
 use crate::shell::named::{files_in_patch, files_in_script, looks_like_file};
 use crate::shell::syntax::{Document, RedirectKind};
-use crate::file_class::FileClass;
 use crate::shell::{How, Sort, Spot, Step, Word, Write};
 use crate::text::word_list::{Words, among};
 
@@ -76,7 +76,8 @@ pub(super) fn of_mass(
     let arguments = &words[1..];
     match name {
         "find" | "fd" | "fdfind" => {
-            let Some(at) = arguments.iter().position(|word| among("-exec -execdir -x -X --exec", &word.text)) else {
+            let Some(at) = arguments.iter().position(|word| among("-exec -execdir -x -X --exec", &word.text))
+            else {
                 return Vec::new();
             };
             if !edits_files(&arguments[at + 1..]) {
@@ -102,8 +103,7 @@ pub(super) fn of_mass(
         _ if edits_files(words) => {
             let files: Vec<&Word> = operands(arguments, "-e --expression -f --file -l -I");
             let named = files.iter().filter(|word| word.sort == Sort::Pattern && is_code(&word.text));
-            let named: Vec<Write> =
-                named.map(|word| write(folder.join(&word.text), How::Pattern)).collect();
+            let named: Vec<Write> = named.map(|word| write(folder.join(&word.text), How::Pattern)).collect();
             let is_unknown = files.last().is_some_and(|word| word.sort == Sort::Unknown);
             if named.is_empty() && is_unknown { unknown() } else { named }
         }
@@ -156,7 +156,10 @@ fn patch_file(name: &str, arguments: &[Word], fed: Option<&str>) -> (bool, Optio
     let verb = arguments.iter().position(|word| matches!(word.text.as_str(), "apply" | "am"));
     let Some(at) = verb.filter(|at| *at < 3) else { return (false, None) };
     let rest = &arguments[at + 1..];
-    let applies = !has_option(rest, "--check --stat --numstat --summary --cached --abort --quit --skip --show-current-patch");
+    let applies = !has_option(
+        rest,
+        "--check --stat --numstat --summary --cached --abort --quit --skip --show-current-patch",
+    );
     let file = operands(rest, "--directory -p -C --exclude --include").first().and_then(|word| word.known());
     (applies, file.filter(|file| *file != "-").map(str::to_owned).or_else(|| fed.map(str::to_owned)))
 }

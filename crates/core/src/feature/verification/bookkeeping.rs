@@ -196,7 +196,8 @@ fn undone_mark(facts: &Facts<'_>, command: &ShellCommand<'_>, new: &[Mark]) -> O
     if facts.verification.undone.is_empty() || changes.committed || command.exit != Exit::Known(0) {
         return None;
     }
-    let is_new = |file: &String| new.iter().any(|mark| matches!(mark, Mark::Edit(edit) if edit.file == *file));
+    let is_new =
+        |file: &String| new.iter().any(|mark| matches!(mark, Mark::Edit(edit) if edit.file == *file));
     let undone: Vec<String> =
         facts.verification.undone.iter().filter(|file| !is_new(file)).cloned().collect();
     (!undone.is_empty()).then_some(Mark::Undone(undone))
@@ -238,7 +239,12 @@ fn judge_failed(
     let found = CheckEvidence { targets: Targets::default(), ..found.clone() };
     let unread = unread_by(facts, std::slice::from_ref(&found), files);
     let line = facts.verification.proof.line.clone();
-    note_failure(facts, config, CheckFailure { kind, at, seen: facts.now, opens: false, scope: found.scope, line }, &unread)
+    note_failure(
+        facts,
+        config,
+        CheckFailure { kind, at, seen: facts.now, opens: false, scope: found.scope, line },
+        &unread,
+    )
 }
 
 fn open_or_past<'f>(facts: &'f Facts<'_>) -> Option<&'f [String]> {

@@ -74,7 +74,10 @@ pub(super) fn why_not(changes: &ChangeSet) -> Option<String> {
             )
         }
         WhyNot::Elsewhere => {
-            format!("`{}` did not count: another commit is checked out. Run `git checkout -` first.", check.line)
+            format!(
+                "`{}` did not count: another commit is checked out. Run `git checkout -` first.",
+                check.line
+            )
         }
     })
 }

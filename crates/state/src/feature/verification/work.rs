@@ -193,7 +193,8 @@ fn find_written(
             }
             (How::Patch, Some(path)) => {
                 let folder = script.steps.get(write.step).and_then(|step| place(&step.folder));
-                named.extend(files_of_patch(&path, folder, &since).into_iter().map(|file| (file, write.step)));
+                named
+                    .extend(files_of_patch(&path, folder, &since).into_iter().map(|file| (file, write.step)));
             }
             (_, Some(path)) => named.push((path, write.step)),
             (_, None) => {}
@@ -266,7 +267,9 @@ fn find_undone(
     marks: Option<&Marks>,
     now: Millis,
 ) -> Vec<String> {
-    let Some(changes) = marks.and_then(|marks| marks.verification.changes.as_ref()) else { return Vec::new() };
+    let Some(changes) = marks.and_then(|marks| marks.verification.changes.as_ref()) else {
+        return Vec::new();
+    };
     let since = Since::of(event, marks, home, now);
     let root = root.to_string_lossy();
     let restored = checks::restored_files(script).into_iter().filter_map(|restored| {

@@ -6,8 +6,8 @@
 
 use super::kind::{CheckKind, Kinds};
 use super::recipe::kinds_of_name;
-use crate::text::word_list::{Words, among};
 use crate::text::terminal::without_styles;
+use crate::text::word_list::{Words, among};
 
 /// What a run says about itself, kind by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

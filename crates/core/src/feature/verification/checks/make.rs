@@ -3,9 +3,9 @@
 use crate::shell::Word;
 use crate::text::word_list::{Words, among};
 
+use crate::feature::verification::checks::kind::CheckKind;
 use crate::feature::verification::checks::language::Languages;
 use crate::feature::verification::checks::proven::Proven;
-use crate::feature::verification::checks::kind::CheckKind;
 use crate::feature::verification::checks::recipe::{self, Example, Recipe, kinds_of_name};
 use crate::feature::verification::checks::tool::has_option;
 use crate::feature::verification::checks::{CheckCall, Contents, Ecosystem, ProjectChecks, ProjectFile};
@@ -44,7 +44,9 @@ fn judge_make(call: &CheckCall<'_>) -> Proven {
     }
     // `SHELL=/bin/true`, `CC=true`.
     let sets_nothing = |word: &Word| {
-        word.text.split_once('=').is_some_and(|(name, value)| !name.starts_with('-') && does_nothing(name, value))
+        word.text
+            .split_once('=')
+            .is_some_and(|(name, value)| !name.starts_with('-') && does_nothing(name, value))
     };
     if call.arguments.iter().any(sets_nothing) {
         return Proven::NONE;
@@ -83,7 +85,8 @@ const PROGRAMS: Words = "CC CXX GO GOTEST CARGO RUSTC PYTHON PYTEST NODE NPM NPX
 
 /// Whether a variable makes the commands of a recipe do nothing.
 fn does_nothing(name: &str, value: &str) -> bool {
-    let program = value.split_whitespace().next().and_then(|word| word.rsplit('/').next()).unwrap_or_default();
+    let program =
+        value.split_whitespace().next().and_then(|word| word.rsplit('/').next()).unwrap_or_default();
     match name.trim_end_matches([':', '?', '+']) {
         "MAKEFLAGS" | "GNUMAKEFLAGS" => {
             let first = value.split_whitespace().next().unwrap_or_default();

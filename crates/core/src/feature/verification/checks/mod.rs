@@ -441,7 +441,15 @@ impl ProjectChecks {
                 let (kinds, reads) = (Kinds::COMPILED_TEST.and(Kinds::LINT), Languages::ALL);
                 let (scope, targets) = (CheckScope::default(), Targets::default());
                 let program = String::new();
-                evidence.push(CheckEvidence { kinds, step: number, reads, scope, program, targets, by_output: true });
+                evidence.push(CheckEvidence {
+                    kinds,
+                    step: number,
+                    reads,
+                    scope,
+                    program,
+                    targets,
+                    by_output: true,
+                });
                 continue;
             }
             // A script of another project, or one for this moment only.
@@ -474,7 +482,15 @@ impl ProjectChecks {
                 let targets = if is_added { Targets::default() } else { targets };
                 let program = if is_added { String::new() } else { name.to_owned() };
                 let by_output = false;
-                evidence.push(CheckEvidence { kinds, step: number, reads, scope, program, targets, by_output });
+                evidence.push(CheckEvidence {
+                    kinds,
+                    step: number,
+                    reads,
+                    scope,
+                    program,
+                    targets,
+                    by_output,
+                });
             }
         }
         evidence
@@ -534,8 +550,7 @@ impl ProjectChecks {
     /// Whether a run that is told which files to go through was told one of the edited ones: then others may well be
     /// reached from there.
     fn reaches_one(&self, found: &CheckEvidence, files: &[String]) -> bool {
-        found.targets.may_reach_more()
-            && files.iter().any(|file| self.is_read_by(found, file, false))
+        found.targets.may_reach_more() && files.iter().any(|file| self.is_read_by(found, file, false))
     }
 
     /// `reached`: another edited file is what the run was told to go through.

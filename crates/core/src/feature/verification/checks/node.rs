@@ -289,7 +289,8 @@ fn concurrently(call: &CheckCall<'_>) -> Proven {
     if has_option(call.arguments, "-s --success -P --passthrough-arguments") {
         return Proven::NONE;
     }
-    let valued = "-n --names -c --prefix-colors -p --prefix -m --max-processes --restart-tries --restart-after -l";
+    let valued =
+        "-n --names -c --prefix-colors -p --prefix -m --max-processes --restart-tries --restart-after -l";
     let lines = crate::feature::verification::checks::tool::operands(call.arguments, valued);
     let judged = lines.map(|line| match line.split_once(':') {
         Some(("npm" | "pnpm" | "yarn" | "bun", script)) => several(call, &[Word::literal(script)]),

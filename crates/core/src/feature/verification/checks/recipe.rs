@@ -125,7 +125,8 @@ pub(super) fn judge(
 /// Of a `Makefile`'s first target, if no name tells of a kind: in many small projects, `make` is the only check.
 pub(super) fn kinds_of_first(project: &ProjectChecks, file: &ProjectFile) -> Kinds {
     let recipes = &file.contents.recipes;
-    if !file.name.ends_with("akefile") || recipes.iter().any(|recipe| !kinds_of_name(&recipe.name).is_empty()) {
+    if !file.name.ends_with("akefile") || recipes.iter().any(|recipe| !kinds_of_name(&recipe.name).is_empty())
+    {
         return Kinds::NONE;
     }
     let first = recipes.first().and_then(|recipe| judge(project, file, &recipe.name, &[], 0));
@@ -134,7 +135,9 @@ pub(super) fn kinds_of_first(project: &ProjectChecks, file: &ProjectFile) -> Kin
 
 /// A line by itself, without the name of a recipe.
 pub(super) fn judge_line(project: &ProjectChecks, file: &ProjectFile, line: &str, depth: usize) -> Proven {
-    let Some(script) = shell::parse_process(line).filter(|_| depth <= super::DEEPEST) else { return Proven::NONE };
+    let Some(script) = shell::parse_process(line).filter(|_| depth <= super::DEEPEST) else {
+        return Proven::NONE;
+    };
     let decides = script.steps.iter().filter(|step| step.status == Status::Decides && !step.background);
     decides.map(|step| judge_step(project, file, step, depth)).reduce(Proven::and).unwrap_or_default()
 }

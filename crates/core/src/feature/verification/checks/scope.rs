@@ -86,7 +86,8 @@ impl CheckScope {
         }
         // With these a run goes through more.
         let parts = selection.parts.iter().filter(|part| !among("--tests --all-targets", part));
-        let values = selection.tests.iter().map(|(_, value)| value).chain(parts).map(|part| (*part).to_owned());
+        let values =
+            selection.tests.iter().map(|(_, value)| value).chain(parts).map(|part| (*part).to_owned());
         let operands = selection.operands.iter().filter(|word| !among(WHOLE, &word.text));
         scope.selected = bounded(values.chain(operands.map(|word| shell::tidy(&word.text))).collect());
         let texts = |words: &[&str]| bounded(words.iter().map(|word| (*word).to_owned()).collect());

@@ -37,11 +37,11 @@ const SELECTING: Words = "-k -t -m --test --testNamePattern --testPathPattern --
     --splits --bench";
 
 /// Options without a value that select a part.
-const PARTS: Words = "--lib --bins --doc --examples --benches --onlyChanged --changed --related --lf --last-failed --sw --ff";
+const PARTS: Words =
+    "--lib --bins --doc --examples --benches --onlyChanged --changed --related --lf --last-failed --sw --ff";
 
 /// Options whose value is left out.
-const EXCLUDING: Words =
-    "--exclude --skip -skip --deselect --ignore-glob --testPathIgnorePatterns --exclude-group --ignore-pattern --exclude-task";
+const EXCLUDING: Words = "--exclude --skip -skip --deselect --ignore-glob --testPathIgnorePatterns --exclude-group --ignore-pattern --exclude-task";
 
 /// Options whose value adds code, or tests.
 const ADDING: Words = "-tags --tags --features --build-tags -P --activate-profiles";
@@ -112,8 +112,7 @@ const WITHOUT_VERB: Words = "pytest py.test unittest jest mocha ava tap qunit ja
 /// Most of their options have their value in the same word.
 pub(super) const COMPILERS: Words = "cc gcc g++ c++ clang clang++ javac rustc swiftc";
 
-const VALUED_BY_COMPILERS: Words =
-    "-o -I -L -x -include -isystem -D -U -cp -classpath -d -sourcepath --edition --crate-type --crate-name --emit";
+const VALUED_BY_COMPILERS: Words = "-o -I -L -x -include -isystem -D -U -cp -classpath -d -sourcepath --edition --crate-type --crate-name --emit";
 
 /// Package managers: the first word that is not a verb is a script.
 const MANAGERS: Words = "npm pnpm yarn bun deno composer";
@@ -196,7 +195,9 @@ impl<'a> Selection<'a> {
                 continue;
             }
             // `manage.py test` and `artisan test` are programs of the project, with a verb.
-            if selection.operands.is_empty() && matches!(text.rsplit('/').next(), Some("manage.py" | "artisan")) {
+            if selection.operands.is_empty()
+                && matches!(text.rsplit('/').next(), Some("manage.py" | "artisan"))
+            {
                 before = true;
                 continue;
             }

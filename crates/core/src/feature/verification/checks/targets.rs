@@ -62,8 +62,7 @@ const INTERPRETERS: Words = "php ruby perl bash sh zsh dash ksh node";
 /// Compilers and type checkers, which follow imports.
 const READ_SOURCES: Words = "tsc mypy pyright basedpyright ty phpstan psalm dart flutter deno";
 
-const RUN_TESTS: Words =
-    "jest vitest mocha ava tap playwright rspec rails phpunit pest paratest bats bun deno node tsx flutter dart mix behave npm pnpm yarn";
+const RUN_TESTS: Words = "jest vitest mocha ava tap playwright rspec rails phpunit pest paratest bats bun deno node tsx flutter dart mix behave npm pnpm yarn";
 
 /// Files from which the rest of a program is reached.
 const ENTRIES: Words = "index main mod lib app cli server program";
@@ -79,7 +78,8 @@ impl Targets {
         };
         let excluded = selection.excluded.iter().filter(|(option, value)| is_whole(option, value));
         let filtered = selection.packages.iter().filter_map(|name| name.strip_prefix('!'));
-        let names: Vec<String> = excluded.map(|(_, value)| *value).chain(filtered).map(str::to_owned).collect();
+        let names: Vec<String> =
+            excluded.map(|(_, value)| *value).chain(filtered).map(str::to_owned).collect();
         let excluded = names.iter().filter_map(|name| path(name)).collect();
         let (sort, named) = named_targets(selection, kinds, path).unwrap_or_default();
         Targets { sort, named, excluded, names }
@@ -125,7 +125,9 @@ impl Targets {
             }),
             TargetSort::Tests => true,
             TargetSort::Files => any(&|target| is_at_or_below(file, &target.path)),
-            TargetSort::Sources => any(&|target| is_at_or_below(file, &target.path) || is_entry(target, file)),
+            TargetSort::Sources => {
+                any(&|target| is_at_or_below(file, &target.path) || is_entry(target, file))
+            }
             TargetSort::Projects => match own {
                 Some(own) => any(&|target| target.path == own || target.path.is_empty()),
                 None => true,
@@ -289,7 +291,8 @@ fn dotnet_project(selection: &Selection<'_>, of_path: impl Fn(&str) -> Target) -
     }
     let target = of_path(text);
     let is_file = text.ends_with("proj");
-    let folder = if is_file { target.path.rsplit_once('/').map_or("", |(folder, _)| folder) } else { &target.path };
+    let folder =
+        if is_file { target.path.rsplit_once('/').map_or("", |(folder, _)| folder) } else { &target.path };
     Some((TargetSort::Projects, vec![Target { path: folder.to_owned(), ..target.clone() }]))
 }
 

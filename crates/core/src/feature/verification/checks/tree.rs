@@ -72,9 +72,8 @@ fn move_of(step: &Step) -> Option<TreeMove> {
         ("checkout" | "switch", Some("-")) => Some(TreeMove::Rejoins),
         ("checkout" | "switch", Some(name)) => {
             let makes_branch = rest.iter().any(|word| among("-b -B -c -C --orphan --create", word));
-            (!makes_branch && !names_files(&rest, name)).then(|| {
-                if names_commit(name) { TreeMove::Departs } else { TreeMove::Switches }
-            })
+            (!makes_branch && !names_files(&rest, name))
+                .then(|| if names_commit(name) { TreeMove::Departs } else { TreeMove::Switches })
         }
         ("bisect", Some("run")) => Some(TreeMove::Departs),
         _ => None,
@@ -88,7 +87,9 @@ fn names_files(rest: &[&str], name: &str) -> bool {
 /// `HEAD~1`, `main^`, `1a2b3c4`.
 fn names_commit(name: &str) -> bool {
     let is_hash = name.len() >= 7 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_hash && name.bytes().any(|byte| byte.is_ascii_digit()) || name.contains(['~', '^']) || name.contains("@{")
+    is_hash && name.bytes().any(|byte| byte.is_ascii_digit())
+        || name.contains(['~', '^'])
+        || name.contains("@{")
 }
 
 /// Whether the check of this step reads the code as the line leaves it.
@@ -133,11 +134,17 @@ fn restored_by(step: &Step) -> Vec<RestoredFiles> {
     let behind_dashes = || rest.iter().position(|word| *word == "--").map_or(&rest[..], |at| &rest[at + 1..]);
     match (verb, rest.iter().find(|word| !word.starts_with('-')).copied()) {
         ("reset", _) if has("--hard") => whole(false),
-        ("clean", _) if rest.iter().any(|word| word.starts_with("-f") || word.starts_with("-d") || *word == "--force") => {
+        ("clean", _)
+            if rest
+                .iter()
+                .any(|word| word.starts_with("-f") || word.starts_with("-d") || *word == "--force") =>
+        {
             whole(false)
         }
         ("stash", Some("clear")) => whole(true),
-        ("stash", Some("drop")) if rest.iter().all(|word| !word.contains("@{") || *word == "stash@{0}") => whole(true),
+        ("stash", Some("drop")) if rest.iter().all(|word| !word.contains("@{") || *word == "stash@{0}") => {
+            whole(true)
+        }
         ("restore", _) if !has("--staged -S") || has("--worktree -W") => paths(behind_dashes()),
         ("checkout", Some(name)) if names_files(&rest, name) => paths(behind_dashes()),
         _ => Vec::new(),
