@@ -234,7 +234,7 @@ impl Deeds {
             VerificationMark::Failed(check) => self.failed = Some(check.line.clone()),
             VerificationMark::Uncounted(check) => match check.why {
                 WhyNot::Unread | WhyNot::Stashed | WhyNot::Elsewhere => {
-                    self.unread = Some(check.line.clone())
+                    self.unread = Some(check.line.clone());
                 }
                 WhyNot::NoTests => self.untested = Some(check.line.clone()),
             },

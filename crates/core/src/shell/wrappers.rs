@@ -354,6 +354,7 @@ fn find_carried(wrapper: &Wrapper, words: &[Word], folder: &Spot) -> Option<Carr
 }
 
 /// Commands given as text to a shell.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(super) struct Inner {
     pub text: String,
     pub errexit: bool,

@@ -11,7 +11,7 @@ pub(super) enum CheckRun {
     Nothing,
     Passed(Vec<CheckEvidence>),
     /// The strongest kind that failed, and its check.
-    Failed(CheckKind, CheckEvidence),
+    Failed(CheckKind, Box<CheckEvidence>),
     /// A check ran, and neither the status nor the output shows how it ended.
     Hidden,
     NoTests,
@@ -111,7 +111,7 @@ fn closers_of(found: &CheckEvidence) -> Closers {
 fn fail(kind: CheckKind, evidence: &[&CheckEvidence]) -> CheckRun {
     // The last one: a line that ends with a failure ends at it.
     let found = evidence.iter().rev().find(|found| found.kinds.has(kind)).or(evidence.last());
-    found.map_or(CheckRun::Nothing, |found| CheckRun::Failed(kind, (*found).clone()))
+    found.map_or(CheckRun::Nothing, |found| CheckRun::Failed(kind, Box::new((*found).clone())))
 }
 
 /// A whole suite without tests was at least compiled. A name that matched no test proves nothing.

@@ -41,6 +41,6 @@ fn judge_compiler(call: &CheckCall<'_>) -> Proven {
     let syntax_only = has_option(call.arguments, "-fsyntax-only");
     let kinds = if syntax_only { kinds.without(Kinds::BUILD) } else { kinds };
     // Objects that were compiled before are only linked.
-    let links = last.ends_with(".o") || last.ends_with(".a");
+    let links = matches!(last.rsplit_once('.'), Some((_, "o" | "a")));
     if links { Proven::NONE } else { Proven::from(kinds).reading(reads.and(Languages::TESTS)) }
 }

@@ -96,7 +96,7 @@ fn is_shell(setting: &str) -> bool {
     let name = words.next().and_then(|word| word.rsplit('/').next()).unwrap_or_default();
     let reads_only = |word: &str| word.starts_with('-') && !word.starts_with("--") && word.contains('n');
     let is_posix = among("sh bash zsh dash ash ksh", name);
-    !runs_nothing(name) && !(is_posix && words.any(reads_only))
+    !(runs_nothing(name) || is_posix && words.any(reads_only))
 }
 
 fn add_line(recipe: &mut Recipe, line: &str) {

@@ -31,6 +31,7 @@ pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
 
 fn read(name: &str, text: &str) -> Contents {
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    let ending = ending_of(name);
     let shows = match name {
         "CMakeLists.txt" if has(&["enable_testing", "include(CTest", "add_test("]) => Kinds::COMPILED_TEST,
         "CMakeLists.txt" | "meson.build" | "build.ninja" | "build.zig" => Kinds::COMPILES,
@@ -41,15 +42,19 @@ fn read(name: &str, text: &str) -> Contents {
         "Dockerfile" | "Containerfile" => Kinds::NONE,
         "build.xml" | "pants.toml" | ".buckconfig" => Kinds::BUILD,
         "project.clj" => Kinds::TEST,
-        name if name.ends_with(".tf") => Kinds::TYPECHECK,
+        _ if ending == "tf" => Kinds::TYPECHECK,
         _ => Kinds::COMPILED_TEST,
     };
     let is_flutter = name == "pubspec.yaml" && has(&["sdk: flutter", "\nflutter:"]);
     let is_linter = name == ".pre-commit-config.yaml";
     let languages = FILES.iter().filter(|(_, files, _)| among(files, name) && !is_linter);
     let reads = languages.fold(Languages::NONE, |all, (_, _, reads)| all.and(*reads));
-    let reads = if name.ends_with(".cabal") { Languages::HASKELL } else { reads };
+    let reads = if ending == "cabal" { Languages::HASKELL } else { reads };
     Contents { reads, program: is_flutter.then_some("flutter"), ..Contents::shows(shows) }
+}
+
+fn ending_of(name: &str) -> &str {
+    name.rsplit_once('.').map_or("", |(_, ending)| ending)
 }
 
 /// The manifests of each command, and the languages that it reads: `mix test` means nothing in a project with only a
@@ -144,10 +149,10 @@ fn judge_other(call: &CheckCall<'_>) -> Proven {
         return Proven::from(kinds).reading(Languages::SWIFT.and(Languages::C).and(Languages::OTHER));
     }
     let row = FILES.iter().find(|(name, _, _)| *name == call.name);
-    let has = |ending: &str| call.project.files.iter().any(|file| file.name.ends_with(ending));
+    let has = |ending: &str| call.project.files.iter().any(|file| ending_of(&file.name) == ending);
     let is_there = |files: &Words| match call.name {
-        "cabal" => call.nearest(files).is_some() || has(".cabal"),
-        "terraform" | "tofu" | "tflint" => has(".tf"),
+        "cabal" => call.nearest(files).is_some() || has("cabal"),
+        "terraform" | "tofu" | "tflint" => has("tf"),
         _ => call.nearest(files).is_some(),
     };
     let Some((_, _, reads)) = row.filter(|(_, files, _)| is_there(files)) else { return Proven::NONE };
@@ -187,8 +192,8 @@ fn examples(_: &ProjectChecks, file: &ProjectFile) -> Vec<(CheckKind, String)> {
         "project.clj" => ("lein test", "lein compile"),
         "pubspec.yaml" if file.contents.program == Some("flutter") => ("flutter test", "flutter analyze"),
         "pubspec.yaml" => ("dart test", "dart analyze"),
-        name if name.ends_with(".cabal") => ("cabal test", "cabal build"),
-        name if name.ends_with(".tf") => ("terraform test", "terraform validate"),
+        name if ending_of(name) == "cabal" => ("cabal test", "cabal build"),
+        name if ending_of(name) == "tf" => ("terraform test", "terraform validate"),
         ".pre-commit-config.yaml" => return vec![(CheckKind::Lint, "pre-commit run --all-files".into())],
         _ => return Vec::new(),
     };

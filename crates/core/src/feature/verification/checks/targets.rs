@@ -284,9 +284,9 @@ fn gradle_projects(selection: &Selection<'_>) -> Option<Vec<Target>> {
 fn dotnet_project(selection: &Selection<'_>, of_path: impl Fn(&str) -> Target) -> Option<Named> {
     let [operand] = selection.operands.as_slice() else { return None };
     let text = operand.text.as_str();
-    let is_solution = text.ends_with(".sln") || text.ends_with(".slnx") || text.ends_with(".slnf");
+    let is_solution = among("sln slnx slnf dll", ending_of(text));
     let may_reach = selection.verb != "test" || text.to_ascii_lowercase().contains("test");
-    if is_solution || may_reach || text.ends_with(".dll") {
+    if is_solution || may_reach {
         return None;
     }
     let target = of_path(text);
@@ -294,6 +294,10 @@ fn dotnet_project(selection: &Selection<'_>, of_path: impl Fn(&str) -> Target) -
     let folder =
         if is_file { target.path.rsplit_once('/').map_or("", |(folder, _)| folder) } else { &target.path };
     Some((TargetSort::Projects, vec![Target { path: folder.to_owned(), ..target.clone() }]))
+}
+
+fn ending_of(path: &str) -> &str {
+    path.rsplit_once('.').map_or("", |(_, ending)| ending)
 }
 
 fn is_at_or_below(path: &str, above: &str) -> bool {
@@ -324,6 +328,6 @@ fn before_tests(path: &str) -> &str {
 fn is_entry(target: &Target, file: &str) -> bool {
     let (folder, name) = target.path.rsplit_once('/').unwrap_or(("", &target.path));
     let stem = name.split('.').next().unwrap_or(name).to_ascii_lowercase();
-    let is_header = file.ends_with(".h") || file.ends_with(".hpp") || file.ends_with(".hh");
+    let is_header = among("h hh hpp hxx", ending_of(file));
     is_header || name.contains('.') && among(ENTRIES, &stem) && is_at_or_below(file, folder)
 }
