@@ -19,9 +19,9 @@
 // 1. Text tools: know nothing of agents.
 pub mod text;
 pub mod time;
+pub mod file_class;
 pub mod shell;
 pub mod redact;
-pub mod file_class;
 pub mod settings;
 
 // 2. Hosts and events: the messages of an agent program, in values that are the same for all of them.
