@@ -12,6 +12,8 @@ use crate::text::quoted::{quoted, quoted_line};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FactKind {
+    /// From a prompt: the person's own words.
+    Stated,
     /// From the plan.
     Constraint,
     /// From `progress.md`.
@@ -32,7 +34,8 @@ pub enum FactKind {
 
 impl FactKind {
     /// The most important first.
-    pub const ALL: [FactKind; 8] = [
+    pub const ALL: [FactKind; 9] = [
+        FactKind::Stated,
         FactKind::Constraint,
         FactKind::Decision,
         FactKind::Next,
@@ -51,6 +54,7 @@ impl FactKind {
     /// never to the user.
     fn title(self) -> &'static str {
         match self {
+            FactKind::Stated => "The user's own words in this session, as written",
             FactKind::Constraint => "Constraints in the file task_plan.md",
             FactKind::Decision => "Decisions in the file progress.md",
             FactKind::Entry => "Progress notes in the file progress.md",
@@ -65,7 +69,7 @@ impl FactKind {
     /// Most facts of one kind when there are too many overall.
     fn share(self) -> usize {
         match self {
-            FactKind::Constraint | FactKind::Decision => 8,
+            FactKind::Stated | FactKind::Constraint | FactKind::Decision => 8,
             FactKind::Entry => 6,
             FactKind::Next | FactKind::File => 5,
             FactKind::Unverified => 4,
@@ -91,6 +95,8 @@ pub const LONGEST: usize = 160;
 /// Each list has the most important, or the newest, first.
 #[derive(Clone, Debug, Default)]
 pub struct FactSources<'a> {
+    /// From the person's prompts.
+    pub stated: Vec<&'a str>,
     /// From `task_plan.md`.
     pub constraints: Vec<&'a str>,
     /// Decisions recorded in this session.
@@ -114,6 +120,7 @@ pub struct FactSources<'a> {
 impl<'a> FactSources<'a> {
     fn texts(&self, kind: FactKind) -> Vec<&'a str> {
         match kind {
+            FactKind::Stated => self.stated.clone(),
             FactKind::Constraint => self.constraints.clone(),
             FactKind::Decision => self.decisions.clone(),
             FactKind::Entry => self.headings.clone(),
@@ -156,6 +163,11 @@ pub fn select_key_facts(sources: &FactSources<'_>) -> Vec<KeyFact> {
         left -= more;
     }
     found.into_iter().zip(room).flat_map(|(of, room)| of.into_iter().take(room)).collect()
+}
+
+/// The person's words as a fact.
+pub fn stated_fact(text: &str) -> KeyFact {
+    KeyFact { kind: FactKind::Stated, text: short_fact(text, FactKind::Stated) }
 }
 
 /// One line without doubled blanks; a text that is too long ends in `…`, a path begins with `…/`.

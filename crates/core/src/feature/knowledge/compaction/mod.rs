@@ -18,6 +18,7 @@ use crate::feature::knowledge::handoff::HandoffHead;
 use crate::feature::knowledge::key_facts::{FactSources, KeyFact, select_key_facts, summary_instructions};
 use crate::feature::knowledge::marks::{HandoffKnown, Mark};
 use crate::feature::knowledge::plan;
+use crate::feature::knowledge::stated;
 use crate::feature::knowledge::survival;
 use crate::feature::knowledge::survival::Survival;
 use crate::feature::knowledge::tracked;
@@ -227,11 +228,14 @@ fn as_strs(list: &[String]) -> Vec<&str> {
 fn untold_facts(facts: &Facts<'_>) -> Vec<KeyFact> {
     let waits = facts.marks.value().is_some_and(|marks| marks.session.notes.contains(&Note::Lost));
     let Some(boundary) = facts.knowledge.boundary.as_ref().filter(|_| waits) else { return Vec::new() };
-    if boundary.survival.is_none() {
-        return boundary.owed.clone();
-    }
-    let missing = boundary.missing(facts.knowledge.preserved.repeated);
-    survival::measure_survival(&missing, "", &as_strs(&facts.knowledge.preserved.texts)).lost
+    let mut untold = if boundary.survival.is_none() {
+        boundary.owed.clone()
+    } else {
+        let missing = boundary.missing(facts.knowledge.preserved.repeated);
+        survival::measure_survival(&missing, "", &as_strs(&facts.knowledge.preserved.texts)).lost
+    };
+    stated::retain_standing(&mut untold, facts);
+    untold
 }
 
 fn collect_key_facts(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact]) -> Vec<KeyFact> {
@@ -242,6 +246,7 @@ fn collect_key_facts(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact])
     // The classified activity of a prompt is a guess, not a stage.
     let stage = marks.cycle.key_fact().or_else(|| marks.workflow.key_fact());
     select_key_facts(&FactSources {
+        stated: marks.knowledge.constraints.iter().rev().map(String::as_str).collect(),
         constraints: as_strs(&knowledge.constraints),
         decisions: as_strs(&knowledge.decisions),
         headings: as_strs(&knowledge.unpromoted),
@@ -434,7 +439,9 @@ fn tell_summary(facts: &Facts<'_>, config: &Config) -> Verdict {
     let Some(survival) = boundary.survival.clone() else {
         // Another compaction was tried since, and did not happen.
         let given = drop_notes("what was lost is not known any more");
-        return tell_missing(given, &boundary.owed, config);
+        let mut owed = boundary.owed.clone();
+        stated::retain_standing(&mut owed, facts);
+        return tell_missing(given, &owed, config);
     };
     // In the middle of a turn there will be another call. At a prompt the host has long written it down, or
     // never will.
@@ -455,7 +462,8 @@ fn tell_summary(facts: &Facts<'_>, config: &Config) -> Verdict {
             .effects
             .push(Effect::Knowledge(effect::Effect::PublishCompaction(Box::new(boundary.clone()))));
     }
-    let missing = boundary.missing(facts.knowledge.preserved.repeated);
+    let mut missing = boundary.missing(facts.knowledge.preserved.repeated);
+    stated::retain_standing(&mut missing, facts);
     let waits = facts.marks.value().is_some_and(|marks| marks.session.notes.contains(&Note::Kept));
     let mut verdict = tell_missing(verdict, &missing, config);
     if waits && facts.person.may_be_there() {
