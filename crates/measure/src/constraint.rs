@@ -87,7 +87,9 @@ impl Counts {
             let found = hear(prompt, false).constraints;
             // The label may leave out the beginning of the sentence.
             let is_right = |sentence: &&&str| {
-                constraints.iter().any(|meant| sentence.contains(meant.as_str()) || meant.contains(**sentence))
+                constraints
+                    .iter()
+                    .any(|meant| sentence.contains(meant.as_str()) || meant.contains(**sentence))
             };
             let is_found = |meant: &&String| {
                 found.iter().any(|sentence| sentence.contains(meant.as_str()) || meant.contains(sentence))

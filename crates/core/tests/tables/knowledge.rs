@@ -127,7 +127,8 @@ static CONSTRAINT: Vocabulary<Said> = Vocabulary {
             let lines = cell.split('⏎').map(|line| line.trim().trim_matches('`').to_owned());
             // A fence would end the cell's own code.
             let is_fence = cell.starts_with("```");
-            case.prompt = if is_fence { cell.replace('⏎', "\n") } else { lines.collect::<Vec<_>>().join("\n") };
+            case.prompt =
+                if is_fence { cell.replace('⏎', "\n") } else { lines.collect::<Vec<_>>().join("\n") };
         }),
     ],
     expected: &[

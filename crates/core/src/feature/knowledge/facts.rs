@@ -101,7 +101,7 @@ impl Knowledge {
         let owned = |list: Vec<&str>| list.into_iter().map(str::to_owned).collect::<Vec<String>>();
         let mut knowledge = Knowledge::default();
         let archive = text_of(flow::ARCHIVE).map(|(text, _)| Progress::parse(text));
-        let progress = text_of(flow::FILE).map(|(text, modified)| (Progress::parse(text), modified));
+        let progress = text_of(flow::FILE).map(|(text, modified)| (Progress::parse_flow(text), modified));
         let none = Progress::parse("");
         let (flow, modified) = progress.as_ref().map_or((&none, None), |(flow, at)| (flow, Some(*at)));
         let newest = flow.newest_first();
@@ -143,7 +143,13 @@ impl Knowledge {
             let what = match text {
                 Some(_) if tracked::is_flow(name) => {
                     let parsed = if *name == flow::FILE { Some(flow) } else { archive };
-                    FileNumbers::Flow { entries: parsed.map_or(0, |parsed| parsed.entries.len()) }
+                    match parsed.map_or(0, |parsed| parsed.entries.len()) {
+                        // A status page of a person.
+                        0 if text.is_some_and(|text| !Progress::parse(text).entries.is_empty()) => {
+                            FileNumbers::Other
+                        }
+                        entries => FileNumbers::Flow { entries },
+                    }
                 }
                 Some(text) if tracked::is_stock(name) => {
                     let stock = Stock::parse(text);

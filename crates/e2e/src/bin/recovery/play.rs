@@ -64,11 +64,12 @@ pub(crate) fn play(planted: &'static Planted, way: PlayMode) -> Outcome {
     let [one, other] = planted.constraints;
     // Enough text to compact.
     let logs = "a line of a long log\n".repeat(2_000);
-    session.ask(&format!("{}\n\n{one}\n{other}\n{}\n\n{logs}", planted.task, planted.said[0]));
+    let [limit, later] = planted.limits;
+    session.ask(&format!("{}\n\n{one}\n{other}\n{limit}\n{}\n\n{logs}", planted.task, planted.said[0]));
     // In the same files with and without Tidegate.
     home.write(".claude/context/task_plan.md", &planted.plan());
     home.write(".claude/context/progress.md", &planted.progress());
-    session.ask("Go on with the two files.");
+    session.ask(&format!("Go on with the two files. {later}"));
     session.ask("Is that all for now?");
     match way.trigger {
         Trigger::Automatic => {

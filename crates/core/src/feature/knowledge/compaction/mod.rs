@@ -30,7 +30,9 @@ use crate::feature::{CONTEXT_FOLDER, HANDOFF_FILE, Mode, Policy};
 use crate::host::Host;
 use crate::settings::section::section;
 use crate::settings::setting::{Whole, choices};
+use crate::text::cut::cut_to_word;
 use crate::text::fnv;
+use crate::text::quoted::quoted_line;
 use crate::time::Millis;
 
 section! {
@@ -294,7 +296,7 @@ fn report_recovery(facts: &Facts<'_>) -> Verdict {
         let _ =
             write!(text, "\nTidegate moved {moved} older {notes} from progress.md to progress.archive.md.");
     }
-    let when_said = vec![recovered, Effect::mark(Mark::Listed(listing_hash(&files)))];
+    let when_said = vec![recovered, Effect::mark(Mark::Listed(listing_hash(&files, &excerpt(knowledge))))];
     Verdict {
         says: vec![Say { to: Audience::Model, text, weight: 100, explains: false, when_said }],
         effects: vec![Effect::Knowledge(effect::Effect::TidyFlow)],
@@ -368,7 +370,8 @@ fn list_once(facts: &Facts<'_>) -> Verdict {
     else {
         return Verdict::silent("there are no progress notes or learnings");
     };
-    let names = listing_hash(&knowledge.tracked);
+    let excerpt = excerpt(knowledge);
+    let names = listing_hash(&knowledge.tracked, &excerpt);
     if !is_new_conversation(facts)
         && facts.marks.value().is_some_and(|marks| marks.knowledge.listed == Some(names))
     {
@@ -381,7 +384,7 @@ fn list_once(facts: &Facts<'_>) -> Verdict {
                 &format!("Read these files in {CONTEXT_FOLDER} when they matter to the task:"),
                 &knowledge.tracked,
                 facts.now,
-            ),
+            ) + &excerpt,
             weight: 60,
             explains: false,
             when_said: vec![Effect::mark(Mark::Listed(names))],
@@ -390,12 +393,38 @@ fn list_once(facts: &Facts<'_>) -> Verdict {
     }
 }
 
+/// Most characters of one line from a file.
+const LONGEST_EXCERPT: usize = 120;
+
+/// The next step and the first constraint, as the words of their files.
+fn excerpt(knowledge: &Knowledge) -> String {
+    let next = knowledge.next.first().map(|next| (flow::FILE, next));
+    let next = next.or_else(|| knowledge.open.first().map(|open| (plan::FILE, open)));
+    let constraint = knowledge.constraints.first().map(|constraint| (plan::FILE, constraint));
+    let others = match knowledge.constraints.len() {
+        0 | 1 => String::new(),
+        count => format!(" (and {} more)", count - 1),
+    };
+    let mut text = String::new();
+    for (what, said, more) in [("next step", next, ""), ("constraint", constraint, others.as_str())] {
+        if let Some((file, said)) = said {
+            let said = quoted_line(said);
+            let _ = write!(
+                text,
+                "\nThe file {file} says, as {what}: {}{more}",
+                cut_to_word(&said, LONGEST_EXCERPT)
+            );
+        }
+    }
+    text
+}
+
 /// Covers everything in the listing but the ages.
-fn listing_hash(files: &[TrackedFile]) -> u64 {
+fn listing_hash(files: &[TrackedFile], excerpt: &str) -> u64 {
     let mut files: Vec<String> =
         files.iter().map(|file| format!("{} {:?}\n", file.name, file.what)).collect();
     files.sort();
-    fnv::hash(files.into_iter().flat_map(String::into_bytes))
+    fnv::hash(files.into_iter().flat_map(String::into_bytes).chain(excerpt.bytes()))
 }
 
 fn measure_summary(facts: &Facts<'_>) -> Verdict {

@@ -30,7 +30,9 @@ pub(super) fn normalise(sentence: &str, to: &mut String) {
                 }
             }
             '’' => to.push('\''),
-            ',' | ';' | ':' | '(' | ')' | '—' | '–' if !rest.starts_with(|c: char| c.is_ascii_digit() || c == '/') => {
+            ',' | ';' | ':' | '(' | ')' | '—' | '–'
+                if !rest.starts_with(|c: char| c.is_ascii_digit() || c == '/') =>
+            {
                 to.push_str(" | ");
             }
             '-' if rest.starts_with(' ') => to.push_str(" | "),
@@ -76,7 +78,9 @@ impl<'a> Words<'a> {
         let head = self.head(index);
         // "… so no locks", "… but don't change it".
         let from = head.iter().rposition(|word| matches!(*word, "so" | "but")).map_or(0, |at| at + 1);
-        head[from..].iter().all(|word| is_filler(word)) || head == ["from", "now", "on"] || head == ["for", "now"]
+        head[from..].iter().all(|word| is_filler(word))
+            || head == ["from", "now", "on"]
+            || head == ["for", "now"]
     }
 
     fn has(&self, wanted: &[&str]) -> bool {
@@ -87,10 +91,42 @@ impl<'a> Words<'a> {
 fn is_filler(word: &str) -> bool {
     matches!(
         word,
-        "please" | "also" | "and" | "then" | "just" | "but" | "so" | "absolutely" | "again" | "ok" | "okay" | "actually"
-            | "kindly" | "really" | "now" | "still" | "oh" | "btw" | "note" | "important" | "reminder" | "rule" | "pls"
-            | "yes" | "well" | "fine" | "good" | "sure" | "or" | "plus" | "instead" | "remember" | "that" | "however"
-            | "under" | "circumstances"
+        "please"
+            | "also"
+            | "and"
+            | "then"
+            | "just"
+            | "but"
+            | "so"
+            | "absolutely"
+            | "again"
+            | "ok"
+            | "okay"
+            | "actually"
+            | "kindly"
+            | "really"
+            | "now"
+            | "still"
+            | "oh"
+            | "btw"
+            | "note"
+            | "important"
+            | "reminder"
+            | "rule"
+            | "pls"
+            | "yes"
+            | "well"
+            | "fine"
+            | "good"
+            | "sure"
+            | "or"
+            | "plus"
+            | "instead"
+            | "remember"
+            | "that"
+            | "however"
+            | "under"
+            | "circumstances"
     )
 }
 
@@ -98,13 +134,72 @@ fn is_filler(word: &str) -> bool {
 pub(super) fn is_cue(word: &str) -> bool {
     matches!(
         word,
-        "don't" | "dont" | "not" | "never" | "no" | "nothing" | "nobody" | "none" | "must" | "mustn't" | "mustnt" | "has"
-            | "have" | "needs" | "need" | "shall" | "may" | "should" | "shouldn't" | "can't" | "cannot" | "cant" | "won't"
-            | "only" | "always" | "avoid" | "stop" | "leave" | "keep" | "stick" | "make" | "ensure" | "sure" | "prefer"
-            | "instead" | "rather" | "limit" | "most" | "max" | "max." | "maximum" | "minimum" | "least" | "under" | "below"
-            | "stay" | "stays" | "remain" | "remains" | "read-only" | "readonly" | "scope" | "ask" | "until" | "without"
-            | "allowed" | "forbidden" | "prohibited" | "required" | "mandatory" | "everywhere" | "nowhere" | "limits"
-            | "off-limits" | "freeze" | "over"
+        "don't"
+            | "dont"
+            | "not"
+            | "never"
+            | "no"
+            | "nothing"
+            | "nobody"
+            | "none"
+            | "must"
+            | "mustn't"
+            | "mustnt"
+            | "has"
+            | "have"
+            | "needs"
+            | "need"
+            | "shall"
+            | "may"
+            | "should"
+            | "shouldn't"
+            | "can't"
+            | "cannot"
+            | "cant"
+            | "won't"
+            | "only"
+            | "always"
+            | "avoid"
+            | "stop"
+            | "leave"
+            | "keep"
+            | "stick"
+            | "make"
+            | "ensure"
+            | "sure"
+            | "prefer"
+            | "instead"
+            | "rather"
+            | "limit"
+            | "most"
+            | "max"
+            | "max."
+            | "maximum"
+            | "minimum"
+            | "least"
+            | "under"
+            | "below"
+            | "stay"
+            | "stays"
+            | "remain"
+            | "remains"
+            | "read-only"
+            | "readonly"
+            | "scope"
+            | "ask"
+            | "until"
+            | "without"
+            | "allowed"
+            | "forbidden"
+            | "prohibited"
+            | "required"
+            | "mandatory"
+            | "everywhere"
+            | "nowhere"
+            | "limits"
+            | "off-limits"
+            | "freeze"
+            | "over"
     )
 }
 
@@ -127,16 +222,21 @@ fn asks_not_to(words: &Words<'_>) -> bool {
 /// The person reports what another person, a text or a program says, or asks without a question mark.
 fn is_other_speech(words: &Words<'_>) -> bool {
     let first = words.at(0);
-    if matches!(first, "why" | "what" | "how" | "where" | "who" | "whose" | "is" | "does" | "isn't" | "doesn't" | "which")
-        && words.at(1) != CLAUSE
+    if matches!(
+        first,
+        "why" | "what" | "how" | "where" | "who" | "whose" | "is" | "does" | "isn't" | "doesn't" | "which"
+    ) && words.at(1) != CLAUSE
         && words.at(0) != "whatever"
     {
         return true;
     }
     words.words.iter().enumerate().any(|(at, word)| match *word {
-        "says" | "wrote" | "writes" | "thinks" | "claims" | "insists" | "complains" | "complained" | "told" | "argues"
-        | "suggested" | "suggests" | "wonders" => true,
-        "said" | "say" => !matches!(words.before(at), "i" | "we" | CLAUSE | "i've") && !(*word == "say" && words.before(at) == "i"),
+        "says" | "wrote" | "writes" | "thinks" | "claims" | "insists" | "complains" | "complained"
+        | "told" | "argues" | "suggested" | "suggests" | "wonders" => true,
+        "said" | "say" => {
+            !matches!(words.before(at), "i" | "we" | CLAUSE | "i've")
+                && !(*word == "say" && words.before(at) == "i")
+        }
         "according" => true,
         _ => false,
     })
@@ -145,7 +245,8 @@ fn is_other_speech(words: &Words<'_>) -> bool {
 fn is_hypothesis(words: &Words<'_>) -> bool {
     matches!(words.at(0), "assume" | "suppose" | "imagine" | "maybe" | "perhaps")
         || words.has(&["wouldn't", "couldn't", "probably", "theory"])
-        || (words.at(0) == "i" && matches!(words.at(1), "think" | "guess" | "thought" | "wonder" | "believe" | "would"))
+        || (words.at(0) == "i"
+            && matches!(words.at(1), "think" | "guess" | "thought" | "wonder" | "believe" | "would"))
 }
 
 /// Whether the sentence takes something back or allows it.
@@ -156,21 +257,60 @@ pub(super) fn lifts(words: &Words<'_>) -> bool {
     words.words.iter().enumerate().any(|(at, word)| {
         let next = words.at(at + 1);
         match *word {
-            "forget" => matches!(next, "what" | "about" | "the" | "my" | "that" | "all" | "everything" | "any"),
-            "ignore" => words.rest(at).iter().any(|word| matches!(*word, "rule" | "rules" | "limit" | "constraint" | "constraints" | "restriction" | "restrictions" | "said")),
-            "drop" | "lift" | "scrap" | "relax" => words.rest(at).iter().any(|word| matches!(*word, "rule" | "rules" | "limit" | "constraint" | "restriction" | "requirement")),
+            "forget" => {
+                matches!(next, "what" | "about" | "the" | "my" | "that" | "all" | "everything" | "any")
+            }
+            "ignore" => words.rest(at).iter().any(|word| {
+                matches!(
+                    *word,
+                    "rule"
+                        | "rules"
+                        | "limit"
+                        | "constraint"
+                        | "constraints"
+                        | "restriction"
+                        | "restrictions"
+                        | "said"
+                )
+            }),
+            "drop" | "lift" | "scrap" | "relax" => words.rest(at).iter().any(|word| {
+                matches!(*word, "rule" | "rules" | "limit" | "constraint" | "restriction" | "requirement")
+            }),
             "you" => {
                 let verb = if matches!(next, "can" | "may" | "could") { words.at(at + 2) } else { "" };
                 // "You can't", "you may only", "you can find it in …".
                 !verb.is_empty()
-                    && !matches!(verb, "only" | "not" | "never" | "find" | "see" | "read" | "look" | "check" | "tell" | "assume" | "start" | CLAUSE)
+                    && !matches!(
+                        verb,
+                        "only"
+                            | "not"
+                            | "never"
+                            | "find"
+                            | "see"
+                            | "read"
+                            | "look"
+                            | "check"
+                            | "tell"
+                            | "assume"
+                            | "start"
+                            | CLAUSE
+                    )
                     && !words.has(&["only", "not", "never", "but"])
             }
-            "ok" | "okay" | "fine" | "alright" | "acceptable" => next == "to" || words.before(at) == "is" && next == "now" || words.before(at) == "are" && next == "now",
+            "ok" | "okay" | "fine" | "alright" | "acceptable" => {
+                next == "to"
+                    || words.before(at) == "is" && next == "now"
+                    || words.before(at) == "are" && next == "now"
+            }
             "allowed" => next == "now" || words.before(at) == "now",
             "free" => words.before(at) == "feel",
-            "apply" | "applies" | "holds" => matches!(words.before(at), "doesn't" | "don't" | "longer" | "not"),
-            "longer" => words.before(at) == "no" && matches!(next, "needed" | "required" | "necessary" | "a" | "applies"),
+            "apply" | "applies" | "holds" => {
+                matches!(words.before(at), "doesn't" | "don't" | "longer" | "not")
+            }
+            "longer" => {
+                words.before(at) == "no"
+                    && matches!(next, "needed" | "required" | "necessary" | "a" | "applies")
+            }
             _ => false,
         }
     })
@@ -201,7 +341,10 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         "ensure" => words.opens(at) && next != CLAUSE,
         "prefer" => words.opens(at) && next != CLAUSE,
         "instead" => next == "of" && has_imperative_use(words),
-        "rather" => matches!(words.before(at), "i'd" | "would") && next == "not" || next == "than" && has_imperative_use(words),
+        "rather" => {
+            matches!(words.before(at), "i'd" | "would") && next == "not"
+                || next == "than" && has_imperative_use(words)
+        }
         "limit" => words.opens(at) && words.rest(at).contains(&"to"),
         "most" | "least" => words.before(at) == "at" && at > 0 && words.opens(at - 1),
         "max" | "max." | "maximum" => words.opens(at) && next != CLAUSE || next == CLAUSE && false,
@@ -211,10 +354,25 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         "limits" => words.before(at) == "off",
         "off-limits" | "forbidden" | "prohibited" | "mandatory" => !words.has(&["if", "403"]),
         "required" => matches!(words.before(at), "is" | "are") && words.has(&["every", "each", "all", "any"]),
-        "allowed" => matches!(words.before(at), "not" | "isn't" | "aren't") || words.rest(at).contains(&"not") || words.has(&["not"]) && words.has(&["you're", "you"]),
-        "ask" => words.opens(at) && (words.rest(at).contains(&"before") || words.words[..at].contains(&"doubt") || words.rest(at).contains(&"first")),
+        "allowed" => {
+            matches!(words.before(at), "not" | "isn't" | "aren't")
+                || words.rest(at).contains(&"not")
+                || words.has(&["not"]) && words.has(&["you're", "you"])
+        }
+        "ask" => {
+            words.opens(at)
+                && (words.rest(at).contains(&"before")
+                    || words.words[..at].contains(&"doubt")
+                    || words.rest(at).contains(&"first"))
+        }
         "until" => words.head(at).contains(&"only") || words.rest(at).starts_with(&["until", "i", "say"]),
-        "without" => words.opens(at) && matches!(next, "any" | "asking" | "adding" | "changing" | "breaking" | "touching" | "new" | "external"),
+        "without" => {
+            words.opens(at)
+                && matches!(
+                    next,
+                    "any" | "asking" | "adding" | "changing" | "breaking" | "touching" | "new" | "external"
+                )
+        }
         "freeze" => words.before(at) == "code",
         "nowhere" => next == "else",
         "everywhere" => has_imperative_use(words) && words.has(&["instead", "always", "not"]),
@@ -227,8 +385,29 @@ fn forbids(words: &Words<'_>, at: usize, verb: usize) -> bool {
     let word = words.at(verb);
     if matches!(
         word,
-        CLAUSE | "worry" | "mind" | "know" | "think" | "care" | "see" | "get" | "understand" | "forget" | "like" | "hesitate"
-            | "bother" | "need" | "have" | "remember" | "matter" | "be" | "you" | "we" | "they" | "panic" | "wait"
+        CLAUSE
+            | "worry"
+            | "mind"
+            | "know"
+            | "think"
+            | "care"
+            | "see"
+            | "get"
+            | "understand"
+            | "forget"
+            | "like"
+            | "hesitate"
+            | "bother"
+            | "need"
+            | "have"
+            | "remember"
+            | "matter"
+            | "be"
+            | "you"
+            | "we"
+            | "they"
+            | "panic"
+            | "wait"
     ) && !(word == "have" && words.opens(at))
     {
         return false;
@@ -238,10 +417,30 @@ fn forbids(words: &Words<'_>, at: usize, verb: usize) -> bool {
     }
     let after = words.at(verb + 1);
     match words.before(at) {
-        "i" => word == "want" && matches!(after, "any" | "a" | "another" | "new" | "you" | "more" | "extra" | "us" | "the" | "this"),
+        "i" => {
+            word == "want"
+                && matches!(
+                    after,
+                    "any" | "a" | "another" | "new" | "you" | "more" | "extra" | "us" | "the" | "this"
+                )
+        }
         "we" => {
-            matches!(word, "use" | "commit" | "merge" | "push" | "add" | "deploy" | "ship" | "log" | "store" | "allow" | "want" | "do")
-                && words.has(&["here", "repo", "project", "codebase", "anymore", "team", "directly", "any", "this"])
+            matches!(
+                word,
+                "use"
+                    | "commit"
+                    | "merge"
+                    | "push"
+                    | "add"
+                    | "deploy"
+                    | "ship"
+                    | "log"
+                    | "store"
+                    | "allow"
+                    | "want"
+                    | "do"
+            ) && words
+                .has(&["here", "repo", "project", "codebase", "anymore", "team", "directly", "any", "this"])
                 && !words.has(&["except", "yet"])
         }
         // "If you change X, don't …" opens a clause; "and don't …" follows an order.
@@ -256,14 +455,44 @@ fn forbids_with_not(words: &Words<'_>, at: usize) -> bool {
     match words.before(at) {
         // Questions of the form "could you please not".
         "you" | "please" => words.asks || words.before(at) == "please",
-        "let's" => matches!(next, "add" | "use" | "touch" | "change" | "introduce" | "break" | "commit" | "deploy" | "merge" | "rewrite"),
+        "let's" => matches!(
+            next,
+            "add"
+                | "use"
+                | "touch"
+                | "change"
+                | "introduce"
+                | "break"
+                | "commit"
+                | "deploy"
+                | "merge"
+                | "rewrite"
+        ),
         "rather" | "prefer" => matches!(words.words[0], "i'd" | "i" | "we'd"),
         CLAUSE => {
             // "tabs, not spaces", "use pnpm, not npm", "on the branch, not on main".
             let instead = words.head(at.saturating_sub(1));
-            let pointed = matches!(next, "that" | "this" | "the" | "so" | "yet" | "sure" | "really" | "because" | "a" | "just" | "it" | "too" | CLAUSE);
-            let ordered = instead.first().is_some_and(|first| is_order(first)) || instead.iter().any(|word| matches!(*word, "must" | "always" | "only"));
-            let is_short = words.words.len() <= 7 && !instead.is_empty() && !instead.iter().any(|word| is_statement(word));
+            let pointed = matches!(
+                next,
+                "that"
+                    | "this"
+                    | "the"
+                    | "so"
+                    | "yet"
+                    | "sure"
+                    | "really"
+                    | "because"
+                    | "a"
+                    | "just"
+                    | "it"
+                    | "too"
+                    | CLAUSE
+            );
+            let ordered = instead.first().is_some_and(|first| is_order(first))
+                || instead.iter().any(|word| matches!(*word, "must" | "always" | "only"));
+            let is_short = words.words.len() <= 7
+                && !instead.is_empty()
+                && !instead.iter().any(|word| is_statement(word));
             !pointed && at > 0 && (ordered || is_short) || words.at(at + 1) == "until"
         }
         "must" | "may" | "shall" => true,
@@ -272,14 +501,51 @@ fn forbids_with_not(words: &Words<'_>, at: usize) -> bool {
 }
 
 fn is_order(word: &str) -> bool {
-    matches!(word, "use" | "work" | "write" | "put" | "store" | "call" | "run" | "name" | "import" | "place" | "log" | "return")
+    matches!(
+        word,
+        "use"
+            | "work"
+            | "write"
+            | "put"
+            | "store"
+            | "call"
+            | "run"
+            | "name"
+            | "import"
+            | "place"
+            | "log"
+            | "return"
+    )
 }
 
 fn is_statement(word: &str) -> bool {
     matches!(
         word,
-        "is" | "are" | "was" | "it" | "it's" | "i" | "i'm" | "that" | "that's" | "comes" | "were" | "works" | "fails" | "wait"
-            | "no" | "yes" | "he" | "she" | "they" | "sorry" | "ok" | "has" | "does" | "hmm" | "maybe" | "yet"
+        "is" | "are"
+            | "was"
+            | "it"
+            | "it's"
+            | "i"
+            | "i'm"
+            | "that"
+            | "that's"
+            | "comes"
+            | "were"
+            | "works"
+            | "fails"
+            | "wait"
+            | "no"
+            | "yes"
+            | "he"
+            | "she"
+            | "they"
+            | "sorry"
+            | "ok"
+            | "has"
+            | "does"
+            | "hmm"
+            | "maybe"
+            | "yet"
     )
 }
 
@@ -288,8 +554,24 @@ fn forbids_with_never(words: &Words<'_>, at: usize) -> bool {
     let is_past = next.ends_with("ed") && !matches!(next, "need" | "embed" | "exceed" | "feed" | "seed")
         || matches!(
             next,
-            CLAUSE | "mind" | "seen" | "had" | "been" | "got" | "heard" | "thought" | "knew" | "understood" | "ran" | "have"
-                | "said" | "finishes" | "did" | "saw" | "came" | "a"
+            CLAUSE
+                | "mind"
+                | "seen"
+                | "had"
+                | "been"
+                | "got"
+                | "heard"
+                | "thought"
+                | "knew"
+                | "understood"
+                | "ran"
+                | "have"
+                | "said"
+                | "finishes"
+                | "did"
+                | "saw"
+                | "came"
+                | "a"
         );
     if is_past {
         return false;
@@ -309,18 +591,82 @@ fn forbids_with_no(words: &Words<'_>, at: usize) -> bool {
     let Some(next) = rest.first() else { return false };
     if matches!(
         *next,
-        "problem" | "problems" | "idea" | "need" | "worries" | "luck" | "way" | "doubt" | "matter" | "wonder" | "one" | "thanks" | "thank"
-            | "it" | "it's" | "that" | "that's" | "this" | "the" | "i" | "you" | "we" | "he" | "she" | "they" | "not"
-            | "difference" | "clue" | "hurry" | "rush" | "reason" | "rule" | "no" | "please" | "don't" | "just" | "if" | "but"
-            | "because" | "there" | "wait" | "sorry" | "longer" | "and" | "test" | "sign" | "response" | "surprise" | "question"
-            | "questions" | "joke" | "wrong" | "still" | "clear" | "big"
+        "problem"
+            | "problems"
+            | "idea"
+            | "need"
+            | "worries"
+            | "luck"
+            | "way"
+            | "doubt"
+            | "matter"
+            | "wonder"
+            | "one"
+            | "thanks"
+            | "thank"
+            | "it"
+            | "it's"
+            | "that"
+            | "that's"
+            | "this"
+            | "the"
+            | "i"
+            | "you"
+            | "we"
+            | "he"
+            | "she"
+            | "they"
+            | "not"
+            | "difference"
+            | "clue"
+            | "hurry"
+            | "rush"
+            | "reason"
+            | "rule"
+            | "no"
+            | "please"
+            | "don't"
+            | "just"
+            | "if"
+            | "but"
+            | "because"
+            | "there"
+            | "wait"
+            | "sorry"
+            | "longer"
+            | "and"
+            | "test"
+            | "sign"
+            | "response"
+            | "surprise"
+            | "question"
+            | "questions"
+            | "joke"
+            | "wrong"
+            | "still"
+            | "clear"
+            | "big"
     ) {
         return false;
     }
     let is_result = matches!(
         *next,
-        "error" | "errors" | "output" | "result" | "results" | "success" | "crash" | "crashes" | "warnings" | "effect" | "change"
-            | "changes" | "failures" | "logs" | "diff" | "matches"
+        "error"
+            | "errors"
+            | "output"
+            | "result"
+            | "results"
+            | "success"
+            | "crash"
+            | "crashes"
+            | "warnings"
+            | "effect"
+            | "change"
+            | "changes"
+            | "failures"
+            | "logs"
+            | "diff"
+            | "matches"
     );
     if is_result && rest.len() < 3 {
         return false;
@@ -337,11 +683,25 @@ fn forbids_with_no(words: &Words<'_>, at: usize) -> bool {
 fn forbids_with_nothing(words: &Words<'_>, at: usize) -> bool {
     let rest = words.rest(at + 1);
     if words.words[at] == "nothing" {
-        let ordered = matches!(words.before(at), "write" | "change" | "touch" | "delete" | "install" | "push" | "commit" | "add" | "edit" | "merge");
+        let ordered = matches!(
+            words.before(at),
+            "write"
+                | "change"
+                | "touch"
+                | "delete"
+                | "install"
+                | "push"
+                | "commit"
+                | "add"
+                | "edit"
+                | "merge"
+        );
         if ordered && words.opens(at - 1) {
             return true;
         }
-        if words.opens(at) && rest.first().is_some_and(|next| matches!(*next, "longer" | "bigger" | "larger" | "more")) {
+        if words.opens(at)
+            && rest.first().is_some_and(|next| matches!(*next, "longer" | "bigger" | "larger" | "more"))
+        {
             return true;
         }
     }
@@ -349,8 +709,19 @@ fn forbids_with_nothing(words: &Words<'_>, at: usize) -> bool {
         && rest.iter().any(|word| {
             matches!(
                 *word,
-                "may" | "must" | "should" | "gets" | "touches" | "leaves" | "ships" | "merges" | "deploys" | "pushes" | "changes"
-                    | "edits" | "goes"
+                "may"
+                    | "must"
+                    | "should"
+                    | "gets"
+                    | "touches"
+                    | "leaves"
+                    | "ships"
+                    | "merges"
+                    | "deploys"
+                    | "pushes"
+                    | "changes"
+                    | "edits"
+                    | "goes"
             )
         })
 }
@@ -358,7 +729,9 @@ fn forbids_with_nothing(words: &Words<'_>, at: usize) -> bool {
 /// "It must be a race condition" and "it must have moved" are guesses.
 fn requires_with_must(words: &Words<'_>, at: usize) -> bool {
     let subject = words.before(at);
-    if matches!(subject, "i" | "what" | "he" | "she" | CLAUSE) || words.has(&["theory", "guess", "somewhere", "suspect"]) {
+    if matches!(subject, "i" | "what" | "he" | "she" | CLAUSE)
+        || words.has(&["theory", "guess", "somewhere", "suspect"])
+    {
         return false;
     }
     let mut verb = at + 1;
@@ -370,10 +743,55 @@ fn requires_with_must(words: &Words<'_>, at: usize) -> bool {
     match words.at(verb) {
         CLAUSE => false,
         "be" if pointed => {
-            !(matches!(after, "a" | "an" | "the" | "some" | "something" | "because" | "that" | "in" | "kidding" | "wrong" | "broken" | "missing" | "joking" | "related" | "due" | "my" | "me" | "very" | "nice" | "hard") || after.ends_with("ing"))
+            !(matches!(
+                after,
+                "a" | "an"
+                    | "the"
+                    | "some"
+                    | "something"
+                    | "because"
+                    | "that"
+                    | "in"
+                    | "kidding"
+                    | "wrong"
+                    | "broken"
+                    | "missing"
+                    | "joking"
+                    | "related"
+                    | "due"
+                    | "my"
+                    | "me"
+                    | "very"
+                    | "nice"
+                    | "hard"
+            ) || after.ends_with("ing"))
         }
-        "be" => !(matches!(after, "wrong" | "broken" | "missing" | "because" | "happening" | "something") || after.ends_with("ing")),
-        "have" => !(after.ends_with("ed") || matches!(after, "been" | "gone" | "had" | "got" | "broken" | "lost" | "done" | "made" | "come" | "run" | "read" | "forgotten" | "put" | "set" | "seen" | "happened")),
+        "be" => {
+            !(matches!(after, "wrong" | "broken" | "missing" | "because" | "happening" | "something")
+                || after.ends_with("ing"))
+        }
+        "have" => {
+            !(after.ends_with("ed")
+                || matches!(
+                    after,
+                    "been"
+                        | "gone"
+                        | "had"
+                        | "got"
+                        | "broken"
+                        | "lost"
+                        | "done"
+                        | "made"
+                        | "come"
+                        | "run"
+                        | "read"
+                        | "forgotten"
+                        | "put"
+                        | "set"
+                        | "seen"
+                        | "happened"
+                ))
+        }
         "not" if after == "be" => !(pointed && matches!(words.at(verb + 2), "a" | "the" | "in")),
         _ => true,
     }
@@ -385,17 +803,35 @@ fn requires_with_have(words: &Words<'_>, at: usize) -> bool {
     let quantified = head.iter().any(|word| matches!(*word, "every" | "each" | "any" | "all"));
     if next != "to" {
         // "Any change needs my approval."
-        return matches!(word, "needs" | "need") && (quantified && head.len() > 1 || matches!(next, "my" | "approval")) && !words.has(&["i"]);
+        return matches!(word, "needs" | "need")
+            && (quantified && head.len() > 1 || matches!(next, "my" | "approval"))
+            && !words.has(&["i"]);
     }
     if words.has(&["moment", "currently", "today", "right", "why", "yesterday"]) {
         return false;
     }
     let verb = words.at(at + 2);
-    let subject = head.iter().rev().find(|word| !matches!(**word, "still" | "also" | "always" | "will" | "really" | "only" | "would")).copied();
+    let subject = head
+        .iter()
+        .rev()
+        .find(|word| !matches!(**word, "still" | "also" | "always" | "will" | "really" | "only" | "would"))
+        .copied();
     match subject {
         None | Some("i" | "he" | "she" | "who" | "they'd" | "don't" | "doesn't" | "not" | "i'll") => false,
         Some("you") => words.has(&["before", "after", "every", "each", "always", "whenever"]),
-        Some("we") => matches!(verb, "stay" | "keep" | "remain" | "support" | "comply" | "preserve" | "maintain" | "avoid" | "be" | "stick"),
+        Some("we") => matches!(
+            verb,
+            "stay"
+                | "keep"
+                | "remain"
+                | "support"
+                | "comply"
+                | "preserve"
+                | "maintain"
+                | "avoid"
+                | "be"
+                | "stick"
+        ),
         Some(_) => true,
     }
 }
@@ -421,24 +857,75 @@ fn forbids_with_cannot(words: &Words<'_>, at: usize) -> bool {
     let verb = words.at(at + 1);
     let acts = matches!(
         verb,
-        "use" | "add" | "have" | "change" | "upgrade" | "break" | "touch" | "rely" | "depend" | "ship" | "deploy" | "merge"
-            | "exceed" | "store" | "drop" | "require" | "afford" | "introduce" | "install" | "modify" | "share" | "migrate"
+        "use"
+            | "add"
+            | "have"
+            | "change"
+            | "upgrade"
+            | "break"
+            | "touch"
+            | "rely"
+            | "depend"
+            | "ship"
+            | "deploy"
+            | "merge"
+            | "exceed"
+            | "store"
+            | "drop"
+            | "require"
+            | "afford"
+            | "introduce"
+            | "install"
+            | "modify"
+            | "share"
+            | "migrate"
     );
-    let will_not = words.words[at] == "won't" && matches!(verb, "use" | "do" | "support" | "add" | "upgrade" | "need" | "migrate" | "accept");
-    matches!(words.before(at), "we" | "you") && (acts && words.words[at] != "won't" || will_not && words.before(at) == "we")
+    let will_not = words.words[at] == "won't"
+        && matches!(verb, "use" | "do" | "support" | "add" | "upgrade" | "need" | "migrate" | "accept");
+    matches!(words.before(at), "we" | "you")
+        && (acts && words.words[at] != "won't" || will_not && words.before(at) == "we")
 }
 
 fn limits_with_only(words: &Words<'_>, at: usize) -> bool {
     let next = words.at(at + 1);
     let head = words.head(at);
-    let has_subject = head.iter().any(|word| matches!(*word, "i" | "we" | "it" | "you" | "he" | "she" | "they" | "it's" | "i'm" | "that" | "is" | "are"));
+    let has_subject = head.iter().any(|word| {
+        matches!(
+            *word,
+            "i" | "we" | "it" | "you" | "he" | "she" | "they" | "it's" | "i'm" | "that" | "is" | "are"
+        )
+    });
     if words.opens(at) {
         let ordered = matches!(
             next,
-            "change" | "touch" | "edit" | "use" | "modify" | "run" | "work" | "commit" | "add" | "fix" | "write" | "look" | "read"
-                | "update" | "log" | "retry" | "import" | "show" | "deploy" | "merge" | "refactor" | "bug" | "standard" | "in" | "on"
+            "change"
+                | "touch"
+                | "edit"
+                | "use"
+                | "modify"
+                | "run"
+                | "work"
+                | "commit"
+                | "add"
+                | "fix"
+                | "write"
+                | "look"
+                | "read"
+                | "update"
+                | "log"
+                | "retry"
+                | "import"
+                | "show"
+                | "deploy"
+                | "merge"
+                | "refactor"
+                | "bug"
+                | "standard"
+                | "in"
+                | "on"
         );
-        let counted = matches!(next, "one" | "two" | "three") && !words.rest(at).iter().any(|word| is_finite(word));
+        let counted =
+            matches!(next, "one" | "two" | "three") && !words.rest(at).iter().any(|word| is_finite(word));
         return ordered || counted || words.rest(at).contains(&"until");
     }
     // "comments in English only", "backend only".
@@ -449,22 +936,61 @@ fn limits_with_only(words: &Words<'_>, at: usize) -> bool {
         return false;
     }
     // "Run only the unit tests", "Deploys only through the pipeline".
-    let ordered = head.len() == 1 && (is_order(head[0]) || matches!(head[0], "change" | "edit" | "touch" | "test" | "commit" | "fix" | "add" | "update" | "deploy"));
+    let ordered = head.len() == 1
+        && (is_order(head[0])
+            || matches!(
+                head[0],
+                "change" | "edit" | "touch" | "test" | "commit" | "fix" | "add" | "update" | "deploy"
+            ));
     ordered || matches!(next, "through" | "via" | "after") && head.len() <= 3
 }
 
 fn is_finite(word: &str) -> bool {
-    matches!(word, "is" | "are" | "was" | "were" | "fails" | "fail" | "works" | "has" | "have" | "does" | "do" | "happens" | "took" | "takes" | "need" | "needs" | "failed")
+    matches!(
+        word,
+        "is" | "are"
+            | "was"
+            | "were"
+            | "fails"
+            | "fail"
+            | "works"
+            | "has"
+            | "have"
+            | "does"
+            | "do"
+            | "happens"
+            | "took"
+            | "takes"
+            | "need"
+            | "needs"
+            | "failed"
+    )
 }
 
 fn leaves(rest: &[&str]) -> bool {
-    let is_end = |word: &&str| matches!(*word, "alone" | "unchanged" | "untouched" | "place" | "intact" | "is" | "are");
+    let is_end = |word: &&str| {
+        matches!(*word, "alone" | "unchanged" | "untouched" | "place" | "intact" | "is" | "are")
+    };
     rest.iter().any(is_end)
 }
 
 fn keeps(next: &str, rest: &[&str]) -> bool {
-    !matches!(next, CLAUSE | "going" | "on" | "working" | "trying" | "me" | "that" | "in" | "up" | "looking" | "at" | "digging" | "pushing")
-        && !next.ends_with("ing")
+    !matches!(
+        next,
+        CLAUSE
+            | "going"
+            | "on"
+            | "working"
+            | "trying"
+            | "me"
+            | "that"
+            | "in"
+            | "up"
+            | "looking"
+            | "at"
+            | "digging"
+            | "pushing"
+    ) && !next.ends_with("ing")
         && !rest.contains(&"mind")
         && !rest.contains(&"eye")
         && !rest.contains(&"up")
@@ -474,14 +1000,23 @@ fn keeps(next: &str, rest: &[&str]) -> bool {
 fn has_imperative_use(words: &Words<'_>) -> bool {
     let find = |at: &usize| matches!(words.words[*at], "use" | "write" | "prefer" | "call" | "return");
     let used = (0..words.words.len()).filter(find).any(|at| words.opens(at));
-    used || words.at(0) == "instead" && words.has(&["use"]) || words.words.len() <= 8 && !words.words.iter().any(|word| is_statement(word) || matches!(*word, "why" | "did" | "used"))
+    used || words.at(0) == "instead" && words.has(&["use"])
+        || words.words.len() <= 8
+            && !words.words.iter().any(|word| is_statement(word) || matches!(*word, "why" | "did" | "used"))
 }
 
 fn stays(words: &Words<'_>, at: usize) -> bool {
     let head = words.head(at);
     match words.words[at] {
         "stays" | "remains" => {
-            !head.is_empty() && !head.iter().any(|word| matches!(*word, "it" | "if" | "when" | "why" | "that" | "which" | "but" | "still")) && !words.rest(at).iter().any(|word| matches!(*word, "open" | "empty" | "blank" | "red" | "stuck" | "null"))
+            !head.is_empty()
+                && !head.iter().any(|word| {
+                    matches!(*word, "it" | "if" | "when" | "why" | "that" | "which" | "but" | "still")
+                })
+                && !words
+                    .rest(at)
+                    .iter()
+                    .any(|word| matches!(*word, "open" | "empty" | "blank" | "red" | "stuck" | "null"))
         }
         "stay" | "remain" => words.opens(at) && !matches!(words.at(at + 1), CLAUSE | "tuned"),
         _ => false,

@@ -4,20 +4,34 @@ use crate::feature::knowledge::terms::{Sense, for_each_term};
 
 /// Words that say nothing about the subject, as terms.
 const GENERAL: [&str; 38] = [
-    "new", "add", "file", "code", "pleas", "please", "want", "chang", "change", "need", "ok", "okay", "fine", "rul", "rule", "limit",
-    "allow", "forget", "said", "thing", "actual", "actually", "free", "feel", "ignore", "ignor", "appl", "apply", "doesn't", "longer",
-    "新", "変更", "追加", "使用", "先", "今回", "今", "言",
+    "new", "add", "file", "code", "pleas", "please", "want", "chang", "change", "need", "ok", "okay", "fine",
+    "rul", "rule", "limit", "allow", "forget", "said", "thing", "actual", "actually", "free", "feel",
+    "ignore", "ignor", "appl", "apply", "doesn't", "longer", "新", "変更", "追加", "使用", "先", "今回",
+    "今", "言",
 ];
 
 /// They take back a constraint of any sense; a permission only what was forbidden.
-const TAKES_BACK: [&str; 12] =
-    ["forget", "ignore", "appl", "no longer", "drop", "scrap", "lift", "relax", "忘れ", "無視", "撤回", "適用"];
+const TAKES_BACK: [&str; 12] = [
+    "forget",
+    "ignore",
+    "appl",
+    "no longer",
+    "drop",
+    "scrap",
+    "lift",
+    "relax",
+    "忘れ",
+    "無視",
+    "撤回",
+    "適用",
+];
 
 /// The constraints that `lift` is about: those that share most words with it.
 pub fn lifted_by<'k>(known: &'k [String], lift: &str) -> Vec<&'k str> {
     let lower = lift.to_lowercase();
     let takes_back = TAKES_BACK.iter().any(|word| lower.contains(word));
-    if takes_back && ["everything", "all ", "全部", "すべて", "全て"].iter().any(|all| lower.contains(all)) {
+    if takes_back && ["everything", "all ", "全部", "すべて", "全て"].iter().any(|all| lower.contains(all))
+    {
         return known.iter().map(String::as_str).collect();
     }
     let lifted = terms(lift);

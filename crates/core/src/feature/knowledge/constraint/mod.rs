@@ -104,7 +104,8 @@ pub fn quotation(sentence: &str) -> String {
 }
 
 fn next_clause(text: &str) -> Option<Range<usize>> {
-    let at = [", ", "; ", "、", " but "].iter().filter_map(|gap| text.find(gap).map(|at| at + gap.len())).min()?;
+    let at =
+        [", ", "; ", "、", " but "].iter().filter_map(|gap| text.find(gap).map(|at| at + gap.len())).min()?;
     Some(at..text.len())
 }
 

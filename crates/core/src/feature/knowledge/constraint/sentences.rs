@@ -90,8 +90,22 @@ fn closes_tag(text: &str, tag: &str) -> bool {
 /// Lines that a program wrote.
 fn is_pasted(text: &str) -> bool {
     const BEGINS: [&str; 16] = [
-        "at ", "--> ", "File \"", "Traceback", "thread '", "npm ERR!", "npm warn", "diff --git", "@@ ",
-        "+++ ", "--- ", "$ ", "% ", "commit ", "CONFLICT ", "Caused by",
+        "at ",
+        "--> ",
+        "File \"",
+        "Traceback",
+        "thread '",
+        "npm ERR!",
+        "npm warn",
+        "diff --git",
+        "@@ ",
+        "+++ ",
+        "--- ",
+        "$ ",
+        "% ",
+        "commit ",
+        "CONFLICT ",
+        "Caused by",
     ];
     if BEGINS.iter().any(|begin| text.starts_with(begin)) {
         return true;
@@ -107,9 +121,10 @@ fn is_pasted(text: &str) -> bool {
     }
     let first = text[from..].split([' ', ':', ']', '[', '(']).next().unwrap_or_default();
     let after = &text[from + first.len()..];
-    let is_level = ["error", "warning", "warn", "info", "debug", "fatal", "panic", "exception", "エラー", "警告"]
-        .iter()
-        .any(|level| ends_with_ignoring_case(first, level));
+    let is_level =
+        ["error", "warning", "warn", "info", "debug", "fatal", "panic", "exception", "エラー", "警告"]
+            .iter()
+            .any(|level| ends_with_ignoring_case(first, level));
     let by_capitals = first.len() > 3 && first.bytes().all(|byte| byte.is_ascii_uppercase());
     is_level && (after.starts_with([':', ']', '[', '(']) || by_capitals)
 }
@@ -224,7 +239,9 @@ mod tests {
             ("he said \"no. never.\" to me. ok", vec!["he said \"no. never.\" to me.", "ok"]),
             (
                 "please do not change any of the files that are in the folder\nsrc/generated of the app",
-                vec!["please do not change any of the files that are in the folder\nsrc/generated of the app"],
+                vec![
+                    "please do not change any of the files that are in the folder\nsrc/generated of the app",
+                ],
             ),
         ] {
             assert_eq!(sentences(prompt), expected, "{prompt}");
