@@ -4,11 +4,10 @@
 //! constraint is judged by its neighbours and by its place in the clause.
 
 use super::sentences::closing_of;
+use crate::text::word_list::among;
 
 /// Between clauses.
 const CLAUSE: &str = "|";
-/// In the place of code and quotations.
-const QUOTED: &str = "\u{2026}";
 
 /// The words of a sentence.
 pub(super) struct Words<'a> {
@@ -16,27 +15,28 @@ pub(super) struct Words<'a> {
     asks: bool,
 }
 
-/// Lower case, with `|` between clauses; quotations are masked.
+/// Lower case, with `|` between clauses; code and quotations become `…`, a remark in parentheses is left out.
 pub(super) fn normalise(sentence: &str, to: &mut String) {
     to.clear();
     let mut rest = sentence;
     while let Some(c) = rest.chars().next() {
         rest = &rest[c.len_utf8()..];
         match c {
-            '`' | '"' | '“' => {
-                to.push_str(" \u{2026} ");
-                if let Some((_, after)) = rest.split_once(closing_of(c)) {
+            '`' | '"' | '“' | '(' => {
+                to.push_str(if c == '(' { " " } else { " … " });
+                let closing = if c == '(' { ')' } else { closing_of(c) };
+                if let Some((_, after)) = rest.split_once(closing) {
                     rest = after;
                 }
             }
             '’' => to.push('\''),
-            ',' | ';' | ':' | '(' | ')' | '—' | '–'
+            ',' | ';' | ':' | ')' | '—' | '–'
                 if !rest.starts_with(|c: char| c.is_ascii_digit() || c == '/') =>
             {
                 to.push_str(" | ");
             }
             '-' if rest.starts_with(' ') => to.push_str(" | "),
-            '*' | '_' if rest.starts_with('*') || rest.starts_with('_') => {}
+            '*' => {}
             '\n' | '\t' => to.push(' '),
             '!' | '?' | '.' if rest.trim_start().is_empty() => {}
             _ => to.push(c.to_ascii_lowercase()),
@@ -46,9 +46,10 @@ pub(super) fn normalise(sentence: &str, to: &mut String) {
 
 impl<'a> Words<'a> {
     pub(super) fn of(normalised: &'a str, sentence: &str) -> Words<'a> {
-        let words: Vec<&str> = normalised.split_ascii_whitespace().collect();
-        let asks = sentence.trim_end().ends_with('?');
-        Words { words, asks }
+        Words {
+            words: normalised.split_ascii_whitespace().collect(),
+            asks: sentence.trim_end().ends_with('?'),
+        }
     }
 
     fn at(&self, index: usize) -> &'a str {
@@ -78,133 +79,42 @@ impl<'a> Words<'a> {
         let head = self.head(index);
         // "… so no locks", "… but don't change it".
         let from = head.iter().rposition(|word| matches!(*word, "so" | "but")).map_or(0, |at| at + 1);
-        head[from..].iter().all(|word| is_filler(word))
+        head[from..].iter().all(|word| among(FILLERS, word))
             || head == ["from", "now", "on"]
             || head == ["for", "now"]
     }
 
-    fn has(&self, wanted: &[&str]) -> bool {
-        self.words.iter().any(|word| wanted.contains(word))
+    /// As [`Words::opens`], in the first clause.
+    fn begins(&self, index: usize) -> bool {
+        self.words[..index].iter().all(|word| among(FILLERS, word) || *word == CLAUSE)
+    }
+
+    fn has(&self, list: &str) -> bool {
+        self.words.iter().any(|word| among(list, word))
     }
 }
 
-fn is_filler(word: &str) -> bool {
-    matches!(
-        word,
-        "please"
-            | "also"
-            | "and"
-            | "then"
-            | "just"
-            | "but"
-            | "so"
-            | "absolutely"
-            | "again"
-            | "ok"
-            | "okay"
-            | "actually"
-            | "kindly"
-            | "really"
-            | "now"
-            | "still"
-            | "oh"
-            | "btw"
-            | "note"
-            | "important"
-            | "reminder"
-            | "rule"
-            | "pls"
-            | "yes"
-            | "well"
-            | "fine"
-            | "good"
-            | "sure"
-            | "or"
-            | "plus"
-            | "instead"
-            | "remember"
-            | "that"
-            | "however"
-            | "under"
-            | "circumstances"
-    )
-}
+const FILLERS: &str = "please also and then just but so absolutely again ok okay actually kindly really now still oh btw note \
+                       important reminder rule pls yes well fine good sure or plus instead remember that however";
 
 /// A cheap look at a single word: whether a sentence with it is worth reading closely.
-pub(super) fn is_cue(word: &str) -> bool {
+#[rustfmt::skip]
+fn is_cue(word: &str) -> bool {
     matches!(
         word,
-        "don't"
-            | "dont"
-            | "not"
-            | "never"
-            | "no"
-            | "nothing"
-            | "nobody"
-            | "none"
-            | "must"
-            | "mustn't"
-            | "mustnt"
-            | "has"
-            | "have"
-            | "needs"
-            | "need"
-            | "shall"
-            | "may"
-            | "should"
-            | "shouldn't"
-            | "can't"
-            | "cannot"
-            | "cant"
-            | "won't"
-            | "only"
-            | "always"
-            | "avoid"
-            | "stop"
-            | "leave"
-            | "keep"
-            | "stick"
-            | "make"
-            | "ensure"
-            | "sure"
-            | "prefer"
-            | "instead"
-            | "rather"
-            | "limit"
-            | "most"
-            | "max"
-            | "max."
-            | "maximum"
-            | "minimum"
-            | "least"
-            | "under"
-            | "below"
-            | "stay"
-            | "stays"
-            | "remain"
-            | "remains"
-            | "read-only"
-            | "readonly"
-            | "scope"
-            | "ask"
-            | "until"
-            | "without"
-            | "allowed"
-            | "forbidden"
-            | "prohibited"
-            | "required"
-            | "mandatory"
-            | "everywhere"
-            | "nowhere"
-            | "limits"
-            | "off-limits"
-            | "freeze"
-            | "over"
+        "don't" | "dont" | "not" | "never" | "no" | "nothing" | "nobody" | "must" | "mustn't" | "mustnt" | "has" | "have"
+            | "needs" | "need" | "may" | "should" | "shouldn't" | "can't" | "cannot" | "cant" | "won't" | "only" | "always"
+            | "avoid" | "stop" | "leave" | "keep" | "stick" | "ensure" | "sure" | "prefer" | "instead" | "rather" | "limit"
+            | "most" | "max" | "max." | "maximum" | "stay" | "stays" | "read-only" | "readonly" | "scope" | "ask" | "until"
+            | "without" | "allowed" | "forbidden" | "prohibited" | "mandatory" | "nowhere" | "limits" | "off-limits"
+            | "freeze" | "on"
     )
 }
 
 pub(super) fn is_constraint(words: &Words<'_>) -> bool {
-    if words.asks && !asks_not_to(words) || is_other_speech(words) || is_hypothesis(words) || lifts(words) {
+    let has_cue = words.words.iter().any(|word| is_cue(word));
+    if !has_cue || words.asks && !asks_not_to(words) || is_foreign(words) || is_report(words) || lifts(words)
+    {
         return false;
     }
     (0..words.words.len()).any(|at| is_cue(words.words[at]) && constrains(words, at))
@@ -213,203 +123,133 @@ pub(super) fn is_constraint(words: &Words<'_>) -> bool {
 /// "Could you please not touch …?"
 fn asks_not_to(words: &Words<'_>) -> bool {
     let you = words.words.iter().take(4).position(|word| *word == "you");
-    let Some(you) = you.filter(|you| matches!(words.before(*you), "could" | "can" | "would" | "will")) else {
-        return false;
-    };
-    words.words[you + 1..].iter().take(3).any(|word| matches!(*word, "not" | "avoid" | "never"))
+    let Some(you) = you.filter(|you| among("could can would will", words.before(*you))) else { return false };
+    words.words[you + 1..].iter().take(3).any(|word| among("not avoid never", word))
 }
 
-/// The person reports what another person, a text or a program says, or asks without a question mark.
-fn is_other_speech(words: &Words<'_>) -> bool {
-    let first = words.at(0);
-    if matches!(
-        first,
-        "why" | "what" | "how" | "where" | "who" | "whose" | "is" | "does" | "isn't" | "doesn't" | "which"
-    ) && words.at(1) != CLAUSE
-        && words.at(0) != "whatever"
-    {
+/// Languages that share "no" with English, and notes in shorthand.
+fn is_foreign(words: &Words<'_>) -> bool {
+    words.has("el los las una que del por para con hay funciona esta uma não che il → => ->")
+        || words.at(0) == "…" && words.at(1) == CLAUSE
+}
+
+/// What another person, a text or a program says, a guess, or a question without a question mark.
+fn is_report(words: &Words<'_>) -> bool {
+    const ASKS: &str =
+        "why what how where who whose is does isn't doesn't which assume suppose imagine maybe perhaps";
+    if among(ASKS, words.at(0)) && words.at(1) != CLAUSE {
         return true;
     }
-    words.words.iter().enumerate().any(|(at, word)| match *word {
-        "says" | "wrote" | "writes" | "thinks" | "claims" | "insists" | "complains" | "complained"
-        | "told" | "argues" | "suggested" | "suggests" | "wonders" => true,
-        "said" | "say" => {
-            !matches!(words.before(at), "i" | "we" | CLAUSE | "i've")
-                && !(*word == "say" && words.before(at) == "i")
-        }
-        "according" => true,
-        _ => false,
-    })
-}
-
-fn is_hypothesis(words: &Words<'_>) -> bool {
-    matches!(words.at(0), "assume" | "suppose" | "imagine" | "maybe" | "perhaps")
-        || words.has(&["wouldn't", "couldn't", "probably", "theory"])
-        || (words.at(0) == "i"
-            && matches!(words.at(1), "think" | "guess" | "thought" | "wonder" | "believe" | "would"))
+    let guesses = words.at(0) == "i"
+        && among("think guess thought wonder believe would don't", words.at(1))
+        && words.at(2) != "want";
+    guesses
+        || words.has(
+            "says wrote writes thinks claims insists complains complained told argues suggested suggests wonders according \
+             wouldn't couldn't probably theory currently",
+        )
+        || words.words.iter().enumerate().any(|(at, word)| {
+            matches!(*word, "said" | "say") && !among("i we i've you don't doesn't |", words.before(at))
+        })
 }
 
 /// Whether the sentence takes something back or allows it.
 pub(super) fn lifts(words: &Words<'_>) -> bool {
+    const RULES: &str =
+        "rule rules limit limits constraint constraints restriction restrictions requirement said";
     if words.asks {
         return false;
     }
     words.words.iter().enumerate().any(|(at, word)| {
         let next = words.at(at + 1);
         match *word {
-            "forget" => {
-                matches!(next, "what" | "about" | "the" | "my" | "that" | "all" | "everything" | "any")
+            "forget" => among("what about the my that all everything any", next),
+            "ignore" | "drop" | "lift" | "scrap" | "relax" => {
+                words.rest(at).iter().any(|word| among(RULES, word))
             }
-            "ignore" => words.rest(at).iter().any(|word| {
-                matches!(
-                    *word,
-                    "rule"
-                        | "rules"
-                        | "limit"
-                        | "constraint"
-                        | "constraints"
-                        | "restriction"
-                        | "restrictions"
-                        | "said"
-                )
-            }),
-            "drop" | "lift" | "scrap" | "relax" => words.rest(at).iter().any(|word| {
-                matches!(*word, "rule" | "rules" | "limit" | "constraint" | "restriction" | "requirement")
-            }),
-            "you" => {
-                let verb = if matches!(next, "can" | "may" | "could") { words.at(at + 2) } else { "" };
-                // "You can't", "you may only", "you can find it in …".
-                !verb.is_empty()
-                    && !matches!(
-                        verb,
-                        "only"
-                            | "not"
-                            | "never"
-                            | "find"
-                            | "see"
-                            | "read"
-                            | "look"
-                            | "check"
-                            | "tell"
-                            | "assume"
-                            | "start"
-                            | CLAUSE
-                    )
-                    && !words.has(&["only", "not", "never", "but"])
+            // Not "you can't", "you may only", "you can find it in …".
+            "you" if among("can may could", next) => {
+                !among("only not never find see read look check tell assume start |", words.at(at + 2))
+                    && !words.has("only not never but don't")
             }
             "ok" | "okay" | "fine" | "alright" | "acceptable" => {
-                next == "to"
-                    || words.before(at) == "is" && next == "now"
-                    || words.before(at) == "are" && next == "now"
+                next == "to" || next == "now" && among("is are", words.before(at))
             }
             "allowed" => next == "now" || words.before(at) == "now",
             "free" => words.before(at) == "feel",
-            "apply" | "applies" | "holds" => {
-                matches!(words.before(at), "doesn't" | "don't" | "longer" | "not")
-            }
-            "longer" => {
-                words.before(at) == "no"
-                    && matches!(next, "needed" | "required" | "necessary" | "a" | "applies")
-            }
+            "apply" | "applies" | "holds" => among("doesn't don't longer not", words.before(at)),
+            "longer" => words.before(at) == "no" && among("needed required necessary a applies", next),
             _ => false,
         }
     })
 }
 
 fn constrains(words: &Words<'_>, at: usize) -> bool {
-    let next = words.at(at + 1);
+    let (before, next) = (words.before(at), words.at(at + 1));
+    let orders = || words.opens(at) && next != CLAUSE;
     match words.words[at] {
         "don't" | "dont" => forbids(words, at, at + 1),
-        "not" if words.before(at) == "do" => forbids(words, at - 1, at + 1),
+        "not" if before == "do" => forbids(words, at - 1, at + 1),
         "not" => forbids_with_not(words, at),
         "never" => forbids_with_never(words, at),
         "no" => forbids_with_no(words, at),
-        "nothing" | "nobody" | "none" => forbids_with_nothing(words, at),
-        "must" | "mustn't" | "mustnt" | "shall" => requires_with_must(words, at),
+        "nothing" | "nobody" => forbids_with_nothing(words, at),
+        "must" | "mustn't" | "mustnt" => requires_with_must(words, at),
         "has" | "have" | "needs" | "need" => requires_with_have(words, at),
         "should" | "shouldn't" => requires_with_should(words, at),
         "can't" | "cannot" | "cant" | "won't" => forbids_with_cannot(words, at),
-        "may" => matches!(next, "not" | "only" | "never") && !words.has(&["be"]) || next == "only",
+        "may" => among("not only never", next) && among("you we nobody", before),
         "only" => limits_with_only(words, at),
-        "always" => words.opens(at) && !matches!(next, CLAUSE | "the" | "a" | "when" | "on" | "been"),
-        "avoid" => words.opens(at) && next != CLAUSE,
+        "always" => orders() && !among("the a an when on been", next) && !next.ends_with("ed"),
+        "avoid" | "prefer" => orders(),
         "stop" => words.opens(at) && next.ends_with("ing") && next.len() > 5,
-        "leave" => words.opens(at) && leaves(words.rest(at)),
-        "keep" => words.opens(at) && keeps(next, words.rest(at)),
-        "stick" => words.opens(at) && matches!(next, "to" | "with"),
-        "sure" => words.before(at) == "make" && words.opens(at - 1) && !matches!(next, CLAUSE),
-        "ensure" => words.opens(at) && next != CLAUSE,
-        "prefer" => words.opens(at) && next != CLAUSE,
-        "instead" => next == "of" && has_imperative_use(words),
-        "rather" => {
-            matches!(words.before(at), "i'd" | "would") && next == "not"
-                || next == "than" && has_imperative_use(words)
+        "leave" => {
+            words.opens(at)
+                && words
+                    .rest(at)
+                    .iter()
+                    .any(|word| among("alone unchanged untouched place intact is are", word))
         }
-        "limit" => words.opens(at) && words.rest(at).contains(&"to"),
-        "most" | "least" => words.before(at) == "at" && at > 0 && words.opens(at - 1),
-        "max" | "max." | "maximum" => words.opens(at) && next != CLAUSE || next == CLAUSE && false,
-        "stay" | "stays" | "remain" | "remains" => stays(words, at),
-        "read-only" | "readonly" => matches!(words.before(at), "is" | "are" | CLAUSE),
-        "scope" => words.before(at) == "of" && at > 1 && words.words[at - 2] == "out",
-        "limits" => words.before(at) == "off",
-        "off-limits" | "forbidden" | "prohibited" | "mandatory" => !words.has(&["if", "403"]),
-        "required" => matches!(words.before(at), "is" | "are") && words.has(&["every", "each", "all", "any"]),
-        "allowed" => {
-            matches!(words.before(at), "not" | "isn't" | "aren't")
-                || words.rest(at).contains(&"not")
-                || words.has(&["not"]) && words.has(&["you're", "you"])
+        "keep" => orders() && keeps(words.rest(at)),
+        "stick" => words.opens(at) && among("to with", next),
+        "sure" => before == "make" && words.opens(at - 1) && is_general(words, at),
+        "ensure" => orders() && is_general(words, at),
+        "instead" => next == "of" && uses_instead(words, at),
+        "rather" => among("i'd would", before) && next == "not" || next == "than" && uses_instead(words, at),
+        "limit" => words.begins(at) && words.rest(at).contains(&"to"),
+        "most" => before == "at" && words.begins(at - 1),
+        "max" | "max." | "maximum" => words.begins(at) && next != CLAUSE,
+        "stay" => words.opens(at) && !among("| tuned", next),
+        "stays" => stays(words, at),
+        "read-only" | "readonly" => among("is are |", before) && words.words.len() < 12,
+        "scope" => before == "of" && words.words[..at].ends_with(&["out", "of"]),
+        "limits" => before == "off",
+        "off-limits" | "forbidden" | "prohibited" | "mandatory" => {
+            among("is are strictly |", before) && !words.has("if 403 error returns")
         }
+        "allowed" => among("not isn't aren't", before) || words.has("not") && words.has("you're you"),
         "ask" => {
             words.opens(at)
-                && (words.rest(at).contains(&"before")
-                    || words.words[..at].contains(&"doubt")
-                    || words.rest(at).contains(&"first"))
+                && (words.rest(at).iter().any(|word| among("before first", word)) || words.has("doubt"))
         }
         "until" => words.head(at).contains(&"only") || words.rest(at).starts_with(&["until", "i", "say"]),
         "without" => {
-            words.opens(at)
-                && matches!(
-                    next,
-                    "any" | "asking" | "adding" | "changing" | "breaking" | "touching" | "new" | "external"
-                )
+            words.opens(at) && among("any asking adding changing breaking touching new external", next)
         }
-        "freeze" => words.before(at) == "code",
+        "freeze" => before == "code",
         "nowhere" => next == "else",
-        "everywhere" => has_imperative_use(words) && words.has(&["instead", "always", "not"]),
+        // "From now on, answer in short sentences."
+        "on" => words.words[..at].ends_with(&["from", "now"]) && at < 4 && !words.has("i i'll we"),
         _ => false,
     }
 }
 
 /// `verb` is the index of the word after the denial.
 fn forbids(words: &Words<'_>, at: usize, verb: usize) -> bool {
+    const OTHER: &str = "| worry mind know think care see get understand forget like hesitate bother need remember matter be you we \
+                         they panic wait work think";
     let word = words.at(verb);
-    if matches!(
-        word,
-        CLAUSE
-            | "worry"
-            | "mind"
-            | "know"
-            | "think"
-            | "care"
-            | "see"
-            | "get"
-            | "understand"
-            | "forget"
-            | "like"
-            | "hesitate"
-            | "bother"
-            | "need"
-            | "have"
-            | "remember"
-            | "matter"
-            | "be"
-            | "you"
-            | "we"
-            | "they"
-            | "panic"
-            | "wait"
-    ) && !(word == "have" && words.opens(at))
-    {
+    if among(OTHER, word) || word == "have" && !words.opens(at) {
         return false;
     }
     if words.opens(at) {
@@ -417,35 +257,14 @@ fn forbids(words: &Words<'_>, at: usize, verb: usize) -> bool {
     }
     let after = words.at(verb + 1);
     match words.before(at) {
-        "i" => {
-            word == "want"
-                && matches!(
-                    after,
-                    "any" | "a" | "another" | "new" | "you" | "more" | "extra" | "us" | "the" | "this"
-                )
-        }
+        "i" => word == "want" && among("any a another new you more extra us the this", after),
         "we" => {
-            matches!(
-                word,
-                "use"
-                    | "commit"
-                    | "merge"
-                    | "push"
-                    | "add"
-                    | "deploy"
-                    | "ship"
-                    | "log"
-                    | "store"
-                    | "allow"
-                    | "want"
-                    | "do"
-            ) && words
-                .has(&["here", "repo", "project", "codebase", "anymore", "team", "directly", "any", "this"])
-                && !words.has(&["except", "yet"])
+            among("use commit merge push add deploy ship log store allow want do", word)
+                && words.has("here repo project codebase anymore team directly any this")
+                && !words.has("except yet")
         }
-        // "If you change X, don't …" opens a clause; "and don't …" follows an order.
-        "and" => !matches!(words.head(at).first(), Some(&("i" | "we" | "it" | "they" | "the"))),
-        "to" => false,
+        // It follows an order.
+        "and" => words.head(at).first().is_some_and(|first| !among("i we it they the if when", first)),
         _ => false,
     }
 }
@@ -453,346 +272,108 @@ fn forbids(words: &Words<'_>, at: usize, verb: usize) -> bool {
 fn forbids_with_not(words: &Words<'_>, at: usize) -> bool {
     let next = words.at(at + 1);
     match words.before(at) {
-        // Questions of the form "could you please not".
-        "you" | "please" => words.asks || words.before(at) == "please",
-        "let's" => matches!(
-            next,
-            "add"
-                | "use"
-                | "touch"
-                | "change"
-                | "introduce"
-                | "break"
-                | "commit"
-                | "deploy"
-                | "merge"
-                | "rewrite"
-        ),
-        "rather" | "prefer" => matches!(words.words[0], "i'd" | "i" | "we'd"),
+        "you" => words.asks,
+        "please" => next != CLAUSE,
+        "let's" => among("add use touch change introduce break commit deploy merge rewrite", next),
         CLAUSE => {
             // "tabs, not spaces", "use pnpm, not npm", "on the branch, not on main".
             let instead = words.head(at.saturating_sub(1));
-            let pointed = matches!(
-                next,
-                "that"
-                    | "this"
-                    | "the"
-                    | "so"
-                    | "yet"
-                    | "sure"
-                    | "really"
-                    | "because"
-                    | "a"
-                    | "just"
-                    | "it"
-                    | "too"
-                    | CLAUSE
-            );
-            let ordered = instead.first().is_some_and(|first| is_order(first))
-                || instead.iter().any(|word| matches!(*word, "must" | "always" | "only"));
+            let pointed = among("that this the so yet sure really because a just it too |", next);
+            let ordered = instead.first().is_some_and(|first| among(ORDERS, first))
+                || instead.iter().any(|word| among("must always only", word));
             let is_short = words.words.len() <= 7
                 && !instead.is_empty()
-                && !instead.iter().any(|word| is_statement(word));
-            !pointed && at > 0 && (ordered || is_short) || words.at(at + 1) == "until"
+                && !instead.iter().any(|word| among(STATEMENTS, word));
+            !pointed && at > 0 && (ordered || is_short)
         }
-        "must" | "may" | "shall" => true,
+        "must" => true,
         _ => false,
     }
 }
 
-fn is_order(word: &str) -> bool {
-    matches!(
-        word,
-        "use"
-            | "work"
-            | "write"
-            | "put"
-            | "store"
-            | "call"
-            | "run"
-            | "name"
-            | "import"
-            | "place"
-            | "log"
-            | "return"
-    )
-}
+const ORDERS: &str = "use work write put store call run name import place log return";
 
-fn is_statement(word: &str) -> bool {
-    matches!(
-        word,
-        "is" | "are"
-            | "was"
-            | "it"
-            | "it's"
-            | "i"
-            | "i'm"
-            | "that"
-            | "that's"
-            | "comes"
-            | "were"
-            | "works"
-            | "fails"
-            | "wait"
-            | "no"
-            | "yes"
-            | "he"
-            | "she"
-            | "they"
-            | "sorry"
-            | "ok"
-            | "has"
-            | "does"
-            | "hmm"
-            | "maybe"
-            | "yet"
-    )
-}
+const STATEMENTS: &str = "is are was it it's i i'm that that's comes were works fails wait no yes he she they sorry ok has does hmm \
+                          maybe yet";
 
 fn forbids_with_never(words: &Words<'_>, at: usize) -> bool {
+    const PAST: &str = "| mind seen had been got heard thought knew understood ran have said did saw came a";
     let next = words.at(at + 1);
-    let is_past = next.ends_with("ed") && !matches!(next, "need" | "embed" | "exceed" | "feed" | "seed")
-        || matches!(
-            next,
-            CLAUSE
-                | "mind"
-                | "seen"
-                | "had"
-                | "been"
-                | "got"
-                | "heard"
-                | "thought"
-                | "knew"
-                | "understood"
-                | "ran"
-                | "have"
-                | "said"
-                | "finishes"
-                | "did"
-                | "saw"
-                | "came"
-                | "a"
-        );
-    if is_past {
+    if among(PAST, next) || next.ends_with("ed") && !among("need embed exceed feed seed", next) {
         return false;
     }
     match words.before(at) {
         _ if words.opens(at) => true,
-        "must" | "should" | "may" | "can" | "shall" | "to" => true,
+        "must" | "may" | "can" | "should" => true,
         "we" | "you" => !next.ends_with("es") && next != "know",
-        // "On 4xx we never retry" is above; "PRs never …" could be a complaint.
-        "and" => words.head(at).first().is_some_and(|first| is_order(first) || *first == "always"),
+        "and" => words.head(at).first().is_some_and(|first| among(ORDERS, first) || *first == "always"),
         _ => false,
     }
 }
 
 fn forbids_with_no(words: &Words<'_>, at: usize) -> bool {
+    const OTHER: &str = "problem problems idea need worries luck way doubt matter wonder one thanks thank it it's that that's this the i \
+                         you we he she they not difference clue hurry rush reason rule no please don't just if but because there \
+                         wait sorry longer and test sign response surprise question questions joke wrong still clear big link such \
+                         stdout stderr args";
+    const RESULTS: &str = "error errors output result results success crash crashes warnings effect change changes failures logs diff \
+                           matches regressions validation timeout response";
     let rest = words.rest(at + 1);
     let Some(next) = rest.first() else { return false };
-    if matches!(
-        *next,
-        "problem"
-            | "problems"
-            | "idea"
-            | "need"
-            | "worries"
-            | "luck"
-            | "way"
-            | "doubt"
-            | "matter"
-            | "wonder"
-            | "one"
-            | "thanks"
-            | "thank"
-            | "it"
-            | "it's"
-            | "that"
-            | "that's"
-            | "this"
-            | "the"
-            | "i"
-            | "you"
-            | "we"
-            | "he"
-            | "she"
-            | "they"
-            | "not"
-            | "difference"
-            | "clue"
-            | "hurry"
-            | "rush"
-            | "reason"
-            | "rule"
-            | "no"
-            | "please"
-            | "don't"
-            | "just"
-            | "if"
-            | "but"
-            | "because"
-            | "there"
-            | "wait"
-            | "sorry"
-            | "longer"
-            | "and"
-            | "test"
-            | "sign"
-            | "response"
-            | "surprise"
-            | "question"
-            | "questions"
-            | "joke"
-            | "wrong"
-            | "still"
-            | "clear"
-            | "big"
-    ) {
+    if among(OTHER, next)
+        || rest.iter().any(|word| among("needed required necessary is are was were has exists found", word))
+    {
         return false;
     }
-    let is_result = matches!(
-        *next,
-        "error"
-            | "errors"
-            | "output"
-            | "result"
-            | "results"
-            | "success"
-            | "crash"
-            | "crashes"
-            | "warnings"
-            | "effect"
-            | "change"
-            | "changes"
-            | "failures"
-            | "logs"
-            | "diff"
-            | "matches"
-    );
-    if is_result && rest.len() < 3 {
+    if rest.len() < 3 && rest.iter().any(|word| among(RESULTS, word)) {
         return false;
     }
     let head = words.head(at);
-    words.opens(at)
+    // "Root cause: no validation" describes; "two things: no mocks" orders.
+    let described =
+        words.words[..at].iter().any(|word| among("cause reason result …", word) || word.ends_with("ing"));
+    words.opens(at) && !(described && !words.begins(at))
         || head.ends_with(&["i", "said"])
         || head.ends_with(&["want"]) && head.contains(&"i")
-        || head.ends_with(&["there", "must", "be"])
-        || head.ends_with(&["for", "now"])
-        || head.ends_with(&["with"]) && head.first().is_some_and(|first| is_order(first))
+        || head.ends_with(&["with"]) && head.first().is_some_and(|first| among(ORDERS, first))
 }
 
 fn forbids_with_nothing(words: &Words<'_>, at: usize) -> bool {
+    const DEEDS: &str = "may must should gets touches leaves ships merges deploys pushes changes edits goes";
     let rest = words.rest(at + 1);
     if words.words[at] == "nothing" {
-        let ordered = matches!(
-            words.before(at),
-            "write"
-                | "change"
-                | "touch"
-                | "delete"
-                | "install"
-                | "push"
-                | "commit"
-                | "add"
-                | "edit"
-                | "merge"
-        );
+        let ordered = among("write change touch delete install push commit add edit merge", words.before(at));
         if ordered && words.opens(at - 1) {
             return true;
         }
-        if words.opens(at)
-            && rest.first().is_some_and(|next| matches!(*next, "longer" | "bigger" | "larger" | "more"))
-        {
+        if words.opens(at) && rest.first().is_some_and(|next| among("longer bigger larger more", next)) {
             return true;
         }
     }
-    words.opens(at)
-        && rest.iter().any(|word| {
-            matches!(
-                *word,
-                "may"
-                    | "must"
-                    | "should"
-                    | "gets"
-                    | "touches"
-                    | "leaves"
-                    | "ships"
-                    | "merges"
-                    | "deploys"
-                    | "pushes"
-                    | "changes"
-                    | "edits"
-                    | "goes"
-            )
-        })
+    words.opens(at) && rest.iter().any(|word| among(DEEDS, word))
 }
 
 /// "It must be a race condition" and "it must have moved" are guesses.
 fn requires_with_must(words: &Words<'_>, at: usize) -> bool {
+    const GUESSED: &str = "a an the some something because that in kidding wrong broken missing joking related due my me very nice hard";
+    const DONE: &str =
+        "been gone had got broken lost done made come run read forgotten put set seen happened";
     let subject = words.before(at);
-    if matches!(subject, "i" | "what" | "he" | "she" | CLAUSE)
-        || words.has(&["theory", "guess", "somewhere", "suspect"])
-    {
+    if among("i what he she |", subject) || words.has("somewhere suspect guess") {
         return false;
     }
     let mut verb = at + 1;
-    while matches!(words.at(verb), "also" | "still" | "always" | "now" | "then" | "all") {
+    while among("also still always now then all", words.at(verb)) {
         verb += 1;
     }
     let after = words.at(verb + 1);
-    let pointed = matches!(subject, "it" | "this" | "that" | "there" | "you" | "something" | "these");
+    let pointed = among("it this that there you something these", subject);
     match words.at(verb) {
         CLAUSE => false,
-        "be" if pointed => {
-            !(matches!(
-                after,
-                "a" | "an"
-                    | "the"
-                    | "some"
-                    | "something"
-                    | "because"
-                    | "that"
-                    | "in"
-                    | "kidding"
-                    | "wrong"
-                    | "broken"
-                    | "missing"
-                    | "joking"
-                    | "related"
-                    | "due"
-                    | "my"
-                    | "me"
-                    | "very"
-                    | "nice"
-                    | "hard"
-            ) || after.ends_with("ing"))
-        }
-        "be" => {
-            !(matches!(after, "wrong" | "broken" | "missing" | "because" | "happening" | "something")
-                || after.ends_with("ing"))
-        }
-        "have" => {
-            !(after.ends_with("ed")
-                || matches!(
-                    after,
-                    "been"
-                        | "gone"
-                        | "had"
-                        | "got"
-                        | "broken"
-                        | "lost"
-                        | "done"
-                        | "made"
-                        | "come"
-                        | "run"
-                        | "read"
-                        | "forgotten"
-                        | "put"
-                        | "set"
-                        | "seen"
-                        | "happened"
-                ))
-        }
-        "not" if after == "be" => !(pointed && matches!(words.at(verb + 2), "a" | "the" | "in")),
+        "be" if pointed => !among(GUESSED, after) && !after.ends_with("ing"),
+        "be" => !among("wrong broken missing because happening something", after) && !after.ends_with("ing"),
+        "have" => !after.ends_with("ed") && !among(DONE, after),
+        "not" if after == "be" => !(pointed && among("a the in", words.at(verb + 2))),
         _ => true,
     }
 }
@@ -800,225 +381,110 @@ fn requires_with_must(words: &Words<'_>, at: usize) -> bool {
 fn requires_with_have(words: &Words<'_>, at: usize) -> bool {
     let (word, next) = (words.words[at], words.at(at + 1));
     let head = words.head(at);
-    let quantified = head.iter().any(|word| matches!(*word, "every" | "each" | "any" | "all"));
+    let quantified = head.iter().any(|word| among("every each any all", word));
     if next != "to" {
         // "Any change needs my approval."
-        return matches!(word, "needs" | "need")
-            && (quantified && head.len() > 1 || matches!(next, "my" | "approval"))
-            && !words.has(&["i"]);
+        return word.starts_with("need")
+            && (quantified && head.len() > 1 || among("my approval", next))
+            && !words.has("i if whether check");
     }
-    if words.has(&["moment", "currently", "today", "right", "why", "yesterday"]) {
+    if words.has("moment today right why yesterday means so if unless") {
         return false;
     }
     let verb = words.at(at + 2);
-    let subject = head
-        .iter()
-        .rev()
-        .find(|word| !matches!(**word, "still" | "also" | "always" | "will" | "really" | "only" | "would"))
-        .copied();
+    let subject = head.iter().rev().find(|word| !among("still also always really only", word)).copied();
     match subject {
-        None | Some("i" | "he" | "she" | "who" | "they'd" | "don't" | "doesn't" | "not" | "i'll") => false,
-        Some("you") => words.has(&["before", "after", "every", "each", "always", "whenever"]),
-        Some("we") => matches!(
-            verb,
-            "stay"
-                | "keep"
-                | "remain"
-                | "support"
-                | "comply"
-                | "preserve"
-                | "maintain"
-                | "avoid"
-                | "be"
-                | "stick"
-        ),
-        Some(_) => true,
+        None | Some("…") => false,
+        Some("you") => words.has("before after every each always whenever"),
+        Some("we") => among("stay keep remain support comply preserve maintain avoid be stick", verb),
+        Some(subject) => {
+            let other = "i he she who don't doesn't not i'll might may could would will should and then we'll you'll just to";
+            let lasting = among("be stay work run support keep remain fit pass compile come", verb);
+            !among(other, subject) && (word.starts_with("ha") || lasting)
+        }
     }
 }
 
 fn requires_with_should(words: &Words<'_>, at: usize) -> bool {
     let denied = words.words[at] == "shouldn't" || words.at(at + 1) == "not";
     let verb = if words.at(at + 1) == "not" { at + 2 } else { at + 1 };
-    let head = words.head(at);
-    let limit = words.has(&["more", "longer", "larger", "bigger", "exceed", "fewer", "less"]);
     let subject = words.before(at);
-    if matches!(subject, "i" | "we" | "it" | "that" | "this" | CLAUSE) {
+    if among("i we it that this |", subject) {
         return false;
     }
     match words.at(verb) {
         CLAUSE | "have" => false,
-        "always" | "only" => !head.is_empty(),
+        "always" | "only" => true,
         "touch" | "change" | "depend" | "contain" | "import" | "use" | "log" | "know" if denied => true,
-        _ => denied && limit || subject == "you" && denied,
+        _ => denied && (subject == "you" || words.has("more longer larger bigger exceed fewer less")),
     }
 }
 
 fn forbids_with_cannot(words: &Words<'_>, at: usize) -> bool {
-    let verb = words.at(at + 1);
-    let acts = matches!(
-        verb,
-        "use"
-            | "add"
-            | "have"
-            | "change"
-            | "upgrade"
-            | "break"
-            | "touch"
-            | "rely"
-            | "depend"
-            | "ship"
-            | "deploy"
-            | "merge"
-            | "exceed"
-            | "store"
-            | "drop"
-            | "require"
-            | "afford"
-            | "introduce"
-            | "install"
-            | "modify"
-            | "share"
-            | "migrate"
-    );
-    let will_not = words.words[at] == "won't"
-        && matches!(verb, "use" | "do" | "support" | "add" | "upgrade" | "need" | "migrate" | "accept");
-    matches!(words.before(at), "we" | "you")
-        && (acts && words.words[at] != "won't" || will_not && words.before(at) == "we")
+    const ACTS: &str = "use add have change upgrade break touch rely depend ship deploy merge exceed store drop require afford \
+                        introduce install modify share migrate";
+    let (subject, verb) = (words.before(at), words.at(at + 1));
+    if words.words[at] == "won't" {
+        return subject == "we" && among("use do support add upgrade need migrate accept", verb);
+    }
+    among("we you", subject) && among(ACTS, verb) && !words.has("see why")
 }
 
 fn limits_with_only(words: &Words<'_>, at: usize) -> bool {
+    const ACTS: &str = "change touch edit use modify run work commit add fix write look read update log retry import show deploy merge \
+                        refactor bug standard in";
+    const FINITE: &str =
+        "is are was were fails fail works has have does do happens took takes need needs failed works";
     let next = words.at(at + 1);
     let head = words.head(at);
-    let has_subject = head.iter().any(|word| {
-        matches!(
-            *word,
-            "i" | "we" | "it" | "you" | "he" | "she" | "they" | "it's" | "i'm" | "that" | "is" | "are"
-        )
-    });
+    let has_subject = head.iter().any(|word| among("i we it you he she they it's i'm that is are", word));
     if words.opens(at) {
-        let ordered = matches!(
-            next,
-            "change"
-                | "touch"
-                | "edit"
-                | "use"
-                | "modify"
-                | "run"
-                | "work"
-                | "commit"
-                | "add"
-                | "fix"
-                | "write"
-                | "look"
-                | "read"
-                | "update"
-                | "log"
-                | "retry"
-                | "import"
-                | "show"
-                | "deploy"
-                | "merge"
-                | "refactor"
-                | "bug"
-                | "standard"
-                | "in"
-                | "on"
-        );
-        let counted =
-            matches!(next, "one" | "two" | "three") && !words.rest(at).iter().any(|word| is_finite(word));
-        return ordered || counted || words.rest(at).contains(&"until");
+        let is_counted =
+            among("one two three", next) && !words.rest(at).iter().any(|word| among(FINITE, word));
+        return among(ACTS, next) && words.rest(at).len() > 2
+            || is_counted
+            || words.rest(at).contains(&"until");
     }
     // "comments in English only", "backend only".
     if next == CLAUSE || next == "please" && words.at(at + 2) == CLAUSE {
-        return !has_subject && !head.iter().any(|word| is_finite(word));
+        let is_rule = !words.has("… yeah create make") && words.words.len() <= 8;
+        return is_rule && !has_subject && !head.iter().any(|word| among(FINITE, word));
     }
     if has_subject {
         return false;
     }
     // "Run only the unit tests", "Deploys only through the pipeline".
-    let ordered = head.len() == 1
-        && (is_order(head[0])
-            || matches!(
-                head[0],
-                "change" | "edit" | "touch" | "test" | "commit" | "fix" | "add" | "update" | "deploy"
-            ));
-    ordered || matches!(next, "through" | "via" | "after") && head.len() <= 3
+    let is_ordered = head.len() == 1
+        && among("use work write put run name import log change edit touch test commit fix deploy", head[0]);
+    is_ordered || among("through via after", next) && head.len() <= 3
 }
 
-fn is_finite(word: &str) -> bool {
-    matches!(
-        word,
-        "is" | "are"
-            | "was"
-            | "were"
-            | "fails"
-            | "fail"
-            | "works"
-            | "has"
-            | "have"
-            | "does"
-            | "do"
-            | "happens"
-            | "took"
-            | "takes"
-            | "need"
-            | "needs"
-            | "failed"
-    )
+fn keeps(rest: &[&str]) -> bool {
+    const OTHER: &str = "going on working trying me that in up looking at digging pushing both only an";
+    let next = rest.get(1).copied().unwrap_or_default();
+    !among(OTHER, next) && !next.ends_with("ing") && !rest.iter().any(|word| among("mind eye up", word))
 }
 
-fn leaves(rest: &[&str]) -> bool {
-    let is_end = |word: &&str| {
-        matches!(*word, "alone" | "unchanged" | "untouched" | "place" | "intact" | "is" | "are")
-    };
-    rest.iter().any(is_end)
-}
-
-fn keeps(next: &str, rest: &[&str]) -> bool {
-    !matches!(
-        next,
-        CLAUSE
-            | "going"
-            | "on"
-            | "working"
-            | "trying"
-            | "me"
-            | "that"
-            | "in"
-            | "up"
-            | "looking"
-            | "at"
-            | "digging"
-            | "pushing"
-    ) && !next.ends_with("ing")
-        && !rest.contains(&"mind")
-        && !rest.contains(&"eye")
-        && !rest.contains(&"up")
+/// "Make sure every endpoint has a test", not "make sure the server runs".
+fn is_general(words: &Words<'_>, at: usize) -> bool {
+    let general = "every each any all no never not always only before nothing nobody don't doesn't isn't aren't without";
+    words.rest(at).iter().any(|word| among(general, word))
 }
 
 /// "Use X instead of Y", as an order.
-fn has_imperative_use(words: &Words<'_>) -> bool {
-    let find = |at: &usize| matches!(words.words[*at], "use" | "write" | "prefer" | "call" | "return");
-    let used = (0..words.words.len()).filter(find).any(|at| words.opens(at));
-    used || words.at(0) == "instead" && words.has(&["use"])
-        || words.words.len() <= 8
-            && !words.words.iter().any(|word| is_statement(word) || matches!(*word, "why" | "did" | "used"))
+fn uses_instead(words: &Words<'_>, at: usize) -> bool {
+    let everywhere = words.has("everywhere always");
+    let is_order = |index: &usize| among("use prefer", words.words[*index]) && words.opens(*index);
+    let used = (0..words.words.len()).any(|index| is_order(&index));
+    (used || at == 0 && words.has("use")) && (everywhere || words.words.len() <= 9)
+        || everywhere && words.words.len() <= 8 && !words.has(STATEMENTS)
 }
 
+/// "The JSON renderer stays the default."
 fn stays(words: &Words<'_>, at: usize) -> bool {
     let head = words.head(at);
-    match words.words[at] {
-        "stays" | "remains" => {
-            !head.is_empty()
-                && !head.iter().any(|word| {
-                    matches!(*word, "it" | "if" | "when" | "why" | "that" | "which" | "but" | "still")
-                })
-                && !words
-                    .rest(at)
-                    .iter()
-                    .any(|word| matches!(*word, "open" | "empty" | "blank" | "red" | "stuck" | "null"))
-        }
-        "stay" | "remain" => words.opens(at) && !matches!(words.at(at + 1), CLAUSE | "tuned"),
-        _ => false,
-    }
+    !head.is_empty()
+        && words.words.len() <= 10
+        && !head.iter().any(|word| among("it if when why that which but still", word))
+        && !words.rest(at).iter().any(|word| among("open empty blank red stuck null", word))
 }

@@ -44,7 +44,9 @@ pub(super) fn is_constraint(text: &str) -> bool {
         }
     }
     orders && contains_any(core, &["必ず", "今後は", "これからは", "以降は", "絶対に", "毎回"])
-        || orders && core.contains("ではなく") && contains_any(core, &["使", "作業", "書"])
+        || orders
+            && core.contains("ではなく")
+            && (contains_any(core, &["使", "作業", "書"]) || core.ends_with('で'))
         || orders && core.contains("代わりに") && contains_any(core, &["使うこと", "使って"])
         || core.ends_with("優先して")
         || asks_first(core)
@@ -65,6 +67,8 @@ fn asks_not_to(text: &str) -> bool {
 
 /// The person reports what another person, a text or a program says, or guesses.
 fn is_other_speech(text: &str) -> bool {
+    // 「私が…と言うまで」 is the person's own.
+    let text = &text.replace("と言うまで", "");
     const SAID: [&str; 22] = [
         "と言う",
         "と言って",

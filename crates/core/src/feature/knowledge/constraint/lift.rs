@@ -27,7 +27,7 @@ const TAKES_BACK: [&str; 12] = [
 ];
 
 /// The constraints that `lift` is about: those that share most words with it.
-pub fn lifted_by<'k>(known: &'k [String], lift: &str) -> Vec<&'k str> {
+pub(super) fn lifted_by<'k>(known: &'k [String], lift: &str) -> Vec<&'k str> {
     let lower = lift.to_lowercase();
     let takes_back = TAKES_BACK.iter().any(|word| lower.contains(word));
     if takes_back && ["everything", "all ", "全部", "すべて", "全て"].iter().any(|all| lower.contains(all))
@@ -50,13 +50,13 @@ pub fn lifted_by<'k>(known: &'k [String], lift: &str) -> Vec<&'k str> {
 }
 
 /// Whether it holds only for a while.
-pub fn is_for_now(constraint: &str) -> bool {
+pub(super) fn is_for_now(constraint: &str) -> bool {
     let lower = constraint.to_lowercase();
     [" yet", "until ", "for now", "まだ", "まで", "当面"].iter().any(|word| lower.contains(word))
 }
 
 /// Whether an order does what the constraint forbade for a while ("don't commit yet", then "commit it").
-pub fn is_overtaken(constraint: &str, order: &str) -> bool {
+pub(super) fn is_overtaken(constraint: &str, order: &str) -> bool {
     if !is_for_now(constraint) {
         return false;
     }

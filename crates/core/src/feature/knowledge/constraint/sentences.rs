@@ -38,7 +38,14 @@ struct Outside<'a> {
     tag: Option<&'a str>,
     /// Inside a pasted log or diff, until an empty line.
     pasted: bool,
+    /// Below a heading: a plan, an issue, a page that the person pasted.
+    document: bool,
+    /// Lines that were admitted.
+    lines: usize,
 }
+
+/// A person types fewer; the rest is pasted.
+const MOST_LINES: usize = 20;
 
 impl<'a> Outside<'a> {
     fn admits(&mut self, line: &str, text: &'a str) -> bool {
@@ -66,13 +73,25 @@ impl<'a> Outside<'a> {
             self.pasted = false;
             return false;
         }
+        if is_heading(text) {
+            self.document = true;
+        }
+        if self.document || self.lines >= MOST_LINES {
+            return false;
+        }
         let is_code = line.starts_with("    ") || line.starts_with('\t');
         let is_quotation = text.starts_with(['>', '|', '＞']);
-        if is_pasted(text) {
+        if is_written_by_program(text) {
             self.pasted = true;
         }
         // Words of the person may follow a log directly.
-        !is_code && !is_quotation && !is_pasted(text) && !(self.pasted && line.starts_with(' '))
+        let is_own = !is_code
+            && !is_quotation
+            && !is_written_by_program(text)
+            && !after_list_mark(text).starts_with("**")
+            && !(self.pasted && line.starts_with(' '));
+        self.lines += usize::from(is_own);
+        is_own
     }
 }
 
@@ -87,8 +106,13 @@ fn closes_tag(text: &str, tag: &str) -> bool {
     text.match_indices("</").any(|(at, _)| text[at + 2..].starts_with(tag))
 }
 
-/// Lines that a program wrote.
-fn is_pasted(text: &str) -> bool {
+/// `# Title`.
+fn is_heading(text: &str) -> bool {
+    let rest = text.trim_start_matches('#');
+    rest.len() < text.len() && rest.starts_with(' ')
+}
+
+fn is_written_by_program(text: &str) -> bool {
     const BEGINS: [&str; 16] = [
         "at ",
         "--> ",
@@ -107,11 +131,17 @@ fn is_pasted(text: &str) -> bool {
         "CONFLICT ",
         "Caused by",
     ];
-    if BEGINS.iter().any(|begin| text.starts_with(begin)) {
+    if BEGINS.iter().any(|begin| text.starts_with(begin))
+        || text.starts_with(['●', '⎿', '⏺', '✗', '✘', '✓', '✔', '│', '('])
+    {
         return true;
     }
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    // `[Cursor Agent]   - …`, but not `[x] …`.
+    if bytes.first() == Some(&b'[') && text.find("] ").is_some_and(|end| end > 3) {
+        return true;
+    }
     // `2026-11-02 …`, `12:00:01 …`, `[2026-…`, `[ERROR] …`.
     let from = usize::from(bytes.first() == Some(&b'['));
     let has_time = (is_digit(from + 1) && matches!(bytes.get(from + 2), Some(b':')) && is_digit(from + 3))
