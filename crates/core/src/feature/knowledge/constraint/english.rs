@@ -140,6 +140,10 @@ fn is_report(words: &Words<'_>) -> bool {
     if among(ASKS, words.at(0)) && words.at(1) != CLAUSE {
         return true;
     }
+    // "Can you check that they don't …" is a task.
+    if among("can could would will", words.at(0)) && words.at(1) == "you" && !asks_not_to(words) {
+        return true;
+    }
     let guesses = words.at(0) == "i"
         && among("think guess thought wonder believe would don't", words.at(1))
         && words.at(2) != "want";
@@ -257,7 +261,10 @@ fn forbids(words: &Words<'_>, at: usize, verb: usize) -> bool {
     }
     let after = words.at(verb + 1);
     match words.before(at) {
-        "i" => word == "want" && among("any a another new you more extra us the this", after),
+        "i" if word == "want" && after == "to" => {
+            !among("know see wait hear go bother be", words.at(verb + 2))
+        }
+        "i" => word == "want" && among("any a another new you your our more extra us the this", after),
         "we" => {
             among("use commit merge push add deploy ship log store allow want do", word)
                 && words.has("here repo project codebase anymore team directly any this")

@@ -134,7 +134,7 @@ pub(super) fn lifts(text: &str) -> bool {
 
 /// 「ください」 and its like at the end.
 fn without_courtesy(text: &str) -> &str {
-    const ENDS: [&str; 26] = [
+    const ENDS: [&str; 30] = [
         "くださいね",
         "ください",
         "下さい",
@@ -154,6 +154,10 @@ fn without_courtesy(text: &str) -> &str {
         "くれますか",
         "くれませんか",
         "くれる",
+        "いただけると助かります",
+        "もらえると助かります",
+        "いただけると嬉しい",
+        "もらえると嬉しい",
         "もらえる",
         "です",
         "だよ",
@@ -306,6 +310,10 @@ fn forbids(clause: &str, is_last: bool) -> bool {
                 "変えずに",
                 "触らずに",
                 "使わずに",
+                "作らず",
+                "作らずに",
+                "増やさず",
+                "増やさずに",
                 "壊さず",
                 "書かず",
                 "追加せず",
