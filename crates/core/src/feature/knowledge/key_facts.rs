@@ -18,6 +18,8 @@ pub enum FactKind {
     Constraint,
     /// From `progress.md`.
     Decision,
+    /// A decision of the memory that is valid: of an earlier session, or of a teammate.
+    Standing,
     Next,
     /// The path of a file that was edited and not verified since.
     Unverified,
@@ -34,10 +36,11 @@ pub enum FactKind {
 
 impl FactKind {
     /// The most important first.
-    pub const ALL: [FactKind; 9] = [
+    pub const ALL: [FactKind; 10] = [
         FactKind::Stated,
         FactKind::Constraint,
         FactKind::Decision,
+        FactKind::Standing,
         FactKind::Next,
         FactKind::Unverified,
         FactKind::File,
@@ -57,6 +60,7 @@ impl FactKind {
             FactKind::Stated => "The user's own words in this session, as written",
             FactKind::Constraint => "Constraints in the file task_plan.md",
             FactKind::Decision => "Decisions in the file progress.md",
+            FactKind::Standing => "Earlier decisions in the project's memory",
             FactKind::Entry => "Progress notes in the file progress.md",
             FactKind::Next => "Next steps in the files progress.md and task_plan.md",
             FactKind::Unverified => "Files edited, without a passed check since",
@@ -71,7 +75,7 @@ impl FactKind {
         match self {
             FactKind::Stated | FactKind::Constraint | FactKind::Decision => 8,
             FactKind::Entry => 6,
-            FactKind::Next | FactKind::File => 5,
+            FactKind::Next | FactKind::File | FactKind::Standing => 5,
             FactKind::Unverified => 4,
             FactKind::Phase => 1,
             FactKind::Note => 3,
@@ -101,6 +105,8 @@ pub struct FactSources<'a> {
     pub constraints: Vec<&'a str>,
     /// Decisions recorded in this session.
     pub decisions: Vec<&'a str>,
+    /// Valid decisions of the memory about open topics.
+    pub standing: Vec<&'a str>,
     /// Headings of unpromoted entries, without their timestamps.
     pub headings: Vec<&'a str>,
     /// Next steps of the newest entries.
@@ -123,6 +129,7 @@ impl<'a> FactSources<'a> {
             FactKind::Stated => self.stated.clone(),
             FactKind::Constraint => self.constraints.clone(),
             FactKind::Decision => self.decisions.clone(),
+            FactKind::Standing => self.standing.clone(),
             FactKind::Entry => self.headings.clone(),
             FactKind::Next => self.nexts.iter().chain(&self.open_items).copied().collect(),
             FactKind::Unverified => self.unverified.clone(),

@@ -2,6 +2,7 @@
 
 use tidegate_core::feature::activity::classifier::{Guess, Phase};
 use tidegate_core::feature::activity::marks::Mark as ActivityMark;
+use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::knowledge::boundary::Boundary;
 use tidegate_core::feature::knowledge::effect as own;
 use tidegate_core::feature::knowledge::facts::Knowledge;
@@ -12,6 +13,7 @@ use tidegate_core::feature::knowledge::stock::Confidence;
 use tidegate_core::feature::knowledge::survival::Survival;
 use tidegate_core::feature::knowledge::tracked::{FileNumbers, TrackedFile};
 use tidegate_core::feature::marks::{Mark, Note, SessionMark};
+use tidegate_core::feature::memory::catalogue::{Decided as MemoryDecision, NamedId, ProjectPage};
 use tidegate_core::feature::pressure::marks::{Mark as PressureMark, PressureLevel, SaidPressure};
 use tidegate_core::feature::verdict::{Audience, Effect};
 use tidegate_core::feature::verification::checks::Kinds;
@@ -78,6 +80,13 @@ pub(super) static COMPACTION: Room = Room {
                 case.mark(KnowledgeMark::ConstraintStated(stated.to_owned()));
             }
         }),
+        ("in the memory", |case, cell| {
+            let decisions = cell.split(", ").filter(|cell| *cell != "-").zip(1..);
+            let decided = |(name, id): (&str, i64)| MemoryDecision { id, name: name.to_owned(), by: String::new() };
+            let project = NamedId { id: 1, name: "app".into() };
+            let page = ProjectPage::new("app".into(), project, decisions.map(decided).collect());
+            case.facts.memory.page = Known::Value(page);
+        }),
         ("lost", |case, cell| {
             let lost = vec![KeyFact { kind: FactKind::Stated, text: cell.to_owned() }];
             let survival = Some(Survival { kept: 0, of: 1, lost: lost.clone() });
@@ -133,6 +142,10 @@ pub(super) static COMPACTION: Room = Room {
             or_dash(said.lines().filter(|line| line.starts_with("The file ")).collect::<Vec<_>>().join("; "))
         }),
         ("named first", |decided| named_lines(decided).1),
+        ("then", |decided| {
+            let text = decided.says().first().map_or("", |say| say.text.as_str());
+            or_dash(text.lines().skip(3).collect::<Vec<_>>().join(" ").replace(": - ", ": "))
+        }),
         ("below the title", |decided| named_lines(decided).0),
         ("given back", |decided| {
             let said = decided.says().iter().find(|say| say.to == Audience::Model);
@@ -326,8 +339,9 @@ fn listed(case: &mut Situation, cell: &str) {
 /// A list in one of the project's files, at an ordinary start.
 fn of_files(case: &mut Situation, cell: &str, put: fn(&mut Knowledge, Vec<String>)) {
     if case.facts.knowledge.files.is_none() {
-        entries(case, "3/2");
-        if case.payload["hook_event_name"] != "PreCompact" {
+        let compacts = case.payload["hook_event_name"] == "PreCompact";
+        entries(case, if compacts { "3/0" } else { "3/2" });
+        if !compacts {
             event(case, "startup");
         }
     }
@@ -339,7 +353,7 @@ fn of_files(case: &mut Situation, cell: &str, put: fn(&mut Knowledge, Vec<String
 fn named_lines(decided: &Decided) -> (String, String) {
     let text = decided.says().first().map_or("", |say| say.text.as_str());
     let fact = text.lines().find_map(|line| line.strip_prefix("- ")).unwrap_or_default();
-    (text.lines().nth(1).unwrap_or_default().to_owned(), fact.to_owned())
+    (text.lines().nth(1).unwrap_or_default().to_owned(), or_dash(fact))
 }
 
 fn handoff(case: &mut Situation, cell: &str) {

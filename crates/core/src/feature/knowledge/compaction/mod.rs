@@ -81,6 +81,9 @@ pub const ID: &str = "compaction";
 /// Entries that stay in `progress.md`; older ones move to the archive.
 pub const KEPT_ENTRIES: usize = 10;
 
+/// Decisions of the memory to keep: a long-lived project has hundreds.
+const MOST_STANDING: usize = 8;
+
 /// No compaction takes longer.
 const LONGEST_COMPACTION_MS: u64 = 30 * 60_000;
 
@@ -118,7 +121,11 @@ impl Policy for Compaction {
             ..Needs::default()
         };
         match event.kind {
-            EventKind::PreCompact => Some(needs(lost)),
+            EventKind::PreCompact => {
+                let mut needs = needs(lost);
+                needs.memory.page = true;
+                Some(needs)
+            }
             EventKind::PostCompact => Some(needs(true)),
             EventKind::SessionStart => Some(needs(event.follows_compaction())),
             EventKind::UserPromptSubmit | EventKind::PostToolUse if lost || kept => Some(needs(true)),
@@ -251,6 +258,15 @@ fn collect_key_facts(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact])
         stated: marks.knowledge.constraints.iter().rev().map(String::as_str).collect(),
         constraints: as_strs(&knowledge.constraints),
         decisions: as_strs(&knowledge.decisions),
+        standing: facts
+            .memory
+            .page
+            .value()
+            .into_iter()
+            .flat_map(|page| &page.decisions)
+            .take(MOST_STANDING)
+            .map(|decision| decision.name.as_str())
+            .collect(),
         headings: as_strs(&knowledge.unpromoted),
         nexts: as_strs(&knowledge.next),
         open_items: as_strs(&knowledge.open),
