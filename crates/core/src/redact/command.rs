@@ -171,7 +171,9 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
         let before = if at == 0 { b' ' } else { scan.bytes[at - 1] };
         if is_flag(word) && is_gap(before) {
             scan.read_short_flag(at, run, program.filter(|taking| login || !taking.login));
-        } else if (run >= SHORTEST_NAME && could_be_name(word) || run == SHORT_NAME && is_short_name(word) || is_token(word))
+        } else if (run >= SHORTEST_NAME && could_be_name(word)
+            || run == SHORT_NAME && is_short_name(word)
+            || is_token(word))
             && let Some(named) = find_name(word)
         {
             let next = scan.bytes.get(at + run);
@@ -264,7 +266,8 @@ impl Scan<'_> {
         let fits = match name.len() {
             // A short one needs a sign that names of users do not have.
             SHORT_NAME if keyword.kind == Kind::Password => {
-                let is_sign = |byte: u8| byte.is_ascii_punctuation() && !matches!(byte, b'-' | b'_' | b'.' | b'/');
+                let is_sign =
+                    |byte: u8| byte.is_ascii_punctuation() && !matches!(byte, b'-' | b'_' | b'.' | b'/');
                 is_mixed(text) && (text.len() >= 8 || text.len() >= 5 && text.bytes().any(is_sign))
             }
             SHORT_NAME if of_client => text.len() >= 8,

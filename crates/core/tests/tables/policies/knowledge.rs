@@ -82,7 +82,8 @@ pub(super) static COMPACTION: Room = Room {
         }),
         ("in the memory", |case, cell| {
             let decisions = cell.split(", ").filter(|cell| *cell != "-").zip(1..);
-            let decided = |(name, id): (&str, i64)| MemoryDecision { id, name: name.to_owned(), by: String::new() };
+            let decided =
+                |(name, id): (&str, i64)| MemoryDecision { id, name: name.to_owned(), by: String::new() };
             let project = NamedId { id: 1, name: "app".into() };
             let page = ProjectPage::new("app".into(), project, decisions.map(decided).collect());
             case.facts.memory.page = Known::Value(page);

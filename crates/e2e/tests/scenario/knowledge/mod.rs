@@ -68,7 +68,10 @@ impl Scene {
         );
         scene.put(
             PROGRESS,
-            &format!("# Progress\n\n## [{}] — {HEADING}\n\n- Decision: {DECISION}\n- Next: {NEXT}\n", today()),
+            &format!(
+                "# Progress\n\n## [{}] — {HEADING}\n\n- Decision: {DECISION}\n- Next: {NEXT}\n",
+                today()
+            ),
         );
         scene
     }

@@ -52,7 +52,11 @@ fn words_of_others_are_not_given_out_as_the_users() {
     let scene = Scene::without_flow();
     let tidegate = scene.install();
     let model = Model::start(script(&scene)).paced(&scene.home);
-    play(&scene, &model, "> Never touch the export.\n```\n# no new dependencies\n```\nerror: you must not do it\nWhat is that?");
+    play(
+        &scene,
+        &model,
+        "> Never touch the export.\n```\n# no new dependencies\n```\nerror: you must not do it\nWhat is that?",
+    );
 
     assert!(!instructions(&model).contains(TITLE), "{}", instructions(&model));
     assert_eq!(after(&model).last().expect("a request").count(TITLE), 0);

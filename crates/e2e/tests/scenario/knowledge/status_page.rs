@@ -25,7 +25,8 @@ fn a_status_page_survives_a_compaction_to_the_byte() {
     let copy = scene.json("last-compact.json");
     assert_eq!(copy["progressSummary"]["entryCount"], 0);
     let request = &after(&model)[0];
-    let context = request.hook_contexts().into_iter().find(|context| context.contains(OCCURRED)).expect("the text");
+    let context =
+        request.hook_contexts().into_iter().find(|context| context.contains(OCCURRED)).expect("the text");
     assert!(context.contains("- progress.md (changed") && !context.contains("not reviewed"), "{context}");
     settle(&tidegate, &model);
 }
