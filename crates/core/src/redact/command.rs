@@ -263,13 +263,16 @@ impl Scan<'_> {
         let Some(keyword) = keyword.filter(|_| !before.ends_with(b"etc/")) else { return };
         let Some(mut value) = self.value_at(after, Style::Prose) else { return };
         let text = &self.text[value.at.clone()];
+        // Names of users have no such signs.
+        let is_sign = |byte: u8| matches!(byte, b'!' | b'#' | b'%' | b'&' | b'*' | b'^' | b'+' | b'?' | b'~');
+        let is_short =
+            keyword.kind == Kind::Password && name.len() == SHORT_NAME && (5..8).contains(&text.len());
+        if is_short && is_mixed(text) && text.bytes().any(is_sign) && value.quote.is_none() {
+            let end = self.end_of(&value);
+            return self.take(keyword.kind, value.at.start..end);
+        }
         let fits = match name.len() {
-            // A short one needs a sign that names of users do not have.
-            SHORT_NAME if keyword.kind == Kind::Password => {
-                let is_sign =
-                    |byte: u8| byte.is_ascii_punctuation() && !matches!(byte, b'-' | b'_' | b'.' | b'/');
-                is_mixed(text) && (text.len() >= 8 || text.len() >= 5 && text.bytes().any(is_sign))
-            }
+            SHORT_NAME if keyword.kind == Kind::Password => text.len() >= 8 && is_mixed(text),
             SHORT_NAME if of_client => text.len() >= 8,
             SHORT_NAME => text.len() >= 16 && is_mixed(text) && !is_wordy(text),
             _ => text.len() >= 8,

@@ -71,15 +71,15 @@ pub(super) static COMPACTION: Room = Room {
         }),
         ("files", |case, cell| entries(case, if cell == "yes" { "3/2" } else { "none" })),
         ("listed", listed),
-        ("newest note: next", |case, cell| of_files(case, cell, |files, list| files.next = list)),
-        ("plan: open items", |case, cell| of_files(case, cell, |files, list| files.open = list)),
-        ("plan: constraints", |case, cell| of_files(case, cell, |files, list| files.constraints = list)),
         ("in prompts", |case, cell| {
             case.event("PreCompact");
             for stated in cell.split(", ").filter(|cell| *cell != "-") {
                 case.mark(KnowledgeMark::ConstraintStated(stated.to_owned()));
             }
         }),
+        ("newest note: next", |case, cell| of_files(case, cell, |files, list| files.next = list)),
+        ("plan: open items", |case, cell| of_files(case, cell, |files, list| files.open = list)),
+        ("plan: constraints", |case, cell| of_files(case, cell, |files, list| files.constraints = list)),
         ("in the memory", |case, cell| {
             let decisions = cell.split(", ").filter(|cell| *cell != "-").zip(1..);
             let decided =
