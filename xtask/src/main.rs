@@ -47,6 +47,8 @@ Usage: cargo xtask COMMAND
                              what verify-stop would have said in real sessions, against the labels in corpus/verify
   eval-question [FILE]       precision, recall and confusion on messages that wait for the person, or do not: those of
                              corpus/question, or those of a file of the same form
+  eval-constraints [FILE]    precision and recall on the sentences of prompts that forbid, require or limit something: those of
+                             corpus/constraint, or those of a file of the same form
   recovery                   what survives a compaction on the real client, with and without Tidegate
   bench [--runs N]           times, growth, memory and 32 hooks at once, beside the goals
   bench store [--sizes A,B] [--runs N] [--only TEXT] [--in FOLDER] [--processes]
@@ -89,8 +91,8 @@ fn dispatch(arguments: &[String]) -> Done {
         ["pictures"] => pictures::check(),
         ["pictures", "--write"] => pictures::write(),
         [
-            "budget" | "hook-path" | "train-phase" | "eval-phase" | "eval-question" | "bench"
-            | "replay-corpus",
+            "budget" | "hook-path" | "train-phase" | "eval-phase" | "eval-question" | "eval-constraints"
+            | "bench" | "replay-corpus",
             ..,
         ] => measure(&words),
         ["recovery"] => recovery::run(),

@@ -358,7 +358,7 @@ impl Entry {
 impl Knowledge {
     /// Newest first, each once; those of the archive after those of `progress.md`.
     pub(crate) fn entries(&self) -> Vec<Entry> {
-        let (progress, archive) = (Progress::parse(&self.progress), Progress::parse(&self.archive));
+        let (progress, archive) = (Progress::parse_flow(&self.progress), Progress::parse(&self.archive));
         let new = unpromoted(&progress, Some(&archive), &self.shown);
         let new: Vec<EntryId> = new.iter().map(|entry| entry.id).collect();
         let mut entries: Vec<Entry> = Vec::new();

@@ -4,6 +4,7 @@ mod bench;
 mod binary;
 mod budget;
 mod callgrind;
+mod constraint;
 mod hook_path;
 mod phase;
 mod question;
@@ -31,6 +32,8 @@ fn dispatch() -> Done {
         ["eval-phase"] => phase::evaluate(),
         ["replay-corpus", rest @ ..] => replay::run(rest),
         ["eval-question"] => question::evaluate(),
+        ["eval-constraints"] => constraint::evaluate(),
+        ["eval-constraints", file] => constraint::evaluate_file(file),
         ["eval-question", file] => question::evaluate_file(file),
         ["bench"] => bench::run(bench::RUNS),
         ["bench", "store", rest @ ..] => bench::store::run(rest),

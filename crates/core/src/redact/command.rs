@@ -70,6 +70,12 @@ pub(super) fn is_short_name(word: &[u8]) -> bool {
     }
 }
 
+/// `token`, which counts only where one takes the place of another.
+#[inline]
+pub(super) fn is_token(word: &[u8]) -> bool {
+    word.len() == 5 && word.eq_ignore_ascii_case(b"token")
+}
+
 /// It could be such a word; for the glance at every long word of a text.
 #[inline]
 pub(super) fn could_be_name(word: &[u8]) -> bool {
@@ -103,6 +109,8 @@ enum Named {
     Alone,
     /// Only in a sentence.
     Sentence,
+    /// Only in `from … to …`.
+    Exchange,
     /// Behind a blank, if the value looks like nothing else.
     Label,
 }
@@ -116,6 +124,8 @@ fn find_name(word: &[u8]) -> Option<Named> {
         Some(Named::Alone)
     } else if is(b"passwd") || is(b"secret") || ends(b"secret") {
         Some(Named::Label)
+    } else if is_token(word) {
+        Some(Named::Exchange)
     } else if is(b"passphrase") {
         Some(Named::Sentence)
     } else {
@@ -161,7 +171,9 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
         let before = if at == 0 { b' ' } else { scan.bytes[at - 1] };
         if is_flag(word) && is_gap(before) {
             scan.read_short_flag(at, run, program.filter(|taking| login || !taking.login));
-        } else if (run >= SHORTEST_NAME && could_be_name(word) || run == SHORT_NAME && is_short_name(word))
+        } else if (run >= SHORTEST_NAME && could_be_name(word)
+            || run == SHORT_NAME && is_short_name(word)
+            || is_token(word))
             && let Some(named) = find_name(word)
         {
             let next = scan.bytes.get(at + run);
@@ -246,12 +258,22 @@ impl Scan<'_> {
         let name = &self.bytes[at..after];
         let before = &self.bytes[self.from..at];
         let of_aws = before.len() >= 4 && before[before.len() - 4..].eq_ignore_ascii_case(b"aws ");
+        let of_client = before.len() >= 7 && before[before.len() - 7..].eq_ignore_ascii_case(b"client ");
         let keyword = if of_aws { keyword::read_name(b"aws_secret") } else { keyword::read_name(name) };
         let Some(keyword) = keyword.filter(|_| !before.ends_with(b"etc/")) else { return };
         let Some(mut value) = self.value_at(after, Style::Prose) else { return };
         let text = &self.text[value.at.clone()];
+        // Names of users have no such signs.
+        let is_sign = |byte: u8| matches!(byte, b'!' | b'#' | b'%' | b'&' | b'*' | b'^' | b'+' | b'?' | b'~');
+        let is_short =
+            keyword.kind == Kind::Password && name.len() == SHORT_NAME && (5..8).contains(&text.len());
+        if is_short && is_mixed(text) && text.bytes().any(is_sign) && value.quote.is_none() {
+            let end = self.end_of(&value);
+            return self.take(keyword.kind, value.at.start..end);
+        }
         let fits = match name.len() {
             SHORT_NAME if keyword.kind == Kind::Password => text.len() >= 8 && is_mixed(text),
+            SHORT_NAME if of_client => text.len() >= 8,
             SHORT_NAME => text.len() >= 16 && is_mixed(text) && !is_wordy(text),
             _ => text.len() >= 8,
         };
@@ -279,6 +301,12 @@ impl Scan<'_> {
             return self.read_labelled(at, after);
         }
         let mut keyword = keyword::read_name(name).or_else(|| keyword::read_foreign_name(name));
+        if named == Named::Exchange {
+            if let Some(keyword) = keyword {
+                self.read_exchanged(after, keyword);
+            }
+            return;
+        }
         if let Some(keyword) = keyword
             && self.read_sentence(after, keyword)
         {

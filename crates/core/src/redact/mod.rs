@@ -195,6 +195,8 @@ impl Glance {
                 tokens |= card::could_begin(&bytes[start..]);
             } else if word.len() == command::SHORT_NAME {
                 commands |= command::is_short_name(word);
+            } else {
+                commands |= command::is_token(word);
             }
             if of_run & DASH != 0 {
                 others |= DASH;

@@ -177,6 +177,20 @@ impl Scan<'_> {
         true
     }
 
+    /// `from … to …`, perhaps behind a verb: `was rotated from … to …`.
+    pub(super) fn read_exchanged(&mut self, name: usize, keyword: Keyword) {
+        let mut at = name;
+        for _ in 0..MOST_WORDS {
+            if self.read_exchange(at, keyword) {
+                return;
+            }
+            match self.behind_word(at, BETWEEN) {
+                Some(next) => at = next,
+                None => return,
+            }
+        }
+    }
+
     /// `from … to …`. Returns whether it says that.
     fn read_exchange(&mut self, at: usize, keyword: Keyword) -> bool {
         let Some(old) = self.behind_word(at, FROM) else { return false };

@@ -377,6 +377,7 @@ impl<'a> Scan<'a> {
             end -= 1;
         }
         let tight = end == bytes.len();
+        end -= invisible_tail(&bytes[..end]);
         if bytes[..end].ends_with(b"[]") {
             end -= 2;
         }
@@ -562,6 +563,20 @@ impl<'a> Scan<'a> {
         self.take(Kind::UrlPassword, start..end);
         true
     }
+}
+
+/// Bytes of characters at the end that no reader sees: selectors of variants, joiners.
+fn invisible_tail(bytes: &[u8]) -> usize {
+    let mut length = 0;
+    while let [.., a, b, c] = bytes[..bytes.len() - length]
+        && matches!(
+            [a, b, c],
+            [0xef, 0xb8, 0x80..=0x8f] | [0xe2, 0x80, 0x8b..=0x8d] | [0xe2, 0x81, 0xa0] | [0xef, 0xbb, 0xbf]
+        )
+    {
+        length += 3;
+    }
+    length
 }
 
 pub(super) fn trim_blanks(bytes: &[u8]) -> &[u8] {

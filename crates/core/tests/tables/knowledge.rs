@@ -1,5 +1,6 @@
 //! The tables of `survival.md` and `stock.md`: what survives a compaction, and how a `Confirmed` line is read.
 
+use tidegate_core::feature::knowledge::constraint::{hear, still_standing};
 use tidegate_core::feature::knowledge::key_facts::{FactKind, KeyFact};
 use tidegate_core::feature::knowledge::stock::{Confirmations, Stock};
 use tidegate_core::feature::knowledge::survival::measure_survival;
@@ -8,14 +9,19 @@ use crate::markdown::code;
 use crate::vocabulary::{Case, Report, Vocabulary};
 
 pub(crate) fn run(report: &mut Report) -> Vec<String> {
-    let [survival, stock] = ["feature/knowledge/survival.md", "feature/knowledge/stock.md"];
+    let [survival, stock, constraint] = [
+        "feature/knowledge/survival.md",
+        "feature/knowledge/stock.md",
+        "feature/knowledge/constraint/constraint.md",
+    ];
     report.run(survival, &crate::source(survival), &[&SURVIVAL], || Fact {
         fact: KeyFact { kind: FactKind::Decision, text: String::new() },
         summary: String::new(),
         preserved: None,
     });
     report.run(stock, &crate::source(stock), &[&STOCK], Line::default);
-    vec![survival.to_owned(), stock.to_owned()]
+    report.run(constraint, &crate::source(constraint), &[&CONSTRAINT], Said::default);
+    [survival, stock, constraint].map(str::to_owned).to_vec()
 }
 
 struct Fact {
@@ -97,3 +103,36 @@ fn confirmed(file: &str, shown: impl Fn(&Confirmations) -> String) -> String {
     let [entry] = &stock.entries[..] else { panic!("{stock:?}") };
     or_dash(entry.confirmed.as_ref().map(shown).unwrap_or_default())
 }
+
+/// A prompt, and the constraints before it.
+#[derive(Default)]
+struct Said {
+    stated: Vec<String>,
+    prompt: String,
+}
+
+impl Case for Said {
+    type Outcome = Said;
+
+    fn outcome(self) -> Said {
+        self
+    }
+}
+
+static CONSTRAINT: Vocabulary<Said> = Vocabulary {
+    name: "constraint",
+    given: &[
+        ("stated", |case, cell| case.stated = cell.split("; ").map(str::to_owned).collect()),
+        ("prompt", |case, cell| {
+            let lines = cell.split('⏎').map(|line| line.trim().trim_matches('`').to_owned());
+            // A fence would end the cell's own code.
+            let is_fence = cell.starts_with("```");
+            case.prompt =
+                if is_fence { cell.replace('⏎', "\n") } else { lines.collect::<Vec<_>>().join("\n") };
+        }),
+    ],
+    expected: &[
+        ("finds", |case| or_dash(hear(&case.prompt, false).constraints.join("; "))),
+        ("standing", |case| or_dash(still_standing(&case.stated, &case.prompt).join("; "))),
+    ],
+};

@@ -289,7 +289,7 @@ fn count_unpromoted(state: &StateDir, root: &Path, now: Millis) -> Option<usize>
     let folder = ContextFolder::find(root)?;
     let text = bounded::read(&folder.file(flow::FILE).ok()?, LARGEST_FLOW).ok()?;
     let text = String::from_utf8(text).ok()?;
-    let progress = Progress::parse(&text);
+    let progress = Progress::parse_flow(&text);
     if progress.entries.is_empty() {
         return None;
     }

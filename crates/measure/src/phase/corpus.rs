@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn every_prompt_is_whole_and_stands_once() {
         let mut seen = BTreeSet::new();
-        for (part, least) in [("train", 200), ("held-out", 20)] {
+        for (part, least) in [("train", 200), ("held-out", 20), ("short", 2)] {
             for language in LANGUAGES {
                 let mut counts: BTreeMap<Phase, usize> = BTreeMap::new();
                 for example in expect(read_examples(part, language)) {

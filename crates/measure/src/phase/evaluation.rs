@@ -12,6 +12,8 @@ use xtask::print;
 const PHASES: usize = Phase::ALL.len();
 const GOAL: f64 = 90.0;
 const GOAL_HARD: f64 = 85.0;
+/// A few words have little to go by.
+const GOAL_SHORT: f64 = 80.0;
 
 /// Lower bounds of the confidence groups.
 const STEPS: [f64; 5] = [0.9, 0.7, 0.5, 0.3, 0.0];
@@ -26,6 +28,13 @@ pub(crate) fn run() -> Done {
             judged.0.len(),
             judged.0.iter().filter(|one| one.hard).count()
         ));
+        let short = JudgedPrompts::of(&corpus::read_examples("short", language)?);
+        let right = short.percent(|_| true);
+        print::line(&format!("{language}, short: {right:.1}% of {} (goal ≥ {GOAL_SHORT}%)", short.0.len()));
+        short.table().iter().for_each(|line| print::line(line));
+        if right < GOAL_SHORT {
+            missed.push(format!("{language}: {right:.1}% of the short ones are right, not {GOAL_SHORT}%"));
+        }
         judged.table().into_iter().chain(judged.by_confidence()).for_each(|line| print::line(&line));
         if all < GOAL {
             missed.push(format!("{language}: {all:.1}% are right, not {GOAL}%"));

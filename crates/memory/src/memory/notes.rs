@@ -31,7 +31,8 @@ fn read_notes(root: &Path) -> Vec<SearchableNote> {
         let text = folder.text(name);
         let Some(text) = text.value() else { continue };
         let written = folder.modified(name).unwrap_or_default();
-        for entry in &Progress::parse(text).entries {
+        let parsed = if name == flow::FILE { Progress::parse_flow(text) } else { Progress::parse(text) };
+        for entry in &parsed.entries {
             let id = entry.id.to_string();
             // An entry that was just archived may be in both files.
             if notes.iter().any(|note| note.id == id) {

@@ -53,11 +53,11 @@ fn check_files(root: &Path, now: Millis, found: &mut Findings) {
             Known::Absent => {}
             Known::Broken(why) => report_broken(&file, &why, found),
             Known::Value(text) if tracked::is_flow(name) => {
-                let entries = Progress::parse(&text).entries;
                 if name == flow::ARCHIVE {
-                    numbers.archived = entries.len();
+                    numbers.archived = Progress::parse(&text).entries.len();
                     of_archive(&file, found);
                 } else {
+                    let entries = Progress::parse_flow(&text).entries;
                     numbers.entries = entries.len();
                     of_flow(&file, &entries, now, found);
                 }

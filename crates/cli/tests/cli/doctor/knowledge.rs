@@ -23,7 +23,8 @@ fn with(name: &str, text: impl AsRef<[u8]>) -> Sandbox {
 
 #[test]
 fn healthy_files_are_counted() {
-    let sandbox = with("progress.md", "# Progress\n\n## [2026-02-18 14:30] — a\n\n## no time\n");
+    let sandbox =
+        with("progress.md", "# Progress\n\n## [2026-02-18 14:30] — a\n\n## [2026-02-18] — no time\n");
     fs::write(context(&sandbox).join("progress.archive.md"), "## [2026-02-17] — b\n").expect("a new file");
     fs::write(
         context(&sandbox).join("learnings-coding.md"),
@@ -108,7 +109,7 @@ fn links_are_followed_inside_the_project_only() {
 
     fs::remove_file(context(&sandbox)).expect("our own");
     fs::create_dir(project.join("notes")).expect("a new folder");
-    fs::write(project.join("notes/progress.md"), "## one\n").expect("a new file");
+    fs::write(project.join("notes/progress.md"), "## [2026-02-18] — one\n").expect("a new file");
     symlink("../notes", context(&sandbox)).expect("a new link");
     assert_eq!(says(&sandbox, "knowledge"), ("ok".to_owned(), "1 progress note, 0 learnings.".to_owned()));
 }

@@ -178,7 +178,25 @@ fn advice_text(phase: Phase, skills: &[&str], stock: &[&str]) -> String {
 fn skills_before(config: &Config, phase: Phase) -> impl Iterator<Item = &str> {
     let edits = matches!(phase, Phase::Implement | Phase::Debug);
     let required = config.policies.skill_gate.before_code().filter(move |_| edits);
-    phase_skills(config, phase).chain(required)
+    phase_skills(config, phase).chain(required).chain(usual_skills(phase).iter().copied())
+}
+
+/// Names under which people keep a skill of their own for a phase. Installed ones are named without any setting.
+pub fn usual_skills(phase: Phase) -> &'static [&'static str] {
+    match phase {
+        Phase::Research => &["research"],
+        Phase::Brainstorm => &["brainstorm", "brainstorming"],
+        Phase::Spec => &["spec", "requirements"],
+        Phase::Design => &["design", "architecture"],
+        Phase::Plan => &["plan", "planning", "writing-plans"],
+        Phase::Implement => &["implement", "tdd", "test-driven-development"],
+        Phase::Debug => &["debug", "debugging", "systematic-debugging"],
+        Phase::Review => &["review", "code-review"],
+        // Tidegate's own skill `ship` is for a stage of a cycle.
+        Phase::Ship => &["release", "commit"],
+        Phase::Reflect => &["retro", "retrospective"],
+        Phase::Other => &[],
+    }
 }
 
 /// Skills that advice may name, in any phase; some come twice.

@@ -101,7 +101,7 @@ impl Knowledge {
         let owned = |list: Vec<&str>| list.into_iter().map(str::to_owned).collect::<Vec<String>>();
         let mut knowledge = Knowledge::default();
         let archive = text_of(flow::ARCHIVE).map(|(text, _)| Progress::parse(text));
-        let progress = text_of(flow::FILE).map(|(text, modified)| (Progress::parse(text), modified));
+        let progress = text_of(flow::FILE).map(|(text, modified)| (Progress::parse_flow(text), modified));
         let none = Progress::parse("");
         let (flow, modified) = progress.as_ref().map_or((&none, None), |(flow, at)| (flow, Some(*at)));
         let newest = flow.newest_first();
@@ -143,7 +143,13 @@ impl Knowledge {
             let what = match text {
                 Some(_) if tracked::is_flow(name) => {
                     let parsed = if *name == flow::FILE { Some(flow) } else { archive };
-                    FileNumbers::Flow { entries: parsed.map_or(0, |parsed| parsed.entries.len()) }
+                    match parsed.map_or(0, |parsed| parsed.entries.len()) {
+                        // A status page of a person.
+                        0 if text.is_some_and(|text| !Progress::parse(text).entries.is_empty()) => {
+                            FileNumbers::Other
+                        }
+                        entries => FileNumbers::Flow { entries },
+                    }
                 }
                 Some(text) if tracked::is_stock(name) => {
                     let stock = Stock::parse(text);
@@ -170,7 +176,9 @@ mod tests {
 
     fn read(text: &str, modified: &str, began: &str) -> Knowledge {
         let time = |text: &str| Millis::from_iso(&format!("2026-11-16T{text}:00Z")).unwrap();
-        let file = Persisted { name: flow::FILE, modified: time(modified), text: Some(text) };
+        // A section without a date is an entry only above older ones.
+        let text = format!("{text}## [2026-01-02] — b\n## [2026-01-01] — a\n");
+        let file = Persisted { name: flow::FILE, modified: time(modified), text: Some(&text) };
         Knowledge::from_files(&[file], &PromotionMemory::default(), Some(time(began)))
     }
 
@@ -204,7 +212,17 @@ mod tests {
         {
             assert_eq!(iso(heading).as_deref(), Some("2026-11-16T15:00:00Z"), "{heading}");
         }
-        assert_eq!(read("no entry\n", "15:00", "14:00").written, None);
+    }
+
+    #[test]
+    fn a_status_page_is_named_and_has_no_entries() {
+        let page = "# Status\n\n## Done\n- Decision: d\n- Next: n\n\n## To do\n- x\n";
+        let file = Persisted { name: flow::FILE, modified: at("2026-11-16T03:10:05Z"), text: Some(page) };
+        let known = Knowledge::from_files(&[file], &PromotionMemory::default(), None);
+        let tracked: Vec<_> = known.tracked.iter().map(|file| (file.name, file.what)).collect();
+        assert_eq!(tracked, [(flow::FILE, FileNumbers::Other)]);
+        let nothing = Knowledge { tracked: known.tracked.clone(), set: known.set, ..Knowledge::default() };
+        assert_eq!(known, nothing);
     }
 
     /// The entry was written in the same second, after the edit.

@@ -12,10 +12,14 @@ use crate::text::quoted::{quoted, quoted_line};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FactKind {
+    /// From a prompt: the person's own words.
+    Stated,
     /// From the plan.
     Constraint,
     /// From `progress.md`.
     Decision,
+    /// A decision of the memory that is valid: of an earlier session, or of a teammate.
+    Standing,
     Next,
     /// The path of a file that was edited and not verified since.
     Unverified,
@@ -32,9 +36,11 @@ pub enum FactKind {
 
 impl FactKind {
     /// The most important first.
-    pub const ALL: [FactKind; 8] = [
+    pub const ALL: [FactKind; 10] = [
+        FactKind::Stated,
         FactKind::Constraint,
         FactKind::Decision,
+        FactKind::Standing,
         FactKind::Next,
         FactKind::Unverified,
         FactKind::File,
@@ -51,8 +57,10 @@ impl FactKind {
     /// never to the user.
     fn title(self) -> &'static str {
         match self {
+            FactKind::Stated => "The user's own words in this session, as written",
             FactKind::Constraint => "Constraints in the file task_plan.md",
             FactKind::Decision => "Decisions in the file progress.md",
+            FactKind::Standing => "Earlier decisions in the project's memory",
             FactKind::Entry => "Progress notes in the file progress.md",
             FactKind::Next => "Next steps in the files progress.md and task_plan.md",
             FactKind::Unverified => "Files edited, without a passed check since",
@@ -65,9 +73,9 @@ impl FactKind {
     /// Most facts of one kind when there are too many overall.
     fn share(self) -> usize {
         match self {
-            FactKind::Constraint | FactKind::Decision => 8,
+            FactKind::Stated | FactKind::Constraint | FactKind::Decision => 8,
             FactKind::Entry => 6,
-            FactKind::Next | FactKind::File => 5,
+            FactKind::Next | FactKind::File | FactKind::Standing => 5,
             FactKind::Unverified => 4,
             FactKind::Phase => 1,
             FactKind::Note => 3,
@@ -91,10 +99,14 @@ pub const LONGEST: usize = 160;
 /// Each list has the most important, or the newest, first.
 #[derive(Clone, Debug, Default)]
 pub struct FactSources<'a> {
+    /// From the person's prompts.
+    pub stated: Vec<&'a str>,
     /// From `task_plan.md`.
     pub constraints: Vec<&'a str>,
     /// Decisions recorded in this session.
     pub decisions: Vec<&'a str>,
+    /// Valid decisions of the memory about open topics.
+    pub standing: Vec<&'a str>,
     /// Headings of unpromoted entries, without their timestamps.
     pub headings: Vec<&'a str>,
     /// Next steps of the newest entries.
@@ -114,8 +126,10 @@ pub struct FactSources<'a> {
 impl<'a> FactSources<'a> {
     fn texts(&self, kind: FactKind) -> Vec<&'a str> {
         match kind {
+            FactKind::Stated => self.stated.clone(),
             FactKind::Constraint => self.constraints.clone(),
             FactKind::Decision => self.decisions.clone(),
+            FactKind::Standing => self.standing.clone(),
             FactKind::Entry => self.headings.clone(),
             FactKind::Next => self.nexts.iter().chain(&self.open_items).copied().collect(),
             FactKind::Unverified => self.unverified.clone(),
@@ -156,6 +170,11 @@ pub fn select_key_facts(sources: &FactSources<'_>) -> Vec<KeyFact> {
         left -= more;
     }
     found.into_iter().zip(room).flat_map(|(of, room)| of.into_iter().take(room)).collect()
+}
+
+/// The person's words as a fact.
+pub fn stated_fact(text: &str) -> KeyFact {
+    KeyFact { kind: FactKind::Stated, text: short_fact(text, FactKind::Stated) }
 }
 
 /// One line without doubled blanks; a text that is too long ends in `…`, a path begins with `…/`.

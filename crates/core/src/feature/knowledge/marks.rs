@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::feature::marks::{RoomMarks, SessionMark, SessionMarks};
+use crate::text::fnv;
 use crate::time::Millis;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,6 +21,10 @@ pub enum Mark {
     Handoff(HandoffKnown),
     /// A person was told of unpromoted entries.
     Nudged(Nudge),
+    /// A constraint in the words of the person.
+    ConstraintStated(String),
+    /// The hash of a constraint that the person took back.
+    ConstraintLifted(u64),
 }
 
 /// Unpromoted entries that a person was told of.
@@ -57,7 +62,12 @@ pub struct Marks {
     pub handoff: Option<HandoffKnown>,
     /// The entries that a person was last told of, since the last promotion.
     pub nudge: Option<Nudge>,
+    /// Constraints that the person stated in prompts and did not take back, the newest last.
+    pub constraints: Vec<String>,
 }
+
+/// More would fill the text for the summariser.
+const MOST_CONSTRAINTS: usize = 20;
 
 impl RoomMarks for Marks {
     type Mark = Mark;
@@ -73,6 +83,13 @@ impl RoomMarks for Marks {
             Mark::Listed(files) => self.listed = Some(files),
             Mark::Handoff(known) => self.handoff = Some(known),
             Mark::Nudged(nudge) => self.nudge = Some(nudge),
+            Mark::ConstraintStated(text) => {
+                self.constraints.retain(|known| *known != text);
+                self.constraints.push(text);
+                let over = self.constraints.len().saturating_sub(MOST_CONSTRAINTS);
+                self.constraints.drain(..over);
+            }
+            Mark::ConstraintLifted(hash) => self.constraints.retain(|known| fnv::hash(known.bytes()) != hash),
         }
     }
 
@@ -97,6 +114,7 @@ impl RoomMarks for Marks {
         marks.extend(self.listed.map(Mark::Listed));
         marks.extend(self.handoff.map(Mark::Handoff));
         marks.extend(self.nudge.map(Mark::Nudged));
+        marks.extend(self.constraints.iter().cloned().map(Mark::ConstraintStated));
         marks
     }
 }
@@ -122,6 +140,8 @@ pub(in crate::feature) mod tests {
             (0u64..1 << 40, any::<bool>())
                 .prop_map(|(at, wrote)| Mark::Handoff(HandoffKnown { at: Millis(at), wrote })),
             any::<u64>().prop_map(|set| Mark::Nudged(Nudge { set, entries: 3 })),
+            "[a-d]{1,3}".prop_map(Mark::ConstraintStated),
+            "[a-d]{1,3}".prop_map(|text| Mark::ConstraintLifted(fnv::hash(text.bytes()))),
         ]
     }
 }

@@ -21,6 +21,8 @@
 //!   messages once more.
 //! - Reviewed entries and nudges belong to the project (`projects/<project>/knowledge`), not to a session: a
 //!   second terminal does not ask again.
+//! - A compaction loses the person's own words first, because no file has them. Sentences of a prompt that limit the work
+//!   ([`constraint`]) are marks of the session, until a later prompt takes them back.
 //! - A handoff's first line holds a hash of the rest ([`handoff`]), so a person's changes are noticed, and
 //!   their version is kept under a second name. Work in steps adds its `Steps` to it.
 
@@ -28,6 +30,7 @@ pub mod differences;
 pub mod boundary;
 pub mod compaction;
 pub mod compound_nudge;
+pub mod constraint;
 pub mod document;
 pub mod effect;
 pub mod entry_id;
@@ -39,6 +42,7 @@ pub mod marks;
 pub mod plan;
 pub mod preserved;
 pub mod similarity;
+mod stated;
 pub mod stock;
 pub mod survival;
 mod terms;
@@ -48,7 +52,10 @@ pub mod words;
 
 use crate::event::Event;
 use crate::feature::Feature;
-use crate::feature::marks::{Marks, Note};
+use crate::feature::config::Config;
+use crate::feature::facts::Facts;
+use crate::feature::knowledge::compaction::CompactionMode;
+use crate::feature::marks::{Mark as AnyMark, Marks, Note};
 
 pub struct Room;
 
@@ -56,6 +63,13 @@ impl Feature for Room {
     type Needs = facts::Needs;
     type Facts = facts::Facts;
     type Effect = effect::Effect;
+
+    fn observe(facts: &Facts<'_>, config: &Config) -> Vec<AnyMark> {
+        if config.policies.compaction.mode == CompactionMode::Off {
+            return Vec::new();
+        }
+        stated::changes(facts).into_iter().map(AnyMark::from).collect()
+    }
 
     /// Lost facts are told once, and the messages kept next to the summary must be read first.
     fn deserves_time(_: &Event<'_>, marks: &Marks) -> bool {

@@ -2,6 +2,7 @@
 
 use tidegate_core::feature::activity::classifier::{Guess, Phase};
 use tidegate_core::feature::activity::marks::Mark as ActivityMark;
+use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::knowledge::boundary::Boundary;
 use tidegate_core::feature::knowledge::effect as own;
 use tidegate_core::feature::knowledge::facts::Knowledge;
@@ -12,11 +13,13 @@ use tidegate_core::feature::knowledge::stock::Confidence;
 use tidegate_core::feature::knowledge::survival::Survival;
 use tidegate_core::feature::knowledge::tracked::{FileNumbers, TrackedFile};
 use tidegate_core::feature::marks::{Mark, Note, SessionMark};
+use tidegate_core::feature::memory::catalogue::{Decided as MemoryDecision, NamedId, ProjectPage};
 use tidegate_core::feature::pressure::marks::{Mark as PressureMark, PressureLevel, SaidPressure};
 use tidegate_core::feature::verdict::{Audience, Effect};
 use tidegate_core::feature::verification::checks::Kinds;
 use tidegate_core::feature::verification::marks::Mark as VerificationMark;
 use tidegate_core::feature::verification::work::SucceededChecks;
+use tidegate_core::text::fnv;
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
 
@@ -68,6 +71,44 @@ pub(super) static COMPACTION: Room = Room {
         }),
         ("files", |case, cell| entries(case, if cell == "yes" { "3/2" } else { "none" })),
         ("listed", listed),
+        ("in prompts", |case, cell| {
+            case.event("PreCompact");
+            for stated in cell.split(", ").filter(|cell| *cell != "-") {
+                case.mark(KnowledgeMark::ConstraintStated(stated.to_owned()));
+            }
+        }),
+        ("newest note: next", |case, cell| of_files(case, cell, |files, list| files.next = list)),
+        ("plan: open items", |case, cell| of_files(case, cell, |files, list| files.open = list)),
+        ("plan: constraints", |case, cell| of_files(case, cell, |files, list| files.constraints = list)),
+        ("in the memory", |case, cell| {
+            let decisions = cell.split(", ").filter(|cell| *cell != "-").zip(1..);
+            let decided =
+                |(name, id): (&str, i64)| MemoryDecision { id, name: name.to_owned(), by: String::new() };
+            let project = NamedId { id: 1, name: "app".into() };
+            let page = ProjectPage::new("app".into(), project, decisions.map(decided).collect());
+            case.facts.memory.page = Known::Value(page);
+        }),
+        ("lost", |case, cell| {
+            let lost = vec![KeyFact { kind: FactKind::Stated, text: cell.to_owned() }];
+            let survival = Some(Survival { kept: 0, of: 1, lost: lost.clone() });
+            case.facts.knowledge.boundary =
+                Some(Boundary { facts: lost, survival, measured: Some(ago(HOUR)), ..Boundary::default() });
+            case.mark(SessionMark::Note(Note::Lost));
+            case.mark(KnowledgeMark::ConstraintStated(cell.to_owned()));
+        }),
+        ("taken back", |case, cell| {
+            event(case, "prompt");
+            match cell {
+                "-" => {}
+                "before" => {
+                    let stated = fold(case.marks.clone()).knowledge.constraints;
+                    for text in stated {
+                        case.mark(KnowledgeMark::ConstraintLifted(fnv::hash(text.bytes())));
+                    }
+                }
+                prompt => case.put("prompt", prompt),
+            }
+        }),
         ("handoff", handoff),
         ("known", known),
         ("named", named),
@@ -97,6 +138,21 @@ pub(super) static COMPACTION: Room = Room {
         }),
         ("tidies", |decided| yes(decided.effects().contains(&Effect::Knowledge(own::Effect::TidyFlow)))),
         ("lists", |decided| or_dash(if decided.says().is_empty() { "" } else { "files" })),
+        ("excerpt", |decided| {
+            let said = decided.says().first().map_or("", |say| say.text.as_str());
+            or_dash(said.lines().filter(|line| line.starts_with("The file ")).collect::<Vec<_>>().join("; "))
+        }),
+        ("named first", |decided| named_lines(decided).1),
+        ("then", |decided| {
+            let text = decided.says().first().map_or("", |say| say.text.as_str());
+            or_dash(text.lines().skip(3).collect::<Vec<_>>().join(" ").replace(": - ", ": "))
+        }),
+        ("below the title", |decided| named_lines(decided).0),
+        ("given back", |decided| {
+            let said = decided.says().iter().find(|say| say.to == Audience::Model);
+            let said = said.map_or("", |say| say.text.as_str());
+            or_dash(said.lines().filter_map(|line| line.strip_prefix("- ")).collect::<Vec<_>>().join(", "))
+        }),
         ("tells", tells),
         ("kept", |decided| {
             let survival = later(decided).0;
@@ -279,6 +335,26 @@ fn listed(case: &mut Situation, cell: &str) {
         "others" => case.mark(KnowledgeMark::Listed(1)),
         _ => {}
     }
+}
+
+/// A list in one of the project's files, at an ordinary start.
+fn of_files(case: &mut Situation, cell: &str, put: fn(&mut Knowledge, Vec<String>)) {
+    if case.facts.knowledge.files.is_none() {
+        let compacts = case.payload["hook_event_name"] == "PreCompact";
+        entries(case, if compacts { "3/0" } else { "3/2" });
+        if !compacts {
+            event(case, "startup");
+        }
+    }
+    let list = cell.split(", ").filter(|cell| *cell != "-").map(str::to_owned).collect();
+    put(case.facts.knowledge.files.as_mut().expect("files"), list);
+}
+
+/// The first title and the first fact of the text for the summariser.
+fn named_lines(decided: &Decided) -> (String, String) {
+    let text = decided.says().first().map_or("", |say| say.text.as_str());
+    let fact = text.lines().find_map(|line| line.strip_prefix("- ")).unwrap_or_default();
+    (text.lines().nth(1).unwrap_or_default().to_owned(), or_dash(fact))
 }
 
 fn handoff(case: &mut Situation, cell: &str) {

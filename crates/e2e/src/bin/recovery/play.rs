@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use serde_json::Value;
 use tidegate_core::text::tokens::estimate_tokens;
 use tidegate_e2e::client::{Launch, SONNET_4_6};
 use tidegate_e2e::home::Home;
@@ -57,6 +58,7 @@ pub(crate) fn play(planted: &'static Planted, way: PlayMode) -> Outcome {
         for brought in [".claude/skills", ".claude/commands"] {
             fs::remove_dir_all(home.in_project(brought)).expect("what init brings");
         }
+        forget_servers(&home);
         tidegate
     });
     let model = Model::start(script(&home, planted, way)).paced(&home);
@@ -64,11 +66,12 @@ pub(crate) fn play(planted: &'static Planted, way: PlayMode) -> Outcome {
     let [one, other] = planted.constraints;
     // Enough text to compact.
     let logs = "a line of a long log\n".repeat(2_000);
-    session.ask(&format!("{}\n\n{one}\n{other}\n{}\n\n{logs}", planted.task, planted.said[0]));
+    let [limit, later] = planted.limits;
+    session.ask(&format!("{}\n\n{one}\n{other}\n{limit}\n{}\n\n{logs}", planted.task, planted.said[0]));
     // In the same files with and without Tidegate.
     home.write(".claude/context/task_plan.md", &planted.plan());
     home.write(".claude/context/progress.md", &planted.progress());
-    session.ask("Go on with the two files.");
+    session.ask(&format!("Go on with the two files. {later}"));
     session.ask("Is that all for now?");
     match way.trigger {
         Trigger::Automatic => {
@@ -99,6 +102,19 @@ pub(crate) fn play(planted: &'static Planted, way: PlayMode) -> Outcome {
             tidegate.journal().iter().filter(|record| !record["failure"].is_null()).count()
         }),
     }
+}
+
+/// So do the tools of the memory.
+fn forget_servers(home: &Home) {
+    let path = home.client_config().join(".claude.json");
+    let text = fs::read_to_string(&path).expect("the client's own settings");
+    let mut settings: Value = serde_json::from_str(&text).expect("JSON");
+    let projects = settings["projects"].as_object_mut().into_iter().flat_map(|all| all.values_mut());
+    for project in projects {
+        project["mcpServers"] = Value::Object(serde_json::Map::new());
+    }
+    settings["mcpServers"] = Value::Object(serde_json::Map::new());
+    fs::write(&path, settings.to_string()).expect("a new version");
 }
 
 fn script(home: &Home, planted: &'static Planted, way: PlayMode) -> Script {

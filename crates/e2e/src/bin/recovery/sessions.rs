@@ -12,14 +12,22 @@ pub(crate) enum FactKind {
     Path,
     /// An open step, in the plan or in an entry.
     Step,
+    /// A constraint that only a prompt of the person has.
+    Limit,
     /// Said in the conversation and in no file.
     Said,
 }
 
 impl FactKind {
     /// In the order of the table.
-    pub(crate) const ALL: [FactKind; 5] =
-        [FactKind::Constraint, FactKind::Decision, FactKind::Path, FactKind::Step, FactKind::Said];
+    pub(crate) const ALL: [FactKind; 6] = [
+        FactKind::Constraint,
+        FactKind::Decision,
+        FactKind::Path,
+        FactKind::Step,
+        FactKind::Limit,
+        FactKind::Said,
+    ];
 
     /// The heading of its column.
     pub(crate) fn name(self) -> &'static str {
@@ -28,6 +36,7 @@ impl FactKind {
             FactKind::Decision => "decisions",
             FactKind::Path => "paths",
             FactKind::Step => "steps",
+            FactKind::Limit => "only in prompts",
             FactKind::Said => "only said",
         }
     }
@@ -45,6 +54,8 @@ pub(crate) struct Planted {
     pub(crate) paths: [&'static str; 2],
     /// The first is in the entry, the second in the plan.
     pub(crate) steps: [&'static str; 2],
+    /// Constraints in the first and in the second prompt, and in no file.
+    pub(crate) limits: [&'static str; 2],
     /// In a prompt and in an answer, and in no file.
     pub(crate) said: [&'static str; 2],
     /// The files have Japanese headings.
@@ -59,6 +70,7 @@ impl Planted {
             of(FactKind::Decision, self.decisions),
             of(FactKind::Path, self.paths),
             of(FactKind::Step, self.steps),
+            of(FactKind::Limit, self.limits),
             of(FactKind::Said, self.said),
         ];
         all.into_iter().flatten()
@@ -116,6 +128,7 @@ pub(crate) const SESSIONS: [Planted; 6] = [
             "migrate the archived invoices of 2024",
             "ask finance about the yen, which has no minor unit",
         ],
+        limits: ["Don't touch the tax tables, legal owns them.", "Please keep the diff under 300 lines."],
         said: ["the staging database is refreshed on Tuesdays", "the credit notes share this code path"],
         japanese: false,
     },
@@ -129,6 +142,7 @@ pub(crate) const SESSIONS: [Planted; 6] = [
         ],
         paths: ["client/upload/retry.ts", "client/upload/session.ts"],
         steps: ["cover the cancelled upload with a test", "document the new option in the handbook"],
+        limits: ["No sleeps in the tests.", "Never log the signed upload URL."],
         said: ["the proxy cuts connections after 55 seconds", "resumable uploads come in the spring"],
         japanese: false,
     },
@@ -145,6 +159,7 @@ pub(crate) const SESSIONS: [Planted; 6] = [
         ],
         paths: ["search/writer/queue.go", "search/reader/shard.go"],
         steps: ["measure the lag of the queue under load", "switch the admin pages to the new endpoint"],
+        limits: ["Everything has to run on the two nodes we have.", "Leave the old mapping file alone."],
         said: ["the nightly job rebuilds shard nine twice", "synonyms are maintained by the editors"],
         japanese: false,
     },
@@ -161,6 +176,7 @@ pub(crate) const SESSIONS: [Planted; 6] = [
         ],
         paths: ["src/invoice/tax.py", "src/invoice/line_item.py"],
         steps: ["過去分の請求書を再計算するバッチを書く", "経理部に軽減税率の境界日を確認する"],
+        limits: ["テーブル定義は変更しないでください。", "1コミットの変更は200行までにしてください。"],
         said: ["検証環境のデータは毎週火曜に更新される", "返品伝票も同じ処理を通る"],
         japanese: true,
     },
@@ -171,6 +187,7 @@ pub(crate) const SESSIONS: [Planted; 6] = [
         decisions: ["再送は指数バックオフで最大五回とする", "宛先不明のエラーは再送せず停止リストに入れる"],
         paths: ["app/jobs/mail_job.rb", "app/models/suppression.rb"],
         steps: ["管理画面に送信待ちの件数を表示する", "停止リストの解除手順を運用手順書に書く"],
+        limits: ["本番の配信設定には触らないこと。", "外部サービスの追加は禁止です。"],
         said: ["夜間は配信業者の上限が半分になる", "件名の絵文字は一部の端末で化ける"],
         japanese: true,
     },
@@ -187,6 +204,7 @@ pub(crate) const SESSIONS: [Planted; 6] = [
         ],
         paths: ["web/booking/DatePicker.tsx", "web/booking/holidays.ts"],
         steps: ["remove the old picker after two releases", "スクリーンリーダーで読み上げを確認する"],
+        limits: ["You must not change the booking API.", "画面の色は変えないでください。"],
         said: ["the hotel chain in Osaka books up to two years ahead", "the print view uses its own picker"],
         japanese: false,
     },
@@ -215,7 +233,7 @@ mod tests {
         for session in &SESSIONS {
             let files = session.plan() + &session.progress();
             for (kind, text) in session.facts() {
-                let written = !matches!(kind, FactKind::Path | FactKind::Said);
+                let written = !matches!(kind, FactKind::Path | FactKind::Limit | FactKind::Said);
                 assert_eq!(files.contains(text), written, "{text}");
             }
         }

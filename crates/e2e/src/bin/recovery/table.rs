@@ -117,8 +117,8 @@ mod tests {
         assert_eq!(
             rows,
             [
-                "| manual | ignores them | without | 1 of 2 | 0 of 0 | 0 of 1 | 1 of 1 | 0 of 0 | 0 of 0 | | |",
-                "| manual | ignores them | with | 2 of 2 | 0 of 0 | 1 of 1 | 1 of 1 | 0 of 0 | 0 of 0 | +200 | +50 |",
+                "| manual | ignores them | without | 1 of 2 | 0 of 0 | 0 of 1 | 1 of 1 | 0 of 0 | 0 of 0 | 0 of 0 | | |",
+                "| manual | ignores them | with | 2 of 2 | 0 of 0 | 1 of 1 | 1 of 1 | 0 of 0 | 0 of 0 | 0 of 0 | +200 | +50 |",
             ]
         );
     }

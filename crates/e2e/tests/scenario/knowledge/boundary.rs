@@ -64,6 +64,10 @@ fn what_an_automatic_one_lost_is_told_once_in_the_middle_of_the_turn() {
     for fact in FACTS {
         assert_eq!(requests[1].count(fact), 1, "nowhere else: {fact}");
     }
+    // There is no status line here.
+    let pressure = scene.json("context-pressure.json");
+    let used = pressure["usedPercentage"].as_f64();
+    assert!(used.is_some_and(|used| used < 20.0), "of the new conversation: {pressure:#}");
     let survival = &scene.json("last-compact.json")["survival"];
     let (kept, of) = (survival["kept"].as_u64(), survival["of"].as_u64());
     assert_eq!(kept, Some(0), "{survival:#}");

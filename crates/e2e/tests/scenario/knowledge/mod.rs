@@ -12,12 +12,15 @@ mod persistence_files;
 #[cfg(unix)]
 mod person;
 mod recovery;
+mod stated;
+mod status_page;
 mod trim;
 
 use std::fs;
 use std::path::PathBuf;
 
 use serde_json::Value;
+use tidegate_core::time::Millis;
 use tidegate_e2e::client::{ClientSession, Launch, SONNET_4_6, Stream};
 use tidegate_e2e::home::Home;
 use tidegate_e2e::model::{Model, Reply, Request, Route, Script};
@@ -65,7 +68,10 @@ impl Scene {
         );
         scene.put(
             PROGRESS,
-            &format!("# Progress\n\n## {HEADING}\n\n- Decision: {DECISION}\n- Next: {NEXT}\n"),
+            &format!(
+                "# Progress\n\n## [{}] — {HEADING}\n\n- Decision: {DECISION}\n- Next: {NEXT}\n",
+                today()
+            ),
         );
         scene
     }
@@ -192,6 +198,12 @@ fn boundaries(tidegate: &Tidegate<'_>) -> Vec<Value> {
 fn faithful(request: &Request) -> Reply {
     let told = request.summary_instructions().unwrap_or_default();
     Reply::text(format!("<analysis>As told.</analysis>\n<summary>\n{told}\n</summary>"))
+}
+
+/// The date of an entry of this session.
+fn today() -> String {
+    let now = std::time::SystemTime::UNIX_EPOCH.elapsed().expect("a clock").as_millis();
+    Millis(now as u64).iso_seconds()[..10].to_owned()
 }
 
 fn call(arguments: &str) -> String {

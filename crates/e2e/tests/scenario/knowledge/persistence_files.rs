@@ -19,7 +19,7 @@ fn at_startup_and_on_resume_only_when_they_changed() {
     let mut id: Option<String> = None;
     for step in 0..4 {
         if step == 2 {
-            let more = scene.text(PROGRESS) + "\n## one more step\n";
+            let more = scene.text(PROGRESS) + "\n## [2099-01-01] — one more step\n";
             scene.put(PROGRESS, &more);
         }
         model.then(Reply::text("all right"));
@@ -41,8 +41,14 @@ fn at_startup_and_on_resume_only_when_they_changed() {
         text.contains("learnings-coding.md (1 learning, confirmed 3.0 times on average, 0 never confirmed"),
         "{text}"
     );
-    for fact in FACTS {
-        assert_eq!(model.last_main().count(fact), 0, "names and numbers only: {fact}");
+    for said in [
+        format!("The file progress.md says, as next step: {NEXT}"),
+        format!("The file task_plan.md says, as constraint: {CONSTRAINT}"),
+    ] {
+        assert_eq!(text.matches(&said).count(), 1, "{text}");
+    }
+    for fact in [DECISION, HEADING] {
+        assert_eq!(model.last_main().count(fact), 0, "not the files themselves: {fact}");
     }
     settle(&tidegate, &model);
 }

@@ -33,7 +33,7 @@ fn entries_that_nobody_promoted() {
     let copy = scene.json("last-compact.json");
     assert_eq!(copy["compoundRun"], false);
     assert_eq!(copy["progressSummary"]["entryCount"], 1);
-    assert_eq!(copy["progressSummary"]["recentHeadings"][0], HEADING);
+    assert_eq!(copy["progressSummary"]["recentHeadings"][0], format!("[{}] — {HEADING}", today()));
 }
 
 #[test]

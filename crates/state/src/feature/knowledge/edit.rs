@@ -43,9 +43,9 @@ pub struct Trim {
 pub fn add_entry(state: &StateDir, folder: &ContextFolder, entry: &NewEntry) -> io::Result<Option<EntryId>> {
     let added = Cell::new(None);
     change(state, folder, flow::FILE, |text| {
-        let old = Progress::parse(text);
+        let old = Progress::parse_flow(text);
         let with = old.with(entry);
-        let new = Progress::parse(&with);
+        let new = Progress::parse_flow(&with);
         // The new entry is at one of the two ends.
         let end = match old.newest_end() {
             _ if old.entries.is_empty() => new.entries.last(),
@@ -121,7 +121,7 @@ fn trim_locked(folder: &ContextFolder, keep: usize, replace: Replace<'_>) -> io:
     retry_if_changed(|| {
         let (path, old) = open_editable(folder, flow::FILE)?;
         let old = old.unwrap_or_default();
-        let Some(trimmed) = Progress::parse(&old).trim_to(keep) else { return Ok(0) };
+        let Some(trimmed) = Progress::parse_flow(&old).trim_to(keep) else { return Ok(0) };
         let (archive, known) = open_editable(folder, flow::ARCHIVE)?;
         let archived = flow::add_to_archive(known.as_deref().unwrap_or_default(), &trimmed.moved);
         if known.as_ref() != Some(&archived) {

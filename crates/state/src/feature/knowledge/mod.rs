@@ -23,6 +23,7 @@ use tidegate_core::feature::knowledge::compaction::KEPT_ENTRIES;
 use tidegate_core::feature::knowledge::effect::Effect;
 use tidegate_core::feature::knowledge::facts::{Knowledge, Needs};
 use tidegate_core::feature::knowledge::flow;
+use tidegate_core::feature::knowledge::key_facts::{FactKind, KeyFact};
 use tidegate_core::time::Millis;
 
 use crate::feature::HookContext;
@@ -67,6 +68,14 @@ pub(super) fn carry_out(effect: &Effect, here: &HookContext<'_>) -> io::Result<(
     }
 }
 
+/// The copy lies in the repository: a person's prompt does not belong there.
+fn public_text(fact: &KeyFact) -> String {
+    match fact.kind {
+        FactKind::Stated => "a constraint of the user".to_owned(),
+        _ => fact.text.clone(),
+    }
+}
+
 /// Writes `last-compact.json` if the project has the folder.
 fn publish_compaction(boundary: &Boundary, here: &HookContext<'_>) -> io::Result<()> {
     let Some(folder) = ContextFolder::find(here.root()?) else { return Ok(()) };
@@ -88,7 +97,7 @@ fn publish_compaction(boundary: &Boundary, here: &HookContext<'_>) -> io::Result
         survival: boundary.survival.as_ref().map(|survival| SurvivalSummary {
             kept: number(survival.kept),
             of: number(survival.of),
-            lost: survival.lost.iter().map(|fact| fact.text.clone()).collect(),
+            lost: survival.lost.iter().map(public_text).collect(),
         }),
     };
     // The survival is known later than the compaction itself; another session may have compacted since.

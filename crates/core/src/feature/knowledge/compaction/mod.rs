@@ -18,6 +18,7 @@ use crate::feature::knowledge::handoff::HandoffHead;
 use crate::feature::knowledge::key_facts::{FactSources, KeyFact, select_key_facts, summary_instructions};
 use crate::feature::knowledge::marks::{HandoffKnown, Mark};
 use crate::feature::knowledge::plan;
+use crate::feature::knowledge::stated;
 use crate::feature::knowledge::survival;
 use crate::feature::knowledge::survival::Survival;
 use crate::feature::knowledge::tracked;
@@ -29,7 +30,9 @@ use crate::feature::{CONTEXT_FOLDER, HANDOFF_FILE, Mode, Policy};
 use crate::host::Host;
 use crate::settings::section::section;
 use crate::settings::setting::{Whole, choices};
+use crate::text::cut::cut_to_word;
 use crate::text::fnv;
+use crate::text::quoted::quoted_line;
 use crate::time::Millis;
 
 section! {
@@ -78,6 +81,9 @@ pub const ID: &str = "compaction";
 /// Entries that stay in `progress.md`; older ones move to the archive.
 pub const KEPT_ENTRIES: usize = 10;
 
+/// Decisions of the memory to keep: a long-lived project has hundreds.
+const MOST_STANDING: usize = 8;
+
 /// No compaction takes longer.
 const LONGEST_COMPACTION_MS: u64 = 30 * 60_000;
 
@@ -115,7 +121,11 @@ impl Policy for Compaction {
             ..Needs::default()
         };
         match event.kind {
-            EventKind::PreCompact => Some(needs(lost)),
+            EventKind::PreCompact => {
+                let mut needs = needs(lost);
+                needs.memory.page = true;
+                Some(needs)
+            }
             EventKind::PostCompact => Some(needs(true)),
             EventKind::SessionStart => Some(needs(event.follows_compaction())),
             EventKind::UserPromptSubmit | EventKind::PostToolUse if lost || kept => Some(needs(true)),
@@ -227,11 +237,14 @@ fn as_strs(list: &[String]) -> Vec<&str> {
 fn untold_facts(facts: &Facts<'_>) -> Vec<KeyFact> {
     let waits = facts.marks.value().is_some_and(|marks| marks.session.notes.contains(&Note::Lost));
     let Some(boundary) = facts.knowledge.boundary.as_ref().filter(|_| waits) else { return Vec::new() };
-    if boundary.survival.is_none() {
-        return boundary.owed.clone();
-    }
-    let missing = boundary.missing(facts.knowledge.preserved.repeated);
-    survival::measure_survival(&missing, "", &as_strs(&facts.knowledge.preserved.texts)).lost
+    let mut untold = if boundary.survival.is_none() {
+        boundary.owed.clone()
+    } else {
+        let missing = boundary.missing(facts.knowledge.preserved.repeated);
+        survival::measure_survival(&missing, "", &as_strs(&facts.knowledge.preserved.texts)).lost
+    };
+    stated::retain_standing(&mut untold, facts);
+    untold
 }
 
 fn collect_key_facts(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact]) -> Vec<KeyFact> {
@@ -242,8 +255,18 @@ fn collect_key_facts(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact])
     // The classified activity of a prompt is a guess, not a stage.
     let stage = marks.cycle.key_fact().or_else(|| marks.workflow.key_fact());
     select_key_facts(&FactSources {
+        stated: marks.knowledge.constraints.iter().rev().map(String::as_str).collect(),
         constraints: as_strs(&knowledge.constraints),
         decisions: as_strs(&knowledge.decisions),
+        standing: facts
+            .memory
+            .page
+            .value()
+            .into_iter()
+            .flat_map(|page| &page.decisions)
+            .take(MOST_STANDING)
+            .map(|decision| decision.name.as_str())
+            .collect(),
         headings: as_strs(&knowledge.unpromoted),
         nexts: as_strs(&knowledge.next),
         open_items: as_strs(&knowledge.open),
@@ -289,7 +312,7 @@ fn report_recovery(facts: &Facts<'_>) -> Verdict {
         let _ =
             write!(text, "\nTidegate moved {moved} older {notes} from progress.md to progress.archive.md.");
     }
-    let when_said = vec![recovered, Effect::mark(Mark::Listed(listing_hash(&files)))];
+    let when_said = vec![recovered, Effect::mark(Mark::Listed(listing_hash(&files, &excerpt(knowledge))))];
     Verdict {
         says: vec![Say { to: Audience::Model, text, weight: 100, explains: false, when_said }],
         effects: vec![Effect::Knowledge(effect::Effect::TidyFlow)],
@@ -363,7 +386,8 @@ fn list_once(facts: &Facts<'_>) -> Verdict {
     else {
         return Verdict::silent("there are no progress notes or learnings");
     };
-    let names = listing_hash(&knowledge.tracked);
+    let excerpt = excerpt(knowledge);
+    let names = listing_hash(&knowledge.tracked, &excerpt);
     if !is_new_conversation(facts)
         && facts.marks.value().is_some_and(|marks| marks.knowledge.listed == Some(names))
     {
@@ -376,7 +400,7 @@ fn list_once(facts: &Facts<'_>) -> Verdict {
                 &format!("Read these files in {CONTEXT_FOLDER} when they matter to the task:"),
                 &knowledge.tracked,
                 facts.now,
-            ),
+            ) + &excerpt,
             weight: 60,
             explains: false,
             when_said: vec![Effect::mark(Mark::Listed(names))],
@@ -385,12 +409,38 @@ fn list_once(facts: &Facts<'_>) -> Verdict {
     }
 }
 
+/// Most characters of one line from a file.
+const LONGEST_EXCERPT: usize = 120;
+
+/// The next step and the first constraint, as the words of their files.
+fn excerpt(knowledge: &Knowledge) -> String {
+    let next = knowledge.next.first().map(|next| (flow::FILE, next));
+    let next = next.or_else(|| knowledge.open.first().map(|open| (plan::FILE, open)));
+    let constraint = knowledge.constraints.first().map(|constraint| (plan::FILE, constraint));
+    let others = match knowledge.constraints.len() {
+        0 | 1 => String::new(),
+        count => format!(" (and {} more)", count - 1),
+    };
+    let mut text = String::new();
+    for (what, said, more) in [("next step", next, ""), ("constraint", constraint, others.as_str())] {
+        if let Some((file, said)) = said {
+            let said = quoted_line(said);
+            let _ = write!(
+                text,
+                "\nThe file {file} says, as {what}: {}{more}",
+                cut_to_word(&said, LONGEST_EXCERPT)
+            );
+        }
+    }
+    text
+}
+
 /// Covers everything in the listing but the ages.
-fn listing_hash(files: &[TrackedFile]) -> u64 {
+fn listing_hash(files: &[TrackedFile], excerpt: &str) -> u64 {
     let mut files: Vec<String> =
         files.iter().map(|file| format!("{} {:?}\n", file.name, file.what)).collect();
     files.sort();
-    fnv::hash(files.into_iter().flat_map(String::into_bytes))
+    fnv::hash(files.into_iter().flat_map(String::into_bytes).chain(excerpt.bytes()))
 }
 
 fn measure_summary(facts: &Facts<'_>) -> Verdict {
@@ -434,7 +484,9 @@ fn tell_summary(facts: &Facts<'_>, config: &Config) -> Verdict {
     let Some(survival) = boundary.survival.clone() else {
         // Another compaction was tried since, and did not happen.
         let given = drop_notes("what was lost is not known any more");
-        return tell_missing(given, &boundary.owed, config);
+        let mut owed = boundary.owed.clone();
+        stated::retain_standing(&mut owed, facts);
+        return tell_missing(given, &owed, config);
     };
     // In the middle of a turn there will be another call. At a prompt the host has long written it down, or
     // never will.
@@ -455,7 +507,8 @@ fn tell_summary(facts: &Facts<'_>, config: &Config) -> Verdict {
             .effects
             .push(Effect::Knowledge(effect::Effect::PublishCompaction(Box::new(boundary.clone()))));
     }
-    let missing = boundary.missing(facts.knowledge.preserved.repeated);
+    let mut missing = boundary.missing(facts.knowledge.preserved.repeated);
+    stated::retain_standing(&mut missing, facts);
     let waits = facts.marks.value().is_some_and(|marks| marks.session.notes.contains(&Note::Kept));
     let mut verdict = tell_missing(verdict, &missing, config);
     if waits && facts.person.may_be_there() {

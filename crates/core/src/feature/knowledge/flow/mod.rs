@@ -33,6 +33,7 @@ pub struct Progress<'a> {
     pub preamble: Range<usize>,
     /// In the order of the file.
     pub entries: Vec<ProgressEntry<'a>>,
+    end: FileEnd,
 }
 
 /// A level-2 heading with its text.
@@ -93,24 +94,34 @@ pub struct ShownEntries {
 impl<'a> Progress<'a> {
     pub fn parse(text: &'a str) -> Progress<'a> {
         let document::MarkdownSections { preamble, sections, .. } = document::sections(text);
-        let entries = sections.into_iter().map(ProgressEntry::of).collect();
-        Progress { text, preamble, entries }
+        let entries: Vec<ProgressEntry<'a>> = sections.into_iter().map(ProgressEntry::of).collect();
+        let end = newest_end(&entries);
+        Progress { text, preamble, entries, end }
+    }
+
+    /// The entries of `progress.md`.
+    ///
+    /// A section without a date counts only if it was written after one with a date. The others are a person's status page
+    /// or its rest: they have no entries, and nothing moves or changes them.
+    pub fn parse_flow(text: &'a str) -> Progress<'a> {
+        let mut progress = Progress::parse(text);
+        let is_dated = |entry: &ProgressEntry<'_>| entry.at.is_some();
+        match progress.end {
+            FileEnd::Top => {
+                let oldest = progress.entries.iter().rposition(is_dated).map_or(0, |at| at + 1);
+                progress.entries.truncate(oldest);
+            }
+            FileEnd::Bottom => {
+                let oldest = progress.entries.iter().position(is_dated).unwrap_or(progress.entries.len());
+                progress.entries.drain(..oldest);
+            }
+        }
+        progress
     }
 
     /// By the existing timestamps.
     pub fn newest_end(&self) -> FileEnd {
-        let dated: Vec<Millis> = self.entries.iter().filter_map(|entry| entry.at).collect();
-        let pairs = || dated.iter().zip(dated.iter().skip(1));
-        let rising = pairs().filter(|(first, second)| first < second).count();
-        let falling = pairs().filter(|(first, second)| first > second).count();
-        // On a tie, the newest entry decides.
-        let newest = dated.iter().max();
-        let newest_is_last = dated.last() == newest && dated.first() != newest;
-        if rising > falling || (rising == falling && rising > 0 && newest_is_last) {
-            FileEnd::Bottom
-        } else {
-            FileEnd::Top
-        }
+        self.end
     }
 
     /// By timestamp if there is one, else by position.
@@ -135,6 +146,25 @@ impl<'a> Progress<'a> {
         }
         keyed.sort_by_key(|(at, _)| *at);
         keyed.into_iter().rev().map(|(_, entry)| entry).collect()
+    }
+}
+
+fn newest_end(entries: &[ProgressEntry<'_>]) -> FileEnd {
+    let dated: Vec<Millis> = entries.iter().filter_map(|entry| entry.at).collect();
+    // Below a status page the only entry is the first that was added, and the next ones follow it.
+    if dated.len() == 1 && entries.len() > 1 && entries.last().is_some_and(|entry| entry.at.is_some()) {
+        return FileEnd::Bottom;
+    }
+    let pairs = || dated.iter().zip(dated.iter().skip(1));
+    let rising = pairs().filter(|(first, second)| first < second).count();
+    let falling = pairs().filter(|(first, second)| first > second).count();
+    // On a tie, the newest entry decides.
+    let newest = dated.iter().max();
+    let newest_is_last = dated.last() == newest && dated.first() != newest;
+    if rising > falling || (rising == falling && rising > 0 && newest_is_last) {
+        FileEnd::Bottom
+    } else {
+        FileEnd::Top
     }
 }
 

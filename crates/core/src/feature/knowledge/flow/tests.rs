@@ -170,6 +170,50 @@ fn what_nobody_was_shown() {
     assert_eq!(ask(Some(&archive), &ShownEntries { ids, ..run }), "b x a", "ids decide");
 }
 
+/// Letters are sections without a date, numbers days of a month.
+#[test]
+fn a_section_without_a_date_is_an_entry_only_if_it_is_newer_than_one_with_a_date() {
+    for (sections, entries) in [
+        ("a", ""),
+        ("a b c", ""),
+        ("12 a", "12"),
+        ("a 12 11", "a 12 11"),
+        ("a 12 b 11 c", "a 12 b 11"),
+        ("a 11 b 12 c", "11 b 12 c"),
+        // Entries that were added to a status page.
+        ("a b c 12", "12"),
+        ("a b c 12 13", "12 13"),
+        ("a b c 12 13 d", "12 13 d"),
+    ] {
+        let section = |name: &str| match name.parse::<u32>() {
+            Ok(day) => format!("## 2026-03-{day} {name}\n"),
+            Err(_) => format!("## {name}\n"),
+        };
+        let text: String = sections.split(' ').map(section).collect();
+        let flow = Progress::parse_flow(&text);
+        assert_eq!(headings(&flow.entries.iter().collect::<Vec<_>>()), entries, "{sections}");
+    }
+}
+
+#[test]
+fn a_status_page_is_never_trimmed_and_stays_above_its_entries() {
+    let page: String = (0..30).map(|number| format!("## Area {number}\n- x\n")).collect();
+    assert_eq!(Progress::parse_flow(&page).trim_to(1), None);
+    let mut text = page.clone();
+    for day in 0..12 {
+        let at = Millis(1_794_795_005_000 + day * 86_400_000);
+        text = Progress::parse_flow(&text).with(&NewEntry {
+            at,
+            what: format!("step {day}"),
+            ..NewEntry::default()
+        });
+        assert!(text.starts_with(&page), "{day}");
+    }
+    let trimmed = Progress::parse_flow(&text).trim_to(10).expect("two entries too many");
+    assert_eq!(trimmed.moved.len(), 2);
+    assert!(trimmed.kept.starts_with(&page) && trimmed.kept.contains("step 11"));
+}
+
 #[test]
 fn a_set_is_the_same_in_any_order() {
     let progress = Progress::parse("## a\n## b\n## a\n");

@@ -1,0 +1,497 @@
+//! English sentences that forbid, require or limit something.
+//!
+//! A sentence becomes a list of lower-case words with a mark (`|`) between clauses. Each word that can carry a
+//! constraint is judged by its neighbours and by its place in the clause.
+
+use super::sentences::closing_of;
+use crate::text::word_list::among;
+
+/// Between clauses.
+const CLAUSE: &str = "|";
+
+/// The words of a sentence.
+pub(super) struct Words<'a> {
+    words: Vec<&'a str>,
+    asks: bool,
+}
+
+/// Lower case, with `|` between clauses; code and quotations become `…`, a remark in parentheses is left out.
+pub(super) fn normalise(sentence: &str, to: &mut String) {
+    to.clear();
+    let mut rest = sentence;
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
+        match c {
+            '`' | '"' | '“' | '(' => {
+                to.push_str(if c == '(' { " " } else { " … " });
+                let closing = if c == '(' { ')' } else { closing_of(c) };
+                if let Some((_, after)) = rest.split_once(closing) {
+                    rest = after;
+                }
+            }
+            '’' => to.push('\''),
+            ',' | ';' | ':' | ')' | '—' | '–'
+                if !rest.starts_with(|c: char| c.is_ascii_digit() || c == '/') =>
+            {
+                to.push_str(" | ");
+            }
+            '-' if rest.starts_with(' ') => to.push_str(" | "),
+            '*' => {}
+            '\n' | '\t' => to.push(' '),
+            '!' | '?' | '.' if rest.trim_start().is_empty() => {}
+            _ => to.push(c.to_ascii_lowercase()),
+        }
+    }
+}
+
+impl<'a> Words<'a> {
+    pub(super) fn of(normalised: &'a str, sentence: &str) -> Words<'a> {
+        Words {
+            words: normalised.split_ascii_whitespace().collect(),
+            asks: sentence.trim_end().ends_with('?'),
+        }
+    }
+
+    fn at(&self, index: usize) -> &'a str {
+        self.words.get(index).copied().unwrap_or(CLAUSE)
+    }
+
+    fn before(&self, index: usize) -> &'a str {
+        index.checked_sub(1).map_or(CLAUSE, |index| self.at(index))
+    }
+
+    /// The clause from `index` on.
+    fn rest(&self, index: usize) -> &[&'a str] {
+        let rest = self.words.get(index..).unwrap_or_default();
+        let end = rest.iter().position(|word| *word == CLAUSE).unwrap_or(rest.len());
+        &rest[..end]
+    }
+
+    /// The clause before `index`.
+    fn head(&self, index: usize) -> &[&'a str] {
+        let head = &self.words[..index];
+        let start = head.iter().rposition(|word| *word == CLAUSE).map_or(0, |at| at + 1);
+        &head[start..]
+    }
+
+    /// Whether only words without content are before `index` in its clause.
+    fn opens(&self, index: usize) -> bool {
+        let head = self.head(index);
+        // "… so no locks", "… but don't change it".
+        let from = head.iter().rposition(|word| matches!(*word, "so" | "but")).map_or(0, |at| at + 1);
+        head[from..].iter().all(|word| among(FILLERS, word))
+            || head == ["from", "now", "on"]
+            || head == ["for", "now"]
+    }
+
+    /// As [`Words::opens`], in the first clause.
+    fn begins(&self, index: usize) -> bool {
+        self.words[..index].iter().all(|word| among(FILLERS, word) || *word == CLAUSE)
+    }
+
+    fn has(&self, list: &str) -> bool {
+        self.words.iter().any(|word| among(list, word))
+    }
+}
+
+const FILLERS: &str = "please also and then just but so absolutely again ok okay actually kindly really now still oh btw note \
+                       important reminder rule pls yes well fine good sure or plus instead remember that however";
+
+/// A cheap look at a single word: whether a sentence with it is worth reading closely.
+#[rustfmt::skip]
+fn is_cue(word: &str) -> bool {
+    matches!(
+        word,
+        "don't" | "dont" | "not" | "never" | "no" | "nothing" | "nobody" | "must" | "mustn't" | "mustnt" | "has" | "have"
+            | "needs" | "need" | "may" | "should" | "shouldn't" | "can't" | "cannot" | "cant" | "won't" | "only" | "always"
+            | "avoid" | "stop" | "leave" | "keep" | "stick" | "ensure" | "sure" | "prefer" | "instead" | "rather" | "limit"
+            | "most" | "max" | "max." | "maximum" | "stay" | "stays" | "read-only" | "readonly" | "scope" | "ask" | "until"
+            | "without" | "allowed" | "forbidden" | "prohibited" | "mandatory" | "nowhere" | "limits" | "off-limits"
+            | "freeze" | "on"
+    )
+}
+
+pub(super) fn is_constraint(words: &Words<'_>) -> bool {
+    let has_cue = words.words.iter().any(|word| is_cue(word));
+    if !has_cue || words.asks && !asks_not_to(words) || is_foreign(words) || is_report(words) || lifts(words)
+    {
+        return false;
+    }
+    (0..words.words.len()).any(|at| is_cue(words.words[at]) && constrains(words, at))
+}
+
+/// "Could you please not touch …?"
+fn asks_not_to(words: &Words<'_>) -> bool {
+    let you = words.words.iter().take(4).position(|word| *word == "you");
+    let Some(you) = you.filter(|you| among("could can would will", words.before(*you))) else { return false };
+    words.words[you + 1..].iter().take(3).any(|word| among("not avoid never", word))
+}
+
+/// Languages that share "no" with English, and notes in shorthand.
+fn is_foreign(words: &Words<'_>) -> bool {
+    words.has("el los las una que del por para con hay funciona esta uma não che il → => ->")
+        || words.at(0) == "…" && words.at(1) == CLAUSE
+}
+
+/// What another person, a text or a program says, a guess, or a question without a question mark.
+fn is_report(words: &Words<'_>) -> bool {
+    const ASKS: &str =
+        "why what how where who whose is does isn't doesn't which assume suppose imagine maybe perhaps";
+    if among(ASKS, words.at(0)) && words.at(1) != CLAUSE {
+        return true;
+    }
+    // "Can you check that they don't …" is a task.
+    if among("can could would will", words.at(0)) && words.at(1) == "you" && !asks_not_to(words) {
+        return true;
+    }
+    let guesses = words.at(0) == "i"
+        && among("think guess thought wonder believe would don't", words.at(1))
+        && words.at(2) != "want";
+    guesses
+        || words.has(
+            "says wrote writes thinks claims insists complains complained told argues suggested suggests wonders according \
+             wouldn't couldn't probably theory currently",
+        )
+        || words.words.iter().enumerate().any(|(at, word)| {
+            matches!(*word, "said" | "say") && !among("i we i've you don't doesn't |", words.before(at))
+        })
+}
+
+/// Whether the sentence takes something back or allows it.
+pub(super) fn lifts(words: &Words<'_>) -> bool {
+    const RULES: &str =
+        "rule rules limit limits constraint constraints restriction restrictions requirement said";
+    if words.asks {
+        return false;
+    }
+    words.words.iter().enumerate().any(|(at, word)| {
+        let next = words.at(at + 1);
+        match *word {
+            "forget" => among("what about the my that all everything any", next),
+            "ignore" | "drop" | "lift" | "scrap" | "relax" => {
+                words.rest(at).iter().any(|word| among(RULES, word))
+            }
+            // Not "you can't", "you may only", "you can find it in …".
+            "you" if among("can may could", next) => {
+                !among("only not never find see read look check tell assume start |", words.at(at + 2))
+                    && !words.has("only not never but don't")
+            }
+            "ok" | "okay" | "fine" | "alright" | "acceptable" => {
+                next == "to" || next == "now" && among("is are", words.before(at))
+            }
+            "allowed" => next == "now" || words.before(at) == "now",
+            "free" => words.before(at) == "feel",
+            "apply" | "applies" | "holds" => among("doesn't don't longer not", words.before(at)),
+            "longer" => words.before(at) == "no" && among("needed required necessary a applies", next),
+            _ => false,
+        }
+    })
+}
+
+fn constrains(words: &Words<'_>, at: usize) -> bool {
+    let (before, next) = (words.before(at), words.at(at + 1));
+    let orders = || words.opens(at) && next != CLAUSE;
+    match words.words[at] {
+        "don't" | "dont" => forbids(words, at, at + 1),
+        "not" if before == "do" => forbids(words, at - 1, at + 1),
+        "not" => forbids_with_not(words, at),
+        "never" => forbids_with_never(words, at),
+        "no" => forbids_with_no(words, at),
+        "nothing" | "nobody" => forbids_with_nothing(words, at),
+        "must" | "mustn't" | "mustnt" => requires_with_must(words, at),
+        "has" | "have" | "needs" | "need" => requires_with_have(words, at),
+        "should" | "shouldn't" => requires_with_should(words, at),
+        "can't" | "cannot" | "cant" | "won't" => forbids_with_cannot(words, at),
+        "may" => among("not only never", next) && among("you we nobody", before),
+        "only" => limits_with_only(words, at),
+        "always" => orders() && !among("the a an when on been", next) && !next.ends_with("ed"),
+        "avoid" | "prefer" => orders(),
+        "stop" => words.opens(at) && next.ends_with("ing") && next.len() > 5,
+        "leave" => {
+            words.opens(at)
+                && words
+                    .rest(at)
+                    .iter()
+                    .any(|word| among("alone unchanged untouched place intact is are", word))
+        }
+        "keep" => orders() && keeps(words.rest(at)),
+        "stick" => words.opens(at) && among("to with", next),
+        "sure" => before == "make" && words.opens(at - 1) && is_general(words, at),
+        "ensure" => orders() && is_general(words, at),
+        "instead" => next == "of" && uses_instead(words, at),
+        "rather" => among("i'd would", before) && next == "not" || next == "than" && uses_instead(words, at),
+        "limit" => words.begins(at) && words.rest(at).contains(&"to"),
+        "most" => before == "at" && words.begins(at - 1),
+        "max" | "max." | "maximum" => words.begins(at) && next != CLAUSE,
+        "stay" => words.opens(at) && !among("| tuned", next),
+        "stays" => stays(words, at),
+        "read-only" | "readonly" => among("is are |", before) && words.words.len() < 12,
+        "scope" => before == "of" && words.words[..at].ends_with(&["out", "of"]),
+        "limits" => before == "off",
+        "off-limits" | "forbidden" | "prohibited" | "mandatory" => {
+            among("is are strictly |", before) && !words.has("if 403 error returns")
+        }
+        "allowed" => among("not isn't aren't", before) || words.has("not") && words.has("you're you"),
+        "ask" => {
+            words.opens(at)
+                && (words.rest(at).iter().any(|word| among("before first", word)) || words.has("doubt"))
+        }
+        "until" => words.head(at).contains(&"only") || words.rest(at).starts_with(&["until", "i", "say"]),
+        "without" => {
+            words.opens(at) && among("any asking adding changing breaking touching new external", next)
+        }
+        "freeze" => before == "code",
+        "nowhere" => next == "else",
+        // "From now on, answer in short sentences."
+        "on" => words.words[..at].ends_with(&["from", "now"]) && at < 4 && !words.has("i i'll we"),
+        _ => false,
+    }
+}
+
+/// `verb` is the index of the word after the denial.
+fn forbids(words: &Words<'_>, at: usize, verb: usize) -> bool {
+    const OTHER: &str = "| worry mind know think care see get understand forget like hesitate bother need remember matter be you we \
+                         they panic wait work think";
+    let word = words.at(verb);
+    if among(OTHER, word) || word == "have" && !words.opens(at) {
+        return false;
+    }
+    if words.opens(at) {
+        return true;
+    }
+    let after = words.at(verb + 1);
+    match words.before(at) {
+        "i" if word == "want" && after == "to" => {
+            !among("know see wait hear go bother be", words.at(verb + 2))
+        }
+        "i" => word == "want" && among("any a another new you your our more extra us the this", after),
+        "we" => {
+            among("use commit merge push add deploy ship log store allow want do", word)
+                && words.has("here repo project codebase anymore team directly any this")
+                && !words.has("except yet")
+        }
+        // It follows an order.
+        "and" => words.head(at).first().is_some_and(|first| !among("i we it they the if when", first)),
+        _ => false,
+    }
+}
+
+fn forbids_with_not(words: &Words<'_>, at: usize) -> bool {
+    let next = words.at(at + 1);
+    match words.before(at) {
+        "you" => words.asks,
+        "please" => next != CLAUSE,
+        "let's" => among("add use touch change introduce break commit deploy merge rewrite", next),
+        CLAUSE => {
+            // "tabs, not spaces", "use pnpm, not npm", "on the branch, not on main".
+            let instead = words.head(at.saturating_sub(1));
+            let pointed = among("that this the so yet sure really because a just it too |", next);
+            let ordered = instead.first().is_some_and(|first| among(ORDERS, first))
+                || instead.iter().any(|word| among("must always only", word));
+            let is_short = words.words.len() <= 7
+                && !instead.is_empty()
+                && !instead.iter().any(|word| among(STATEMENTS, word));
+            !pointed && at > 0 && (ordered || is_short)
+        }
+        "must" => true,
+        _ => false,
+    }
+}
+
+const ORDERS: &str = "use work write put store call run name import place log return";
+
+const STATEMENTS: &str = "is are was it it's i i'm that that's comes were works fails wait no yes he she they sorry ok has does hmm \
+                          maybe yet";
+
+fn forbids_with_never(words: &Words<'_>, at: usize) -> bool {
+    const PAST: &str = "| mind seen had been got heard thought knew understood ran have said did saw came a";
+    let next = words.at(at + 1);
+    if among(PAST, next) || next.ends_with("ed") && !among("need embed exceed feed seed", next) {
+        return false;
+    }
+    match words.before(at) {
+        _ if words.opens(at) => true,
+        "must" | "may" | "can" | "should" => true,
+        "we" | "you" => !next.ends_with("es") && next != "know",
+        "and" => words.head(at).first().is_some_and(|first| among(ORDERS, first) || *first == "always"),
+        _ => false,
+    }
+}
+
+fn forbids_with_no(words: &Words<'_>, at: usize) -> bool {
+    const OTHER: &str = "problem problems idea need worries luck way doubt matter wonder one thanks thank it it's that that's this the i \
+                         you we he she they not difference clue hurry rush reason rule no please don't just if but because there \
+                         wait sorry longer and test sign response surprise question questions joke wrong still clear big link such \
+                         stdout stderr args";
+    const RESULTS: &str = "error errors output result results success crash crashes warnings effect change changes failures logs diff \
+                           matches regressions validation timeout response";
+    let rest = words.rest(at + 1);
+    let Some(next) = rest.first() else { return false };
+    if among(OTHER, next)
+        || rest.iter().any(|word| among("needed required necessary is are was were has exists found", word))
+    {
+        return false;
+    }
+    if rest.len() < 3 && rest.iter().any(|word| among(RESULTS, word)) {
+        return false;
+    }
+    let head = words.head(at);
+    // "Root cause: no validation" describes; "two things: no mocks" orders.
+    let described =
+        words.words[..at].iter().any(|word| among("cause reason result …", word) || word.ends_with("ing"));
+    words.opens(at) && !(described && !words.begins(at))
+        || head.ends_with(&["i", "said"])
+        || head.ends_with(&["want"]) && head.contains(&"i")
+        || head.ends_with(&["with"]) && head.first().is_some_and(|first| among(ORDERS, first))
+}
+
+fn forbids_with_nothing(words: &Words<'_>, at: usize) -> bool {
+    const DEEDS: &str = "may must should gets touches leaves ships merges deploys pushes changes edits goes";
+    let rest = words.rest(at + 1);
+    if words.words[at] == "nothing" {
+        let ordered = among("write change touch delete install push commit add edit merge", words.before(at));
+        if ordered && words.opens(at - 1) {
+            return true;
+        }
+        if words.opens(at) && rest.first().is_some_and(|next| among("longer bigger larger more", next)) {
+            return true;
+        }
+    }
+    words.opens(at) && rest.iter().any(|word| among(DEEDS, word))
+}
+
+/// "It must be a race condition" and "it must have moved" are guesses.
+fn requires_with_must(words: &Words<'_>, at: usize) -> bool {
+    const GUESSED: &str = "a an the some something because that in kidding wrong broken missing joking related due my me very nice hard";
+    const DONE: &str =
+        "been gone had got broken lost done made come run read forgotten put set seen happened";
+    let subject = words.before(at);
+    if among("i what he she |", subject) || words.has("somewhere suspect guess") {
+        return false;
+    }
+    let mut verb = at + 1;
+    while among("also still always now then all", words.at(verb)) {
+        verb += 1;
+    }
+    let after = words.at(verb + 1);
+    let pointed = among("it this that there you something these", subject);
+    match words.at(verb) {
+        CLAUSE => false,
+        "be" if pointed => !among(GUESSED, after) && !after.ends_with("ing"),
+        "be" => !among("wrong broken missing because happening something", after) && !after.ends_with("ing"),
+        "have" => !after.ends_with("ed") && !among(DONE, after),
+        "not" if after == "be" => !(pointed && among("a the in", words.at(verb + 2))),
+        _ => true,
+    }
+}
+
+fn requires_with_have(words: &Words<'_>, at: usize) -> bool {
+    let (word, next) = (words.words[at], words.at(at + 1));
+    let head = words.head(at);
+    let quantified = head.iter().any(|word| among("every each any all", word));
+    if next != "to" {
+        // "Any change needs my approval."
+        return word.starts_with("need")
+            && (quantified && head.len() > 1 || among("my approval", next))
+            && !words.has("i if whether check");
+    }
+    if words.has("moment today right why yesterday means so if unless") {
+        return false;
+    }
+    let verb = words.at(at + 2);
+    let subject = head.iter().rev().find(|word| !among("still also always really only", word)).copied();
+    match subject {
+        None | Some("…") => false,
+        Some("you") => words.has("before after every each always whenever"),
+        Some("we") => among("stay keep remain support comply preserve maintain avoid be stick", verb),
+        Some(subject) => {
+            let other = "i he she who don't doesn't not i'll might may could would will should and then we'll you'll just to";
+            let lasting = among("be stay work run support keep remain fit pass compile come", verb);
+            !among(other, subject) && (word.starts_with("ha") || lasting)
+        }
+    }
+}
+
+fn requires_with_should(words: &Words<'_>, at: usize) -> bool {
+    let denied = words.words[at] == "shouldn't" || words.at(at + 1) == "not";
+    let verb = if words.at(at + 1) == "not" { at + 2 } else { at + 1 };
+    let subject = words.before(at);
+    if among("i we it that this |", subject) {
+        return false;
+    }
+    match words.at(verb) {
+        CLAUSE | "have" => false,
+        "always" | "only" => true,
+        "touch" | "change" | "depend" | "contain" | "import" | "use" | "log" | "know" if denied => true,
+        _ => denied && (subject == "you" || words.has("more longer larger bigger exceed fewer less")),
+    }
+}
+
+fn forbids_with_cannot(words: &Words<'_>, at: usize) -> bool {
+    const ACTS: &str = "use add have change upgrade break touch rely depend ship deploy merge exceed store drop require afford \
+                        introduce install modify share migrate";
+    let (subject, verb) = (words.before(at), words.at(at + 1));
+    if words.words[at] == "won't" {
+        return subject == "we" && among("use do support add upgrade need migrate accept", verb);
+    }
+    among("we you", subject) && among(ACTS, verb) && !words.has("see why")
+}
+
+fn limits_with_only(words: &Words<'_>, at: usize) -> bool {
+    const ACTS: &str = "change touch edit use modify run work commit add fix write look read update log retry import show deploy merge \
+                        refactor bug standard in";
+    const FINITE: &str =
+        "is are was were fails fail works has have does do happens took takes need needs failed works";
+    let next = words.at(at + 1);
+    let head = words.head(at);
+    let has_subject = head.iter().any(|word| among("i we it you he she they it's i'm that is are", word));
+    if words.opens(at) {
+        let is_counted =
+            among("one two three", next) && !words.rest(at).iter().any(|word| among(FINITE, word));
+        return among(ACTS, next) && words.rest(at).len() > 2
+            || is_counted
+            || words.rest(at).contains(&"until");
+    }
+    // "comments in English only", "backend only".
+    if next == CLAUSE || next == "please" && words.at(at + 2) == CLAUSE {
+        let is_rule = !words.has("… yeah create make") && words.words.len() <= 8;
+        return is_rule && !has_subject && !head.iter().any(|word| among(FINITE, word));
+    }
+    if has_subject {
+        return false;
+    }
+    // "Run only the unit tests", "Deploys only through the pipeline".
+    let is_ordered = head.len() == 1
+        && among("use work write put run name import log change edit touch test commit fix deploy", head[0]);
+    is_ordered || among("through via after", next) && head.len() <= 3
+}
+
+fn keeps(rest: &[&str]) -> bool {
+    const OTHER: &str = "going on working trying me that in up looking at digging pushing both only an";
+    let next = rest.get(1).copied().unwrap_or_default();
+    !among(OTHER, next) && !next.ends_with("ing") && !rest.iter().any(|word| among("mind eye up", word))
+}
+
+/// "Make sure every endpoint has a test", not "make sure the server runs".
+fn is_general(words: &Words<'_>, at: usize) -> bool {
+    let general = "every each any all no never not always only before nothing nobody don't doesn't isn't aren't without";
+    words.rest(at).iter().any(|word| among(general, word))
+}
+
+/// "Use X instead of Y", as an order.
+fn uses_instead(words: &Words<'_>, at: usize) -> bool {
+    let everywhere = words.has("everywhere always");
+    let is_order = |index: &usize| among("use prefer", words.words[*index]) && words.opens(*index);
+    let used = (0..words.words.len()).any(|index| is_order(&index));
+    (used || at == 0 && words.has("use")) && (everywhere || words.words.len() <= 9)
+        || everywhere && words.words.len() <= 8 && !words.has(STATEMENTS)
+}
+
+/// "The JSON renderer stays the default."
+fn stays(words: &Words<'_>, at: usize) -> bool {
+    let head = words.head(at);
+    !head.is_empty()
+        && words.words.len() <= 10
+        && !head.iter().any(|word| among("it if when why that which but still", word))
+        && !words.rest(at).iter().any(|word| among("open empty blank red stuck null", word))
+}

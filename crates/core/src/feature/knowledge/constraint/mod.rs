@@ -1,0 +1,143 @@
+//! Constraints in the words of the person: sentences of a prompt that forbid, require or limit something.
+//!
+//! ```text
+//! prompt ─ own words ─► sentences ─ a cue word? ─► rules of the language ─► constraint, or it lifts one
+//! ```
+//!
+//! Text in code, quotations, logs and tags of the host is not the person's. A wrong constraint is worse than a
+//! missed one: Claude would follow it for the rest of the session. So a cue alone is not enough, and questions,
+//! guesses and the words of others never count. The rules were chosen by the training part of
+//! `corpus/constraint`; `cargo xtask eval-constraints` prints how often they are right on both parts.
+
+mod english;
+mod japanese;
+mod lift;
+mod sentences;
+
+use std::ops::Range;
+
+use crate::feature::knowledge::key_facts;
+use crate::text::cut::cut_to_word;
+use crate::text::japanese::{is_any_kanji, is_hiragana};
+
+use lift::{is_for_now, is_overtaken, lifted_by};
+
+/// Most characters of a quotation: a longer sentence begins at the clause that limits something.
+const LONGEST: usize = key_facts::LONGEST;
+
+/// Most constraints of one prompt: a long pasted text is not a list of wishes.
+const MOST: usize = 10;
+
+/// What a prompt says about constraints.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Heard<'a> {
+    /// As written, in their order.
+    pub constraints: Vec<&'a str>,
+    /// Sentences that take something back.
+    pub lifts: Vec<&'a str>,
+    /// Other sentences that are not questions: an order to do what was only forbidden for a while lifts it.
+    pub others: Vec<&'a str>,
+}
+
+/// Reads the person's sentences. `others` are only collected if `with_others`.
+pub fn hear(prompt: &str, with_others: bool) -> Heard<'_> {
+    let mut heard = Heard::default();
+    let mut buffer = String::new();
+    let own = own_part(prompt);
+    sentences::for_each_sentence(own, |range| {
+        let sentence = &own[range];
+        match judge(sentence, &mut buffer) {
+            Judged::Constraint if heard.constraints.len() < MOST => heard.constraints.push(sentence),
+            Judged::Lift => heard.lifts.push(sentence),
+            Judged::Other if with_others && !sentence.ends_with(['?', '？']) => heard.others.push(sentence),
+            _ => {}
+        }
+    });
+    heard
+}
+
+/// The constraints of `known` that a prompt takes back.
+pub fn lifted<'k>(known: &'k [String], prompt: &str) -> Vec<&'k str> {
+    if known.is_empty() {
+        return Vec::new();
+    }
+    let heard = hear(prompt, known.iter().any(|text| is_for_now(text)));
+    let taken_back = heard.lifts.iter().flat_map(|lift| lifted_by(known, lift));
+    let is_overtaken = |text: &&str| heard.others.iter().any(|order| is_overtaken(text, order));
+    taken_back.chain(known.iter().map(String::as_str).filter(is_overtaken)).collect()
+}
+
+/// Those that it leaves.
+pub fn still_standing<'k>(known: &'k [String], prompt: &str) -> Vec<&'k str> {
+    let lifted = lifted(known, prompt);
+    known.iter().map(String::as_str).filter(|text| !lifted.contains(text)).collect()
+}
+
+/// The sentences in which constraints are looked for.
+pub fn count_sentences(prompt: &str) -> usize {
+    let mut count = 0;
+    sentences::for_each_sentence(own_part(prompt), |_| count += 1);
+    count
+}
+
+/// The words after the name of a command.
+fn own_part(prompt: &str) -> &str {
+    match prompt.trim_start().strip_prefix('/') {
+        Some(command) => command.find(char::is_whitespace).map_or("", |at| &command[at..]),
+        None => prompt,
+    }
+}
+
+/// A constraint as it is kept.
+pub fn quotation(sentence: &str) -> String {
+    let sentence = sentence.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut text = sentence.as_str();
+    while text.chars().count() > LONGEST {
+        let Some(next) = next_clause(text) else { break };
+        // The limit is most often at the end, but not in it alone.
+        if !is_constraint(&text[next.clone()]) {
+            break;
+        }
+        text = &text[next];
+    }
+    cut_to_word(text, LONGEST).into_owned()
+}
+
+fn next_clause(text: &str) -> Option<Range<usize>> {
+    let at =
+        [", ", "; ", "、", " but "].iter().filter_map(|gap| text.find(gap).map(|at| at + gap.len())).min()?;
+    Some(at..text.len())
+}
+
+pub fn is_constraint(sentence: &str) -> bool {
+    judge(sentence, &mut String::new()) == Judged::Constraint
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Judged {
+    Constraint,
+    Lift,
+    Other,
+}
+
+fn judge(sentence: &str, buffer: &mut String) -> Judged {
+    if !sentence.is_ascii() && sentence.chars().any(|c| is_hiragana(c) || is_any_kanji(c)) {
+        japanese::normalise(sentence, buffer);
+        return if japanese::is_constraint(buffer) {
+            Judged::Constraint
+        } else if japanese::lifts(buffer) && !sentence.ends_with(['?', '？']) {
+            Judged::Lift
+        } else {
+            Judged::Other
+        };
+    }
+    english::normalise(sentence, buffer);
+    let words = english::Words::of(buffer, sentence);
+    if english::is_constraint(&words) {
+        Judged::Constraint
+    } else if english::lifts(&words) {
+        Judged::Lift
+    } else {
+        Judged::Other
+    }
+}

@@ -1,0 +1,179 @@
+//! `cargo xtask eval-constraints`: which sentences of a prompt are found to forbid, require or limit something.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use tidegate_core::feature::knowledge::constraint::{count_sentences, hear};
+
+use crate::phase::LANGUAGES;
+use xtask::failure::{Done, Failure, While};
+use xtask::print;
+use xtask::workspace;
+
+/// Per cent of the held-out sentences of a language. A wrong constraint binds Claude for the rest of the session.
+const PRECISION: f64 = 95.0;
+const RECALL: f64 = 70.0;
+
+struct Example {
+    prompt: String,
+    constraints: Vec<String>,
+}
+
+/// Both parts of the corpus. What is wrong in the held-out part is only counted: rules must not follow it.
+pub(crate) fn evaluate() -> Done {
+    let mut missed = Vec::new();
+    for language in LANGUAGES {
+        for part in ["train", "held-out"] {
+            let examples = read_examples(&part_file(part, language), Some(language))?;
+            let counts = Counts::of(&examples, part == "train");
+            print::line(&format!("{language}, {part}: {}", counts.summary()));
+            if part == "held-out" {
+                missed.extend(counts.missed_goals().into_iter().map(|what| format!("{language}: {what}")));
+            }
+        }
+    }
+    if missed.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(format!("the classifier misses its goals:\n  {}", missed.join("\n  ")))
+        .next("better rules, chosen by the training part; what is held out stays as it is"))
+}
+
+/// Prompts from elsewhere, in the form of the corpus.
+pub(crate) fn evaluate_file(path: &str) -> Done {
+    let examples = read_examples(Path::new(path), None)?;
+    print::line(&Counts::of(&examples, false).summary());
+    Ok(())
+}
+
+fn part_file(part: &str, language: &str) -> PathBuf {
+    workspace::root().join(format!("corpus/constraint/{part}.{language}.jsonl"))
+}
+
+fn read_examples(path: &Path, language: Option<&str>) -> Done<Vec<Example>> {
+    let text = fs::read_to_string(path).while_(path.display())?;
+    let example = |(number, line): (usize, &str)| {
+        parse_example(line, language).ok_or_else(|| {
+            Failure::new(format!("{}:{}: not as the README says: {line}", path.display(), number + 1))
+        })
+    };
+    text.lines().enumerate().map(example).collect()
+}
+
+fn parse_example(line: &str, language: Option<&str>) -> Option<Example> {
+    let entry: Value = serde_json::from_str(line).ok()?;
+    let known = entry.as_object()?.len() == 3 && language.is_none_or(|language| entry["lang"] == language);
+    known.then_some(())?;
+    let prompt = entry["prompt"].as_str()?.to_owned();
+    let constraints = entry["constraints"].as_array()?.iter().map(|text| text.as_str().map(str::to_owned));
+    let constraints: Vec<String> = constraints.collect::<Option<_>>()?;
+    constraints.iter().all(|text| prompt.contains(text)).then_some(Example { prompt, constraints })
+}
+
+/// Of sentences.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    all: usize,
+    meant: usize,
+    found: usize,
+    right: usize,
+}
+
+impl Counts {
+    fn of(examples: &[Example], shows_wrong: bool) -> Counts {
+        let mut counts = Counts::default();
+        for Example { prompt, constraints } in examples {
+            let found = hear(prompt, false).constraints;
+            // The label may leave out the beginning of the sentence.
+            let is_right = |sentence: &&&str| {
+                constraints
+                    .iter()
+                    .any(|meant| sentence.contains(meant.as_str()) || meant.contains(**sentence))
+            };
+            let is_found = |meant: &&String| {
+                found.iter().any(|sentence| sentence.contains(meant.as_str()) || meant.contains(sentence))
+            };
+            let right = constraints.iter().filter(is_found).count();
+            if shows_wrong {
+                for sentence in found.iter().filter(|sentence| !is_right(sentence)) {
+                    print::line(&format!("    is none: {sentence:?}"));
+                }
+                for meant in constraints.iter().filter(|meant| !is_found(meant)) {
+                    print::line(&format!("    is one: {meant:?}"));
+                }
+            }
+            let wrong = found.iter().filter(|sentence| !is_right(sentence)).count();
+            counts.all += count_sentences(prompt);
+            counts.meant += constraints.len();
+            counts.found += right + wrong;
+            counts.right += right;
+        }
+        counts
+    }
+
+    fn precision(self) -> f64 {
+        percent(self.right, self.found)
+    }
+
+    fn recall(self) -> f64 {
+        percent(self.right, self.meant)
+    }
+
+    fn summary(self) -> String {
+        let Counts { all, meant, found, right } = self;
+        format!(
+            "{all} sentences, {meant} constraints; precision {:.1}% ({right} of {found}), recall {:.1}% ({right} of {meant})",
+            self.precision(),
+            self.recall(),
+        )
+    }
+
+    fn missed_goals(self) -> Vec<String> {
+        let goals = [("precision", self.precision(), PRECISION), ("recall", self.recall(), RECALL)];
+        let missed = goals.into_iter().filter(|(_, reached, goal)| reached.is_nan() || reached < goal);
+        missed.map(|(what, reached, goal)| format!("{what} is {reached:.1}%, not {goal}%")).collect()
+    }
+}
+
+/// Not a number if there is nothing to divide by, which reaches no goal.
+fn percent(part: usize, of: usize) -> f64 {
+    100.0 * part as f64 / of as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use tidegate_core::text::fnv;
+
+    use super::*;
+
+    fn expect<T>(done: Done<T>) -> T {
+        done.unwrap_or_else(|failure| panic!("{}", failure.text()))
+    }
+
+    #[test]
+    fn the_held_out_sentences_are_judged_well_enough() {
+        expect(evaluate());
+    }
+
+    #[test]
+    fn the_hash_of_a_prompt_decides_its_part() {
+        let mut seen = BTreeSet::new();
+        for language in LANGUAGES {
+            for part in ["train", "held-out"] {
+                let mut meant = 0;
+                for Example { prompt, constraints } in
+                    expect(read_examples(&part_file(part, language), Some(language)))
+                {
+                    let held_out = fnv::hash(prompt.bytes()) % 5 < 2;
+                    assert_eq!(held_out, part == "held-out", "{prompt}");
+                    meant += constraints.len();
+                    assert!(seen.insert(prompt.clone()), "twice: {prompt}");
+                }
+                assert!(meant >= 50, "{part} {language}: {meant}");
+            }
+        }
+    }
+}
