@@ -106,7 +106,13 @@ impl Targets {
                 any(&|target| folder == target.path || target.deep && is_at_or_below(folder, &target.path))
             }
             TargetSort::GoPackages => {
-                any(&|target| is_related(folder, &target.path) || is_test_path(&target.path))
+                // Commands are built from the other packages.
+                let is_command = |path: &str| is_at_or_below(path, "cmd");
+                any(&|target| {
+                    is_related(folder, &target.path)
+                        || is_test_path(&target.path)
+                        || is_command(&target.path) && !is_command(folder)
+                })
             }
             TargetSort::Tests | TargetSort::PythonTests if is_named_test(file) => {
                 any(&|target| is_at_or_below(file, &target.path) || file.contains(&target.text))
@@ -309,7 +315,7 @@ fn is_related(one: &str, other: &str) -> bool {
 }
 
 fn is_test_path(path: &str) -> bool {
-    is_test_file(&format!("{path}/x"))
+    is_test_file(&format!("{path}/x")) || path.split('/').any(is_named_test)
 }
 
 /// The folder that has these tests in it; all of a project's tests may be in one folder at the top.
