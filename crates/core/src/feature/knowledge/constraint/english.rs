@@ -202,7 +202,7 @@ fn constrains(words: &Words<'_>, at: usize) -> bool {
         "has" | "have" | "needs" | "need" => requires_with_have(words, at),
         "should" | "shouldn't" => requires_with_should(words, at),
         "can't" | "cannot" | "cant" | "won't" => forbids_with_cannot(words, at),
-        "may" => among("not only never", next) && among("you we nobody", before),
+        "may" => among("not only never", next) && (among("you we", before) || before == "nobody"),
         "only" => limits_with_only(words, at),
         "always" => orders() && !among("the a an when on been", next) && !next.ends_with("ed"),
         "avoid" | "prefer" => orders(),
@@ -474,7 +474,8 @@ fn keeps(rest: &[&str]) -> bool {
 
 /// "Make sure every endpoint has a test", not "make sure the server runs".
 fn is_general(words: &Words<'_>, at: usize) -> bool {
-    let general = "every each any all no never not always only before nothing nobody don't doesn't isn't aren't without";
+    let general =
+        "every each any all no never not always only before nothing don't doesn't isn't aren't without";
     words.rest(at).iter().any(|word| among(general, word))
 }
 
