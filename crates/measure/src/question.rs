@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use tidegate_core::feature::verification::verify_stop::question::needs_answer;
+use tidegate_core::text::question::needs_answer;
 
 use crate::phase::LANGUAGES;
 use xtask::failure::{Done, Failure, While};
