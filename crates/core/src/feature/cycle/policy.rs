@@ -436,18 +436,17 @@ fn report_interruption(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
 /// A stop before the stage is done.
 fn block_stop(facts: &Facts<'_>, stage: &ActiveStage, missing: &[Missing]) -> Verdict {
     let ActiveStage { cycle, stage: name, skill, number, of, done, .. } = stage;
-    let report = if missing.iter().any(|missing| matches!(missing, Missing::Report | Missing::OpenFindings(_))) {
-        "`tidegate cycle done --metric open=N`"
+    let counts = |missing: &Missing| matches!(missing, Missing::Report | Missing::OpenFindings(_));
+    let report = if missing.iter().any(counts) {
+        "run `tidegate cycle done --metric open=N`"
     } else {
-        "`tidegate cycle done`"
+        "run `tidegate cycle done`"
     };
     let mut steps: Vec<String> = missing.iter().filter_map(Missing::action).collect();
-    let says_done = missing.iter().any(|missing| {
-        matches!(missing, Missing::Word | Missing::Report | Missing::OpenFindings(_))
-    });
-    if says_done {
-        let when = if steps.is_empty() { "when its goal is reached" } else { "then" };
-        steps.push(if steps.is_empty() { format!("run {report} {when}") } else { format!("{when} run {report}") });
+    if steps.is_empty() {
+        steps.push(format!("finish its work and {report}"));
+    } else if missing.iter().any(|missing| counts(missing) || *missing == Missing::Word) {
+        steps.push(format!("then {report}"));
     }
     let mut reason = capitalize(&steps.join("; "));
     let _ = write!(reason, ": stage {name} ({number} of {of}) of the cycle {cycle} is not done");
@@ -596,6 +595,7 @@ impl StageEnd<'_> {
             ),
             None => write!(reason, " The number of tokens left is not known."),
         };
+        reason.push_str(" When its goal is reached, run `tidegate cycle done`.");
         request_full_answer(self.facts, &mut reason);
         let asks = Asks::stage(begun.stage.as_str(), begun.skill.as_str());
         let text = words::stage_begins(self.facts.lang, self.stage, &begun.stage);

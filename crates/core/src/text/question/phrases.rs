@@ -7,7 +7,7 @@ pub(super) struct Cue {
     phrases: &'static str,
 }
 
-const fn cue(weight: i32, phrases: &'static str) -> Cue {
+pub(super) const fn cue(weight: i32, phrases: &'static str) -> Cue {
     Cue { weight, phrases }
 }
 
