@@ -70,10 +70,8 @@ impl CycleStanding {
     /// Stages for a handoff, if the file can be trusted. `active` is the stage in the session's marks.
     pub fn steps(&self, active: Option<&ActiveStage>) -> Option<Steps> {
         let (Ok(state), Some(cycle), true) = (&self.state, &self.cycle, self.of_project) else { return None };
-        let active =
-            active.filter(|active| active.cycle == state.cycle && active.stage == state.stage);
-        let (invoked, said) =
-            active.map_or((false, false), |active| (active.invoked, active.done));
+        let active = active.filter(|active| active.cycle == state.cycle && active.stage == state.stage);
+        let (invoked, said) = active.map_or((false, false), |active| (active.invoked, active.done));
         let step = |(at, name): (usize, String)| {
             let is_last = name == state.stage;
             let told = match state.status {

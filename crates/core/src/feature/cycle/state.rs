@@ -531,14 +531,20 @@ mod tests {
         state.begin_stage("ship", Millis(1000), Some(10), head("a"));
         state.metrics.insert("ship".into(), json!({ "open": 2, "files": 3 }));
         state.fail_stage(&Cycle::default(), "why");
-        assert_eq!((state.status, state.skipped_stages.as_slice()), (CycleStatus::Failed, &["retrospective".to_owned()][..]));
+        assert_eq!(
+            (state.status, state.skipped_stages.as_slice()),
+            (CycleStatus::Failed, &["retrospective".to_owned()][..])
+        );
         assert_eq!(state.open_findings(), Some(2));
         state.give_up_stage(None, Some(25));
         state.begin_stage("ship", Millis(9000), None, head("b"));
         assert_eq!((state.open_findings(), &state.metrics["ship"]), (None, &json!({ "files": 3 })));
         let mut state = CycleState::parse(state.to_text().as_bytes()).unwrap();
         let progress = state.progress("ship").unwrap();
-        assert_eq!((progress.head.clone(), progress.began.as_deref()), (head("a"), Some("1970-01-01T00:00:01.000Z")));
+        assert_eq!(
+            (progress.head.clone(), progress.began.as_deref()),
+            (head("a"), Some("1970-01-01T00:00:01.000Z"))
+        );
         state.end_stage(Some(40), Some(47), false);
         assert_eq!(state.progress("ship").unwrap().tokens(), Some(22));
         // After an end, it is another one.
@@ -549,7 +555,13 @@ mod tests {
 
     #[test]
     fn findings_are_a_number() {
-        for (value, open) in [(json!(0), Some(0)), (json!("2"), Some(2)), (json!("none"), None), (json!(-1), None), (json!(null), None)] {
+        for (value, open) in [
+            (json!(0), Some(0)),
+            (json!("2"), Some(2)),
+            (json!("none"), None),
+            (json!(-1), None),
+            (json!(null), None),
+        ] {
             let mut state = CycleState { stage: "audit".into(), ..CycleState::default() };
             state.metrics.insert("audit".into(), json!({ "open": value }));
             assert_eq!(state.open_findings(), open, "{value}");

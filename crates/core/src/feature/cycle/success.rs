@@ -39,14 +39,12 @@ pub fn list_missing(
         DoneWhen::NoOpenFindings => open.is_none().then_some(Missing::Report),
         DoneWhen::Commit => {
             let began = state.progress(&state.stage).and_then(|progress| progress.head.as_ref());
-            let moved = began.zip(evidence.head.as_deref()).is_some_and(|(began, now)| {
-                now != NO_COMMIT && now != began.commit
-            });
+            let moved = began
+                .zip(evidence.head.as_deref())
+                .is_some_and(|(began, now)| now != NO_COMMIT && now != began.commit);
             (!moved && !active.published).then_some(Missing::Commit)
         }
-        DoneWhen::File(path) => {
-            (!evidence.written.contains(path)).then(|| Missing::File(path.clone()))
-        }
+        DoneWhen::File(path) => (!evidence.written.contains(path)).then(|| Missing::File(path.clone())),
     };
     let mut missing: Vec<Missing> = stage.done_when.iter().filter_map(of_sign).collect();
     // Reported in any stage, they are not success.

@@ -57,7 +57,8 @@ pub(super) fn stage_waits(lang: Lang, stage: &ActiveStage) -> String {
 /// A stage is not done, and Claude ended its turn for the second time.
 pub(super) fn stage_not_done(lang: Lang, stage: &ActiveStage, missing: &[Missing]) -> String {
     let ActiveStage { cycle, stage, .. } = stage;
-    let missing: Vec<String> = missing.iter().take(MOST_MISSING).map(|missing| missing.describe(lang)).collect();
+    let missing: Vec<String> =
+        missing.iter().take(MOST_MISSING).map(|missing| missing.describe(lang)).collect();
     match lang {
         Lang::En => format!(
             "Tidegate: {cycle} waits at {stage}, which is not done: {}. It continues when Claude has finished it. To drop the \
@@ -162,8 +163,7 @@ pub(super) fn waits(lang: Lang, state: &CycleState, done: &[String]) -> String {
         }
         Lang::Ja => {
             let done = if done.is_empty() { "なし".to_owned() } else { done.join("、") };
-            let tokens =
-                tokens.map(|(needed, left)| format!("（{needed}トークン必要、残りは{left}でした）"));
+            let tokens = tokens.map(|(needed, left)| format!("（{needed}トークン必要、残りは{left}でした）"));
             format!(
                 "Tidegate: このプロジェクトの {cycle} が止まっています。完了: {done}。未実行: {}{}。続けるには `/dev-cycle`、やめるには \
                  `tidegate cycle abandon` を実行してください。",
