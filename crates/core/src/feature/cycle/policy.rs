@@ -444,7 +444,7 @@ fn block_stop(facts: &Facts<'_>, stage: &ActiveStage, missing: &[Missing]) -> Ve
     };
     let mut steps: Vec<String> = missing.iter().filter_map(Missing::action).collect();
     if steps.is_empty() {
-        steps.push(format!("finish its work and {report}"));
+        steps.push(format!("finish the work and {report}"));
     } else if missing.iter().any(|missing| counts(missing) || *missing == Missing::Word) {
         steps.push(format!("then {report}"));
     }
