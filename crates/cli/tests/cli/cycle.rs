@@ -292,7 +292,7 @@ fn an_invoked_skill_is_not_success() {
     // The model says done of what it did not do.
     let said = play.cycle(&["done"]);
     assert!(
-        said.ok()
+        said.words()
             .contains("not done yet: the skill `audit` was not used; its open findings were not reported"),
         "{said:?}"
     );
