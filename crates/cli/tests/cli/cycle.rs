@@ -954,6 +954,26 @@ fn stops_at_once_begin_one_stage() {
 }
 
 #[test]
+fn reports_at_once_leave_a_whole_file() {
+    let play = Play::new();
+    play.uses(10_000);
+    play.start();
+    play.invokes("sprint");
+    std::thread::scope(|scope| {
+        for number in 0..6 {
+            let play = &play;
+            scope.spawn(move || {
+                let ran = play.cycle(&["done", "--metric", &format!("k{number}=1")]);
+                assert!(ran.code == Some(0) || ran.failed().contains("cannot write"), "{ran:?}");
+            });
+        }
+    });
+    let metrics = play.state()["metrics"]["sprint"].as_object().map_or(0, serde_json::Map::len);
+    assert!((1..=6).contains(&metrics), "{}", play.text());
+    assert!(play.held().contains("for stage audit"));
+}
+
+#[test]
 fn a_file_that_cannot_be_written_holds_no_stop() {
     let play = Play::new();
     play.uses(10_000);

@@ -84,7 +84,7 @@ fn without_room_it_stops_and_another_session_goes_on() {
     assert!(told.contains("dev-cycle has stopped in this project. Done: sprint."), "{begins}");
     let requests = model.main_requests();
     assert!(requests[0].mentions("Open: audit, ship, retrospective"), "the model knows");
-    assert_eq!(stops(&tidegate)[1..], [ASKS, NOT_DONE, ROOM]);
+    assert_eq!(stops(&tidegate)[1..], [ASKS, NOT_DONE, ROOM, FAILED]);
     assert_eq!(stands(&home), ("ship".to_owned(), "failed".to_owned()));
     model.finish();
 }
@@ -178,6 +178,7 @@ fn sprint_until(model_id: &str, used: u64) -> (Vec<String>, Value) {
     let script = Script::new()
         .main(cycle("start").used(20_000))
         .main(skill("sprint").used(used))
+        .main(done("sprint").used(used))
         .main(Reply::text("the sprint is over").used(used));
     let model = Model::start(script).paced(&home);
     let mut session = launch(&home, &model).on(model_id).start();
