@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use serde_json::Value;
 use tidegate_core::feature::cycle::marks::Mark as CycleMark;
-use tidegate_core::feature::cycle::state::OPEN_FINDINGS;
+use tidegate_core::feature::cycle::state::{OPEN_FINDINGS, STILL_OPEN};
 use tidegate_core::feature::cycle::success::Missing;
 use tidegate_core::feature::cycle::{ActiveStage, CycleState};
 use tidegate_state::feature::cycle;
@@ -47,15 +47,15 @@ pub(super) fn run(args: &Args) -> Outcome {
         place.standing = cycle::read(Some(&here.state), &place.project.root, &here.config);
     }
     let (state, cycle, session) = place.running_cycle()?;
-    if let Some(reason) = unfixable(&place, state, cycle.fix_loop_limit) {
-        fail_stage(&place, state.clone(), cycle, &session, &reason)?;
+    if is_unfixable(&place, state, cycle.fix_loop_limit) {
+        let state = fail_stage(&place, state.clone(), cycle, &session, STILL_OPEN)?;
         place.record_command("done", "a stage failed", Some(&state.stage));
         if args.of.json {
             print::json(&serde_json::json!({
-                "cycle": state.cycle, "stage": state.stage, "done": false, "status": "failed", "reason": reason,
+                "cycle": state.cycle, "stage": state.stage, "done": false, "status": "failed", "reason": STILL_OPEN,
             }));
         } else {
-            failed_page(state, &reason).print();
+            failed_page(&state).print();
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -122,12 +122,10 @@ fn done_page(state: &CycleState, next: Option<&str>, missing: &[Missing]) -> Pag
 }
 
 /// Findings are open, and the stage has no round left to fix them.
-fn unfixable(place: &ProjectCycle, state: &CycleState, limit: u64) -> Option<String> {
-    let open = state.open_findings().filter(|open| *open > 0)?;
+fn is_unfixable(place: &ProjectCycle, state: &CycleState, limit: u64) -> bool {
     let (here, root) = (&place.project.here, &place.project.root);
-    let rounds = cycle::fix_rounds(&here.state, root, &cycle::fix_loop_of(state));
-    let are = if open == 1 { "1 finding is" } else { &*format!("{open} findings are") };
-    (rounds >= limit).then(|| format!("{are} open after the last round of fixes"))
+    let rounds = || cycle::fix_rounds(&here.state, root, &cycle::fix_loop_of(state));
+    state.open_findings().is_some_and(|open| open > 0) && rounds() >= limit
 }
 
 fn add_metrics(place: &ProjectCycle, mut state: CycleState, new: &[String]) -> Result<CycleState, CliError> {

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use tidegate_core::feature::cycle::{Cycle, CycleState};
+use tidegate_core::feature::cycle::{Cycle, CycleState, words};
+use tidegate_core::text::lang::Lang;
 
 use super::project_cycle::ProjectCycle;
 use crate::args::ProjectArgs;
@@ -33,14 +34,14 @@ pub(super) fn run(args: &Args) -> Outcome {
     let place = ProjectCycle::find(&args.of)?;
     let (state, cycle, session) = place.running_cycle()?;
     let reason = required_line("the reason", &args.reason)?;
-    fail_stage(&place, state.clone(), cycle, &session, &reason)?;
+    let state = fail_stage(&place, state.clone(), cycle, &session, &reason)?;
     place.record_command("fail", "a stage failed", Some(&state.stage));
     if args.of.json {
         print::json(&serde_json::json!({
             "cycle": state.cycle, "stage": state.stage, "status": "failed", "reason": reason,
         }));
     } else {
-        failed_page(state, &reason).print();
+        failed_page(&state).print();
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -52,17 +53,21 @@ pub(super) fn fail_stage(
     cycle: &Cycle,
     session: &Session,
     reason: &str,
-) -> Result<(), CliError> {
+) -> Result<CycleState, CliError> {
     place.give_up_stage(&mut state, Some(session));
     state.fail_stage(cycle, reason);
-    place.write_state(Some(state.updated_at(place.project.here.now)), None)
+    let state = state.updated_at(place.project.here.now);
+    place.write_state(Some(state.clone()), None)?;
+    Ok(state)
 }
 
-pub(super) fn failed_page(state: &CycleState, reason: &str) -> Page {
+pub(super) fn failed_page(state: &CycleState) -> Page {
     let (cycle, stage) = (&state.cycle, &state.stage);
     let mut page = Page::of(both!(
-        "Ended {cycle} at stage {stage}: {reason}",
-        "{cycle} をステージ {stage} で終わらせました: {reason}"
+        "Ended {cycle} at stage {stage}: {en}",
+        "{cycle} をステージ {stage} で終わらせました: {ja}",
+        en = words::failure(Lang::En, state),
+        ja = words::failure(Lang::Ja, state)
     ));
     page.paragraph(both!(
         "No later stage begins. Start that stage again: `tidegate cycle resume`",

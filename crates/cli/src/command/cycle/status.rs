@@ -6,9 +6,10 @@ use serde::Serialize;
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::cycle::policy::sanitize_line;
 use tidegate_core::feature::cycle::success::Missing;
-use tidegate_core::feature::cycle::{CycleStatus, StageProgress, history};
+use tidegate_core::feature::cycle::{CycleStatus, StageProgress, history, words};
 use tidegate_core::feature::facts::Known;
 use tidegate_core::meter::short_tokens;
+use tidegate_core::text::lang::Lang;
 use tidegate_state::feature::cycle;
 
 use super::project_cycle::{ProjectCycle, describe_missing, status_word};
@@ -59,6 +60,9 @@ struct ShownCycle<'a> {
     left_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     needed_tokens: Option<u64>,
+    /// `stopped_reason` in words.
+    #[serde(skip)]
+    failure: Bilingual,
     resumes_at: &'a str,
     stages: Vec<ShownStage<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -132,6 +136,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         remaining_pct: state.remaining_pct,
         left_tokens: state.left_tokens,
         needed_tokens: state.needed_tokens,
+        failure: Bilingual { en: words::failure(Lang::En, state), ja: words::failure(Lang::Ja, state) },
         resumes_at: state.resumes_at(),
         stages: stages.collect(),
         left,
@@ -195,7 +200,10 @@ fn cycle_page(shown: &ShownCycle<'_>) -> Page {
                     "Reason: the context had no room for the next stage",
                     "理由: コンテキストに次のステージの余裕がありませんでした"
                 ),
-                _ => both!("Reason: {why}", "理由: {why}"),
+                _ => {
+                    let Bilingual { en, ja } = &shown.failure;
+                    both!("Reason: {en}", "理由: {ja}", en = sanitize_line(en), ja = sanitize_line(ja))
+                }
             });
         }
         page.paragraph(both!(
@@ -273,6 +281,7 @@ mod tests {
             remaining_pct: None,
             left_tokens: None,
             needed_tokens: None,
+            failure: Bilingual::data(""),
             resumes_at: "audit",
             stages: stages(),
             left: Some(46_000),
@@ -290,9 +299,11 @@ mod tests {
             ..running
         };
         assert_looks("cycle-stopped", &cycle_page(&stopped));
+        let failure = both!("2 findings are open", "指摘が2件残っています");
         let mut failed = ShownCycle {
             status: "failed",
-            stopped_reason: Some("2 findings are open"),
+            stopped_reason: Some("open_findings"),
+            failure,
             stages: stages(),
             ..stopped
         };

@@ -398,7 +398,7 @@ fn decide_in_stage(facts: &Facts<'_>, config: &Config, ending: &StageEnd<'_>) ->
 
 /// `tidegate cycle fail` only answers its caller.
 fn report_failure(facts: &Facts<'_>, state: &CycleState, effects: Vec<Effect>) -> Verdict {
-    let why = sanitize_line(first_chars(state.stopped_reason.as_deref().unwrap_or("?"), MAX_REASON_CHARS));
+    let why = sanitize_line(first_chars(&words::failure(facts.lang, state), MAX_REASON_CHARS));
     let text = words::failed(facts.lang, state, why.trim());
     let say = Say { to: Audience::User, text, weight: 60, explains: false, when_said: Vec::new() };
     Verdict { says: vec![say], effects, ..Verdict::silent("the stage failed") }

@@ -21,6 +21,9 @@ pub const STATE_FILE: &str = "dev-cycle.state.json";
 /// `stopped_reason` of a cycle that stopped for lack of context.
 pub const OUT_OF_CONTEXT: &str = "context_budget";
 
+/// `stopped_reason` of a stage that reported open findings after its last round of fixes.
+pub const STILL_OPEN: &str = "open_findings";
+
 /// The metric with the number of open findings.
 pub const OPEN_FINDINGS: &str = "open";
 

@@ -1,7 +1,7 @@
 //! Texts for people about cycles.
 
 use super::history::StageCost;
-use super::state::STATE_FILE;
+use super::state::{STATE_FILE, STILL_OPEN};
 use super::success::Missing;
 use super::{ActiveStage, CycleDamage, CycleState};
 use crate::meter::short_tokens;
@@ -94,7 +94,18 @@ pub(super) fn missing(lang: Lang, missing: &Missing) -> String {
     }
 }
 
-/// The stage failed; the reason is untrusted text.
+/// Why a stage failed. Other reasons than Tidegate's own are untrusted text, as it was written.
+pub fn failure(lang: Lang, state: &CycleState) -> String {
+    let why = state.stopped_reason.as_deref().unwrap_or("?");
+    match (lang, state.open_findings().filter(|_| why == STILL_OPEN)) {
+        (_, None) => why.to_owned(),
+        (Lang::En, Some(1)) => "1 finding is open after the last round of fixes".to_owned(),
+        (Lang::En, Some(open)) => format!("{open} findings are open after the last round of fixes"),
+        (Lang::Ja, Some(open)) => format!("修正の上限回数のあとも指摘が{open}件残っています"),
+    }
+}
+
+/// The reason is made safe by the caller.
 pub(super) fn failed(lang: Lang, state: &CycleState, why: &str) -> String {
     let CycleState { cycle, stage, .. } = state;
     match lang {

@@ -155,9 +155,7 @@ fn file(cell: &str) -> Known<String> {
         "without a session" => r#"{"stage": "sprint"}"#.into(),
         "of another project" => running("sprint").replace("/p", "/q"),
         "of another project, unknown stage" => running("deploy").replace("/p", "/q"),
-        "failed" => with(
-            r#""status": "failed", "stopped_reason": "2 findings are open after the last round of fixes""#,
-        ),
+        "failed" => with(r#""status": "failed", "stopped_reason": "open_findings""#),
         "complete" => with(r#""status": "complete""#),
         "stopped by another tool" => with(
             r#""status": "stopped", "stopped_reason": "context_budget", "skipped_stages": ["audit", "ship", "retrospective"]"#,
@@ -373,7 +371,9 @@ fn what(case: &mut Situation, cell: &str) {
             at("ship", "yes, held");
             case.cycle.heads = (Some("a"), Some("a"));
         }
-        "failed" => case.cycle.file = Some("failed".into()),
+        "failed" => {
+            (case.cycle.file, case.cycle.open) = (Some("failed".into()), Some("2".into()));
+        }
         "broke in" => at("sprint", "yes, the person interrupted"),
         "not done, skill renamed" => {
             at("sprint", "-");
