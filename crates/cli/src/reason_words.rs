@@ -194,6 +194,7 @@ const REASONS: &[(&str, &str)] = &[
     ("the session's state cannot be read", "セッションの状態を読めません"),
     ("the skill belongs to no activity", "このスキルはどの作業の種類にも属しません"),
     ("the skill of the preset is not installed", "プリセットのスキルがインストールされていません"),
+    ("the stage failed", "ステージが失敗しました"),
     ("the stage is not done", "ステージが終わっていません"),
     (
         "the stage is not done, and a stop was blocked for it",

@@ -1,10 +1,12 @@
-//! `cargo xtask eval-question`: how often verify-stop tells right whether a last message waits for the person.
+//! `cargo xtask eval-question`: how often verify-stop tells right whether a last message waits for the person, and a
+//! cycle whether it asks them anything.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use tidegate_core::feature::verification::verify_stop::question::needs_answer;
+use tidegate_core::text::fnv;
+use tidegate_core::text::question::{asks_person, needs_answer};
 
 use crate::phase::LANGUAGES;
 use xtask::failure::{Done, Failure, While};
@@ -14,6 +16,12 @@ use xtask::workspace;
 /// Per cent of the held-out messages of a language. A wrong *needs-answer* ends a turn with unverified code.
 const PRECISION: f64 = 95.0;
 const RECALL: f64 = 75.0;
+
+/// The same for messages that ask anything: a missed one runs over the person's decision.
+const ASKS_PRECISION: f64 = 90.0;
+const ASKS_RECALL: f64 = 90.0;
+
+type Judge = fn(&str) -> bool;
 
 struct Example {
     waits: bool,
@@ -26,15 +34,25 @@ pub(crate) fn evaluate() -> Done {
     for language in LANGUAGES {
         for part in ["train", "held-out"] {
             let examples = read_examples(&part_file(part, language), Some(language))?;
-            let counts = Confusion::of(&examples);
+            let counts = Confusion::of(&examples, needs_answer);
             print::line(&format!("{language}, {part}: {}", counts.summary()));
             counts.table().iter().for_each(|line| print::line(line));
             if part == "train" {
-                print_wrong(&examples);
+                print_wrong(&examples, needs_answer);
             } else {
-                missed.extend(counts.missed_goals().into_iter().map(|what| format!("{language}: {what}")));
+                let goals = counts.missed_goals(PRECISION, RECALL);
+                missed.extend(goals.into_iter().map(|what| format!("{language}: {what}")));
             }
         }
+        let asks = read_examples(&part_file("asks", language), Some(language))?;
+        let (held_out, train): (Vec<_>, Vec<_>) = asks.into_iter().partition(|one| is_held_out(&one.message));
+        let counts = Confusion::of(&train, asks_person);
+        print::line(&format!("{language}, asks, train: {}", counts.summary()));
+        print_wrong(&train, asks_person);
+        let counts = Confusion::of(&held_out, asks_person);
+        print::line(&format!("{language}, asks, held-out: {}", counts.summary()));
+        let goals = counts.missed_goals(ASKS_PRECISION, ASKS_RECALL);
+        missed.extend(goals.into_iter().map(|what| format!("{language}, asks: {what}")));
     }
     if missed.is_empty() {
         return Ok(());
@@ -46,10 +64,14 @@ pub(crate) fn evaluate() -> Done {
 /// Messages from elsewhere, in the form of the corpus.
 pub(crate) fn evaluate_file(path: &str) -> Done {
     let examples = read_examples(Path::new(path), None)?;
-    let counts = Confusion::of(&examples);
+    let counts = Confusion::of(&examples, needs_answer);
     print::line(&counts.summary());
     counts.table().iter().for_each(|line| print::line(line));
     Ok(())
+}
+
+fn is_held_out(message: &str) -> bool {
+    fnv::hash(message.bytes()) % 5 < 2
 }
 
 fn part_file(part: &str, language: &str) -> std::path::PathBuf {
@@ -71,16 +93,16 @@ fn parse_example(line: &str, language: Option<&str>) -> Option<Example> {
     let known = entry.as_object()?.len() == 3 && language.is_none_or(|language| entry["lang"] == language);
     known.then_some(())?;
     let waits = match entry["label"].as_str()? {
-        "needs-answer" => true,
+        "needs-answer" | "asks" => true,
         "no" => false,
         _ => return None,
     };
     Some(Example { waits, message: entry["message"].as_str()?.to_owned() })
 }
 
-fn print_wrong(examples: &[Example]) {
-    for example in examples.iter().filter(|example| needs_answer(&example.message) != example.waits) {
-        let meant = if example.waits { "needs-answer" } else { "no" };
+fn print_wrong(examples: &[Example], judge: Judge) {
+    for example in examples.iter().filter(|example| judge(&example.message) != example.waits) {
+        let meant = if example.waits { "yes" } else { "no" };
         print::line(&format!("    is {meant}: {:?}", example.message));
     }
 }
@@ -92,10 +114,10 @@ struct Confusion {
 }
 
 impl Confusion {
-    fn of(examples: &[Example]) -> Confusion {
+    fn of(examples: &[Example], judge: Judge) -> Confusion {
         let mut confusion = Confusion::default();
         for example in examples {
-            let answer = needs_answer(&example.message);
+            let answer = judge(&example.message);
             confusion.counts[usize::from(example.waits)][usize::from(answer)] += 1;
         }
         confusion
@@ -123,8 +145,8 @@ impl Confusion {
         ]
     }
 
-    fn missed_goals(self) -> Vec<String> {
-        let goals = [("precision", self.precision(), PRECISION), ("recall", self.recall(), RECALL)];
+    fn missed_goals(self, precision: f64, recall: f64) -> Vec<String> {
+        let goals = [("precision", self.precision(), precision), ("recall", self.recall(), recall)];
         let missed = goals.into_iter().filter(|(_, reached, goal)| reached.is_nan() || reached < goal);
         missed.map(|(what, reached, goal)| format!("{what} is {reached:.1}%, not {goal}%")).collect()
     }
@@ -138,8 +160,6 @@ fn percent(right: u32, wrong: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-
-    use tidegate_core::text::fnv;
 
     use super::*;
 
@@ -161,8 +181,7 @@ mod tests {
                 for Example { waits, message } in
                     expect(read_examples(&part_file(part, language), Some(language)))
                 {
-                    let held_out = fnv::hash(message.bytes()) % 5 < 2;
-                    assert_eq!(held_out, part == "held-out", "{message}");
+                    assert_eq!(is_held_out(&message), part == "held-out", "{message}");
                     counts[usize::from(waits)] += 1;
                     assert!(seen.insert(message.clone()), "twice: {message}");
                 }

@@ -473,8 +473,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Show the state of this project's cycle", "このプロジェクトのサイクルの状態を表示します"),
     ("Mark the stage as done", "ステージを完了にします"),
     (
-        "The next stage begins when the turn ends. The closing message and the history show the metrics.",
-        "ターンが終わると次のステージが始まります。結果の値は、終わりのメッセージと履歴に出ます。",
+        "The next stage begins when the turn ends, if `done_when` of the stage can be seen; this command names what is missing. `open` counts open findings: with more than 0 the stage is not done, and once its rounds of review and fix are used up, it fails. The closing message and the history show the metrics.",
+        "ステージの `done_when` を確認できれば、ターンの終わりに次のステージを始めます。足りないものはこのコマンドが示します。`open` は未対応の指摘の数です。0でなければステージは終わらず、レビューと修正の回数を使い切ると失敗になります。結果の値は、終わりのメッセージと履歴に出ます。",
     ),
     (
         "Result of the stage, such as a count; can be repeated",
@@ -482,12 +482,22 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ),
     ("End the cycle: its stage cannot be done", "ステージを終えられないので、サイクルを終わらせます"),
     (
-        "`tidegate cycle resume` starts that stage again.",
-        "`tidegate cycle resume` でそのステージからやり直せます。",
+        "No later stage begins, and Tidegate tells the person when the turn ends. `tidegate cycle resume` starts that stage again.",
+        "以降のステージは始めず、ターンの終わりに人に知らせます。`tidegate cycle resume` でそのステージからやり直せます。",
     ),
     ("Continue a stopped cycle in this session", "止まったサイクルを、このセッションで続けます"),
     ("the first stage that was not started", "まだ始めていない最初のステージから"),
+    ("an earlier stage once more", "前のステージをもう一度"),
+    ("also with too few tokens left", "残りのトークンが足りなくても"),
+    (
+        "A stage that failed or was interrupted starts again; no stage after it can be chosen.",
+        "失敗したステージや中断したステージは、はじめからやり直します。それより後のステージは選べません。",
+    ),
     ("Stage to begin with", "始めるステージです"),
+    (
+        "Begin although fewer tokens are left than the stage and those after it need",
+        "このステージ以降に必要なトークンが残っていなくても始めます",
+    ),
     ("Give up the cycle and keep its costs in the history", "サイクルをやめ、かかった量を履歴に残します"),
     ("Show the cost of stages and the room that they need", "ステージにかかった量と、必要な余裕を表示します"),
     (

@@ -66,6 +66,28 @@ impl Play {
         let _ = self.event("PostToolUse", call);
     }
 
+    /// The stage reaches its goal: its skill, a commit where it ships, and the word of the model.
+    pub(crate) fn finishes(&self, stage: &str) {
+        self.invokes(stage);
+        if stage == "ship" {
+            self.bash("git push", 0);
+        }
+        let open: &[&str] = if stage == "audit" { &["--metric", "open=0"] } else { &[] };
+        let done = self.cycle(&[&["done"], open].concat());
+        assert!(done.ok().contains(" is done. "), "{done:?}");
+    }
+
+    fn bash(&self, line: &str, status: i32) {
+        let (event, response) = if status == 0 {
+            ("PostToolUse", json!({ "stdout": "", "stderr": "", "interrupted": false }))
+        } else {
+            ("PostToolUseFailure", json!(null))
+        };
+        let call = json!({ "tool_name": "Bash", "tool_input": { "command": line }, "tool_response": response,
+            "error": format!("Exit code {status}"), "tool_use_id": format!("toolu_{}", line.len()) });
+        let _ = self.event(event, call);
+    }
+
     /// The model has said this.
     fn says(&self, text: &str) -> Answer {
         self.event("Stop", json!({ "last_assistant_message": text, "stop_hook_active": false }))
@@ -143,7 +165,7 @@ fn four_stages_in_one_turn() {
     play.start();
     assert_eq!(play.state()["stages"]["sprint"]["tokens_at_start"], 10_000);
     for (at, used) in [(0, 20_000), (1, 35_000), (2, 50_000)] {
-        play.invokes(STAGES[at]);
+        play.finishes(STAGES[at]);
         play.uses(used);
         let reason = play.held();
         assert!(reason.contains(&format!("stage {} of 4 ({})", at + 1, STAGES[at])), "{reason}");
@@ -151,11 +173,12 @@ fn four_stages_in_one_turn() {
         assert_eq!(play.state()["stage"], STAGES[at + 1]);
         assert_eq!(play.because(), "there is room for the next stage");
     }
+    play.invokes("retrospective");
     assert!(play.cycle(&["done", "--metric", "found=3", "--metric", "note=all green"]).code == Some(0));
     play.uses(58_000);
     let last = message(&play.stop());
     let expected = "Tidegate: dev-cycle is complete. Tokens by stage: sprint 10k, audit 15k, ship 15k, retrospective 8.0k. \
-                    retrospective: found 3, note all green.";
+                    audit: open 0; retrospective: found 3, note all green.";
     assert_eq!(last, expected);
     assert_eq!(play.files(), Vec::<String>::new());
     play.stop().silent();
@@ -170,7 +193,7 @@ fn no_room_stops_and_another_session_resumes() {
     let mut play = Play::new();
     play.uses(60_000);
     play.start();
-    play.invokes("tidegate:sprint");
+    play.finishes("tidegate:sprint");
     play.uses(67_001);
     let stop = play.stop();
     assert!(
@@ -183,12 +206,13 @@ fn no_room_stops_and_another_session_resumes() {
     assert_eq!(state["stopped_reason"], "context_budget");
     assert_eq!(state["skipped_stages"], json!(["audit", "ship", "retrospective"]));
     assert_eq!(state["remaining_pct"], 66.5);
+    assert_eq!((&state["left_tokens"], &state["needed_tokens"]), (&json!(99_999), &json!(100_000)));
     play.stop().silent();
     // Three sessions are told, once each.
     for (session, told) in [("s-2", true), ("s-3", true), ("s-4", true), ("s-5", false)] {
         let begins = play.begins(session);
         assert_eq!(
-            message(&begins).contains("Open: audit, ship, retrospective"),
+            message(&begins).contains("Open: audit, ship, retrospective (needs 100k tokens, 99k were left)"),
             told,
             "{session}: {begins:?}"
         );
@@ -201,12 +225,21 @@ fn no_room_stops_and_another_session_resumes() {
     play.session = "s-5";
     play.stop().silent();
     assert!(play.cycle(&["resume", "--from", "deploy"]).failed().contains("has no stage deploy"));
+    // As little is left as before.
+    let refused = play.cycle(&["resume"]);
+    let why =
+        "no room for audit: from here on the cycle needs about 100k tokens, 99k are left; 1 are missing";
+    assert!(refused.failed().contains(why) && refused.stderr.contains("--anyway"), "{refused:?}");
+    assert_eq!(play.state()["status"], "stopped", "nothing was changed");
+    play.uses(20_000);
     let resumed = play.cycle(&["resume", "--json"]).json();
     assert_eq!((&resumed["stage"], &resumed["session"]), (&json!("audit"), &json!("s-5")));
     let state = play.state();
     assert_eq!((&state["status"], &state["session_id"]), (&json!("running"), &json!("s-5")));
     assert_eq!(state["stages"]["sprint"]["tokens_at_end"], 67_001);
-    for gone in ["stopped_reason", "skipped_stages", "remaining_pct", "resume_told"] {
+    for gone in
+        ["stopped_reason", "skipped_stages", "remaining_pct", "left_tokens", "needed_tokens", "resume_told"]
+    {
         assert_eq!(state.get(gone), None, "{gone}");
     }
     assert!(play.held().contains("stage audit (2 of 4)"));
@@ -225,10 +258,216 @@ fn a_stage_that_did_nothing_is_held_once() {
     play.stop().silent();
     assert_eq!(play.because(), "the person has not answered");
     play.prompt("the new one");
-    assert!(play.held().contains("Invoke the skill `sprint`: stage sprint"));
+    let reason = play.held();
+    assert!(
+        reason.starts_with("Invoke the skill `sprint`; then run `tidegate cycle done`: stage sprint"),
+        "{reason}"
+    );
+    let waits = message(&play.stop());
+    assert!(
+        waits.starts_with(
+            "Tidegate: dev-cycle waits at sprint, which is not done: the skill `sprint` was not used"
+        ),
+        "{waits}"
+    );
     play.stop().silent();
+    play.prompt("is it done?");
     play.stop().silent();
     assert_eq!(play.state()["stage"], "sprint");
+}
+
+/// Neither the skill nor the word alone ends a stage.
+#[test]
+fn an_invoked_skill_is_not_success() {
+    let play = Play::new();
+    play.uses(10_000);
+    play.start();
+    play.invokes("sprint");
+    let stop = play.says("Step 1 of 5 is done. Steps 2 to 5 remain.");
+    assert!(stop.stdout.contains("Finish the work and run `tidegate cycle done`: stage sprint"), "{stop:?}");
+    let _ = play.says("Step 2 of 5 is done.");
+    assert_eq!(play.state()["stage"], "sprint");
+    play.finishes("sprint");
+    assert!(play.held().contains("for stage audit"));
+    // The model says done of what it did not do.
+    let said = play.cycle(&["done"]);
+    assert!(
+        said.words()
+            .contains("not done yet: the skill `audit` was not used; its open findings were not reported"),
+        "{said:?}"
+    );
+    assert_eq!(play.cycle(&["done", "--json"]).json()["missing"], json!(["skill", "no-open-findings"]));
+    assert!(
+        play.held().contains("Invoke the skill `audit`; count the findings that are still open; then run")
+    );
+    assert_eq!(play.state()["stage"], "audit");
+}
+
+#[test]
+fn nothing_is_shipped_past_open_findings() {
+    let play = Play::new();
+    play.uses(10_000);
+    play.start();
+    play.finishes("sprint");
+    assert!(play.held().contains("for stage audit"));
+    play.invokes("audit");
+    assert!(
+        play.cycle(&["done", "--metric", "open=many"]).failed().contains("takes the number of open findings")
+    );
+    let open = play.cycle(&["done", "--metric", "findings=3", "--metric", "open=2"]);
+    assert!(open.ok().contains("is not done yet: 2 findings are open."), "{open:?}");
+    assert!(play.held().contains("Fix the open findings (2 reported), with `tidegate cycle fix-loop`"));
+    assert!(
+        play.cycle(&["resume", "--from", "ship"])
+            .failed()
+            .contains("ship comes after audit, which is not done")
+    );
+    for _ in 0..2 {
+        assert_eq!(play.cycle(&["fix-loop"]).code, Some(0));
+    }
+    let used_up = play.cycle(&["fix-loop"]);
+    assert!(
+        used_up.failed().contains("2 rounds of review and fix are done")
+            && used_up.stderr.contains("--metric open=N"),
+        "{used_up:?}"
+    );
+    assert_eq!(play.state()["status"], "running");
+    let failed = play.cycle(&["done", "--metric", "open=1"]);
+    assert!(
+        failed
+            .ok()
+            .contains("Ended dev-cycle at stage audit: 1 finding is open after the last round of fixes"),
+        "{failed:?}"
+    );
+    let told = message(&play.stop());
+    assert!(told.starts_with("Tidegate stopped dev-cycle: stage audit failed (1 finding is open after the last round of fixes)."), "{told}");
+    let state = play.state();
+    assert_eq!(
+        (&state["stage"], &state["status"], &state["skipped_stages"]),
+        (&json!("audit"), &json!("failed"), &json!(["ship", "retrospective"]))
+    );
+    play.stop().silent();
+    assert!(play.cycle(&["status"]).ok().contains("audit          failed\n"));
+    assert!(
+        play.cycle(&["resume", "--from", "ship"])
+            .failed()
+            .contains("ship comes after audit, which is not done")
+    );
+    // Fixed, audited again, shipped.
+    assert_eq!(play.cycle(&["resume", "--json"]).json()["stage"], "audit");
+    assert!(play.held().contains("Invoke the skill `audit`; count the findings"), "the old number is gone");
+    play.finishes("audit");
+    assert!(play.held().contains("for stage ship"));
+}
+
+#[test]
+fn a_ship_without_a_commit_is_not_done() {
+    let play = Play::new();
+    let git = |words: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        git.args(["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]);
+        let ran = git
+            .args(words)
+            .current_dir(play.sandbox.project())
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .output();
+        assert!(ran.expect("git").status.success(), "{words:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["commit", "-q", "--allow-empty", "-m", "the first"]);
+    play.uses(10_000);
+    play.start();
+    for stage in ["sprint", "audit"] {
+        play.finishes(stage);
+        let _ = play.held();
+    }
+    let head = play.state()["stages"]["ship"]["head_at_start"].clone();
+    assert_eq!(head.as_str().map(str::len), Some(40), "{head}");
+    play.invokes("ship");
+    for (line, status) in [("git push --dry-run", 0), ("git push", 1), ("git push; true", 0)] {
+        play.bash(line, status);
+    }
+    assert_eq!(play.cycle(&["done", "--json"]).json()["missing"], json!(["commit"]));
+    assert!(play.held().starts_with("Commit the change (HEAD has not moved since the stage began"));
+    git(&["commit", "-q", "--allow-empty", "-m", "the second"]);
+    assert_eq!(play.cycle(&["status", "--json"]).json()["done"], true);
+    assert!(play.held().contains("for stage retrospective"));
+}
+
+/// The numbers of both sessions, and of a failed attempt.
+#[test]
+fn a_stage_costs_what_all_its_sessions_took() {
+    let mut play = Play::new();
+    play.uses(10_000);
+    play.start();
+    play.finishes("sprint");
+    play.uses(20_000);
+    let _ = play.held();
+    play.uses(28_000);
+    assert_eq!(play.cycle(&["fail", "the disk is full"]).code, Some(0));
+    let _ = play.stop();
+    assert_eq!(play.cycle(&["resume"]).code, Some(0));
+    play.uses(33_000);
+    let _ = play.event("SessionEnd", json!({ "reason": "prompt_input_exit" }));
+    let _ = play.begins("s-2");
+    play.session = "s-2";
+    assert_eq!(play.cycle(&["resume"]).code, Some(0));
+    assert_eq!(play.state()["stages"]["audit"]["tokens_before"], 13_000);
+    play.finishes("audit");
+    play.uses(40_000);
+    assert!(play.held().contains("for stage ship"));
+    play.finishes("ship");
+    let _ = play.held();
+    play.finishes("retrospective");
+    let told = message(&play.stop());
+    assert!(told.contains("Tokens by stage: sprint 10k, audit 20k, ship 0, retrospective 0."), "{told}");
+}
+
+#[test]
+fn a_week_later_the_stage_still_waits() {
+    let play = Play::new();
+    play.uses(10_000);
+    play.start();
+    play.invokes("sprint");
+    play.says("Waiting for your confirmation before I go on.").silent();
+    assert_eq!(play.because(), "the last message asks something");
+    let heard = play.sandbox.state().join("sessions/s-1/claims");
+    let heard = fs::File::options().append(true).open(heard).expect("the file");
+    heard
+        .set_modified(std::time::SystemTime::now() - std::time::Duration::from_hours(7 * 24))
+        .expect("the time");
+    let begins = play.begins("s-2");
+    assert!(
+        message(&begins).contains("is at stage sprint (1 of 4) in a session that ended or was silent"),
+        "{begins:?}"
+    );
+    // The old session itself goes on where it was.
+    let _ = play.event("SessionStart", json!({ "source": "resume" }));
+    play.prompt("yes, go on");
+    play.finishes("sprint");
+    assert!(play.held().contains("for stage audit"));
+}
+
+#[test]
+fn a_stage_of_the_config_promises_a_file() {
+    let play = Play::new();
+    play.sandbox.config(
+        "[cycle.short]\nstages = [{ name = \"plan\", done_when = [\"file:docs/plan.md\"] }, { name = \"build\", done_when = [] }]\n",
+    );
+    play.uses(10_000);
+    assert_eq!(play.cycle(&["start", "short"]).code, Some(0));
+    assert!(play.cycle(&["done"]).ok().contains("not done yet: docs/plan.md was not written."));
+    assert!(play.held().starts_with("Write docs/plan.md"));
+    fs::create_dir_all(play.sandbox.project().join("docs")).expect("a folder");
+    fs::write(play.sandbox.project().join("docs/plan.md"), "1. build it\n").expect("a file");
+    assert!(play.held().contains("for stage build"));
+    assert!(play.held().contains("Finish the work and run `tidegate cycle done`: stage build"));
+    assert_eq!(play.cycle(&["done"]).code, Some(0));
+    assert!(message(&play.stop()).contains("short is complete"));
+    play.sandbox.config("[cycle.short]\nstages = [{ name = \"plan\", done_when = [\"tests\"] }]\n");
+    let shown = play.sandbox.run(&["config", "show"]);
+    let wrong = "stage 1: `done_when` does not know \"tests\": use \"skill\", \"verified\"";
+    assert!(shown.stderr.contains(wrong), "{shown:?}");
 }
 
 #[test]
@@ -237,7 +476,7 @@ fn a_person_who_breaks_in_is_not_run_over() {
     play.uses(10_000);
     play.start();
     play.prompt("begin the sprint");
-    play.invokes("sprint");
+    play.finishes("sprint");
     // No stop: the turn was interrupted, and the next one is about something else.
     play.prompt("what was that?");
     let told = message(&play.stop());
@@ -253,7 +492,7 @@ fn who_speaks_while_agents_work_has_not_broken_in() {
     play.uses(10_000);
     play.start();
     play.prompt("begin the sprint");
-    play.invokes("sprint");
+    play.finishes("sprint");
     let agents = json!([{ "id": "a1", "type": "subagent", "status": "running" }]);
     let stop = json!({ "last_assistant_message": "done", "background_tasks": agents });
     play.event("Stop", stop).silent();
@@ -266,7 +505,7 @@ fn two_registrations_begin_a_stage_once() {
     let play = Play::new();
     play.uses(10_000);
     play.start();
-    play.invokes("sprint");
+    play.finishes("sprint");
     let stop =
         play.payload("Stop", json!({ "last_assistant_message": "done", "prompt_id": "p" })).to_string();
     let first = play.sandbox.hook(&["--event", "Stop", "--via", "init"], &stop);
@@ -279,7 +518,7 @@ fn a_stale_reading_says_so() {
     let play = Play::new();
     play.uses(10_000);
     play.start();
-    play.invokes("sprint");
+    play.finishes("sprint");
     let _ = play.says("what the transcript does not hold yet");
     assert_eq!(play.because(), "there is room for the next stage, by a stale reading and a turn's growth");
     assert_eq!(play.state()["stage"], "audit");
@@ -289,7 +528,7 @@ fn a_stale_reading_says_so() {
 fn without_any_reading_it_goes_on() {
     let play = Play::new();
     play.start();
-    play.invokes("sprint");
+    play.finishes("sprint");
     assert!(play.held().contains("The number of tokens left is not known"));
     assert_eq!(play.because(), "the tokens left are not known: continues as if there were room");
 }
@@ -309,6 +548,21 @@ fn the_budget_is_published_every_half_minute() {
     assert!(budget["ts"].as_u64().is_some_and(|ts| ts > 1_700_000_000));
     fs::remove_file(&copy).expect("it is there");
     play.invokes("sprint");
+    play.says("Shall I go on?").silent();
+    assert!(!copy.exists(), "it was written less than half a minute ago");
+}
+
+#[test]
+fn the_budget_is_published_at_a_stop() {
+    let play = Play::new();
+    play.uses(124_000);
+    let copy = play.sandbox.project().join(".claude/.context-budget.json");
+    play.start();
+    play.says("Shall I go on?").silent();
+    let text = fs::read_to_string(&copy).expect("the copy");
+    assert!(text.contains("\"remaining\":38.0"), "{text}");
+    fs::remove_file(&copy).expect("it is there");
+    play.invokes("sprint");
     assert!(!copy.exists(), "it was written less than half a minute ago");
 }
 
@@ -317,7 +571,7 @@ fn verify_stop_is_asked_first() {
     let play = Play::new();
     play.uses(10_000);
     play.start();
-    play.invokes("sprint");
+    play.finishes("sprint");
     let file = play.sandbox.project().join("a.rs");
     fs::write(&file, "fn a() {}\n").expect("a file");
     let edit = json!({ "tool_name": "Write", "tool_use_id": "toolu_w", "tool_input": { "file_path": file }, "tool_response": {} });
@@ -325,8 +579,15 @@ fn verify_stop_is_asked_first() {
     assert!(play.held().contains("no check has passed since"));
     assert_eq!(play.state()["stage"], "sprint");
     assert_eq!(play.because(), "another policy blocks it");
+    assert!(
+        play.held().starts_with(
+            "Run the project's checks (a.rs changed, and no check has passed since): stage sprint"
+        )
+    );
     let _ = play.stop();
-    assert_eq!(play.state()["stage"], "audit", "the hold is over, and the stage was done");
+    assert_eq!(play.state()["stage"], "sprint", "nothing was verified");
+    play.invokes("verification-before-completion");
+    assert!(play.held().contains("for stage audit"));
 }
 
 #[test]
@@ -409,13 +670,17 @@ fn a_repository_puts_no_words_into_anybodys_mouth() {
          \"stages\": {\"x\\u001b[2J\": {\"ended\": true}}}",
     );
     assert_eq!(play.cycle(&["resume"]).code, Some(0));
-    play.invokes("retrospective");
+    play.finishes("retrospective");
     // What is in the way of the copy keeps nobody from an end.
     let copy = play.sandbox.project().join(".claude/.context-budget.json");
     let _ = fs::remove_file(&copy);
     fs::create_dir(&copy).expect("a folder in its place");
     let told = message(&play.stop());
-    assert_eq!(told, "Tidegate: dev-cycle is complete. Tokens by stage: retrospective (not known).  [1m:  .");
+    assert_eq!(
+        told,
+        "Tidegate: dev-cycle is complete. Tokens by stage: sprint (not known), audit (not known), ship (not known), \
+         retrospective (not known).  [1m:  ."
+    );
     // As long as a file may be.
     let many = vec!["\"audit\""; 20_000].join(", ");
     play.write(&format!("{{\"stage\": \"sprint\", \"status\": \"stopped\", \"skipped_stages\": [{many}]}}"));
@@ -428,7 +693,7 @@ fn what_others_wrote_into_it_stays() {
     let play = Play::new();
     play.write("{\"stage\": \"sprint\", \"owner\": {\"team\": [1, 2.5, null]}, \"metrics\": {\"sprint\": {\"tests\": 12}}}");
     assert_eq!(play.cycle(&["resume"]).code, Some(0));
-    play.invokes("sprint");
+    play.finishes("sprint");
     let _ = play.held();
     let state = play.state();
     assert_eq!(state["owner"], json!({ "team": [1, 2.5, null] }));
@@ -467,7 +732,7 @@ fn two_sessions() {
 fn what_only_the_config_does_not_know_stays_where_it_is() {
     let play = Play::new();
     play.start();
-    play.invokes("sprint");
+    play.finishes("sprint");
     let good = play.state().to_string();
     let unknown = good.replace("\"dev-cycle\"", "\"release\"");
     play.write(&unknown);
@@ -490,14 +755,15 @@ fn a_session_that_goes_into_a_worktree_takes_its_cycle_along() {
     fs::write(known.join("commondir"), "../..\n").expect("a file");
     fs::write(known.join("gitdir"), format!("{}\n", tree.join(".git").display())).expect("a file");
     play.start();
-    play.invokes("sprint");
+    play.finishes("sprint");
     let mut stop = play.payload("Stop", json!({ "last_assistant_message": "done" }));
     stop["cwd"] = json!(tree);
     let held = play.sandbox.event(&stop);
     assert!(held.stdout.contains("for stage audit"), "{held:?}");
     assert_eq!(play.state()["stage"], "audit");
     assert!(!tree.join(".claude").exists());
-    let done = play.cycle(&["done", "--json"]);
+    play.invokes("audit");
+    let done = play.cycle(&["done", "--metric", "open=0", "--json"]);
     assert_eq!(done.json()["stage"], "audit", "{done:?}");
     let held = play.sandbox.event(&stop);
     assert!(held.stdout.contains("for stage ship"), "{held:?}");
@@ -532,6 +798,7 @@ fn done_counts_also_where_the_session_forgot_its_stage() {
     // The client begins the same session anew.
     let _ = play.begins("s-1");
     assert_eq!(play.cycle(&["done"]).code, Some(0));
+    play.invokes("sprint");
     assert!(play.held().contains("for stage audit"));
     let other = Play { session: "s-2", ..play };
     let _ = other.begins("s-2");
@@ -543,7 +810,7 @@ fn a_stage_whose_session_went_away_is_told_and_begun_again() {
     let mut play = Play::new();
     play.uses(10_000);
     play.start();
-    play.invokes("sprint");
+    play.finishes("sprint");
     let _ = play.held();
     play.begins("s-2").silent();
     let _ = play.event("SessionEnd", json!({ "reason": "prompt_input_exit" }));
@@ -557,7 +824,7 @@ fn a_stage_whose_session_went_away_is_told_and_begun_again() {
     let resumes = play.event("SessionStart", json!({ "source": "resume" }));
     assert_eq!(message(&resumes), "", "{resumes:?}");
     play.begins("s-4").silent();
-    play.invokes("audit");
+    play.finishes("audit");
     assert!(play.held().contains("for stage ship"));
     assert_eq!(play.state().get("resume_told"), None);
     // Killed: nothing was heard of it for an hour.
@@ -579,7 +846,7 @@ fn a_stage_whose_session_went_away_is_told_and_begun_again() {
     assert_eq!(play.cycle(&["resume"]).code, Some(0));
     let state = play.state();
     assert_eq!((&state["stage"], &state["session_id"]), (&json!("ship"), &json!("s-6")));
-    assert_eq!(state["stages"]["ship"], json!({ "tokens_at_start": 40_000 }));
+    assert_eq!(state["stages"]["ship"]["tokens_at_start"], 40_000);
     assert_eq!(state.get("resume_told"), None);
     assert!(play.held().contains("stage ship (3 of 4)"));
 }
@@ -592,6 +859,13 @@ fn failing_and_leaving() {
     let state = play.state();
     assert_eq!((&state["status"], &state["stopped_reason"]), (&json!("failed"), &json!("the build is red")));
     play.invokes("sprint");
+    let told = message(&play.stop());
+    assert!(
+        told.starts_with(
+            "Tidegate stopped dev-cycle: stage sprint failed (the build is red). No later stage begins."
+        ),
+        "{told}"
+    );
     play.stop().silent();
     let shown = play.cycle(&["status"]);
     assert!(
@@ -615,11 +889,11 @@ fn a_cycle_of_the_config() {
     );
     play.uses(16_000);
     assert_eq!(play.cycle(&["start", "short"]).code, Some(0));
-    play.invokes("do-a");
+    play.finishes("do-a");
     play.uses(17_000);
     assert!(play.held().contains("Invoke the skill `b`"));
     assert_eq!(play.cycle(&["resume", "--from", "a"]).code, Some(0));
-    play.invokes("do-a");
+    play.finishes("do-a");
     play.uses(17_001);
     assert!(message(&play.stop()).contains("stopped short after a"));
 }
@@ -651,7 +925,7 @@ fn rounds_of_review_are_counted() {
     }
     assert!(play.cycle(&["fix-loop"]).failed().contains("2 rounds of review and fix are done"));
     assert!(play.cycle(&["fix-loop", "--reset"]).failed().contains("each stage has one loop"));
-    play.invokes("sprint");
+    play.finishes("sprint");
     let _ = play.held();
     assert_eq!(play.cycle(&["fix-loop"]).ok(), "Round 1 of 2 in stage audit\n");
 }
@@ -662,7 +936,7 @@ fn stops_at_once_begin_one_stage() {
         let play = Play::new();
         play.uses(10_000);
         play.start();
-        play.invokes("sprint");
+        play.finishes("sprint");
         let stop =
             play.payload("Stop", json!({ "last_assistant_message": "done", "stop_hook_active": false }));
         let text = stop.to_string();
@@ -680,11 +954,31 @@ fn stops_at_once_begin_one_stage() {
 }
 
 #[test]
-fn a_file_that_cannot_be_written_holds_no_stop() {
+fn reports_at_once_leave_a_whole_file() {
     let play = Play::new();
     play.uses(10_000);
     play.start();
     play.invokes("sprint");
+    std::thread::scope(|scope| {
+        for number in 0..6 {
+            let play = &play;
+            scope.spawn(move || {
+                let ran = play.cycle(&["done", "--metric", &format!("k{number}=1")]);
+                assert!(ran.code == Some(0) || ran.failed().contains("cannot write"), "{ran:?}");
+            });
+        }
+    });
+    let metrics = play.state()["metrics"]["sprint"].as_object().map_or(0, serde_json::Map::len);
+    assert!((1..=6).contains(&metrics), "{}", play.text());
+    assert!(play.held().contains("for stage audit"));
+}
+
+#[test]
+fn a_file_that_cannot_be_written_holds_no_stop() {
+    let play = Play::new();
+    play.uses(10_000);
+    play.start();
+    play.finishes("sprint");
     let before = play.text();
     let projects = fs::read_dir(play.sandbox.state().join("projects")).expect("a folder");
     for project in projects.flatten() {
@@ -703,7 +997,7 @@ fn a_link_is_not_followed() {
     let play = Play::new();
     play.uses(10_000);
     play.start();
-    play.invokes("sprint");
+    play.finishes("sprint");
     let (path, text) = (play.path(), play.text());
     fs::remove_file(&path).expect("it is there");
     let elsewhere = play.sandbox.path().join("elsewhere.json");
@@ -760,7 +1054,7 @@ fn status_shows_the_stage_and_what_waits() {
     play.uses(10_000);
     play.start();
     assert_eq!(shown(&play), "dev-cycle: stage sprint (1 of 4), its skill is `sprint`");
-    play.invokes("sprint");
+    play.finishes("sprint");
     assert_eq!(shown(&play), "dev-cycle: stage sprint (1 of 4), done when this turn ends");
     let json = play.sandbox.run(&["status", "--json", "--session", "s-1"]).json();
     let expected = json!({
@@ -777,7 +1071,7 @@ fn status_shows_the_stage_and_what_waits() {
     let gone = "dev-cycle: stage sprint (1 of 4) in a session that has ended; `tidegate cycle resume` continues with sprint";
     assert_eq!(shown(&play), gone);
     assert_eq!(play.cycle(&["resume"]).code, Some(0));
-    play.invokes("sprint");
+    play.finishes("sprint");
     play.uses(67_001);
     let _ = play.stop();
     let stopped = "dev-cycle: stopped after stage sprint (1 of 4) (context_budget); `tidegate cycle resume` continues with audit";

@@ -475,7 +475,7 @@ fn a_stage_begins_whole_or_not_at_all() {
     let play = crate::cycle::Play::new();
     play.uses(10_000);
     play.start();
-    play.invokes("sprint");
+    play.finishes("sprint");
     let sandbox = &play.sandbox;
     let paths =
         [sandbox.project().join(".claude/dev-cycle.state.json"), sandbox.session("s-1").join("marks")];

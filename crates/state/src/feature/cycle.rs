@@ -12,9 +12,9 @@ use serde_json::json;
 use tidegate_core::event::{EventKind, SessionId};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::cycle::effect::{CycleStep, Effect};
-use tidegate_core::feature::cycle::standing::{CycleStanding, is_session_live};
+use tidegate_core::feature::cycle::standing::{CycleStanding, StageEvidence, is_session_live};
 use tidegate_core::feature::cycle::state::{MAX_SESSIONS_TOLD, STATE_FILE};
-use tidegate_core::feature::cycle::{CycleRun, CycleState, history};
+use tidegate_core::feature::cycle::{CycleRun, CycleState, DoneWhen, Head, Stage, history};
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::time::Millis;
 
@@ -22,6 +22,7 @@ use crate::feature::HookContext;
 use crate::feature::knowledge::edit::{lock_project, remove_leftovers};
 use crate::file::{append, bounded, replace};
 use crate::place::StateDir;
+use crate::project::head::read_head;
 use crate::session::{claims, marks};
 
 /// A copy of the budget for other tools.
@@ -84,6 +85,45 @@ pub fn read(state: Option<&StateDir>, root: &Path, config: &Config) -> Known<Cyc
     Known::Value(standing)
 }
 
+/// What the project shows of the stage under way. `works_in` is the session's own worktree.
+pub fn look_for_evidence(standing: &CycleStanding, root: &Path, works_in: &Path) -> StageEvidence {
+    let (Ok(state), Some(cycle)) = (&standing.state, &standing.cycle) else {
+        return StageEvidence::default();
+    };
+    let Some(at) = cycle.position(&state.stage) else { return StageEvidence::default() };
+    let progress = state.progress(&state.stage);
+    let began_in = progress.and_then(|progress| progress.head.as_ref()).map(|head| Path::new(&head.root));
+    let began = progress.and_then(|progress| Millis::from_iso(progress.began.as_deref()?));
+    let stage = &cycle.stages[at];
+    let files = stage.done_when.iter().filter_map(|sign| match sign {
+        DoneWhen::File(path) => Some(path),
+        _ => None,
+    });
+    StageEvidence {
+        head: began_in.filter(|_| wants_commit(stage)).and_then(read_head),
+        next_head: cycle.stages.get(at + 1).and_then(|next| head_for(next, works_in)),
+        written: files.filter(|path| is_written_since(&root.join(path), began)).cloned().collect(),
+    }
+}
+
+fn wants_commit(stage: &Stage) -> bool {
+    stage.done_when.contains(&DoneWhen::Commit)
+}
+
+/// The commit to compare with at the end of the stage, if that stage wants one.
+pub fn head_for(stage: &Stage, works_in: &Path) -> Option<Head> {
+    let commit = Some(works_in).filter(|_| wants_commit(stage)).and_then(read_head)?;
+    Some(Head { commit, root: works_in.to_string_lossy().into_owned() })
+}
+
+/// To the second: file systems round their times.
+fn is_written_since(path: &Path, began: Option<Millis>) -> bool {
+    let Ok(found) = fs::metadata(path) else { return false };
+    let written = found.modified().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
+    let is_new = began.zip(written).is_none_or(|(began, written)| written.as_secs() >= began.0 / 1000);
+    found.is_file() && found.len() > 0 && is_new
+}
+
 /// Whether this session is still running.
 pub fn is_live(state: &StateDir, session: &str, now: Millis) -> bool {
     let Ok(id) = SessionId::parse(session) else { return false };
@@ -118,6 +158,11 @@ pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> Known<Cyc
     {
         let owner = standing.other_owner(here.session.as_str());
         standing.owner_gone = owner.is_some_and(|owner| !is_live(state, owner, here.now));
+    }
+    if facts.event.kind == EventKind::Stop
+        && let Known::Value(standing) = &mut known
+    {
+        standing.evidence = look_for_evidence(standing, root, here.root.unwrap_or(root));
     }
     known
 }
@@ -236,6 +281,26 @@ struct FixLoop {
     count: u64,
 }
 
+/// The loop of a stage.
+pub fn fix_loop_of(state: &CycleState) -> String {
+    format!("{} {}", state.run_id(), state.stage)
+}
+
+/// Rounds that were counted so far.
+pub fn fix_rounds(state: &StateDir, root: &Path, of: &str) -> u64 {
+    let known = read_fix_loops(&fix_loop_file(state, root)).into_iter().find(|known| known.of == of);
+    known.map_or(0, |known| known.count)
+}
+
+fn fix_loop_file(state: &StateDir, root: &Path) -> PathBuf {
+    state.project(root).join("fix-loop.json")
+}
+
+fn read_fix_loops(path: &Path) -> Vec<FixLoop> {
+    let bytes = bounded::read(path, LARGEST).ok();
+    bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+}
+
 /// Several sessions of a project can each be in a loop.
 const LOOPS_KEPT: usize = 32;
 
@@ -248,10 +313,8 @@ pub fn count_fix_loop(
     reset: bool,
 ) -> io::Result<Option<u64>> {
     let _lock = lock_project(state, root)?;
-    let path = state.project(root).join("fix-loop.json");
-    let known = bounded::read(&path, LARGEST).ok();
-    let mut loops: Vec<FixLoop> =
-        known.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+    let path = fix_loop_file(state, root);
+    let mut loops = read_fix_loops(&path);
     let known = loops.iter().position(|known| known.of == of).map(|at| loops.remove(at));
     let before = known.filter(|_| !reset).map_or(0, |known| known.count);
     if before >= limit {
@@ -279,8 +342,10 @@ pub fn publish_budget(root: &Path, session: &SessionId, used_pct: f64, now: Mill
 mod tests {
     use super::*;
     use crate::place::PlaceEnv;
-    use tidegate_core::feature::cycle::CycleStatus;
+    use tidegate_core::feature::config::layer::{Assignment, Layer, Origin};
     use tidegate_core::feature::cycle::marks::Mark as CycleMark;
+    use tidegate_core::feature::cycle::{Cycle, CycleStatus};
+    use tidegate_core::settings::section::Voice;
 
     struct Project {
         _base: tempfile::TempDir,
@@ -311,7 +376,7 @@ mod tests {
     fn nothing_is_changed_that_was_not_looked_at() {
         let project = Project::new(r#"{"stage": "audit"}"#);
         let mut new = CycleState::default();
-        new.begin_stage("ship", None);
+        new.begin_stage("ship", Millis(0), None, None);
         let step = CycleStep {
             old: br#"{"stage": "sprint"}"#.to_vec(),
             new: Some(new),
@@ -334,7 +399,7 @@ mod tests {
     fn what_nobody_could_read_again_is_not_written() {
         let project = Project::new(r#"{"stage": "audit"}"#);
         let mut new = CycleState::default();
-        new.begin_stage("audit", None);
+        new.begin_stage("audit", Millis(0), None, None);
         new.metrics.insert("log".into(), "x".repeat(300_000).into());
         let refused =
             change(&project.state, &project.root, |_| Ok(CycleChange { new: Some(new), ended: None }));
@@ -353,6 +418,38 @@ mod tests {
             count(&other.to_string(), false);
         }
         assert_eq!(count("b", false), Some(1), "long ago");
+        assert_eq!(["b", "new"].map(|of| fix_rounds(&project.state, &project.root, of)), [1, 0]);
+    }
+
+    #[test]
+    fn promised_files_are_those_of_this_stage() {
+        let project = Project::new(
+            r#"{"stage": "a", "stages": {"a": {"began_at": "2026-11-17T12:00:00.500Z"}}, "cycle": "c"}"#,
+        );
+        let files = ["docs/new.md", "docs/old.md", "empty.md", "none.md"];
+        let mut cycle = Cycle::default();
+        cycle.stages.truncate(1);
+        cycle.stages[0].name = "a".into();
+        cycle.stages[0].done_when = files.map(|path| DoneWhen::File(path.into())).into();
+        let origin = Origin::Line("config.toml".into(), 1);
+        let assignments = vec![Assignment::new("cycle", "c", cycle.to_value(), origin)];
+        let mut config = Config::default();
+        config.apply(&Layer { voice: Voice::User, assignments });
+        fs::create_dir_all(project.root.join("docs")).unwrap();
+        let began = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_794_916_800);
+        for (path, text, at) in [
+            ("docs/new.md", "x", began),
+            ("docs/old.md", "x", began - std::time::Duration::from_secs(1)),
+            ("empty.md", "", began),
+        ] {
+            let path = project.root.join(path);
+            fs::write(&path, text).unwrap();
+            fs::File::options().append(true).open(&path).unwrap().set_modified(at).unwrap();
+        }
+        let Known::Value(standing) = read(None, &project.root, &config) else { panic!() };
+        let seen = look_for_evidence(&standing, &project.root, &project.root);
+        assert_eq!(seen.written, ["docs/new.md"]);
+        assert_eq!((seen.head, seen.next_head), (None, None), "no stage wants a commit");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The project that a session belongs to. No git process: worktrees are recognised by their `.git` entry.
 
+pub mod head;
 pub mod paths;
 
 use std::fs;

@@ -3,10 +3,14 @@
 use std::process::ExitCode;
 
 use serde_json::Value;
-use tidegate_core::feature::cycle::ActiveStage;
 use tidegate_core::feature::cycle::marks::Mark as CycleMark;
+use tidegate_core::feature::cycle::state::{OPEN_FINDINGS, STILL_OPEN};
+use tidegate_core::feature::cycle::success::Missing;
+use tidegate_core::feature::cycle::{ActiveStage, CycleState};
+use tidegate_state::feature::cycle;
 
-use super::project_cycle::ProjectCycle;
+use super::fail::{fail_stage, failed_page};
+use super::project_cycle::{ProjectCycle, describe_missing};
 use crate::args::ProjectArgs;
 use crate::bilingual::{Bilingual, both};
 use crate::command::Outcome;
@@ -19,9 +23,12 @@ use crate::print::page::Page;
 Examples:
   tidegate cycle done
   tidegate cycle done --metric files_changed=3 --metric tests=12
+  tidegate cycle done --metric findings=4 --metric open=0
 
-The next stage begins when the turn ends. The closing message and the history show
-the metrics.")]
+The next stage begins when the turn ends, if `done_when` of the stage can be seen;
+this command names what is missing. `open` counts open findings: with more than 0 the
+stage is not done, and once its rounds of review and fix are used up, it fails.
+The closing message and the history show the metrics.")]
 pub(crate) struct Args {
     /// Result of the stage, such as a count; can be repeated
     #[arg(long, value_name = "KEY=VALUE")]
@@ -31,71 +38,127 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let place = ProjectCycle::find(&args.of)?;
-    let (state, cycle, session) = place.running_cycle()?;
+    let mut place = ProjectCycle::find(&args.of)?;
     if !args.metric.is_empty() {
-        let mut state = state.clone();
-        let stage =
-            state.metrics.entry(state.stage.clone()).or_insert_with(|| Value::Object(serde_json::Map::new()));
-        let Value::Object(metrics) = stage else {
-            let file = place.state_file();
-            let file = file.display();
-            return Err(CliError::new(both!(
-                "cannot add metrics: `metrics` of this stage in {file} is not an object",
-                "結果を追加できません。{file} にあるこのステージの `metrics` がオブジェクトではありません"
-            ))
-            .hint(both!(
-                "remove that member, or leave --metric out",
-                "その項目を削除するか、--metric を付けずに実行してください"
-            )));
-        };
-        for metric in &args.metric {
-            let (key, value) =
-                metric.split_once('=').filter(|(key, _)| !key.trim().is_empty()).ok_or_else(|| {
-                    CliError::new(both!(
-                        "`{metric}` is not a metric",
-                        "`{metric}` は結果の形になっていません"
-                    ))
-                    .hint(both!("write it as KEY=VALUE", "KEY=VALUE の形で書いてください"))
-                })?;
-            let number = serde_json::from_str::<serde_json::Number>(value.trim()).ok().map(Value::Number);
-            metrics.insert(key.trim().to_owned(), number.unwrap_or_else(|| Value::from(value)));
-        }
+        let (state, ..) = place.running_cycle()?;
+        let state = add_metrics(&place, state.clone(), &args.metric)?;
         place.write_state(Some(state.updated_at(place.project.here.now)), None)?;
+        let here = &place.project.here;
+        place.standing = cycle::read(Some(&here.state), &place.project.root, &here.config);
+    }
+    let (state, cycle, session) = place.running_cycle()?;
+    if is_unfixable(&place, state, cycle.fix_loop_limit) {
+        let state = fail_stage(&place, state.clone(), cycle, &session, STILL_OPEN)?;
+        place.record_command("done", "a stage failed", Some(&state.stage));
+        if args.of.json {
+            print::json(&serde_json::json!({
+                "cycle": state.cycle, "stage": state.stage, "done": false, "status": "failed", "reason": STILL_OPEN,
+            }));
+        } else {
+            failed_page(&state).print();
+        }
+        return Ok(ExitCode::SUCCESS);
     }
     let known = session.marks.cycle.stage.as_ref().filter(|known| known.cycle == state.cycle);
+    let known = known.filter(|known| known.stage == state.stage);
     let mut marks = Vec::new();
-    if known.is_none_or(|known| known.stage != state.stage) {
+    let active = match known {
+        Some(known) => Some(known.clone()),
         // Its marks were lost, or a hook was killed before it could write them: the file counts.
-        let (at, now) = (cycle.position(&state.stage), place.project.here.now);
-        let begun = at.and_then(|at| ActiveStage::begin(&state.cycle, cycle, at, now, place.turn()));
-        let project = Some(place.project.root.to_string_lossy().into_owned());
-        marks.extend(begun.map(|begun| CycleMark::Stage(Box::new(ActiveStage { project, ..begun })).into()));
-    }
+        None => {
+            let (at, now) = (cycle.position(&state.stage), place.project.here.now);
+            let begun = at.and_then(|at| ActiveStage::begin(&state.cycle, cycle, at, now, place.turn()));
+            let project = Some(place.project.root.to_string_lossy().into_owned());
+            let begun = begun.map(|begun| ActiveStage { project, ..begun });
+            marks.extend(begun.clone().map(|begun| CycleMark::Stage(Box::new(begun)).into()));
+            begun
+        }
+    };
     marks.push(CycleMark::StageDone(state.stage.clone()).into());
     place.append_marks(&session.id, &marks)?;
     place.record_command("done", "a stage is done", Some(&state.stage));
+    let active = active.map(|active| ActiveStage { done: true, ..active });
+    let missing = active.map(|active| place.list_missing(&session, &active)).unwrap_or_default();
     let next = cycle.position(&state.stage).and_then(|at| cycle.stages.get(at + 1));
     if args.of.json {
+        let names: Vec<String> = missing.iter().map(Missing::name).collect();
         print::json(&serde_json::json!({
-            "cycle": state.cycle, "stage": state.stage, "done": true, "next": next.map(|next| &next.name),
+            "cycle": state.cycle, "stage": state.stage, "done": missing.is_empty(), "missing": names,
+            "next": next.map(|next| &next.name),
         }));
     } else {
-        let Bilingual { en, ja } = match next.map(|next| &next.name) {
-            None => {
-                both!("The cycle completes when this turn ends.", "このターンが終わるとサイクルは完了です。")
-            }
-            Some(next) => both!(
-                "{next} starts when this turn ends, if the context has room for it.",
-                "コンテキストに余裕があれば、このターンの終わりに {next} を始めます。"
-            ),
-        };
-        let (cycle, stage) = (&state.cycle, &state.stage);
-        Page::of(both!(
-            "Stage {stage} of {cycle} is done. {en}",
-            "{cycle} のステージ {stage} を完了にしました。{ja}"
-        ))
-        .print();
+        done_page(state, next.map(|next| next.name.as_str()), &missing).print();
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn done_page(state: &CycleState, next: Option<&str>, missing: &[Missing]) -> Page {
+    let CycleState { cycle, stage, .. } = state;
+    if !missing.is_empty() {
+        let Bilingual { en, ja } = describe_missing(missing);
+        let mut page = Page::of(both!(
+            "Stage {stage} of {cycle} is not done yet: {en}.",
+            "{cycle} のステージ {stage} はまだ完了ではありません: {ja}。"
+        ));
+        page.paragraph(both!(
+            "Tidegate looks again when this turn ends. If it cannot be done: `tidegate cycle fail REASON`",
+            "このターンの終わりにもう一度確認します。終えられない場合は: `tidegate cycle fail 理由`"
+        ));
+        return page;
+    }
+    let Bilingual { en, ja } = match next {
+        None => {
+            both!("The cycle completes when this turn ends.", "このターンが終わるとサイクルは完了です。")
+        }
+        Some(next) => both!(
+            "{next} starts when this turn ends, if the context has room for it.",
+            "コンテキストに余裕があれば、このターンの終わりに {next} を始めます。"
+        ),
+    };
+    Page::of(both!(
+        "Stage {stage} of {cycle} is done. {en}",
+        "{cycle} のステージ {stage} を完了にしました。{ja}"
+    ))
+}
+
+/// Findings are open, and the stage has no round left to fix them.
+fn is_unfixable(place: &ProjectCycle, state: &CycleState, limit: u64) -> bool {
+    let (here, root) = (&place.project.here, &place.project.root);
+    let rounds = || cycle::fix_rounds(&here.state, root, &cycle::fix_loop_of(state));
+    state.open_findings().is_some_and(|open| open > 0) && rounds() >= limit
+}
+
+fn add_metrics(place: &ProjectCycle, mut state: CycleState, new: &[String]) -> Result<CycleState, CliError> {
+    let stage =
+        state.metrics.entry(state.stage.clone()).or_insert_with(|| Value::Object(serde_json::Map::new()));
+    let Value::Object(metrics) = stage else {
+        let file = place.state_file();
+        let file = file.display();
+        return Err(CliError::new(both!(
+            "cannot add metrics: `metrics` of this stage in {file} is not an object",
+            "結果を追加できません。{file} にあるこのステージの `metrics` がオブジェクトではありません"
+        ))
+        .hint(both!(
+            "remove that member, or leave --metric out",
+            "その項目を削除するか、--metric を付けずに実行してください"
+        )));
+    };
+    for metric in new {
+        let (key, value) =
+            metric.split_once('=').filter(|(key, _)| !key.trim().is_empty()).ok_or_else(|| {
+                CliError::new(both!("`{metric}` is not a metric", "`{metric}` は結果の形になっていません"))
+                    .hint(both!("write it as KEY=VALUE", "KEY=VALUE の形で書いてください"))
+            })?;
+        let (key, value) = (key.trim(), value.trim());
+        if key == OPEN_FINDINGS && value.parse::<u64>().is_err() {
+            return Err(CliError::new(both!(
+                "`{metric}`: `open` takes the number of open findings",
+                "`{metric}`: `open` には未対応の指摘の数を書きます"
+            ))
+            .hint(both!("for example `--metric open=0`", "例: `--metric open=0`")));
+        }
+        let number = serde_json::from_str::<serde_json::Number>(value).ok().map(Value::Number);
+        metrics.insert(key.to_owned(), number.unwrap_or_else(|| Value::from(value)));
+    }
+    Ok(state)
 }

@@ -2,22 +2,25 @@
 
 use std::process::ExitCode;
 
-use tidegate_core::feature::cycle::CycleStatus;
-use tidegate_core::feature::cycle::marks::Mark as CycleMark;
+use tidegate_core::feature::cycle::{Cycle, CycleState, words};
+use tidegate_core::text::lang::Lang;
 
 use super::project_cycle::ProjectCycle;
 use crate::args::ProjectArgs;
 use crate::bilingual::both;
 use crate::command::Outcome;
+use crate::error::CliError;
 use crate::knowledge::required_line;
 use crate::print;
 use crate::print::page::Page;
+use crate::sessions::Session;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   tidegate cycle fail \"the release branch is locked\"
 
+No later stage begins, and Tidegate tells the person when the turn ends.
 `tidegate cycle resume` starts that stage again.")]
 pub(crate) struct Args {
     /// Reason
@@ -31,28 +34,44 @@ pub(super) fn run(args: &Args) -> Outcome {
     let place = ProjectCycle::find(&args.of)?;
     let (state, cycle, session) = place.running_cycle()?;
     let reason = required_line("the reason", &args.reason)?;
-    let mut failed = state.clone();
-    failed.status = CycleStatus::Failed;
-    failed.stopped_reason = Some(reason.clone());
-    failed.skipped_stages = cycle.position(&state.stage).map(|at| cycle.names(at + 1)).unwrap_or_default();
-    place.write_state(Some(failed.updated_at(place.project.here.now)), None)?;
-    place.append_marks(&session.id, &[CycleMark::StageLeft.into()])?;
+    let state = fail_stage(&place, state.clone(), cycle, &session, &reason)?;
     place.record_command("fail", "a stage failed", Some(&state.stage));
     if args.of.json {
         print::json(&serde_json::json!({
             "cycle": state.cycle, "stage": state.stage, "status": "failed", "reason": reason,
         }));
     } else {
-        let (cycle, stage) = (&state.cycle, &state.stage);
-        let mut page = Page::of(both!(
-            "Ended {cycle} at stage {stage}: {reason}",
-            "{cycle} をステージ {stage} で終わらせました: {reason}"
-        ));
-        page.paragraph(both!(
-            "Start that stage again: `tidegate cycle resume`",
-            "そのステージからやり直すには: `tidegate cycle resume`"
-        ));
-        page.print();
+        failed_page(&state).print();
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The session's mark stays until its turn ends: then the person is told.
+pub(super) fn fail_stage(
+    place: &ProjectCycle,
+    mut state: CycleState,
+    cycle: &Cycle,
+    session: &Session,
+    reason: &str,
+) -> Result<CycleState, CliError> {
+    place.give_up_stage(&mut state, Some(session));
+    state.fail_stage(cycle, reason);
+    let state = state.updated_at(place.project.here.now);
+    place.write_state(Some(state.clone()), None)?;
+    Ok(state)
+}
+
+pub(super) fn failed_page(state: &CycleState) -> Page {
+    let (cycle, stage) = (&state.cycle, &state.stage);
+    let mut page = Page::of(both!(
+        "Ended {cycle} at stage {stage}: {en}",
+        "{cycle} をステージ {stage} で終わらせました: {ja}",
+        en = words::failure(Lang::En, state),
+        ja = words::failure(Lang::Ja, state)
+    ));
+    page.paragraph(both!(
+        "No later stage begins. Start that stage again: `tidegate cycle resume`",
+        "以降のステージは始めません。そのステージからやり直すには: `tidegate cycle resume`"
+    ));
+    page
 }

@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let owned = running.filter(|(state, _)| state.session_id.as_deref() == Some(session));
     let (key, limit, what) = match owned {
         Some((state, cycle)) => (
-            format!("{} {}", state.run_id(), state.stage),
+            cycle::fix_loop_of(state),
             cycle.fix_loop_limit,
             both!("in stage {stage}", "ステージ {stage}", stage = state.stage),
         ),
@@ -76,14 +76,21 @@ pub(super) fn run(args: &Args) -> Outcome {
         if args.of.json {
             print::json(&serde_json::json!({ "count": limit, "limit": limit, "used_up": true }));
         }
-        return Err(CliError::new(both!(
+        let used_up = CliError::new(both!(
             "{limit} rounds of review and fix are done, the limit {en}",
             "レビューと修正の往復が上限の{limit}回に達しました（{ja}）"
-        ))
-        .hint(both!(
-            "report open points to the person instead of fixing them now",
-            "残っている点は、今は直さずに人に報告してください"
-        )));
+        ));
+        return Err(if owned.is_some() {
+            used_up.hint(both!(
+                "report what is open with `tidegate cycle done --metric open=N`; more than 0 stops the cycle here",
+                "残っている数を `tidegate cycle done --metric open=N` で報告してください。0でなければ、サイクルはここで止まります"
+            ))
+        } else {
+            used_up.hint(both!(
+                "report open points to the person instead of fixing them now",
+                "残っている点は、今は直さずに人に報告してください"
+            ))
+        });
     };
     if args.of.json {
         print::json(&serde_json::json!({ "count": count, "limit": limit, "used_up": false }));

@@ -9,13 +9,15 @@ use tidegate_core::feature::cycle::policy::ID;
 use tidegate_core::feature::cycle::settings::CycleMode;
 use tidegate_core::feature::cycle::standing::CycleStanding;
 use tidegate_core::feature::cycle::state::STATE_FILE;
+use tidegate_core::feature::cycle::success::{Missing, list_missing};
 use tidegate_core::feature::cycle::{
     ActiveStage, Cycle, CycleDamage, CycleRun, CycleState, CycleStatus, Turn,
 };
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::Mark;
-use tidegate_core::meter::Meter;
+use tidegate_core::meter::{Meter, Reading};
 use tidegate_core::pipeline::record::Deeds;
+use tidegate_core::text::lang::Lang;
 use tidegate_state::feature::cycle;
 use tidegate_state::feature::cycle::CycleChange;
 use tidegate_state::host::claude_code::skills;
@@ -202,11 +204,44 @@ impl ProjectCycle {
         cycle::is_live(&self.project.here.state, session, self.project.here.now)
     }
 
-    pub(super) fn used_tokens(&self, session: &Session) -> Option<u64> {
+    fn reading(&self, session: &Session) -> Option<Reading> {
         match self.project.here.meter(Some(session), None).0 {
-            Meter::Current(reading) | Meter::StaleByOne(reading) => Some(reading.used),
+            Meter::Current(reading) | Meter::StaleByOne(reading) => Some(reading),
             Meter::Unknown(_) => None,
         }
+    }
+
+    pub(super) fn used_tokens(&self, session: &Session) -> Option<u64> {
+        self.reading(session).map(|reading| reading.used)
+    }
+
+    pub(super) fn left_tokens(&self, session: &Session) -> Option<u64> {
+        self.reading(session)?.left()
+    }
+
+    /// The worktree of the session: it may not be that of the cycle's file.
+    fn works_in(&self, session: &Session) -> PathBuf {
+        let root = session.marks.session.root.as_deref().map(PathBuf::from);
+        root.unwrap_or_else(|| self.project.root.clone())
+    }
+
+    /// What the stage under way lacks. `active` is the stage as the session's marks know it.
+    pub(super) fn list_missing(&self, session: &Session, active: &ActiveStage) -> Vec<Missing> {
+        let Known::Value(standing) = &self.standing else { return Vec::new() };
+        let (Ok(state), Some(cycle)) = (&standing.state, &standing.cycle) else { return Vec::new() };
+        let Some(stage) = cycle.position(&state.stage).and_then(|at| cycle.stages.get(at)) else {
+            return Vec::new();
+        };
+        let evidence = cycle::look_for_evidence(standing, &self.project.root, &self.works_in(session));
+        list_missing(stage, active, state, &evidence, &session.marks)
+    }
+
+    /// The cost of an attempt that did not end with success.
+    pub(super) fn give_up_stage(&self, state: &mut CycleState, session: Option<&Session>) {
+        let active = session.and_then(|session| session.marks.cycle.stage.as_ref());
+        let active = active.filter(|active| active.stage == state.stage && active.cycle == state.cycle);
+        let used = session.and_then(|session| self.used_tokens(session));
+        state.give_up_stage(active.and_then(|active| active.used), used);
     }
 
     /// Writes only if the file still has the text that was read.
@@ -269,11 +304,13 @@ impl ProjectCycle {
         let here = &self.project.here;
         state.session_id = Some(session.id.to_string());
         state.project = Some(self.project.root.to_string_lossy().into_owned());
-        state.begin_stage(&name, self.used_tokens(session));
+        let used = self.used_tokens(session);
+        let head = cycle::head_for(&cycle.stages[at], &self.works_in(session));
+        state.begin_stage(&name, here.now, used, head);
         let state = state.updated_at(here.now);
         let active = ActiveStage::begin(&state.cycle, cycle, at, here.now, self.turn());
         let active = active.ok_or_else(|| no_stage(&state.cycle, &name, cycle))?;
-        let active = ActiveStage { project: state.project.clone(), ..active };
+        let active = ActiveStage { project: state.project.clone(), used, ..active };
         self.write_state(Some(state.clone()), ended)?;
         self.append_marks(&session.id, &[CycleMark::Stage(Box::new(active.clone())).into()])?;
         let settings = &here.config;
@@ -319,6 +356,14 @@ pub(super) fn no_cycle(name: &str, known: &[&str]) -> CliError {
         "use one of: {known}; [cycle.NAME] in your config adds another",
         "使えるもの: {known}。設定の [cycle.NAME] で増やせます"
     ))
+}
+
+/// Clauses, one after another.
+pub(super) fn describe_missing(missing: &[Missing]) -> Bilingual {
+    let join = |lang, between: &str| {
+        missing.iter().map(|missing| missing.describe(lang)).collect::<Vec<_>>().join(between)
+    };
+    Bilingual { en: join(Lang::En, "; "), ja: join(Lang::Ja, "、") }
 }
 
 /// `status` as in the state file.

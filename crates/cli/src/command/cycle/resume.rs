@@ -2,20 +2,35 @@
 
 use std::process::ExitCode;
 
+use tidegate_core::event::SessionId;
+use tidegate_core::feature::cycle::{Cycle, CycleState, history};
+use tidegate_core::meter::short_tokens;
+use tidegate_state::feature::cycle;
+
 use super::project_cycle::{ProjectCycle, no_stage, owned_by};
 use super::start::print_begun;
 use crate::args::ProjectArgs;
+use crate::bilingual::both;
 use crate::command::Outcome;
+use crate::error::CliError;
+use crate::sessions::Session;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   tidegate cycle resume                   the first stage that was not started
-  tidegate cycle resume --from ship")]
+  tidegate cycle resume --from audit      an earlier stage once more
+  tidegate cycle resume --anyway          also with too few tokens left
+
+A stage that failed or was interrupted starts again; no stage after it can be
+chosen.")]
 pub(crate) struct Args {
     /// Stage to begin with
     #[arg(long, value_name = "STAGE")]
     pub(crate) from: Option<String>,
+    /// Begin although fewer tokens are left than the stage and those after it need
+    #[arg(long)]
+    pub(crate) anyway: bool,
     #[command(flatten)]
     pub(crate) of: ProjectArgs,
 }
@@ -31,10 +46,62 @@ pub(super) fn run(args: &Args) -> Outcome {
     let Some(at) = cycle.position(name) else {
         return Err(no_stage(&state.cycle, name, cycle));
     };
+    check_order(state, cycle, at)?;
+    if !args.anyway {
+        check_room(&place, state, cycle, at, &session)?;
+    }
     let mut state = state.clone();
     state.started_at.get_or_insert_with(|| place.project.here.now.iso());
+    if name == state.stage && state.progress(name).is_some_and(|progress| !progress.ended) {
+        let owner = state.session_id.as_deref().and_then(|id| SessionId::parse(id).ok());
+        let owner = owner.and_then(|owner| place.project.here.session(Some(owner.as_str())).ok());
+        place.give_up_stage(&mut state, owner.as_ref());
+    }
     let begun = place.begin_stage(state, cycle, at, &session, None)?;
     place.record_command("resume", "a cycle was resumed", None);
     print_begun(&args.of, &place, &begun, &session);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Nothing is shipped past a stage that failed or was left in the middle.
+fn check_order(state: &CycleState, cycle: &Cycle, at: usize) -> Result<(), CliError> {
+    let current = cycle.position(&state.stage);
+    let Some(current) = current.filter(|current| at > *current && !state.was_done(cycle, *current)) else {
+        return Ok(());
+    };
+    let (open, name) = (&cycle.stages[current].name, &cycle.stages[at].name);
+    Err(CliError::new(both!(
+        "{name} comes after {open}, which is not done",
+        "{name} の前の {open} が終わっていません"
+    ))
+    .hint(both!(
+        "`tidegate cycle resume` starts {open} again; `tidegate cycle abandon` gives the cycle up",
+        "`tidegate cycle resume` で {open} からやり直せます。やめるには `tidegate cycle abandon` を実行してください"
+    )))
+}
+
+/// The first stage always has room; unknown numbers stop nothing.
+fn check_room(
+    place: &ProjectCycle,
+    state: &CycleState,
+    cycle: &Cycle,
+    at: usize,
+    session: &Session,
+) -> Result<(), CliError> {
+    if at == 0 {
+        return Ok(());
+    }
+    let runs = cycle::read_runs(&place.project.here.state, &place.project.root);
+    let needed = history::min_left(&runs, &state.cycle, cycle, at);
+    let Some(left) = place.left_tokens(session).filter(|left| *left < needed) else { return Ok(()) };
+    let missing = short_tokens(needed - left);
+    let (needed, left, name) = (short_tokens(needed), short_tokens(left), &cycle.stages[at].name);
+    Err(CliError::new(both!(
+        "no room for {name}: from here on the cycle needs about {needed} tokens, {left} are left; {missing} are missing",
+        "{name} を始める余裕がありません。この先に約{needed}トークン必要ですが、残りは{left}です（{missing}不足）"
+    ))
+    .hint(both!(
+        "continue in a new session, or here with `tidegate cycle resume --anyway`",
+        "新しいセッションで続けるか、ここで続けるなら `tidegate cycle resume --anyway` を実行してください"
+    )))
 }

@@ -5,12 +5,14 @@ use std::process::ExitCode;
 use serde::Serialize;
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::cycle::policy::sanitize_line;
-use tidegate_core::feature::cycle::{CycleStatus, StageTokens, history};
+use tidegate_core::feature::cycle::success::Missing;
+use tidegate_core::feature::cycle::{CycleStatus, StageProgress, history, words};
 use tidegate_core::feature::facts::Known;
 use tidegate_core::meter::short_tokens;
+use tidegate_core::text::lang::Lang;
 use tidegate_state::feature::cycle;
 
-use super::project_cycle::{ProjectCycle, status_word};
+use super::project_cycle::{ProjectCycle, describe_missing, status_word};
 use crate::args::ProjectArgs;
 use crate::bilingual::{Bilingual, both};
 use crate::command::Outcome;
@@ -36,9 +38,14 @@ struct ShownCycle<'a> {
     number: Option<usize>,
     of: usize,
     skill: Option<String>,
-    /// Its skill was invoked, or `cycle done` was called; absent if the session is not known.
+    /// It was declared done, and nothing is missing; absent if the session is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     done: Option<bool>,
+    /// It was declared done.
+    #[serde(skip)]
+    is_said: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "serialize_missing")]
+    missing: Vec<Missing>,
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<&'a str>,
     live: bool,
@@ -49,6 +56,13 @@ struct ShownCycle<'a> {
     skipped_stages: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     remaining_pct: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    needed_tokens: Option<u64>,
+    /// `stopped_reason` in words.
+    #[serde(skip)]
+    failure: Bilingual,
     resumes_at: &'a str,
     stages: Vec<ShownStage<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,9 +74,15 @@ struct ShownStage<'a> {
     name: &'a str,
     skill: String,
     ended: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    failed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     tokens: Option<u64>,
     min_left: u64,
+}
+
+fn serialize_missing<S: serde::Serializer>(missing: &[Missing], out: S) -> Result<S::Ok, S::Error> {
+    out.collect_seq(missing.iter().map(Missing::name))
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
@@ -82,20 +102,21 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     let (state, cycle) = place.usable_cycle()?;
     let runs = cycle::read_runs(&place.project.here.state, &place.project.root);
-    let stages = cycle.stages.iter().enumerate().map(|(at, known)| {
-        let spent = state.stages.iter().find(|(name, _)| *name == known.name).map(|(_, spent)| *spent);
-        ShownStage {
-            name: &known.name,
-            skill: place.skill_name(&known.skill),
-            ended: state.was_done(cycle, at),
-            tokens: spent.and_then(StageTokens::tokens),
-            min_left: if at == 0 { 0 } else { history::min_left(&runs, &state.cycle, cycle, at) },
-        }
+    let stages = cycle.stages.iter().enumerate().map(|(at, known)| ShownStage {
+        name: &known.name,
+        skill: place.skill_name(&known.skill),
+        ended: state.was_done(cycle, at),
+        failed: state.status == CycleStatus::Failed && known.name == state.stage,
+        tokens: state.progress(&known.name).and_then(StageProgress::tokens),
+        min_left: if at == 0 { 0 } else { history::min_left(&runs, &state.cycle, cycle, at) },
     });
     let owner = state.session_id.as_deref().and_then(|id| place.project.here.session(Some(id)).ok());
     let left =
         owner.as_ref().and_then(|owner| place.project.here.meter(Some(owner), None).0.reading()?.left());
     let at = cycle.position(&state.stage);
+    let active = owner.as_ref().and_then(|owner| owner.marks.cycle.stage.as_ref());
+    let active = active.filter(|active| active.stage == state.stage && state.status == CycleStatus::Running);
+    let missing = owner.as_ref().zip(active).map(|(owner, active)| place.list_missing(owner, active));
     let shown = ShownCycle {
         cycle: &state.cycle,
         status: state.status.name(),
@@ -103,11 +124,9 @@ pub(super) fn run(args: &Args) -> Outcome {
         number: at.map(|at| at + 1),
         of: cycle.stages.len(),
         skill: at.and_then(|at| cycle.stages.get(at)).map(|stage| place.skill_name(&stage.skill)),
-        done: owner
-            .as_ref()
-            .and_then(|owner| owner.marks.cycle.stage.as_ref())
-            .filter(|stage| stage.stage == state.stage && state.status == CycleStatus::Running)
-            .map(|stage| stage.done),
+        done: missing.as_ref().map(Vec::is_empty),
+        is_said: active.is_some_and(|active| active.done),
+        missing: missing.unwrap_or_default(),
         session: state.session_id.as_deref(),
         live: state.session_id.as_deref().is_some_and(|id| place.is_live(id)),
         own: state.session_id.is_some()
@@ -115,6 +134,9 @@ pub(super) fn run(args: &Args) -> Outcome {
         stopped_reason: state.stopped_reason.as_deref(),
         skipped_stages: &state.skipped_stages,
         remaining_pct: state.remaining_pct,
+        left_tokens: state.left_tokens,
+        needed_tokens: state.needed_tokens,
+        failure: Bilingual { en: words::failure(Lang::En, state), ja: words::failure(Lang::Ja, state) },
         resumes_at: state.resumes_at(),
         stages: stages.collect(),
         left,
@@ -168,12 +190,20 @@ fn cycle_page(shown: &ShownCycle<'_>) -> Page {
         page.gap();
         if let Some(why) = shown.stopped_reason {
             let why = sanitize_line(why);
-            page.paragraph(match why.as_str() {
-                "context_budget" => both!(
+            let tokens = shown.needed_tokens.map(short_tokens).zip(shown.left_tokens.map(short_tokens));
+            page.paragraph(match (why.as_str(), tokens) {
+                ("context_budget", Some((needed, left))) => both!(
+                    "Reason: {next} and what follows needed about {needed} tokens, {left} were left",
+                    "理由: {next} 以降に約{needed}トークン必要でしたが、残りは{left}でした"
+                ),
+                ("context_budget", None) => both!(
                     "Reason: the context had no room for the next stage",
                     "理由: コンテキストに次のステージの余裕がありませんでした"
                 ),
-                _ => both!("Reason: {why}", "理由: {why}"),
+                _ => {
+                    let Bilingual { en, ja } = &shown.failure;
+                    both!("Reason: {en}", "理由: {ja}", en = sanitize_line(en), ja = sanitize_line(ja))
+                }
             });
         }
         page.paragraph(both!(
@@ -193,6 +223,11 @@ fn describe_stage(shown: &ShownCycle<'_>, at: usize, stage: &ShownStage<'_>) -> 
         (false, _) if is_current && shown.done == Some(true) => {
             both!("done when this turn ends", "このターンの終わりに完了").into()
         }
+        (false, _) if is_current && shown.is_said => {
+            let Bilingual { en, ja } = describe_missing(&shown.missing);
+            Text::from(both!("not done yet: {en}", "未完了: {ja}")).warning()
+        }
+        (false, _) if stage.failed => Text::from(both!("failed", "失敗")).warning(),
         (false, _) if is_current => both!("in progress, skill `{skill}`", "進行中、スキル `{skill}`").into(),
         (false, _) if stage.name == shown.stage => {
             Text::from(both!("stopped here", "ここで止まっています")).warning()
@@ -216,6 +251,7 @@ mod tests {
             name,
             skill: name.to_owned(),
             ended,
+            failed: false,
             tokens,
             min_left,
         };
@@ -235,12 +271,17 @@ mod tests {
             of: 3,
             skill: Some("audit".to_owned()),
             done: None,
+            is_said: false,
+            missing: Vec::new(),
             session: Some("91b38a40-3ead-4aa8-8407-24d36ddad7be"),
             live: true,
             own: true,
             stopped_reason: None,
             skipped_stages: &[],
             remaining_pct: None,
+            left_tokens: None,
+            needed_tokens: None,
+            failure: Bilingual::data(""),
             resumes_at: "audit",
             stages: stages(),
             left: Some(46_000),
@@ -251,10 +292,30 @@ mod tests {
             live: false,
             stopped_reason: Some("context_budget"),
             skipped_stages: &skipped,
+            left_tokens: Some(43_000),
+            needed_tokens: Some(100_000),
             left: None,
             stages: stages(),
             ..running
         };
         assert_looks("cycle-stopped", &cycle_page(&stopped));
+        let failure = both!("2 findings are open", "指摘が2件残っています");
+        let mut failed = ShownCycle {
+            status: "failed",
+            stopped_reason: Some("open_findings"),
+            failure,
+            stages: stages(),
+            ..stopped
+        };
+        failed.stages[1].failed = true;
+        assert_looks("cycle-failed", &cycle_page(&failed));
+        let said = ShownCycle {
+            status: "running",
+            is_said: true,
+            missing: vec![Missing::Check("`a.rs`".to_owned()), Missing::OpenFindings(2)],
+            stages: stages(),
+            ..failed
+        };
+        assert_looks("cycle-not-done", &cycle_page(&said));
     }
 }

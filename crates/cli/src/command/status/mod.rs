@@ -9,6 +9,7 @@ use serde::Serialize;
 use tidegate_core::feature::activity::classifier::Phase;
 use tidegate_core::feature::approval::marks::ApprovalRequest;
 use tidegate_core::feature::config::Config;
+use tidegate_core::feature::cycle::success::list_missing;
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::verification::checks::Kinds;
 use tidegate_core::feature::verification::required_checks;
@@ -166,6 +167,7 @@ impl Cycle {
             Known::Broken(damage) => return Some(Cycle::Damaged { damage }),
         };
         let other = standing.other_owner(session.id.as_str()).map(str::to_owned);
+        let evidence = cycle::look_for_evidence(&standing, root, root);
         let (state, known) = match (standing.state, standing.cycle) {
             (Ok(state), Some(known)) => (state, known),
             (Err(damage), _) => return Some(Cycle::Damaged { damage: damage.to_string() }),
@@ -181,7 +183,9 @@ impl Cycle {
             of: known.stages.len(),
             skill: known.stages[at].skill.clone(),
             here: is_here,
-            done: active.filter(|_| is_here).map(|active| active.done),
+            done: active.filter(|_| is_here).map(|active| {
+                list_missing(&known.stages[at], active, &state, &evidence, &session.marks).is_empty()
+            }),
             live: other.as_deref().map(|other| cycle::is_live(&here.state, other, here.now)),
             session: other,
             resumes_at: state.resumes_at().to_owned(),

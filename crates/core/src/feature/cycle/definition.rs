@@ -1,5 +1,6 @@
 //! Definition of a cycle: its stages, and the context each needs before it begins.
 
+use crate::feature::cycle::done_when::DoneWhen;
 use crate::settings::setting::Setting as _;
 use crate::settings::setting::Whole;
 use crate::settings::value::Value;
@@ -71,6 +72,8 @@ pub struct Stage {
     pub skill: String,
     /// Ignored for the first stage.
     pub min_left: MinLeft,
+    /// All of them must be seen, and the model must have said that the stage is done.
+    pub done_when: Vec<DoneWhen>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,7 +90,12 @@ pub const FIX_LOOP_LIMIT_OUTSIDE: u64 = 3;
 impl Default for Cycle {
     /// The built-in cycle.
     fn default() -> Cycle {
-        let stage = |name: &str, min_left| Stage { name: name.to_owned(), skill: name.to_owned(), min_left };
+        let stage = |name: &str, min_left| Stage {
+            name: name.to_owned(),
+            skill: name.to_owned(),
+            min_left,
+            done_when: DoneWhen::defaults(name),
+        };
         Cycle {
             stages: vec![
                 stage("sprint", MinLeft::Auto),
@@ -138,9 +146,14 @@ impl Cycle {
 
     pub fn to_value(&self) -> Value {
         let stage = |stage: &Stage| {
-            let members =
-                [("name", &stage.name), ("skill", &stage.skill), ("min_left", &stage.min_left.to_text())];
-            Value::Table(members.map(|(key, text)| (key.to_owned(), Value::from(text.as_str()))).into())
+            let signs = stage.done_when.iter().map(|sign| Value::from(sign.to_text().as_str()));
+            let members = [
+                ("name", Value::from(stage.name.as_str())),
+                ("skill", Value::from(stage.skill.as_str())),
+                ("min_left", Value::from(stage.min_left.to_text().as_str())),
+                ("done_when", Value::List(signs.collect())),
+            ];
+            Value::Table(members.map(|(key, value)| (key.to_owned(), value)).into())
         };
         let limit = i64::try_from(self.fix_loop_limit).unwrap_or(i64::MAX);
         Value::Table(vec![
@@ -174,8 +187,12 @@ fn read_stage(item: &Value) -> Result<Stage, String> {
     let Value::Table(members) = item else {
         return Err(format!("{} is not a stage: use {{ name = \"…\", skill = \"…\" }}", item.kind()));
     };
-    let (mut name, mut skill, mut min_left) = (None, None, MinLeft::Auto);
+    let (mut name, mut skill, mut min_left, mut done_when) = (None, None, MinLeft::Auto, None);
     for (key, value) in members {
+        if key == "done_when" {
+            done_when = Some(DoneWhen::read_list(value)?);
+            continue;
+        }
         let Value::Text(text) = value else { return Err(format!("`{key}` is {}: use a text", value.kind())) };
         match key.as_str() {
             "name" => name = Some(read_name(key, text)?),
@@ -186,11 +203,14 @@ fn read_stage(item: &Value) -> Result<Stage, String> {
                     format!("{value} is not a `min_left`: use \"50%\", \"80k\" or \"auto\"")
                 })?;
             }
-            _ => return Err(format!("it has no `{key}`: use `name`, `skill` and `min_left`")),
+            _ => {
+                return Err(format!("it has no `{key}`: use `name`, `skill`, `min_left` and `done_when`"));
+            }
         }
     }
     let name = name.ok_or("its `name` is missing")?;
-    Ok(Stage { skill: skill.unwrap_or_else(|| name.clone()), name, min_left })
+    let done_when = done_when.unwrap_or_else(|| DoneWhen::defaults(&name));
+    Ok(Stage { skill: skill.unwrap_or_else(|| name.clone()), name, min_left, done_when })
 }
 
 fn read_name(key: &str, text: &str) -> Result<String, String> {
@@ -245,7 +265,11 @@ mod tests {
         let one = Value::List(vec![table(&[("name", "check".into())])]);
         let own = Cycle::read(&table(&[("stages", one)])).unwrap();
         assert_eq!((own.stages[0].skill.as_str(), own.stages[0].min_left), ("check", MinLeft::Auto));
+        assert_eq!(own.stages[0].done_when, [DoneWhen::Skill]);
         assert_eq!(own.default_min_left(0), 30_000);
+        let again = Value::List(vec![table(&[("name", "audit".into()), ("skill", "team-audit".into())])]);
+        let again = Cycle::read(&table(&[("stages", again)])).unwrap();
+        assert_eq!(again.stages[0].done_when, Cycle::default().stages[1].done_when);
     }
 
     #[test]
@@ -266,6 +290,10 @@ mod tests {
                 "is not a `min_left`",
             ),
             (stages(vec![table(&[("name", "x".into()), ("command", "rm".into())])]), "it has no `command`"),
+            (
+                stages(vec![table(&[("name", "x".into()), ("done_when", "skill".into())])]),
+                "stage 1: `done_when` is a text",
+            ),
             (table(&[("fix_loop_limit", "two".into())]), "use a whole number"),
         ] {
             let said = Cycle::read(&value).unwrap_err();

@@ -13,6 +13,10 @@ pub enum Mark {
     Stage(Box<ActiveStage>),
     /// The stage was declared done.
     StageDone(String),
+    /// A push or a new pull request succeeded.
+    StagePublished,
+    /// The first reading in a stage that began without one: tokens in use.
+    StageUsed(u64),
     /// A stop was blocked because the stage was not done.
     StageHeld,
     /// A prompt came during a stage, or its turn ended.
@@ -35,6 +39,8 @@ impl RoomMarks for Marks {
             Mark::Stage(stage) => self.stage = Some(*stage),
             Mark::StageDone(name) => self.change(|stage| stage.done |= stage.stage == name),
             // One field each, so that hooks running at once do not undo each other's change.
+            Mark::StagePublished => self.change(|stage| stage.published = true),
+            Mark::StageUsed(used) => self.change(|stage| stage.used = stage.used.or(Some(used))),
             Mark::StageHeld => self.change(|stage| stage.held = true),
             Mark::StageTurn(turn) => self.change(|stage| {
                 stage.turn = turn;
@@ -48,7 +54,7 @@ impl RoomMarks for Marks {
     }
 
     fn hear(&mut self, mark: &SessionMark, _: &SessionMarks) {
-        self.change(|stage| stage.done |= mark.invokes(&stage.skill));
+        self.change(|stage| stage.invoked |= mark.invokes(&stage.skill));
     }
 
     fn short(&self) -> Vec<Mark> {
@@ -82,6 +88,8 @@ pub(in crate::feature) mod tests {
             }))),
             "[ab]".prop_map(Mark::StageDone),
             Just(Mark::StageHeld),
+            Just(Mark::StagePublished),
+            (1u64..9).prop_map(Mark::StageUsed),
             Just(Mark::StageTurn(Turn::Interrupted)),
             Just(Mark::BudgetCopied(Millis(9))),
             Just(Mark::StageLeft),

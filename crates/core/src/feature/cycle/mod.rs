@@ -8,6 +8,9 @@
 //! hold the stage under way ([`ActiveStage`]), so that only a session's start and a stop within a cycle open
 //! the file. Each mark changes one thing, so parallel hooks do not undo each other's.
 //!
+//! A stage is done when the model said so and its signs ([`done_when`]) can be seen ([`success`]): in the
+//! marks of the session, in the file, and in the project ([`standing::StageEvidence`]).
+//!
 //! A stage begins inside the hook that ends the one before. The effect ([`effect::CycleStep`]) runs before
 //! the answer, under the session's and then the project's lock, and only if the file is still as it was
 //! judged. If it fails, the stop is not blocked. After a kill in between, the file names the next stage and
@@ -16,24 +19,30 @@
 //! waits up to 150 ms for the transcript (`Needs::current`).
 
 pub mod definition;
+pub mod done_when;
 pub mod effect;
 pub mod history;
 pub mod marks;
 pub mod policy;
+mod publishing;
 mod rewrite;
 pub mod settings;
 pub mod standing;
 pub mod state;
+pub mod success;
 pub mod words;
 
 pub use definition::{Cycle, MinLeft, Stage};
+pub use done_when::DoneWhen;
 pub use history::CycleRun;
-pub use state::{CycleDamage, CycleState, CycleStatus, StageTokens};
+pub use state::{CycleDamage, CycleState, CycleStatus, Head, StageProgress};
 
 use serde::{Deserialize, Serialize};
 
 use crate::feature::Feature;
-use crate::feature::facts::Known;
+use crate::feature::config::Config;
+use crate::feature::facts::{Facts, Known};
+use crate::feature::marks::Mark;
 use crate::time::Millis;
 use standing::CycleStanding;
 
@@ -43,6 +52,13 @@ impl Feature for Room {
     type Needs = bool;
     type Facts = Known<CycleStanding>;
     type Effect = effect::Effect;
+
+    fn observe(facts: &Facts<'_>, _: &Config) -> Vec<Mark> {
+        let stage = facts.marks.value().and_then(|marks| marks.cycle.stage.as_ref());
+        let command = facts.event.finished_command().filter(|_| stage.is_some_and(|stage| !stage.published));
+        let published = command.is_some_and(publishing::has_published);
+        published.then(|| marks::Mark::StagePublished.into()).into_iter().collect()
+    }
 }
 
 /// Available without any config.
@@ -51,6 +67,7 @@ pub const BUILT_IN: &str = "dev-cycle";
 /// A stage in the session's marks: enough for every event that can do without the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct ActiveStage {
     pub cycle: String,
     pub stage: String,
@@ -63,9 +80,18 @@ pub struct ActiveStage {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     pub began: Millis,
-    /// Its skill was invoked since, or the stage was declared done.
+    /// It was declared done. In a session of 0.1, its skill may have been invoked instead.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub done: bool,
+    /// Its skill was invoked since.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub invoked: bool,
+    /// A push or a new pull request succeeded since.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub published: bool,
+    /// Tokens in use at its beginning, or at the first reading since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub used: Option<u64>,
     /// A stop was blocked because it was not done.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub held: bool,
@@ -116,7 +142,9 @@ impl ActiveStage {
     pub fn key_fact(&self) -> String {
         let ActiveStage { cycle, stage, skill, number, of, .. } = self;
         let next = if self.done {
-            "its skill was invoked; the next stage begins when this one's turn ends".to_owned()
+            "it was declared done; the next stage begins when the turn ends".to_owned()
+        } else if self.invoked {
+            format!("its skill `{skill}` was invoked; `tidegate cycle done` reports its success")
         } else {
             format!("next step: its skill `{skill}`")
         };

@@ -14,8 +14,9 @@ use crate::feature::cycle::history::StageCost;
 use crate::feature::cycle::marks::Mark;
 use crate::feature::cycle::standing::CycleStanding;
 use crate::feature::cycle::state::{MAX_SESSIONS_TOLD, OUT_OF_CONTEXT, STATE_FILE};
+use crate::feature::cycle::success::{Missing, list_missing};
 use crate::feature::cycle::{
-    ActiveStage, Cycle, CycleDamage, CycleRun, CycleState, CycleStatus, Turn, words,
+    ActiveStage, Cycle, CycleDamage, CycleRun, CycleState, CycleStatus, StageProgress, Turn, words,
 };
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::{Marks, SessionMark};
@@ -25,6 +26,7 @@ use crate::meter::forecast::median_growth;
 use crate::meter::{Meter, Reading, short_tokens};
 use crate::text::cut::first_chars;
 use crate::text::hidden::replace_hidden;
+use crate::text::question::{self, asks_person};
 
 pub use super::settings::Settings;
 
@@ -37,12 +39,14 @@ const MIN_COPY_INTERVAL_MS: u64 = 30_000;
 const RESUME_OFFERED: &str = "cycle waits";
 const DAMAGED: &str = "cycle damaged";
 const UNREADABLE: &str = "cycle unreadable";
-
-/// Enough of a message to see how it ends.
-const ENDING_CHARS: usize = 2000;
+/// The beginning of a notice; the stage and its time follow.
+const NOT_DONE: &str = "cycle not done ";
 
 /// Longer metrics do not belong into a closing message.
 const MAX_METRICS_CHARS: usize = 400;
+
+/// A message to a person has room for this much of a reason.
+const MAX_REASON_CHARS: usize = 90;
 
 pub struct CyclePolicy;
 
@@ -93,7 +97,7 @@ impl Policy for CyclePolicy {
                 remind_of_stage(stage)
             }
             (EventKind::SessionStart, _) => offer_resume(facts),
-            (EventKind::PostToolUse, Some(stage)) => copy_budget(facts, stage),
+            (EventKind::PostToolUse, Some(stage)) => note_use(facts, stage),
             (EventKind::UserPromptSubmit, Some(stage)) => note_prompt(stage),
             (EventKind::Stop, Some(stage)) => decide_at_stop(facts, config, stage),
             _ => Verdict::silent("no cycle is under way here"),
@@ -112,19 +116,25 @@ fn note_prompt(stage: &ActiveStage) -> Verdict {
     Verdict { effects: vec![Effect::mark(Mark::StageTurn(turn))], ..Verdict::silent(because) }
 }
 
-fn copy_budget(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
+/// After a tool call: the first reading of the stage, and the public copy of the budget.
+fn note_use(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
+    let reading = facts.meter.reading().filter(|_| stage.used.is_none());
+    let used = reading.map(|reading| Effect::mark(Mark::StageUsed(reading.used)));
+    let (because, copy) = copy_budget(facts, stage);
+    Verdict { effects: used.into_iter().chain(copy).collect(), ..Verdict::silent(because) }
+}
+
+fn copy_budget(facts: &Facts<'_>, stage: &ActiveStage) -> (&'static str, Vec<Effect>) {
     if facts.now.since(stage.copied) < MIN_COPY_INTERVAL_MS && stage.copied <= facts.now {
-        return Verdict::silent("the copy of the budget is young enough");
+        return ("the copy of the budget is young enough", Vec::new());
     }
     let Some(used_pct) = facts.meter.reading().and_then(Reading::used_pct) else {
-        return Verdict::silent("the tokens left are not known");
+        return ("the tokens left are not known", Vec::new());
     };
     let copied = Effect::mark(Mark::BudgetCopied(facts.now));
     let project = stage.project.clone();
-    Verdict {
-        effects: vec![copied, Effect::Cycle(effect::Effect::PublishBudget { project, used_pct })],
-        ..Verdict::silent("the copy of the budget is old")
-    }
+    let publish = Effect::Cycle(effect::Effect::PublishBudget { project, used_pct });
+    ("the copy of the budget is old", vec![copied, publish])
 }
 
 /// A compaction may have removed the stage from the conversation.
@@ -209,8 +219,13 @@ fn stopped_texts(facts: &Facts<'_>, cycle: &Cycle, state: &CycleState) -> (Strin
     let done = ended_stages(cycle, state);
     // Other reasons are free text in a file that a repository may bring along: fit for a person who asks, not for the
     // model.
-    let why =
-        state.stopped_reason.as_deref().filter(|why| *why == OUT_OF_CONTEXT).map(|why| format!(" ({why})"));
+    let why = state.stopped_reason.as_deref().filter(|why| *why == OUT_OF_CONTEXT);
+    let why = why.map(|why| match state.needed_tokens.zip(state.left_tokens) {
+        Some((needed, left)) => {
+            format!(" ({why}: needs {} tokens, {} were left)", short_tokens(needed), short_tokens(left))
+        }
+        None => format!(" ({why})"),
+    });
     let why = why.unwrap_or_default();
     let to_model = format!(
         "According to .claude/{STATE_FILE}, the cycle {} of this project has stopped{}. Done: {}. Open: {}. `tidegate cycle resume` \
@@ -221,7 +236,7 @@ fn stopped_texts(facts: &Facts<'_>, cycle: &Cycle, state: &CycleState) -> (Strin
         join_or_nothing(&state.skipped_stages),
         state.resumes_at(),
     );
-    (to_model, words::waits(facts.lang, &state.cycle, &done, &state.skipped_stages))
+    (to_model, words::waits(facts.lang, state, &done))
 }
 
 /// Texts for the model and the person.
@@ -297,6 +312,15 @@ fn end_turn(stage: &ActiveStage, turn: Turn, because: &'static str) -> Verdict {
 }
 
 fn decide_at_stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Verdict {
+    let mut verdict = judge_stop(facts, config, known);
+    if facts.cycle.value().is_some_and(|standing| standing.of_project && standing.state.is_ok()) {
+        // Last, so that the mark finds a stage that has just begun.
+        verdict.effects.extend(copy_budget(facts, known).1);
+    }
+    verdict
+}
+
+fn judge_stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Verdict {
     let left = || vec![Effect::mark(Mark::StageLeft)];
     let standing = match &facts.cycle {
         Known::Value(standing) => standing,
@@ -318,8 +342,12 @@ fn decide_at_stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Ve
     if state.session_id.as_deref() != Some(facts.event.session.as_str()) {
         return Verdict { effects: left(), ..Verdict::silent("the cycle belongs to another session") };
     }
-    if state.status != CycleStatus::Running {
-        return Verdict { effects: left(), ..Verdict::silent("the cycle has ended") };
+    match state.status {
+        CycleStatus::Running => {}
+        CycleStatus::Failed if known.stage == state.stage => return report_failure(facts, state, left()),
+        CycleStatus::Failed | CycleStatus::Stopped | CycleStatus::Complete => {
+            return Verdict { effects: left(), ..Verdict::silent("the cycle has ended") };
+        }
     }
     let Some(at) = cycle.position(&state.stage) else { return pause_cycle(known, "the stage is not known") };
     // The file has the last word if it was edited. After a change of the config the stage stays, but its skill and
@@ -347,7 +375,7 @@ fn decide_in_stage(facts: &Facts<'_>, config: &Config, ending: &StageEnd<'_>) ->
     if config.stepped_down(ID) {
         return pause_cycle(stage, "stepped down: stages are not chained");
     }
-    if asks_question(facts.event) {
+    if facts.event.last_message.is_some_and(|message| asks_person(&message.tail(question::BYTES))) {
         return wait_for_person(stage, "the last message asks something");
     }
     match stage.turn {
@@ -361,13 +389,31 @@ fn decide_in_stage(facts: &Facts<'_>, config: &Config, ending: &StageEnd<'_>) ->
     if facts.marks.value().is_some_and(|marks| marks.verification.check_runs(facts.event)) {
         return pause_cycle(stage, "a check still runs in the background");
     }
-    if !stage.done && stage.held {
-        return pause_cycle(stage, "the stage is not done, and a stop was blocked for it");
+    let missing = ending.list_missing();
+    if missing.is_empty() {
+        return ending.decide();
     }
-    if !stage.done {
-        return block_stop(facts, stage);
+    if stage.held { leave_waiting(facts, stage, &missing) } else { block_stop(facts, stage, &missing) }
+}
+
+/// `tidegate cycle fail` only answers its caller.
+fn report_failure(facts: &Facts<'_>, state: &CycleState, effects: Vec<Effect>) -> Verdict {
+    let why = sanitize_line(first_chars(&words::failure(facts.lang, state), MAX_REASON_CHARS));
+    let text = words::failed(facts.lang, state, why.trim());
+    let say = Say { to: Audience::User, text, weight: 60, explains: false, when_said: Vec::new() };
+    Verdict { says: vec![say], effects, ..Verdict::silent("the stage failed") }
+}
+
+/// Claude ended the turn again. The person learns once per stage why nothing follows.
+fn leave_waiting(facts: &Facts<'_>, stage: &ActiveStage, missing: &[Missing]) -> Verdict {
+    let mut verdict = pause_cycle(stage, "the stage is not done, and a stop was blocked for it");
+    let notice = format!("{NOT_DONE}{} {}", stage.stage, stage.began.0);
+    if !facts.marks.value().is_some_and(|marks| marks.session.noticed(&notice)) {
+        let text = words::stage_not_done(facts.lang, stage, missing);
+        let when_said = vec![Effect::mark(SessionMark::Notice(notice))];
+        verdict.says.push(Say { to: Audience::User, text, weight: 50, explains: false, when_said });
     }
-    ending.decide()
+    verdict
 }
 
 /// The client reports neither an interrupt nor a queued prompt. A person who did not mean to hold up the cycle learns
@@ -387,50 +433,34 @@ fn report_interruption(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
     verdict
 }
 
-/// The last message asks the person something, with or without a list of choices.
-fn asks_question(event: &Event<'_>) -> bool {
-    let Some(message) = event.last_message else { return false };
-    let message = message.tail(ENDING_CHARS);
-    let mut lines = message.lines().rev().filter(|line| !line.trim().is_empty());
-    if lines.clone().next().is_some_and(is_question) {
-        return true;
-    }
-    // A heading is not a question.
-    let is_heading = |line: &str| line.starts_with(['#', '*', '_']);
-    let before = lines.find(|line| !is_choice(line));
-    before.is_some_and(|line| is_question(line) && !is_heading(line))
-}
-
-fn is_question(line: &str) -> bool {
-    let closing = |c: char| {
-        c.is_whitespace() || matches!(c, '*' | '_' | '`' | '"' | '\'' | ')' | '）' | '」' | '』' | '”')
-    };
-    let line = line.trim_end_matches(closing);
-    let said = line.strip_suffix('。').unwrap_or(line);
-    line.ends_with(['?', '？'])
-        || ["ますか", "ませんか", "ですか", "しょうか"].iter().any(|end| said.ends_with(end))
-}
-
-/// A list item or its continuation.
-fn is_choice(line: &str) -> bool {
-    if line.starts_with(char::is_whitespace) || line.starts_with(['-', '•', '・']) || line.starts_with("* ")
-    {
-        return true;
-    }
-    let number = line.trim_start_matches('(').split_once(['.', ')', '）', ':']).map(|(number, _)| number);
-    let plain = |number: &str| number.len() < 3 && number.chars().all(|c| c.is_ascii_alphanumeric());
-    number.is_some_and(|number| !number.is_empty() && plain(number))
-}
-
 /// A stop before the stage is done.
-fn block_stop(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
-    let ActiveStage { cycle, stage: name, skill, number, of, .. } = stage;
-    let mut reason = format!(
-        "Invoke the skill `{skill}`: stage {name} ({number} of {of}) of the cycle {cycle} is not done without it. If it is done, run \
-         `tidegate cycle done`; if it cannot be done, `tidegate cycle fail REASON`."
-    );
+fn block_stop(facts: &Facts<'_>, stage: &ActiveStage, missing: &[Missing]) -> Verdict {
+    let ActiveStage { cycle, stage: name, skill, number, of, done, .. } = stage;
+    let counts = |missing: &Missing| matches!(missing, Missing::Report | Missing::OpenFindings(_));
+    let report = if missing.iter().any(counts) {
+        "run `tidegate cycle done --metric open=N`"
+    } else {
+        "run `tidegate cycle done`"
+    };
+    let mut steps: Vec<String> = missing.iter().filter_map(Missing::action).collect();
+    if steps.is_empty() {
+        steps.push(format!("finish the work and {report}"));
+    } else if missing.iter().any(|missing| counts(missing) || *missing == Missing::Word) {
+        steps.push(format!("then {report}"));
+    }
+    let mut reason = capitalize(&steps.join("; "));
+    let _ = write!(reason, ": stage {name} ({number} of {of}) of the cycle {cycle} is not done");
+    if *done {
+        reason.push_str(", although `tidegate cycle done` was called");
+    }
+    reason.push_str(". If it cannot be done, run `tidegate cycle fail REASON`.");
     request_full_answer(facts, &mut reason);
-    let asks = Asks::stage(name.as_str(), skill.as_str());
+    let is_skill = |missing: &Missing| matches!(missing, Missing::Skill(_));
+    let asks = if missing.iter().any(is_skill) {
+        Asks::stage(name.as_str(), skill.as_str())
+    } else {
+        Asks { stage: Some(name.clone()), ..Asks::default() }
+    };
     Verdict {
         call: Call::Deny,
         reason: Some(reason),
@@ -439,6 +469,11 @@ fn block_stop(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
         asks,
         ..Verdict::pass()
     }
+}
+
+fn capitalize(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(chars).collect()
 }
 
 /// Without a person, the last message is the result of the run.
@@ -485,6 +520,12 @@ struct StageEnd<'a> {
 }
 
 impl StageEnd<'_> {
+    fn list_missing(&self) -> Vec<Missing> {
+        let (stage, marks) = (&self.cycle.stages[self.at], self.facts.marks.value());
+        let evidence = &self.standing.evidence;
+        marks.map(|marks| list_missing(stage, self.stage, self.state, evidence, marks)).unwrap_or_default()
+    }
+
     fn decide(&self) -> Verdict {
         let next = self.at + 1;
         if next >= self.cycle.stages.len() {
@@ -523,7 +564,7 @@ impl StageEnd<'_> {
         let used = self.facts.meter.reading().map(|reading| reading.used);
         let boundary = self.facts.marks.value().and_then(|marks| marks.session.boundary);
         let mut state = self.state.clone().updated_at(self.facts.now);
-        state.end_stage(used, boundary.is_some_and(|at| at >= self.stage.began));
+        state.end_stage(self.stage.used, used, boundary.is_some_and(|at| at >= self.stage.began));
         state
     }
 
@@ -537,10 +578,10 @@ impl StageEnd<'_> {
         let begun = ActiveStage::begin(&self.state.cycle, self.cycle, next, self.facts.now, turn);
         let Some(begun) = begun else { return pause_cycle(self.stage, "the stage is not known") };
         let ActiveStage { chained, copied, ref project, .. } = *self.stage;
-        let begun = ActiveStage { chained: chained + 1, copied, project: project.clone(), ..begun };
-        let mut state = self.ended_state();
         let used = self.facts.meter.reading().map(|reading| reading.used);
-        state.begin_stage(&begun.stage, used);
+        let begun = ActiveStage { chained: chained + 1, copied, project: project.clone(), used, ..begun };
+        let mut state = self.ended_state();
+        state.begin_stage(&begun.stage, self.facts.now, used, self.standing.evidence.next_head.clone());
         let mut reason = format!(
             "Invoke the skill `{}` for stage {}: stage {} of {} ({}) of the cycle {} is done. The state file is up to date.",
             begun.skill, begun.stage, self.stage.number, self.stage.of, self.stage.stage, self.state.cycle
@@ -554,6 +595,7 @@ impl StageEnd<'_> {
             ),
             None => write!(reason, " The number of tokens left is not known."),
         };
+        reason.push_str(" When its goal is reached, run `tidegate cycle done`.");
         request_full_answer(self.facts, &mut reason);
         let asks = Asks::stage(begun.stage.as_str(), begun.skill.as_str());
         let text = words::stage_begins(self.facts.lang, self.stage, &begun.stage);
@@ -574,6 +616,7 @@ impl StageEnd<'_> {
         state.stopped_reason = Some(OUT_OF_CONTEXT.to_owned());
         state.skipped_stages = self.cycle.names(next);
         state.remaining_pct = used.map(|used| ((100.0 - used).max(0.0) * 10.0).round() / 10.0);
+        (state.left_tokens, state.needed_tokens) = (Some(left), Some(needed));
         state.resume_told.clear();
         let text = words::stopped(self.facts.lang, self.stage, &state.skipped_stages, left, needed);
         Verdict {
@@ -589,8 +632,11 @@ impl StageEnd<'_> {
         let run =
             CycleRun::from_state(&state, Some(self.cycle), CycleStatus::Complete.name(), self.facts.now);
         // The file may contain any names; those in the config are fit to be shown.
-        let known = run.stages.iter().filter(|took| self.cycle.position(&took.name).is_some());
-        let known: Vec<StageCost> = known.cloned().collect();
+        let cost = |name: String| {
+            let tokens = state.progress(&name).and_then(StageProgress::tokens);
+            StageCost { name, tokens }
+        };
+        let known: Vec<StageCost> = self.cycle.names(0).into_iter().map(cost).collect();
         let text = words::complete(self.facts.lang, &run.cycle, &known, &format_metrics(&state));
         Verdict {
             says: vec![Say { to: Audience::User, text, weight: 60, explains: false, when_said: Vec::new() }],

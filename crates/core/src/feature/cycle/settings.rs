@@ -44,8 +44,10 @@ const MODE: Key = Key {
 };
 
 const NAMED: Named = Named {
-    doc: "A cycle: `stages`, a list of `{ name, skill, min_left }`, and `fix_loop_limit`. Without `stages` or `fix_loop_limit`, those of \
-          `dev-cycle` count. The default `skill` of a stage is its name, its default `min_left` is `\"auto\"`.",
+    doc: "A cycle: `stages`, a list of `{ name, skill, min_left, done_when }`, and `fix_loop_limit`. Without `stages` or `fix_loop_limit`, \
+          those of `dev-cycle` count. The default `skill` of a stage is its name, its default `min_left` is `\"auto\"`. `done_when` lists what \
+          Tidegate must see before the stage is done: `skill`, `verified`, `no-open-findings`, `commit`, `file:PATH`. By default `skill`, for \
+          `sprint` also `verified`, for `audit` also `verified` and `no-open-findings`, for `ship` also `commit`.",
     what: "a cycle's name",
     takes: "a table",
     project: Project::WithTrust,
@@ -67,6 +69,15 @@ const NAMED: Named = Named {
                             "name": text,
                             "skill": text,
                             "min_left": { "type": "string", "pattern": "^ *([0-9]+(\\.[0-9]+)? *(%|k|K)?|auto) *$" },
+                            "done_when": {
+                                "type": "array",
+                                "maxItems": 16,
+                                "uniqueItems": true,
+                                "items": {
+                                    "type": "string",
+                                    "pattern": "^(skill|verified|no-open-findings|commit|file:[^/].*)$",
+                                },
+                            },
                         },
                     },
                 },

@@ -1,7 +1,7 @@
 //! The state of a project's cycle, as read from its file.
 
 use crate::feature::cycle::state::OUT_OF_CONTEXT;
-use crate::feature::cycle::{ActiveStage, Cycle, CycleDamage, CycleState, CycleStatus};
+use crate::feature::cycle::{ActiveStage, Cycle, CycleDamage, CycleState, CycleStatus, Head};
 use crate::feature::facts::Steps;
 use crate::feature::marks::Marks;
 use crate::time::Millis;
@@ -14,6 +14,17 @@ const SILENT_AFTER_MS: u64 = 3600 * 1000;
 pub fn is_session_live(marks: Option<&Marks>, heard: Option<Millis>, now: Millis) -> bool {
     marks.is_some_and(|marks| !marks.session.detached)
         && heard.is_none_or(|heard| now.since(heard) < SILENT_AFTER_MS)
+}
+
+/// Signs of a stage's work that are in the project. Looked for only at the end of a turn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StageEvidence {
+    /// The commit that is checked out where the stage began; `None` if that cannot be read.
+    pub head: Option<String>,
+    /// The commit in the session's worktree, if the next stage wants to know it.
+    pub next_head: Option<Head>,
+    /// Promised files that were written since the stage began.
+    pub written: Vec<String>,
 }
 
 /// The state file and its context.
@@ -30,6 +41,7 @@ pub struct CycleStanding {
     pub min_left: Vec<u64>,
     /// The session that it steers is gone. Determined only when another session begins.
     pub owner_gone: bool,
+    pub evidence: StageEvidence,
 }
 
 impl CycleStanding {
@@ -45,7 +57,8 @@ impl CycleStanding {
         let project = parsed.as_ref().ok().and_then(|state| state.project.as_deref());
         let of_project = project.is_none_or(of_project);
         let state = parsed.and_then(|state| state.check_names(cycle.as_ref()).map(|()| state));
-        CycleStanding { state, text, of_project, cycle, min_left: Vec::new(), owner_gone: false }
+        let evidence = StageEvidence::default();
+        CycleStanding { state, text, of_project, cycle, min_left: Vec::new(), owner_gone: false, evidence }
     }
 
     /// Another session with a stage of this cycle under way.
@@ -57,12 +70,13 @@ impl CycleStanding {
     /// Stages for a handoff, if the file can be trusted. `active` is the stage in the session's marks.
     pub fn steps(&self, active: Option<&ActiveStage>) -> Option<Steps> {
         let (Ok(state), Some(cycle), true) = (&self.state, &self.cycle, self.of_project) else { return None };
-        let invoked = active
-            .is_some_and(|active| active.cycle == state.cycle && active.stage == state.stage && active.done);
+        let active = active.filter(|active| active.cycle == state.cycle && active.stage == state.stage);
+        let (invoked, said) = active.map_or((false, false), |active| (active.invoked, active.done));
         let step = |(at, name): (usize, String)| {
             let is_last = name == state.stage;
             let told = match state.status {
                 _ if state.was_done(cycle, at) => "done",
+                CycleStatus::Running if is_last && said => "under way, declared done",
                 CycleStatus::Running if is_last && invoked => "under way, its skill was invoked",
                 CycleStatus::Running if is_last => "under way",
                 CycleStatus::Failed if is_last => "failed",

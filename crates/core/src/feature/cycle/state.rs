@@ -21,6 +21,12 @@ pub const STATE_FILE: &str = "dev-cycle.state.json";
 /// `stopped_reason` of a cycle that stopped for lack of context.
 pub const OUT_OF_CONTEXT: &str = "context_budget";
 
+/// `stopped_reason` of a stage that reported open findings after its last round of fixes.
+pub const STILL_OPEN: &str = "open_findings";
+
+/// The metric with the number of open findings.
+pub const OPEN_FINDINGS: &str = "open";
+
 /// Limit for sessions that are told how to resume.
 pub const MAX_SESSIONS_TOLD: usize = 3;
 
@@ -51,21 +57,40 @@ impl CycleStatus {
     }
 }
 
-/// Tokens in use at both ends of a stage.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StageTokens {
+/// One stage: tokens in use at both ends, and the state of the project when it began.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StageProgress {
     pub start: Option<u64>,
     pub end: Option<u64>,
+    /// Tokens that it took before another session, or a second attempt, began it again.
+    pub before: Option<u64>,
     /// The conversation was compacted in between.
     pub compacted: bool,
     /// Set even if the numbers are unknown.
     pub ended: bool,
+    /// When it first began.
+    pub began: Option<String>,
+    /// The commit that was checked out then.
+    pub head: Option<Head>,
 }
 
-impl StageTokens {
+/// A commit that is checked out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Head {
+    /// Its hash, or [`NO_COMMIT`].
+    pub commit: String,
+    /// The worktree.
+    pub root: String,
+}
+
+/// Where there is no commit yet, or no repository.
+pub const NO_COMMIT: &str = "none";
+
+impl StageProgress {
     /// Cost of the stage, if known.
-    pub fn tokens(self) -> Option<u64> {
-        self.end?.checked_sub(self.start?).filter(|_| !self.compacted)
+    pub fn tokens(&self) -> Option<u64> {
+        let last = self.end?.checked_sub(self.start?).filter(|_| !self.compacted)?;
+        Some(last.saturating_add(self.before.unwrap_or_default()))
     }
 }
 
@@ -108,6 +133,9 @@ pub struct CycleState {
     pub skipped_stages: Vec<String>,
     /// Percentage of the window that was left when it stopped.
     pub remaining_pct: Option<f64>,
+    /// Tokens that were left then, and tokens that the skipped stages needed.
+    pub left_tokens: Option<u64>,
+    pub needed_tokens: Option<u64>,
     pub cycle: String,
     /// The session that it steers.
     pub session_id: Option<String>,
@@ -117,7 +145,7 @@ pub struct CycleState {
     pub updated_at: Option<String>,
     /// Reported by the stages themselves.
     pub metrics: Map<String, Value>,
-    pub stages: Vec<(String, StageTokens)>,
+    pub stages: Vec<(String, StageProgress)>,
     /// Sessions that were told how to resume it.
     pub resume_told: Vec<String>,
     /// Source text, to preserve unknown members.
@@ -160,16 +188,25 @@ fn read_object(members: &Map<String, Value>, name: &'static str) -> Result<Map<S
     }
 }
 
-fn read_stage_tokens(value: &Value) -> Result<StageTokens, CycleDamage> {
+fn read_tokens(members: &Map<String, Value>, name: &'static str) -> Result<Option<u64>, CycleDamage> {
+    non_null(members, name).map(|value| value.as_u64().ok_or(CycleDamage::Member(name))).transpose()
+}
+
+fn read_stage_progress(value: &Value) -> Result<StageProgress, CycleDamage> {
     const NAME: CycleDamage = CycleDamage::Member("stages");
     let members = value.as_object().ok_or(NAME)?;
-    let tokens = |name: &str| non_null(members, name).map(|value| value.as_u64().ok_or(NAME)).transpose();
+    let tokens = |name: &'static str| read_tokens(members, name).map_err(|_| NAME);
+    let text = |name: &'static str| read_text(members, name).map_err(|_| NAME);
     let flag = |name: &str| non_null(members, name).map_or(Ok(false), |value| value.as_bool().ok_or(NAME));
-    Ok(StageTokens {
+    let head = text("head_at_start")?.zip(text("head_of")?);
+    Ok(StageProgress {
         start: tokens("tokens_at_start")?,
         end: tokens("tokens_at_end")?,
+        before: tokens("tokens_before")?,
         compacted: flag("compacted")?,
         ended: flag("ended")?,
+        began: text("began_at")?,
+        head: head.map(|(commit, root)| Head { commit, root }),
     })
 }
 
@@ -189,13 +226,15 @@ impl CycleState {
             Some(value) => Some(value.as_f64().ok_or(CycleDamage::Member("remaining_pct"))?),
         };
         let stages = read_object(&members, "stages")?;
-        let stages = stages.iter().map(|(name, value)| Ok((name.clone(), read_stage_tokens(value)?)));
+        let stages = stages.iter().map(|(name, value)| Ok((name.clone(), read_stage_progress(value)?)));
         Ok(CycleState {
             stage: stage.ok_or(CycleDamage::Member("stage"))?,
             status,
             stopped_reason: read_text(&members, "stopped_reason")?,
             skipped_stages: read_texts(&members, "skipped_stages")?,
             remaining_pct,
+            left_tokens: read_tokens(&members, "left_tokens")?,
+            needed_tokens: read_tokens(&members, "needed_tokens")?,
             cycle: read_text(&members, "cycle")?.unwrap_or_else(|| BUILT_IN.to_owned()),
             session_id: read_session_id(&members)?,
             project: read_text(&members, "project")?,
@@ -234,6 +273,8 @@ impl CycleState {
             ("stopped_reason", json!(self.stopped_reason)),
             ("skipped_stages", json!(self.skipped_stages)),
             ("remaining_pct", json!(self.remaining_pct)),
+            ("left_tokens", json!(self.left_tokens)),
+            ("needed_tokens", json!(self.needed_tokens)),
             ("cycle", json!(self.cycle)),
             ("session_id", json!(self.session_id)),
             ("project", json!(self.project)),
@@ -263,19 +304,24 @@ impl CycleState {
     }
 
     fn stages_as_json(&self, before: Option<&Value>) -> Map<String, Value> {
-        let stage = |(name, spent): &(String, StageTokens)| {
+        let stage = |(name, progress): &(String, StageProgress)| {
             let mut members = before.and_then(|all| all.get(name)?.as_object().cloned()).unwrap_or_default();
-            for (key, tokens) in [("tokens_at_start", spent.start), ("tokens_at_end", spent.end)] {
-                match tokens {
-                    Some(tokens) => drop(members.insert(key.to_owned(), json!(tokens))),
-                    None => drop(members.remove(key)),
-                }
-            }
-            for (key, flag) in [("compacted", spent.compacted), ("ended", spent.ended)] {
-                if flag {
-                    members.insert(key.to_owned(), json!(true));
-                } else {
+            let StageProgress { start, end, before, compacted, ended, began, head } = progress;
+            let flag = |is: bool| is.then_some(true);
+            for (key, value) in [
+                ("began_at", json!(began)),
+                ("tokens_before", json!(before)),
+                ("tokens_at_start", json!(start)),
+                ("tokens_at_end", json!(end)),
+                ("head_at_start", json!(head.as_ref().map(|head| &head.commit))),
+                ("head_of", json!(head.as_ref().map(|head| &head.root))),
+                ("compacted", json!(flag(*compacted))),
+                ("ended", json!(flag(*ended))),
+            ] {
+                if value.is_null() {
                     members.remove(key);
+                } else {
+                    members.insert(key.to_owned(), value);
                 }
             }
             (name.clone(), Value::Object(members))
@@ -283,29 +329,73 @@ impl CycleState {
         self.stages.iter().map(stage).collect()
     }
 
-    pub fn tokens_mut(&mut self, stage: &str) -> &mut StageTokens {
+    pub fn progress(&self, stage: &str) -> Option<&StageProgress> {
+        self.stages.iter().find(|(name, _)| name == stage).map(|(_, progress)| progress)
+    }
+
+    pub fn progress_mut(&mut self, stage: &str) -> &mut StageProgress {
         let at = self.stages.iter().position(|(name, _)| name == stage).unwrap_or_else(|| {
-            self.stages.push((stage.to_owned(), StageTokens::default()));
+            self.stages.push((stage.to_owned(), StageProgress::default()));
             self.stages.len() - 1
         });
         &mut self.stages[at].1
     }
 
-    pub fn end_stage(&mut self, used: Option<u64>, compacted: bool) {
+    /// `first_used` is the first reading in the stage, for a stage that began without one.
+    pub fn end_stage(&mut self, first_used: Option<u64>, used: Option<u64>, compacted: bool) {
         let stage = self.stage.clone();
-        let spent = self.tokens_mut(&stage);
-        (spent.end, spent.ended) = (used, true);
-        spent.compacted |= compacted;
+        let progress = self.progress_mut(&stage);
+        progress.start = progress.start.or(first_used);
+        (progress.end, progress.ended) = (used, true);
+        progress.compacted |= compacted;
     }
 
-    pub fn begin_stage(&mut self, stage: &str, used: Option<u64>) {
+    /// A stage that did not end keeps its beginning: a commit of the first attempt counts in the second.
+    pub fn begin_stage(&mut self, stage: &str, now: Millis, used: Option<u64>, head: Option<Head>) {
         stage.clone_into(&mut self.stage);
-        *self.tokens_mut(stage) = StageTokens { start: used, ..StageTokens::default() };
+        let progress = self.progress_mut(stage);
+        let unfinished = Some(std::mem::take(progress)).filter(|old| !old.ended).unwrap_or_default();
+        *progress = StageProgress {
+            start: used,
+            before: unfinished.before,
+            began: unfinished.began.or_else(|| Some(now.iso())),
+            head: unfinished.head.or(head),
+            ..StageProgress::default()
+        };
+        if let Some(Value::Object(metrics)) = self.metrics.get_mut(stage) {
+            metrics.remove(OPEN_FINDINGS);
+            if metrics.is_empty() {
+                self.metrics.remove(stage);
+            }
+        }
         self.status = CycleStatus::Running;
         self.stopped_reason = None;
         self.skipped_stages.clear();
-        self.remaining_pct = None;
+        (self.remaining_pct, self.left_tokens, self.needed_tokens) = (None, None, None);
         self.resume_told.clear();
+    }
+
+    /// Keeps the cost of an attempt that ends without success; `used` are the tokens in use at its end.
+    pub fn give_up_stage(&mut self, first_used: Option<u64>, used: Option<u64>) {
+        let stage = self.stage.clone();
+        let progress = self.progress_mut(&stage);
+        let start = progress.start.take().or(first_used);
+        let spent = used.zip(start).and_then(|(used, start)| used.checked_sub(start));
+        if let Some(spent) = spent {
+            progress.before = Some(progress.before.unwrap_or_default().saturating_add(spent));
+        }
+    }
+
+    pub fn fail_stage(&mut self, cycle: &Cycle, why: &str) {
+        self.status = CycleStatus::Failed;
+        self.stopped_reason = Some(why.to_owned());
+        self.skipped_stages = cycle.position(&self.stage).map(|at| cycle.names(at + 1)).unwrap_or_default();
+    }
+
+    /// Findings that the stage under way reported as open.
+    pub fn open_findings(&self) -> Option<u64> {
+        let open = self.metrics.get(&self.stage)?.get(OPEN_FINDINGS)?;
+        open.as_u64().or_else(|| open.as_str()?.trim().parse().ok())
     }
 
     #[must_use]
@@ -397,15 +487,15 @@ mod tests {
         let text = r#"{"stage": "sprint", "metrics": {"sprint": {"tests": 12}}, "note": "x", "n": 1.50, "none": null,
             "skipped_stages": [], "stages": {"sprint": {"tokens_at_start": 5, "by": "me"}}}"#;
         let mut state = CycleState::parse(text.as_bytes()).unwrap();
-        state.end_stage(Some(9), false);
-        state.begin_stage("audit", Some(9));
+        state.end_stage(None, Some(9), false);
+        state.begin_stage("audit", Millis(0), Some(9), None);
         let new: Value = serde_json::from_str(&state.to_text()).unwrap();
         let expected = json!({
             "stage": "audit", "status": "running", "cycle": "dev-cycle", "metrics": {"sprint": {"tests": 12}}, "note": "x",
             "n": 1.5, "none": null, "skipped_stages": [],
             "stages": {
                 "sprint": {"tokens_at_start": 5, "tokens_at_end": 9, "ended": true, "by": "me"},
-                "audit": {"tokens_at_start": 9},
+                "audit": {"began_at": "1970-01-01T00:00:00.000Z", "tokens_at_start": 9},
             },
         });
         assert_eq!(new, expected);
@@ -424,16 +514,61 @@ mod tests {
         });
         assert!(places.is_sorted(), "{}", state.to_text());
         assert_eq!(
-            CycleState::parse(state.to_text().as_bytes()).unwrap().tokens_mut("sprint").tokens(),
+            CycleState::parse(state.to_text().as_bytes()).unwrap().progress_mut("sprint").tokens(),
             Some(4)
         );
     }
 
     #[test]
     fn a_compaction_hides_what_a_stage_took() {
-        let spent = StageTokens { start: Some(5), end: Some(9), compacted: true, ended: true };
+        let spent =
+            StageProgress { start: Some(5), end: Some(9), compacted: true, ..StageProgress::default() };
         assert_eq!(spent.tokens(), None);
-        assert_eq!(StageTokens { start: Some(9), end: Some(5), ..StageTokens::default() }.tokens(), None);
+        assert_eq!(StageProgress { start: Some(9), end: Some(5), ..StageProgress::default() }.tokens(), None);
+    }
+
+    #[test]
+    fn a_second_attempt_counts_on_top_of_the_first() {
+        let head = |commit: &str| Some(Head { commit: commit.into(), root: "/p".into() });
+        let mut state = CycleState::started("dev-cycle", Millis(0));
+        state.begin_stage("ship", Millis(1000), Some(10), head("a"));
+        state.metrics.insert("ship".into(), json!({ "open": 2, "files": 3 }));
+        state.fail_stage(&Cycle::default(), "why");
+        assert_eq!(
+            (state.status, state.skipped_stages.as_slice()),
+            (CycleStatus::Failed, &["retrospective".to_owned()][..])
+        );
+        assert_eq!(state.open_findings(), Some(2));
+        state.give_up_stage(None, Some(25));
+        state.begin_stage("ship", Millis(9000), None, head("b"));
+        assert_eq!((state.open_findings(), &state.metrics["ship"]), (None, &json!({ "files": 3 })));
+        let mut state = CycleState::parse(state.to_text().as_bytes()).unwrap();
+        let progress = state.progress("ship").unwrap();
+        assert_eq!(
+            (progress.head.clone(), progress.began.as_deref()),
+            (head("a"), Some("1970-01-01T00:00:01.000Z"))
+        );
+        state.end_stage(Some(40), Some(47), false);
+        assert_eq!(state.progress("ship").unwrap().tokens(), Some(22));
+        // After an end, it is another one.
+        state.begin_stage("ship", Millis(9000), Some(50), head("b"));
+        let progress = state.progress("ship").unwrap();
+        assert_eq!((progress.head.clone(), progress.before), (head("b"), None));
+    }
+
+    #[test]
+    fn findings_are_a_number() {
+        for (value, open) in [
+            (json!(0), Some(0)),
+            (json!("2"), Some(2)),
+            (json!("none"), None),
+            (json!(-1), None),
+            (json!(null), None),
+        ] {
+            let mut state = CycleState { stage: "audit".into(), ..CycleState::default() };
+            state.metrics.insert("audit".into(), json!({ "open": value }));
+            assert_eq!(state.open_findings(), open, "{value}");
+        }
     }
 
     proptest! {
@@ -447,7 +582,7 @@ mod tests {
                 skipped in proptest::collection::vec("[a-z]{1,9}", 0..4), remaining in proptest::option::of(0u32..1000),
                 start in proptest::option::of(0u64..1_000_000)) {
             let mut state = CycleState { cycle: "x".into(), ..CycleState::default() };
-            state.begin_stage(&stage, start);
+            state.begin_stage(&stage, Millis(0), start, None);
             (state.stopped_reason, state.skipped_stages, state.remaining_pct) =
                 (reason, skipped, remaining.map(|tenths| f64::from(tenths) / 10.0));
             let read = CycleState::parse(state.to_text().as_bytes()).unwrap();

@@ -1,10 +1,14 @@
 //! Texts for people about cycles.
 
 use super::history::StageCost;
-use super::state::STATE_FILE;
-use super::{ActiveStage, CycleDamage};
+use super::state::{STATE_FILE, STILL_OPEN};
+use super::success::Missing;
+use super::{ActiveStage, CycleDamage, CycleState};
 use crate::meter::short_tokens;
 use crate::text::lang::Lang;
+
+/// More would not be read.
+const MOST_MISSING: usize = 2;
 
 pub(super) fn stage_begins(lang: Lang, done: &ActiveStage, next: &str) -> String {
     let ActiveStage { cycle, stage, number, of, .. } = done;
@@ -50,6 +54,72 @@ pub(super) fn stage_waits(lang: Lang, stage: &ActiveStage) -> String {
     }
 }
 
+/// A stage is not done, and Claude ended its turn for the second time.
+pub(super) fn stage_not_done(lang: Lang, stage: &ActiveStage, missing: &[Missing]) -> String {
+    let ActiveStage { cycle, stage, .. } = stage;
+    let missing: Vec<String> =
+        missing.iter().take(MOST_MISSING).map(|missing| missing.describe(lang)).collect();
+    match lang {
+        Lang::En => format!(
+            "Tidegate: {cycle} waits at {stage}, which is not done: {}. It continues when Claude has finished it. To drop the \
+             cycle: `tidegate cycle abandon`",
+            missing.join("; ")
+        ),
+        Lang::Ja => format!(
+            "Tidegate: {cycle} は {stage} で待っています。まだ終わっていません（{}）。終わると続けます。やめるには \
+             `tidegate cycle abandon` を実行してください。",
+            missing.join("、")
+        ),
+    }
+}
+
+/// A clause. Paths are quoted by the caller.
+pub(super) fn missing(lang: Lang, missing: &Missing) -> String {
+    match (lang, missing) {
+        (Lang::En, Missing::Skill(skill)) => format!("the skill `{skill}` was not used"),
+        (Lang::Ja, Missing::Skill(skill)) => format!("スキル `{skill}` が未使用"),
+        (Lang::En, Missing::Check(files)) => format!("no check passed for {files}"),
+        (Lang::Ja, Missing::Check(files)) => format!("{files} が未検証"),
+        (Lang::En, Missing::Report) => "its open findings were not reported".to_owned(),
+        (Lang::Ja, Missing::Report) => "未対応の指摘の数が未報告".to_owned(),
+        (Lang::En, Missing::OpenFindings(1)) => "1 finding is open".to_owned(),
+        (Lang::En, Missing::OpenFindings(open)) => format!("{open} findings are open"),
+        (Lang::Ja, Missing::OpenFindings(open)) => format!("未対応の指摘が{open}件"),
+        (Lang::En, Missing::Commit) => "nothing was committed".to_owned(),
+        (Lang::Ja, Missing::Commit) => "コミットがない".to_owned(),
+        (Lang::En, Missing::File(path)) => format!("{path} was not written"),
+        (Lang::Ja, Missing::File(path)) => format!("{path} が書かれていない"),
+        (Lang::En, Missing::Word) => "Claude did not report it as done".to_owned(),
+        (Lang::Ja, Missing::Word) => "完了の報告がない".to_owned(),
+    }
+}
+
+/// Why a stage failed. Other reasons than Tidegate's own are untrusted text, as it was written.
+pub fn failure(lang: Lang, state: &CycleState) -> String {
+    let why = state.stopped_reason.as_deref().unwrap_or("?");
+    match (lang, state.open_findings().filter(|_| why == STILL_OPEN)) {
+        (_, None) => why.to_owned(),
+        (Lang::En, Some(1)) => "1 finding is open after the last round of fixes".to_owned(),
+        (Lang::En, Some(open)) => format!("{open} findings are open after the last round of fixes"),
+        (Lang::Ja, Some(open)) => format!("修正の上限回数のあとも指摘が{open}件残っています"),
+    }
+}
+
+/// The reason is made safe by the caller.
+pub(super) fn failed(lang: Lang, state: &CycleState, why: &str) -> String {
+    let CycleState { cycle, stage, .. } = state;
+    match lang {
+        Lang::En => format!(
+            "Tidegate stopped {cycle}: stage {stage} failed ({why}). No later stage begins. Continue with `/dev-cycle` when it is \
+             fixed, or drop it with `tidegate cycle abandon`."
+        ),
+        Lang::Ja => format!(
+            "Tidegate: {cycle} を止めました。ステージ {stage} が失敗しました（{why}）。以降のステージは始めません。直したあと \
+             `/dev-cycle` で続けるか、`tidegate cycle abandon` でやめられます。"
+        ),
+    }
+}
+
 pub(super) fn unreadable(lang: Lang, why: &str) -> String {
     match lang {
         Lang::En => {
@@ -87,22 +157,29 @@ pub(super) fn complete(lang: Lang, cycle: &str, stages: &[StageCost], metrics: &
 }
 
 /// A cycle of this project has stopped and can be resumed.
-pub(super) fn waits(lang: Lang, cycle: &str, done: &[String], skipped: &[String]) -> String {
+pub(super) fn waits(lang: Lang, state: &CycleState, done: &[String]) -> String {
+    let CycleState { cycle, skipped_stages: skipped, .. } = state;
+    let tokens = state.needed_tokens.zip(state.left_tokens);
+    let tokens = tokens.map(|(needed, left)| (short_tokens(needed), short_tokens(left)));
     match lang {
         Lang::En => {
             let done = if done.is_empty() { "nothing".to_owned() } else { done.join(", ") };
+            let tokens = tokens.map(|(needed, left)| format!(" (needs {needed} tokens, {left} were left)"));
             format!(
-                "Tidegate: {cycle} has stopped in this project. Done: {done}. Open: {}. Continue it here with `/dev-cycle`, or drop \
+                "Tidegate: {cycle} has stopped in this project. Done: {done}. Open: {}{}. Continue it here with `/dev-cycle`, or drop \
                  it with `tidegate cycle abandon`.",
-                skipped.join(", ")
+                skipped.join(", "),
+                tokens.unwrap_or_default()
             )
         }
         Lang::Ja => {
             let done = if done.is_empty() { "なし".to_owned() } else { done.join("、") };
+            let tokens = tokens.map(|(needed, left)| format!("（{needed}トークン必要、残りは{left}でした）"));
             format!(
-                "Tidegate: このプロジェクトの {cycle} が止まっています。完了: {done}。未実行: {}。続けるには `/dev-cycle`、やめるには \
+                "Tidegate: このプロジェクトの {cycle} が止まっています。完了: {done}。未実行: {}{}。続けるには `/dev-cycle`、やめるには \
                  `tidegate cycle abandon` を実行してください。",
-                skipped.join("、")
+                skipped.join("、"),
+                tokens.unwrap_or_default()
             )
         }
     }

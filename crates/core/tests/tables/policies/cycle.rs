@@ -5,13 +5,14 @@ use tidegate_core::feature::cycle::effect::Effect as CycleEffect;
 use tidegate_core::feature::cycle::history::StageCost;
 use tidegate_core::feature::cycle::marks::Mark as CycleMark;
 use tidegate_core::feature::cycle::standing::CycleStanding;
-use tidegate_core::feature::cycle::{ActiveStage, Cycle, CycleRun, MinLeft, Turn, history};
+use tidegate_core::feature::cycle::{ActiveStage, Cycle, CycleRun, DoneWhen, Head, MinLeft, Turn, history};
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::{Mark, SessionMark};
 use tidegate_core::feature::verdict::Effect;
 use tidegate_core::feature::verification::checks::{CheckScope, Kinds};
 use tidegate_core::feature::verification::marks::Mark as VerificationMark;
 use tidegate_core::feature::verification::work::BackgroundCheck;
+use tidegate_core::settings::value::Value;
 use tidegate_core::time::Millis;
 
 use super::verification::edit;
@@ -33,6 +34,14 @@ pub(crate) struct Draft {
     told: Vec<String>,
     /// The skill of the first stage.
     skill: Option<String>,
+    /// The metric `open` of the stage, as JSON; `-` if it was not reported. By default, an audit reports none.
+    open: Option<String>,
+    /// Commits at its beginning and now.
+    heads: (Option<&'static str>, Option<&'static str>),
+    /// Files that were written in it.
+    wrote: Vec<String>,
+    /// Instead of those of the built-in cycle.
+    done_when: Option<Vec<DoneWhen>>,
 }
 
 pub(super) static CYCLE: Room = Room {
@@ -40,6 +49,7 @@ pub(super) static CYCLE: Room = Room {
         case.put("last_assistant_message", "All of it is done.");
         case.meter.left = Some(120_000);
         (case.cycle.stage, case.cycle.history) = ("sprint".into(), Some("yes".into()));
+        case.cycle.heads = (Some("a"), Some("b"));
     },
     finish,
     law: |decided| {
@@ -71,10 +81,41 @@ pub(super) static CYCLE: Room = Room {
             let seconds = cell.strip_suffix(" s ago").and_then(number::<u64>);
             case.leave(seconds.map(|seconds| CycleMark::BudgetCopied(ago(seconds * 1000))));
         }),
+        ("open", |case, cell| case.cycle.open = Some(cell.into())),
+        ("head", |case, cell| {
+            case.cycle.heads = match cell {
+                "moved" => (Some("a"), Some("b")),
+                "the same" => (Some("a"), Some("a")),
+                "the first" => (Some("none"), Some("b")),
+                "none" => (Some("none"), Some("none")),
+                "gone" => (Some("a"), Some("none")),
+                "unreadable" => (Some("a"), None),
+                "not noted" => (None, Some("b")),
+                other => panic!("no such commit: {other}"),
+            }
+        }),
+        ("published", |case, cell| {
+            case.leave((cell == "yes").then_some(CycleMark::StagePublished));
+        }),
+        ("wrote", |case, cell| case.cycle.wrote = vec![cell.to_owned()]),
+        ("done_when", |case, cell| {
+            let mut cycle = Cycle::default();
+            let sign = |name: &str| Value::from(name);
+            let signs = cell.split(", ").filter(|name| *name != "-").map(sign).collect();
+            let stage = [("name", Value::from("sprint")), ("done_when", Value::List(signs))];
+            let stage = Value::Table(stage.map(|(key, value)| (key.to_owned(), value)).into());
+            let stages = [("stages".to_owned(), Value::List(vec![stage]))];
+            let own = Cycle::read(&Value::Table(stages.into())).expect("a stage");
+            cycle.stages[0].done_when = own.stages[0].done_when.clone();
+            case.cycle.done_when = Some(cycle.stages[0].done_when.clone());
+        }),
         ("file", |case, cell| case.cycle.file = Some(cell.into())),
         ("session", |case, cell| case.put("session_id", cell)),
         ("edits", |case, cell| {
-            case.leave((cell == "unverified").then(|| edit("src/a.rs", NOW)));
+            case.leave(cell.starts_with("unverified").then(|| edit("src/a.rs", NOW)));
+            if cell == "unverified, and not blocked" {
+                case.set("verify_stop", "mode", "off");
+            }
         }),
         ("what", what),
     ],
@@ -114,9 +155,14 @@ fn file(cell: &str) -> Known<String> {
         "without a session" => r#"{"stage": "sprint"}"#.into(),
         "of another project" => running("sprint").replace("/p", "/q"),
         "of another project, unknown stage" => running("deploy").replace("/p", "/q"),
-        status @ ("failed" | "complete") => with(&format!(r#""status": "{status}""#)),
-        "stopped" => with(
+        "failed" => with(r#""status": "failed", "stopped_reason": "open_findings""#),
+        "complete" => with(r#""status": "complete""#),
+        "stopped by another tool" => with(
             r#""status": "stopped", "stopped_reason": "context_budget", "skipped_stages": ["audit", "ship", "retrospective"]"#,
+        ),
+        "stopped" => with(
+            r#""status": "stopped", "stopped_reason": "context_budget", "skipped_stages": ["audit", "ship", "retrospective"],
+               "left_tokens": 43000, "needed_tokens": 100000"#,
         ),
         "another session's" | "another session's, gone" => running("audit").replace("\"s\"", "\"t\""),
         other => panic!("no such file: {other}"),
@@ -139,6 +185,19 @@ impl Draft {
             if let Some(skill) = &self.skill {
                 cycle.stages[0].skill.clone_from(skill);
             }
+            if let Some(signs) = &self.done_when {
+                cycle.stages[0].done_when.clone_from(signs);
+            }
+            let open = self.open.as_deref().unwrap_or(if state.stage == "audit" { "0" } else { "-" });
+            if open != "-" {
+                let open = serde_json::from_str(open).unwrap_or_else(|_| serde_json::Value::from(open));
+                state.metrics.insert(state.stage.clone(), serde_json::json!({ "open": open }));
+            }
+            let stage = state.stage.clone();
+            let head = |commit: &str| Head { commit: commit.into(), root: "/p".into() };
+            state.progress_mut(&stage).head = self.heads.0.map(head);
+            standing.evidence.head = self.heads.1.map(str::to_owned);
+            standing.evidence.written.clone_from(&self.wrote);
         }
         standing
     }
@@ -157,18 +216,28 @@ impl Draft {
         };
         let in_turn = |turn| marked(ActiveStage { turn, ..active.clone() });
         let (begun, invoked) = (marked(active.clone()), skill(&self.stage, None));
+        let said = Mark::from(CycleMark::StageDone(self.stage.clone()));
+        let held = marked(ActiveStage { held: true, ..active.clone() });
         let Some(history) = &self.history else { return Vec::new() };
         match history.as_str() {
             "-" => vec![begun],
             "before" => vec![invoked, begun],
-            "yes" => vec![begun, invoked],
-            "by a plugin's name" => vec![begun, skill(&format!("tidegate:{}", self.stage), None)],
-            "another" => vec![begun, skill("compound", None)],
-            "by a subagent" => vec![begun, skill(&self.stage, Some("a1"))],
-            "said done" => vec![begun, CycleMark::StageDone(self.stage.clone()).into()],
-            "said done of audit" => vec![begun, CycleMark::StageDone("audit".into()).into()],
-            "held" => vec![marked(ActiveStage { held: true, ..active })],
-            "yes, the person interrupted" => vec![in_turn(Turn::Interrupted), invoked],
+            "yes" => vec![begun, invoked, said],
+            "yes, said first" => vec![begun, said, invoked],
+            "invoked" => vec![begun, invoked],
+            "by a plugin's name" => vec![begun, skill(&format!("tidegate:{}", self.stage), None), said],
+            "another" => vec![begun, skill("compound", None), said],
+            "by a subagent" => vec![begun, skill(&self.stage, Some("a1")), said],
+            "said done" => vec![begun, said],
+            "said done of audit" => vec![begun, invoked, CycleMark::StageDone("audit".into()).into()],
+            "held" => vec![held],
+            "invoked, held" => vec![held, invoked],
+            "invoked, held and told" => {
+                let told = format!("cycle not done {} {}", self.stage, BEGAN.0);
+                vec![held, invoked, SessionMark::Notice(told).into()]
+            }
+            "yes, held" => vec![held, invoked, said],
+            "yes, the person interrupted" => vec![in_turn(Turn::Interrupted), invoked, said],
             "yes, and a check was launched" => {
                 let check = BackgroundCheck {
                     task: "b1".into(),
@@ -179,12 +248,12 @@ impl Draft {
                     left: Vec::new(),
                     awaited: None,
                 };
-                vec![begun, invoked, VerificationMark::Launched(check).into()]
+                vec![begun, invoked, said, VerificationMark::Launched(check).into()]
             }
             "broke in" => vec![in_turn(Turn::Interrupted)],
-            "yes, the person is waited for" => vec![in_turn(Turn::Waiting), invoked],
+            "yes, the person is waited for" => vec![in_turn(Turn::Waiting), invoked, said],
             "the person is waited for" => vec![in_turn(Turn::Waiting)],
-            "yes, four in this turn" => vec![marked(ActiveStage { chained: 4, ..active }), invoked],
+            "yes, four in this turn" => vec![marked(ActiveStage { chained: 4, ..active }), invoked, said],
             other => panic!("no such history: {other}"),
         }
     }
@@ -250,15 +319,18 @@ fn told(case: &mut Situation, cell: &str) {
 /// How the turn stood in a stage before the event.
 fn turn(case: &mut Situation, cell: &str) {
     let turn = match cell {
-        "open" => Turn::Open,
+        "open" | "open, no reading yet" => Turn::Open,
         "interrupted" => Turn::Interrupted,
         "waiting" => Turn::Waiting,
         _ => Turn::Closed,
     };
-    let stage = ActiveStage { turn, ..case.cycle.active() };
+    let used = Some(20_000).filter(|_| !cell.ends_with(", no reading yet"));
+    let stage = ActiveStage { turn, used, ..case.cycle.active() };
     case.marks.push(marked(stage));
     case.cycle.history = None;
-    case.cycle.file = Some("none".into());
+    if case.cycle.file.is_none() {
+        case.cycle.file = Some("none".into());
+    }
     case.meter.stale = true;
 }
 
@@ -273,6 +345,35 @@ fn what(case: &mut Situation, cell: &str) {
         "the next stage" => {}
         "the next stage, budget unknown" => case.meter.left = None,
         "no room" => case.meter.left = Some(43_000),
+        "not said" => at("sprint", "invoked"),
+        "said, not verified" => {
+            case.leave([edit("src/a.rs", NOW)]);
+            // Another policy would block first.
+            case.set("verify_stop", "mode", "off");
+        }
+        "not reported" => {
+            at("audit", "yes");
+            case.cycle.open = Some("-".into());
+        }
+        "findings open" => {
+            at("audit", "yes");
+            case.cycle.open = Some("2".into());
+        }
+        "not committed" => {
+            at("ship", "yes");
+            case.cycle.heads = (Some("a"), Some("a"));
+        }
+        "not written" => {
+            case.cycle.done_when = Some(vec![DoneWhen::File("docs/plan.md".into())]);
+        }
+        "waits, not done" => at("sprint", "held"),
+        "waits, not committed" => {
+            at("ship", "yes, held");
+            case.cycle.heads = (Some("a"), Some("a"));
+        }
+        "failed" => {
+            (case.cycle.file, case.cycle.open) = (Some("failed".into()), Some("2".into()));
+        }
         "broke in" => at("sprint", "yes, the person interrupted"),
         "not done, skill renamed" => {
             at("sprint", "-");
@@ -284,7 +385,11 @@ fn what(case: &mut Situation, cell: &str) {
             case.meter.left = Some(90_000);
         }
         start => {
-            let file = if start == "stopped, at a start" { "stopped" } else { "another session's, gone" };
+            let file = match start {
+                "stopped, at a start" => "stopped",
+                "stopped by another tool, at a start" => "stopped by another tool",
+                _ => "another session's, gone",
+            };
             event(case, "startup");
             (case.cycle.history, case.cycle.file) = (None, Some(file.into()));
         }
@@ -302,6 +407,7 @@ fn state(decided: &Decided) -> String {
         (Some(state), None) => {
             assert_eq!(step.mark, CycleMark::StageLeft);
             assert_eq!(state.stopped_reason.as_deref(), Some("context_budget"));
+            assert!(state.left_tokens < state.needed_tokens);
             let (status, without) = (state.status.name(), state.skipped_stages.join(", "));
             let remaining = state.remaining_pct.map(|left| format!(" at {left}%")).unwrap_or_default();
             format!("{status} {} without {without}{remaining}", state.stage)
@@ -319,6 +425,7 @@ fn leaves(decided: &Decided) -> String {
         Effect::Mark(Mark::Cycle(CycleMark::StageTurn(Turn::Open))) => Some("open"),
         Effect::Mark(Mark::Cycle(CycleMark::StageTurn(Turn::Interrupted))) => Some("interrupted"),
         Effect::Cycle(CycleEffect::PublishBudget { .. }) => Some("a copy"),
+        Effect::Mark(Mark::Cycle(CycleMark::StageUsed(_))) => Some("its first reading"),
         _ => None,
     });
     or_dash(leaves.collect::<Vec<_>>().join(", "))

@@ -38,6 +38,7 @@ fn the_answer_that_ends_the_turn_is_counted() {
     let script = Script::new()
         .main(cycle("start").used(60_000))
         .main(skill("sprint").used(62_000))
+        .main(done("sprint").used(62_000))
         .main(Reply::text(LAST_ANSWER).used(70_000));
     let model = Model::start(script);
     launch(&home, &model).ask("run a cycle");
@@ -53,6 +54,7 @@ fn without_room_it_stops_and_another_session_goes_on() {
     let script = Script::new()
         .main(cycle("start").used(60_000))
         .main(skill("sprint").used(70_000))
+        .main(done("sprint").used(70_000))
         .main(Reply::text("the sprint is over").used(70_000));
     let model = Model::start(script).paced(&home);
     let run = launch(&home, &model).ask("run a cycle");
@@ -67,6 +69,7 @@ fn without_room_it_stops_and_another_session_goes_on() {
         .main(Reply::text("Shall I begin?").used(21_000))
         .main(Reply::text("nothing done").used(22_000))
         .main(skill("audit").used(23_000))
+        .main(done("audit").used(23_000))
         .main(Reply::text("the audit is over").used(24_000))
         .main(cycle("fail 'the branch is locked'").used(25_000))
         .main(Reply::text("it cannot be shipped").used(26_000));
@@ -81,7 +84,7 @@ fn without_room_it_stops_and_another_session_goes_on() {
     assert!(told.contains("dev-cycle has stopped in this project. Done: sprint."), "{begins}");
     let requests = model.main_requests();
     assert!(requests[0].mentions("Open: audit, ship, retrospective"), "the model knows");
-    assert_eq!(stops(&tidegate)[1..], [ASKS, NOT_DONE, ROOM]);
+    assert_eq!(stops(&tidegate)[1..], [ASKS, NOT_DONE, ROOM, FAILED]);
     assert_eq!(stands(&home), ("ship".to_owned(), "failed".to_owned()));
     model.finish();
 }
@@ -89,12 +92,15 @@ fn without_room_it_stops_and_another_session_goes_on() {
 #[test]
 fn it_stops_before_ship_and_another_session_ships() {
     let home = Home::new();
+    repository(&home);
     let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
     let script = Script::new()
         .main(cycle("start").used(20_000))
         .main(skill("sprint").used(60_000))
+        .main(done("sprint").used(60_000))
         .main(Reply::text("the sprint is over").used(60_000))
         .main(skill("audit").used(110_000))
+        .main(done("audit").used(110_000))
         .main(Reply::text("the audit is over").used(110_000));
     let model = Model::start(script).paced(&home);
     let run = launch(&home, &model).ask("run a cycle");
@@ -111,6 +117,8 @@ fn it_stops_before_ship_and_another_session_ships() {
         ("stopped_reason", json!("context_budget")),
         ("skipped_stages", json!(["ship", "retrospective"])),
         ("remaining_pct", json!(45.0)),
+        ("left_tokens", json!(57_000)),
+        ("needed_tokens", json!(60_000)),
         ("cycle", json!("dev-cycle")),
         ("session_id", json!(run.session_id())),
         ("project", json!(home.project().display().to_string())),
@@ -126,7 +134,8 @@ fn it_stops_before_ship_and_another_session_ships() {
     session.ask("hello");
     session.ask("and hello");
     let second = session.finish();
-    let waits = "dev-cycle has stopped in this project. Done: sprint, audit. Open: ship, retrospective.";
+    let waits = "dev-cycle has stopped in this project. Done: sprint, audit. Open: ship, retrospective (needs 60k tokens, 57k were \
+                 left).";
     assert_eq!(told(&greetings(&second), waits), 1, "{:?}", greetings(&second));
     let guide = "Done: sprint, audit. Open: ship, retrospective. `tidegate cycle resume` continues with ship in this session";
     assert_eq!(model.last_main().count(guide), 1, "{:#?}", model.last_main().hook_contexts());
@@ -137,8 +146,10 @@ fn it_stops_before_ship_and_another_session_ships() {
     let script = Script::new()
         .main(cycle("resume").used(20_000))
         .main(skill("ship").used(21_000))
+        .main(done("ship").used(21_000))
         .main(Reply::text("it is shipped").used(30_000))
         .main(skill("retrospective").used(31_000))
+        .main(done("retrospective").used(31_000))
         .main(Reply::text("all of it is done").used(40_000));
     let model = Model::start(script);
     let third = launch(&home, &model).resume(second.session_id()).ask("go on with it");
@@ -149,7 +160,8 @@ fn it_stops_before_ship_and_another_session_ships() {
     assert!(resumed.text.contains("Stage ship (3 of 4) of dev-cycle starts"), "{resumed:?}");
     assert_eq!(stops(&tidegate)[2..], [ROOM, COMPLETE]);
     assert_eq!(begun(&model.last_main()), ["retrospective"]);
-    assert_eq!(told(&third.shown(), "dev-cycle is complete"), 1, "{:?}", third.shown());
+    let costs = "dev-cycle is complete. Tokens by stage: sprint 40k, audit 50k, ship 10k, retrospective 10k.";
+    assert_eq!(told(&third.shown(), costs), 1, "{:?}", third.shown());
     assert!(!file(&home).exists());
     let ended = history(&home);
     assert_eq!((ended.len(), &ended[0]["ended"]), (1, &json!("complete")), "{ended:#?}");
@@ -166,6 +178,7 @@ fn sprint_until(model_id: &str, used: u64) -> (Vec<String>, Value) {
     let script = Script::new()
         .main(cycle("start").used(20_000))
         .main(skill("sprint").used(used))
+        .main(done("sprint").used(used))
         .main(Reply::text("the sprint is over").used(used));
     let model = Model::start(script).paced(&home);
     let mut session = launch(&home, &model).on(model_id).start();
@@ -198,6 +211,7 @@ fn the_last_token_that_is_enough() {
 #[test]
 fn what_stages_took_is_what_the_model_reported() {
     let home = Home::new();
+    repository(&home);
     let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
     // The start of each run, and the growth in each of its stages.
     let runs: [(u64, [u64; 4]); 2] =
@@ -208,8 +222,10 @@ fn what_stages_took_is_what_the_model_reported() {
         let mut used = from;
         for (name, took) in ["sprint", "audit", "ship", "retrospective"].into_iter().zip(stages) {
             used += took;
-            script =
-                script.main(skill(name).used(used)).main(Reply::text(format!("{name} is over")).used(used));
+            script = script
+                .main(skill(name).used(used))
+                .main(done(name).used(used))
+                .main(Reply::text(format!("{name} is over")).used(used));
         }
     }
     let model = Model::start(script).paced(&home);

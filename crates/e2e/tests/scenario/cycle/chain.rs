@@ -8,16 +8,22 @@ use tidegate_e2e::prefix::assert_extending;
 #[test]
 fn four_stages_in_one_turn() {
     let home = Home::new();
+    repository(&home);
     let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
     let script = Script::new()
         .main(cycle("start").used(20_000))
         .main(skill("sprint").used(22_000))
+        .main(done("sprint").used(22_000))
         .main(Reply::text("the sprint is over").used(30_000))
         .main(skill("audit").used(31_000))
+        .main(done("audit").used(31_000))
         .main(Reply::text("the audit is over").used(40_000))
+        .main(skill("ship").used(41_000))
+        .main(Reply::bash(COMMIT).used(41_000))
         .main(cycle("done --metric pr_url=https://example.org/1").used(41_000))
         .main(Reply::text("it is shipped").used(45_000))
         .main(skill("retrospective").used(46_000))
+        .main(done("retrospective").used(46_000))
         .main(Reply::text("all of it is done").used(50_000));
     let model = Model::start(script);
     let run = super::super::work::launch(&home, &model).on(SONNET_4_6).ask("run a cycle");
@@ -25,7 +31,7 @@ fn four_stages_in_one_turn() {
     tidegate.assert_unfailing();
     assert_eq!(stops(&tidegate), [ROOM, ROOM, ROOM, COMPLETE]);
     let requests = model.main_requests();
-    for (at, stage) in [(3, "audit"), (5, "ship"), (7, "retrospective")] {
+    for (at, stage) in [(4, "audit"), (7, "ship"), (11, "retrospective")] {
         let said = requests[at].held_stops().pop().unwrap_or_default();
         assert!(said.contains(&begins(stage)), "{said}");
     }
@@ -44,16 +50,18 @@ fn a_question_begins_nothing_until_it_is_answered() {
     let script = Script::new()
         .main(cycle("start"))
         .main(skill("sprint"))
+        .main(done("sprint"))
         .main(Reply::text("Both would do. **Which schema shall I use?**"))
         .main(Reply::text("the new one it is"))
         .main(skill("audit"))
+        .main(done("audit"))
         .main(Reply::text("監査は終わりました。出荷してよいですか？"));
     let model = Model::start(script);
     let mut session = launch(&home, &model).start();
     session.ask("run a cycle");
     assert_eq!(stops(&tidegate), [ASKS]);
     assert_eq!(stands(&home), running("sprint"));
-    assert_eq!(model.main_requests().len(), 3, "the turn has ended");
+    assert_eq!(model.main_requests().len(), 4, "the turn has ended");
     session.ask("the new one");
     session.finish();
 
@@ -92,6 +100,7 @@ fn who_does_nothing_gets_no_further() {
 
     // Each stage holds one stop of its own.
     for reply in [
+        skill("sprint"),
         cycle("done"),
         Reply::text("done with that"),
         Reply::text("the audit is done"),
@@ -120,6 +129,7 @@ fn unverified_code_holds_the_next_stage_back() {
     let script = Script::new()
         .main(cycle("start"))
         .main(skill("sprint"))
+        .main(done("sprint"))
         .main(skill(CODE_RULES))
         .main(Reply::write(home.in_project("src/B.java"), "class B {}\n"))
         .main(Reply::text("the sprint is over"))
@@ -133,6 +143,7 @@ fn unverified_code_holds_the_next_stage_back() {
         })
         .main(Reply::text("tested and over"))
         .main(skill("audit"))
+        .main(done("audit"))
         .main(Reply::text("the audit is over. Ship it?"));
     let model = Model::start(script);
     let run = launch(&home, &model).ask("run a cycle");
@@ -167,8 +178,10 @@ fn what_a_subagent_invokes_is_not_the_stage() {
         .subagent("errand", Reply::text("the sprint is done"))
         .main(Reply::text("my agent did the sprint"))
         .main(skill("sprint"))
+        .main(done("sprint"))
         .main(Reply::text("now I did"))
         .main(skill("audit"))
+        .main(done("audit"))
         .main(Reply::text("Ship it?"));
     let model = Model::start(script);
     launch(&home, &model).ask("run a cycle");
@@ -190,12 +203,14 @@ fn an_agent_in_the_background_is_awaited() {
     let script = Script::new()
         .main(cycle("start"))
         .main(skill("sprint"))
+        .main(done("sprint"))
         .main(Reply::tool("Agent", background))
         .subagent("background errand", Reply::bash("sleep 2"))
         .subagent("background errand", Reply::text("looked at"))
         .main(Reply::text("the agent still works"))
         .main(Reply::text("the agent is back"))
         .main(skill("audit"))
+        .main(done("audit"))
         .main(Reply::text("Ship it?"));
     let model = Model::start(script);
     launch(&home, &model).ask("run a cycle");
@@ -203,8 +218,8 @@ fn an_agent_in_the_background_is_awaited() {
     tidegate.assert_unfailing();
     assert_eq!(stops(&tidegate), ["agents still run in the background", ROOM, ASKS]);
     let requests = model.main_requests();
-    assert_eq!(requests[4].held_stops(), Vec::<String>::new(), "nothing began before it was back");
-    assert_eq!(begun(&requests[5]), ["audit"]);
+    assert_eq!(requests[5].held_stops(), Vec::<String>::new(), "nothing began before it was back");
+    assert_eq!(begun(&requests[6]), ["audit"]);
     assert_eq!(stands(&home), running("audit"));
     model.finish();
 }
@@ -212,18 +227,23 @@ fn an_agent_in_the_background_is_awaited() {
 #[test]
 fn a_compaction_in_a_stage_is_survived() {
     let home = Home::new();
+    repository(&home);
     let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
     let script = Script::new()
         .main(cycle("start").used(20_000))
         .main(Reply::bash("echo work").used(60_000))
         .main(Reply::bash("echo more work").used(168_000))
         .main(skill("sprint").used(32_000))
+        .main(done("sprint").used(32_000))
         .main(Reply::text("the sprint is over").used(32_000))
         .main(skill("audit").used(40_000))
+        .main(done("audit").used(40_000))
         .main(Reply::text("the audit is over").used(40_000))
-        .main(cycle("done").used(46_000))
+        .main(skill("ship").used(46_000))
+        .main(done("ship").used(46_000))
         .main(Reply::text("it is shipped").used(46_000))
         .main(skill("retrospective").used(53_000))
+        .main(done("retrospective").used(53_000))
         .main(Reply::text("all of it is done").used(53_000));
     let model = Model::start(script).paced(&home);
     let mut session = launch(&home, &model).start();
@@ -270,6 +290,7 @@ fn a_turn_that_nobody_asked_for_answers_no_question() {
     let script = Script::new()
         .main(cycle("start"))
         .main(skill("sprint"))
+        .main(done("sprint"))
         .main(Reply::tool("Bash", background))
         .main(Reply::text("Which schema shall I use?"))
         .main_with(|request| {

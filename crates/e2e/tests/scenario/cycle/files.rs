@@ -84,16 +84,21 @@ fn a_damaged_file_is_put_aside_when_a_session_begins() {
     }
 }
 
-/// Another file replaces the state in the middle of a stage.
-fn replaced_by(home: &Home, text: &str) -> Vec<String> {
-    let (path, text) = (file(home), text.to_owned());
+/// Another file replaces the state of a stage that has reached its goal; `None` deletes it.
+fn replaced_by(home: &Home, text: Option<&str>) -> Vec<String> {
+    let (path, text) = (file(home), text.map(str::to_owned));
     let script = Script::new()
         .main(cycle("start"))
+        .main(skill("sprint"))
+        .main(done("sprint"))
         .main_with(move |_| {
-            fs::write(&path, &text).expect("somebody writes the state file");
-            skill("sprint")
+            let changed = match &text {
+                Some(text) => fs::write(&path, text),
+                None => fs::remove_file(&path),
+            };
+            changed.expect("somebody changes the state file");
+            Reply::text("the sprint is over")
         })
-        .main(Reply::text("the sprint is over"))
         .main(Reply::text("still here"));
     let model = Model::start(script);
     let mut session = launch(home, &model).start();
@@ -108,12 +113,14 @@ fn replaced_by(home: &Home, text: &str) -> Vec<String> {
 
 #[test]
 fn a_file_that_is_damaged_in_a_stage_holds_nothing() {
-    for (text, why) in
-        [(TORN, "it is not a JSON object"), ("{\"stage\": \"deploy\"}", "the cycle has no stage `deploy`")]
-    {
+    for (text, why) in [
+        (TORN, "it is not a JSON object"),
+        ("", "it is not a JSON object"),
+        ("{\"stage\": \"deploy\"}", "the cycle has no stage `deploy`"),
+    ] {
         let home = Home::new();
         let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
-        let shown = replaced_by(&home, text);
+        let shown = replaced_by(&home, Some(text));
         assert_eq!((told(&shown, why), told(&shown, "cannot use the cycle's file")), (1, 1), "{shown:?}");
         assert_eq!(stops(&tidegate), ["the state file is damaged"], "the session has left it");
         assert_eq!(fs::read_to_string(aside(&home)).ok().as_deref(), Some(text));
@@ -129,10 +136,19 @@ fn a_file_that_becomes_somebody_elses_in_a_stage_is_left_alone() {
     ] {
         let home = Home::new();
         let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
-        let shown = replaced_by(&home, text);
+        let shown = replaced_by(&home, Some(text));
         assert_eq!(told(&shown, "dev-cycle"), 0, "{shown:?}");
         assert_eq!(stops(&tidegate), [because]);
         assert_eq!(fs::read_to_string(file(&home)).ok().as_deref(), Some(text));
         assert!(!aside(&home).exists());
     }
+}
+
+#[test]
+fn a_file_that_is_deleted_in_a_stage_ends_the_cycle() {
+    let home = Home::new();
+    let tidegate = Tidegate::init_with(&home, &["--with", "cycle"]);
+    replaced_by(&home, None);
+    assert_eq!(stops(&tidegate), ["the state file is gone"]);
+    assert!(!file(&home).exists() && !aside(&home).exists());
 }

@@ -4,6 +4,7 @@ mod budget;
 mod chain;
 mod files;
 mod sessions;
+mod success;
 #[cfg(unix)]
 mod terminal;
 
@@ -22,6 +23,7 @@ const ROOM: &str = "there is room for the next stage";
 const STALE: &str = ", by a stale reading and a turn's growth";
 const NO_ROOM: &str = "there is no room for the next stage";
 const NOT_DONE: &str = "the stage is not done";
+const FAILED: &str = "the stage failed";
 const HELD_ONCE: &str = "the stage is not done, and a stop was blocked for it";
 const ASKS: &str = "the last message asks something";
 const BROKE_IN: &str = "the person interrupted";
@@ -34,6 +36,27 @@ fn launch<'a>(home: &'a Home, model: &'a Model) -> Launch<'a> {
 
 fn cycle(arguments: &str) -> Reply {
     Reply::bash(format!("{} cycle {arguments}", binary().display()))
+}
+
+/// Needs a [`repository`].
+const COMMIT: &str = "git commit -q --allow-empty -m 'Ship it'";
+
+/// With one commit.
+fn repository(home: &Home) {
+    home.git(&["init", "-q"]);
+    for (key, value) in [("user.name", "somebody"), ("user.email", "somebody@example.org")] {
+        home.git(&["config", key, value]);
+    }
+    home.git(&["commit", "-q", "--allow-empty", "-m", "Begin"]);
+}
+
+/// The last call of a stage that reached its goal.
+fn done(stage: &str) -> Reply {
+    match stage {
+        "audit" => cycle("done --metric open=0"),
+        "ship" => Reply::bash(format!("{COMMIT} && {} cycle done", binary().display())),
+        _ => cycle("done"),
+    }
 }
 
 /// The policy's findings at the Stop events, oldest first.

@@ -9,9 +9,11 @@ fn a_second_session_is_not_steered() {
     let first = Script::new()
         .main(cycle("start"))
         .main(skill("sprint"))
+        .main(done("sprint"))
         .main(Reply::text("Shall I go on?"))
         .main(Reply::text("the sprint is over"))
         .main(skill("audit"))
+        .main(done("audit"))
         .main(Reply::text("Ship it?"));
     let first = Model::start(first);
     let mut owner = launch(&home, &first).start();
@@ -64,10 +66,12 @@ fn a_session_that_comes_back_is_in_the_same_stage() {
     let script = Script::new()
         .main(cycle("start"))
         .main(skill("sprint"))
+        .main(done("sprint"))
         .main(Reply::text("Which of the two?"))
         .main(cycle("status"))
         .main(Reply::text("the first one"))
         .main(skill("audit"))
+        .main(done("audit"))
         .main(Reply::text("Ship it?"));
     let model = Model::start(script);
     let first = launch(&home, &model).ask("run a cycle");
@@ -76,7 +80,7 @@ fn a_session_that_comes_back_is_in_the_same_stage() {
 
     tidegate.assert_unfailing();
     assert_eq!(again.session_id(), first.session_id());
-    let status = model.main_requests()[4].last_tool_result();
+    let status = model.main_requests()[5].last_tool_result();
     assert!(status.text.contains("dev-cycle: running, stage sprint (1 of 4)"), "{status:?}");
     assert_eq!(stops(&tidegate), [ASKS, ROOM, ASKS]);
     assert_eq!(begun(&model.last_main()), ["audit"]);
@@ -92,6 +96,7 @@ fn a_fork_is_not_steered() {
     let script = Script::new()
         .main(cycle("start"))
         .main(skill("sprint"))
+        .main(done("sprint"))
         .main(Reply::text("Which of the two?"))
         .main(Reply::text("the sprint is over"))
         .main(skill("audit"))
@@ -119,13 +124,16 @@ fn after_a_clear_the_stage_is_begun_again() {
     let script = Script::new()
         .main(cycle("start"))
         .main(skill("sprint"))
+        .main(done("sprint"))
         .main(Reply::text("Which of the two?"))
         .main(Reply::text("hello"))
         .main(cycle("resume"))
         .main(Reply::text("the sprint was done before"))
         .main(skill("sprint"))
+        .main(done("sprint"))
         .main(Reply::text("the sprint is over"))
         .main(skill("audit"))
+        .main(done("audit"))
         .main(Reply::text("Ship it?"));
     let model = Model::start(script);
     let mut session = launch(&home, &model).start();
@@ -140,11 +148,11 @@ fn after_a_clear_the_stage_is_begun_again() {
 
     tidegate.assert_unfailing();
     let requests = model.main_requests();
-    assert_ne!(requests[0].session, requests[5].session);
-    let resumed = requests[5].last_tool_result();
+    assert_ne!(requests[0].session, requests[6].session);
+    let resumed = requests[6].last_tool_result();
     assert!(resumed.text.contains("Stage sprint (1 of 4) of dev-cycle starts"), "{resumed:?}");
     assert_eq!(stops(&tidegate), [ASKS, NOT_DONE, ROOM, ASKS], "what was invoked before counts no more");
     assert_eq!(stands(&home), running("audit"));
-    assert_eq!(state(&home)["session_id"], json!(requests[5].session));
+    assert_eq!(state(&home)["session_id"], json!(requests[6].session));
     model.finish();
 }

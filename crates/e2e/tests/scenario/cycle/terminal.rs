@@ -22,6 +22,7 @@ fn goes_on_after(home: &Home, model: &Model, terminal: &Terminal<'_>) {
     let tidegate = Tidegate::of(home);
     for reply in [
         Reply::text("it is a loop"),
+        done("sprint"),
         Reply::text("the sprint is over"),
         skill("audit"),
         Reply::text("the audit is over, ship it?"),
@@ -118,6 +119,7 @@ fn a_person_sees_what_has_stopped_and_goes_on() {
         .main(Reply::text("sprint is done, shall I go on with audit?"))
         .main(cycle("resume"))
         .main(skill("audit"))
+        .main(done("audit"))
         .main(Reply::text("the audit is over"))
         .main(skill("ship"))
         .main(Reply::text("now the retrospective?"));
@@ -147,8 +149,8 @@ fn a_person_sees_what_has_stopped_and_goes_on() {
     model.finish();
 }
 
-/// A whole cycle as a person starts it, with the shipped commands and no tool allowed in advance; `skills`
-/// are the names that the model uses.
+/// A whole cycle as a person starts it, with the shipped commands; only the commit is allowed in advance. `skills` are
+/// the names that the model uses.
 fn typed(home: &Home, model: &Model, launch: Launch<'_>, skills: [&str; 4]) {
     let tidegate = Tidegate::of(home);
     let stages = ["sprint", "audit", "ship", "retrospective"];
@@ -156,9 +158,15 @@ fn typed(home: &Home, model: &Model, launch: Launch<'_>, skills: [&str; 4]) {
     model.then(Reply::bash("tidegate cycle start"));
     for (stage, name) in stages.into_iter().zip(skills) {
         model.then(skill(name));
+        if stage == "ship" {
+            model.then(Reply::bash(COMMIT));
+        }
+        let open = if stage == "audit" { " --metric open=0" } else { "" };
+        model.then(Reply::bash(format!("tidegate cycle done{open}")));
         model.then(Reply::text(format!("the {stage} is over")));
     }
-    let terminal = start(launch);
+    repository(home);
+    let terminal = start(launch.argument("--allowedTools").argument("Bash(git commit:*)"));
     terminal.enter("/dev-cycle add a retry to the uploader");
     terminal.wait_for("dev-cycle is complete. Tokens by stage: sprint ");
     until_stops(&terminal, &tidegate, &[ROOM, ROOM, ROOM, COMPLETE]);
@@ -218,6 +226,7 @@ fn a_prompt_that_is_typed_meanwhile_pauses_the_chain() {
         .main(skill("sprint"))
         .main(Reply::bash("echo begun > begun.txt; while [ ! -e go.txt ]; do sleep 0.1; done"))
         .main(Reply::text("the sprint is over"))
+        .main(done("sprint"))
         .main(Reply::text("on with it"))
         .main(skill("audit"))
         .main(Reply::text("the audit is over, ship it?"));

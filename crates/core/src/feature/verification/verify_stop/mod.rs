@@ -19,9 +19,9 @@ use crate::feature::verification::required_checks::{SKILL, missing_kinds, open_f
 use crate::feature::verification::words;
 use crate::feature::verification::work::{BackgroundCheck, ChangeSet, SucceededChecks};
 use crate::feature::{Mode, Policy};
+use crate::text::question::{self, needs_answer};
 use settings::{VerifyMode, Wants};
 
-pub mod question;
 pub mod settings;
 
 pub use settings::Settings;
@@ -190,7 +190,7 @@ fn still_running(event: &Event<'_>, marks: &Marks) -> Option<Verdict> {
 /// with a question is blocked the second time.
 fn wait_for_person(facts: &Facts<'_>, changes: &ChangeSet) -> Option<Verdict> {
     let message = facts.event.last_message.filter(|_| !changes.asked)?;
-    question::needs_answer(&message.tail(question::BYTES)).then(|| Verdict {
+    needs_answer(&message.tail(question::BYTES)).then(|| Verdict {
         effects: vec![Effect::mark(Mark::Asked)],
         ..waiting_pass("asks the person a question")
     })

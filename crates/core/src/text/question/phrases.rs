@@ -7,7 +7,7 @@ pub(super) struct Cue {
     phrases: &'static str,
 }
 
-const fn cue(weight: i32, phrases: &'static str) -> Cue {
+pub(super) const fn cue(weight: i32, phrases: &'static str) -> Cue {
     Cue { weight, phrases }
 }
 
@@ -185,7 +185,7 @@ pub(super) static ENGLISH: Phrases = Phrases {
         // Decided without the person.
         cue(
             -4,
-            " i assumed | i went with | i chose | i picked | i left | i kept | easy to change | if you prefer | say yes \
+            " i assumed | i went with | i chose | i picked | i took the | i left | i kept | easy to change | if you prefer | say yes \
              | probably not | so yes | so i corrected | quick rename | small change ",
         ),
         // Noted, not asked.

@@ -1,5 +1,5 @@
-//! Whether a last message waits for the person: the work cannot continue without their decision, fact,
-//! credential or permission. An offer to do more is not such a question.
+//! Whether a last message waits for the person ([`needs_answer`]): the work cannot continue without their decision,
+//! fact, credential or permission. An offer to do more is not such a question, but it does ask ([`asks_person`]).
 //!
 //! ```text
 //! message ─ end of it ─► sentences ─ phrases ─► score of the questions + score of the closing sentences ─► yes from 4
@@ -9,8 +9,11 @@
 //! The phrases and their weights were chosen by the training part of `corpus/question`. `cargo xtask
 //! eval-question` prints how often the answer is right on both parts.
 
+mod asking;
 mod phrases;
 mod sentences;
+
+pub use asking::asks_person;
 
 use phrases::{Cue, Phrases};
 use sentences::{Language, Sentence, read_sentences};
@@ -40,12 +43,15 @@ const QUESTIONS: usize = 8;
 const LONG_AFTER: usize = 5;
 const EARLY: i32 = -2;
 
-pub fn needs_answer(message: &str) -> bool {
-    let end = match message.char_indices().rev().nth(CHARS - 1) {
+fn last_chars(message: &str) -> &str {
+    match message.char_indices().rev().nth(CHARS - 1) {
         Some((start, _)) => &message[start..],
         None => message,
-    };
-    let (language, mut sentences) = read_sentences(end);
+    }
+}
+
+pub fn needs_answer(message: &str) -> bool {
+    let (language, mut sentences) = read_sentences(last_chars(message));
     let phrases = match language {
         Language::English => &phrases::ENGLISH,
         Language::Japanese => &phrases::JAPANESE,

@@ -1,0 +1,101 @@
+//! Commands that publish work, and whether they succeeded.
+
+use crate::event::action::{Exit, ShellCommand};
+use crate::shell::{Status, Step, parse};
+use crate::text::word_list::among;
+
+/// Options of git before its verb that take a value.
+const VALUED: &str = "-C -c --git-dir --work-tree --namespace";
+
+/// `git push` or `gh pr create` ran, and the status of the line is its own.
+pub(super) fn has_published(command: &ShellCommand<'_>) -> bool {
+    let Some(line) = command.line.as_deref() else { return false };
+    let may = line.contains("push") || line.contains("create");
+    let succeeded = command.exit == Exit::Known(0) && command.background.is_none();
+    let decides = |step: &&Step| step.status == Status::Decides;
+    may && succeeded && parse(line).is_some_and(|script| script.steps.iter().filter(decides).any(publishes))
+}
+
+fn publishes(step: &Step) -> bool {
+    let mut words = step.words.iter().skip(1).map(|word| word.text.as_str());
+    let options = match step.name() {
+        Some("git") => {
+            let verb = loop {
+                match words.next() {
+                    Some(word) if among(VALUED, word) => drop(words.next()),
+                    Some(word) if word.starts_with('-') => {}
+                    verb => break verb,
+                }
+            };
+            if verb != Some("push") {
+                return false;
+            }
+            "-n --dry-run -d --delete"
+        }
+        Some("gh") if words.next() == Some("pr") && words.next() == Some("create") => "--dry-run --help",
+        _ => return false,
+    };
+    !words.any(|word| among(options, word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn published(line: &str, exit: i32) -> bool {
+        has_published(&ShellCommand {
+            line: Some(line.into()),
+            exit: Exit::Known(exit),
+            output: [None, None, None],
+            is_cut: false,
+            background: None,
+            duration: None,
+        })
+    }
+
+    #[test]
+    fn pushes_and_pull_requests() {
+        for line in [
+            "git push",
+            "git -C app push -u origin HEAD",
+            "cd app && git push --force-with-lease",
+            "git commit -m 'x' && git push 2>&1",
+            "gh pr create --fill",
+            "set -o pipefail; git push | tail -3",
+        ] {
+            assert!(published(line, 0), "{line}");
+            assert!(!published(line, 1), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_publishes_nothing() {
+        for line in [
+            "git push --dry-run",
+            "git push -n origin main",
+            "git push origin --delete old",
+            "git push | tail -3",
+            "git push; echo done",
+            "git push || true",
+            "git push &",
+            "echo git push",
+            "git commit -m 'push it'",
+            "git stash push",
+            "git log --grep push",
+            "gh pr list",
+            "gh issue create",
+            "gh pr create --dry-run",
+        ] {
+            assert!(!published(line, 0), "{line}");
+        }
+        let open = ShellCommand {
+            line: Some("git push".into()),
+            exit: Exit::Unknown,
+            output: [None, None, None],
+            is_cut: false,
+            background: None,
+            duration: None,
+        };
+        assert!(!has_published(&open));
+    }
+}

@@ -1,0 +1,93 @@
+//! Whether a stage reached its goal, by its own definition.
+
+use super::words;
+use crate::feature::cycle::standing::StageEvidence;
+use crate::feature::cycle::state::NO_COMMIT;
+use crate::feature::cycle::{ActiveStage, CycleState, DoneWhen, Stage};
+use crate::feature::marks::Marks;
+use crate::text::lang::Lang;
+
+/// Why a stage is not done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Missing {
+    Skill(String),
+    /// The files, as they are listed to people.
+    Check(String),
+    /// The stage has to report its open findings.
+    Report,
+    OpenFindings(u64),
+    Commit,
+    File(String),
+    /// `tidegate cycle done` was not called.
+    Word,
+}
+
+/// In the order in which the work is done.
+pub fn list_missing(
+    stage: &Stage,
+    active: &ActiveStage,
+    state: &CycleState,
+    evidence: &StageEvidence,
+    marks: &Marks,
+) -> Vec<Missing> {
+    let open = state.open_findings();
+    let of_sign = |sign: &DoneWhen| match sign {
+        DoneWhen::Skill => (!active.invoked).then(|| Missing::Skill(active.skill.clone())),
+        DoneWhen::Verified => {
+            marks.verification.changes.as_ref().map(|changes| Missing::Check(changes.list_files()))
+        }
+        DoneWhen::NoOpenFindings => open.is_none().then_some(Missing::Report),
+        DoneWhen::Commit => {
+            let began = state.progress(&state.stage).and_then(|progress| progress.head.as_ref());
+            let moved = began
+                .zip(evidence.head.as_deref())
+                .is_some_and(|(began, now)| now != NO_COMMIT && now != began.commit);
+            (!moved && !active.published).then_some(Missing::Commit)
+        }
+        DoneWhen::File(path) => (!evidence.written.contains(path)).then(|| Missing::File(path.clone())),
+    };
+    let mut missing: Vec<Missing> = stage.done_when.iter().filter_map(of_sign).collect();
+    // Reported in any stage, they are not success.
+    missing.extend(open.filter(|open| *open > 0).map(Missing::OpenFindings));
+    missing.extend((!active.done).then_some(Missing::Word));
+    missing
+}
+
+impl Missing {
+    /// For JSON.
+    pub fn name(&self) -> String {
+        match self {
+            Missing::Skill(_) => "skill".to_owned(),
+            Missing::Check(_) => "verified".to_owned(),
+            Missing::Report | Missing::OpenFindings(_) => "no-open-findings".to_owned(),
+            Missing::Commit => "commit".to_owned(),
+            Missing::File(path) => format!("file:{path}"),
+            Missing::Word => "done".to_owned(),
+        }
+    }
+
+    /// A clause for a person.
+    pub fn describe(&self, lang: Lang) -> String {
+        words::missing(lang, self)
+    }
+
+    /// What the model has to do, without the call of `tidegate cycle done` that follows.
+    pub(super) fn action(&self) -> Option<String> {
+        Some(match self {
+            Missing::Skill(skill) => format!("invoke the skill `{skill}`"),
+            Missing::Check(files) => {
+                format!("run the project's checks ({files} changed, and no check has passed since)")
+            }
+            Missing::Report => "count the findings that are still open".to_owned(),
+            Missing::OpenFindings(open) => {
+                let them = if *open == 1 { "the open finding" } else { "the open findings" };
+                format!("fix {them} ({open} reported), with `tidegate cycle fix-loop` before each round")
+            }
+            Missing::Commit => {
+                "commit the change (HEAD has not moved since the stage began, and no `git push` or `gh pr create` succeeded)".to_owned()
+            }
+            Missing::File(path) => format!("write {path} (it has not changed since the stage began)"),
+            Missing::Word => return None,
+        })
+    }
+}
