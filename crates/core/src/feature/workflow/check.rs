@@ -3,8 +3,8 @@
 
 use crate::feature::workflow::definition::Gate;
 use crate::feature::workflow::lack::{BadFiles, Lack};
-use crate::feature::workflow::manifest;
 use crate::feature::workflow::manifest::{Manifest, ManifestDamage, PhaseSection};
+use crate::feature::workflow::summary;
 use crate::text::hidden::plain_word;
 use crate::text::tokens::estimate_tokens;
 use crate::time::Millis;
@@ -149,7 +149,7 @@ impl GateReport {
 
 /// The files to examine for the gate after a phase.
 pub fn files_to_examine(section: &PhaseSection) -> Vec<String> {
-    let in_summary = section.summary.as_deref().map(manifest::find_paths).unwrap_or_default();
+    let in_summary = section.summary.as_deref().map(summary::find_existing_paths).unwrap_or_default();
     let mut names: Vec<String> = Vec::new();
     for name in section.artifacts.iter().chain(&in_summary).chain(&section.paths) {
         if !names.contains(name) {
@@ -320,7 +320,7 @@ impl GateCase<'_> {
         let Some(summary) = &self.section.summary else {
             return StepFinding::Missing(Lack::DecisionsLost);
         };
-        if self.section.decisions || manifest::tells_decisions(summary) {
+        if self.section.decisions || summary::tells_decisions(summary) {
             StepFinding::Met
         } else {
             StepFinding::Missing(Lack::NoDecision)
