@@ -16,6 +16,8 @@ pub enum FactKind {
     Constraint,
     /// From `progress.md`.
     Decision,
+    /// From the manifest of a workflow.
+    Manifest,
     Next,
     /// The path of a file that was edited and not verified since.
     Unverified,
@@ -32,9 +34,10 @@ pub enum FactKind {
 
 impl FactKind {
     /// The most important first.
-    pub const ALL: [FactKind; 8] = [
+    pub const ALL: [FactKind; 9] = [
         FactKind::Constraint,
         FactKind::Decision,
+        FactKind::Manifest,
         FactKind::Next,
         FactKind::Unverified,
         FactKind::File,
@@ -53,6 +56,7 @@ impl FactKind {
         match self {
             FactKind::Constraint => "Constraints in the file task_plan.md",
             FactKind::Decision => "Decisions in the file progress.md",
+            FactKind::Manifest => "From the manifest of the workflow",
             FactKind::Entry => "Progress notes in the file progress.md",
             FactKind::Next => "Next steps in the files progress.md and task_plan.md",
             FactKind::Unverified => "Files edited, without a passed check since",
@@ -66,11 +70,10 @@ impl FactKind {
     fn share(self) -> usize {
         match self {
             FactKind::Constraint | FactKind::Decision => 8,
-            FactKind::Entry => 6,
-            FactKind::Next | FactKind::File => 5,
-            FactKind::Unverified => 4,
+            FactKind::Next => 5,
+            FactKind::Manifest | FactKind::Entry | FactKind::File => 4,
+            FactKind::Unverified | FactKind::Note => 3,
             FactKind::Phase => 1,
-            FactKind::Note => 3,
         }
     }
 }
@@ -95,6 +98,8 @@ pub struct FactSources<'a> {
     pub constraints: Vec<&'a str>,
     /// Decisions recorded in this session.
     pub decisions: Vec<&'a str>,
+    /// From the manifest of the workflow under way.
+    pub manifest: Vec<&'a str>,
     /// Headings of unpromoted entries, without their timestamps.
     pub headings: Vec<&'a str>,
     /// Next steps of the newest entries.
@@ -116,6 +121,7 @@ impl<'a> FactSources<'a> {
         match kind {
             FactKind::Constraint => self.constraints.clone(),
             FactKind::Decision => self.decisions.clone(),
+            FactKind::Manifest => self.manifest.clone(),
             FactKind::Entry => self.headings.clone(),
             FactKind::Next => self.nexts.iter().chain(&self.open_items).copied().collect(),
             FactKind::Unverified => self.unverified.clone(),

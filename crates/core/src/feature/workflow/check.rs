@@ -54,6 +54,8 @@ pub struct GateMoment {
     pub strict: bool,
     /// The highest level of context use observed at the gate.
     pub level: Option<u8>,
+    /// Percentage of the window in use now.
+    pub used_pct: Option<u64>,
     /// When the phase was observed to begin.
     pub began: Option<Millis>,
     /// When the phase was observed to end.
@@ -106,6 +108,8 @@ pub enum StepFinding {
     Missing(Lack),
     /// Cannot be determined, which does not fail the gate.
     Unknown(Lack),
+    /// It did not happen, and need not.
+    NotNeeded(Lack),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -332,15 +336,21 @@ impl GateCase<'_> {
         let wanted = strict || level.is_some_and(|level| level >= COMPACTS_FROM);
         // Observation takes precedence over the manifest.
         let ended = self.moment.ended.or(self.section.ended);
-        let since = [self.moment.boundary, self.moment.session].into_iter().flatten().max();
-        match (ended, since) {
-            (Some(ended), Some(since)) if since >= ended => return StepFinding::Met,
-            _ if !wanted && level.is_none() => {
-                return StepFinding::Unknown(Lack::UseUnknown);
-            }
-            _ if !wanted => return StepFinding::Met,
-            (None, _) => return StepFinding::Unknown(Lack::EndUnknown),
-            _ => {}
+        let is_since = |at: Option<Millis>| ended.zip(at).is_some_and(|(ended, at)| at >= ended);
+        if is_since(self.moment.boundary) {
+            return StepFinding::Met;
+        }
+        if is_since(self.moment.session) {
+            return StepFinding::NotNeeded(Lack::NewSession);
+        }
+        if !wanted {
+            return match level {
+                None => StepFinding::Unknown(Lack::UseUnknown),
+                Some(_) => StepFinding::NotNeeded(Lack::RoomLeft { used_pct: self.moment.used_pct }),
+            };
+        }
+        if ended.is_none() {
+            return StepFinding::Unknown(Lack::EndUnknown);
         }
         StepFinding::Missing(Lack::NotCompacted { phase: self.gate.after, is_nearly_full: !strict })
     }

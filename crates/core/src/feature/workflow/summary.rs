@@ -145,20 +145,20 @@ pub fn tells_decisions(summary: &str) -> bool {
     WORDS.iter().any(|word| summary.contains(word)) || summary.lines().any(is_labelled)
 }
 
-/// What a line of the summary says was decided.
+/// What each line of the summary says was decided.
 pub fn decision_lines(summary: &str) -> Vec<&str> {
-    let label = |line: &str| {
-        let line = line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '*' | '・'));
-        let (label, rest) = line.split_once([':', '：'])?;
-        let label = label.to_lowercase();
-        let is_decision = label.contains("decision") || label.contains("決定") || label.ends_with("patterns");
-        // Several sentences may be on one line: `React 19. Key decisions: keep the store. Details: a.md`.
-        let rest = rest.split(". Details").next().unwrap_or(rest).split(". Full details").next().unwrap_or(rest);
-        let rest = rest.trim().trim_end_matches('.');
-        let says_none = matches!(rest.to_lowercase().as_str(), "" | "none" | "なし" | "-");
-        (is_decision && !says_none).then_some(rest)
-    };
-    summary.lines().filter_map(label).collect()
+    summary.lines().filter_map(told_decision).collect()
+}
+
+fn told_decision(line: &str) -> Option<&str> {
+    let (label, rest) = line.split_once([':', '：'])?;
+    let label = label.to_lowercase();
+    let is_decision = label.contains("decision") || label.contains("決定") || label.ends_with("patterns");
+    // Several sentences may be on one line: `React 19. Key decisions: keep the store. Details: a.md`.
+    let rest = [". Details", ". Full details"].iter().find_map(|end| rest.split_once(end)).map_or(rest, |(rest, _)| rest);
+    let rest = rest.trim().trim_end_matches('.');
+    let says_none = matches!(rest.to_lowercase().as_str(), "" | "none" | "なし" | "-");
+    (is_decision && !says_none).then_some(rest)
 }
 
 #[cfg(test)]

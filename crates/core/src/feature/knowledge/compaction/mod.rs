@@ -241,9 +241,11 @@ fn collect_key_facts(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact])
         marks.verification.changes.as_ref().map(|changes| changes.files.as_slice()).unwrap_or_default();
     // The classified activity of a prompt is a guess, not a stage.
     let stage = marks.cycle.key_fact().or_else(|| marks.workflow.key_fact());
+    let manifest = facts.workflow.key_facts();
     select_key_facts(&FactSources {
         constraints: as_strs(&knowledge.constraints),
         decisions: as_strs(&knowledge.decisions),
+        manifest: as_strs(&manifest),
         headings: as_strs(&knowledge.unpromoted),
         nexts: as_strs(&knowledge.next),
         open_items: as_strs(&knowledge.open),
