@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::feature::facts::Known;
 use crate::feature::workflow::standing::{UNTOUCHED_MS, WorkflowStanding};
-use crate::feature::workflow::{AttachedWorkflow, Gate};
+use crate::feature::workflow::{AttachedWorkflow, Gate, ManifestDamage};
 use crate::text::hidden::plain_word;
 use crate::time::Millis;
 
@@ -89,6 +89,7 @@ impl AttachedWorkflow {
             Known::Broken(why) => return Some(Loss::Unreadable(why.clone())),
         };
         match &standing.manifest {
+            Err(ManifestDamage::UnknownWorkflow(name)) => Some(Loss::OtherWorkflow(name.clone())),
             Err(damage) => Some(Loss::Unreadable(damage.to_string())),
             Ok(manifest) if !self.workflow.is_empty() && manifest.name != self.workflow => {
                 Some(Loss::OtherWorkflow(manifest.name.clone()))
