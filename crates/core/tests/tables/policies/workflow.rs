@@ -150,11 +150,12 @@ impl Draft {
     /// Others than the third have no section but the fifth.
     fn text(&self) -> String {
         let current = match self.phase.as_str() {
-            "unknown" => String::new(),
+            "unknown" | "shown by the only section in progress" => String::new(),
             phase => format!("current_phase: {phase}\n"),
         };
+        let fifth = if self.phase == "unknown" { "pending" } else { "in_progress" };
         format!(
-            "created_at: \"{}\"\n{current}phases:\n{}  5_complexity:\n    status: in_progress\n{}",
+            "created_at: \"{}\"\n{current}phases:\n{}  5_complexity:\n    status: {fifth}\n{}",
             CREATED.iso_seconds(),
             section(&self.section),
             self.more

@@ -293,7 +293,8 @@ fn list_missing(report: &GateReport) -> String {
 /// Explains to the model what must be restored before anything can be checked.
 fn loss_text(attached: &AttachedWorkflow, gate: &PendingGate, loss: &Loss) -> String {
     format!(
-        "{}. Checkpoint {} after phase {} was not passed, and stays closed until the manifest tells of it again. The person          can leave this workflow: `tidegate workflow detach`.",
+        "{}. Checkpoint {} after phase {} was not passed, and stays closed until the manifest tells of it again. The person \
+         can leave this workflow: `tidegate workflow detach`.",
         loss.restore(&attached.manifest, &attached.workflow),
         gate.gate,
         gate.after
