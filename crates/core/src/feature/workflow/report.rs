@@ -333,8 +333,47 @@ mod tests {
 
     #[test]
     fn a_gate_that_is_passed() {
-        let text = report(vec![(GateStep::Output, StepFinding::Met)]).text(Lang::En, PATH);
+        let met = [GateStep::Output, GateStep::Compaction].map(|step| (step, StepFinding::Met));
+        let text = report(met.to_vec()).text(Lang::En, PATH);
         assert_eq!(text, include_str!("passed.txt"), "as workflows of this kind have always written it");
+    }
+
+    #[test]
+    fn only_a_compaction_that_was_seen_is_called_one() {
+        let texts = |finding: StepFinding| {
+            let report = report(vec![(GateStep::Compaction, finding)]);
+            let line = |lang| report.text(lang, PATH).lines().nth(6).unwrap_or_default().to_owned();
+            [line(Lang::En), line(Lang::Ja)]
+        };
+        let room = |used_pct| StepFinding::NotNeeded(Lack::RoomLeft { used_pct });
+        for (finding, lines) in [
+            (StepFinding::Met, ["✅ Context compacted:", "✅ コンテキストの圧縮:"]),
+            (
+                room(Some(41)),
+                [
+                    "✅ Persisted; not compacted, not needed at 41%:",
+                    "✅ 保存済み。圧縮なし。使用率41%のため不要です:",
+                ],
+            ),
+            (room(None), ["✅ Persisted; not compacted, not needed:", "✅ 保存済み。圧縮なし。不要です:"]),
+            (
+                StepFinding::NotNeeded(Lack::NewSession),
+                [
+                    "✅ Persisted; not compacted; a new session began since the phase ended:",
+                    "✅ 保存済み。圧縮なし。フェーズの終了後に新しいセッションが始まりました:",
+                ],
+            ),
+            (
+                StepFinding::Unknown(Lack::UseUnknown),
+                ["✅ Persisted; no compaction seen:", "✅ 保存済み。圧縮は確認できません:"],
+            ),
+            (
+                StepFinding::Missing(Lack::NotCompacted { phase: 3, is_nearly_full: true }),
+                ["❌ Context not compacted:", "❌ コンテキストは圧縮されていません:"],
+            ),
+        ] {
+            assert_eq!(texts(finding), lines);
+        }
     }
 
     #[test]
