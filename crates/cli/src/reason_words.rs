@@ -18,7 +18,10 @@ const REASONS: &[(&str, &str)] = &[
         "このセッションのワークフローに、通過していないチェックポイントがあります",
     ),
     ("a checkpoint was not passed", "通過していないチェックポイントがあります"),
-    ("a checkpoint was not passed, and the manifest does not tell of it any more", "通過していないチェックポイントがあり、マニフェストからはもうわかりません"),
+    (
+        "a checkpoint was not passed, and the manifest does not tell of it any more",
+        "通過していないチェックポイントがあり、マニフェストからはもうわかりません",
+    ),
     ("a command line changed one of Tidegate's files", "コマンドが Tidegate のファイルを変更しました"),
     ("a compaction can be planned", "圧縮の時期を見込めます"),
     ("a compaction is due now", "今が圧縮の時期です"),
@@ -48,7 +51,10 @@ const REASONS: &[(&str, &str)] = &[
     ("a worktree with progress notes or learnings is gone", "作業メモか学びのある worktree がなくなりました"),
     ("agents still run in the background", "エージェントがまだ裏で動いています"),
     ("an agent failed", "エージェントが失敗しました"),
-    ("an agent failed, and the advice on its work was given", "エージェントが失敗しました（助言は伝え済みです）"),
+    (
+        "an agent failed, and the advice on its work was given",
+        "エージェントが失敗しました（助言は伝え済みです）",
+    ),
     ("an agent started this client", "この Claude Code はエージェントが起動しました"),
     ("an agent wrote another manifest", "エージェントが別のマニフェストを書きました"),
     ("an unfinished workflow was not touched for a day", "途中のワークフローが1日以上動いていません"),

@@ -156,11 +156,21 @@ fn read_standing(facts: &Facts<'_>, here: &HookContext<'_>) -> Known<WorkflowSta
 fn find_left(here: &HookContext<'_>) -> Vec<LeftWorkflow> {
     let (Some(state), Some(root)) = (here.state, here.root) else { return Vec::new() };
     let owners = read_owners(state, root);
-    let others = owners.into_iter().filter(|owned| owned.owner != here.session.as_str() && !owned.owner.is_empty());
-    others.take(MOST_LEFT).filter(|_| (here.in_time)()).filter_map(|owned| read_left(here, state, root, &owned)).collect()
+    let others =
+        owners.into_iter().filter(|owned| owned.owner != here.session.as_str() && !owned.owner.is_empty());
+    others
+        .take(MOST_LEFT)
+        .filter(|_| (here.in_time)())
+        .filter_map(|owned| read_left(here, state, root, &owned))
+        .collect()
 }
 
-fn read_left(here: &HookContext<'_>, state: &StateDir, root: &Path, owned: &ManifestOwner) -> Option<LeftWorkflow> {
+fn read_left(
+    here: &HookContext<'_>,
+    state: &StateDir,
+    root: &Path,
+    owned: &ManifestOwner,
+) -> Option<LeftWorkflow> {
     let id = SessionId::parse(&owned.owner).ok()?;
     let marks = marks::read(&state.session(&id));
     let (attached, is_over) = match marks {

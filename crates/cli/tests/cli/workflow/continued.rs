@@ -19,7 +19,8 @@ fn a_manifest_that_was_moved_keeps_its_gate() {
     assert!(play.denied().contains(&format!("Restore {PATH}")));
     play.gate(&["attach", "elsewhere/MANIFEST.yaml"]).ok();
     assert!(play.denied().contains("Complete checkpoint 1"), "its artifact stayed behind");
-    fs::rename(play.path().with_file_name("discovery.md"), new.join("discovery.md")).expect("it can be moved");
+    fs::rename(play.path().with_file_name("discovery.md"), new.join("discovery.md"))
+        .expect("it can be moved");
     assert!(play.denied().contains("has all it needs"));
     play.gate(&["pass", "1"]).ok();
     play.spawns().silent();
@@ -46,8 +47,11 @@ fn a_manifest_made_anew_inherits_no_passed_gate() {
     let _ = play.gate(&["phase", "3"]);
     let call = |id: &str| {
         let input = json!({ "command": "tidegate workflow phase 3" });
-        let _ = play.event("PostToolUse", json!({ "tool_name": "Bash", "tool_input": input, "tool_use_id": id,
-            "tool_response": { "stdout": "" } }));
+        let _ = play.event(
+            "PostToolUse",
+            json!({ "tool_name": "Bash", "tool_input": input, "tool_use_id": id,
+            "tool_response": { "stdout": "" } }),
+        );
     };
     call("toolu_again");
     play.spawns().silent();
@@ -80,7 +84,9 @@ fn the_next_session_takes_the_workflow_over() {
     let told = start("s-3", "startup");
     let context = told.context().expect("the model is told");
     assert!(context.contains("phase 4 of 16") && context.contains("Checkpoint 1"), "{context}");
-    assert!(told.output()["systemMessage"].as_str().is_some_and(|text| text.contains("tidegate workflow detach")));
+    assert!(
+        told.output()["systemMessage"].as_str().is_some_and(|text| text.contains("tidegate workflow detach"))
+    );
     assert!(spawn("s-3").contains("deny"));
     // Resumed meanwhile, the first one does not have it any more; it gets it back once the other has ended.
     let _ = play.event("SessionStart", json!({ "source": "resume" }));
@@ -118,7 +124,8 @@ fn a_manifest_of_another_tool_is_used_where_it_is() {
     assert!(play.denied().contains("discovery.md is named and does not exist"));
     fs::write(folder.join("discovery.md"), "found\n".repeat(100)).expect("the file");
     let passed = play.gate(&["pass", "1", "--json"]).json();
-    let compaction = passed["steps"].as_array().expect("steps").iter().find(|step| step["step"] == "compaction happened");
+    let compaction =
+        passed["steps"].as_array().expect("steps").iter().find(|step| step["step"] == "compaction happened");
     assert_eq!(compaction.expect("a step")["state"], "not-needed", "{passed}");
     play.spawns().silent();
     assert!(fs::read_to_string(folder.join("MANIFEST.yaml")).expect("the file").starts_with(text));

@@ -348,7 +348,10 @@ fn a_broken_manifest_opens_nothing_and_passes_nothing() {
         assert!(ran.failed().contains("error: cannot use .claude/"), "{ran:?}");
     }
     let shown = play.sandbox.run(&["status"]).words();
-    assert!(shown.contains("its manifest cannot be used") && shown.contains("checkpoint 1 blocks agents"), "{shown}");
+    assert!(
+        shown.contains("its manifest cannot be used") && shown.contains("checkpoint 1 blocks agents"),
+        "{shown}"
+    );
     // Neither another workflow nor this one again is a way around it.
     assert!(play.gate(&["start", "y"]).failed().contains("checkpoint 1 of this session's workflow"));
     let _ = play.writes("phases: {}\n");

@@ -56,7 +56,9 @@ impl Loss {
             ),
             Loss::NoPhase => format!("Restore the phases and `current_phase` in {path}: they are gone"),
             Loss::Complete => {
-                format!("Set `status: in-progress` and the phase in {path} again: it says that the workflow is complete")
+                format!(
+                    "Set `status: in-progress` and the phase in {path} again: it says that the workflow is complete"
+                )
             }
         }
     }

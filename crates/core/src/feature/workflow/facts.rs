@@ -16,7 +16,10 @@ impl WorkflowFacts {
     /// Facts to keep across a compaction, in addition to the phase.
     pub fn key_facts(&self) -> Vec<String> {
         let manifest = self.standing.value().and_then(|standing| standing.manifest.as_ref().ok());
-        manifest.filter(|manifest| !manifest.complete).map(|manifest| manifest.keep.lines()).unwrap_or_default()
+        manifest
+            .filter(|manifest| !manifest.complete)
+            .map(|manifest| manifest.keep.lines())
+            .unwrap_or_default()
     }
 }
 

@@ -8,8 +8,24 @@ const LINES: usize = 4;
 
 /// Words before a result: `Status: FAILED`, `Task completed, FAILED: …`.
 const BEFORE: [&str; 18] = [
-    "the", "task", "agent", "work", "status", "result", "outcome", "verdict", "overall", "final", "completed",
-    "complete", "done", "finished", "ended", "build", "tests", "it",
+    "the",
+    "task",
+    "agent",
+    "work",
+    "status",
+    "result",
+    "outcome",
+    "verdict",
+    "overall",
+    "final",
+    "completed",
+    "complete",
+    "done",
+    "finished",
+    "ended",
+    "build",
+    "tests",
+    "it",
 ];
 
 /// A line that begins with one of these after such words tells of a failure.
@@ -60,7 +76,11 @@ pub fn says_failed(head: &str, tail: &str) -> bool {
 }
 
 fn tells_failure(line: &str) -> bool {
-    let is_mark = |c: char| c.is_ascii_punctuation() && c != '_' || c.is_whitespace() || matches!(c, '❌' | '✗' | '✘' | '⛔' | '「' | '・');
+    let is_mark = |c: char| {
+        c.is_ascii_punctuation() && c != '_'
+            || c.is_whitespace()
+            || matches!(c, '❌' | '✗' | '✘' | '⛔' | '「' | '・')
+    };
     let line = line.trim_start_matches(is_mark).to_lowercase().replace('’', "'");
     if CONFESSIONS.iter().any(|start| line.starts_with(start)) {
         return true;
@@ -69,20 +89,41 @@ fn tells_failure(line: &str) -> bool {
     if CONFESSIONS_JA.iter().any(|end| line.contains(end)) {
         return true;
     }
-    let words = line.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '\'')).filter(|word| !word.is_empty());
-    let mut words = words.skip_while(|word| BEFORE.contains(word) || *word == "has" || *word == "was" || *word == "is");
+    let words =
+        line.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '\'')).filter(|word| !word.is_empty());
+    let mut words =
+        words.skip_while(|word| BEFORE.contains(word) || *word == "has" || *word == "was" || *word == "is");
     let Some(first) = words.next().filter(|word| FAILED.contains(word)) else { return false };
     // `Failed tests are fixed now`, `error handling was added`, `failed: 0`.
     let next = words.next().unwrap_or_default();
     let is_about = matches!(first, "failed" | "failure" | "fail" | "error" | "blocked" | "rejected")
-        && matches!(next, "test" | "tests" | "case" | "cases" | "handling" | "handler" | "handlers" | "message" | "messages" | "type" | "types" | "checks" | "builds" | "runs" | "0" | "none" | "no");
+        && matches!(
+            next,
+            "test"
+                | "tests"
+                | "case"
+                | "cases"
+                | "handling"
+                | "handler"
+                | "handlers"
+                | "message"
+                | "messages"
+                | "type"
+                | "types"
+                | "checks"
+                | "builds"
+                | "runs"
+                | "0"
+                | "none"
+                | "no"
+        );
     !is_about
 }
 
 /// Words that say nothing about the work.
 const EMPTY_WORDS: [&str; 22] = [
-    "a", "an", "the", "of", "in", "on", "for", "to", "and", "with", "again", "retry", "try", "second", "third",
-    "attempt", "another", "time", "please", "it", "this", "once",
+    "a", "an", "the", "of", "in", "on", "for", "to", "and", "with", "again", "retry", "try", "second",
+    "third", "attempt", "another", "time", "please", "it", "this", "once",
 ];
 
 /// The words of a description that say something about the work, sorted.

@@ -8,17 +8,39 @@ use crate::time::Millis;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lack {
     Unusable(String),
-    NoSection { key: String },
-    OnlyStatus { key: String },
-    ShortOutput { key: String, before: u64, after: u64 },
-    OldOutput { key: String, written: Millis, began: Millis },
-    NotReadBack { key: String },
-    NoSummary { key: String },
-    LongSummary { key: String, tokens: u64 },
+    NoSection {
+        key: String,
+    },
+    OnlyStatus {
+        key: String,
+    },
+    ShortOutput {
+        key: String,
+        before: u64,
+        after: u64,
+    },
+    OldOutput {
+        key: String,
+        written: Millis,
+        began: Millis,
+    },
+    NotReadBack {
+        key: String,
+    },
+    NoSummary {
+        key: String,
+    },
+    LongSummary {
+        key: String,
+        tokens: u64,
+    },
     BadFiles(BadFiles),
     DecisionsLost,
     NoDecision,
-    NotCompacted { phase: usize, is_nearly_full: bool },
+    NotCompacted {
+        phase: usize,
+        is_nearly_full: bool,
+    },
     NoSkill,
     StartUnknown,
     WriteUnknown,
@@ -27,7 +49,9 @@ pub enum Lack {
     /// No compaction: a new session has an empty context.
     NewSession,
     /// No compaction: there is room.
-    RoomLeft { used_pct: Option<u64> },
+    RoomLeft {
+        used_pct: Option<u64>,
+    },
 }
 
 /// Names of files, in lists that are ready to be shown.

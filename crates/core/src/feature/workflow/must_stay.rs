@@ -60,7 +60,9 @@ impl MustStay {
             let key = key.key().unwrap_or_default().to_ascii_lowercase();
             if ["constraint", "invariant", "preference"].iter().any(|word| key.contains(word)) {
                 add_items(value, &mut self.constraints);
-            } else if key.contains("blocker") || matches!(key.as_str(), "blocked_by" | "blocked_on" | "blocked_reason") {
+            } else if key.contains("blocker")
+                || matches!(key.as_str(), "blocked_by" | "blocked_on" | "blocked_reason")
+            {
                 add_items(value, &mut self.blockers);
             }
         }
@@ -85,7 +87,11 @@ impl MustStay {
     fn add_files(&mut self, section: &Node<'_>) {
         for (key, value) in section.entries() {
             let key = key.key().unwrap_or_default().to_ascii_lowercase();
-            if key.contains("files") && !key.contains("output") && !key.contains("removed") && !key.contains("deleted") {
+            if key.contains("files")
+                && !key.contains("output")
+                && !key.contains("removed")
+                && !key.contains("deleted")
+            {
                 for path in find_existing_paths(&flatten_text(value)) {
                     add(&path, &mut self.files);
                 }
@@ -101,10 +107,11 @@ fn sections<'n, 'a>(
     number: usize,
 ) -> impl Iterator<Item = &'n Node<'a>> {
     let below = root.get("phases").map(Node::entries).unwrap_or_default().iter();
-    let below = below.filter(move |(key, _)| key.key().and_then(|key| workflow.phase_number(key)) == Some(number));
+    let below =
+        below.filter(move |(key, _)| key.key().and_then(|key| workflow.phase_number(key)) == Some(number));
     let top = root.entries().iter();
-    let top =
-        top.filter(move |(key, _)| key.key().and_then(|key| workflow.phase_number_by_name(key)) == Some(number));
+    let top = top
+        .filter(move |(key, _)| key.key().and_then(|key| workflow.phase_number_by_name(key)) == Some(number));
     below.chain(top).map(|(_, value)| value)
 }
 
@@ -131,7 +138,8 @@ fn add_items(value: &Node<'_>, list: &mut Vec<String>) {
 fn add(text: &str, list: &mut Vec<String>) {
     let text = text.trim().trim_start_matches(['-', '*']).trim();
     // `blockers: 0`, `blockers: none`.
-    let says_nothing = text.chars().all(|c| !c.is_alphabetic()) || text.eq_ignore_ascii_case("none") || text == "なし";
+    let says_nothing =
+        text.chars().all(|c| !c.is_alphabetic()) || text.eq_ignore_ascii_case("none") || text == "なし";
     if !says_nothing && list.len() < MOST && !list.iter().any(|known| known == text) {
         list.push(text.to_owned());
     }

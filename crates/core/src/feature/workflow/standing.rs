@@ -94,10 +94,12 @@ impl WorkflowStanding {
             })
         };
         let left_out = |gate: &Gate| {
-            !was_seen(gate) && manifest.section(gate.after).is_some_and(|section| {
-                let skipped = section.status.as_deref().is_some_and(|it| it.eq_ignore_ascii_case("skipped"));
-                skipped && section.began.is_none() && section.body == 0 && section.artifacts.is_empty()
-            })
+            !was_seen(gate)
+                && manifest.section(gate.after).is_some_and(|section| {
+                    let skipped =
+                        section.status.as_deref().is_some_and(|it| it.eq_ignore_ascii_case("skipped"));
+                    skipped && section.began.is_none() && section.body == 0 && section.artifacts.is_empty()
+                })
         };
         let gates = manifest.workflow.gates().into_iter();
         gates

@@ -33,12 +33,25 @@ fn find(text: &str, only_existing: bool) -> Vec<String> {
 
 /// Verbs that begin another statement in a list: `removed a, added b`.
 const OTHER_VERBS: [&str; 14] = [
-    "added", "adds", "created", "creates", "changed", "modified", "updated", "kept", "wrote", "introduced", "edited",
-    "new", "see", "details",
+    "added",
+    "adds",
+    "created",
+    "creates",
+    "changed",
+    "modified",
+    "updated",
+    "kept",
+    "wrote",
+    "introduced",
+    "edited",
+    "new",
+    "see",
+    "details",
 ];
 
 const REMOVALS: [&str; 10] = [
-    "removed", "removes", "deleted", "deletes", "dropped", "removing", "deleting", "gone", "retired", "obsolete",
+    "removed", "removes", "deleted", "deletes", "dropped", "removing", "deleting", "gone", "retired",
+    "obsolete",
 ];
 
 /// The old place of what was moved does not exist, the new one does.
@@ -155,7 +168,10 @@ fn told_decision(line: &str) -> Option<&str> {
     let label = label.to_lowercase();
     let is_decision = label.contains("decision") || label.contains("決定") || label.ends_with("patterns");
     // Several sentences may be on one line: `React 19. Key decisions: keep the store. Details: a.md`.
-    let rest = [". Details", ". Full details"].iter().find_map(|end| rest.split_once(end)).map_or(rest, |(rest, _)| rest);
+    let rest = [". Details", ". Full details"]
+        .iter()
+        .find_map(|end| rest.split_once(end))
+        .map_or(rest, |(rest, _)| rest);
     let rest = rest.trim().trim_end_matches('.');
     let says_none = matches!(rest.to_lowercase().as_str(), "" | "none" | "なし" | "-");
     (is_decision && !says_none).then_some(rest)
@@ -213,7 +229,10 @@ mod tests {
             ("moved src/old/ into src/new/", &["src/new/"]),
             ("src/old.ts を削除、src/new.ts を追加", &["src/new.ts"]),
             ("Files modified: src/a.ts, src/b.ts", &["src/a.ts", "src/b.ts"]),
-            ("Key decisions: keep src/a.ts. Removed the cache. Details: docs/x.md", &["src/a.ts", "docs/x.md"]),
+            (
+                "Key decisions: keep src/a.ts. Removed the cache. Details: docs/x.md",
+                &["src/a.ts", "docs/x.md"],
+            ),
         ] {
             assert_eq!(find_existing_paths(text), exist, "{text}");
         }
@@ -222,7 +241,10 @@ mod tests {
     #[test]
     fn decisions_are_found() {
         for (text, found) in [
-            ("Phase 3: COMPLETE\n- Key decisions: keep the hooks\n- Full details: a.md", &["keep the hooks"][..]),
+            (
+                "Phase 3: COMPLETE\n- Key decisions: keep the hooks\n- Full details: a.md",
+                &["keep the hooks"][..],
+            ),
             ("React 19, hooks.\nKey decisions: keep the store. Details: discovery.md", &["keep the store"]),
             ("- Key patterns: feature folders, hooks", &["feature folders, hooks"]),
             ("Key decisions: none", &[]),

@@ -111,7 +111,8 @@ pub(super) fn taken_over(lang: Lang, workflow: &AttachedWorkflow, gate: Option<G
     let number = workflow.current().map_or(0, |current| current.number);
     match lang {
         Lang::En => {
-            let gate = gate.map(|gate| format!(" Checkpoint {} blocks subagents.", gate.number)).unwrap_or_default();
+            let gate =
+                gate.map(|gate| format!(" Checkpoint {} blocks subagents.", gate.number)).unwrap_or_default();
             format!(
                 "Tidegate: this session continues the unfinished workflow {id}, phase {number} of {of} ({name}).{gate} Stop using it: \
                  `tidegate workflow detach`."

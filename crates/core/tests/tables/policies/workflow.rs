@@ -5,11 +5,11 @@ use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::{Mark, SessionMark};
 use tidegate_core::feature::verdict::{Audience, Effect};
 use tidegate_core::feature::workflow::check::{FoundFile, NamedFile};
+use tidegate_core::feature::workflow::closed::PendingGate;
 use tidegate_core::feature::workflow::effect::Effect as WorkflowEffect;
+use tidegate_core::feature::workflow::facts::LeftWorkflow;
 use tidegate_core::feature::workflow::marks::Mark as WorkflowMark;
 use tidegate_core::feature::workflow::standing::{ClearedGate, WorkflowStanding};
-use tidegate_core::feature::workflow::closed::PendingGate;
-use tidegate_core::feature::workflow::facts::LeftWorkflow;
 use tidegate_core::feature::workflow::{AttachedWorkflow, Manifest, PhaseBegan, Workflow};
 use tidegate_core::time::Millis;
 

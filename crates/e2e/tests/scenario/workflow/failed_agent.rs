@@ -51,7 +51,12 @@ fn the_advice_comes_before_the_next_agent() {
         let requests = model.main_requests();
         // The request that is answered with the next agent already has it.
         let before_retry = &requests[requests.len() - 2];
-        assert_eq!(advice(before_retry).len(), 1, "in the background: {background}: {:#?}", before_retry.hook_contexts());
+        assert_eq!(
+            advice(before_retry).len(),
+            1,
+            "in the background: {background}: {:#?}",
+            before_retry.hook_contexts()
+        );
         assert_eq!(advice(&model.last_main()).len(), 1, "said once");
         model.finish();
     }

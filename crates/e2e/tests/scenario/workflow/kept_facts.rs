@@ -54,7 +54,11 @@ fn facts_of_the_manifest_survive_a_compaction() {
         assert!(instructions.contains(fact), "{fact}: {instructions}");
     }
     let after = model.last_main();
-    for fact in ["signed cookies live for 30 days", "the staging certificate expires tomorrow", "src/session/cookie.rs"] {
+    for fact in [
+        "signed cookies live for 30 days",
+        "the staging certificate expires tomorrow",
+        "src/session/cookie.rs",
+    ] {
         assert_eq!(after.count(fact), 1, "{fact} is given back: {:#?}", after.texts());
     }
     let lost = after.hook_contexts().join("\n");

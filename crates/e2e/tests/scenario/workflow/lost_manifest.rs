@@ -22,7 +22,11 @@ fn a_broken_manifest_opens_no_gate() {
     let before = before.display();
     let moved = home.in_project("elsewhere/MANIFEST.yaml");
     let steps = [
-        (format!("cp {file} {before}; sed -i 's/^status: .*/status: complete/' {file}"), PENDING, "checkpoint 1"),
+        (
+            format!("cp {file} {before}; sed -i 's/^status: .*/status: complete/' {file}"),
+            PENDING,
+            "checkpoint 1",
+        ),
         (format!("sed -i 's/^workflow: .*/workflow: release/' {file}"), LOST, "Set `workflow: feature`"),
         (format!("echo 'phases: {{' > {file}"), LOST, "Repair"),
         (format!(": > {file}"), LOST, "current_phase"),

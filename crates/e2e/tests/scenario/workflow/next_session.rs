@@ -97,7 +97,9 @@ fn of_several_workflows_the_session_hears_the_names() {
     let tidegate = Tidegate::init_with(&home, &["--with", "workflow"]);
     let begins = |id: &str| {
         Model::start(
-            Script::new().main(gate(&format!("start {id}")).used(20_000)).main(Reply::text("begun").used(21_000)),
+            Script::new()
+                .main(gate(&format!("start {id}")).used(20_000))
+                .main(Reply::text("begun").used(21_000)),
         )
     };
     let (one, other) = (begins("x"), begins("y"));

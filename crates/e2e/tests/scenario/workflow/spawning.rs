@@ -22,7 +22,8 @@ fn offered(request: &Request) -> BTreeSet<String> {
         loaded.filter_map(|tool| tool["name"].as_str()).map(str::to_owned).collect();
     for text in request.texts() {
         let Some((_, listed)) = text.split_once(DEFERRED) else { continue };
-        let is_name = |line: &&str| !line.is_empty() && line.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let is_name =
+            |line: &&str| !line.is_empty() && line.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         names.extend(listed.lines().skip(1).take_while(is_name).map(str::to_owned));
     }
     names
@@ -45,10 +46,8 @@ fn every_tool_of_the_client_is_known() {
     terminal.enter("hello");
     terminal.wait_for("done here");
     all.extend(offered(&model.last_main()));
-    let unknown: Vec<&String> = all
-        .iter()
-        .filter(|name| ![SPAWNING_TOOLS, OTHER_TOOLS].concat().contains(&name.as_str()))
-        .collect();
+    let unknown: Vec<&String> =
+        all.iter().filter(|name| ![SPAWNING_TOOLS, OTHER_TOOLS].concat().contains(&name.as_str())).collect();
     assert!(unknown.is_empty(), "tools to classify in core/src/host/claude_code/tools.rs: {unknown:?}");
     for name in ["Agent", "Workflow", "Bash", "ExitWorktree"] {
         assert!(all.contains(name), "{name} is among {all:?}");

@@ -1,8 +1,8 @@
 //! A manifest was written: who owns it, and whether a phase ended.
 
 use super::{
-    NOW, SOON, describe_use, first_pending_gate, gate_context, gate_marks, gate_text, gone_mark, is_same_file,
-    list_missing, loss_text, new_phase_mark, phase_name, until_boundary,
+    NOW, SOON, describe_use, first_pending_gate, gate_context, gate_marks, gate_text, gone_mark,
+    is_same_file, list_missing, loss_text, new_phase_mark, phase_name, until_boundary,
 };
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known};
@@ -37,7 +37,10 @@ pub(super) fn decide_manifest_write(
         Known::Value(standing) => standing,
         Known::Absent => {
             let gone = attached.and_then(|attached| gone_mark(facts, attached));
-            return Verdict { effects: gone.into_iter().collect(), ..Verdict::silent("no manifest was written") };
+            return Verdict {
+                effects: gone.into_iter().collect(),
+                ..Verdict::silent("no manifest was written")
+            };
         }
         Known::Broken(_) => return Verdict::silent("the manifest cannot be read"),
     };

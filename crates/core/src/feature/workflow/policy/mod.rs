@@ -76,7 +76,8 @@ impl Policy for WorkflowGate {
                 Some(needs)
             }
             EventKind::PostToolUse | EventKind::PostToolUseFailure | EventKind::UserPromptSubmit => {
-                let failed = attached.is_some() && event.is_main_thread() && failed_agent::find(event).is_some();
+                let failed =
+                    attached.is_some() && event.is_main_thread() && failed_agent::find(event).is_some();
                 failed.then(Needs::default)
             }
             EventKind::SessionStart if event.is_main_thread() => {
@@ -204,12 +205,12 @@ fn gate_marks(facts: &Facts<'_>, standing: &WorkflowStanding, attached: &Attache
     let pending = standing.pending_gates();
     let complete = standing.manifest.as_ref().is_ok_and(|manifest| manifest.complete);
     let is_fresh = |known: &PendingGate| facts.now.since(known.at) < NOTED_MS;
-    let is_noted = |gate: &Gate| {
-        attached.pending.iter().any(|known| known.gate == gate.number && is_fresh(known))
-    };
-    let closed = pending.iter().filter(|gate| !is_noted(gate)).map(|gate| {
-        Mark::GatePending(PendingGate::new(*gate, facts.now))
-    });
+    let is_noted =
+        |gate: &Gate| attached.pending.iter().any(|known| known.gate == gate.number && is_fresh(known));
+    let closed = pending
+        .iter()
+        .filter(|gate| !is_noted(gate))
+        .map(|gate| Mark::GatePending(PendingGate::new(*gate, facts.now)));
     // A complete workflow at an earlier phase does not undo the gate.
     let is_open = |known: &&PendingGate| {
         let cleared = standing.clearance(known.gate).is_some();

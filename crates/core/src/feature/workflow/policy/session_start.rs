@@ -22,12 +22,15 @@ pub(super) fn decide_start(facts: &Facts<'_>, attached: Option<&AttachedWorkflow
         return Verdict::silent("the session continues its workflow");
     }
     let left = &facts.workflow.left;
-    let is_recent = |left: &&LeftWorkflow| left.is_over && !left.attached.is_untouched(&left.standing, facts.now);
+    let is_recent =
+        |left: &&LeftWorkflow| left.is_over && !left.attached.is_untouched(&left.standing, facts.now);
     let mut recent = left.iter().filter(is_recent);
     if let (Some(only), None) = (recent.next(), recent.next()) {
         return take_over(facts, only);
     }
-    let is_named = |left: &&LeftWorkflow| left.is_over && last_touched(left).is_none_or(|at| facts.now.since(at) < FORGOTTEN_MS);
+    let is_named = |left: &&LeftWorkflow| {
+        left.is_over && last_touched(left).is_none_or(|at| facts.now.since(at) < FORGOTTEN_MS)
+    };
     let named: Vec<&LeftWorkflow> = left.iter().filter(is_named).collect();
     match named.len() {
         0 => Verdict::silent("no workflow is under way here"),
