@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use tidegate_core::feature::memory::job::AnswerDigest;
 use tidegate_core::feature::memory::relay::{Relay, RelayExtract, RelayStep};
+use tidegate_core::feature::memory::said::join;
 use tidegate_core::host::Host;
 use tidegate_core::text::fnv;
 
@@ -179,10 +180,91 @@ fn the_last_text_that_says_something_is_the_answer() {
     ];
     let relay = extract(&lines.each_ref().map(String::as_str)).pop().unwrap();
     assert_eq!(relay.answer, "done\n\nand more");
-    assert_eq!(relay.texts, ["let me see"]);
+    assert_eq!(join(&relay.said), "let me see\n\ndone\n\nand more");
     assert_eq!(relay.tag.map(|tag| tag.topic.id), Some(2));
     assert_eq!(relay.ended.since(relay.at), 4000);
     assert_eq!((relay.session.as_deref(), relay.branch.as_deref()), (Some("s"), Some("main")));
+}
+
+fn call(id: &str, tool: &str, input: &serde_json::Value) -> String {
+    answer(2, id, &json!({"type": "tool_use", "id": id, "name": tool, "input": input}))
+}
+
+fn returned(id: &str, failed: bool, content: &serde_json::Value, output: &serde_json::Value) -> String {
+    json!({
+        "type": "user", "uuid": "r", "toolUseResult": output,
+        "message": {"content": [{"type": "tool_result", "tool_use_id": id, "content": content, "is_error": failed}]},
+    })
+    .to_string()
+}
+
+#[test]
+fn everything_that_was_said_is_kept_in_order() {
+    let question = json!({"questions": [{"question": "Which queue?"}], "answers": {"Which queue?": "SQS"}});
+    let notified = "<task-notification>\n<task-id>a</task-id>\n<summary>Agent \"d\" finished</summary>\n\
+                    <result>No caller is left.</result>\n</task-notification>";
+    let lines = [
+        user("u", 1, "why do logins fail?"),
+        text(2, "m1", "The root cause is kestrel."),
+        call("1", "Bash", &json!({"command": "cargo test\n  --all"})),
+        returned(
+            "1",
+            true,
+            &json!("Exit code 101\n   Compiling shop\nerror[E0308]: mismatched types"),
+            &json!("Error: Exit code 101"),
+        ),
+        call("2", "AskUserQuestion", &json!({"questions": [{"question": "Which queue?"}]})),
+        returned("2", false, &json!("User has answered your questions: …"), &question),
+        call("3", "Agent", &json!({"description": "Look for callers", "prompt": "long"})),
+        returned("3", false, &json!([{"type": "text", "text": "Two callers in src/a.rs."}]), &json!({})),
+        call("4", "Agent", &json!({"description": "Again"})),
+        returned(
+            "4",
+            false,
+            &json!([{"type": "text", "text": "Async agent launched successfully."}]),
+            &json!({"isAsync": true}),
+        ),
+        json!({"type": "user", "promptSource": "system", "turnOrigin": "task_notification",
+               "message": {"content": notified}})
+        .to_string(),
+        call("5", "Bash", &json!({"command": "rm -rf /"})),
+        returned("5", true, &json!("Permission to use Bash has been denied."), &json!("Error: denied")),
+        call("6", "Read", &json!({"file_path": "/etc/passwd"})),
+        returned("6", false, &json!("root:x:0:0"), &json!({"file": {}})),
+        text(9, "m2", "All done."),
+    ];
+    let relay = extract(&lines.each_ref().map(String::as_str)).pop().unwrap();
+    assert_eq!(
+        join(&relay.said),
+        "The root cause is kestrel.\n\n\
+         Failed: cargo test --all: error[E0308]: mismatched types\n\n\
+         Q: Which queue?\nA: SQS\n\n\
+         Agent: Look for callers: Two callers in src/a.rs.\n\n\
+         Agent: No caller is left.\n\n\
+         All done."
+    );
+}
+
+#[test]
+fn an_answer_that_a_hook_gave_is_not_a_persons() {
+    let asked = call("1", "AskUserQuestion", &json!({"questions": [{"question": "Which queue?"}]}));
+    let given = |decision: serde_json::Value| {
+        let output = json!({"questions": [], "answers": {"Which queue?": "SQS"}});
+        let mut line: serde_json::Value =
+            serde_json::from_str(&returned("1", false, &json!("x"), &output)).unwrap();
+        line["permissionDecision"] = decision;
+        extract(&[&user("u", 1, "go"), &asked, &line.to_string()]).pop().unwrap().said.len()
+    };
+    assert_eq!(given(json!({"source": "user"})), 1);
+    assert_eq!(given(json!({"source": "hook"})), 0);
+}
+
+#[test]
+fn a_question_in_a_dialog_of_the_client_is_kept_with_its_answer() {
+    let text = fixture("interactive-ask");
+    let relays = extract(&text.lines().collect::<Vec<_>>());
+    let answered: Vec<usize> = relays.iter().map(|relay| relay.answered.len()).collect();
+    assert_eq!(answered, [1, 1, 1, 0], "the last was refused");
 }
 
 #[test]
@@ -215,7 +297,7 @@ fn a_relay_of_any_length_is_small() {
         take(text(2, &n.to_string(), &"words ".repeat(2000)));
     }
     let relay = extract.finish().unwrap();
-    let length = relay.prompt.len() + relay.answer.len() + relay.texts.iter().map(String::len).sum::<usize>();
+    let length = relay.prompt.len() + relay.answer.len() + join(&relay.said).len();
     assert!(length < 40_000, "{length}");
     assert!(relay.prompt.contains("\n…\n"));
 }
@@ -234,8 +316,8 @@ fn secrets_are_gone_before_anything_is_cut() {
     let relay = extract(&[&user("u", 1, &prompt), &answers[0], &answers[1]]).pop().unwrap();
     assert!(!relay.prompt.contains("QUJD") && !relay.prompt.contains("hidden"), "{}", relay.prompt);
     assert!(relay.prompt.starts_with("use this") && relay.prompt.ends_with("thanks"), "{}", relay.prompt);
-    assert!(!relay.answer.contains("ghp_a") && !relay.texts[0].contains("hunter2"));
-    assert_eq!(relay.redacted.total(), 3, "{:?}", relay.redacted);
+    assert!(!relay.answer.contains("ghp_a") && !join(&relay.said).contains("hunter2"));
+    assert_eq!(relay.redacted.total(), 4, "{:?}", relay.redacted);
 }
 
 #[test]

@@ -8,6 +8,11 @@ pub(crate) fn stretch(limit: Duration) -> Duration {
     limit * times("TEST_TIDEGATE_PATIENCE").unwrap_or(1)
 }
 
+/// The wait for a lock. Apart, because a test that holds one wants the end of the wait and not the deadline.
+pub(crate) fn limit_lock(limit: Duration) -> Duration {
+    times("TEST_TIDEGATE_LOCK_MS").map_or(limit, |ms| Duration::from_millis(ms.into()))
+}
+
 /// Time for what is still to be written or read after one. Tests that run into deadlines want to see that, too.
 pub(crate) fn stretch_grace(grace: Duration) -> Duration {
     times("TEST_TIDEGATE_PATIENCE").map_or(grace, |_| Duration::from_secs(20))

@@ -163,6 +163,16 @@ pub fn author(session: Option<&str>) -> String {
     }
 }
 
+/// A person who answered a question, else as [`author`] has it.
+pub fn author_of_decision(row: &record::DecisionRow) -> String {
+    match (row.taken_by, row.session.as_deref()) {
+        (Some(record::TakenBy::Person), Some(session)) => {
+            format!("the person, session {}", short_session(session))
+        }
+        (_, session) => author(session),
+    }
+}
+
 /// The log of a relay holds what both sides said.
 pub fn author_of_log(row: &record::LogRow) -> String {
     match (row.source, row.session.as_deref()) {
@@ -193,7 +203,7 @@ fn author_of(store: &mut dyn Store, hit: &Hit) -> Result<Option<String>> {
         HitKind::Decision => {
             let id = hit.id.parse().unwrap_or_default();
             let found = store.decision(id)?.filter(|found| found.row.uid == hit.uid);
-            found.map(|found| author(found.row.session.as_deref()))
+            found.map(|found| author_of_decision(&found.row))
         }
         HitKind::Log => store.log(&hit.id)?.map(|found| author_of_log(&found.row)),
         HitKind::Stock | HitKind::Progress => Some("a file of the project".to_owned()),
@@ -413,6 +423,7 @@ fn put_decision(
         reason: reason.map(|reason| clean_reason(reason, &mut redacted)).transpose()?.unwrap_or_default(),
         supersedes,
         retracted: None,
+        taken_by: session.as_ref().map(|_| record::TakenBy::Model),
         session,
         created: acting.now,
         updated: acting.now,

@@ -173,8 +173,42 @@ pub struct DecisionRow {
     pub retracted: Option<Millis>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<Uid>,
+    /// `None` if it was written at a terminal, by an earlier version or by somebody else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken_by: Option<TakenBy>,
     pub created: Millis,
     pub updated: Millis,
+}
+
+/// The uid of a decision that was found in a relay. It is forgotten with the relay's log.
+pub fn found_decision_uid(relay: &str, number: usize) -> Uid {
+    format!("{relay}:{number}")
+}
+
+/// The relay in which a decision was found.
+pub(crate) fn relay_of_decision(uid: &str) -> Option<&str> {
+    uid.split_once(':').map(|(relay, _)| relay)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TakenBy {
+    /// Answered a question.
+    Person,
+    Model,
+}
+
+impl TakenBy {
+    pub fn name(self) -> &'static str {
+        match self {
+            TakenBy::Person => "person",
+            TakenBy::Model => "model",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<TakenBy> {
+        [TakenBy::Person, TakenBy::Model].into_iter().find(|by| by.name() == name)
+    }
 }
 
 /// A row as the team's store reports it.

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::bilingual::{Bilingual, both};
+use crate::config_words::describe_file_fault;
 use crate::error::CliError;
 use crate::json_text::{Fault, fault_at};
 use crate::path::real_path;
@@ -90,7 +91,8 @@ impl Place {
 
     pub(crate) fn refused(&self, fault: &Fault, hint: Bilingual) -> CliError {
         let Fault { line, column, what } = fault;
-        CliError::new(format!("{}:{line}:{column}: {what}", self.shown.display())).hint(hint)
+        let (place, what) = (format!("{}:{line}:{column}", self.shown.display()), describe_file_fault(what));
+        CliError::new(both!("{place}: {en}", "{place}: {ja}", en = what.en, ja = what.ja)).hint(hint)
     }
 }
 

@@ -13,6 +13,7 @@ use super::step::{Act, Step, What};
 use super::target::Target;
 use super::{link, preset};
 use crate::bilingual::{Bilingual, both};
+use crate::config_words::describe_file_fault;
 use crate::error::CliError;
 use crate::host::claude_code;
 use crate::host::claude_code::IGNORED;
@@ -452,10 +453,11 @@ fn plan_preset_back(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
     }
     if let Err(fault) = preset::restore_preset(&old, of, None) {
         if kept.is_some() {
-            let (line, column, what) = (fault.line, fault.column, fault.what);
+            let (line, column) = (fault.line, fault.column);
+            let Bilingual { en, ja } = describe_file_fault(&fault.what);
             let detail = both!(
-                "not changed: line {line}, column {column}: {what}",
-                "変更なし: {line}行{column}列: {what}"
+                "not changed: line {line}, column {column}: {en}",
+                "変更なし: {line}行{column}列: {ja}"
             );
             plan.steps.push(Step::still(place, What::Kept, detail));
         }

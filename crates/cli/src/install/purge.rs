@@ -18,7 +18,8 @@ use super::record::{Kind, Records};
 use super::remains::{Remains, WORKTREE_NOTES};
 use super::summary::tilde;
 use super::target::Target;
-use crate::bilingual::both;
+use crate::bilingual::{Bilingual, both};
+use crate::config_words::describe_file_fault;
 use crate::error::CliError;
 use crate::host::claude_code::{plugin, settings_text, warnings};
 use crate::json_text::Document;
@@ -38,10 +39,10 @@ pub(crate) fn check_alone(target: &Target, records: &Records) -> Result<(), CliE
             InstallState::Used => installs.push(install),
             InstallState::Wrapped(wrapper) => return Err(wrapped(&tilde(&install.file, home), &wrapper)),
             InstallState::Unknown(why) => {
-                let file = tilde(&install.file, home);
+                let (file, Bilingual { en, ja }) = (tilde(&install.file, home), describe_file_fault(&why));
                 return Err(CliError::new(both!(
-                    "{file} may still start Tidegate, and cannot be read: {why}",
-                    "{file} がまだ Tidegate を起動する可能性がありますが、読めません: {why}"
+                    "{file} may still start Tidegate, and cannot be read: {en}",
+                    "{file} がまだ Tidegate を起動する可能性がありますが、読めません: {ja}"
                 ))
                 .hint(both!(
                     "fix or delete that file, then run this again; nothing was changed",

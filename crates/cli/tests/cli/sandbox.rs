@@ -96,10 +96,10 @@ impl Sandbox {
         self.with("TEST_TIDEGATE_PATIENCE", "1")
     }
 
-    /// For a test that waits for a lock in vain: the last quarter of the deadline is left for the answer.
+    /// For a test that waits for a lock in vain.
     #[must_use]
     pub(crate) fn waiting(self) -> Sandbox {
-        self.with("TEST_TIDEGATE_PATIENCE", "4")
+        self.with("TEST_TIDEGATE_LOCK_MS", "500")
     }
 
     #[must_use]

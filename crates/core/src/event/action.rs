@@ -110,11 +110,14 @@ pub struct QuestionInput {
     pub is_answered: bool,
 }
 
+pub const OWN_HEADER: &str = "Tidegate";
+
 /// One question, as the person sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PersonQuestion {
     pub text: String,
     /// A short title above the question; may be empty.
+    /// [`OWN_HEADER`] for Tidegate's own questions.
     pub header: String,
     pub options: Vec<AnswerOption>,
     pub takes_several: bool,

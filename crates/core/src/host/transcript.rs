@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use crate::event::action::QuestionAnswers;
 use crate::text::json::LongText;
 use crate::text::search;
 use crate::text::search::Needle;
@@ -55,6 +56,8 @@ pub struct PromptEntry<'a> {
     pub typed: Option<LazyText<'a>>,
     /// Set if the host says that it sent the text itself.
     pub sent: Option<LazyText<'a>>,
+    /// Set if the text may be the answer of an agent that worked in the background.
+    pub conclusion: Option<LazyText<'a>>,
 }
 
 /// A text decoded on demand. Only decoding shows whether a person typed it.
@@ -65,10 +68,16 @@ pub struct LazyText<'a> {
     pub read: fn(&'a str) -> Option<String>,
 }
 
+impl LazyText<'_> {
+    pub fn text(&self) -> Option<String> {
+        (self.read)(self.json)
+    }
+}
+
 impl PromptEntry<'_> {
     /// `None` if it was not typed by a person.
     pub fn typed(&self) -> Option<String> {
-        self.typed.and_then(|typed| (typed.read)(typed.json))
+        self.typed.as_ref().and_then(LazyText::text)
     }
 }
 
@@ -98,6 +107,15 @@ pub struct ToolResult<'a> {
     pub output: &'a str,
     /// A hook instead of a person decided about the call.
     pub is_by_hook: bool,
+    /// The host's decoder.
+    pub answers: fn(&str) -> Option<QuestionAnswers>,
+}
+
+impl ToolResult<'_> {
+    /// If the call asked a person, and the person answered.
+    pub fn answers(&self) -> Option<QuestionAnswers> {
+        if self.is_by_hook { None } else { (self.answers)(self.output) }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -120,8 +138,18 @@ pub struct EntryContent<'a> {
 pub enum ContentPart<'a> {
     Text(LongText<'a>),
     Call(ToolCall<'a>),
-    Result { call: Option<Cow<'a, str>>, failed: bool },
+    Result(CallResult<'a>),
     Interruption,
+}
+
+#[derive(Clone, Debug)]
+pub struct CallResult<'a> {
+    pub call: Option<Cow<'a, str>>,
+    pub failed: bool,
+    /// The answer of an agent that has ended.
+    pub conclusion: Option<LazyText<'a>>,
+    /// What a command printed that ended with an error.
+    pub failure: Option<LazyText<'a>>,
 }
 
 #[derive(Clone, Debug)]
@@ -132,6 +160,19 @@ pub struct ToolCall<'a> {
     /// The tool edits files.
     pub is_edit: bool,
     pub files: Vec<Cow<'a, str>>,
+    pub task: CallTask<'a>,
+}
+
+/// As far as a reader of the conversation wants to know.
+#[derive(Clone, Copy, Debug)]
+pub enum CallTask<'a> {
+    /// A command line.
+    Command(LongText<'a>),
+    /// An agent's work, in a few words.
+    Agent(Option<LongText<'a>>),
+    /// The person is asked.
+    Question,
+    Other,
 }
 
 impl<'a> ContentPart<'a> {
@@ -178,9 +219,7 @@ impl TranscriptEntry<'_> {
     /// Sent by the host to the main thread, in place of a person's prompt.
     pub fn sent_prompt(&self) -> Option<String> {
         match &self.kind {
-            EntryKind::Prompt(prompt) if !self.is_of_agent => {
-                prompt.sent.and_then(|sent| (sent.read)(sent.json))
-            }
+            EntryKind::Prompt(prompt) if !self.is_of_agent => prompt.sent.as_ref().and_then(LazyText::text),
             _ => None,
         }
     }

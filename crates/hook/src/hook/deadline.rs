@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use tidegate_core::event::EventKind;
 use tidegate_core::pipeline::gate::Registration;
 
-use crate::patience::{stretch, stretch_grace};
+use crate::patience::{limit_lock, stretch, stretch_grace};
 
 /// Later advice is worth less than the wait.
 const ADVICE: Duration = Duration::from_millis(200);
@@ -66,7 +66,7 @@ impl Deadline {
 
     /// Limit for a lock. Less than the remaining time, because a timeout has to be reported.
     pub(crate) fn patience(&self) -> Duration {
-        (self.limit() * 3 / 4).saturating_sub(self.start.elapsed())
+        limit_lock(self.limit() * 3 / 4).saturating_sub(self.start.elapsed())
     }
 
     /// The last fifth of the time is for answering.

@@ -156,6 +156,7 @@ impl Corpus {
                 supersedes: None,
                 retracted: None,
                 session: Some(uid("session", session)),
+                taken_by: None,
                 created: at,
                 updated: at,
             }));

@@ -10,7 +10,7 @@ use tidegate_state::feature::memory::catalogue;
 use tidegate_state::place::StateDir;
 
 use super::Memory;
-use crate::act::author;
+use crate::act::author_of_decision;
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Record, TopicStatus};
 use crate::store::Store;
@@ -125,7 +125,7 @@ impl Memory {
         let decisions = decisions.iter().map(|one| Decided {
             id: one.id,
             name: short_name(one.row.text.lines().next().unwrap_or_default()),
-            by: author(one.row.session.as_deref()),
+            by: author_of_decision(&one.row),
         });
         let page = ProjectPage::new(key, named(project.id, &project.row.name), decisions.collect());
         if catalogue::read_project(&self.state, &page.key).value() == Some(&page) {

@@ -87,7 +87,7 @@ async fn select_uids(
     rows.iter().map(|row| get_column(row, "uid")).collect()
 }
 
-/// Adds the topics and sessions of projects and the logs and decisions of topics.
+/// Adds the topics and sessions of projects, the logs and decisions of topics, and decisions found in relays.
 async fn with_contents(
     transaction: &Transaction<'_>,
     named: BTreeSet<Uid>,
@@ -102,6 +102,11 @@ async fn with_contents(
         for row in &rows {
             gone.insert(get_column(row, "uid")?);
         }
+    }
+    let known: Vec<Uid> = gone.iter().cloned().collect();
+    let found = "SELECT uid FROM decision WHERE strpos(uid, ':') > 0 AND split_part(uid, ':', 1) = ANY(?)";
+    for row in &Statement::of(found, [known.into()]).rows(transaction).await? {
+        gone.insert(get_column(row, "uid")?);
     }
     Ok(gone.into_iter().collect())
 }

@@ -288,6 +288,7 @@ pub(super) fn read_decision(row: &Row) -> Result<DecisionRow, TransactionError> 
         supersedes: get_column(row, "supersedes")?,
         retracted: get_optional_time(row, "retracted")?,
         session: get_column(row, "session")?,
+        taken_by: None,
         created: get_time(row, "created")?,
         updated: get_time(row, "updated")?,
     })

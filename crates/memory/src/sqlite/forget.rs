@@ -226,6 +226,9 @@ impl<'a> Deletion<'a> {
             self.topics.push(log.topic);
             self.logs.push(log);
             self.delete_row("log", &uid)?;
+            // `;` comes after `:`.
+            let found = "SELECT id FROM decision WHERE uid > ?1 || ':' AND uid < ?1 || ';'";
+            self.delete_decisions(&read_numbers(self.store, found, &uid)?)?;
         }
         Ok(())
     }

@@ -136,7 +136,7 @@ impl PullWriter<'_> {
         if !is_shared(self.store, "topic", &row.topic)? {
             return Ok(None);
         }
-        let mut row = DecisionRow { session: None, ..row.clone() };
+        let mut row = DecisionRow { session: None, taken_by: None, ..row.clone() };
         if let Some(older) = &row.supersedes
             && find_origin(self.store, "decision", older)?.is_none()
         {

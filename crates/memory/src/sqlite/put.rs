@@ -392,7 +392,8 @@ fn put_log(store: &Connection, row: &record::LogRow) -> Result<Put> {
 }
 
 fn put_decision(store: &Connection, row: &record::DecisionRow, by: WrittenBy) -> Result<Put> {
-    if is_forgotten(store, &row.uid)? {
+    let relay = record::relay_of_decision(&row.uid).unwrap_or_default();
+    if is_forgotten(store, &row.uid)? || is_forgotten(store, relay)? {
         return Ok(Put::Forgotten);
     }
     let known = stored_version(store, "decision", "id", &row.uid)?;
@@ -436,7 +437,7 @@ fn put_decision(store: &Connection, row: &record::DecisionRow, by: WrittenBy) ->
         };
         let mut change = store.prepare_cached(
             "UPDATE decision SET doc = ?2, topic = ?3, text = ?4, reason = ?5, supersedes = ?6, retracted = ?7,
-            session = ?8, created = ?9, updated = ?10 WHERE id = ?1",
+            session = ?8, created = ?9, updated = ?10, taken_by = ?11 WHERE id = ?1",
         )?;
         change.execute(params![
             id,
@@ -448,15 +449,17 @@ fn put_decision(store: &Connection, row: &record::DecisionRow, by: WrittenBy) ->
             row.retracted.map(to_ms),
             session,
             to_ms(row.created),
-            to_ms(row.updated)
+            to_ms(row.updated),
+            row.taken_by.map(record::TakenBy::name)
         ])?;
         index::add_text(store, doc)?;
         id
     } else {
         let doc = index::free_doc(store, TextTable::Decision, row.created)?;
         let mut new = store.prepare_cached(
-            "INSERT INTO decision (id, uid, doc, topic, text, reason, supersedes, retracted, session, created, updated)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            "INSERT INTO decision
+            (id, uid, doc, topic, text, reason, supersedes, retracted, session, created, updated, taken_by)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         )?;
         new.execute(params![
             free_id(store, "decision", row.id)?,
@@ -469,7 +472,8 @@ fn put_decision(store: &Connection, row: &record::DecisionRow, by: WrittenBy) ->
             row.retracted.map(to_ms),
             session,
             to_ms(row.created),
-            to_ms(row.updated)
+            to_ms(row.updated),
+            row.taken_by.map(record::TakenBy::name)
         ])?;
         let id = store.last_insert_rowid();
         index::add_text(store, doc)?;

@@ -177,7 +177,7 @@ pub(super) const SELECT_DECISION: &str = "
     SELECT decision.id, decision.uid, topic.uid, decision.text, decision.reason, older.uid, decision.retracted,
         session.uid, decision.created, decision.updated, topic.id, topic.title, project.id, project.name,
         (SELECT min(newer.id) FROM decision AS newer WHERE newer.supersedes = decision.id AND newer.retracted IS NULL),
-        decision.doc
+        decision.doc, decision.taken_by
     FROM decision JOIN topic ON topic.id = decision.topic JOIN project ON project.id = topic.project
         LEFT JOIN decision AS older ON older.id = decision.supersedes
         LEFT JOIN session ON session.id = decision.session";
@@ -199,6 +199,7 @@ pub(super) fn read_decision(row: &Row<'_>) -> rusqlite::Result<Decision> {
             supersedes: row.get(5)?,
             retracted: row.get::<_, Option<i64>>(6)?.map(from_ms),
             session: row.get(7)?,
+            taken_by: row.get::<_, Option<String>>(16)?.as_deref().and_then(record::TakenBy::from_name),
             created: from_ms(row.get(8)?),
             updated: from_ms(row.get(9)?),
         },

@@ -4,7 +4,7 @@
 pub(super) const APPLICATION: i32 = 0x5449_4445;
 
 /// Step N migrates from version N to version N + 1.
-pub(super) const STEPS: &[&str] = &[FIRST_TABLES, SENT_ROWS, OTHERS_INDEX, PULLED_ROWS];
+pub(super) const STEPS: &[&str] = &[FIRST_TABLES, SENT_ROWS, OTHERS_INDEX, PULLED_ROWS, TAKEN_BY];
 
 pub(super) const VERSION: u32 = STEPS.len() as u32;
 
@@ -175,3 +175,6 @@ CREATE TABLE pulled (
     PRIMARY KEY (kind, uid)
 ) WITHOUT ROWID;
 ";
+
+/// Who took a decision: `person` or `model`.
+const TAKEN_BY: &str = "ALTER TABLE decision ADD COLUMN taken_by TEXT;";

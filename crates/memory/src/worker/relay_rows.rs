@@ -7,12 +7,14 @@ use tidegate_core::feature::memory::automatic;
 use tidegate_core::feature::memory::catalogue::OWN;
 use tidegate_core::feature::memory::job::{Job, TranscriptPart};
 use tidegate_core::feature::memory::relay::Relay;
+use tidegate_core::feature::memory::said;
 use tidegate_core::feature::memory::summary;
 
 use crate::act::is_own_key;
 use crate::error::Result;
 use crate::record::{
-    LogRow, LogSource, LogSummary, ProjectRow, Record, SessionRow, TopicRow, TopicStatus, Uid, new_uid,
+    DecisionRow, LogRow, LogSource, LogSummary, ProjectRow, Record, SessionRow, TakenBy, TopicRow,
+    TopicStatus, Uid, found_decision_uid, new_uid,
 };
 use crate::store::Store;
 use crate::view::Topic;
@@ -20,7 +22,7 @@ use crate::view::Topic;
 /// The summariser's name in records without a language model.
 pub(super) const LOCAL: &str = "local";
 
-/// All rows of a relay, referenced rows first. `again` asks for a summary by a language model; `before` is
+/// All rows of a relay, referenced rows first, its log last. `again` asks for a summary by a language model; `before` is
 /// the stored topic if this part holds only the end of the relay.
 pub(super) fn rows_of_relay(
     store: &mut dyn Store,
@@ -46,6 +48,22 @@ pub(super) fn rows_of_relay(
         updated: relay.ended,
     }));
     let told = summary::summarise_locally(relay, part.lang);
+    let decisions = relay.answered.iter().enumerate().map(|(number, answered)| {
+        Record::Decision(DecisionRow {
+            uid: found_decision_uid(&relay.uid, number),
+            id: None,
+            topic: topic.clone(),
+            text: answered.to_string(),
+            reason: String::new(),
+            supersedes: None,
+            retracted: None,
+            session: Some(job.session.clone()),
+            taken_by: Some(TakenBy::Person),
+            created: relay.at,
+            updated: relay.at,
+        })
+    });
+    records.extend(decisions);
     if relay.compacted {
         notes.push("the conversation was compacted meanwhile".to_owned());
     }
@@ -56,7 +74,7 @@ pub(super) fn rows_of_relay(
         title: told.title,
         text: told.text,
         prompt: relay.prompt.clone(),
-        answer: relay.answer.clone(),
+        answer: said::join(&relay.said),
         tools: relay.tools.clone(),
         files: relay.files.clone(),
         source: LogSource::Relay,

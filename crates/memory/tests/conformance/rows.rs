@@ -80,6 +80,7 @@ pub(crate) fn decision(uid: &str, topic: &str, minutes: u64) -> DecisionRow {
         supersedes: None,
         retracted: None,
         session: None,
+        taken_by: None,
         created: at(minutes),
         updated: at(minutes),
     }

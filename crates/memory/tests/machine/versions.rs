@@ -9,7 +9,7 @@ fn of_what_an_older_store_shared_the_team_is_told_the_end() {
     let older = rusqlite::Connection::open(machine.home().file()).unwrap();
     older
         .execute_batch(
-            "DROP TABLE pulled; DROP TABLE told; DROP TABLE few_term; DROP TABLE few; UPDATE about SET value = '1' WHERE name = 'tokens';
+            "ALTER TABLE decision DROP COLUMN taken_by; DROP TABLE pulled; DROP TABLE told; DROP TABLE few_term; DROP TABLE few; UPDATE about SET value = '1' WHERE name = 'tokens';
             UPDATE project SET shared = uid = 'p1'; PRAGMA user_version = 1",
         )
         .unwrap();
@@ -38,12 +38,16 @@ fn a_store_that_kept_no_list_of_pulled_rows_begins_one() {
     };
     let before = all(&mut machine.filled());
     let older = rusqlite::Connection::open(machine.home().file()).unwrap();
-    older.execute_batch("DROP TABLE pulled; PRAGMA user_version = 3").unwrap();
+    older
+        .execute_batch(
+            "ALTER TABLE decision DROP COLUMN taken_by; DROP TABLE pulled; PRAGMA user_version = 3",
+        )
+        .unwrap();
     drop(older);
     let mut memory = machine.open();
     assert_eq!(all(&mut memory), before);
     assert!(memory.store().origins().unwrap().is_empty(), "all of it counts as written here");
-    let copy = machine.home().backups().join("before-version-4-3.db");
+    let copy = machine.home().backups().join("before-version-5-3.db");
     assert!(is_sound(&copy));
     let theirs = Foreign { record: Record::Topic(topic("theirs", "p1")), origin: "them".to_owned() };
     memory.store().put_from_team(&[theirs]).unwrap();

@@ -1,6 +1,8 @@
 //! The worker's handling of jobs, on a real store and with a clock under the test's control.
 
 #[cfg(test)]
+mod decisions;
+#[cfg(test)]
 mod summaries;
 #[cfg(test)]
 mod transcripts;
@@ -67,11 +69,11 @@ fn a_later_job_of_a_relay_replaces_its_text_and_an_earlier_one_does_not() {
     world.stop("s1", "finished");
     let report = world.work();
     assert_eq!((report.new, report.changed), (0, 1));
-    assert_eq!(world.log("u1").row.answer, "finished");
+    assert_eq!(world.log("u1").row.answer, "started\n\nfinished");
     spool::put(&world.state, &early.job.unwrap()).unwrap();
     let report = world.work();
     assert_eq!((report.jobs, report.new, report.changed), (1, 0, 0));
-    assert_eq!((world.log("u1").row.answer.as_str(), world.logs()), ("finished", 1));
+    assert_eq!((world.log("u1").row.answer.as_str(), world.logs()), ("started\n\nfinished", 1));
 }
 
 #[test]
@@ -328,7 +330,10 @@ fn a_relay_across_two_jobs_is_whole_if_the_first_has_to_wait() {
     let report = world.work();
     assert_eq!((report.jobs, report.left, world.logs()), (1, 2, 1), "only the other session's is done");
     world.now.set(due);
-    assert_eq!((world.work().left, world.log("u1").row.answer.as_str()), (0, "finished"));
+    assert_eq!(
+        (world.work().left, world.log("u1").row.answer.as_str()),
+        (0, "started\n\ngoing on\n\nfinished")
+    );
 }
 
 #[test]
@@ -343,7 +348,7 @@ fn a_relay_across_two_jobs_is_whole_if_the_clock_was_set_back() {
     world.stop("s1", "finished");
     let report = world.work();
     assert_eq!((report.jobs, report.new, report.changed), (2, 1, 1));
-    assert_eq!(world.log("u1").row.answer, "finished");
+    assert_eq!(world.log("u1").row.answer, "started\n\ngoing on\n\nfinished");
 }
 
 #[test]

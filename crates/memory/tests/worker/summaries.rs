@@ -40,7 +40,7 @@ fn a_language_model_sums_up_once() {
     world.say(&said("m", "and more"));
     world.stop("s1", "and more");
     world.work_with(Some(&mut Model(&tells)), &|_| {});
-    assert_eq!((calls.get(), world.log("u2").row.answer.as_str()), (3, "and more"));
+    assert_eq!((calls.get(), world.log("u2").row.answer.as_str()), (3, "answer to u2\n\nand more"));
     assert_eq!(retries::read(&world.state), retries::Retries::default());
 }
 

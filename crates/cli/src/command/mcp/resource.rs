@@ -6,7 +6,7 @@ use rmcp::model::{
 use tidegate_core::text::cut::cut_after_word;
 use tidegate_core::text::one_line::one_line;
 use tidegate_core::text::quoted::{quoted, quoted_line};
-use tidegate_memory::act::author;
+use tidegate_memory::act::author_of_decision;
 use tidegate_memory::view::{Decision, Filter, Log, Page, Topic};
 
 use super::memory::Memory;
@@ -161,7 +161,7 @@ fn decision_text(decision: &Decision) -> String {
         decision.in_topic.name,
         decision.in_project.name,
         row.created.iso_seconds(),
-        author(row.session.as_deref())
+        author_of_decision(row)
     )
 }
 

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tidegate_memory::act::{author, author_of_log};
+use tidegate_memory::act::{author_of_decision, author_of_log};
 use tidegate_memory::store::Store;
 use tidegate_memory::view::{self, Decision, Log, MemoryProject, Paged, Topic};
 
@@ -88,7 +88,7 @@ impl From<Log> for By<Log> {
 
 impl From<Decision> for By<Decision> {
     fn from(row: Decision) -> By<Decision> {
-        By { by: author(row.row.session.as_deref()), row }
+        By { by: author_of_decision(&row.row), row }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Rows of the memory, as people read them.
 
 use tidegate_core::time::Millis;
-use tidegate_memory::act::{author, author_of_log};
+use tidegate_memory::act::{author_of_decision, author_of_log};
 use tidegate_memory::record::TopicStatus;
 use tidegate_memory::text::one_line as line;
 use tidegate_memory::view::{Decision, Log, MemoryProject, Topic};
@@ -68,7 +68,7 @@ pub(super) fn decision_row(clock: &LocalClock, decision: &Decision) -> ShownRow 
     let mut details = vec![
         topic_of(&decision.in_project.name, &decision.in_topic.name),
         Bilingual::data(clock.dated_minute(decision.row.created)),
-        describe_author(&author(decision.row.session.as_deref())),
+        describe_author(&author_of_decision(&decision.row)),
     ];
     details.extend(describe_end(decision));
     ShownRow { id: decision.id.to_string(), title: line(&decision.row.text, 160), details }
@@ -120,6 +120,9 @@ pub(super) fn describe_author(by: &str) -> Bilingual {
     }
     if let Some(session) = by.strip_prefix("conversation, session ") {
         return both!("session {session}", "セッション {session}");
+    }
+    if let Some(session) = by.strip_prefix("the person, session ") {
+        return both!("you, session {session}", "あなた、セッション {session}");
     }
     match by {
         "author not recorded" => both!("author not recorded", "記入者の記録なし"),

@@ -216,7 +216,7 @@ fn decision_page(decision: &Decision, clock: &LocalClock) -> Page {
                 + data(format!(" ({})", decision.in_topic.id)),
         ),
         (both!("written", "記入").into(), data(clock.exact(row.created))),
-        (both!("by", "記入者").into(), describe_author(&act::author(row.session.as_deref())).into()),
+        (both!("by", "記入者").into(), describe_author(&act::author_of_decision(row)).into()),
     ]);
     pairs
         .extend(describe_end(decision).map(|end| (both!("state", "状態").into(), Text::from(end).warning())));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tidegate_core::event::{EventKind, SessionId};
 use tidegate_core::host::Host;
 use tidegate_core::host::transcript;
-use tidegate_core::host::transcript::{ContentPart, EntryKind, TranscriptEntry};
+use tidegate_core::host::transcript::{CallResult, ContentPart, EntryKind, TranscriptEntry};
 use tidegate_core::time::Millis;
 use tidegate_state::file::bounded;
 
@@ -123,7 +123,7 @@ impl TranscriptContent {
                 let succeeded = entry
                     .parts()
                     .iter()
-                    .any(|part| matches!(part, ContentPart::Result { failed: false, .. }));
+                    .any(|part| matches!(part, ContentPart::Result(CallResult { failed: false, .. })));
                 self.events.extend(succeeded.then_some(EventKind::PostToolUse));
             }
             _ => {}

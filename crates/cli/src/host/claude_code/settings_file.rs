@@ -1,6 +1,5 @@
 //! The client's settings files, as the client reads them: strict JSON, and the nearer file counts more.
 
-use std::fmt::{self, Display};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +7,8 @@ use serde_json::{Map, Value};
 use tidegate_core::time::Millis;
 use tidegate_state::file::bounded;
 
+use crate::bilingual::{Bilingual, both};
+use crate::config_words::describe_file_fault;
 use crate::json_text::{self, Document, Fault};
 use crate::path::{is_same_place, modified_at};
 
@@ -139,13 +140,12 @@ fn parse_settings(bytes: &[u8]) -> Content {
     }
 }
 
-impl Display for Broken {
+impl Broken {
     /// As editors take it after the path: `:3:5: why`.
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some((line, column)) = self.at {
-            write!(out, ":{line}:{column}")?;
-        }
-        write!(out, ": {}", self.why)
+    pub(crate) fn describe(&self) -> Bilingual {
+        let place = self.at.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default();
+        let Bilingual { en, ja } = describe_file_fault(&self.why);
+        both!("{place}: {en}", "{place}: {ja}")
     }
 }
 
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn what_the_client_will_not_read_is_named_with_its_place() {
         let broken = |text: &str| match parse_settings(text.as_bytes()) {
-            Content::Broken(broken) => broken.to_string(),
+            Content::Broken(broken) => broken.describe().en,
             content => panic!("{text}: {content:?}"),
         };
         assert_eq!(broken("{\n  \"a\": 1,\n}"), ":2:9: a trailing comma");

@@ -211,7 +211,7 @@ pub fn find_approval(host: Host, entry: &TranscriptEntry<'_>, request: &Approval
                 return ApprovalEvidence::NotByAPerson;
             }
             ApprovalEvidence::Yes(entry.parts().into_iter().find_map(|part| match part {
-                ContentPart::Result { call, .. } => call.map(Into::into),
+                ContentPart::Result(result) => result.call.map(Into::into),
                 _ => None,
             }))
         }

@@ -1,13 +1,13 @@
 //! The question to the person, as far as an approval depends on it.
 
-use crate::event::action::{AnswerOption, PersonQuestion, QuestionAnswer, QuestionCall, QuestionInput};
+use crate::event::action::{
+    AnswerOption, OWN_HEADER, PersonQuestion, QuestionAnswer, QuestionCall, QuestionInput,
+};
 use crate::feature::approval::marks::ApprovalRequest;
 use crate::feature::approval::typed::contains_code;
 use crate::host::Host;
 use crate::text::hidden::judged;
 use crate::text::quoted::quoted_line;
-
-const HEADER: &str = "Tidegate";
 
 /// Label and description of each option.
 const OPTIONS: [(&str, &str); 2] =
@@ -21,7 +21,7 @@ pub fn approval_question_call(host: Host, request: &ApprovalRequest) -> Option<Q
     };
     host.question_call(&PersonQuestion {
         text: quoted_line(&request.question()),
-        header: HEADER.to_owned(),
+        header: OWN_HEADER.to_owned(),
         options: OPTIONS.into_iter().map(option).collect(),
         takes_several: false,
     })
@@ -43,7 +43,7 @@ fn is_given_question(asked: &PersonQuestion, request: &ApprovalRequest) -> bool 
         option.label == label && (option.description.is_empty() || option.description == description)
     };
     is_given_text(&asked.text, request)
-        && (asked.header.is_empty() || asked.header == HEADER)
+        && (asked.header.is_empty() || asked.header == OWN_HEADER)
         && !asked.takes_several
         && asked.options.len() == OPTIONS.len()
         && asked.options.iter().zip(OPTIONS).all(|(option, ours)| is_option(option, ours))

@@ -26,6 +26,7 @@ pub mod meta_tag;
 pub mod facts;
 pub mod relay;
 pub mod relay_log;
+pub mod said;
 pub mod settings;
 pub mod short_name;
 pub mod summary;

@@ -3,32 +3,43 @@
 //! Only as much is kept as a log holds, so a relay may be of any length. Secrets are removed before anything
 //! is cut: half a key could not be recognised. The rules with examples are in `relay.md`.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
+use crate::event::action::{OWN_HEADER, QuestionAnswers};
 use crate::feature::memory::job::AnswerDigest;
+use crate::feature::memory::said::{AnsweredQuestion, Said, SaidParts, cut_middle};
 use crate::feature::memory::tag as meta_tag;
 use crate::feature::memory::tag::TopicTag;
 use crate::host::transcript::{
-    AnswerEntry as Message, ContentPart, EntryContent, EntryKind, PromptEntry, Sought, ToolCall,
-    TranscriptEntry,
+    AnswerEntry as Message, CallTask, ContentPart, EntryContent, EntryKind, LazyText, PromptEntry, Sought,
+    ToolCall, ToolResult, TranscriptEntry,
 };
 use crate::redact::{Found, redact};
-use crate::text::cut::{first_bytes, last_bytes};
+use crate::text::cut::{cut_to_word, first_bytes};
 use crate::text::fnv;
+use crate::text::json::LongText;
+use crate::text::one_line::single_spaced;
 use crate::time::Millis;
 
 /// Bytes kept of a prompt and of an answer, from the beginning and from the end.
 const PROMPT: (usize, usize) = (6 * 1024, 2 * 1024);
 const ANSWER: (usize, usize) = (5 * 1024, 3 * 1024);
 
-/// Number and length of earlier texts that are kept.
-const TEXTS: usize = 24;
-const TEXT: (usize, usize) = (300, 100);
+/// Most characters of a command line, or of an agent's task.
+const TASK: usize = 120;
+
+/// Most answered questions that are kept apart.
+const ANSWERED: usize = 50;
+
+/// Most calls of commands, agents and questions whose results are awaited at once.
+const AWAITED: usize = 100;
 
 /// Most written files, and most tools, that are named.
 const FILES: usize = 100;
 const TOOLS: usize = 100;
 const LONGEST_NAME: usize = 1024;
+/// Far more than is kept of a command line, so that no secret is cut in half.
+const LONGEST_COMMAND: usize = 64 * 1024;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Relay {
@@ -46,8 +57,10 @@ pub struct Relay {
     pub prompt: String,
     /// The last text of the main thread that is more than a tag; a long text is cut in the middle.
     pub answer: String,
-    /// Earlier texts, oldest first: the last few, cut.
-    pub texts: Vec<String>,
+    /// All that was said, the answer included; long texts are cut in the middle.
+    pub said: Vec<Said>,
+    /// Questions of the model that the person answered, the first few.
+    pub answered: Vec<AnsweredQuestion>,
     /// The last tag.
     pub tag: Option<TopicTag>,
     /// Number of uses of each tool.
@@ -60,7 +73,7 @@ pub struct Relay {
     pub interrupted: bool,
     /// The reason why the host could not get an answer, if none came since.
     pub failed: Option<String>,
-    /// Secrets removed from the prompt, the answer and the names of branch and files.
+    /// Secrets removed from the prompt, from what was said and from the names of branch and files.
     pub redacted: Found,
 }
 
@@ -79,14 +92,23 @@ struct RelayBuilder {
     /// The message of the last text, and all its blocks unless they are too long to be recognised.
     message: String,
     blocks: Vec<String>,
-    texts: VecDeque<String>,
-    /// Secrets removed from the prompt, and from the answer.
+    said: SaidParts,
+    /// Secrets removed from the prompt, and from what was said.
     in_prompt: Found,
-    in_answer: Found,
+    in_said: Found,
     /// Secrets removed from the names of branch and files.
     in_names: Found,
     /// Call and file of each write, until its result is known.
     calls: Vec<(String, String)>,
+    /// Calls whose results belong to what was said.
+    awaited: Vec<(String, AwaitedCall)>,
+}
+
+#[derive(Debug)]
+enum AwaitedCall {
+    Command(String),
+    Agent(String),
+    Question,
 }
 
 /// A longer answer is not recognised.
@@ -116,9 +138,17 @@ impl RelayExtract {
         match &entry.kind {
             EntryKind::Prompt(prompt) => match prompt.typed() {
                 Some(prompt) => return self.begin(entry, &prompt),
-                None => self.with(|building| building.input(entry)),
+                None => self.with(|building| {
+                    building.conclude("", prompt.conclusion.as_ref());
+                    building.input(entry);
+                }),
             },
-            EntryKind::Result(_) => self.with(|building| building.input(entry)),
+            EntryKind::Result(result) => {
+                self.with(|building| {
+                    building.results(entry, result);
+                    building.input(entry);
+                });
+            }
             EntryKind::Answer(message) => {
                 self.with(|building| building.assistant(entry, message));
                 if let (Some(expected), Some(building)) = (&self.expected, &self.current) {
@@ -193,14 +223,68 @@ impl RelayBuilder {
         let Some(parts) = entry.content.and_then(EntryContent::parts) else { return };
         for part in parts {
             match part {
-                ContentPart::Result { call: Some(call), failed: true } => {
-                    self.calls.retain(|(id, _)| *id != call);
+                ContentPart::Result(result) if result.failed => {
+                    self.calls.retain(|(id, _)| Some(id.as_str()) != result.call.as_deref());
                 }
                 ContentPart::Interruption => self.relay.interrupted = true,
                 _ => {}
             }
         }
         self.touch(entry);
+    }
+
+    /// Answers of a person, conclusions of agents, and commands that failed.
+    fn results(&mut self, entry: &TranscriptEntry<'_>, result: &ToolResult<'_>) {
+        if self.awaited.is_empty() {
+            return;
+        }
+        for part in entry.parts() {
+            let ContentPart::Result(part) = part else { continue };
+            let found = self.awaited.iter().position(|(id, _)| Some(id.as_str()) == part.call.as_deref());
+            match found.map(|at| self.awaited.remove(at).1) {
+                Some(AwaitedCall::Question) => {
+                    if let Some(answers) = result.answers() {
+                        self.answered(answers);
+                    }
+                }
+                Some(AwaitedCall::Agent(task)) => self.conclude(&task, part.conclusion.as_ref()),
+                Some(AwaitedCall::Command(command)) => {
+                    if let Some(printed) = part.failure.as_ref().and_then(LazyText::text) {
+                        let printed = redact(&printed);
+                        self.said.push(Said::failure(command, &printed.text));
+                    }
+                }
+                None => {}
+            }
+        }
+    }
+
+    fn answered(&mut self, answers: QuestionAnswers) {
+        // An approval of a command is not worth remembering.
+        if answers.only.is_some_and(|question| question.header == OWN_HEADER) {
+            return;
+        }
+        for given in answers.given {
+            let Some(answer) = given.text else { continue };
+            let (question, answer) = (redact(&given.question), redact(&answer));
+            self.in_said.merge(&question.found);
+            self.in_said.merge(&answer.found);
+            let answered = AnsweredQuestion::new(&question.text, &answer.text);
+            if self.relay.answered.len() < ANSWERED {
+                self.relay.answered.push(answered.clone());
+            }
+            self.said.push(Said::Answer(answered));
+        }
+    }
+
+    fn conclude(&mut self, task: &str, conclusion: Option<&LazyText<'_>>) {
+        let Some(text) = conclusion.and_then(LazyText::text) else { return };
+        let clean = redact(&text);
+        let text = cut_middle(&clean.text, ANSWER);
+        if !text.is_empty() {
+            self.in_said.merge(&clean.found);
+            self.said.push(Said::Conclusion(if task.is_empty() { text } else { format!("{task}: {text}") }));
+        }
     }
 
     fn assistant(&mut self, entry: &TranscriptEntry<'_>, message: &Message<'_>) {
@@ -224,7 +308,7 @@ impl RelayBuilder {
                     }
                 }
                 ContentPart::Call(call) => self.called(call),
-                ContentPart::Result { .. } | ContentPart::Interruption => {}
+                ContentPart::Result(_) | ContentPart::Interruption => {}
             }
         }
     }
@@ -252,19 +336,14 @@ impl RelayBuilder {
         }
         let clean = redact(text);
         let before = std::mem::take(&mut self.relay.answer);
+        self.in_said.merge(&clean.found);
         if same && !before.is_empty() {
             self.relay.answer = cut_middle(&format!("{before}\n\n{}", clean.text), ANSWER);
-            self.in_answer.merge(&clean.found);
+            self.said.extend_text(&cut_middle(&clean.text, ANSWER));
             return;
         }
-        if !before.is_empty() {
-            if self.texts.len() == TEXTS {
-                self.texts.pop_front();
-            }
-            self.texts.push_back(cut_middle(&before, TEXT));
-        }
         self.relay.answer = cut_middle(&clean.text, ANSWER);
-        self.in_answer = clean.found;
+        self.said.push(Said::Text(self.relay.answer.clone()));
     }
 
     fn called(&mut self, call: &ToolCall<'_>) {
@@ -280,6 +359,17 @@ impl RelayBuilder {
         for path in &call.files {
             self.writes(shorten_name(&call.id), path);
         }
+        let text = |text: &LongText<'_>| one_line(&redact(&text.head(LONGEST_COMMAND)).text);
+        let awaited = match &call.task {
+            CallTask::Command(command) => AwaitedCall::Command(text(command)),
+            CallTask::Agent(task) => AwaitedCall::Agent(task.as_ref().map(text).unwrap_or_default()),
+            CallTask::Question => AwaitedCall::Question,
+            CallTask::Other => return,
+        };
+        if self.awaited.len() == AWAITED {
+            self.awaited.remove(0);
+        }
+        self.awaited.push((shorten_name(&call.id), awaited));
     }
 
     fn writes(&mut self, id: String, path: &str) {
@@ -328,21 +418,16 @@ impl RelayBuilder {
 
     fn done(mut self) -> Relay {
         self.relay.files = self.files();
-        self.relay.texts = self.texts.into();
+        self.relay.said = self.said.done();
         self.relay.redacted = self.in_prompt;
-        self.relay.redacted.merge(&self.in_answer);
+        self.relay.redacted.merge(&self.in_said);
         self.relay.redacted.merge(&self.in_names);
         self.relay
     }
 }
 
-/// `head` bytes of the beginning and `tail` bytes of the end, with `…` in between.
-pub fn cut_middle(text: &str, (head, tail): (usize, usize)) -> String {
-    let text = text.trim();
-    if text.len() <= head + tail {
-        return text.to_owned();
-    }
-    format!("{}\n…\n{}", first_bytes(text, head).trim_end(), last_bytes(text, tail).trim_start())
+fn one_line(text: &str) -> String {
+    cut_to_word(&single_spaced(text), TASK).into_owned()
 }
 
 fn shorten_name(text: &str) -> String {

@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::feature::memory::relay::Relay;
+use crate::feature::memory::said;
+use crate::feature::memory::said::Said;
 use crate::feature::memory::tag as meta_tag;
 use crate::text::cut::cut_to_word;
 use crate::text::japanese::{KANJI_BLOCKS, is_half_width_katakana, is_kana};
@@ -19,6 +21,12 @@ const TITLE: usize = 80;
 /// Most characters of the question, and of the beginning and the end of the answer.
 const ASKED: usize = 160;
 const ANSWERED: usize = 140;
+
+/// A shorter answer alone does not tell what was done.
+const SHORT: usize = 120;
+
+/// Most characters of a question with its answer.
+const CHOSEN: usize = 120;
 
 /// Most tools and files that are named.
 const NAMED: usize = 5;
@@ -43,12 +51,15 @@ pub fn summarise_locally(relay: &Relay, lang: Option<Lang>) -> RelaySummary {
         (None, true, true) => labels.interrupted.to_owned(),
         (None, true, false) => labels.nothing.to_owned(),
         (None, false, interrupted) => {
-            let ends = first_and_last(&answer);
+            let ends = tell_answer(relay, &answer);
             if interrupted { format!("{ends} ({})", labels.interrupted) } else { ends }
         }
     };
     let mut text =
         format!("{}: {} / AI: {answered}", labels.user, cut_to_word(&single_spaced(&asked), ASKED));
+    for answered in relay.answered.iter().take(NAMED) {
+        let _ = write!(text, "\n{}: {}", labels.chosen, cut_to_word(&answered.to_string(), CHOSEN));
+    }
     if !relay.tools.is_empty() {
         let mut tools: Vec<(&String, &u32)> = relay.tools.iter().collect();
         tools.sort_by(|one, other| other.1.cmp(one.1).then(one.0.cmp(other.0)));
@@ -91,6 +102,7 @@ pub fn language(relay: &Relay, lang: Option<Lang>) -> Lang {
 
 struct Labels {
     user: &'static str,
+    chosen: &'static str,
     tools: &'static str,
     files: &'static str,
     nothing: &'static str,
@@ -102,6 +114,7 @@ fn labels(lang: Lang) -> Labels {
     match lang {
         Lang::En => Labels {
             user: "User",
+            chosen: "Chosen",
             tools: "Tools",
             files: "Files",
             nothing: "no answer",
@@ -110,6 +123,7 @@ fn labels(lang: Lang) -> Labels {
         },
         Lang::Ja => Labels {
             user: "ユーザー",
+            chosen: "選択",
             tools: "ツール",
             files: "ファイル",
             nothing: "応答なし",
@@ -154,6 +168,20 @@ fn plain_text(text: &str) -> String {
     }
     plain.truncate(plain.trim_end().len());
     plain
+}
+
+/// A short answer often only closes the work: then the longest text tells what was done.
+fn tell_answer(relay: &Relay, answer: &str) -> String {
+    let length = answer.chars().count();
+    let texts = relay.said.iter().filter_map(|said| match said {
+        Said::Text(text) => Some(plain_text(text)),
+        _ => None,
+    });
+    let longest = texts.max_by_key(|text| text.chars().count()).filter(|_| length < SHORT);
+    match longest.filter(|text| text.chars().count() > 2 * length) {
+        Some(text) => format!("{} … {}", first_and_last(&text), single_spaced(answer)),
+        None => first_and_last(answer),
+    }
 }
 
 /// The first sentence shows the subject, the last one the result.
@@ -230,8 +258,7 @@ pub fn instruction(lang: Lang) -> String {
 pub fn message(relay: &Relay) -> String {
     let value = serde_json::json!({
         "asked": relay.prompt,
-        "said_on_the_way": relay.texts,
-        "answered": relay.answer,
+        "said": said::join(&relay.said),
         "interrupted": relay.interrupted,
         "tools": relay.tools,
         "files_written": relay.files,
@@ -258,6 +285,7 @@ pub fn parse_answer(said: &str) -> Option<RelaySummary> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::feature::memory::said::AnsweredQuestion;
     use proptest::prelude::*;
 
     fn relay(prompt: &str, answer: &str) -> Relay {
@@ -295,6 +323,19 @@ mod tests {
             None,
         );
         assert_eq!(told.text, "User: go / AI: It is slow because of locks. … Now it is fast.");
+    }
+
+    #[test]
+    fn a_closing_word_does_not_hide_what_was_done() {
+        let report =
+            "The root cause is kestrel: it closed the pool twice. I rotated the credentials as well.";
+        let answered = vec![AnsweredQuestion { question: "Which queue?".into(), answer: "SQS".into() }];
+        let said = vec![Said::Text(report.to_owned()), Said::Text("All done.".to_owned())];
+        assert_eq!(
+            summarise_locally(&Relay { said, answered, ..relay("why do logins fail?", "All done.") }, None)
+                .text,
+            format!("User: why do logins fail? / AI: {report} … All done.\nChosen: Which queue? → SQS")
+        );
     }
 
     #[test]

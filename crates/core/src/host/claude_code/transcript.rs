@@ -11,9 +11,10 @@ use serde_json::value::RawValue;
 
 use super::MACHINE;
 use super::payload::Usage;
+use super::question;
 use crate::host::transcript::{
-    AnswerEntry, BoundaryEntry, ContentPart, EntryContent, EntryKind, LazyText, PromptEntry, RequestTokens,
-    Sought, ToolCall, ToolResult, TranscriptEntry, TranscriptParser,
+    AnswerEntry, BoundaryEntry, CallResult, CallTask, ContentPart, EntryContent, EntryKind, LazyText,
+    PromptEntry, RequestTokens, Sought, ToolCall, ToolResult, TranscriptEntry, TranscriptParser,
 };
 use crate::text::cut::first_bytes;
 use crate::text::json::{Field, LongText, Member, read_object, wire_key, wire_object};
@@ -33,6 +34,12 @@ fn repeats_hook_output(text: &str) -> bool {
 }
 
 const COMMAND_OUTPUT: &str = "<local-command-stdout>";
+
+/// A command that becomes a prompt. One that runs in the client alone begins with its name (seen from 1.0 to 2.1).
+const PROMPT_COMMAND: &str = "<command-message>";
+
+/// Of work in the background that has ended.
+const NOTIFICATION: &str = "<task-notification>";
 
 const BOUNDARY: &str = "compact_boundary";
 const QUEUED: &str = "queued_command";
@@ -80,6 +87,7 @@ impl<'a> WireLine<'a> {
                     Some(result) => EntryKind::Result(ToolResult {
                         output: result.0,
                         is_by_hook: self.decision.is_by_hook(),
+                        answers: question::parse_response,
                     }),
                     None => EntryKind::Prompt(self.prompt()),
                 },
@@ -110,7 +118,7 @@ impl<'a> WireLine<'a> {
         let is_sent = source == Some("system") || !matches!(origin, None | Some("human" | "sdk"));
         let is_of_client =
             is_sent || is_set(&self.meta) || is_set(&self.summary) || is_set(&self.visible_only);
-        // A command that runs in the client alone has no turn, so it has no origin of one.
+        // Neither older clients nor a command that runs in the client alone name the origin of a turn.
         let read = if origin.is_some() { typed_in_turn } else { typed_without_turn };
         let text = content.and_then(|content| content.0.strip_prefix('"'));
         PromptEntry {
@@ -118,6 +126,10 @@ impl<'a> WireLine<'a> {
             repeats_output: text.is_some_and(repeats_hook_output),
             typed: content.filter(|_| !is_of_client).map(|content| LazyText { json: content.0, read }),
             sent: content.filter(|_| is_sent).map(|content| LazyText { json: content.0, read: all_words }),
+            conclusion: text
+                .filter(|text| text.starts_with(NOTIFICATION))
+                .and(content)
+                .map(|content| LazyText { json: content.0, read: notified_conclusion }),
         }
     }
 }
@@ -173,7 +185,7 @@ impl<'a> WireAttachment<'a> {
             return None;
         }
         let typed = self.prompt.get().map(|prompt| LazyText { json: prompt.0, read: typed_meanwhile });
-        Some(PromptEntry { is_hidden: false, repeats_output: false, typed, sent: None })
+        Some(PromptEntry { is_hidden: false, repeats_output: false, typed, sent: None, conclusion: None })
     }
 }
 
@@ -212,12 +224,34 @@ impl<'a> WireBlock<'a> {
             "tool_use" => {
                 let tool = self.name.value().unwrap_or_default();
                 let is_edit = EDITORS.contains(&tool.as_ref());
-                let input = self.input.value().filter(|_| is_edit);
-                let file = input.and_then(|input| input.file_path.value().or(input.notebook_path.value()));
+                let input = self.input.value().unwrap_or_default();
+                let task = match tool.as_ref() {
+                    "Bash" => input.command.value().map_or(CallTask::Other, CallTask::Command),
+                    "Agent" | "Task" => CallTask::Agent(input.description.value()),
+                    question::TOOL => CallTask::Question,
+                    _ => CallTask::Other,
+                };
+                let file = input.file_path.value().or(input.notebook_path.value()).filter(|_| is_edit);
                 let files = file.into_iter().filter(|file| !file.is_empty()).collect();
-                ContentPart::Call(ToolCall { id: self.id.value().unwrap_or_default(), tool, is_edit, files })
+                ContentPart::Call(ToolCall {
+                    id: self.id.value().unwrap_or_default(),
+                    tool,
+                    is_edit,
+                    files,
+                    task,
+                })
             }
-            "tool_result" => ContentPart::Result { call: self.call.value(), failed: is_set(&self.failed) },
+            "tool_result" => {
+                let failed = is_set(&self.failed);
+                let content = self.content.value();
+                let lazily = |read| move |content: Verbatim<'a>| LazyText { json: content.0, read };
+                ContentPart::Result(CallResult {
+                    call: self.call.value(),
+                    failed,
+                    conclusion: content.filter(|_| !failed).map(lazily(conclusion)),
+                    failure: content.filter(|_| failed).map(lazily(printed_failure)),
+                })
+            }
             _ => return None,
         })
     }
@@ -227,6 +261,40 @@ fn all_words(json: &str) -> Option<String> {
     parse_content(json).map(join_text)
 }
 
+/// Of an agent that works in the background, the call tells only that it began.
+fn conclusion(json: &str) -> Option<String> {
+    all_words(json).filter(|text| !text.is_empty() && !text.starts_with("Async agent launched"))
+}
+
+/// `None` for a call that was refused or stopped. Older clients do not name the exit code.
+fn printed_failure(json: &str) -> Option<String> {
+    const NOT_RUN: [&str; 6] = [
+        "The user doesn't want",
+        "[Request interrupted",
+        "<tool_use_error>",
+        "Permission to use",
+        "Claude requested permissions",
+        "PreToolUse:",
+    ];
+    let text = all_words(json)?;
+    let text = text.strip_prefix("Error: ").unwrap_or(&text);
+    if NOT_RUN.iter().any(|start| text.starts_with(start)) {
+        return None;
+    }
+    let (first, printed) = text.split_once('\n').unwrap_or((text, ""));
+    match first.strip_prefix("Exit code ") {
+        Some(_) if printed.trim().is_empty() => Some(first.to_lowercase()),
+        Some(_) => Some(printed.to_owned()),
+        None => Some(text.to_owned()).filter(|text| !text.is_empty()),
+    }
+}
+
+fn notified_conclusion(json: &str) -> Option<String> {
+    let text = all_words(json)?;
+    let result = text.split_once("<result>")?.1;
+    Some(result.rsplit_once("</result>").map_or(result, |(result, _)| result).trim().to_owned())
+}
+
 fn typed_in_turn(json: &str) -> Option<String> {
     let text = join_text(parse_content(json)?);
     typed_command(&text).or_else(|| typed(text))
@@ -234,7 +302,10 @@ fn typed_in_turn(json: &str) -> Option<String> {
 
 fn typed_without_turn(json: &str) -> Option<String> {
     let text = join_text(parse_content(json)?);
-    typed_command(&text).is_none().then(|| typed(text)).flatten()
+    match typed_command(&text) {
+        Some(command) => Some(command).filter(|_| text.starts_with(PROMPT_COMMAND)),
+        None => typed(text),
+    }
 }
 
 fn typed_meanwhile(json: &str) -> Option<String> {
@@ -290,7 +361,7 @@ fn is_interruption(text: &str) -> bool {
 
 /// `/name arguments`, from the client's form of a typed command.
 fn typed_command(text: &str) -> Option<String> {
-    if !text.starts_with("<command-message>") && !text.starts_with("<command-name>") {
+    if !text.starts_with(PROMPT_COMMAND) && !text.starts_with("<command-name>") {
         return None;
     }
     let name = between(text, "<command-name>", "</command-name>")
@@ -386,6 +457,7 @@ wire_object! {
         input: WireInput<'a>,
         call as "tool_use_id": Cow<'a, str>,
         failed as "is_error": bool,
+        content: Verbatim<'a>,
     }
 }
 
@@ -393,6 +465,8 @@ wire_object! {
     struct WireInput<'a> {
         file_path: Cow<'a, str>,
         notebook_path: Cow<'a, str>,
+        command: LongText<'a>,
+        description: LongText<'a>,
     }
 }
 
@@ -506,7 +580,7 @@ mod tests {
         let result = entry(RESULT);
         assert!(matches!(&result.kind, EntryKind::Result(result) if result.output == "{\"x\":1}"));
         assert!(
-            matches!(result.parts().as_slice(), [ContentPart::Result { call: Some(id), failed: true }] if id == "t1")
+            matches!(result.parts().as_slice(), [ContentPart::Result(CallResult { call: Some(id), failed: true, .. })] if id == "t1")
         );
     }
 

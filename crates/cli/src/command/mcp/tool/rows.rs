@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use tidegate_core::text::cut::cut_after_word;
 use tidegate_core::text::one_line::one_line;
-use tidegate_memory::act::{author, author_of_log};
+use tidegate_memory::act::{author_of_decision, author_of_log};
 use tidegate_memory::view::{Decision, Log, MemoryProject, NamedRow, Paged, Topic};
 
 use super::Content;
@@ -151,7 +151,7 @@ pub(super) fn decision_json(decision: &Decision) -> Value {
         "id": decision.id, "text": decision.row.text, "reason": reason,
         "topic": topic_ref(&decision.in_topic), "project": project_ref(&decision.in_project),
         "status": decision_status(decision), "superseded_by": decision.superseded_by,
-        "by": author(decision.row.session.as_deref()),
+        "by": author_of_decision(&decision.row),
         "at": decision.row.created.iso_seconds(),
     }))
 }
@@ -168,7 +168,7 @@ pub(super) fn decision_line(decision: &Decision) -> String {
         cut_line(&decision.row.text),
         cut_line(&decision.in_project.name),
         cut_line(&decision.in_topic.name),
-        author(decision.row.session.as_deref()),
+        author_of_decision(&decision.row),
     )
 }
 

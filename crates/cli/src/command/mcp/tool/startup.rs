@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tidegate_memory::act::{Startup, author};
+use tidegate_memory::act::{Startup, author_of_decision};
 
 use super::{Content, Does, Done, Tool, parse_arguments, rows, schema};
 use crate::command::mcp::memory::Memory;
@@ -72,7 +72,7 @@ fn call(given: Value, memory: Option<&mut Memory>) -> Done {
     });
     let decisions = decisions.iter().map(|decision| {
         let title = rows::cut_line(decision.row.text.lines().next().unwrap_or_default());
-        let by = author(decision.row.session.as_deref());
+        let by = author_of_decision(&decision.row);
         json!({ "id": decision.id, "title": title, "topic": rows::topic_ref(&decision.in_topic), "by": by })
     });
     let mut structured =

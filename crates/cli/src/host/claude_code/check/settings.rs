@@ -42,11 +42,9 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
                         "{path} を読み取れるファイルにするか、削除してください。"
                     )
                 };
+                let Bilingual { en, ja } = broken.describe();
                 found.problem(
-                    both!(
-                        "Claude Code cannot read {path}{broken}.",
-                        "Claude Code が読み込めません: {path}{broken}"
-                    ),
+                    both!("Claude Code cannot read {path}{en}.", "Claude Code が読み込めません: {path}{ja}"),
                     fix,
                 );
             }
