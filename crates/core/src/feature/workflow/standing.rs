@@ -68,14 +68,21 @@ impl WorkflowStanding {
             (None, Some(now)) => known.at.0 + 1000 > now.0,
             (None, None) => gone.is_none_or(|gone| gone <= known.at),
         };
-        // A time after the manifest's last write is a mistake.
-        let is_past = |began: &Millis| self.written.is_none_or(|written| began.0 <= written.0 + 1000);
-        let told = manifest.section(after).and_then(|section| section.began).filter(is_past);
-        let seen = attached.and_then(|attached| attached.seen(after)).and_then(|seen| seen.began);
-        let is_this_run = |known: &ClearedGate| told.max(seen).is_none_or(|began| began <= known.at);
+        let began = self.run_began(after);
+        let is_this_run = |known: &ClearedGate| began.is_none_or(|began| began <= known.at);
         let is_valid =
             |known: &&ClearedGate| known.gate == gate && is_this_manifest(known) && is_this_run(known);
         self.cleared_gates.iter().rev().find(is_valid)
+    }
+
+    /// When the last run of a phase began, by the manifest or by what the session saw.
+    pub fn run_began(&self, phase: usize) -> Option<Millis> {
+        let section = self.manifest.as_ref().ok().and_then(|manifest| manifest.section(phase));
+        // A time after the manifest's last write is a mistake.
+        let is_past = |began: &Millis| self.written.is_none_or(|written| began.0 <= written.0 + 1000);
+        let told = section.and_then(|section| section.began).filter(is_past);
+        let seen = self.attached.as_ref().and_then(|attached| attached.seen(phase));
+        told.max(seen.and_then(|seen| seen.began))
     }
 
     pub fn belongs_to_other_than(&self, session: &str) -> bool {

@@ -50,7 +50,7 @@ pub(super) fn decide_spawn(
         standing.and_then(|standing| new_phase_mark(facts, config, standing, attached?)).map(Effect::mark),
     );
     if let Some((standing, attached)) = standing.zip(attached) {
-        verdict.effects.extend(gate_marks(facts, standing, attached));
+        verdict.effects.extend(gate_marks(facts, config, standing, attached));
     }
     verdict.effects.extend(gone);
     verdict

@@ -56,7 +56,7 @@ pub(super) fn decide_manifest_write(
         let closed = attached.filter(|_| is_bound).filter(|_| !standing.pending_gates().is_empty());
         if let Some(attached) = closed {
             return Verdict {
-                effects: gate_marks(facts, standing, attached),
+                effects: gate_marks(facts, config, standing, attached),
                 ..Verdict::silent("a checkpoint was not passed")
             };
         }
@@ -94,7 +94,7 @@ fn follow_phase(
         return Verdict { effects: mark.into_iter().collect(), ..Verdict::silent("the phase is not known") };
     };
     if last.number == number {
-        let effects = gate_marks(facts, standing, bound);
+        let effects = gate_marks(facts, config, standing, bound);
         return Verdict { effects, ..Verdict::silent("the phase is the same") };
     }
     let level = facts.meter.reading().and_then(|reading| config.policies.workflow_gate.level(reading));
@@ -118,7 +118,7 @@ fn follow_phase(
     };
     let (mut verdict, asked) = change.decide(manifest);
     verdict.effects.insert(0, Effect::mark(began(asked)));
-    verdict.effects.extend(gate_marks(facts, standing, bound));
+    verdict.effects.extend(gate_marks(facts, config, standing, bound));
     verdict
 }
 

@@ -198,11 +198,19 @@ fn find_active<'a>(facts: &'a Facts<'_>, attached: Option<&'a AttachedWorkflow>)
 }
 
 /// Brings the marks up to date with the gates that the manifest shows.
-fn gate_marks(facts: &Facts<'_>, standing: &WorkflowStanding, attached: &AttachedWorkflow) -> Vec<Effect> {
+fn gate_marks(
+    facts: &Facts<'_>,
+    config: &Config,
+    standing: &WorkflowStanding,
+    attached: &AttachedWorkflow,
+) -> Vec<Effect> {
     if attached.loss(&facts.workflow.standing).is_some_and(|loss| loss != Loss::Complete) {
         return Vec::new();
     }
     let pending = standing.pending_gates();
+    // A manifest that says *passed* may be believed.
+    let blocks =
+        first_pending_gate(standing, &gate_context(facts, config, standing, Some(attached))).is_some();
     let complete = standing.manifest.as_ref().is_ok_and(|manifest| manifest.complete);
     let is_fresh = |known: &PendingGate| facts.now.since(known.at) < NOTED_MS;
     let is_noted =
@@ -234,9 +242,12 @@ fn first_pending_gate(standing: &WorkflowStanding, at: &GateContext<'_>) -> Opti
     let manifest = standing.manifest.as_ref().ok()?;
     standing.pending_gates().into_iter().find_map(|gate| {
         let report = standing.check_gate(gate, &at.moment_after(gate.after));
-        // The manifest claims that it was passed: believed if all conditions are met.
-        let claimed =
-            manifest.passed(gate.number).is_some_and(|passed| passed.status.as_deref() == Some("passed"));
+        // The manifest claims that it was passed in this run: believed if all conditions are met.
+        let began = standing.run_began(gate.after);
+        let claimed = manifest.passed(gate.number).is_some_and(|passed| {
+            let of_this_run = passed.at.zip(began).is_none_or(|(at, began)| at >= began);
+            passed.status.as_deref() == Some("passed") && of_this_run
+        });
         (!(claimed && report.is_met())).then_some((gate, report))
     })
 }
