@@ -229,7 +229,7 @@ fn gate_marks(
 }
 
 /// Hooks that see the same absence note it once.
-const GONE_NOTED_MS: u64 = 60_000;
+const GONE_NOTED_MS: u64 = 1000;
 
 /// The manifest was there before; a new one of its name inherits nothing.
 fn gone_mark(facts: &Facts<'_>, attached: &AttachedWorkflow) -> Option<Effect> {
