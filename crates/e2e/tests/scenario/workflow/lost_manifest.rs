@@ -29,7 +29,7 @@ fn a_broken_manifest_opens_no_gate() {
         ),
         (format!("sed -i 's/^workflow: .*/workflow: release/' {file}"), LOST, "Set `workflow: feature`"),
         (format!("echo 'phases: {{' > {file}"), LOST, "Repair"),
-        (format!(": > {file}"), LOST, "current_phase"),
+        (format!(": > {file}"), LOST, "Repair"),
         (format!("rm {file}"), LOST, "Restore"),
     ];
     let mut script = Script::new().main(gate("start x").used(20_000)).main(phase(4).used(21_000));
