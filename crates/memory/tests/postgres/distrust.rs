@@ -405,7 +405,11 @@ fn what_came_in_before_the_list_was_kept_counts_as_own() {
     let (ann, eve) = ann_and_eve(&scene);
     let file = eve.memory().home().file();
     let older = rusqlite::Connection::open(&file).unwrap();
-    older.execute_batch("ALTER TABLE decision DROP COLUMN taken_by; DROP TABLE pulled; PRAGMA user_version = 3").unwrap();
+    older
+        .execute_batch(
+            "ALTER TABLE decision DROP COLUMN taken_by; DROP TABLE pulled; PRAGMA user_version = 3",
+        )
+        .unwrap();
     drop(older);
     let before = rows(&eve);
     let anns = ann.standing().machine;

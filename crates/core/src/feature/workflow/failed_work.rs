@@ -132,18 +132,23 @@ fn content_words(description: &str) -> Vec<String> {
     let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let mut words: Vec<String> = words
         .filter(|word| !EMPTY_WORDS.contains(word) && !word.bytes().all(|b| b.is_ascii_digit()))
-        // `fixing` and `fix`, `tests` and `test`.
-        .map(|word| word.chars().take(5).collect())
+        .map(str::to_owned)
         .collect();
     words.sort_unstable();
     words.dedup();
     words
 }
 
+/// `fixing` and `fix`, `tests` and `test`.
+fn is_same_word(one: &str, other: &str) -> bool {
+    let is_form = |long: &str, short: &str| short.chars().count() >= 3 && long.starts_with(short);
+    one == other || is_form(one, other) || is_form(other, one)
+}
+
 /// The same words, or most of those of the shorter one.
 pub fn is_same_work(one: &str, other: &str) -> bool {
     let (one, other) = (content_words(one), content_words(other));
-    let shared = one.iter().filter(|word| other.binary_search(word).is_ok()).count();
+    let shared = one.iter().filter(|word| other.iter().any(|known| is_same_word(word, known))).count();
     let (shorter, longer) = (one.len().min(other.len()), one.len().max(other.len()));
     if shorter == 0 {
         return longer == 0;

@@ -334,7 +334,8 @@ impl PhaseSection {
 }
 
 fn holds_decisions((key, value): &(Node<'_>, Node<'_>)) -> bool {
-    key.key().is_some_and(|key| key.to_ascii_lowercase().contains("decision")) && !value.is_nothing()
+    let is_one = |key: &str| key == "key_patterns" || key.to_ascii_lowercase().contains("decision");
+    key.key().is_some_and(is_one) && !value.is_nothing()
 }
 
 /// The files below such a key need not exist.

@@ -113,7 +113,7 @@ impl GateReport {
                 self.phase
             )
         };
-        if let Some(tenths) = self.reduction() {
+        if let Some(tenths) = self.reduction().filter(|_| self.after > 0) {
             let (whole, tenth) = (tenths / 10, tenths % 10);
             let _ = match (ja, was_compacted) {
                 (false, true) => writeln!(out, "   - Reduction: {whole}.{tenth}%"),

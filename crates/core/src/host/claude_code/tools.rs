@@ -38,7 +38,11 @@ pub const OTHER_TOOLS: &[&str] = &[
     // Speaks to an agent that was started before.
     "SendMessage",
     "Skill",
+    "TaskCreate",
+    "TaskGet",
+    "TaskList",
     "TaskStop",
+    "TaskUpdate",
     "ToolSearch",
     "WebFetch",
     "WebSearch",

@@ -36,7 +36,7 @@ fn a_killed_session_leaves_its_gate_closed() {
         .subagent("OPEN", Reply::text("here").used(9_000))
         .main(Reply::text("done").used(24_000));
     let model = Model::start(script);
-    let run = launch(&home, &model).on(SONNET_4_5).ask("what is next?");
+    launch(&home, &model).on(SONNET_4_5).ask("what is next?");
     tidegate.assert_unfailing();
     assert_eq!(spawns(&tidegate), ["a checkpoint was not passed", "there is room for agents"]);
     let requests = model.main_requests();
@@ -45,8 +45,6 @@ fn a_killed_session_leaves_its_gate_closed() {
     assert!(requests[1].last_tool_result().is_error);
     let passed = requests[3].last_tool_result().text;
     assert!(passed.contains("Gate status: PASSED") && !passed.contains("Context compacted"), "{passed}");
-    let shown = run.shown();
-    assert!(shown.iter().any(|text| text.contains("continues the unfinished workflow feature")), "{shown:?}");
     model.finish();
 }
 
