@@ -44,7 +44,10 @@ impl RoomMarks for Marks {
                 let noted = workflow.seen.iter_mut().filter(|seen| seen.number == number);
                 noted.for_each(|seen| seen.asked = false);
             }),
-            Mark::AgentFailed(work) => self.change(|workflow| workflow.failed.push(work)),
+            Mark::AgentFailed(work) => self.change(|workflow| {
+                workflow.failed.retain(|known| *known != work);
+                workflow.failed.push(work);
+            }),
             Mark::AgentRetried(work) => {
                 self.change(|workflow| workflow.failed.retain(|known| *known != work));
             }
