@@ -168,7 +168,7 @@ impl Here {
         }
     }
 
-    /// Of the named session, else of this project. A failure without a project concerns every project.
+    /// Of the named session, else of this project. Failures whose project is not known are shown by `--all`.
     pub(crate) fn concerns(&self, record: &Record, session: Option<&str>, all: bool) -> bool {
         match session {
             Some(id) => record.session.as_deref() == Some(id),
@@ -176,7 +176,7 @@ impl Here {
                 all || record
                     .project
                     .as_deref()
-                    .is_none_or(|project| Some(Path::new(project)) == self.root.as_deref())
+                    .is_some_and(|project| Some(Path::new(project)) == self.root.as_deref())
             }
         }
     }

@@ -313,6 +313,7 @@ fn journal_and_explain() {
     blocked this call.
 
     Facts
+    project [sandbox]/project
     ");
 
     let lines = |args: &[&str]| sandbox.run(&[&["journal", "--json"], args].concat()).ok().lines().count();

@@ -86,10 +86,12 @@ impl Fallback {
         let copies = seen.host.copies_of_reason(EventKind::from_name(name));
         let record = Record {
             id: record_id(self.now),
-            session: seen.session,
+            session: seen.session.or_else(|| self.env.get()?.session.clone()),
             agent: seen.agent,
             tool: seen.tool,
-            project: seen.project,
+            project: seen.project.or_else(|| {
+                self.env.get()?.project.as_ref().map(|project| project.to_string_lossy().into_owned())
+            }),
             person: self.env.get().map(|env| env.person).unwrap_or_default(),
             ruling: "failed".to_owned(),
             cost: HookCost { us: self.micros(), ..HookCost::of_texts(to_model, copies, "") },

@@ -174,7 +174,7 @@ fn read_report(here: &Here, args: &Args) -> Result<FrictionReport, CliError> {
     let interruptions = friction.finish(here.now);
     let meant = interruptions.iter().filter(|said| match &session {
         Some(id) => said.session.as_ref() == Some(id),
-        None => args.all || said.project.is_none() || said.project == root,
+        None => args.all || said.project.is_some() && said.project == root,
     });
     let one_project = !args.all && session.is_none();
     let policies = tally_interruptions(meant);
