@@ -11,6 +11,7 @@ use tidegate_core::feature::workflow::standing::WorkflowStanding;
 use tidegate_core::pipeline::record::Deeds;
 use tidegate_state::feature::knowledge::handoff;
 use tidegate_state::feature::workflow;
+use tidegate_state::feature::workflow::SoughtManifest;
 
 use super::Outcome;
 use crate::approval::{self, consent_to_tighten};
@@ -74,8 +75,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let file = project.folder().join(HANDOFF_FILE);
     let attached = session.as_ref().and_then(|session| session.marks.workflow.attached.as_ref());
     let standing = attached.map(|attached| {
-        let path = Path::new(&attached.manifest);
-        workflow::read(Some(&here.state), Path::new(&attached.project), path, &here.config, false, &|| true)
+        let (root, path) = (Path::new(&attached.project), attached.manifest.clone().into());
+        let sought = SoughtManifest { root, path, attached: Some(attached), left: false };
+        workflow::read(Some(&here.state), &sought, &here.config, &|| true)
     });
     let standing = standing.as_ref().and_then(Known::value);
     let work = standing.and_then(WorkflowStanding::steps).into_iter().collect();

@@ -20,7 +20,7 @@ pub(super) fn subject(record: &Record) -> Bilingual {
                 None => both!("an edit", "編集"),
             },
             "Bash" | "PowerShell" => both!("a command", "コマンド"),
-            "Agent" | "Task" => both!("a subagent", "サブエージェント"),
+            "Agent" | "Task" | "Workflow" => both!("a subagent", "サブエージェント"),
             "" => both!("a tool call", "ツールの呼び出し"),
             _ => both!("a call of {tool}", "{tool}の呼び出し"),
         },

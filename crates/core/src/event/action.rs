@@ -29,6 +29,8 @@ pub enum Action<'a> {
         kind: Cow<'a, str>,
         /// The host reports that the agent failed.
         failed: bool,
+        /// The agent's answer, if the call waited for it.
+        answer: Option<LongText<'a>>,
     },
     Mcp(McpCall<'a>),
     /// The model asks the person.

@@ -16,7 +16,7 @@ pub use kind::EventKind;
 use crate::text::json::{LongText, NotAnObject};
 use action::{McpCall, ShellCommand};
 use host::Host;
-use prompt::{Author, EndedTask, Prompt};
+use prompt::{Author, EndedAgent, EndedTask, Prompt};
 use status::ContextUse;
 
 /// Bytes of a prompt that are decoded.
@@ -366,9 +366,9 @@ impl<'a> Event<'a> {
         self.prompt.as_ref()?.notice.as_ref()?.ended.as_ref()
     }
 
-    /// The task of a background agent that the host reports as failed.
-    pub fn failed_agent(&self) -> Option<&str> {
-        self.prompt.as_ref()?.notice.as_ref()?.failed_agent.as_deref()
+    /// From a prompt with which the host reports the end of a background agent.
+    pub fn ended_agent(&self) -> Option<&EndedAgent> {
+        self.prompt.as_ref()?.notice.as_ref()?.agent.as_ref()
     }
 
     /// The skill that the model or a typed command invoked.
@@ -461,6 +461,16 @@ impl<'a> Event<'a> {
             (Action::Spawn { .. }, EventKind::PostToolUseFailure) => true,
             (Action::Spawn { failed, .. }, EventKind::PostToolUse) => *failed,
             _ => false,
+        }
+    }
+
+    /// The beginning and the end of the agent's answer.
+    pub fn agent_answer(&self, bytes: usize) -> Option<(Cow<'a, str>, Cow<'a, str>)> {
+        match &self.action {
+            Action::Spawn { answer: Some(answer), .. } if self.kind == EventKind::PostToolUse => {
+                Some((answer.head(bytes), answer.tail(bytes)))
+            }
+            _ => None,
         }
     }
 

@@ -27,8 +27,18 @@ pub enum Author {
 pub struct Notice {
     /// `None` if the report does not name the task.
     pub ended: Option<EndedTask>,
-    /// The task of an agent that failed.
-    pub failed_agent: Option<String>,
+    pub agent: Option<EndedAgent>,
+}
+
+/// An agent, or a script of agents, that ended in the background.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndedAgent {
+    /// The description of its task.
+    pub task: String,
+    /// The host reports that it failed.
+    pub failed: bool,
+    /// The beginning of its answer; may be empty.
+    pub answer: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

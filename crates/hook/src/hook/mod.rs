@@ -283,6 +283,7 @@ impl Hook {
             plugin: env.plugin.as_deref(),
             ignored: &env.ignored,
             in_time,
+            is_running: client::is_running,
         }
     }
 

@@ -159,6 +159,7 @@ impl Player<'_> {
             plugin: None,
             ignored: &[],
             in_time: &|| true,
+            is_running: |_| None,
         };
         // Facts of other rooms would come from this machine.
         let needs = pipeline::needs(event, self.marks.as_ref(), self.config);

@@ -21,6 +21,7 @@ use std::path::Path;
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, JoinNeeds, Known, Needs};
+use tidegate_core::feature::marks::ClientProcess;
 use tidegate_core::feature::verdict::Effect;
 use tidegate_core::time::Millis;
 
@@ -45,6 +46,8 @@ pub struct HookContext<'a> {
     pub ignored: &'a [String],
     /// Asked before each step of reading.
     pub in_time: &'a dyn Fn() -> bool,
+    /// Whether a client of a session still runs; `None` if the system does not tell.
+    pub is_running: fn(ClientProcess) -> Option<bool>,
 }
 
 impl<'a> HookContext<'a> {
@@ -106,7 +109,7 @@ pub fn read_again(facts: &mut Facts<'_>, here: &HookContext<'_>) -> bool {
         let now = cycle::read_facts(facts, here);
         is_same &= replace_known(&mut facts.cycle, now);
     }
-    if facts.workflow != Known::Absent {
+    if facts.workflow.standing != Known::Absent {
         let now = workflow::read_facts(facts, here);
         is_same &= replace_known(&mut facts.workflow, now);
     }
@@ -167,6 +170,7 @@ mod tests {
             plugin: None,
             ignored: &[],
             in_time: &|| true,
+            is_running: |_| None,
         };
         let write = |work: Vec<Steps>| {
             carry_out(&Effect::Workflow(WorkflowEffect::WriteHandoff(work)), &here).unwrap();

@@ -6,17 +6,21 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use tidegate_core::event::EventKind;
+use tidegate_core::event::{EventKind, SessionId};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
-use tidegate_core::feature::workflow::Manifest;
+use tidegate_core::feature::marks::{ClientProcess, SessionMarks};
 use tidegate_core::feature::workflow::check;
 use tidegate_core::feature::workflow::check::{FoundFile, NamedFile};
 use tidegate_core::feature::workflow::effect::Effect;
+use tidegate_core::feature::workflow::facts::{LeftWorkflow, WorkflowFacts};
 use tidegate_core::feature::workflow::manifest;
-use tidegate_core::feature::workflow::manifest::{FEATURES_FOLDER, MANIFEST_FILE, is_manifest};
+use tidegate_core::feature::workflow::manifest::{
+    DEVELOPMENT_FOLDERS, FEATURES_FOLDER, MANIFEST_FILE, is_manifest,
+};
 use tidegate_core::feature::workflow::policy::is_same_file;
 use tidegate_core::feature::workflow::standing::{ClearedGate, ManifestOwner, WorkflowStanding};
+use tidegate_core::feature::workflow::{AttachedWorkflow, Manifest};
 use tidegate_core::text::tokens::estimate_tokens;
 use tidegate_core::time::Millis;
 
@@ -26,6 +30,7 @@ use crate::feature::knowledge::handoff;
 use crate::file::{append, bounded, replace};
 use crate::place::StateDir;
 use crate::project::paths;
+use crate::session::marks;
 
 /// In bytes. A hook reads the manifest before an agent is spawned.
 pub const LARGEST: u64 = 2 * 1024 * 1024;
@@ -43,6 +48,9 @@ const LARGEST_HISTORY: u64 = 256 * 1024;
 
 const MOST_MANIFESTS: usize = 200;
 
+/// Unfinished workflows looked at when a session starts.
+const MOST_LEFT: usize = 8;
+
 fn modified(found: &fs::Metadata) -> Option<Millis> {
     let since = found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     Some(Millis(u64::try_from(since.as_millis()).ok()?))
@@ -57,16 +65,26 @@ pub fn locate(root: &Path, path: &Path) -> io::Result<(PathBuf, String)> {
     Ok((real, inside.name(&real_root)))
 }
 
-/// `path` is absolute or relative to the root. With `left`, also checks the files of the previous phase. `in_time` is
-/// asked before each file.
+/// A manifest and what the session knows of it.
+#[derive(Clone, Debug)]
+pub struct SoughtManifest<'a> {
+    pub root: &'a Path,
+    /// Absolute or relative to the root.
+    pub path: PathBuf,
+    /// Counts if it is this manifest.
+    pub attached: Option<&'a AttachedWorkflow>,
+    /// Also check the files of the previous phase.
+    pub left: bool,
+}
+
+/// `in_time` is asked before each file.
 pub fn read(
     state: Option<&StateDir>,
-    root: &Path,
-    path: &Path,
+    sought: &SoughtManifest<'_>,
     config: &Config,
-    left: bool,
     in_time: &dyn Fn() -> bool,
 ) -> Known<WorkflowStanding> {
+    let SoughtManifest { root, path, attached, left } = sought;
     let (real, name) = match locate(root, path) {
         Ok(found) => found,
         Err(error) if is_gone(&error) => return Known::Absent,
@@ -80,6 +98,7 @@ pub fn read(
     let written = fs::metadata(&real).ok().as_ref().and_then(modified);
     let manifest = Manifest::parse(&text, |name| config.policies.workflow_gate.workflow(name));
     let (cleared_gates, owner) = state.map(|state| read_history(state, root, &name)).unwrap_or_default();
+    let attached = attached.filter(|attached| attached.manifest == name).cloned();
     let mut standing = WorkflowStanding {
         root: root.to_string_lossy().into_owned(),
         path: name,
@@ -88,9 +107,10 @@ pub fn read(
         files: Vec::new(),
         cleared_gates,
         owner,
+        attached,
         held_elsewhere: None,
     };
-    for phase in standing.phases_to_examine(left) {
+    for phase in standing.phases_to_examine(*left) {
         let section = standing.manifest.as_ref().ok().and_then(|manifest| manifest.section(phase));
         let names = section.map(check::files_to_examine).unwrap_or_default();
         let files = check_files(root, &real, names, in_time);
@@ -103,8 +123,14 @@ fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// The session's workflow or, if a manifest was written, that one.
-pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> Known<WorkflowStanding> {
+/// The session's workflow or, if a manifest was written, that one; at a session's start also workflows that others left.
+pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> WorkflowFacts {
+    let starts = facts.event.kind == EventKind::SessionStart && !facts.event.follows_compaction();
+    let left = if starts { find_left(here) } else { Vec::new() };
+    WorkflowFacts { standing: read_standing(facts, here), left }
+}
+
+fn read_standing(facts: &Facts<'_>, here: &HookContext<'_>) -> Known<WorkflowStanding> {
     let attached = facts.marks.value().and_then(|marks| marks.workflow.attached.as_ref());
     let Some(root) = attached.map(|attached| Path::new(&attached.project)).or(here.root) else {
         return Known::Absent;
@@ -112,17 +138,69 @@ pub(super) fn read_facts(facts: &Facts<'_>, here: &HookContext<'_>) -> Known<Wor
     let bound = attached.map(|attached| attached.manifest.clone());
     let writes = facts.event.kind == EventKind::PostToolUse;
     let path = if writes { written_manifest(facts, bound.as_deref()) } else { bound };
-    let read =
-        |path: &str, writes| self::read(here.state, root, Path::new(path), here.config, writes, here.in_time);
+    let sought = |path: &str, left| SoughtManifest { root, path: Path::new(path).to_owned(), attached, left };
+    let look_up = |path: &str, left| read(here.state, &sought(path, left), here.config, here.in_time);
     let Some(path) = path else { return Known::Absent };
-    let mut known = read(&path, writes);
+    let mut known = look_up(&path, writes);
     if let (Known::Value(standing), Some(attached)) = (&mut known, attached)
         && standing.path != attached.manifest
-        && let Known::Value(bound) = read(&attached.manifest, false)
     {
-        standing.held_elsewhere = bound.blocking_gate(here.session.as_str(), here.now);
+        let bound = look_up(&attached.manifest, false);
+        let closed = attached.closed_gate(&bound, here.session.as_str(), here.now);
+        standing.held_elsewhere = closed.map(|closed| closed.gate().number);
     }
     known
+}
+
+/// Unfinished workflows of this project that another session of this machine attached last, newest first.
+fn find_left(here: &HookContext<'_>) -> Vec<LeftWorkflow> {
+    let (Some(state), Some(root)) = (here.state, here.root) else { return Vec::new() };
+    let owners = read_owners(state, root);
+    let others =
+        owners.into_iter().filter(|owned| owned.owner != here.session.as_str() && !owned.owner.is_empty());
+    others
+        .take(MOST_LEFT)
+        .filter(|_| (here.in_time)())
+        .filter_map(|owned| read_left(here, state, root, &owned))
+        .collect()
+}
+
+fn read_left(
+    here: &HookContext<'_>,
+    state: &StateDir,
+    root: &Path,
+    owned: &ManifestOwner,
+) -> Option<LeftWorkflow> {
+    let id = SessionId::parse(&owned.owner).ok()?;
+    let marks = marks::read(&state.session(&id));
+    let (attached, is_over) = match marks {
+        Known::Value(marks) => {
+            let attached = marks.workflow.attached.filter(|attached| attached.manifest == owned.manifest)?;
+            (Some(attached), is_over(&marks.session, here.is_running))
+        }
+        // Old sessions are deleted.
+        Known::Absent => (None, true),
+        Known::Broken(_) => return None,
+    };
+    let path = PathBuf::from(&owned.manifest);
+    let sought = SoughtManifest { root, path, attached: attached.as_ref(), left: false };
+    let standing = read(Some(state), &sought, here.config, here.in_time);
+    let manifest = standing.value().and_then(|standing| standing.manifest.as_ref().ok());
+    let attached = match (attached, standing.value(), manifest) {
+        (Some(attached), ..) => attached,
+        (None, Some(standing), Some(manifest)) => {
+            standing.attach(manifest, None, standing.written.unwrap_or(here.now))
+        }
+        (None, ..) => return None,
+    };
+    let is_unfinished = manifest.is_some_and(|manifest| !manifest.complete) || !attached.pending.is_empty();
+    is_unfinished.then_some(LeftWorkflow { attached, standing, is_over })
+}
+
+/// The client ended the session, or none of its processes runs any more.
+fn is_over(session: &SessionMarks, is_running: fn(ClientProcess) -> Option<bool>) -> bool {
+    let is_gone = |client: &ClientProcess| is_running(*client) == Some(false);
+    session.detached || (!session.clients.is_empty() && session.clients.iter().all(is_gone))
 }
 
 fn written_manifest(facts: &Facts<'_>, bound: Option<&str>) -> Option<String> {
@@ -204,6 +282,19 @@ fn read_history(state: &StateDir, root: &Path, manifest: &str) -> (Vec<ClearedGa
     let owner = owned.into_iter().find(|owned| owned.manifest == manifest).map(|owned| owned.owner);
     let known = lines().filter_map(|line| serde_json::from_slice::<ClearedGate>(line).ok());
     (known.filter(|known| known.gate > 0 && known.manifest == manifest).collect(), owner)
+}
+
+/// The last owner of each manifest, newest first.
+fn read_owners(state: &StateDir, root: &Path) -> Vec<ManifestOwner> {
+    let bytes = bounded::read_end(&history_file(state, root), LARGEST_HISTORY).unwrap_or_default();
+    let lines = bytes.split(|b| *b == b'\n').rev();
+    let mut owners: Vec<ManifestOwner> = Vec::new();
+    for owned in lines.filter_map(|line| serde_json::from_slice::<ManifestOwner>(line).ok()) {
+        if !owners.iter().any(|known| known.manifest == owned.manifest) {
+            owners.push(owned);
+        }
+    }
+    owners
 }
 
 pub fn record_owner(state: &StateDir, root: &Path, owned: &ManifestOwner) -> io::Result<()> {
@@ -295,6 +386,7 @@ pub fn find_manifests(root: &Path) -> Vec<(String, Option<Millis>)> {
     };
     let kinds = entries(root.join(".claude/.output"));
     let features = kinds.into_iter().flat_map(entries).take(MOST_MANIFESTS);
+    let features = features.chain(DEVELOPMENT_FOLDERS.iter().map(|folder| root.join(folder)));
     let manifest = |folder: PathBuf| {
         let (real, name) = locate(root, &folder.join(MANIFEST_FILE)).ok()?;
         let found = fs::metadata(real).ok().filter(fs::Metadata::is_file)?;
@@ -331,7 +423,9 @@ mod tests {
         }
 
         fn read(&self) -> Known<WorkflowStanding> {
-            read(Some(&self.state), &self.root, &self.path, &Config::default(), false, &|| true)
+            let sought =
+                SoughtManifest { root: &self.root, path: self.path.clone(), attached: None, left: false };
+            read(Some(&self.state), &sought, &Config::default(), &|| true)
         }
 
         fn standing(&self) -> WorkflowStanding {

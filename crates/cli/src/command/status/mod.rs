@@ -21,6 +21,7 @@ use tidegate_state::config::switches;
 use tidegate_state::feature::knowledge::boundary;
 use tidegate_state::feature::verification::manifests as checks;
 use tidegate_state::feature::verification::manifests::ProjectManifest;
+use tidegate_state::feature::workflow::SoughtManifest;
 use tidegate_state::feature::{cycle, workflow};
 use tidegate_state::journal;
 
@@ -263,9 +264,10 @@ pub(in crate::command) struct InWorkflow {
 impl InWorkflow {
     pub(in crate::command) fn of(here: &Here, session: &Session) -> Option<InWorkflow> {
         let attached = session.marks.workflow.attached.as_ref()?;
-        let root = Path::new(&attached.project);
-        let path = Path::new(&attached.manifest);
-        let read = workflow::read(Some(&here.state), root, path, &here.config, false, &|| true);
+        let (root, path) = (Path::new(&attached.project), attached.manifest.clone().into());
+        let sought = SoughtManifest { root, path, attached: Some(attached), left: false };
+        let read = workflow::read(Some(&here.state), &sought, &here.config, &|| true);
+        let closed = attached.closed_gate(&read, session.id.as_str(), here.now);
         let last = attached.current();
         let mut shown = InWorkflow {
             name: attached.workflow.clone(),
@@ -273,7 +275,7 @@ impl InWorkflow {
             phase: last.map(|last| last.number),
             phase_name: None,
             of: attached.of,
-            pending: Vec::new(),
+            pending: closed.iter().map(|closed| closed.gate().number).collect(),
             idle: None,
         };
         let standing = match read {
@@ -284,7 +286,7 @@ impl InWorkflow {
         match &standing.manifest {
             Err(damage) => shown.idle = Some(format!("its manifest cannot be used: {damage}")),
             Ok(manifest) if manifest.complete => shown.idle = Some("complete".to_owned()),
-            Ok(_) if standing.is_untouched(here.now) => {
+            Ok(_) if shown.pending.is_empty() && standing.is_untouched(here.now) => {
                 shown.idle = Some("not touched for a day, so it is only reported".to_owned());
             }
             Ok(manifest) => {

@@ -5,9 +5,10 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tidegate_core::event::SessionId;
-use tidegate_core::feature::workflow::Manifest;
+use tidegate_core::feature::workflow::closed::{ClosedGate, Loss};
 use tidegate_core::feature::workflow::marks::Mark as WorkflowMark;
 use tidegate_core::feature::workflow::standing::WorkflowStanding;
+use tidegate_core::feature::workflow::{AttachedWorkflow, Manifest};
 use tidegate_core::pipeline::record::Deeds;
 
 use super::project_workflow::{ProjectWorkflow, usable_manifest};
@@ -43,13 +44,21 @@ pub(super) fn run(args: &Args) -> Outcome {
         .read_manifest(root, &cwd.join(&args.path))
         .or_else(|_| place.read_manifest(root, &args.path))?;
     let manifest = usable_manifest(&standing)?;
-    let is_other = place.attached().is_some_and(|attached| attached.manifest != standing.path);
-    if let Some(gate) = place.pending_gate().filter(|_| is_other) {
-        return Err(unfinished_workflow(gate));
+    let before = place.attached();
+    let is_same = before.is_some_and(|attached| attached.manifest == standing.path);
+    let closed = place.closed_gate();
+    // A manifest that was moved keeps its closed checkpoint.
+    let is_moved = matches!(closed, Some(ClosedGate::Lost(_, Loss::Gone)));
+    if let Some(closed) = closed.as_ref().filter(|_| !is_same && !is_moved) {
+        return Err(unfinished_workflow(closed.gate().number));
     }
     place.record_owner(&standing, Some(&session.id))?;
-    place
-        .append_mark(&session.id, WorkflowMark::Workflow(Box::new(standing.attach(manifest, None))).into())?;
+    let new = match before.filter(|_| closed.is_some()) {
+        Some(before) if is_same => before.clone(),
+        Some(before) => AttachedWorkflow { manifest: standing.path.clone(), ..before.clone() },
+        None => standing.attach(manifest, None, place.project.here.now),
+    };
+    place.append_mark(&session.id, WorkflowMark::Workflow(Box::new(new)).into())?;
     place.record_command(
         &format!("attach {}", standing.path),
         &consent_to_tighten(&place.project.here, "a workflow was attached"),

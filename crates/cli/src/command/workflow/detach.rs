@@ -50,7 +50,8 @@ pub(super) fn run(args: &Args) -> Outcome {
     };
     check_named(args.manifest.as_deref(), &attached.manifest)?;
     let mut given = consent_to_tighten(&place.project.here, "a workflow was detached");
-    if let Some(gate) = place.pending_gate() {
+    if let Some(closed) = place.closed_gate() {
+        let gate = closed.gate().number;
         let path = &attached.manifest;
         let would = [
             both!(
@@ -70,6 +71,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         };
     }
     place.append_mark(&session.id, WorkflowMark::WorkflowLeft.into())?;
+    place.release(attached)?;
     place.record_command("detach", &given, Deeds::default());
     if args.of.json {
         print::json(

@@ -84,6 +84,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     place.change_manifest(&standing, |text| {
         manifest::note_phase(text, &key, &wanted, now).map_err(|why| why.to_string())
     })?;
+    place.attach_if_free(&standing)?;
     let tokens = wanted.summary.map(estimate_tokens);
     if args.of.json {
         print::json(

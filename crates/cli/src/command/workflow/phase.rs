@@ -52,6 +52,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     place.change_manifest(&standing, |text| {
         manifest::begin_phase(text, ended.as_deref(), number, &key, now).map_err(|why| why.to_string())
     })?;
+    place.attach_if_free(&standing)?;
     let standing = place.read_manifest(Path::new(&standing.root), Path::new(&standing.path))?;
     let waits = standing.pending_gates().first().copied();
     if args.of.json {

@@ -7,11 +7,14 @@ use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::Mark;
 use tidegate_core::feature::workflow::check;
 use tidegate_core::feature::workflow::check::GateReport;
+use tidegate_core::feature::workflow::closed::{ClosedGate, PendingGate};
+use tidegate_core::feature::workflow::marks::Mark as WorkflowMark;
 use tidegate_core::feature::workflow::settings::WorkflowMode;
 use tidegate_core::feature::workflow::standing::{ClearedGate, GateContext, ManifestOwner, WorkflowStanding};
 use tidegate_core::feature::workflow::{AttachedWorkflow, Gate, Manifest, Workflow};
 use tidegate_core::pipeline::record::Deeds;
 use tidegate_state::feature::workflow;
+use tidegate_state::feature::workflow::SoughtManifest;
 use tidegate_state::session::marks;
 
 use crate::approval::{self, Consent, Given, Request};
@@ -112,9 +115,8 @@ impl ProjectWorkflow {
     }
 
     pub(super) fn read_manifest(&self, root: &Path, path: &Path) -> Result<WorkflowStanding, CliError> {
-        let here = &self.project.here;
         let shown = path.display();
-        match workflow::read(Some(&here.state), root, path, &here.config, false, &|| true) {
+        match self.look_up(root, path) {
             Known::Value(standing) => Ok(standing),
             Known::Absent => Err(CliError::new(both!(
                 "there is no file {shown}",
@@ -133,6 +135,12 @@ impl ProjectWorkflow {
                 "プロジェクトの中にあるマニフェストを指定してください"
             ))),
         }
+    }
+
+    fn look_up(&self, root: &Path, path: &Path) -> Known<WorkflowStanding> {
+        let here = &self.project.here;
+        let sought = SoughtManifest { root, path: path.to_owned(), attached: self.attached(), left: false };
+        workflow::read(Some(&here.state), &sought, &here.config, &|| true)
     }
 
     pub(super) fn read_standing(&self) -> Result<WorkflowStanding, CliError> {
@@ -156,6 +164,10 @@ impl ProjectWorkflow {
         let at = GateContext {
             strict: settings.mode == WorkflowMode::Strict,
             level: meter.as_ref().and_then(|meter| settings.level(meter.reading()?)),
+            used_pct: meter
+                .as_ref()
+                .and_then(|meter| meter.reading()?.used_pct())
+                .map(|percent| percent.round() as u64),
             boundary: marks.and_then(|marks| marks.session.boundary),
             session: marks.and_then(|marks| marks.session.began),
             attached: self.attached().filter(|attached| attached.manifest == standing.path),
@@ -195,8 +207,8 @@ impl ProjectWorkflow {
             )
         })?;
         // The session that writes a manifest owns it.
-        let bound = self.attached().is_some_and(|attached| attached.manifest == standing.path);
-        self.record_owner(standing, self.session.as_ref().filter(|_| bound).map(|session| &session.id))
+        let session = self.session.as_ref().filter(|_| self.uses(standing));
+        self.record_owner(standing, session.map(|session| &session.id))
     }
 
     pub(super) fn record_passage(
@@ -214,6 +226,44 @@ impl ProjectWorkflow {
                 "チェックポイント{gate}を記録できません: {error}"
             ))
             .hint(both!("run the command again", "もう一度実行してください"))
+        })?;
+        match self.session.as_ref().filter(|_| self.uses(standing)) {
+            Some(session) => self.append_mark(&session.id, WorkflowMark::GateOpen(gate).into()),
+            None => Ok(()),
+        }
+    }
+
+    /// The session is attached to this manifest.
+    fn uses(&self, standing: &WorkflowStanding) -> bool {
+        self.attached().is_some_and(|attached| attached.manifest == standing.path)
+    }
+
+    /// For commands that continue a workflow: a session without one uses it from now on.
+    pub(super) fn attach_if_free(&self, standing: &WorkflowStanding) -> Result<(), CliError> {
+        let Some(session) = &self.session else { return Ok(()) };
+        let standing = self.read_manifest(Path::new(&standing.root), Path::new(&standing.path))?;
+        let now = self.project.here.now;
+        if self.uses(&standing) {
+            let mark = |gate| WorkflowMark::GatePending(PendingGate::new(gate, now)).into();
+            return standing
+                .pending_gates()
+                .into_iter()
+                .try_for_each(|gate| self.append_mark(&session.id, mark(gate)));
+        }
+        let manifest = usable_manifest(&standing)?;
+        self.record_owner(&standing, Some(&session.id))?;
+        let new = standing.attach(manifest, None, now);
+        self.append_mark(&session.id, WorkflowMark::Workflow(Box::new(new)).into())
+    }
+
+    /// This session stops using the manifest, and the next one does not take it over.
+    pub(super) fn release(&self, attached: &AttachedWorkflow) -> Result<(), CliError> {
+        let here = &self.project.here;
+        let path = &attached.manifest;
+        let released = ManifestOwner { manifest: path.clone(), owner: String::new(), at: here.now };
+        workflow::record_owner(&here.state, Path::new(&attached.project), &released).map_err(|error| {
+            CliError::new(both!("cannot detach {path}: {error}", "{path} の使用をやめられません: {error}"))
+                .hint(both!("run the command again", "もう一度実行してください"))
         })
     }
 
@@ -253,11 +303,11 @@ impl ProjectWorkflow {
         approval::ask_consent(&self.project.here, &request)
     }
 
-    pub(super) fn pending_gate(&self) -> Option<usize> {
+    /// The gate that blocks this session's agents, whatever became of its manifest.
+    pub(super) fn closed_gate(&self) -> Option<ClosedGate> {
         let attached = self.attached()?;
-        let standing =
-            self.read_manifest(Path::new(&attached.project), Path::new(&attached.manifest)).ok()?;
-        standing.blocking_gate(self.session.as_ref()?.id.as_str(), self.project.here.now)
+        let known = self.look_up(Path::new(&attached.project), Path::new(&attached.manifest));
+        attached.closed_gate(&known, self.session.as_ref()?.id.as_str(), self.project.here.now)
     }
 
     pub(super) fn warn_if_off(&self) {
@@ -277,8 +327,8 @@ pub(super) fn usable_manifest(standing: &WorkflowStanding) -> Result<&Manifest, 
     standing.manifest.as_ref().map_err(|damage| {
         let path = &standing.path;
         CliError::new(both!("cannot use {path}: {damage}", "{path} は使えません: {damage}")).hint(both!(
-            "correct the file by hand; until then Tidegate records nothing, and its checkpoints block nothing",
-            "ファイルを直してください。それまでは何も記録せず、チェックポイントも止めません"
+            "correct the file by hand; until then Tidegate records nothing, and a checkpoint that blocked agents still does",
+            "ファイルを直してください。それまでは何も記録せず、止めていたチェックポイントは止めたままです"
         ))
     })
 }

@@ -61,9 +61,8 @@ pub(super) fn run(args: &Args) -> Outcome {
         ))
         .hint(both!("use letters, digits, `-`, `_` and `.`", "文字、数字、`-`、`_`、`.` を使ってください")));
     }
-    let pending = place.pending_gate();
-    if let Some(gate) = pending {
-        return Err(unfinished_workflow(gate));
+    if let Some(closed) = place.closed_gate() {
+        return Err(unfinished_workflow(closed.gate().number));
     }
     let text = manifest::new_manifest(id, &args.workflow, &definition, here.now);
     let path = workflow::create(&here.state, &place.project.root, id, &text).map_err(|error| {
@@ -86,7 +85,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         place.record_owner(&standing, Some(session))?;
         place.append_mark(
             session,
-            WorkflowMark::Workflow(Box::new(standing.attach(manifest, Some(here.now)))).into(),
+            WorkflowMark::Workflow(Box::new(standing.attach(manifest, Some(here.now), here.now))).into(),
         )?;
     }
     place.record_command(

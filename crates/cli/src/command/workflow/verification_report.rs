@@ -45,6 +45,7 @@ pub(super) fn report_json<'a>(report: &'a GateReport, standing: &'a WorkflowStan
             StepFinding::Met => ("met", None),
             StepFinding::Missing(what) => ("missing", Some(what.text(Lang::En))),
             StepFinding::Unknown(why) => ("unknown", Some(why.text(Lang::En))),
+            StepFinding::NotNeeded(why) => ("not-needed", Some(why.text(Lang::En))),
         };
         ShownStep { step: step.name(), state, why }
     };

@@ -45,7 +45,7 @@ pub(crate) const REGISTRATIONS: &[Registration] = &[
     // A failure of Tidegate is no reason to stop an agent from being spawned.
     Registration {
         event: EventKind::PreToolUse,
-        matcher: Some("AskUserQuestion|ExitWorktree|Agent|Task"),
+        matcher: Some("AskUserQuestion|ExitWorktree|Agent|Task|Workflow"),
         gate: false,
     },
     advice(EventKind::PostToolUse),
@@ -436,6 +436,15 @@ mod tests {
             assert!(is_ours(&registration.handler(Caller::Program("/opt/a gate")), "/opt/a gate"));
             assert!(is_ours(&registration.handler(Caller::Program("/old/tidegate")), "/new/tidegate"));
             assert!(is_ours(&registration.handler(Caller::Shared), "/x/tidegate"));
+        }
+    }
+
+    #[test]
+    fn every_tool_that_starts_agents_is_matched() {
+        let advised = REGISTRATIONS.iter().find(|it| it.event == EventKind::PreToolUse && !it.gate).unwrap();
+        let matched: Vec<&str> = advised.matcher.unwrap().split('|').collect();
+        for tool in tidegate_core::host::claude_code::tools::SPAWNING_TOOLS {
+            assert!(matched.contains(tool), "{tool}");
         }
     }
 

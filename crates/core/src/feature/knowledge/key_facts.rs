@@ -18,6 +18,8 @@ pub enum FactKind {
     Constraint,
     /// From `progress.md`.
     Decision,
+    /// From the manifest of a workflow.
+    Manifest,
     /// A decision of the memory that is valid: of an earlier session, or of a teammate.
     Standing,
     Next,
@@ -36,10 +38,11 @@ pub enum FactKind {
 
 impl FactKind {
     /// The most important first.
-    pub const ALL: [FactKind; 10] = [
+    pub const ALL: [FactKind; 11] = [
         FactKind::Stated,
         FactKind::Constraint,
         FactKind::Decision,
+        FactKind::Manifest,
         FactKind::Standing,
         FactKind::Next,
         FactKind::Unverified,
@@ -60,6 +63,7 @@ impl FactKind {
             FactKind::Stated => "The user's own words in this session, as written",
             FactKind::Constraint => "Constraints in the file task_plan.md",
             FactKind::Decision => "Decisions in the file progress.md",
+            FactKind::Manifest => "From the manifest of the workflow",
             FactKind::Standing => "Earlier decisions in the project's memory",
             FactKind::Entry => "Progress notes in the file progress.md",
             FactKind::Next => "Next steps in the files progress.md and task_plan.md",
@@ -76,9 +80,9 @@ impl FactKind {
             FactKind::Stated | FactKind::Constraint | FactKind::Decision => 8,
             FactKind::Entry => 6,
             FactKind::Next | FactKind::File | FactKind::Standing => 5,
-            FactKind::Unverified => 4,
-            FactKind::Phase => 1,
+            FactKind::Unverified | FactKind::Manifest => 4,
             FactKind::Note => 3,
+            FactKind::Phase => 1,
         }
     }
 }
@@ -107,6 +111,8 @@ pub struct FactSources<'a> {
     pub decisions: Vec<&'a str>,
     /// Valid decisions of the memory about open topics.
     pub standing: Vec<&'a str>,
+    /// From the manifest of the workflow under way.
+    pub manifest: Vec<&'a str>,
     /// Headings of unpromoted entries, without their timestamps.
     pub headings: Vec<&'a str>,
     /// Next steps of the newest entries.
@@ -130,6 +136,7 @@ impl<'a> FactSources<'a> {
             FactKind::Constraint => self.constraints.clone(),
             FactKind::Decision => self.decisions.clone(),
             FactKind::Standing => self.standing.clone(),
+            FactKind::Manifest => self.manifest.clone(),
             FactKind::Entry => self.headings.clone(),
             FactKind::Next => self.nexts.iter().chain(&self.open_items).copied().collect(),
             FactKind::Unverified => self.unverified.clone(),

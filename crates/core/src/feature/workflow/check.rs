@@ -3,8 +3,8 @@
 
 use crate::feature::workflow::definition::Gate;
 use crate::feature::workflow::lack::{BadFiles, Lack};
-use crate::feature::workflow::manifest;
 use crate::feature::workflow::manifest::{Manifest, ManifestDamage, PhaseSection};
+use crate::feature::workflow::summary;
 use crate::text::hidden::plain_word;
 use crate::text::tokens::estimate_tokens;
 use crate::time::Millis;
@@ -54,6 +54,8 @@ pub struct GateMoment {
     pub strict: bool,
     /// The highest level of context use observed at the gate.
     pub level: Option<u8>,
+    /// Percentage of the window in use now.
+    pub used_pct: Option<u64>,
     /// When the phase was observed to begin.
     pub began: Option<Millis>,
     /// When the phase was observed to end.
@@ -106,6 +108,8 @@ pub enum StepFinding {
     Missing(Lack),
     /// Cannot be determined, which does not fail the gate.
     Unknown(Lack),
+    /// It did not happen, and need not.
+    NotNeeded(Lack),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -149,7 +153,7 @@ impl GateReport {
 
 /// The files to examine for the gate after a phase.
 pub fn files_to_examine(section: &PhaseSection) -> Vec<String> {
-    let in_summary = section.summary.as_deref().map(manifest::find_paths).unwrap_or_default();
+    let in_summary = section.summary.as_deref().map(summary::find_existing_paths).unwrap_or_default();
     let mut names: Vec<String> = Vec::new();
     for name in section.artifacts.iter().chain(&in_summary).chain(&section.paths) {
         if !names.contains(name) {
@@ -320,7 +324,7 @@ impl GateCase<'_> {
         let Some(summary) = &self.section.summary else {
             return StepFinding::Missing(Lack::DecisionsLost);
         };
-        if self.section.decisions || manifest::tells_decisions(summary) {
+        if self.section.decisions || summary::tells_decisions(summary) {
             StepFinding::Met
         } else {
             StepFinding::Missing(Lack::NoDecision)
@@ -332,15 +336,21 @@ impl GateCase<'_> {
         let wanted = strict || level.is_some_and(|level| level >= COMPACTS_FROM);
         // Observation takes precedence over the manifest.
         let ended = self.moment.ended.or(self.section.ended);
-        let since = [self.moment.boundary, self.moment.session].into_iter().flatten().max();
-        match (ended, since) {
-            (Some(ended), Some(since)) if since >= ended => return StepFinding::Met,
-            _ if !wanted && level.is_none() => {
-                return StepFinding::Unknown(Lack::UseUnknown);
-            }
-            _ if !wanted => return StepFinding::Met,
-            (None, _) => return StepFinding::Unknown(Lack::EndUnknown),
-            _ => {}
+        let is_since = |at: Option<Millis>| ended.zip(at).is_some_and(|(ended, at)| at >= ended);
+        if is_since(self.moment.boundary) {
+            return StepFinding::Met;
+        }
+        if is_since(self.moment.session) {
+            return StepFinding::NotNeeded(Lack::NewSession);
+        }
+        if !wanted {
+            return match level {
+                None => StepFinding::Unknown(Lack::UseUnknown),
+                Some(_) => StepFinding::NotNeeded(Lack::RoomLeft { used_pct: self.moment.used_pct }),
+            };
+        }
+        if ended.is_none() {
+            return StepFinding::Unknown(Lack::EndUnknown);
         }
         StepFinding::Missing(Lack::NotCompacted { phase: self.gate.after, is_nearly_full: !strict })
     }

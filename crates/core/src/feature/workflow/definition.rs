@@ -107,6 +107,11 @@ impl Workflow {
         (1..=self.phases.len()).contains(&number).then_some(number)
     }
 
+    /// Not by its number alone.
+    pub fn phase_number_by_name(&self, word: &str) -> Option<usize> {
+        self.phase_number(word).filter(|_| !word.trim_start().starts_with(|c: char| c.is_ascii_digit()))
+    }
+
     pub fn gates(&self) -> Vec<Gate> {
         let after = self.phases.iter().enumerate().filter(|(_, phase)| phase.gate).map(|(at, _)| at + 1);
         after.enumerate().map(|(at, after)| Gate { number: at + 1, after }).collect()

@@ -8,22 +8,50 @@ use crate::time::Millis;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lack {
     Unusable(String),
-    NoSection { key: String },
-    OnlyStatus { key: String },
-    ShortOutput { key: String, before: u64, after: u64 },
-    OldOutput { key: String, written: Millis, began: Millis },
-    NotReadBack { key: String },
-    NoSummary { key: String },
-    LongSummary { key: String, tokens: u64 },
+    NoSection {
+        key: String,
+    },
+    OnlyStatus {
+        key: String,
+    },
+    ShortOutput {
+        key: String,
+        before: u64,
+        after: u64,
+    },
+    OldOutput {
+        key: String,
+        written: Millis,
+        began: Millis,
+    },
+    NotReadBack {
+        key: String,
+    },
+    NoSummary {
+        key: String,
+    },
+    LongSummary {
+        key: String,
+        tokens: u64,
+    },
     BadFiles(BadFiles),
     DecisionsLost,
     NoDecision,
-    NotCompacted { phase: usize, is_nearly_full: bool },
+    NotCompacted {
+        phase: usize,
+        is_nearly_full: bool,
+    },
     NoSkill,
     StartUnknown,
     WriteUnknown,
     UseUnknown,
     EndUnknown,
+    /// No compaction: a new session has an empty context.
+    NewSession,
+    /// No compaction: there is room.
+    RoomLeft {
+        used_pct: Option<u64>,
+    },
 }
 
 /// Names of files, in lists that are ready to be shown.
@@ -80,8 +108,15 @@ impl Lack {
             Lack::NoSkill => format!("the skill `{PROGRESS_SKILL}` was not invoked since the phase began"),
             Lack::StartUnknown => "the start of the phase is not known".to_owned(),
             Lack::WriteUnknown => "the time of the write is not known".to_owned(),
-            Lack::UseUnknown => "the use of the context is not known".to_owned(),
-            Lack::EndUnknown => "the end of the phase is not known".to_owned(),
+            Lack::UseUnknown => {
+                "no compaction was seen; whether one is needed is not known, because the use of the context is not".to_owned()
+            }
+            Lack::EndUnknown => {
+                "whether a compaction followed is not known, because the end of the phase is not".to_owned()
+            }
+            Lack::NewSession => "not compacted; a new session began since the phase ended".to_owned(),
+            Lack::RoomLeft { used_pct: Some(percent) } => format!("not compacted, not needed at {percent}%"),
+            Lack::RoomLeft { used_pct: None } => "not compacted, not needed".to_owned(),
         }
     }
 
@@ -126,8 +161,11 @@ impl Lack {
             Lack::NoSkill => format!("フェーズの開始後に、スキル `{PROGRESS_SKILL}` を使っていません"),
             Lack::StartUnknown => "フェーズの開始時刻がわかりません".to_owned(),
             Lack::WriteUnknown => "書き込みの時刻がわかりません".to_owned(),
-            Lack::UseUnknown => "コンテキストの使用量がわかりません".to_owned(),
-            Lack::EndUnknown => "フェーズの終了時刻がわかりません".to_owned(),
+            Lack::UseUnknown => "コンテキストの使用量がわからず、圧縮が必要か判断できません".to_owned(),
+            Lack::EndUnknown => "フェーズの終了時刻がわからず、圧縮がその後か判断できません".to_owned(),
+            Lack::NewSession => "圧縮なし。フェーズの終了後に新しいセッションが始まりました".to_owned(),
+            Lack::RoomLeft { used_pct: Some(percent) } => format!("圧縮なし。使用率{percent}%のため不要です"),
+            Lack::RoomLeft { used_pct: None } => "圧縮なし。不要です".to_owned(),
         }
     }
 }

@@ -6,6 +6,8 @@ use std::fmt;
 
 use crate::feature::workflow::BUILT_IN;
 use crate::feature::workflow::definition::Workflow;
+use crate::feature::workflow::must_stay::MustStay;
+use crate::feature::workflow::summary::{MAX_PATHS, find_paths};
 use crate::text::hidden::plain_word;
 use crate::text::tokens::estimate_tokens;
 use crate::text::yaml;
@@ -17,14 +19,23 @@ pub const MANIFEST_FILE: &str = "MANIFEST.yaml";
 /// The manifests of a project, one subfolder per feature.
 pub const FEATURES_FOLDER: &str = ".claude/.output/features";
 
+/// Folders at a project's root that hold one manifest each.
+pub const DEVELOPMENT_FOLDERS: [&str; 3] =
+    [".feature-development", ".capability-development", ".integration-development"];
+
 /// Every manifest below this folder belongs to a workflow.
 const OUTPUT_FOLDER: &str = ".claude/.output/";
 
 /// Members of a phase's section that do not count as its output.
-const BOOKKEEPING: [&str; 22] = [
+const BOOKKEEPING: [&str; 27] = [
     "status",
     "summary",
     "artifacts",
+    "output_file",
+    "output_files",
+    "output_dir",
+    "checkpoint_approved",
+    "compaction_gate",
     "started_at",
     "began_at",
     "completed_at",
@@ -46,19 +57,27 @@ const BOOKKEEPING: [&str; 22] = [
     "approved_at",
 ];
 
-/// Paths examined per section.
-const MAX_PATHS: usize = 100;
-
 /// Belongs to a workflow by its location alone.
 pub fn is_manifest(path: &str) -> bool {
     let path = path.replace('\\', "/");
     path.ends_with(&format!("/{MANIFEST_FILE}"))
-        && (path.starts_with(OUTPUT_FOLDER) || path.contains(&format!("/{OUTPUT_FOLDER}")))
+        && (path.starts_with(OUTPUT_FOLDER)
+            || path.contains(&format!("/{OUTPUT_FOLDER}"))
+            || is_in_development_folder(&path))
 }
 
 /// Elsewhere other tools keep lists of their own under this file name.
 pub fn is_feature_manifest(path: &str) -> bool {
     path.strip_prefix(FEATURES_FOLDER).is_some_and(|rest| rest.starts_with('/'))
+        || is_in_development_folder(path)
+}
+
+/// In the form of [`DEVELOPMENT_FOLDERS`]: `.feature-development/MANIFEST.yaml`, at the project's root or in a
+/// worktree.
+fn is_in_development_folder(path: &str) -> bool {
+    let Some(folder) = path.strip_suffix(&format!("/{MANIFEST_FILE}")) else { return false };
+    let name = folder.rsplit('/').next().unwrap_or_default();
+    DEVELOPMENT_FOLDERS.contains(&name)
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,6 +119,8 @@ pub struct Manifest {
     pub sections: Vec<PhaseSection>,
     /// Claims about gates, by number.
     pub gates: Vec<(usize, GateClaim)>,
+    /// What must stay in the conversation.
+    pub keep: MustStay,
 }
 
 /// A manifest's claim that a gate was passed.
@@ -137,7 +158,7 @@ pub struct PhaseSection {
     pub skipped: bool,
 }
 
-fn scalar_text<'n>(node: &'n Node<'_>, key: &str) -> Option<&'n str> {
+pub(super) fn scalar_text<'n>(node: &'n Node<'_>, key: &str) -> Option<&'n str> {
     node.get(key).and_then(Node::text).map(str::trim).filter(|text| !text.is_empty())
 }
 
@@ -168,7 +189,7 @@ impl Manifest {
         let named = scalar_text(&root, "workflow");
         let (name, named) = (named.unwrap_or(BUILT_IN).to_owned(), named.is_some());
         let workflow = workflow(&name).ok_or_else(|| ManifestDamage::UnknownWorkflow(name.clone()))?;
-        let current = match root.get("current_phase").filter(|node| !node.is_nothing()) {
+        let told = match root.get("current_phase").filter(|node| !node.is_nothing()) {
             None => None,
             Some(node) => {
                 let word = node.text().ok_or(ManifestDamage::Member("current_phase"))?;
@@ -192,6 +213,16 @@ impl Manifest {
             }
             Some(_) => return Err(ManifestDamage::Member("phases")),
         }
+        for (key, value) in root.entries() {
+            // Some tools keep the result of a phase at the top: `architecture_plan: {summary: …}`.
+            let number = key.key().and_then(|key| workflow.phase_number_by_name(key));
+            let found = number.and_then(|number| sections.iter_mut().find(|known| known.number == number));
+            if let (Some(section), Kind::Map { .. }) = (found, &value.kind) {
+                section.complete_from(value);
+            }
+        }
+        let current = told.or_else(|| only_phase_in_progress(&sections));
+        let keep = MustStay::read(&root, &workflow, current);
         let gate = |(key, value): &(Node<'_>, Node<'_>)| {
             let passed = GateClaim {
                 status: scalar_text(value, "status").map(str::to_owned),
@@ -214,6 +245,7 @@ impl Manifest {
             current,
             sections,
             gates: gates.unwrap_or_default(),
+            keep,
         })
     }
 
@@ -231,7 +263,30 @@ impl Manifest {
     }
 }
 
+/// Some tools keep no `current_phase`.
+fn only_phase_in_progress(sections: &[PhaseSection]) -> Option<usize> {
+    let is_active = |section: &&PhaseSection| {
+        let status = section.status.as_deref().unwrap_or_default().to_ascii_lowercase();
+        matches!(status.as_str(), "in_progress" | "in-progress")
+    };
+    let mut active = sections.iter().filter(is_active);
+    active.next().filter(|_| active.next().is_none()).map(|section| section.number)
+}
+
 impl PhaseSection {
+    /// Adds what the section itself does not have.
+    fn complete_from(&mut self, node: &Node<'_>) {
+        let other = PhaseSection::parse(self.number, &self.key, node, "");
+        if self.summary.is_none() {
+            (self.summary, self.decisions) = (other.summary, other.decisions);
+        }
+        self.decisions |= node.entries().iter().any(holds_decisions);
+        if self.artifacts.is_empty() {
+            self.artifacts = other.artifacts;
+        }
+        self.body += other.body;
+    }
+
     fn parse(number: usize, key: &str, node: &Node<'_>, text: &str) -> PhaseSection {
         let mut section = PhaseSection {
             number,
@@ -254,17 +309,20 @@ impl PhaseSection {
         section.skipped = is_true(scalar_text(node, "compaction_skipped"));
         if let Some(summary) = node.get("summary").filter(|summary| !summary.is_nothing()) {
             section.summary = Some(flatten_text(summary)).filter(|text| !text.trim().is_empty());
-            let of_decisions = |(key, value): &(Node<'_>, Node<'_>)| {
-                key.key().is_some_and(|key| key.to_ascii_lowercase().contains("decision"))
-                    && !value.is_nothing()
-            };
-            section.decisions = summary.entries().iter().any(of_decisions);
+            section.decisions = summary.entries().iter().any(holds_decisions);
         }
-        if let Some(artifacts) = node.get("artifacts") {
-            collect_artifacts(artifacts, &mut section.artifacts);
+        for key in ["artifacts", "output_file", "output_files"] {
+            if let Some(artifacts) = node.get(key) {
+                collect_artifacts(artifacts, &mut section.artifacts);
+            }
         }
         for (key, value) in node.entries() {
-            if key.key().is_some_and(|key| BOOKKEEPING.contains(&key)) {
+            let key = key.key().unwrap_or_default();
+            if BOOKKEEPING.contains(&key) {
+                continue;
+            }
+            if names_removed(key) {
+                section.body += estimate_tokens(&flatten_text(value));
                 continue;
             }
             // Counts the text of block values without their indentation.
@@ -273,6 +331,17 @@ impl PhaseSection {
         }
         section
     }
+}
+
+fn holds_decisions((key, value): &(Node<'_>, Node<'_>)) -> bool {
+    let is_one = |key: &str| key == "key_patterns" || key.to_ascii_lowercase().contains("decision");
+    key.key().is_some_and(is_one) && !value.is_nothing()
+}
+
+/// The files below such a key need not exist.
+fn names_removed(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    ["removed", "deleted"].iter().any(|word| key.contains(word))
 }
 
 /// Lines of a value, including its key.
@@ -296,7 +365,7 @@ fn count_lines(node: &Node<'_>, text: &str) -> usize {
 }
 
 /// Keys and values as text, one per line.
-fn flatten_text(node: &Node<'_>) -> String {
+pub(super) fn flatten_text(node: &Node<'_>) -> String {
     fn put(node: &Node<'_>, out: &mut String) {
         match &node.kind {
             Kind::Scalar { text, style } if *style != Style::Empty => {
@@ -351,56 +420,6 @@ fn collect_whole_paths(node: &Node<'_>, out: &mut Vec<String>) {
         Kind::Map { entries, .. } => entries.iter().for_each(|(_, value)| collect_whole_paths(value, out)),
         Kind::Alias => {}
     }
-}
-
-/// Finds paths that contain folders and end in a folder or a file extension. Not matched: `24/24`, `and/or`,
-/// patterns, addresses. A bare file name counts on a line that mentions details.
-pub fn find_paths(text: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    let ends_words = |c: char| c.is_whitespace() || matches!(c, '、' | '。' | '（' | '）' | '：');
-    for line in text.lines() {
-        let details = line.to_lowercase().contains("details") || line.contains("詳細");
-        for path in line.split(ends_words).filter_map(|word| parse_path(word, details)) {
-            if found.len() < MAX_PATHS && !found.iter().any(|known| known == path) {
-                found.push(path.to_owned());
-            }
-        }
-    }
-    found
-}
-
-/// With `bare`, also accepts a name without folders.
-fn parse_path(word: &str, bare: bool) -> Option<&str> {
-    const AROUND: [char; 15] = ['`', '"', '\'', '(', ')', '[', ']', '<', '>', ',', ';', '*', '|', '「', '」'];
-    let inner = word.trim_matches(AROUND);
-    if word.contains("://") || word.contains(['{', '}', '$', '…']) || inner.contains(['*', '<', '>']) {
-        return None;
-    }
-    // `src/a.rs:12`, `src/a.rs#L12`.
-    let inner = inner.trim_end_matches(['.', ':', '!', '?']).split('#').next().unwrap_or_default();
-    let without_line = inner.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, ':' | '-'));
-    let has_line = inner[without_line.len()..].starts_with(':');
-    let path = if has_line { without_line } else { inner };
-    let last = path.rsplit('/').next().unwrap_or_default();
-    let (stem, ending) = last.rsplit_once('.').unwrap_or_default();
-    let has_ending = (1..=8).contains(&ending.len())
-        && ending.starts_with(|c: char| c.is_ascii_alphabetic())
-        && ending.chars().all(|c| c.is_ascii_alphanumeric());
-    if !path.contains('/') {
-        let is_document = ["md", "txt", "json", "yaml", "yml", "log", "html", "csv"].contains(&ending);
-        return (bare && is_document && !stem.is_empty()).then_some(path);
-    }
-    let leads = path.starts_with("./") || path.starts_with("../") || last.is_empty() || has_ending;
-    let names_something = path.split('/').any(|part| !part.is_empty());
-    (leads && names_something).then_some(path)
-}
-
-/// Also matches the statement that there was none.
-pub fn tells_decisions(summary: &str) -> bool {
-    const WORDS: [&str; 10] =
-        ["decision", "decided", "we chose", "chose ", "chosen", "決定", "決め", "判断", "方針", "採用"];
-    let summary = summary.to_lowercase();
-    WORDS.iter().any(|word| summary.contains(word))
 }
 
 pub fn new_manifest(id: &str, workflow: &str, definition: &Workflow, now: Millis) -> String {
@@ -588,32 +607,6 @@ metrics: {tokens: {context_percentage: 61}}
     }
 
     #[test]
-    fn paths_in_a_text() {
-        for (text, found) in [
-            ("12 files in src/sections/assets/, src/hooks/", &["src/sections/assets/", "src/hooks/"][..]),
-            ("Full details: .feature-development/discovery.md", &[".feature-development/discovery.md"]),
-            ("Full details: discovery.md (phases.testing), e.g. Node.js", &["discovery.md"]),
-            ("Built with Node.js and README.md", &[]),
-            ("see `src/a.rs:12` and (./b), [c](docs/c.md).", &["src/a.rs", "./b"]),
-            ("24/24 passed, and/or, N/A, 6/6 (2 retries), TCP/IP, v1.2/v1.3", &[]),
-            ("https://example.org/a/b.html e2e/*.spec.ts src/{a,b}.rs application/json", &[]),
-            ("詳細は docs/設計.md、src/日本/ を参照", &["docs/設計.md", "src/日本/"]),
-            ("/etc/hosts.conf ../up/x.txt src/a.rs#L4-L9", &["/etc/hosts.conf", "../up/x.txt", "src/a.rs"]),
-        ] {
-            assert_eq!(find_paths(text), found, "{text}");
-        }
-    }
-
-    #[test]
-    fn decisions_are_told() {
-        for text in ["- Key decisions: None", "We decided to keep it", "決定事項: なし", "chose Vitest"]
-        {
-            assert!(tells_decisions(text), "{text}");
-        }
-        assert!(!tells_decisions("Technologies: React. Affected files: 12"));
-    }
-
-    #[test]
     fn which_manifests_are_ours() {
         for path in
             [".claude/.output/features/x/MANIFEST.yaml", "/p/.claude/.output/research/x/MANIFEST.yaml"]
@@ -685,11 +678,6 @@ metrics: {tokens: {context_percentage: 61}}
         #[test]
         fn any_bytes_are_survived(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
             let _ = Manifest::parse(&bytes, |_| Some(Workflow::default()));
-        }
-
-        #[test]
-        fn any_summary_is_looked_through(text in ".{0,200}") {
-            let _ = (find_paths(&text), tells_decisions(&text));
         }
     }
 }

@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::feature::marks::{RoomMarks, SessionMark, SessionMarks};
 use crate::feature::workflow::check::PROGRESS_SKILL;
+use crate::feature::workflow::closed::PendingGate;
 use crate::feature::workflow::{AttachedWorkflow, PhaseBegan};
+use crate::time::Millis;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -14,10 +16,15 @@ pub enum Mark {
     PhaseBegan(PhaseBegan),
     /// The manifest records the compaction requested at the end of this phase.
     CompactionNoted(usize),
-    /// An agent with this [`work_id`](crate::feature::workflow::work_id) failed.
+    /// Written by 0.1 only: an agent with this id of its task failed.
     AgentFailed(u64),
-    /// The model was told how to give the same work to an agent again.
+    /// Written by 0.1 only: the model was told how to give the same work to an agent again.
     AgentRetried(u64),
+    /// This gate blocks agents.
+    GatePending(PendingGate),
+    /// This gate was passed or skipped, or the workflow went back before it.
+    GateOpen(usize),
+    ManifestGone(Millis),
     WorkflowLeft,
 }
 
@@ -37,10 +44,16 @@ impl RoomMarks for Marks {
                 let noted = workflow.seen.iter_mut().filter(|seen| seen.number == number);
                 noted.for_each(|seen| seen.asked = false);
             }),
-            Mark::AgentFailed(work) => self.change(|workflow| workflow.fail(work)),
+            Mark::AgentFailed(work) => self.change(|workflow| {
+                workflow.failed.retain(|known| *known != work);
+                workflow.failed.push(work);
+            }),
             Mark::AgentRetried(work) => {
                 self.change(|workflow| workflow.failed.retain(|known| *known != work));
             }
+            Mark::GatePending(gate) => self.change(|workflow| workflow.close(gate)),
+            Mark::GateOpen(gate) => self.change(|workflow| workflow.open(gate)),
+            Mark::ManifestGone(at) => self.change(|workflow| workflow.gone = Some(at)),
             Mark::WorkflowLeft => self.attached = None,
         }
     }
@@ -72,7 +85,6 @@ impl Marks {
 pub(in crate::feature) mod tests {
     use super::*;
     use crate::feature::workflow::SeenPhase;
-    use crate::time::Millis;
     use proptest::prelude::*;
 
     pub(in crate::feature) fn mark() -> impl Strategy<Value = Mark> {
@@ -91,7 +103,12 @@ pub(in crate::feature) mod tests {
                     asked,
                 })),
             (0usize..40).prop_map(Mark::CompactionNoted),
-            any::<u64>().prop_map(Mark::AgentFailed),
+            (0u64..3).prop_map(Mark::AgentFailed),
+            (1usize..4, 0u64..1 << 40).prop_map(|(gate, at)| {
+                Mark::GatePending(PendingGate { gate, after: gate * 5, at: Millis(at) })
+            }),
+            (1usize..4).prop_map(Mark::GateOpen),
+            (0u64..1 << 40).prop_map(|at| Mark::ManifestGone(Millis(at))),
             (0u64..3).prop_map(Mark::AgentRetried),
             Just(Mark::WorkflowLeft),
         ]

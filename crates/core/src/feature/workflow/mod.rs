@@ -6,42 +6,57 @@
 //!
 //! The manifest is authoritative for phases, but not for gates: a model that writes it could claim anything.
 //! Cleared gates are in private state (`projects/<project>/gates.jsonl`), and the manifest's own words about
-//! them are a copy. The session's marks name its manifest and the phases that it saw begin and end
-//! ([`AttachedWorkflow`]).
+//! them are a copy. The session's marks name its manifest, the phases that it saw begin and end, and the gates that it
+//! saw pending ([`AttachedWorkflow`], [`closed`]). The next session takes an unfinished workflow over
+//! ([`facts::LeftWorkflow`]).
 //!
 //! The YAML parser runs in a hook only if an agent is spawned in a workflow or a manifest was written. The
 //! registration for spawned agents is advice: an error of Tidegate must not stop the work.
 
 pub mod check;
+pub mod closed;
 pub mod definition;
 pub mod effect;
+pub mod facts;
+pub mod failed_work;
 pub mod lack;
 pub mod manifest;
 pub mod marks;
+mod must_stay;
 pub mod policy;
 pub mod report;
 pub mod settings;
 pub mod standing;
+pub mod summary;
 pub mod words;
 
 pub use definition::{Gate, Workflow, WorkflowPhase};
 pub use manifest::{Manifest, ManifestDamage};
 
+use closed::PendingGate;
+
 use serde::{Deserialize, Serialize};
 
-use crate::event::Event;
+use crate::event::{Event, EventKind};
 use crate::feature::Feature;
-use crate::feature::facts::Known;
+use crate::feature::config::Config;
+use crate::feature::facts::Needs;
 use crate::feature::marks::Marks;
-use crate::text::fnv;
 use crate::time::Millis;
 
 pub struct Room;
 
 impl Feature for Room {
     type Needs = bool;
-    type Facts = Known<standing::WorkflowStanding>;
+    type Facts = facts::WorkflowFacts;
     type Effect = effect::Effect;
+
+    /// The manifest has facts that must survive a compaction.
+    fn needs(event: &Event<'_>, marks: Option<&Marks>, _: &Config) -> Needs {
+        let compacts = event.kind == EventKind::PreCompact && event.is_main_thread();
+        let workflow = compacts && marks.is_some_and(|marks| marks.workflow.attached.is_some());
+        Needs { workflow, ..Needs::default() }
+    }
 
     /// A gate decides whether an agent is spawned; the reading it relies on may be worth a wait.
     fn deserves_time(event: &Event<'_>, marks: &Marks) -> bool {
@@ -55,8 +70,8 @@ pub const BUILT_IN: &str = "feature";
 /// Phases remembered per session; gates look back only a few.
 const SEEN_KEPT: usize = 16;
 
-/// Failed agents remembered per session.
-const FAILED_KEPT: usize = 8;
+/// More than a workflow has at once.
+const PENDING_KEPT: usize = 8;
 
 /// A workflow in the marks of its session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,9 +89,15 @@ pub struct AttachedWorkflow {
     /// The phase under way is last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub seen: Vec<SeenPhase>,
-    /// Failed agents, by [`work_id`].
+    /// As 0.1 kept failed agents; only carried along.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<u64>,
+    /// Gates that were seen pending and not seen open since.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pending: Vec<PendingGate>,
+    /// When the manifest was last seen missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gone: Option<Millis>,
 }
 
 /// A phase as observed in a manifest.
@@ -140,12 +161,16 @@ impl AttachedWorkflow {
         }
     }
 
-    pub fn fail(&mut self, work: u64) {
-        self.failed.retain(|known| *known != work);
-        self.failed.push(work);
-        if self.failed.len() > FAILED_KEPT {
-            self.failed.remove(0);
-        }
+    /// In the order of the phases.
+    pub fn close(&mut self, new: PendingGate) {
+        self.pending.retain(|known| known.gate != new.gate);
+        self.pending.push(new);
+        self.pending.sort_by_key(|known| known.after);
+        self.pending.truncate(PENDING_KEPT);
+    }
+
+    pub fn open(&mut self, gate: usize) {
+        self.pending.retain(|known| known.gate != gate);
     }
 
     /// The facts to keep across a compaction.
@@ -159,9 +184,4 @@ impl AttachedWorkflow {
         };
         format!("{phase}; its manifest {manifest} holds what each phase came to")
     }
-}
-
-/// Recognises the same task when it is given to an agent again.
-pub fn work_id(description: &str, kind: &str) -> u64 {
-    fnv::hash(description.bytes().chain([0]).chain(kind.bytes()))
 }

@@ -91,25 +91,36 @@ impl GateReport {
 
         let steps: &[GateStep] =
             &[GateStep::Summary, GateStep::Decisions, GateStep::Compaction, GateStep::Skill];
-        let compacted = if ja { "コンテキストの圧縮" } else { "Context compacted" };
-        let _ = writeln!(out, "\n{} {compacted}:", status_sign(self, steps));
+        let _ = writeln!(out, "\n{} {}:", status_sign(self, steps), self.describe_compaction(lang));
         let (before, after) = (group_digits(self.before), group_digits(self.after));
+        let was_compacted = self.finding(GateStep::Compaction) == Some(&StepFinding::Met);
+        let (first, second) = match (ja, was_compacted) {
+            (false, true) => ("Before", "After"),
+            (false, false) => ("Output", "Summary"),
+            (true, true) => ("前", "後"),
+            (true, false) => ("成果", "要約"),
+        };
         let _ = if ja {
             writeln!(
                 out,
-                "   - 前: {before}トークン（{}の全出力）\n   - 後: {after}トークン（要約とファイル名）",
+                "   - {first}: {before}トークン（{}の全出力）\n   - {second}: {after}トークン（要約とファイル名）",
                 self.phase
             )
         } else {
             writeln!(
                 out,
-                "   - Before: {before} tokens (full {} output)\n   - After: {after} tokens (summary + file references)",
+                "   - {first}: {before} tokens (full {} output)\n   - {second}: {after} tokens (summary + file references)",
                 self.phase
             )
         };
-        if let Some(tenths) = self.reduction() {
-            let reduction = if ja { "削減" } else { "Reduction" };
-            let _ = writeln!(out, "   - {reduction}: {}.{}%", tenths / 10, tenths % 10);
+        if let Some(tenths) = self.reduction().filter(|_| self.after > 0) {
+            let (whole, tenth) = (tenths / 10, tenths % 10);
+            let _ = match (ja, was_compacted) {
+                (false, true) => writeln!(out, "   - Reduction: {whole}.{tenth}%"),
+                (false, false) => writeln!(out, "   - The summary is {whole}.{tenth}% shorter"),
+                (true, true) => writeln!(out, "   - 削減: {whole}.{tenth}%"),
+                (true, false) => writeln!(out, "   - 要約による短縮: {whole}.{tenth}%"),
+            };
         }
         self.put_findings(lang, steps, &mut out);
 
@@ -137,10 +148,34 @@ impl GateReport {
         out
     }
 
+    /// Never says that the context was compacted if no compaction was seen.
+    fn describe_compaction(&self, lang: Lang) -> String {
+        let is_missing = |step| matches!(self.finding(step), Some(StepFinding::Missing(_)));
+        let persisted = !is_missing(GateStep::Summary) && !is_missing(GateStep::Decisions);
+        match (self.finding(GateStep::Compaction), lang) {
+            (Some(StepFinding::Met), Lang::En) => "Context compacted".to_owned(),
+            (Some(StepFinding::Met), Lang::Ja) => "コンテキストの圧縮".to_owned(),
+            (Some(StepFinding::NotNeeded(why)), Lang::En) => {
+                let first = if persisted { "Persisted" } else { "Not persisted" };
+                format!("{first}; {}", why.text(lang))
+            }
+            (Some(StepFinding::NotNeeded(why)), Lang::Ja) => {
+                let first = if persisted { "保存済み" } else { "未保存" };
+                format!("{first}。{}", why.text(lang))
+            }
+            (Some(StepFinding::Missing(_)), Lang::En) => "Context not compacted".to_owned(),
+            (Some(StepFinding::Missing(_)), Lang::Ja) => "コンテキストは圧縮されていません".to_owned(),
+            (_, Lang::En) if persisted => "Persisted; no compaction seen".to_owned(),
+            (_, Lang::En) => "Not persisted; no compaction seen".to_owned(),
+            (_, Lang::Ja) if persisted => "保存済み。圧縮は確認できません".to_owned(),
+            (_, Lang::Ja) => "未保存。圧縮は確認できません".to_owned(),
+        }
+    }
+
     fn put_findings(&self, lang: Lang, steps: &[GateStep], out: &mut String) {
         for (step, finding) in self.steps.iter().filter(|(step, _)| steps.contains(step)) {
             let _ = match (finding, lang) {
-                (StepFinding::Met, _) => Ok(()),
+                (StepFinding::Met | StepFinding::NotNeeded(_), _) => Ok(()),
                 (StepFinding::Missing(what), Lang::En) => writeln!(out, "   - Missing: {}", what.text(lang)),
                 (StepFinding::Missing(what), Lang::Ja) => writeln!(out, "   - 不足: {}", what.text(lang)),
                 (StepFinding::Unknown(why), Lang::En) => {
@@ -298,8 +333,47 @@ mod tests {
 
     #[test]
     fn a_gate_that_is_passed() {
-        let text = report(vec![(GateStep::Output, StepFinding::Met)]).text(Lang::En, PATH);
+        let met = [GateStep::Output, GateStep::Compaction].map(|step| (step, StepFinding::Met));
+        let text = report(met.to_vec()).text(Lang::En, PATH);
         assert_eq!(text, include_str!("passed.txt"), "as workflows of this kind have always written it");
+    }
+
+    #[test]
+    fn only_a_compaction_that_was_seen_is_called_one() {
+        let texts = |finding: StepFinding| {
+            let report = report(vec![(GateStep::Compaction, finding)]);
+            let line = |lang| report.text(lang, PATH).lines().nth(6).unwrap_or_default().to_owned();
+            [line(Lang::En), line(Lang::Ja)]
+        };
+        let room = |used_pct| StepFinding::NotNeeded(Lack::RoomLeft { used_pct });
+        for (finding, lines) in [
+            (StepFinding::Met, ["✅ Context compacted:", "✅ コンテキストの圧縮:"]),
+            (
+                room(Some(41)),
+                [
+                    "✅ Persisted; not compacted, not needed at 41%:",
+                    "✅ 保存済み。圧縮なし。使用率41%のため不要です:",
+                ],
+            ),
+            (room(None), ["✅ Persisted; not compacted, not needed:", "✅ 保存済み。圧縮なし。不要です:"]),
+            (
+                StepFinding::NotNeeded(Lack::NewSession),
+                [
+                    "✅ Persisted; not compacted; a new session began since the phase ended:",
+                    "✅ 保存済み。圧縮なし。フェーズの終了後に新しいセッションが始まりました:",
+                ],
+            ),
+            (
+                StepFinding::Unknown(Lack::UseUnknown),
+                ["✅ Persisted; no compaction seen:", "✅ 保存済み。圧縮は確認できません:"],
+            ),
+            (
+                StepFinding::Missing(Lack::NotCompacted { phase: 3, is_nearly_full: true }),
+                ["❌ Context not compacted:", "❌ コンテキストは圧縮されていません:"],
+            ),
+        ] {
+            assert_eq!(texts(finding), lines);
+        }
     }
 
     #[test]

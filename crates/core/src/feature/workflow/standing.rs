@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::feature::facts::Steps;
 use crate::feature::workflow::check;
 use crate::feature::workflow::check::{GateMoment, GateReport, NamedFile};
+use crate::feature::workflow::closed::PendingGate;
 use crate::feature::workflow::{AttachedWorkflow, Gate, Manifest, ManifestDamage, PhaseBegan, WorkflowPhase};
 use crate::time::Millis;
 
@@ -25,6 +26,8 @@ pub struct WorkflowStanding {
     /// From Tidegate's own state, not from the manifest.
     pub cleared_gates: Vec<ClearedGate>,
     pub owner: Option<String>,
+    /// As the session's marks know it, if the session uses this manifest.
+    pub attached: Option<AttachedWorkflow>,
     /// Set when the written manifest is not that of the session's workflow: the gate of the latter that blocks
     /// agents.
     pub held_elsewhere: Option<usize>,
@@ -33,6 +36,7 @@ pub struct WorkflowStanding {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ManifestOwner {
     pub manifest: String,
+    /// Empty once the last session stopped using it.
     pub owner: String,
     pub at: Millis,
 }
@@ -52,12 +56,33 @@ pub struct ClearedGate {
 }
 
 impl WorkflowStanding {
-    /// Ignores clearances from before the manifest was begun.
+    /// Ignores clearances of another manifest of this name, and of an earlier run of the phase before the gate.
     pub fn clearance(&self, gate: usize) -> Option<&ClearedGate> {
-        let created = self.manifest.as_ref().ok().and_then(|manifest| manifest.created).unwrap_or_default();
-        // A handwritten time may lie in the future.
-        let is_this = |known: &ClearedGate| known.created == Some(created) || known.at.0 + 1000 > created.0;
-        self.cleared_gates.iter().rev().find(|known| known.gate == gate && is_this(known))
+        let manifest = self.manifest.as_ref().ok()?;
+        let after = manifest.workflow.gate(gate)?.after;
+        let attached = self.attached.as_ref();
+        let gone = attached.and_then(|attached| attached.gone);
+        let is_this_manifest = |known: &ClearedGate| match (known.created, manifest.created) {
+            (Some(then), now) => now == Some(then),
+            // The time was added later. A handwritten one may be a little late.
+            (None, Some(now)) => known.at.0 + 1000 > now.0,
+            (None, None) => gone.is_none_or(|gone| gone <= known.at),
+        };
+        let began = self.run_began(after);
+        let is_this_run = |known: &ClearedGate| began.is_none_or(|began| began <= known.at);
+        let is_valid =
+            |known: &&ClearedGate| known.gate == gate && is_this_manifest(known) && is_this_run(known);
+        self.cleared_gates.iter().rev().find(is_valid)
+    }
+
+    /// When the last run of a phase began, by the manifest or by what the session saw.
+    pub fn run_began(&self, phase: usize) -> Option<Millis> {
+        let section = self.manifest.as_ref().ok().and_then(|manifest| manifest.section(phase));
+        // A time after the manifest's last write is a mistake.
+        let is_past = |began: &Millis| self.written.is_none_or(|written| began.0 <= written.0 + 1000);
+        let told = section.and_then(|section| section.began).filter(is_past);
+        let seen = self.attached.as_ref().and_then(|attached| attached.seen(phase));
+        told.max(seen.and_then(|seen| seen.began))
     }
 
     pub fn belongs_to_other_than(&self, session: &str) -> bool {
@@ -69,11 +94,19 @@ impl WorkflowStanding {
         let Ok(manifest) = &self.manifest else { return Vec::new() };
         let Some(current) = manifest.current else { return Vec::new() };
         // A phase that never began left no output; one that did begin is not undone by its status.
-        let left_out = |gate: &Gate| {
-            manifest.section(gate.after).is_some_and(|section| {
-                let skipped = section.status.as_deref().is_some_and(|it| it.eq_ignore_ascii_case("skipped"));
-                skipped && section.began.is_none() && section.body == 0 && section.artifacts.is_empty()
+        let was_seen = |gate: &Gate| {
+            self.attached.as_ref().is_some_and(|attached| {
+                attached.seen(gate.after).is_some()
+                    || attached.pending.iter().any(|pending| pending.gate == gate.number)
             })
+        };
+        let left_out = |gate: &Gate| {
+            !was_seen(gate)
+                && manifest.section(gate.after).is_some_and(|section| {
+                    let skipped =
+                        section.status.as_deref().is_some_and(|it| it.eq_ignore_ascii_case("skipped"));
+                    skipped && section.began.is_none() && section.body == 0 && section.artifacts.is_empty()
+                })
         };
         let gates = manifest.workflow.gates().into_iter();
         gates
@@ -82,7 +115,7 @@ impl WorkflowStanding {
     }
 
     /// The marks of a session that enters this workflow. `began` is the start of its phase, if observed.
-    pub fn attach(&self, manifest: &Manifest, began: Option<Millis>) -> AttachedWorkflow {
+    pub fn attach(&self, manifest: &Manifest, began: Option<Millis>, now: Millis) -> AttachedWorkflow {
         let mut new = AttachedWorkflow {
             project: self.root.clone(),
             manifest: self.path.clone(),
@@ -94,14 +127,10 @@ impl WorkflowStanding {
             let name = manifest.workflow.phase(number).map(|phase| phase.name.clone()).unwrap_or_default();
             new.begin(&PhaseBegan { number, name, at: began, level: None, asked: false });
         }
+        for gate in self.pending_gates() {
+            new.close(PendingGate::new(gate, now));
+        }
         new
-    }
-
-    /// The gate that blocks this session's agents.
-    pub fn blocking_gate(&self, session: &str, now: Millis) -> Option<usize> {
-        let complete = self.manifest.as_ref().is_ok_and(|manifest| manifest.complete);
-        let holds = !complete && !self.is_untouched(now) && !self.belongs_to_other_than(session);
-        self.pending_gates().first().map(|gate| gate.number).filter(|_| holds)
     }
 
     /// Phases whose files must be examined: those before pending gates and, with `left`, the one before the current.
@@ -165,6 +194,8 @@ pub struct GateContext<'a> {
     pub strict: bool,
     /// Level of context use now.
     pub level: Option<u8>,
+    /// Percentage of the window in use now.
+    pub used_pct: Option<u64>,
     /// The last compaction.
     pub boundary: Option<Millis>,
     /// When the session began.
@@ -182,6 +213,7 @@ impl GateContext<'_> {
         GateMoment {
             strict: self.strict,
             level: self.level.max(then),
+            used_pct: self.used_pct,
             began: seen.and_then(|seen| seen.began),
             ended: seen.and_then(|seen| seen.ended),
             boundary: self.boundary,

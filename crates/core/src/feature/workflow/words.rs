@@ -1,6 +1,8 @@
 //! Texts for people about workflows, their checkpoints, and blocked agents.
 
+use super::closed::Loss;
 use super::policy::ID;
+use super::{AttachedWorkflow, Gate};
 use crate::feature::CONTEXT_FOLDER;
 use crate::meter::{Reading, short_tokens};
 use crate::text::lang::Lang;
@@ -67,6 +69,81 @@ pub(super) fn gate_pending(lang: Lang, gate: usize, phase: usize, missing: usize
                  やり直します。内容: `tidegate workflow check {gate}`、スキップ: `tidegate workflow skip {gate} --reason …`。"
             )
         }
+    }
+}
+
+/// The manifest of a pending gate does not tell of it any more.
+pub(super) fn manifest_lost(lang: Lang, gate: usize, manifest: &str, loss: &Loss) -> String {
+    match lang {
+        Lang::En => {
+            let what = match loss {
+                Loss::Gone => "is gone",
+                Loss::Unreadable(_) => "cannot be read",
+                Loss::OtherWorkflow(_) => "names another workflow",
+                Loss::NoPhase => "has no phase any more",
+                Loss::Complete => "calls itself complete",
+            };
+            format!(
+                "Tidegate blocked a subagent: checkpoint {gate} has not passed, and its manifest {manifest} {what}. Claude will restore it. \
+                 Leave the workflow: `tidegate workflow detach`."
+            )
+        }
+        Lang::Ja => {
+            let what = match loss {
+                Loss::Gone => "なくなりました",
+                Loss::Unreadable(_) => "読めません",
+                Loss::OtherWorkflow(_) => "別のワークフローを指しています",
+                Loss::NoPhase => "フェーズを失っています",
+                Loss::Complete => "完了を名乗っています",
+            };
+            format!(
+                "Tidegate: サブエージェントの起動をブロックしました。チェックポイント{gate}は未通過ですが、マニフェスト {manifest} が{what}。\
+                 Claude が元に戻します。ワークフローをやめるには: `tidegate workflow detach`。"
+            )
+        }
+    }
+}
+
+/// A session continues the workflow of one that ended.
+pub(super) fn taken_over(lang: Lang, workflow: &AttachedWorkflow, gate: Option<Gate>) -> String {
+    let AttachedWorkflow { workflow: id, of, name, .. } = workflow;
+    let name = name.replace(['_', '-'], " ");
+    let number = workflow.current().map_or(0, |current| current.number);
+    match lang {
+        Lang::En => {
+            let gate =
+                gate.map(|gate| format!(" Checkpoint {} blocks subagents.", gate.number)).unwrap_or_default();
+            format!(
+                "Tidegate: this session continues the unfinished workflow {id}, phase {number} of {of} ({name}).{gate} Stop using it: \
+                 `tidegate workflow detach`."
+            )
+        }
+        Lang::Ja => {
+            let gate = gate
+                .map(|gate| format!("チェックポイント{}がサブエージェントを止めています。", gate.number))
+                .unwrap_or_default();
+            format!(
+                "Tidegate: 途中のワークフロー {id} を引き継ぎました（フェーズ {number}/{of}、{name}）。{gate}やめるには: \
+                 `tidegate workflow detach`。"
+            )
+        }
+    }
+}
+
+/// Workflows that no running session uses; `first` is the manifest of one.
+pub(super) fn unfinished(lang: Lang, count: usize, first: &str) -> String {
+    match lang {
+        Lang::En => {
+            let are = if count == 1 { "1 workflow is".to_owned() } else { format!("{count} workflows are") };
+            format!(
+                "Tidegate: {are} unfinished here; nothing is blocked. To continue, ask Claude to run \
+                 `tidegate workflow attach {first}`."
+            )
+        }
+        Lang::Ja => format!(
+            "Tidegate: 途中のワークフローが{count}件あります（今は何も止めません）。続けるには、Claude に \
+             `tidegate workflow attach {first}` を実行させてください。"
+        ),
     }
 }
 

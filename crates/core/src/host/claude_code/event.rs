@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::payload::{self, ContextWindow, Payload};
 use super::tools;
 use crate::event::action::Exit;
-use crate::event::prompt::{Author, EndedTask, Notice, Prompt};
+use crate::event::prompt::{Author, EndedAgent, EndedTask, Notice, Prompt};
 use crate::event::{
     BackgroundTask, Event, EventKind, FailedStep, PROMPT_HEAD, Permission, Start, Thread, UnreadableEvent,
 };
@@ -137,14 +137,17 @@ fn notice(prompt: &str) -> Option<Notice> {
     });
     let exit = status.map_or(Exit::Unknown, Exit::Known);
     let ended = between("task-id").map(|id| EndedTask { id: id.to_owned(), exit });
-    Some(Notice { ended, failed_agent: failed_agent(text) })
-}
-
-fn failed_agent(text: &str) -> Option<String> {
-    let (_, after) =
-        text.split_once("<summary>Agent \"").filter(|_| text.contains("<status>failed</status>"))?;
-    let (summary, _) = after.split_once("</summary>")?;
-    summary.rsplit_once('"').map(|(what, _)| what.to_owned())
+    let agent = between("summary").and_then(|summary| {
+        let task = ["Agent \"", "Dynamic workflow \""].iter().find_map(|kind| summary.strip_prefix(kind))?;
+        // A long answer may be cut off.
+        let answer = text.split_once("<result>").map_or("", |(_, rest)| rest);
+        Some(EndedAgent {
+            task: task.rsplit_once('"').map_or(task, |(task, _)| task).to_owned(),
+            failed: between("status") == Some("failed"),
+            answer: answer.split("</result>").next().unwrap_or_default().to_owned(),
+        })
+    });
+    Some(Notice { ended, agent })
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ mod question;
 mod reply;
 pub mod settings_file;
 mod status;
-mod tools;
+pub mod tools;
 mod transcript;
 mod variables;
 

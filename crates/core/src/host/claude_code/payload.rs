@@ -52,6 +52,7 @@ wire_object! {
         task_id: Cow<'a, str>,
         description: Cow<'a, str>,
         subagent_type: Cow<'a, str>,
+        name: Cow<'a, str>,
         topic_id: u64,
     }
 }
@@ -63,9 +64,30 @@ wire_object! {
         stdout: LongText<'a>,
         stderr: LongText<'a>,
         status: Cow<'a, str>,
+        content: FirstText<'a>,
         status_explained as "returnCodeInterpretation": Cow<'a, str>,
         background_task as "backgroundTaskId": Cow<'a, str>,
         persisted_output as "persistedOutputPath": Cow<'a, str>,
+    }
+}
+
+wire_object! {
+    pub(super) struct WireBlock<'a> {
+        text: LongText<'a>,
+    }
+}
+
+/// The first text in a list of blocks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct FirstText<'a>(pub(super) Option<LongText<'a>>);
+
+impl<'de> Member<'de> for FirstText<'de> {
+    fn list<A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Self>, A::Error> {
+        let mut first = None;
+        while let Some(block) = seq.next_element::<Field<WireBlock<'de>>>()? {
+            first = first.or_else(|| block.value()?.text.value());
+        }
+        Ok(Some(FirstText(first)))
     }
 }
 

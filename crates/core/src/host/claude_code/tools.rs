@@ -13,6 +13,42 @@ use crate::text::json::{Field, LongText};
 /// A longer command line is not inspected.
 const COMMAND_LONGEST: usize = 64 * 1024;
 
+/// Tools that start agents. Older versions call `Agent` `Task`; `Workflow` runs a script that starts many.
+pub const SPAWNING_TOOLS: &[&str] = &["Agent", "Task", "Workflow"];
+
+/// The client's other tools. A scenario fails at a tool that neither list has, until its place is decided.
+pub const OTHER_TOOLS: &[&str] = &[
+    "AskUserQuestion",
+    "Bash",
+    "CronCreate",
+    "CronDelete",
+    "CronList",
+    "DeferredToolPlaceholder",
+    "Edit",
+    "EnterPlanMode",
+    "EnterWorktree",
+    "ExitPlanMode",
+    "ExitWorktree",
+    "ListAgents",
+    "Monitor",
+    "NotebookEdit",
+    "Read",
+    "ReportFindings",
+    "ScheduleWakeup",
+    // Speaks to an agent that was started before.
+    "SendMessage",
+    "Skill",
+    "TaskCreate",
+    "TaskGet",
+    "TaskList",
+    "TaskStop",
+    "TaskUpdate",
+    "ToolSearch",
+    "WebFetch",
+    "WebSearch",
+    "Write",
+];
+
 /// Moves members out of the tool's input.
 pub(super) fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'a> {
     let tool = match payload.tool_name.get() {
@@ -39,14 +75,14 @@ pub(super) fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'
             name: skill(known(input).skill.value()),
             failed: response.is_some_and(|response| response.success == Field::Value(false)),
         },
-        // Older versions call it `Task`.
-        "Agent" | "Task" => {
-            let ToolInput { description, subagent_type, .. } = known(input);
+        name if SPAWNING_TOOLS.contains(&name) => {
+            let ToolInput { description, subagent_type, name, .. } = known(input);
             let status = response.and_then(|response| response.status.get());
             Action::Spawn {
-                task: description.value().unwrap_or_default(),
+                task: description.value().or(name.value()).unwrap_or_default(),
                 kind: subagent_type.value().unwrap_or_default(),
                 failed: status.is_some_and(|status| matches!(status.as_ref(), "failed" | "error")),
+                answer: response.and_then(|response| response.content.get()?.0),
             }
         }
         question::TOOL => Action::Question,

@@ -5,10 +5,12 @@ use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::{Mark, SessionMark};
 use tidegate_core::feature::verdict::{Audience, Effect};
 use tidegate_core::feature::workflow::check::{FoundFile, NamedFile};
+use tidegate_core::feature::workflow::closed::PendingGate;
 use tidegate_core::feature::workflow::effect::Effect as WorkflowEffect;
+use tidegate_core::feature::workflow::facts::LeftWorkflow;
 use tidegate_core::feature::workflow::marks::Mark as WorkflowMark;
 use tidegate_core::feature::workflow::standing::{ClearedGate, WorkflowStanding};
-use tidegate_core::feature::workflow::{AttachedWorkflow, Manifest, PhaseBegan, Workflow, work_id};
+use tidegate_core::feature::workflow::{AttachedWorkflow, Manifest, PhaseBegan, Workflow};
 use tidegate_core::time::Millis;
 
 use super::{Room, call, circumstances, event, number, or_dash, plain};
@@ -37,6 +39,12 @@ pub(crate) struct Draft {
     held_elsewhere: Option<usize>,
     /// Phases that began in this session, which is attached to the workflow if there are any.
     began: Vec<usize>,
+    /// The gate after phase 3 was seen pending.
+    pending: bool,
+    /// The manifest was seen missing.
+    gone: bool,
+    /// Workflows that other sessions left.
+    left: Vec<LeftWorkflow>,
 }
 
 pub(super) static WORKFLOW_GATE: Room = Room {
@@ -57,8 +65,20 @@ pub(super) static WORKFLOW_GATE: Room = Room {
         ("event", |case, cell| match circumstances(case, cell) {
             "spawn" => {}
             "spawn by the old name" => case.put("tool_name", "Task"),
+            "script of agents" => {
+                case.put("tool_name", "Workflow");
+                case.put("tool_input", json!({ "script": "await parallel([() => agent('x')])" }));
+            }
             "another tool" => case.put("tool_name", "AskUserQuestion"),
             other => panic!("no such event: {other}"),
+        }),
+        ("manifest then", manifest_then),
+        ("made anew", made_anew),
+        ("left", left),
+        ("starts", |case, cell| {
+            event(case, "startup");
+            case.workflow.began.clear();
+            case.put("source", cell);
         }),
         ("phase", |case, cell| {
             case.workflow.phase = cell.into();
@@ -73,8 +93,12 @@ pub(super) static WORKFLOW_GATE: Room = Room {
         ("from", from),
         ("to", to),
         ("asked", asked),
-        ("failed", failed),
-        ("spawned", spawn),
+        ("agent", agent),
+        ("told before", |case, cell| {
+            if cell != "-" {
+                case.mark(SessionMark::Notice(format!("workflow failed {cell}")));
+            }
+        }),
         ("what", what),
     ],
     expected: &[
@@ -126,11 +150,12 @@ impl Draft {
     /// Others than the third have no section but the fifth.
     fn text(&self) -> String {
         let current = match self.phase.as_str() {
-            "unknown" => String::new(),
+            "unknown" | "shown by the only section in progress" => String::new(),
             phase => format!("current_phase: {phase}\n"),
         };
+        let fifth = if self.phase == "unknown" { "pending" } else { "in_progress" };
         format!(
-            "created_at: \"{}\"\n{current}phases:\n{}  5_complexity:\n    status: in_progress\n{}",
+            "created_at: \"{}\"\n{current}phases:\n{}  5_complexity:\n    status: {fifth}\n{}",
             CREATED.iso_seconds(),
             section(&self.section),
             self.more
@@ -153,18 +178,23 @@ impl Draft {
             files: files.into_iter().collect(),
             cleared_gates: self.cleared_gates.clone(),
             owner: self.owner.clone(),
+            attached: self.attached().filter(|attached| attached.manifest == PATH),
             held_elsewhere: self.held_elsewhere,
         }
     }
 
-    fn attached(&self) -> Option<Mark> {
+    fn attached(&self) -> Option<AttachedWorkflow> {
         let manifest = if self.of_another { PATH.replace("/x/", "/y/") } else { PATH.into() };
         let mut attached =
             AttachedWorkflow { manifest, workflow: "feature".into(), of: 16, ..AttachedWorkflow::default() };
         for number in &self.began {
             attached.begin(&began(*number, BEGAN));
         }
-        (!self.began.is_empty()).then(|| WorkflowMark::Workflow(Box::new(attached)).into())
+        if self.pending {
+            attached.close(PendingGate { gate: 1, after: 3, at: ENDED });
+        }
+        attached.gone = self.gone.then_some(ENDED);
+        (!self.began.is_empty()).then_some(attached)
     }
 }
 
@@ -175,12 +205,14 @@ fn began(number: usize, at: Millis) -> PhaseBegan {
 
 fn finish(case: &mut Situation) {
     let draft = &case.workflow;
-    case.facts.workflow = match draft.text.clone().unwrap_or_else(|| Known::Value(draft.text())) {
+    case.facts.workflow.left.clone_from(&draft.left);
+    case.facts.workflow.standing = match draft.text.clone().unwrap_or_else(|| Known::Value(draft.text())) {
         Known::Value(text) => Known::Value(draft.standing(&text)),
         Known::Absent => Known::Absent,
         Known::Broken(why) => Known::Broken(why),
     };
-    case.marks.splice(0..0, draft.attached());
+    let attached = draft.attached().map(|attached| WorkflowMark::Workflow(Box::new(attached)).into());
+    case.marks.splice(0..0, attached);
 }
 
 fn passed(gate: usize) -> ClearedGate {
@@ -224,7 +256,7 @@ fn workflow(case: &mut Situation, cell: &str) {
 /// How the gate after phase 3 was passed.
 fn cleared_gates(case: &mut Situation, cell: &str) {
     let draft = &mut case.workflow;
-    draft.began = vec![3, 4];
+    draft.began = if draft.section == "skipped" { vec![4] } else { vec![3, 4] };
     let gate = passed(1);
     draft.cleared_gates = match cell {
         "-" => Vec::new(),
@@ -303,26 +335,121 @@ fn asked(case: &mut Situation, cell: &str) {
     }
 }
 
-/// An agent that failed: `fix the parser by worker`, `fix the parser in the background`.
-fn failed(case: &mut Situation, cell: &str) {
-    let (agent, said) = cell.strip_suffix(", said").map_or((cell, false), |agent| (agent, true));
-    if agent == "-" {
+/// How an agent ended: `fix the parser: completed, FAILED: …`, in the background or not.
+fn agent(case: &mut Situation, cell: &str) {
+    let (how, answer) = cell.split_once(": ").expect("an answer");
+    if let Some(task) = how.strip_suffix(" in the background") {
+        let (status, result) = if answer == "failed" { ("failed", "") } else { ("completed", answer) };
+        let summary = format!("<summary>Agent \"{task}\" finished</summary>\n<result>{result}</result>");
+        event(case, "prompt");
+        case.put("prompt", format!("<task-notification>\n<status>{status}</status>\n{summary}"));
         return;
     }
-    let mut earlier = case.clone();
-    if let Some(what) = agent.strip_suffix(" in the background") {
-        let summary = format!("<summary>Agent \"{what}\" failed</summary>");
-        event(&mut earlier, "prompt");
-        earlier.put("prompt", format!("<task-notification>\n<status>failed</status>\n{summary}"));
-    } else {
-        spawn(&mut earlier, agent);
-        earlier.event("PostToolUseFailure");
+    spawn(case, &format!("{how} by worker"));
+    if answer == "failed" {
+        case.event("PostToolUseFailure");
+        return;
     }
-    case.leave(earlier.decide().left().cloned());
-    if said {
-        let (what, kind) = agent.split_once(" by ").expect("an agent");
-        case.mark(WorkflowMark::AgentRetried(work_id(what, kind)));
+    case.event("PostToolUse");
+    let content = json!([{ "type": "text", "text": answer.replace(" / ", "\n") }]);
+    case.put("tool_response", json!({ "status": "completed", "content": content }));
+}
+
+/// What became of the manifest of a pending gate.
+fn manifest_then(case: &mut Situation, cell: &str) {
+    let draft = &mut case.workflow;
+    (draft.phase, draft.section, draft.began, draft.pending) = ("4".into(), "-".into(), vec![3, 4], true);
+    draft.cleared_gates.clear();
+    draft.text = match cell {
+        "as it was" => None,
+        "gone" => Some(Known::Absent),
+        "a link out of the project" => Some(Known::Broken("it leads out of the project".into())),
+        "torn" => Some(Known::Value("current_phase: 4\nphases: {".into())),
+        "empty" => Some(Known::Value(String::new())),
+        "of another workflow" => Some(Known::Value("workflow: release\ncurrent_phase: 4\n".into())),
+        "complete" => {
+            draft.more = "status: complete\n";
+            None
+        }
+        "complete, at phase 3" => {
+            (draft.phase, draft.more) = ("3".into(), "status: complete\n");
+            None
+        }
+        "phase 3 skipped" => {
+            draft.section = "skipped".into();
+            None
+        }
+        "back at phase 3" => {
+            draft.phase = "3".into();
+            None
+        }
+        "dated two days back" => {
+            draft.untouched = true;
+            None
+        }
+        "passed" => {
+            draft.cleared_gates = vec![passed(1)];
+            None
+        }
+        other => panic!("no such manifest: {other}"),
+    };
+}
+
+/// The gate after phase 3 was passed, and then?
+fn made_anew(case: &mut Situation, cell: &str) {
+    let draft = &mut case.workflow;
+    (draft.phase, draft.began) = ("4".into(), vec![4]);
+    let mut gate = passed(1);
+    match cell {
+        "no" => draft.began = vec![3, 4],
+        "with another created_at" => gate.created = Some(CREATED.before(86_400_000)),
+        "without created_at" => {
+            gate.created = Some(CREATED);
+            draft.text = Some(Known::Value(draft.text().lines().skip(1).collect::<Vec<_>>().join("\n")));
+        }
+        "nothing had a created_at, it was gone in between" => {
+            draft.text = Some(Known::Value(draft.text().lines().skip(1).collect::<Vec<_>>().join("\n")));
+            draft.gone = true;
+        }
+        "phase 3 ran again" => {
+            gate.at = BEGAN.before(60_000);
+            draft.began = vec![3, 4];
+        }
+        other => panic!("no such manifest: {other}"),
     }
+    draft.cleared_gates = vec![gate];
+}
+
+/// Unfinished workflows of other sessions.
+fn left(case: &mut Situation, cell: &str) {
+    let workflow = |how: &str| {
+        let pending = how.contains("checkpoint 1 pending");
+        let draft = Draft {
+            phase: "4".into(),
+            section: "whole".into(),
+            began: vec![3, 4],
+            pending,
+            untouched: how.contains("untouched"),
+            cleared_gates: if pending { Vec::new() } else { vec![passed(1)] },
+            owner: Some("another".into()),
+            ..Draft::default()
+        };
+        let mut attached = draft.attached().expect("a phase");
+        if how.contains("untouched") {
+            attached.pending.iter_mut().for_each(|pending| pending.at = ago(25 * 3_600_000));
+        }
+        let standing = if how.contains("its manifest gone") {
+            Known::Absent
+        } else {
+            Known::Value(draft.standing(&draft.text()))
+        };
+        LeftWorkflow { attached, standing, is_over: !how.contains("still running") }
+    };
+    case.workflow.left = match cell {
+        "-" => Vec::new(),
+        "two" => vec![workflow(""), workflow("")],
+        one => vec![workflow(one)],
+    };
 }
 
 /// What a text is about.
@@ -340,6 +467,19 @@ fn what(case: &mut Situation, cell: &str) {
         "95%" => case.meter.used = Some(192_000),
         "a gate" => gate("complete, no output"),
         "a gate with everything" => gate("whole"),
+        "a gate whose manifest is gone" => manifest_then(case, "gone"),
+        "a gate whose manifest names another workflow" => manifest_then(case, "of another workflow"),
+        "an agent that failed" => agent(case, "fix the parser: failed"),
+        "a workflow taken over" => {
+            event(case, "startup");
+            case.workflow.began.clear();
+            left(case, "ended, checkpoint 1 pending");
+        }
+        "several workflows" => {
+            event(case, "startup");
+            case.workflow.began.clear();
+            left(case, "two");
+        }
         other => panic!("no such case: {other}"),
     }
     circumstances(case, cell);
@@ -369,6 +509,7 @@ fn notes(decided: &Decided) -> String {
             Some(format!("phase {}{}", new.number, if new.asked { ", asked" } else { "" }))
         }
         Effect::Mark(Mark::Workflow(WorkflowMark::WorkflowLeft)) => Some("left".to_owned()),
+        Effect::Mark(Mark::Workflow(WorkflowMark::GateOpen(gate))) => Some(format!("gate {gate} open")),
         Effect::Mark(Mark::Workflow(WorkflowMark::Workflow(new))) => {
             Some(format!("attached to phase {}", new.current().expect("a phase").number))
         }

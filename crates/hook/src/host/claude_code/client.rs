@@ -71,6 +71,11 @@ fn describe(processes: Processes<'_>, client: u64) -> Option<ClientProcess> {
     Some(ClientProcess { process: client, since: processes.since(client)? })
 }
 
+/// `None` if the system does not show processes.
+pub(crate) fn is_running(client: ClientProcess) -> Option<bool> {
+    cfg!(target_os = "linux").then(|| describe_process(client.process) == Some(client))
+}
+
 /// At the session's start (`starts`), the start time is compared, too: a new process may have an old number.
 ///
 /// Otherwise, with a single known client, its number is enough: if that client is gone, there is no evidence against

@@ -254,6 +254,7 @@ fn collect_key_facts(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact])
         marks.verification.changes.as_ref().map(|changes| changes.files.as_slice()).unwrap_or_default();
     // The classified activity of a prompt is a guess, not a stage.
     let stage = marks.cycle.key_fact().or_else(|| marks.workflow.key_fact());
+    let manifest = facts.workflow.key_facts();
     select_key_facts(&FactSources {
         stated: marks.knowledge.constraints.iter().rev().map(String::as_str).collect(),
         constraints: as_strs(&knowledge.constraints),
@@ -267,6 +268,7 @@ fn collect_key_facts(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact])
             .take(MOST_STANDING)
             .map(|decision| decision.name.as_str())
             .collect(),
+        manifest: as_strs(&manifest),
         headings: as_strs(&knowledge.unpromoted),
         nexts: as_strs(&knowledge.next),
         open_items: as_strs(&knowledge.open),

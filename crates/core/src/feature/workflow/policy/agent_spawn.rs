@@ -4,17 +4,17 @@ use std::fmt::Write as _;
 
 use super::{
     ActiveWorkflow, BLOCKED, ID, LAST, NOW, PLAN, SOON, describe_use, find_active, first_pending_gate,
-    gate_context, gate_text, new_phase_mark, until_boundary,
+    gate_context, gate_marks, gate_text, gone_mark, loss_text, new_phase_mark, until_boundary,
 };
 use crate::feature::config::Config;
-use crate::feature::facts::Facts;
+use crate::feature::facts::{Facts, Known};
 use crate::feature::marks::SessionMark;
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use crate::feature::workflow::check::GateReport;
-use crate::feature::workflow::marks::Mark;
+use crate::feature::workflow::closed::{Loss, PendingGate};
 use crate::feature::workflow::settings::WorkflowMode;
 use crate::feature::workflow::standing::WorkflowStanding;
-use crate::feature::workflow::{AttachedWorkflow, Gate, Manifest, effect, words, work_id};
+use crate::feature::workflow::{AttachedWorkflow, Gate, Manifest, effect, words};
 use crate::feature::{CONTEXT_FOLDER, HANDOFF_FILE};
 
 pub(super) fn decide_spawn(
@@ -23,11 +23,18 @@ pub(super) fn decide_spawn(
     attached: Option<&AttachedWorkflow>,
 ) -> Verdict {
     let settings = &config.policies.workflow_gate;
+    let gone = attached.filter(|_| facts.workflow.standing == Known::Absent);
+    let gone = gone.and_then(|attached| gone_mark(facts, attached));
+    let mut lost = None;
     let (standing, attached, damaged) = match find_active(facts, attached) {
         ActiveWorkflow::Yes(standing, attached) => (Some(standing), Some(attached), false),
+        ActiveWorkflow::Lost(attached, gate, loss) => {
+            lost = Some((gate, loss));
+            (None, Some(attached), false)
+        }
         ActiveWorkflow::Damaged(attached) => (None, Some(attached), true),
         ActiveWorkflow::No(because) if settings.mode != WorkflowMode::Strict => {
-            return Verdict::silent(because);
+            return Verdict { effects: gone.into_iter().collect(), ..Verdict::silent(because) };
         }
         ActiveWorkflow::No(_) => (None, None, false),
     };
@@ -35,13 +42,17 @@ pub(super) fn decide_spawn(
     let pending = standing
         .and_then(|standing| first_pending_gate(standing, &gate_context(facts, config, standing, attached)));
     let phase = standing.and_then(|standing| Some((standing.manifest.as_ref().ok()?, standing)));
-    let mut verdict = AgentSpawn { facts, config, attached, level, pending, phase }.decide();
+    let mut verdict = AgentSpawn { facts, config, attached, level, pending, lost, phase }.decide();
     if damaged && verdict.call == Call::Pass && verdict.says.is_empty() {
         verdict.because = "the manifest cannot be used, so nothing is known of checkpoints";
     }
     verdict.effects.extend(
         standing.and_then(|standing| new_phase_mark(facts, config, standing, attached?)).map(Effect::mark),
     );
+    if let Some((standing, attached)) = standing.zip(attached) {
+        verdict.effects.extend(gate_marks(facts, config, standing, attached));
+    }
+    verdict.effects.extend(gone);
     verdict
 }
 
@@ -52,19 +63,19 @@ struct AgentSpawn<'a> {
     attached: Option<&'a AttachedWorkflow>,
     level: Option<u8>,
     pending: Option<(Gate, GateReport)>,
+    /// A pending gate of which the manifest does not tell any more.
+    lost: Option<(PendingGate, Loss)>,
     phase: Option<(&'a Manifest, &'a WorkflowStanding)>,
 }
 
 impl AgentSpawn<'_> {
     fn decide(self) -> Verdict {
         let level = self.level.unwrap_or_default();
-        if level >= BLOCKED || self.pending.is_some() {
+        if level >= BLOCKED || self.pending.is_some() || self.lost.is_some() {
             let denial = self.deny(level);
             return if self.config.stepped_down(ID) { advise_instead(denial) } else { denial };
         }
-        let mut verdict = self.advise(level);
-        self.advise_on_retry(&mut verdict);
-        verdict
+        self.advise(level)
     }
 
     fn noticed(&self, what: &str) -> bool {
@@ -109,12 +120,18 @@ impl AgentSpawn<'_> {
             once(key, words::gate_pending(lang, gate.number, gate.after, report.missing().len()));
             asks.gate = Some(gate.number);
         }
-        let because = match (level, &self.pending) {
-            (LAST.., _) => "the context is full: a handoff is written",
-            (BLOCKED.., None) => "the context is too full to spawn agents",
-            (BLOCKED.., Some(_)) => {
-                "the context is too full to spawn agents, and a checkpoint was not passed"
-            }
+        if let (Some((gate, loss)), Some(attached)) = (&self.lost, self.attached) {
+            let space = if reason.is_empty() { "" } else { " " };
+            let _ = write!(reason, "{space}{}", loss_text(attached, gate, loss));
+            let key = format!("lost {}", gate.gate);
+            once(key, words::manifest_lost(lang, gate.gate, &attached.manifest, loss));
+            asks.gate = Some(gate.gate);
+        }
+        let because = match (level, self.pending.is_some(), self.lost.is_some()) {
+            (LAST.., ..) => "the context is full: a handoff is written",
+            (BLOCKED.., false, false) => "the context is too full to spawn agents",
+            (BLOCKED.., ..) => "the context is too full to spawn agents, and a checkpoint was not passed",
+            (_, _, true) => "a checkpoint was not passed, and the manifest does not tell of it any more",
             _ => "a checkpoint was not passed",
         };
         Verdict { call: Call::Deny, reason: Some(reason), because, says, asks, effects }
@@ -183,23 +200,6 @@ impl AgentSpawn<'_> {
         }
         text += ".";
         text
-    }
-
-    /// Advises on repeating the work of a failed agent.
-    fn advise_on_retry(&self, verdict: &mut Verdict) {
-        let (Some(attached), Some((what, kind))) = (self.attached, self.facts.event.spawned_agent()) else {
-            return;
-        };
-        let ids = [work_id(what, kind), work_id(what, "")];
-        let Some(work) = ids.into_iter().find(|work| attached.failed.contains(work)) else { return };
-        let text = "An agent with this task failed before. One line on what went wrong is enough for the next one; the whole output \
-                    of the failed one would fill the context twice."
-            .to_owned();
-        let when_said = vec![Effect::mark(Mark::AgentRetried(work))];
-        verdict.says.push(Say { to: Audience::Model, text, weight: 65, explains: false, when_said });
-        if verdict.says.len() == 1 {
-            verdict.because = "the same work is spawned again after a failure";
-        }
     }
 }
 

@@ -1,17 +1,19 @@
 //! A manifest was written: who owns it, and whether a phase ended.
 
 use super::{
-    NOW, SOON, describe_use, first_pending_gate, gate_context, gate_text, is_same_file, list_missing,
-    new_phase_mark, phase_name, until_boundary,
+    NOW, SOON, describe_use, first_pending_gate, gate_context, gate_marks, gate_text, gone_mark,
+    is_same_file, list_missing, loss_text, new_phase_mark, phase_name, until_boundary,
 };
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known};
 use crate::feature::marks::SessionMark;
 use crate::feature::verdict::{Asks, Audience, Effect, Say, Verdict};
+use crate::feature::workflow::closed::{ClosedGate, Loss, PendingGate};
 use crate::feature::workflow::manifest::is_feature_manifest;
 use crate::feature::workflow::marks::Mark;
 use crate::feature::workflow::standing::{GateContext, WorkflowStanding};
 use crate::feature::workflow::{AttachedWorkflow, Gate, Manifest, PhaseBegan, effect, words};
+use crate::text::fnv;
 
 /// Decides who owns the written manifest and whether a phase ended.
 pub(super) fn decide_manifest_write(
@@ -19,9 +21,27 @@ pub(super) fn decide_manifest_write(
     config: &Config,
     attached: Option<&AttachedWorkflow>,
 ) -> Verdict {
-    let standing = match &facts.workflow {
+    let known = &facts.workflow.standing;
+    let session = facts.event.session.as_str();
+    let concerns = |attached: &&AttachedWorkflow| {
+        known.value().is_none_or(|standing| {
+            standing.path == attached.manifest && !standing.belongs_to_other_than(session)
+        })
+    };
+    if let Some(attached) = attached.filter(concerns)
+        && let Some(ClosedGate::Lost(gate, loss)) = attached.closed_gate(known, session, facts.now)
+    {
+        return report_loss(facts, attached, &gate, &loss);
+    }
+    let standing = match known {
         Known::Value(standing) => standing,
-        Known::Absent => return Verdict::silent("no manifest was written"),
+        Known::Absent => {
+            let gone = attached.and_then(|attached| gone_mark(facts, attached));
+            return Verdict {
+                effects: gone.into_iter().collect(),
+                ..Verdict::silent("no manifest was written")
+            };
+        }
         Known::Broken(_) => return Verdict::silent("the manifest cannot be read"),
     };
     let is_bound = attached.is_some_and(|attached| attached.manifest == standing.path);
@@ -33,6 +53,13 @@ pub(super) fn decide_manifest_write(
         _ => return Verdict::silent("that manifest names no workflow"),
     };
     if manifest.complete {
+        let closed = attached.filter(|_| is_bound).filter(|_| !standing.pending_gates().is_empty());
+        if let Some(attached) = closed {
+            return Verdict {
+                effects: gate_marks(facts, config, standing, attached),
+                ..Verdict::silent("a checkpoint was not passed")
+            };
+        }
         let left = is_bound.then_some(Effect::mark(Mark::WorkflowLeft));
         return Verdict {
             effects: left.into_iter().collect(),
@@ -48,7 +75,7 @@ pub(super) fn decide_manifest_write(
                 Verdict::silent("another session has the workflow now")
             }
             Some((gate, attached)) => stay_attached(facts, attached, standing, gate),
-            None => attach_session(manifest, standing),
+            None => attach_session(facts, manifest, standing),
         };
     };
     follow_phase(facts, config, standing, manifest, bound)
@@ -67,7 +94,8 @@ fn follow_phase(
         return Verdict { effects: mark.into_iter().collect(), ..Verdict::silent("the phase is not known") };
     };
     if last.number == number {
-        return Verdict::silent("the phase is the same");
+        let effects = gate_marks(facts, config, standing, bound);
+        return Verdict { effects, ..Verdict::silent("the phase is the same") };
     }
     let level = facts.meter.reading().and_then(|reading| config.policies.workflow_gate.level(reading));
     let began = |asked| {
@@ -90,6 +118,7 @@ fn follow_phase(
     };
     let (mut verdict, asked) = change.decide(manifest);
     verdict.effects.insert(0, Effect::mark(began(asked)));
+    verdict.effects.extend(gate_marks(facts, config, standing, bound));
     verdict
 }
 
@@ -127,17 +156,32 @@ fn stay_attached(
     Verdict { says: vec![say], ..Verdict::silent(because) }
 }
 
-fn attach_session(manifest: &Manifest, standing: &WorkflowStanding) -> Verdict {
-    let new = standing.attach(manifest, None);
+fn attach_session(facts: &Facts<'_>, manifest: &Manifest, standing: &WorkflowStanding) -> Verdict {
+    let new = standing.attach(manifest, None, facts.now);
     let (project, manifest) = (standing.root.clone(), standing.path.clone());
     let own = effect::Effect::OwnManifest { project, manifest };
     let effects = vec![Effect::mark(Mark::Workflow(Box::new(new))), Effect::Workflow(own)];
     Verdict { effects, ..Verdict::silent("the workflow is this session's now") }
 }
 
-/// An unreadable manifest blocks nothing, but no gate can be passed with it: the model should know.
+/// Tells once what to restore.
+fn report_loss(facts: &Facts<'_>, attached: &AttachedWorkflow, gate: &PendingGate, loss: &Loss) -> Verdict {
+    let because = "a checkpoint was not passed, and the manifest does not tell of it any more";
+    let gone = gone_mark(facts, attached).filter(|_| *loss == Loss::Gone);
+    let silent = Verdict { effects: gone.into_iter().collect(), ..Verdict::silent(because) };
+    let text = loss_text(attached, gate, loss);
+    let key = format!("loss {}", fnv::hash(text.bytes()));
+    if facts.marks.value().is_some_and(|marks| marks.session.noticed(&until_boundary(&key))) {
+        return silent;
+    }
+    let when_said = vec![Effect::mark(SessionMark::Notice(until_boundary(&key)))];
+    let say = Say { to: Audience::Model, text, weight: 60, explains: false, when_said };
+    Verdict { says: vec![say], asks: Asks::gate(gate.gate), ..silent }
+}
+
+/// An unreadable manifest blocks nothing that was not blocked before, but no gate can be passed with it: the model should know.
 fn report_broken_manifest(facts: &Facts<'_>, standing: &WorkflowStanding, why: &str) -> Verdict {
-    let key = format!("broken {}", crate::text::fnv::hash(why.bytes()));
+    let key = format!("broken {}", fnv::hash(why.bytes()));
     if facts.marks.value().is_some_and(|marks| marks.session.noticed(&until_boundary(&key))) {
         return Verdict::silent("the manifest cannot be used");
     }

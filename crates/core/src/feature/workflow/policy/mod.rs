@@ -4,7 +4,9 @@
 //! only a person can have the client compact.
 
 mod agent_spawn;
+mod failed_agent;
 mod manifest_write;
+mod session_start;
 
 use std::fmt::Write as _;
 
@@ -15,13 +17,14 @@ use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::{Marks, UNTIL_BOUNDARY};
 use crate::feature::verdict::{Audience, Effect, Say, Verdict};
 use crate::feature::workflow::check::{COMPACTS_FROM, GateReport, PROGRESS_SKILL};
+use crate::feature::workflow::closed::{ClosedGate, Loss, PendingGate};
 use crate::feature::workflow::effect;
 use crate::feature::workflow::manifest::{MANIFEST_FILE, is_manifest};
 use crate::feature::workflow::marks::Mark;
 use crate::feature::workflow::standing::{GateContext, WorkflowStanding};
-use crate::feature::workflow::{AttachedWorkflow, Gate, Manifest, PhaseBegan, work_id};
+use crate::feature::workflow::{AttachedWorkflow, Gate, Manifest, PhaseBegan};
 use crate::feature::{Mode, Policy};
-use crate::meter::short_tokens;
+use crate::meter::{Reading, short_tokens};
 use crate::text::lang::Lang;
 
 pub use super::settings::Settings;
@@ -37,6 +40,9 @@ const LAST: u8 = 95;
 
 /// Missing items listed.
 const MAX_LISTED: usize = 6;
+
+/// A gate that is still pending is noted again after this long.
+const NOTED_MS: u64 = 3_600_000;
 
 pub struct WorkflowGate;
 
@@ -69,14 +75,14 @@ impl Policy for WorkflowGate {
                 needs.verification.files = shell;
                 Some(needs)
             }
-            EventKind::PostToolUse | EventKind::PostToolUseFailure => {
-                (attached.is_some() && event.is_main_thread() && event.spawn_failed()).then(Needs::default)
+            EventKind::PostToolUse | EventKind::PostToolUseFailure | EventKind::UserPromptSubmit => {
+                let failed =
+                    attached.is_some() && event.is_main_thread() && failed_agent::find(event).is_some();
+                failed.then(Needs::default)
             }
-            EventKind::UserPromptSubmit => {
-                attached.filter(|_| event.failed_agent().is_some()).map(|_| Needs::default())
-            }
-            EventKind::SessionStart if event.follows_compaction() && event.is_main_thread() => {
-                attached.map(|_| Needs { workflow: true, ..Needs::default() })
+            EventKind::SessionStart if event.is_main_thread() => {
+                let concerns = attached.is_some() || !event.follows_compaction();
+                concerns.then(|| Needs { workflow: true, ..Needs::default() })
             }
             _ => None,
         }
@@ -95,14 +101,15 @@ impl Policy for WorkflowGate {
         };
         match (facts.event.kind, attached) {
             (EventKind::PreToolUse, _) => agent_spawn::decide_spawn(facts, config, attached),
-            (EventKind::SessionStart, Some(attached)) => remind_after_boundary(facts, attached),
-            (EventKind::UserPromptSubmit, Some(_)) => {
-                note_failed_agent(facts.event.failed_agent().map(|what| work_id(what, "")))
+            (EventKind::SessionStart, Some(attached)) if facts.event.follows_compaction() => {
+                remind_after_boundary(facts, attached)
             }
-            (EventKind::PostToolUse | EventKind::PostToolUseFailure, _)
-                if facts.event.spawned_agent().is_some() =>
-            {
-                note_failed_agent(facts.event.spawned_agent().map(|(what, kind)| work_id(what, kind)))
+            (EventKind::SessionStart, _) => session_start::decide_start(facts, attached),
+            (EventKind::UserPromptSubmit | EventKind::PostToolUseFailure, Some(_)) => {
+                failed_agent::advise_on_failure(facts)
+            }
+            (EventKind::PostToolUse, Some(_)) if facts.event.spawned_agent().is_some() => {
+                failed_agent::advise_on_failure(facts)
             }
             (EventKind::PostToolUse, _) => manifest_write::decide_manifest_write(facts, config, attached),
             _ => Verdict::silent("no workflow is under way here"),
@@ -133,11 +140,6 @@ pub fn is_same_file(path: &str, manifest: &str) -> bool {
     path == manifest || path.strip_suffix(manifest).is_some_and(|before| before.ends_with('/'))
 }
 
-fn note_failed_agent(work: Option<u64>) -> Verdict {
-    let effects = work.map(|work| Effect::mark(Mark::AgentFailed(work)));
-    Verdict { effects: effects.into_iter().collect(), ..Verdict::silent("an agent failed") }
-}
-
 fn until_boundary(what: &str) -> String {
     format!("{UNTIL_BOUNDARY}{what}")
 }
@@ -153,6 +155,7 @@ fn gate_context<'a>(
     GateContext {
         strict: settings.mode == WorkflowMode::Strict,
         level: facts.meter.reading().and_then(|reading| settings.level(reading)),
+        used_pct: facts.meter.reading().and_then(Reading::used_pct).map(|percent| percent.round() as u64),
         boundary: marks.and_then(|marks| marks.session.boundary),
         session: marks.and_then(|marks| marks.session.began),
         attached,
@@ -163,6 +166,8 @@ fn gate_context<'a>(
 /// The session's workflow at this event.
 enum ActiveWorkflow<'a> {
     Yes(&'a WorkflowStanding, &'a AttachedWorkflow),
+    /// A gate was pending, and the manifest does not tell of it any more.
+    Lost(&'a AttachedWorkflow, PendingGate, Loss),
     /// The manifest cannot be used, so its gates are unknown.
     Damaged(&'a AttachedWorkflow),
     /// With the reason.
@@ -171,20 +176,65 @@ enum ActiveWorkflow<'a> {
 
 fn find_active<'a>(facts: &'a Facts<'_>, attached: Option<&'a AttachedWorkflow>) -> ActiveWorkflow<'a> {
     let Some(attached) = attached else { return ActiveWorkflow::No("no workflow is under way here") };
-    let standing = match &facts.workflow {
-        Known::Value(standing) => standing,
-        Known::Absent => return ActiveWorkflow::No("the manifest is gone"),
-        Known::Broken(_) => return ActiveWorkflow::Damaged(attached),
-    };
-    match &standing.manifest {
-        _ if standing.belongs_to_other_than(facts.event.session.as_str()) => {
-            ActiveWorkflow::No("another session has the workflow now")
-        }
-        _ if standing.is_untouched(facts.now) => ActiveWorkflow::No("the workflow was not touched for a day"),
-        Ok(manifest) if manifest.complete => ActiveWorkflow::No("the workflow is complete"),
-        Ok(_) => ActiveWorkflow::Yes(standing, attached),
-        Err(_) => ActiveWorkflow::Damaged(attached),
+    let known = &facts.workflow.standing;
+    let session = facts.event.session.as_str();
+    if known.value().is_some_and(|standing| standing.belongs_to_other_than(session)) {
+        return ActiveWorkflow::No("another session has the workflow now");
     }
+    if attached.is_untouched(known, facts.now) {
+        return ActiveWorkflow::No("the workflow was not touched for a day");
+    }
+    match (attached.closed_gate(known, session, facts.now), known) {
+        (Some(ClosedGate::Lost(gate, loss)), _) => ActiveWorkflow::Lost(attached, gate, loss),
+        (Some(ClosedGate::Pending(_)), Known::Value(standing)) => ActiveWorkflow::Yes(standing, attached),
+        (_, Known::Absent) => ActiveWorkflow::No("the manifest is gone"),
+        (_, Known::Broken(_)) => ActiveWorkflow::Damaged(attached),
+        (_, Known::Value(standing)) => match &standing.manifest {
+            Ok(manifest) if manifest.complete => ActiveWorkflow::No("the workflow is complete"),
+            Ok(_) => ActiveWorkflow::Yes(standing, attached),
+            Err(_) => ActiveWorkflow::Damaged(attached),
+        },
+    }
+}
+
+/// Brings the marks up to date with the gates that the manifest shows.
+fn gate_marks(
+    facts: &Facts<'_>,
+    config: &Config,
+    standing: &WorkflowStanding,
+    attached: &AttachedWorkflow,
+) -> Vec<Effect> {
+    if attached.loss(&facts.workflow.standing).is_some_and(|loss| loss != Loss::Complete) {
+        return Vec::new();
+    }
+    let pending = standing.pending_gates();
+    // A manifest that says *passed* may be believed.
+    let blocks =
+        first_pending_gate(standing, &gate_context(facts, config, standing, Some(attached))).is_some();
+    let complete = standing.manifest.as_ref().is_ok_and(|manifest| manifest.complete);
+    let is_fresh = |known: &PendingGate| facts.now.since(known.at) < NOTED_MS;
+    let is_noted =
+        |gate: &Gate| attached.pending.iter().any(|known| known.gate == gate.number && is_fresh(known));
+    let closed = pending
+        .iter()
+        .filter(|gate| !is_noted(gate))
+        .map(|gate| Mark::GatePending(PendingGate::new(*gate, facts.now)));
+    // A complete workflow at an earlier phase does not undo the gate.
+    let is_open = |known: &&PendingGate| {
+        let cleared = standing.clearance(known.gate).is_some();
+        !pending.iter().any(|gate| gate.number == known.gate) && (cleared || !complete)
+    };
+    let opened = attached.pending.iter().filter(is_open).map(|known| Mark::GateOpen(known.gate));
+    closed.chain(opened).map(Effect::mark).collect()
+}
+
+/// Hooks that see the same absence note it once.
+const GONE_NOTED_MS: u64 = 1000;
+
+/// The manifest was there before; a new one of its name inherits nothing.
+fn gone_mark(facts: &Facts<'_>, attached: &AttachedWorkflow) -> Option<Effect> {
+    let is_new = attached.gone.is_none_or(|gone| facts.now.since(gone) > GONE_NOTED_MS);
+    is_new.then(|| Effect::mark(Mark::ManifestGone(facts.now)))
 }
 
 /// The first gate that blocks agents, with its report.
@@ -192,9 +242,12 @@ fn first_pending_gate(standing: &WorkflowStanding, at: &GateContext<'_>) -> Opti
     let manifest = standing.manifest.as_ref().ok()?;
     standing.pending_gates().into_iter().find_map(|gate| {
         let report = standing.check_gate(gate, &at.moment_after(gate.after));
-        // The manifest claims that it was passed: believed if all conditions are met.
-        let claimed =
-            manifest.passed(gate.number).is_some_and(|passed| passed.status.as_deref() == Some("passed"));
+        // The manifest claims that it was passed in this run: believed if all conditions are met.
+        let began = standing.run_began(gate.after);
+        let claimed = manifest.passed(gate.number).is_some_and(|passed| {
+            let of_this_run = passed.at.zip(began).is_none_or(|(at, began)| at >= began);
+            passed.status.as_deref() == Some("passed") && of_this_run
+        });
         (!(claimed && report.is_met())).then_some((gate, report))
     })
 }
@@ -249,6 +302,17 @@ fn list_missing(report: &GateReport) -> String {
     text
 }
 
+/// Explains to the model what must be restored before anything can be checked.
+fn loss_text(attached: &AttachedWorkflow, gate: &PendingGate, loss: &Loss) -> String {
+    format!(
+        "{}. Checkpoint {} after phase {} was not passed, and stays closed until the manifest tells of it again. The person \
+         can leave this workflow: `tidegate workflow detach`.",
+        loss.restore(&attached.manifest, &attached.workflow),
+        gate.gate,
+        gate.after
+    )
+}
+
 /// Explains a blocking gate to the model.
 fn gate_text(gate: Gate, report: &GateReport, claimed_skipped: bool) -> String {
     let Gate { number, after } = gate;
@@ -272,10 +336,13 @@ fn gate_text(gate: Gate, report: &GateReport, claimed_skipped: bool) -> String {
 fn remind_after_boundary(facts: &Facts<'_>, attached: &AttachedWorkflow) -> Verdict {
     let standing = match find_active(facts, Some(attached)) {
         ActiveWorkflow::Yes(standing, _) => Some(standing),
-        ActiveWorkflow::Damaged(_) => None,
+        ActiveWorkflow::Damaged(_) | ActiveWorkflow::Lost(..) => None,
         ActiveWorkflow::No(because) => return Verdict::silent(because),
     };
     let mut text = format!("Before this compaction: {}.", attached.key_fact());
+    if let Some(gate) = attached.pending.first().filter(|_| standing.is_none()) {
+        let _ = write!(text, " Checkpoint {} after phase {} was not passed.", gate.gate, gate.after);
+    }
     if let Some(gate) = standing.and_then(|standing| standing.pending_gates().into_iter().next()) {
         let _ = write!(
             text,

@@ -12,6 +12,12 @@ use tidegate_e2e::tidegate::{Tidegate, binary};
 use super::people::{REFUSE, ask};
 use super::work::launch;
 
+mod failed_agent;
+mod kept_facts;
+mod lost_manifest;
+mod next_session;
+mod spawning;
+
 const MANIFEST: &str = ".claude/.output/features/x/MANIFEST.yaml";
 
 fn gate(arguments: &str) -> Reply {
@@ -327,47 +333,4 @@ fn a_person_skips_a_gate_in_a_dialog() {
     assert!(cause.starts_with("approved with the code ") && cause.ends_with(": it was one file"), "{cause}");
     assert_eq!((&record["person"], &record["did"]["skipped_gate"]), (&json!("there"), &json!(1)));
     model.finish();
-}
-
-/// After an agent failed, in the foreground or in the background, the same work is spawned again.
-#[test]
-fn the_same_work_again_after_a_failure() {
-    for background in [false, true] {
-        let home = Home::new();
-        let tidegate = Tidegate::init_with(&home, &["--with", "workflow"]);
-        let spawn = |prompt: &str, background: bool| {
-            let kind = "general-purpose";
-            let input = json!({ "description": "look at it", "prompt": prompt, "subagent_type": kind,
-                "run_in_background": background });
-            Reply::tool("Agent", input)
-        };
-        let mut script =
-            Script::new().main(gate("start x").used(20_000)).main(spawn("BAD", background).used(21_000));
-        if background {
-            // If the agent fails before the turn ends, the client does not report it and ends.
-            let journal = home.state().join("journal");
-            let wait =
-                format!("until grep -qs '\"event\":\"Stop\"' {}/*; do sleep 0.1; done", journal.display());
-            script = script
-                .subagent("BAD", Reply::bash(format!("timeout 100 sh -c '{}'", wait.replace('\'', "'\\''"))))
-                .main(Reply::text("it is under way").used(21_500));
-        }
-        script = script.subagent("BAD", Reply::error(403, "permission_error", "no"));
-        let script = script
-            .main(spawn("GOOD", false).used(22_000))
-            .subagent("GOOD", Reply::text("found").used(9_000))
-            .main(spawn("AGAIN", false).used(23_000))
-            .subagent("AGAIN", Reply::text("found").used(9_000))
-            .main(Reply::text("done").used(24_000));
-        let model = Model::start(script).paced(&home);
-        launch(&home, &model).on(SONNET_4_5).ask("go through the phases");
-        tidegate.assert_unfailing();
-        let again = "the same work is spawned again after a failure";
-        let room = "there is room for agents";
-        assert_eq!(spawns(&tidegate), [room, again, room], "in the background: {background}");
-        let said = advice(&model.last_main());
-        assert_eq!(said.len(), 1, "{said:?}");
-        assert!(said[0].contains("An agent with this task failed before"), "{said:?}");
-        model.finish();
-    }
 }

@@ -10,6 +10,8 @@ use crate::people::{SESSION, attended, by_agent, code_of, types};
 use crate::sandbox::Sandbox;
 use crate::transcript::{Transcript, addressed, answer};
 
+mod continued;
+
 const PATH: &str = ".claude/.output/features/x/MANIFEST.yaml";
 
 /// As somebody writes it by hand.
@@ -335,16 +337,31 @@ fn a_gate_is_not_left_behind_by_letting_go() {
 }
 
 #[test]
-fn a_broken_manifest_closes_nothing_and_passes_nothing() {
+fn a_broken_manifest_opens_nothing_and_passes_nothing() {
     let play = Play::at_gate();
     play.denied();
     let told = play.writes("current_phase: 4\nphases: {").context().expect("the model is told");
-    assert!(told.contains("Tidegate cannot read it"), "{told}");
-    play.spawns().silent();
+    assert!(told.contains(&format!("Repair {PATH}: ")) && told.contains("stays closed"), "{told}");
+    assert!(play.denied().contains(&format!("Repair {PATH}: ")));
     for command in [&["check"][..], &["pass", "1"]] {
         let ran = play.gate(command);
         assert!(ran.failed().contains("error: cannot use .claude/"), "{ran:?}");
     }
+    let shown = play.sandbox.run(&["status"]).words();
+    assert!(
+        shown.contains("its manifest cannot be used") && shown.contains("checkpoint 1 blocks agents"),
+        "{shown}"
+    );
+    // Neither another workflow nor this one again is a way around it.
+    assert!(play.gate(&["start", "y"]).failed().contains("checkpoint 1 of this session's workflow"));
+    let _ = play.writes("phases: {}\n");
+    play.gate(&["attach", PATH]).ok();
+    assert!(play.denied().contains("Restore the phases and `current_phase`"));
+    // A person can always leave it.
+    let code = code_of(&play.gate(&["detach"]));
+    let _ = types(&play.sandbox, &format!("approve {code}"));
+    play.gate(&["detach", "--approved"]).ok();
+    play.spawns().silent();
 }
 
 #[test]
