@@ -339,7 +339,7 @@ fn forbids_with_no(words: &Words<'_>, at: usize) -> bool {
     // "Root cause: no validation" describes; "two things: no mocks" orders.
     let described =
         words.words[..at].iter().any(|word| among("cause reason result …", word) || word.ends_with("ing"));
-    words.opens(at) && !(described && !words.begins(at))
+    words.opens(at) && (!described || words.begins(at))
         || head.ends_with(&["i", "said"])
         || head.ends_with(&["want"]) && head.contains(&"i")
         || head.ends_with(&["with"]) && head.first().is_some_and(|first| among(ORDERS, first))

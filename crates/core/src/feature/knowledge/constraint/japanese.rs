@@ -1,6 +1,7 @@
 //! Japanese sentences that forbid, require or limit something: mostly by the end of a clause.
 
 use super::sentences::closing_of;
+use crate::text::word_list::{Words, each_word};
 
 /// Without code, quotations and the final punctuation.
 pub(super) fn normalise(sentence: &str, to: &mut String) {
@@ -25,8 +26,8 @@ pub(super) fn normalise(sentence: &str, to: &mut String) {
 }
 
 pub(super) fn is_constraint(text: &str) -> bool {
-    let is_question = text.ends_with(['？', '?'])
-        || ["ますか", "ですか", "ょうか", "ませんか", "かな"].iter().any(|end| text.ends_with(end));
+    let is_question =
+        text.ends_with(['？', '?']) || ends_with_any(text, "ますか ですか ょうか ませんか かな");
     let text = text.trim_end_matches(['？', '?']);
     if is_question && !asks_not_to(text) || is_other_speech(text) || lifts(text) {
         return false;
@@ -43,139 +44,61 @@ pub(super) fn is_constraint(text: &str) -> bool {
             return true;
         }
     }
-    orders && contains_any(core, &["必ず", "今後は", "これからは", "以降は", "絶対に", "毎回"])
-        || orders
-            && core.contains("ではなく")
-            && (contains_any(core, &["使", "作業", "書"]) || core.ends_with('で'))
-        || orders && core.contains("代わりに") && contains_any(core, &["使うこと", "使って"])
+    orders && contains_any(core, "必ず 今後は これからは 以降は 絶対に 毎回")
+        || orders && core.contains("ではなく") && (contains_any(core, "使 作業 書") || core.ends_with('で'))
+        || orders && core.contains("代わりに") && contains_any(core, "使うこと 使って")
         || core.ends_with("優先して")
         || asks_first(core)
 }
 
-fn contains_any(text: &str, wanted: &[&str]) -> bool {
-    wanted.iter().any(|wanted| text.contains(wanted))
+fn contains_any(text: &str, wanted: Words) -> bool {
+    each_word(wanted).any(|wanted| text.contains(wanted))
 }
 
-fn ends_with_any(text: &str, wanted: &[&str]) -> bool {
-    wanted.iter().any(|wanted| text.ends_with(wanted))
+fn ends_with_any(text: &str, wanted: Words) -> bool {
+    each_word(wanted).any(|wanted| text.ends_with(wanted))
 }
 
 /// 「触らないでもらえますか」
 fn asks_not_to(text: &str) -> bool {
-    contains_any(text, &["ないでもらえ", "ないでいただけ", "ないでくれ", "ないで頂け"])
+    contains_any(text, "ないでもらえ ないでいただけ ないでくれ ないで頂け")
 }
 
 /// The person reports what another person, a text or a program says, or guesses.
 fn is_other_speech(text: &str) -> bool {
+    const SAID: Words = "と言う と言って と言われ と書いて と書かれて とのこと とあります とあるけど とある と出ます と出る \
+        そうです 違いない はずだ はずなの はずです かもしれ らしい と表示 と怒られ とコメント と聞きました";
     // 「私が…と言うまで」 is the person's own.
     let text = &text.replace("と言うまで", "");
-    const SAID: [&str; 22] = [
-        "と言う",
-        "と言って",
-        "と言われ",
-        "と書いて",
-        "と書かれて",
-        "とのこと",
-        "とあります",
-        "とあるけど",
-        "とある",
-        "と出ます",
-        "と出る",
-        "そうです",
-        "違いない",
-        "はずだ",
-        "はずなの",
-        "はずです",
-        "かもしれ",
-        "らしい",
-        "と表示",
-        "と怒られ",
-        "とコメント",
-        "と聞きました",
-    ];
-    contains_any(text, &SAID) || text.ends_with("はず") || text.contains("思い") && !text.contains("絶対")
+    contains_any(text, SAID) || text.ends_with("はず") || text.contains("思い") && !text.contains("絶対")
 }
 
 /// Whether the sentence takes something back or allows it.
 pub(super) fn lifts(text: &str) -> bool {
-    const ALLOWED: [&str; 26] = [
-        "ていい",
-        "てよい",
-        "て良い",
-        "てもいい",
-        "ても良い",
-        "てもよい",
-        "て大丈夫",
-        "ても大丈夫",
-        "て構",
-        "ても構",
-        "てもかま",
-        "て問題な",
-        "ても問題",
-        "て問題あり",
-        "解禁",
-        "忘れてください",
-        "忘れて",
-        "無視して",
-        "なくていい",
-        "なくてよい",
-        "なくてもいい",
-        "なくても構",
-        "なくて大丈夫",
-        "撤回",
-        "必要はな",
-        "必要はありません",
-    ];
+    const ALLOWED: Words = "ていい てよい て良い てもいい ても良い てもよい て大丈夫 ても大丈夫 て構 ても構 てもかま て問題な \
+        ても問題 て問題あり 解禁 忘れてください 忘れて 無視して なくていい なくてよい なくてもいい なくても構 \
+        なくて大丈夫 撤回 必要はな 必要はありません";
     // 「編集してよいが、対象は変更不可」 limits in its second half.
     let tail = text.rsplit_once("が、").or_else(|| text.rsplit_once("けど、")).map_or(text, |(_, tail)| tail);
-    contains_any(tail, &ALLOWED)
-        || contains_any(tail, &["適用しなくて", "気にしなくて", "なくなりました", "十分です"])
+    contains_any(tail, ALLOWED) || contains_any(tail, "適用しなくて 気にしなくて なくなりました 十分です")
 }
 
 /// 「ください」 and its like at the end.
 fn without_courtesy(text: &str) -> &str {
-    const ENDS: [&str; 30] = [
-        "くださいね",
-        "ください",
-        "下さい",
-        "お願いいたします",
-        "お願いします",
-        "お願いね",
-        "お願い",
-        "してほしいです",
-        "ほしいです",
-        "ほしい",
-        "欲しいです",
-        "欲しい",
-        "もらえますか",
-        "もらえませんか",
-        "いただけますか",
-        "いただけませんか",
-        "くれますか",
-        "くれませんか",
-        "くれる",
-        "いただけると助かります",
-        "もらえると助かります",
-        "いただけると嬉しい",
-        "もらえると嬉しい",
-        "もらえる",
-        "です",
-        "だよ",
-        "だ",
-        "ね",
-        "よ",
-        "な",
-    ];
+    const ENDS: Words = "くださいね ください 下さい お願いいたします お願いします お願いね お願い してほしいです ほしいです \
+        ほしい 欲しいです 欲しい もらえますか もらえませんか いただけますか いただけませんか くれますか \
+        くれませんか くれる いただけると助かります もらえると助かります いただけると嬉しい もらえると嬉しい \
+        もらえる です だよ だ ね よ な";
     let mut rest = text;
     loop {
-        let cut = ENDS.iter().find_map(|end| rest.strip_suffix(end)).filter(|cut| !cut.is_empty());
+        let cut = each_word(ENDS).find_map(|end| rest.strip_suffix(end)).filter(|cut| !cut.is_empty());
         match cut {
             // 「必要な」, 「みたいな」: a part of a word.
             Some(cut)
-                if !(rest.ends_with('な')
-                    && !cut.ends_with(['る', 'う', 'す', 'く', 'つ', 'む', 'ぐ', 'ぶ'])) =>
+                if !rest.ends_with('な')
+                    || cut.ends_with(['る', 'う', 'す', 'く', 'つ', 'む', 'ぐ', 'ぶ']) =>
             {
-                rest = cut
+                rest = cut;
             }
             _ => return rest,
         }
@@ -187,138 +110,49 @@ fn is_order(core: &str, text: &str) -> bool {
     core.len() < text.len() && !text.ends_with("です")
         || core.ends_with(['て', 'で', 'に'])
         || core.ends_with("こと")
-        || ends_with_any(text, &["します", "する", "なさい"])
+        || ends_with_any(text, "します する なさい")
 }
 
 fn forbids(clause: &str, is_last: bool) -> bool {
-    const ENDS: [&str; 29] = [
-        "ないこと",
-        "ぬこと",
-        "ないように",
-        "ないよう",
-        "ないようにして",
-        "ないようにすること",
-        "てはいけない",
-        "てはいけません",
-        "ではいけません",
-        "ではいけない",
-        "てはならない",
-        "てはなりません",
-        "ではならない",
-        "ではなりません",
-        "てはだめ",
-        "てはダメ",
-        "ちゃだめ",
-        "ちゃダメ",
-        "厳禁",
-        "対象外",
-        "読み取り専用",
-        "NG",
-        "許されません",
-        "許されない",
-        "しない方針",
-        "しない約束",
-        "ない約束",
-        "ない方針",
-        "ないルール",
-    ];
+    // Statements in the form of a rule. 「動きません」 describes a fault.
+    const RULES: Words = "使いません 採用しません 超えられません 上げられません 使えません 変えられません 変更できません \
+        認めません 認められません 許可しません 追加できません 触らない 変えない 使わない 置かない 入れない \
+        残さない 含めない 壊さない 変更しない 追加しない コミットしない マージしない リトライしない 編集しない \
+        出さない 超えない";
+    const ENDS: Words = "ないこと ぬこと ないように ないよう ないようにして ないようにすること てはいけない てはいけません \
+        ではいけません ではいけない てはならない てはなりません ではならない ではなりません てはだめ てはダメ \
+        ちゃだめ ちゃダメ 厳禁 対象外 読み取り専用 NG 許されません 許されない しない方針 しない約束 \
+        ない約束 ない方針 ないルール";
     if let Some(stem) = clause.strip_suffix("ないで").or_else(|| clause.strip_suffix("ないでおいて"))
     {
-        return !ends_with_any(
-            stem,
-            &[
-                "心配し",
-                "気にし",
-                "すぎ",
-                "過ぎ",
-                "忘れ",
-                "遠慮し",
-                "無理し",
-                "焦ら",
-                "じゃ",
-                "では",
-                "が",
-                "は",
-                "も",
-                "い",
-            ],
-        ) || stem.ends_with("使わ");
+        return !ends_with_any(stem, "心配し 気にし すぎ 過ぎ 忘れ 遠慮し 無理し 焦ら じゃ では が は も い")
+            || stem.ends_with("使わ");
     }
-    if ends_with_any(clause, &ENDS) {
-        return !ends_with_any(clause, &["忘れないこと", "忘れないように", "忘れないよう"]);
+    if ends_with_any(clause, ENDS) {
+        return !ends_with_any(clause, "忘れないこと 忘れないように 忘れないよう");
     }
-    if ends_with_any(clause, &["禁止", "不可", "禁止と言いました", "禁止にして", "不可とする"])
-    {
+    if ends_with_any(clause, "禁止 不可 禁止と言いました 禁止にして 不可とする") {
         return true;
     }
-    if ends_with_any(clause, &["やめて", "避けて", "控えて", "やめること", "避けること", "避けるように"])
+    if ends_with_any(clause, "やめて 避けて 控えて やめること 避けること 避けるように")
     {
         return clause.chars().count() > 5;
     }
-    if ends_with_any(clause, &["なしで", "なし", "無しで"]) {
+    if ends_with_any(clause, "なしで なし 無しで") {
         return is_last
-            && !ends_with_any(
-                clause,
-                &["問題なし", "異常なし", "エラーなし", "変更なし", "指摘なし", "指定なし", "特になし"],
-            );
+            && !ends_with_any(clause, "問題なし 異常なし エラーなし 変更なし 指摘なし 指定なし 特になし");
     }
     if clause.ends_with("たくない") {
-        return contains_any(clause, &["これ以上", "増や", "入れ", "使い", "追加", "変え", "壊し"]);
+        return contains_any(clause, "これ以上 増や 入れ 使い 追加 変え 壊し");
     }
-    // Statements in the form of a rule. 「動きません」 describes a fault.
-    const RULES: [&str; 27] = [
-        "使いません",
-        "採用しません",
-        "超えられません",
-        "上げられません",
-        "使えません",
-        "変えられません",
-        "変更できません",
-        "認めません",
-        "認められません",
-        "許可しません",
-        "追加できません",
-        "触らない",
-        "変えない",
-        "使わない",
-        "置かない",
-        "入れない",
-        "残さない",
-        "含めない",
-        "壊さない",
-        "変更しない",
-        "追加しない",
-        "コミットしない",
-        "マージしない",
-        "リトライしない",
-        "編集しない",
-        "出さない",
-        "超えない",
-    ];
-    if is_last && ends_with_any(clause, &RULES) {
-        return !contains_any(clause, &["以外使", "まだ使", "なぜ", "なんで", "今は"]);
+    if is_last && ends_with_any(clause, RULES) {
+        return !contains_any(clause, "以外使 まだ使 なぜ なんで 今は");
     }
     // 「UIには手を付けず、…」
     !is_last
         && ends_with_any(
             clause,
-            &[
-                "付けず",
-                "使わず",
-                "変えず",
-                "触らず",
-                "変えずに",
-                "触らずに",
-                "使わずに",
-                "作らず",
-                "作らずに",
-                "増やさず",
-                "増やさずに",
-                "壊さず",
-                "書かず",
-                "追加せず",
-                "変更せず",
-            ],
+            "付けず 使わず 変えず 触らず 変えずに 触らずに 使わずに 作らず 作らずに 増やさず 増やさずに 壊さず 書かず 追加せず 変更せず",
         )
 }
 
@@ -327,86 +161,33 @@ fn requires(clause: &str, core: &str) -> bool {
         return stem.ends_with(['る', 'う', 'く', 'す', 'つ', 'ぶ', 'む', 'ぐ', 'ぬ'])
             && !ends_with_any(
                 stem,
-                &[
-                    "という",
-                    "てる",
-                    "ている",
-                    "できる",
-                    "ある",
-                    "思う",
-                    "考える",
-                    "やる",
-                    "困る",
-                    "分かる",
-                    "わかる",
-                    "気になる",
-                    "いう",
-                ],
+                "という てる ている できる ある 思う 考える やる 困る 分かる わかる 気になる いう",
             );
     }
     if ends_with_any(
         clause,
-        &[
-            "なければならない",
-            "なければなりません",
-            "なくてはならない",
-            "なくてはなりません",
-            "ねばならない",
-            "なければいけません",
-            "なければいけない",
-        ],
+        "なければならない なければなりません なくてはならない なくてはなりません ねばならない なければいけません なければいけない",
     ) {
-        return !contains_any(core, &["今", "現在", "私は", "そろそろ", "毎回手で"]);
+        return !contains_any(core, "今 現在 私は そろそろ 毎回手で");
     }
-    if ends_with_any(clause, &["必要がある", "必要があります"]) {
-        return contains_any(
-            clause,
-            &["動く", "動作", "保つ", "残す", "対応", "維持", "互換", "満たす", "守る", "使う", "従う"],
-        );
+    if ends_with_any(clause, "必要がある 必要があります") {
+        return contains_any(clause, "動く 動作 保つ 残す 対応 維持 互換 満たす 守る 使う 従う");
     }
     ends_with_any(
         clause,
-        &[
-            "必須",
-            "必須条件",
-            "が条件",
-            "ないと困ります",
-            "ないと困る",
-            "に限る",
-            "に限ります",
-            "に限定して",
-            "を維持して",
-            "を保って",
-            "を守って",
-            "に従って",
-            "厳守で",
-            "厳守",
-        ],
+        "必須 必須条件 が条件 ないと困ります ないと困る に限る に限ります に限定して を維持して を保って を守って に従って 厳守で 厳守",
     )
 }
 
 fn limits(clause: &str, is_last: bool) -> bool {
     if ends_with_any(
         clause,
-        &[
-            "のみ",
-            "のみで",
-            "のみにして",
-            "のみとして",
-            "だけにして",
-            "だけに",
-            "だけで書いて",
-            "だけで実装して",
-            "だけで作って",
-            "だけを使って",
-            "以外は触らないで",
-            "だけを変更して",
-        ],
+        "のみ のみで のみにして のみとして だけにして だけに だけで書いて だけで実装して だけで作って だけを使って 以外は触らないで だけを変更して",
     ) {
-        return !contains_any(clause, &["失敗", "落ち", "起き"]);
+        return !contains_any(clause, "失敗 落ち 起き");
     }
     if clause.ends_with("だけ") && is_last {
-        return contains_any(clause, &["ではなく", "なのは", "いいのは"])
+        return contains_any(clause, "ではなく なのは いいのは")
             || clause.contains('は') && clause.contains("回だけ");
     }
     let has_digit = clause.bytes().any(|byte| byte.is_ascii_digit())
@@ -414,27 +195,7 @@ fn limits(clause: &str, is_last: bool) -> bool {
     if has_digit
         && ends_with_any(
             clause,
-            &[
-                "以内",
-                "以内で",
-                "以内に",
-                "以内に収めて",
-                "以内にして",
-                "以下",
-                "以下で",
-                "以下に",
-                "以下に抑えて",
-                "以下にして",
-                "未満",
-                "未満で",
-                "未満に",
-                "未満にして",
-                "まで",
-                "までにして",
-                "まで",
-                "に制限して",
-                "を超えない",
-            ],
+            "以内 以内で 以内に 以内に収めて 以内にして 以下 以下で 以下に 以下に抑えて 以下にして 未満 未満で 未満に 未満にして まで までにして まで に制限して を超えない",
         )
     {
         let till = clause.ends_with("まで");
@@ -444,29 +205,15 @@ fn limits(clause: &str, is_last: bool) -> bool {
     }
     if ends_with_any(
         clause,
-        &[
-            "のまま",
-            "のままで",
-            "のままにして",
-            "のままにしておいて",
-            "そのままにして",
-            "そのままにしておいて",
-            "そのままで",
-            "そのまま残して",
-            "残しておいて",
-        ],
+        "のまま のままで のままにして のままにしておいて そのままにして そのままにしておいて そのままで そのまま残して 残しておいて",
     ) {
-        return !ends_with_any(clause, &["空のまま", "空のままで"]);
+        return !ends_with_any(clause, "空のまま 空のままで");
     }
     false
 }
 
 /// 「前に聞いて」, 「迷ったら聞いて」, 「承認を取って」
 fn asks_first(core: &str) -> bool {
-    let asks = ends_with_any(
-        core,
-        &["聞いて", "相談して", "確認して", "確認を取って", "承認を取って", "許可を取って"],
-    );
-    asks && contains_any(core, &["前に", "迷ったら", "前は", "ときは", "場合は", "事前に"])
-        && !core.contains("なぜ")
+    let asks = ends_with_any(core, "聞いて 相談して 確認して 確認を取って 承認を取って 許可を取って");
+    asks && contains_any(core, "前に 迷ったら 前は ときは 場合は 事前に") && !core.contains("なぜ")
 }

@@ -1,35 +1,19 @@
 //! Whether a later sentence takes a constraint back.
 
 use crate::feature::knowledge::terms::{Sense, for_each_term};
+use crate::text::word_list::{Words, among, each_word};
 
 /// Words that say nothing about the subject, as terms.
-const GENERAL: [&str; 38] = [
-    "new", "add", "file", "code", "pleas", "please", "want", "chang", "change", "need", "ok", "okay", "fine",
-    "rul", "rule", "limit", "allow", "forget", "said", "thing", "actual", "actually", "free", "feel",
-    "ignore", "ignor", "appl", "apply", "doesn't", "longer", "新", "変更", "追加", "使用", "先", "今回",
-    "今", "言",
-];
+const GENERAL: Words = "new add file code pleas please want chang change need ok okay fine rul rule limit allow forget said \
+    thing actual actually free feel ignore ignor appl apply doesn't longer 新 変更 追加 使用 先 今回 今 言";
 
 /// They take back a constraint of any sense; a permission only what was forbidden.
-const TAKES_BACK: [&str; 12] = [
-    "forget",
-    "ignore",
-    "appl",
-    "no longer",
-    "drop",
-    "scrap",
-    "lift",
-    "relax",
-    "忘れ",
-    "無視",
-    "撤回",
-    "適用",
-];
+const TAKES_BACK: Words = "forget ignore appl longer drop scrap lift relax 忘れ 無視 撤回 適用";
 
 /// The constraints that `lift` is about: those that share most words with it.
 pub(super) fn lifted_by<'k>(known: &'k [String], lift: &str) -> Vec<&'k str> {
     let lower = lift.to_lowercase();
-    let takes_back = TAKES_BACK.iter().any(|word| lower.contains(word));
+    let takes_back = each_word(TAKES_BACK).any(|word| lower.contains(word));
     if takes_back && ["everything", "all ", "全部", "すべて", "全て"].iter().any(|all| lower.contains(all))
     {
         return known.iter().map(String::as_str).collect();
@@ -38,7 +22,7 @@ pub(super) fn lifted_by<'k>(known: &'k [String], lift: &str) -> Vec<&'k str> {
     let shared = |constraint: &str| {
         let is_meant = |(word, sense): &&(String, Sense)| {
             (takes_back || *sense != Sense::Said)
-                && !GENERAL.contains(&word.as_str())
+                && !among(GENERAL, word)
                 && lifted.iter().any(|(said, _)| said == word)
         };
         terms(constraint).iter().filter(is_meant).count()
@@ -62,8 +46,7 @@ pub(super) fn is_overtaken(constraint: &str, order: &str) -> bool {
     }
     let ordered = terms(order);
     terms(constraint).iter().filter(|(_, sense)| *sense == Sense::Denied).any(|(word, _)| {
-        !GENERAL.contains(&word.as_str())
-            && ordered.iter().any(|(said, sense)| said == word && *sense == Sense::Said)
+        !among(GENERAL, word) && ordered.iter().any(|(said, sense)| said == word && *sense == Sense::Said)
     })
 }
 

@@ -85,13 +85,13 @@ impl<'a> Outside<'a> {
             self.pasted = true;
         }
         // Words of the person may follow a log directly.
-        let is_own = !is_code
-            && !is_quotation
-            && !is_written_by_program(text)
-            && !after_list_mark(text).starts_with("**")
-            && !(self.pasted && line.starts_with(' '));
-        self.lines += usize::from(is_own);
-        is_own
+        let is_others = is_code
+            || is_quotation
+            || is_written_by_program(text)
+            || after_list_mark(text).starts_with("**")
+            || self.pasted && line.starts_with(' ');
+        self.lines += usize::from(!is_others);
+        !is_others
     }
 }
 
