@@ -62,17 +62,16 @@ pub(super) fn run(args: &Args) -> Outcome {
     let known = session.marks.cycle.stage.as_ref().filter(|known| known.cycle == state.cycle);
     let known = known.filter(|known| known.stage == state.stage);
     let mut marks = Vec::new();
-    let active = match known {
-        Some(known) => Some(known.clone()),
+    let active = if let Some(known) = known {
+        Some(known.clone())
+    } else {
         // Its marks were lost, or a hook was killed before it could write them: the file counts.
-        None => {
-            let (at, now) = (cycle.position(&state.stage), place.project.here.now);
-            let begun = at.and_then(|at| ActiveStage::begin(&state.cycle, cycle, at, now, place.turn()));
-            let project = Some(place.project.root.to_string_lossy().into_owned());
-            let begun = begun.map(|begun| ActiveStage { project, ..begun });
-            marks.extend(begun.clone().map(|begun| CycleMark::Stage(Box::new(begun)).into()));
-            begun
-        }
+        let (at, now) = (cycle.position(&state.stage), place.project.here.now);
+        let begun = at.and_then(|at| ActiveStage::begin(&state.cycle, cycle, at, now, place.turn()));
+        let project = Some(place.project.root.to_string_lossy().into_owned());
+        let begun = begun.map(|begun| ActiveStage { project, ..begun });
+        marks.extend(begun.clone().map(|begun| CycleMark::Stage(Box::new(begun)).into()));
+        begun
     };
     marks.push(CycleMark::StageDone(state.stage.clone()).into());
     place.append_marks(&session.id, &marks)?;
