@@ -40,6 +40,7 @@ use tidegate_state::feature::knowledge::{
 use tidegate_state::feature::memory::relays::{NextRelay, RelayReader};
 
 use tidegate_state::feature::memory::{catalogue, retries, spool};
+use tidegate_state::feature::workflow::SoughtManifest;
 use tidegate_state::feature::{cycle, pressure as pressure_copy, workflow};
 use tidegate_state::journal::friction;
 use tidegate_state::language_model::{self as calls, CallCap};
@@ -520,7 +521,8 @@ fn manifest(machine: &Machine, _: &Path) {
     let root = machine.project("app");
     let path = Path::new(".claude/.output/features/search/MANIFEST.yaml");
     let config = Config::default();
-    let standing = workflow::read(Some(&machine.state), &root, path, &config, true, &|| true);
+    let sought = SoughtManifest { root: &root, path: path.to_owned(), attached: None, left: true };
+    let standing = workflow::read(Some(&machine.state), &sought, &config, &|| true);
     let standing = standing.value().cloned().unwrap();
     let manifest = standing.manifest.as_ref().expect("a manifest");
     assert_eq!(manifest.current, Some(10));

@@ -78,7 +78,9 @@ impl MustStay {
             Some(summary @ Node { kind: Kind::Map { .. }, .. }) => self.add_decisions(summary),
             Some(summary) => {
                 let text = flatten_text(summary);
-                decision_lines(&text).into_iter().for_each(|line| add(line, &mut self.decisions));
+                for line in decision_lines(&text) {
+                    add(line, &mut self.decisions);
+                }
             }
             None => {}
         }

@@ -24,6 +24,7 @@ const PATH: &str = ".claude/.output/features/x/MANIFEST.yaml";
 
 /// A manifest, and what a session knows of it.
 #[derive(Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "what a row may say of it")]
 pub(crate) struct Draft {
     /// The session is attached to another manifest.
     of_another: bool,

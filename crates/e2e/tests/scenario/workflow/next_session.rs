@@ -107,7 +107,8 @@ fn of_several_workflows_the_session_hears_the_names() {
     second.ask("begin");
     first.finish();
     second.finish();
-    (one.finish(), other.finish());
+    one.finish();
+    other.finish();
     let script = Script::new()
         .main(Reply::agent("FREE").used(20_000))
         .subagent("FREE", Reply::text("here").used(9_000))

@@ -217,7 +217,7 @@ fn gate_marks(
         |gate: &Gate| attached.pending.iter().any(|known| known.gate == gate.number && is_fresh(known));
     let closed = pending
         .iter()
-        .filter(|gate| !is_noted(gate))
+        .filter(|gate| blocks && !is_noted(gate))
         .map(|gate| Mark::GatePending(PendingGate::new(*gate, facts.now)));
     // A complete workflow at an earlier phase does not undo the gate.
     let is_open = |known: &&PendingGate| {
