@@ -2,7 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tidegate_core::feature::verification::checks::{could_check, folders_of_line, read_project, ExtraChecks, RunPlace, SeenFile};
+use tidegate_core::feature::verification::checks::{
+    could_check, folders_of_line, last_move, read_project, restored_files, ExtraChecks, RunPlace, SeenFile,
+};
 use tidegate_core::shell::{self, Status};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -12,12 +14,15 @@ fuzz_target!(|bytes: &[u8]| {
     let seen = ["Cargo.toml", "package.json", "Makefile", "justfile", "pyproject.toml", "go.mod", "composer.json"]
         .map(|name| SeenFile { folder: "", name, text: Some(file) });
     let project = read_project(&seen);
-    let _ = (project.kinds(), project.examples());
+    let _ = (project.kinds(), project.examples_for(&[]));
     let place = RunPlace { roots: &["/repo"], cwd: "/repo/web", end: None, links: &[] };
     let extra = ExtraChecks::default();
     let _ = shell::parse_process(line);
     let Some(script) = shell::parse(line) else { return };
     let _ = folders_of_line(&script, place);
+    let _ = (last_move(&script), restored_files(&script), shell::files_in_text(line), shell::files_in_patch(line));
+    let edited = ["src/a.rs", "b/c.py", "d_test.go", "e.ts"].map(str::to_owned);
+    let _ = project.left_by(&project.evidence(&script.revealed(), place, &extra), &edited);
     for write in script.writes() {
         assert!(write.step <= script.steps.len());
         let _ = write.path.resolve("/repo", place.cwd, None);
