@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use tidegate_core::feature::knowledge::constraint::{count_sentences, hear};
+use tidegate_core::feature::knowledge::constraint::{count_sentences, find_constraints};
 
 use crate::phase::LANGUAGES;
 use xtask::failure::{Done, Failure, While};
@@ -84,7 +84,7 @@ impl Counts {
     fn of(examples: &[Example], shows_wrong: bool) -> Counts {
         let mut counts = Counts::default();
         for Example { prompt, constraints } in examples {
-            let found = hear(prompt, false).constraints;
+            let found = find_constraints(prompt);
             // The label may leave out the beginning of the sentence.
             let is_right = |sentence: &&&str| {
                 constraints

@@ -1,6 +1,6 @@
 //! The tables of `survival.md` and `stock.md`: what survives a compaction, and how a `Confirmed` line is read.
 
-use tidegate_core::feature::knowledge::constraint::{hear, still_standing};
+use tidegate_core::feature::knowledge::constraint::{find_constraints, still_standing};
 use tidegate_core::feature::knowledge::key_facts::{FactKind, KeyFact};
 use tidegate_core::feature::knowledge::stock::{Confirmations, Stock};
 use tidegate_core::feature::knowledge::survival::measure_survival;
@@ -132,7 +132,7 @@ static CONSTRAINT: Vocabulary<Said> = Vocabulary {
         }),
     ],
     expected: &[
-        ("finds", |case| or_dash(hear(&case.prompt, false).constraints.join("; "))),
+        ("finds", |case| or_dash(find_constraints(&case.prompt).join("; "))),
         ("standing", |case| or_dash(still_standing(&case.stated, &case.prompt).join("; "))),
     ],
 };

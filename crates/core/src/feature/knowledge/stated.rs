@@ -19,12 +19,12 @@ pub(super) fn changes(facts: &Facts<'_>) -> Vec<Mark> {
     let lifted = constraint::lifted(known, &prompt);
     let mut marks: Vec<Mark> =
         lifted.iter().map(|text| Mark::ConstraintLifted(fnv::hash(text.bytes()))).collect();
-    if constraint::hear(&prompt, false).constraints.is_empty() {
+    if constraint::find_constraints(&prompt).is_empty() {
         return marks;
     }
     // All of the prompt: a secret may reach over several sentences.
     let redacted = redact(&prompt);
-    for sentence in constraint::hear(&redacted.text, false).constraints {
+    for sentence in constraint::find_constraints(&redacted.text) {
         let text = constraint::quotation(sentence);
         if !known.contains(&text) || lifted.contains(&text.as_str()) {
             marks.push(Mark::ConstraintStated(text));

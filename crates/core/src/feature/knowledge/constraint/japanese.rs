@@ -29,9 +29,14 @@ pub(super) fn is_constraint(text: &str) -> bool {
     let is_question =
         text.ends_with(['？', '?']) || ends_with_any(text, "ますか ですか ょうか ませんか かな");
     let text = text.trim_end_matches(['？', '?']);
-    if is_question && !asks_not_to(text) || is_other_speech(text) || lifts(text) {
+    if is_question && !asks_not_to(text) {
         return false;
     }
+    // Most sentences end here: the ends of clauses are quicker to compare than words anywhere.
+    has_form(text) && !is_other_speech(text) && !lifts(text)
+}
+
+fn has_form(text: &str) -> bool {
     let core = without_courtesy(text);
     let orders = is_order(core, text);
     let clauses = core.split(['、', '（', '）', '(', ')', '：', ':']).filter(|clause| !clause.is_empty());

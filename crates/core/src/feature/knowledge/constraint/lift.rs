@@ -34,7 +34,7 @@ pub(super) fn lifted_by<'k>(known: &'k [String], lift: &str) -> Vec<&'k str> {
 }
 
 /// Whether it holds only for a while.
-pub(super) fn is_for_now(constraint: &str) -> bool {
+fn is_for_now(constraint: &str) -> bool {
     let lower = constraint.to_lowercase();
     [" yet", "until ", "for now", "まだ", "まで", "当面"].iter().any(|word| lower.contains(word))
 }

@@ -20,7 +20,7 @@ use crate::feature::knowledge::key_facts;
 use crate::text::cut::cut_to_word;
 use crate::text::japanese::{is_any_kanji, is_hiragana};
 
-use lift::{is_for_now, is_overtaken, lifted_by};
+use lift::{is_overtaken, lifted_by};
 
 /// Most characters of a quotation: a longer sentence begins at the clause that limits something.
 const LONGEST: usize = key_facts::LONGEST;
@@ -28,32 +28,18 @@ const LONGEST: usize = key_facts::LONGEST;
 /// Most constraints of one prompt: a long pasted text is not a list of wishes.
 const MOST: usize = 10;
 
-/// What a prompt says about constraints.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Heard<'a> {
-    /// As written, in their order.
-    pub constraints: Vec<&'a str>,
-    /// Sentences that take something back.
-    pub lifts: Vec<&'a str>,
-    /// Other sentences that are not questions: an order to do what was only forbidden for a while lifts it.
-    pub others: Vec<&'a str>,
-}
-
-/// Reads the person's sentences. `others` are only collected if `with_others`.
-pub fn hear(prompt: &str, with_others: bool) -> Heard<'_> {
-    let mut heard = Heard::default();
+/// The constraints of a prompt as written, in their order.
+pub fn find_constraints(prompt: &str) -> Vec<&str> {
+    let mut found = Vec::new();
     let mut buffer = String::new();
     let own = own_part(prompt);
     sentences::for_each_sentence(own, |range| {
         let sentence = &own[range];
-        match judge(sentence, &mut buffer) {
-            Judged::Constraint if heard.constraints.len() < MOST => heard.constraints.push(sentence),
-            Judged::Lift => heard.lifts.push(sentence),
-            Judged::Other if with_others && !sentence.ends_with(['?', '？']) => heard.others.push(sentence),
-            _ => {}
+        if found.len() < MOST && judge(sentence, false, &mut buffer) == Judged::Constraint {
+            found.push(sentence);
         }
     });
-    heard
+    found
 }
 
 /// The constraints of `known` that a prompt takes back.
@@ -61,10 +47,21 @@ pub fn lifted<'k>(known: &'k [String], prompt: &str) -> Vec<&'k str> {
     if known.is_empty() {
         return Vec::new();
     }
-    let heard = hear(prompt, known.iter().any(|text| is_for_now(text)));
-    let taken_back = heard.lifts.iter().flat_map(|lift| lifted_by(known, lift));
-    let is_overtaken = |text: &&str| heard.others.iter().any(|order| is_overtaken(text, order));
-    taken_back.chain(known.iter().map(String::as_str).filter(is_overtaken)).collect()
+    let own = own_part(prompt);
+    let (mut lifted, mut buffer) = (Vec::new(), String::new());
+    sentences::for_each_sentence(own, |range| {
+        let sentence = &own[range];
+        match judge(sentence, true, &mut buffer) {
+            Judged::Lift => lifted.extend(lifted_by(known, sentence)),
+            // An order to do what was only forbidden for a while.
+            Judged::Other if !sentence.ends_with(['?', '？']) => {
+                let all = known.iter().map(String::as_str);
+                lifted.extend(all.filter(|text| is_overtaken(text, sentence)));
+            }
+            _ => {}
+        }
+    });
+    lifted
 }
 
 /// Those that it leaves.
@@ -110,7 +107,7 @@ fn next_clause(text: &str) -> Option<Range<usize>> {
 }
 
 pub fn is_constraint(sentence: &str) -> bool {
-    judge(sentence, &mut String::new()) == Judged::Constraint
+    judge(sentence, false, &mut String::new()) == Judged::Constraint
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,12 +117,13 @@ enum Judged {
     Other,
 }
 
-fn judge(sentence: &str, buffer: &mut String) -> Judged {
+/// `lifts`: looks for lifts, too.
+fn judge(sentence: &str, lifts: bool, buffer: &mut String) -> Judged {
     if !sentence.is_ascii() && sentence.chars().any(|c| is_hiragana(c) || is_any_kanji(c)) {
         japanese::normalise(sentence, buffer);
         return if japanese::is_constraint(buffer) {
             Judged::Constraint
-        } else if japanese::lifts(buffer) && !sentence.ends_with(['?', '？']) {
+        } else if lifts && japanese::lifts(buffer) && !sentence.ends_with(['?', '？']) {
             Judged::Lift
         } else {
             Judged::Other
@@ -135,7 +133,7 @@ fn judge(sentence: &str, buffer: &mut String) -> Judged {
     let words = english::Words::of(buffer, sentence);
     if english::is_constraint(&words) {
         Judged::Constraint
-    } else if english::lifts(&words) {
+    } else if lifts && english::lifts(&words) {
         Judged::Lift
     } else {
         Judged::Other
