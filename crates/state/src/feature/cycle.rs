@@ -436,7 +436,7 @@ mod tests {
         let mut config = Config::default();
         config.apply(&Layer { voice: Voice::User, assignments });
         fs::create_dir_all(project.root.join("docs")).unwrap();
-        let began = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_794_916_800);
+        let began = std::time::UNIX_EPOCH + std::time::Duration::from_hours(498_588);
         for (path, text, at) in [
             ("docs/new.md", "x", began),
             ("docs/old.md", "x", began - std::time::Duration::from_secs(1)),

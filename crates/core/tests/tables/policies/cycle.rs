@@ -106,7 +106,7 @@ pub(super) static CYCLE: Room = Room {
             let stage = Value::Table(stage.map(|(key, value)| (key.to_owned(), value)).into());
             let stages = [("stages".to_owned(), Value::List(vec![stage]))];
             let own = Cycle::read(&Value::Table(stages.into())).expect("a stage");
-            cycle.stages[0].done_when = own.stages[0].done_when.clone();
+            cycle.stages[0].done_when.clone_from(&own.stages[0].done_when);
             case.cycle.done_when = Some(cycle.stages[0].done_when.clone());
         }),
         ("file", |case, cell| case.cycle.file = Some(cell.into())),
