@@ -168,15 +168,15 @@ impl Here {
         }
     }
 
-    /// Of the named session, else of this project. Failures whose project is not known are shown by `--all`.
+    /// Of the named session, else of this project. Failures without a project are shown by `--all`.
     pub(crate) fn concerns(&self, record: &Record, session: Option<&str>, all: bool) -> bool {
         match session {
             Some(id) => record.session.as_deref() == Some(id),
             None => {
-                all || record
-                    .project
-                    .as_deref()
-                    .is_some_and(|project| Some(Path::new(project)) == self.root.as_deref())
+                all || match record.project.as_deref() {
+                    Some(project) => Some(Path::new(project)) == self.root.as_deref(),
+                    None => record.failure.is_none(),
+                }
             }
         }
     }

@@ -89,7 +89,7 @@ fn transcript(row: &Row) -> String {
     let calls = json!([
         { "type": "tool_use", "id": "a", "name": "Write", "input": { "file_path": path, "content": text } },
         { "type": "tool_use", "id": "b", "name": "Bash", "input": { "command": text } },
-        { "type": "text", "text": format!("On the way: {text}") },
+        { "type": "text", "text": format!("On the way:\n{text}") },
     ]);
     let results = json!([
         { "type": "tool_result", "tool_use_id": "a", "content": text },

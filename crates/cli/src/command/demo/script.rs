@@ -80,10 +80,8 @@ fn spoken(words: &Bilingual) -> &str {
 }
 
 fn done_without_tests(stage: &mut Stage) -> Played {
-    let asked = both!(
-        "add a login page, and keep people logged in",
-        "ログインページを追加して。ログイン状態は保持して"
-    );
+    let asked =
+        both!("add a login page where people stay logged in", "ログイン状態が続くログインページを追加して");
     let hasty = both!("The login page is done.", "ログインページができました。");
     let verified = both!(
         "Tests pass. A signed cookie keeps people logged in for 30 days.",
