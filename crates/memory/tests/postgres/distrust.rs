@@ -417,7 +417,7 @@ fn what_came_in_before_the_list_was_kept_counts_as_own() {
     forge_forgotten(&scene, "d2", "decision", &anns);
     eve.talk().unwrap();
     assert_eq!(rows(&eve), before);
-    assert!(file.with_file_name("backups").join("before-version-4-3.db").is_file());
+    assert!(file.with_file_name("backups").join("before-version-5-3.db").is_file());
     // From now on the list is kept.
     ann.memory().put(&[Record::Decision(decision("d3", "ann-sea-t", 9))]).unwrap();
     ann.talk().unwrap();
