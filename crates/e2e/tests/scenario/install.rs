@@ -189,18 +189,19 @@ fn a_teammate_hears_once_that_conversations_are_recorded() {
     let home = Home::new();
     let tidegate = Tidegate::init_with(&home, &["--shared"]);
     std::fs::remove_dir_all(home.state().join("told")).expect("a teammate did not run `init`");
-    let model = Model::start(Script::new().main(Reply::text("hello")).main(Reply::text("again")));
+    let model =
+        Model::start(Script::new().main(Reply::text("first-reply")).main(Reply::text("second-reply")));
     let terminal = Terminal::start(&Launch::new(&home, &model).on(OPUS_5_5));
     // The team's server, which the client asks about.
     terminal.wait_for("New MCP server found");
     terminal.dismiss("Enter", "New MCP server found");
     terminal.wait_for("Tidegate records your prompts");
     terminal.enter("begin");
-    terminal.wait_for("hello");
+    terminal.wait_for("first-reply");
     drop(terminal);
     let terminal = Terminal::start(&Launch::new(&home, &model).on(OPUS_5_5));
     terminal.enter("once more");
-    terminal.wait_for("again");
+    terminal.wait_for("second-reply");
     assert!(!terminal.screen().contains("Tidegate records"), "{}", terminal.screen());
     tidegate.assert_unfailing();
     model.finish();
