@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tidegate_core::feature::knowledge::constraint::{count_sentences, find_constraints};
 
+use crate::goals;
 use crate::phase::LANGUAGES;
 use xtask::failure::{Done, Failure, While};
 use xtask::print;
@@ -130,9 +131,7 @@ impl Counts {
     }
 
     fn missed_goals(self) -> Vec<String> {
-        let goals = [("precision", self.precision(), PRECISION), ("recall", self.recall(), RECALL)];
-        let missed = goals.into_iter().filter(|(_, reached, goal)| reached.is_nan() || reached < goal);
-        missed.map(|(what, reached, goal)| format!("{what} is {reached:.1}%, not {goal}%")).collect()
+        goals::missed([("precision", self.precision(), PRECISION), ("recall", self.recall(), RECALL)])
     }
 }
 

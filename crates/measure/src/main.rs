@@ -5,6 +5,7 @@ mod binary;
 mod budget;
 mod callgrind;
 mod constraint;
+mod goals;
 mod hook_path;
 mod phase;
 mod question;

@@ -8,6 +8,7 @@ use serde_json::Value;
 use tidegate_core::text::fnv;
 use tidegate_core::text::question::{asks_person, needs_answer};
 
+use crate::goals;
 use crate::phase::LANGUAGES;
 use xtask::failure::{Done, Failure, While};
 use xtask::print;
@@ -146,9 +147,7 @@ impl Confusion {
     }
 
     fn missed_goals(self, precision: f64, recall: f64) -> Vec<String> {
-        let goals = [("precision", self.precision(), precision), ("recall", self.recall(), recall)];
-        let missed = goals.into_iter().filter(|(_, reached, goal)| reached.is_nan() || reached < goal);
-        missed.map(|(what, reached, goal)| format!("{what} is {reached:.1}%, not {goal}%")).collect()
+        goals::missed([("precision", self.precision(), precision), ("recall", self.recall(), recall)])
     }
 }
 

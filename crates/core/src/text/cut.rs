@@ -51,6 +51,15 @@ pub fn cut_after_word(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
+/// `head` bytes of the beginning and `tail` bytes of the end, with `…` in between.
+pub fn cut_middle(text: &str, (head, tail): (usize, usize)) -> String {
+    let text = text.trim();
+    if text.len() <= head + tail {
+        return text.to_owned();
+    }
+    format!("{}\n…\n{}", first_bytes(text, head).trim_end(), last_bytes(text, tail).trim_start())
+}
+
 /// The first `most` characters of a text that has more.
 fn cut_off(text: &str, most: usize) -> Option<&str> {
     // A text has at least as many bytes as characters.

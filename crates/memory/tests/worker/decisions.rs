@@ -31,14 +31,28 @@ fn texts(world: &mut World) -> Vec<String> {
     decisions(world).into_iter().map(|found| found.row.text).collect()
 }
 
-#[test]
-fn an_answered_question_is_a_decision_of_the_person() {
+/// One exchange, with one answered question.
+fn exchange() -> World {
     let mut world = World::new();
     world.say(&user("u1", "how do we send the mails?"));
     asks(&mut world, "a", "Which queue?", "SQS");
     world.say(&said("m1", "done"));
     world.stop("s1", "done");
     world.work();
+    world
+}
+
+/// The same exchange goes on, with another question.
+fn goes_on(world: &mut World) {
+    asks(world, "b", "Which region?", "Tokyo");
+    world.say(&said("m2", "really done"));
+    world.stop("s1", "really done");
+    world.work();
+}
+
+#[test]
+fn an_answered_question_is_a_decision_of_the_person() {
+    let mut world = exchange();
     let found = decisions(&mut world);
     assert_eq!(texts(&mut world), ["Which queue? → SQS"]);
     assert_eq!(found[0].row.taken_by, Some(TakenBy::Person));
@@ -47,10 +61,7 @@ fn an_answered_question_is_a_decision_of_the_person() {
     assert!(world.log("u1").row.answer.contains("Q: Which queue?\nA: SQS"));
     // The relay goes on: nothing is there twice, and what was taken back stays so.
     act::retract_decision(&mut world.store, Millis(NOW.0 + 1000), found[0].id).expect("a decision");
-    asks(&mut world, "b", "Which region?", "Tokyo");
-    world.say(&said("m2", "really done"));
-    world.stop("s1", "really done");
-    world.work();
+    goes_on(&mut world);
     assert_eq!(texts(&mut world), ["Which region? → Tokyo"]);
     let first = world.store.decision(found[0].id).expect("a store").expect("its row stays");
     assert!(first.row.retracted.is_some());
@@ -58,17 +69,9 @@ fn an_answered_question_is_a_decision_of_the_person() {
 
 #[test]
 fn a_decision_is_forgotten_with_the_conversation_it_was_found_in() {
-    let mut world = World::new();
-    world.say(&user("u1", "how do we send the mails?"));
-    asks(&mut world, "a", "Which queue?", "SQS");
-    world.say(&said("m1", "done"));
-    world.stop("s1", "done");
-    world.work();
+    let mut world = exchange();
     world.store.forget(&Forget::Log("u1".to_owned())).expect("a log");
     assert_eq!(texts(&mut world), <[&str; 0]>::default());
-    asks(&mut world, "b", "Which region?", "Tokyo");
-    world.say(&said("m2", "really done"));
-    world.stop("s1", "really done");
-    world.work();
+    goes_on(&mut world);
     assert_eq!(texts(&mut world), <[&str; 0]>::default(), "nor what comes later in it");
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::event::action::{OWN_HEADER, QuestionAnswers};
 use crate::feature::memory::job::AnswerDigest;
-use crate::feature::memory::said::{AnsweredQuestion, Said, SaidParts, cut_middle};
+use crate::feature::memory::said::{AnsweredQuestion, Said, SaidParts};
 use crate::feature::memory::tag as meta_tag;
 use crate::feature::memory::tag::TopicTag;
 use crate::host::transcript::{
@@ -15,7 +15,7 @@ use crate::host::transcript::{
     ToolCall, ToolResult, TranscriptEntry,
 };
 use crate::redact::{Found, redact};
-use crate::text::cut::{cut_to_word, first_bytes};
+use crate::text::cut::{cut_middle, cut_to_word, first_bytes};
 use crate::text::fnv;
 use crate::text::json::LongText;
 use crate::text::one_line::single_spaced;

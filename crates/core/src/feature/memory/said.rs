@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use crate::text::cut::{cut_to_word, first_bytes, last_bytes};
+use crate::text::cut::{cut_middle, cut_to_word};
 use crate::text::one_line::single_spaced;
 
 /// Most bytes of all of it in a log.
@@ -163,15 +163,6 @@ fn shorten(parts: &mut Vec<Said>, longest: usize) {
 /// As a log holds it.
 pub fn join(said: &[Said]) -> String {
     said.iter().map(Said::line).collect::<Vec<_>>().join("\n\n")
-}
-
-/// `head` bytes of the beginning and `tail` bytes of the end, with `…` in between.
-pub fn cut_middle(text: &str, (head, tail): (usize, usize)) -> String {
-    let text = text.trim();
-    if text.len() <= head + tail {
-        return text.to_owned();
-    }
-    format!("{}\n…\n{}", first_bytes(text, head).trim_end(), last_bytes(text, tail).trim_start())
 }
 
 #[cfg(test)]

@@ -438,16 +438,13 @@ impl ProjectChecks {
                 continue;
             }
             if tree::is_commit(step) {
-                let (kinds, reads) = (Kinds::COMPILED_TEST.and(Kinds::LINT), Languages::ALL);
-                let (scope, targets) = (CheckScope::default(), Targets::default());
-                let program = String::new();
                 evidence.push(CheckEvidence {
-                    kinds,
+                    kinds: Kinds::COMPILED_TEST.and(Kinds::LINT),
                     step: number,
-                    reads,
-                    scope,
-                    program,
-                    targets,
+                    reads: Languages::ALL,
+                    scope: CheckScope::default(),
+                    program: String::new(),
+                    targets: Targets::default(),
                     by_output: true,
                 });
                 continue;
@@ -481,15 +478,15 @@ impl ProjectChecks {
                 let is_added = own.kinds.is_empty();
                 let targets = if is_added { Targets::default() } else { targets };
                 let program = if is_added { String::new() } else { name.to_owned() };
-                let by_output = false;
+                let step = number;
                 evidence.push(CheckEvidence {
                     kinds,
-                    step: number,
+                    step,
                     reads,
                     scope,
                     program,
                     targets,
-                    by_output,
+                    by_output: false,
                 });
             }
         }
